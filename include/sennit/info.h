@@ -1,0 +1,68 @@
+/* What was built, what was chosen, and why: for people, tools and messages. */
+#ifndef SENNIT_INFO_H
+#define SENNIT_INFO_H
+
+#include <sennit/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Ways to a peer's memory, best first. */
+typedef enum sennit_path {
+    SENNIT_PATH_NONE = 0,
+    SENNIT_PATH_SELF = 1,   /* the caller itself */
+    SENNIT_PATH_INPROC = 2, /* a rank of the same process: its own pointers */
+    SENNIT_PATH_MAPPED = 3, /* same node: the peer's memory is mapped here */
+    SENNIT_PATH_CMA = 4,    /* same node: copied by the kernel */
+    SENNIT_PATH_FABRIC = 5, /* network, libfabric */
+    SENNIT_PATH_MPI = 6,    /* network, MPI RMA */
+    SENNIT_PATH_SIM = 7,    /* the seeded network in miniature, for tests */
+    SENNIT_PATH_COUNT = 8
+} sennit_path;
+
+/* "self", "inproc", ...; "unknown" for a value that is none. */
+const char *sennit_path_name(sennit_path path);
+
+/* 1 if this build has the path. */
+int sennit_path_built(sennit_path path);
+
+/* The path taken to world rank `rank`. Errors: STATE, RANGE, ARG. */
+sennit_status sennit_peer_path(int rank, sennit_path *path);
+
+/* Why `candidate` was taken to world rank `rank`, or why not, as one sentence in `text` (cut to
+ * `bytes`). Errors: STATE, RANGE, ARG. */
+sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *text, size_t bytes);
+
+/* How this rank was started: "launcher", "pmix", "pmi1", "inproc", "alone", or the name of the
+ * bootstrap given. NULL if the caller is no rank. */
+const char *sennit_bootstrap_used(void);
+
+/* Launchers this build can be started by, and whether each is there: index 0 .. until NULL. `text`
+ * gets one sentence. Any time. */
+const char *sennit_bootstrap_describe(int index, char *text, size_t bytes);
+
+/* One knob: a setting read from the environment. Strings are constants or valid until the next
+ * call in this thread. */
+typedef struct sennit_knob {
+    const char *name;          /* "SENNIT_..." */
+    const char *type;          /* "bool", "integer", "seconds", "text" */
+    const char *default_value; /* as text */
+    const char *unit;          /* "" if none */
+    const char *help;          /* one sentence */
+    const char *value;         /* in force now, as text */
+    int is_set;                /* 1 if the environment sets it */
+} sennit_knob;
+
+/* The knob at `index`, 0 up to the first RANGE error. */
+sennit_status sennit_knob_get(int index, sennit_knob *knob);
+
+/* "0.1.0", and one line about compiler, optional parts and options of the build. */
+const char *sennit_version(void);
+const char *sennit_build_description(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,80 @@
+/* Put and get: reading and writing another rank's memory.
+ *
+ * The destination comes first, as in memcpy. Source and destination may overlap (memmove). A size of
+ * 0 is legal and complete. Any rank calls these alone; the target does nothing.
+ *
+ * Completion. A blocking call returns when the private buffer may be reused (put) or holds the data
+ * (get) and, for a put, when the data is complete at the target: it is seen by whoever synchronises
+ * with this rank afterwards (sennit_barrier, an atomic word of the program's own after sennit_flush).
+ * A call with _nb returns a request; one with _nbi is completed by sennit_flush. Until then the
+ * private buffer must not be changed (put) or read (get).
+ *
+ * Order. Operations are not ordered among each other unless one completes before the next starts,
+ * or sennit_fence lies between.
+ *
+ * Errors of all calls here: STATE (no rank), ARG (null pointer), RANGE (rank, or a range that leaves
+ * the segment), NOT_REGISTERED (segment unknown or freed), OTHER_NODE (no path), PEER_LOST, FABRIC,
+ * NOMEM (a request could not be recorded). An operation that was refused has moved nothing.
+ */
+#ifndef SENNIT_RMA_H
+#define SENNIT_RMA_H
+
+#include <sennit/memory.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A handle by value; {0} is a request that is complete. wait and test set it back to that. */
+typedef struct sennit_request {
+    uint64_t handle;
+} sennit_request;
+
+#ifdef __cplusplus
+#define SENNIT_REQUEST_NULL (sennit_request{0u})
+#else
+#define SENNIT_REQUEST_NULL ((sennit_request){0u})
+#endif
+
+sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes);
+sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes);
+
+sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,
+                            sennit_request *request);
+sennit_status sennit_get_nb(void *destination, sennit_gptr source, size_t bytes,
+                            sennit_request *request);
+
+sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t bytes);
+sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes);
+
+/* Wait until the request is complete (remotely, for a put). The status is the operation's own, and
+ * the request is over, unless the wait itself ended first with TIMEOUT: then it stays valid.
+ * Errors: ARG (null, or a handle that is no request of this rank or was completed before). */
+sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns);
+
+/* Never blocks. *done is 1 when the request is over; the status is then the operation's own. */
+sennit_status sennit_test(sennit_request *request, int *done);
+
+/* All of them. The first error among the operations is returned, after all are over. With TIMEOUT
+ * those that are complete are {0} already. count 0 is legal. */
+sennit_status sennit_waitall(size_t count, sennit_request requests[], int64_t timeout_ns);
+sennit_status sennit_testall(size_t count, sennit_request requests[], int *done);
+
+/* One of them. *index is its place, or `count` when all were {0} already. */
+sennit_status sennit_waitany(size_t count, sennit_request requests[], int64_t timeout_ns,
+                             size_t *index);
+
+/* Complete all operations with _nbi, and all puts, of this rank to world rank `rank` (to all ranks):
+ * afterwards they are visible there to anyone who sees a later store of this rank. Requests stay to
+ * be waited for. An operation with _nbi that failed is reported here, once. */
+sennit_status sennit_flush(int rank, int64_t timeout_ns);
+sennit_status sennit_flush_all(int64_t timeout_ns);
+
+/* Puts to a rank before the fence arrive before puts to the same rank after it. */
+sennit_status sennit_fence(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,17 @@
+/* Sennit: one-sided communication that takes the shortest way. This header includes all others. */
+#ifndef SENNIT_SENNIT_H
+#define SENNIT_SENNIT_H
+
+#define SENNIT_VERSION_MAJOR 0
+#define SENNIT_VERSION_MINOR 1
+#define SENNIT_VERSION_PATCH 0
+
+#include <sennit/coll.h>
+#include <sennit/error.h>
+#include <sennit/info.h>
+#include <sennit/memory.h>
+#include <sennit/rma.h>
+#include <sennit/runtime.h>
+#include <sennit/team.h>
+
+#endif
