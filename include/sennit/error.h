@@ -17,16 +17,16 @@ extern "C" {
 
 typedef enum sennit_status {
     SENNIT_OK = 0,
-    SENNIT_ERR_ARG = 1,            /* an argument is wrong in itself: null pointer, bad flag */
-    SENNIT_ERR_STATE = 2,          /* the call does not fit the state: before init, after finalize */
-    SENNIT_ERR_NOMEM = 3,          /* memory, address space or a table is exhausted */
-    SENNIT_ERR_RANGE = 4,          /* a rank or an offset lies outside what it indexes */
-    SENNIT_ERR_NOT_REGISTERED = 5, /* the memory is not (or no longer) a segment */
-    SENNIT_ERR_OTHER_NODE = 6,     /* no path leads to that rank */
-    SENNIT_ERR_UNSUPPORTED = 7,    /* legal, but this path or this build can not do it */
-    SENNIT_ERR_TIMEOUT = 8,        /* the time given was over first; the wait may be repeated */
-    SENNIT_ERR_PEER_LOST = 9,      /* the rank waited for has died or has left */
-    SENNIT_ERR_SIGNAL_EARLY = 10,  /* a message of a later epoch arrived in this one */
+    SENNIT_ERR_ARG = 1,   /* an argument is wrong in itself: null pointer, bad flag */
+    SENNIT_ERR_STATE = 2, /* the call does not fit the state: before init, after finalize */
+    SENNIT_ERR_NOMEM = 3, /* memory, address space or a table is exhausted */
+    SENNIT_ERR_RANGE = 4, /* a rank or an offset lies outside what it indexes */
+    SENNIT_ERR_NOT_REGISTERED = 5,   /* the memory is not (or no longer) a segment */
+    SENNIT_ERR_OTHER_NODE = 6,       /* no path leads to that rank */
+    SENNIT_ERR_UNSUPPORTED = 7,      /* legal, but this path or this build can not do it */
+    SENNIT_ERR_TIMEOUT = 8,          /* the time given was over first; the wait may be repeated */
+    SENNIT_ERR_PEER_LOST = 9,        /* the rank waited for has died or has left */
+    SENNIT_ERR_SIGNAL_EARLY = 10,    /* a message of a later epoch arrived in this one */
     SENNIT_ERR_SIGNAL_OVERFLOW = 11, /* more messages arrived than the epoch expects */
     SENNIT_ERR_OS = 12,              /* the operating system refused; os_errno says why */
     SENNIT_ERR_FABRIC = 13,          /* a rail or its provider failed */

@@ -35,11 +35,14 @@ static inline sennit_gptr sennit_gptr_at(sennit_gptr gptr, int rank) {
     return gptr;
 }
 
-static inline int sennit_gptr_is_null(sennit_gptr gptr) { return gptr.segment == 0u; }
+static inline int sennit_gptr_is_null(sennit_gptr gptr) {
+    return gptr.segment == 0u;
+}
 
 /* Flags of the allocations. */
-#define SENNIT_ALLOC_RESERVE 0x1u /* take the pages now: where memory is short the error comes here */
-#define SENNIT_ALLOC_HUGE 0x2u    /* ask for huge pages; granted where the kernel has them */
+#define SENNIT_ALLOC_RESERVE \
+    0x1u                       /* take the pages now: where memory is short the error comes here */
+#define SENNIT_ALLOC_HUGE 0x2u /* ask for huge pages; granted where the kernel has them */
 
 /* Allocate `bytes` on every rank of `team`, zeroed. Collective; bytes, alignment and flags must be
  * the same everywhere. `alignment` is a power of two up to 1 GiB, or 0 for the default (64). The
@@ -58,8 +61,8 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
 /* Free what one of the two calls above returned (any rank's piece names it, the offset must be 0).
  * Collective over the team for sennit_alloc: it waits until all ranks have come, so every rank's
  * earlier operations are over; the owner alone for sennit_alloc_local. Pointers from sennit_ptr are
- * invalid afterwards. Errors: STATE, NOT_REGISTERED (never allocated, or freed before), ARG (offset,
- * ranks that free different segments; nothing is freed), RANGE, TIMEOUT, PEER_LOST. */
+ * invalid afterwards. Errors: STATE, NOT_REGISTERED (never allocated, or freed before), ARG
+ * (offset, ranks that free different segments; nothing is freed), RANGE, TIMEOUT, PEER_LOST. */
 sennit_status sennit_free(sennit_gptr gptr);
 
 /* A plain pointer to the memory if this rank can load and store there, else NULL and the reason in
@@ -67,7 +70,8 @@ sennit_status sennit_free(sennit_gptr gptr);
  * C11; they are ordered against other ranks by sennit_barrier, or by the program's own atomics. */
 void *sennit_ptr(sennit_gptr gptr);
 
-/* The size in bytes of the piece that `gptr` points into. Errors: STATE, RANGE, NOT_REGISTERED, ARG. */
+/* The size in bytes of the piece that `gptr` points into. Errors: STATE, RANGE, NOT_REGISTERED,
+ * ARG. */
 sennit_status sennit_segment_bytes(sennit_gptr gptr, size_t *bytes);
 
 #ifdef __cplusplus

@@ -1,20 +1,20 @@
 /* Put and get: reading and writing another rank's memory.
  *
- * The destination comes first, as in memcpy. Source and destination may overlap (memmove). A size of
- * 0 is legal and complete. Any rank calls these alone; the target does nothing.
+ * The destination comes first, as in memcpy. Source and destination may overlap (memmove). A size
+ * of 0 is legal and complete. Any rank calls these alone; the target does nothing.
  *
  * Completion. A blocking call returns when the private buffer may be reused (put) or holds the data
  * (get) and, for a put, when the data is complete at the target: it is seen by whoever synchronises
- * with this rank afterwards (sennit_barrier, an atomic word of the program's own after sennit_flush).
- * A call with _nb returns a request; one with _nbi is completed by sennit_flush. Until then the
- * private buffer must not be changed (put) or read (get).
+ * with this rank afterwards (sennit_barrier, an atomic word of the program's own after
+ * sennit_flush). A call with _nb returns a request; one with _nbi is completed by sennit_flush.
+ * Until then the private buffer must not be changed (put) or read (get).
  *
  * Order. Operations are not ordered among each other unless one completes before the next starts,
  * or sennit_fence lies between.
  *
- * Errors of all calls here: STATE (no rank), ARG (null pointer), RANGE (rank, or a range that leaves
- * the segment), NOT_REGISTERED (segment unknown or freed), OTHER_NODE (no path), PEER_LOST, FABRIC,
- * NOMEM (a request could not be recorded). An operation that was refused has moved nothing.
+ * Errors of all calls here: STATE (no rank), ARG (null pointer), RANGE (rank, or a range that
+ * leaves the segment), NOT_REGISTERED (segment unknown or freed), OTHER_NODE (no path), PEER_LOST,
+ * FABRIC, NOMEM (a request could not be recorded). An operation that was refused has moved nothing.
  */
 #ifndef SENNIT_RMA_H
 #define SENNIT_RMA_H
@@ -64,9 +64,9 @@ sennit_status sennit_testall(size_t count, sennit_request requests[], int *done)
 sennit_status sennit_waitany(size_t count, sennit_request requests[], int64_t timeout_ns,
                              size_t *index);
 
-/* Complete all operations with _nbi, and all puts, of this rank to world rank `rank` (to all ranks):
- * afterwards they are visible there to anyone who sees a later store of this rank. Requests stay to
- * be waited for. An operation with _nbi that failed is reported here, once. */
+/* Complete all operations with _nbi, and all puts, of this rank to world rank `rank` (to all
+ * ranks): afterwards they are visible there to anyone who sees a later store of this rank. Requests
+ * stay to be waited for. An operation with _nbi that failed is reported here, once. */
 sennit_status sennit_flush(int rank, int64_t timeout_ns);
 sennit_status sennit_flush_all(int64_t timeout_ns);
 

@@ -44,8 +44,8 @@ typedef struct sennit_options {
     size_t struct_bytes; /* sizeof(sennit_options), set by SENNIT_OPTIONS_INIT */
     sennit_thread_level thread_level;
     const sennit_bootstrap *bootstrap; /* NULL: find the launcher; copied by sennit_init */
-    const char *paths;                 /* paths that may be taken, as SENNIT_PATHS; NULL: the knob */
-    int64_t timeout_ns;                /* bound of sennit_init; 0: the knob SENNIT_INIT_TIMEOUT */
+    const char *paths;  /* paths that may be taken, as SENNIT_PATHS; NULL: the knob */
+    int64_t timeout_ns; /* bound of sennit_init; 0: the knob SENNIT_INIT_TIMEOUT */
 } sennit_options;
 
 #ifdef __cplusplus
@@ -70,9 +70,9 @@ typedef struct sennit_options {
 sennit_status sennit_init(const sennit_options *options);
 
 /* Leave. Collective; the last counted call completes what is outstanding, meets the other ranks for
- * at most SENNIT_FINALIZE_TIMEOUT, and frees everything, in every case. MPI_Finalize may come before
- * or after. A later sennit_init starts anew.
- * Errors: STATE (no rank), PEER_LOST or TIMEOUT (the others did not come; all is freed anyway). */
+ * at most SENNIT_FINALIZE_TIMEOUT, and frees everything, in every case. MPI_Finalize may come
+ * before or after. A later sennit_init starts anew. Errors: STATE (no rank), PEER_LOST or TIMEOUT
+ * (the others did not come; all is freed anyway). */
 sennit_status sennit_finalize(void);
 
 /* 1 if the calling thread belongs to a rank, else 0. */
@@ -106,8 +106,8 @@ sennit_status sennit_locality(int rank, sennit_locality_level *level);
 /* A monotonic clock of this node, in seconds, with the resolution of CLOCK_MONOTONIC. */
 double sennit_wtime(void);
 
-/* Fill `bootstraps[0..size-1]` for `size` ranks (1 to 64) that are threads of this process: thread i
- * calls sennit_init with options.bootstrap = &bootstraps[i]. Errors: ARG, RANGE, NOMEM. */
+/* Fill `bootstraps[0..size-1]` for `size` ranks (1 to 64) that are threads of this process: thread
+ * i calls sennit_init with options.bootstrap = &bootstraps[i]. Errors: ARG, RANGE, NOMEM. */
 sennit_status sennit_bootstrap_inproc_create(int size, sennit_bootstrap bootstraps[]);
 
 /* Free what the call above made, after all its ranks have finalized. Errors: ARG, STATE (a rank is

@@ -1,0 +1,40 @@
+// The machine under the protocols: cache lines, the pause instruction, futex, and the fence between
+// a store and a later load. Used by every folder; owns nothing.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit {
+
+// Two adjacent lines are fetched together on current x86 processors, so words that different ranks
+// write keep this distance.
+inline constexpr std::size_t kLineBytes = 128;
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(sizeof(std::atomic<std::uint64_t>) == 8 && sizeof(std::atomic<std::uint32_t>) == 4);
+
+inline void cpu_pause() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield" ::: "memory");
+#endif
+}
+
+// Orders this thread's earlier stores before its later loads, which neither release nor acquire
+// does. Needed where two sides each store a word and then look at the other's (Dekker).
+inline void store_load_fence() {
+    // seq_cst: exactly the store-then-load order; both sides of the pair call this function.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+// Sleeps while *word == expected, at most timeout_ns. Returns on a wake, a change, a signal or the
+// end of the time; the caller looks again in every case. The word may be shared between processes.
+void futex_wait(const std::atomic<std::uint32_t> *word, std::uint32_t expected,
+                std::int64_t timeout_ns);
+void futex_wake_all(const std::atomic<std::uint32_t> *word);
+
+}  // namespace sennit

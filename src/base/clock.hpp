@@ -1,0 +1,39 @@
+// Monotonic time and deadlines. Owns nothing.
+#pragma once
+
+#include <sennit/runtime.h>
+
+#include <cstdint>
+#include <ctime>
+
+namespace sennit {
+
+inline std::int64_t now_ns() {
+    timespec t{};
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<std::int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
+}
+
+// A point in time, or never. Made once at the start of a wait from the caller's timeout.
+class Deadline {
+  public:
+    static Deadline after(std::int64_t timeout_ns) {
+        if (timeout_ns >= SENNIT_FOREVER / 2) return Deadline(INT64_MAX);
+        return Deadline(now_ns() + (timeout_ns < 0 ? 0 : timeout_ns));
+    }
+    static Deadline never() { return Deadline(INT64_MAX); }
+
+    bool forever() const { return at_ns_ == INT64_MAX; }
+    bool over() const { return !forever() && now_ns() >= at_ns_; }
+    std::int64_t left_ns() const {
+        if (forever()) return INT64_MAX;
+        const std::int64_t left = at_ns_ - now_ns();
+        return left < 0 ? 0 : left;
+    }
+
+  private:
+    explicit Deadline(std::int64_t at_ns) : at_ns_(at_ns) {}
+    std::int64_t at_ns_;
+};
+
+}  // namespace sennit

@@ -1,0 +1,107 @@
+// The last error of each thread: made at its first error, freed when the thread ends. The
+// thread-local storage itself is one pointer, because initial-exec storage is scarce in a library
+// that is loaded late.
+#include "base/fail.hpp"
+
+#include <pthread.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace sennit {
+namespace {
+
+thread_local sennit_error *record = nullptr;
+
+// Used when there is no memory for a thread's own record: the status is then all that is right, and
+// threads may overwrite each other's text.
+sennit_error no_memory_record{SENNIT_ERR_NOMEM, 0, 0, -1, "", "", "no memory to record an error"};
+
+pthread_key_t record_key;
+pthread_once_t record_key_once = PTHREAD_ONCE_INIT;
+
+void free_record(void *mine) {
+    record = nullptr;
+    std::free(mine);
+}
+
+void make_key() {
+    (void)pthread_key_create(&record_key, free_record);
+}
+
+sennit_error *start(sennit_status status) {
+    sennit_error *error = thread_error();
+    error->status = status;
+    error->os_errno = 0;
+    error->provider_code = 0;
+    error->peer = -1;
+    error->operation = "";
+    error->path = "";
+    error->text[0] = '\0';
+    return error;
+}
+
+}  // namespace
+
+sennit_error *thread_error() {
+    if (record != nullptr) return record;
+    auto *made = static_cast<sennit_error *>(std::calloc(1, sizeof(sennit_error)));
+    if (made == nullptr) return &no_memory_record;
+    made->peer = -1;
+    made->operation = "";
+    made->path = "";
+    (void)pthread_once(&record_key_once, make_key);
+    (void)pthread_setspecific(record_key, made);
+    record = made;
+    return made;
+}
+
+sennit_status fail(sennit_status status, const char *format, ...) {
+    sennit_error *error = start(status);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)std::vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+sennit_status fail_os(sennit_status status, int os_errno, const char *format, ...) {
+    sennit_error *error = start(status);
+    error->os_errno = os_errno;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)std::vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    const std::size_t length = std::strlen(error->text);
+    char reason[96];
+    // The GNU strerror_r returns the text, which need not be in the buffer.
+    (void)std::snprintf(error->text + length, sizeof error->text - length, ": %s",
+                        strerror_r(os_errno, reason, sizeof reason));
+    return status;
+}
+
+sennit_status fail_peer(sennit_status status, int peer, const char *path, const char *format, ...) {
+    sennit_error *error = start(status);
+    error->peer = peer;
+    error->path = path;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)std::vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void fail_provider_code(long long code) {
+    thread_error()->provider_code = code;
+}
+
+sennit_status fail_in(sennit_status status, const char *operation) {
+    sennit_error *error = thread_error();
+    error->status = status;
+    error->operation = operation;
+    return status;
+}
+
+}  // namespace sennit

@@ -1,0 +1,33 @@
+// How a function of the library reports an error: `return fail(SENNIT_ERR_RANGE, "...", ...)`.
+// The record of the calling thread's last error lives here; only the place that found an error
+// fills it, callers hand the status on.
+#pragma once
+
+#include <sennit/error.h>
+
+namespace sennit {
+
+// Writes the calling thread's last error and returns `status`. The format is printf's.
+[[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] sennit_status fail(sennit_status status,
+                                                                           const char *format, ...);
+
+// The same with errno of the failing system call, which is also appended to the text.
+[[gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] sennit_status fail_os(sennit_status status,
+                                                                              int os_errno,
+                                                                              const char *format,
+                                                                              ...);
+
+// The same, about a peer reached by `path` (a constant string, "" if none).
+[[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] sennit_status fail_peer(
+    sennit_status status, int peer, const char *path, const char *format, ...);
+
+// Adds the code of a provider or launcher library to the error just reported.
+void fail_provider_code(long long code);
+
+// Names the public function that is failing; api/ calls it when a call returns an error.
+[[gnu::cold, gnu::noinline]] sennit_status fail_in(sennit_status status, const char *operation);
+
+// The calling thread's record, never null.
+sennit_error *thread_error();
+
+}  // namespace sennit

@@ -1,0 +1,69 @@
+// The receiver of the log belongs to the process, not to a rank: a library that writes to stderr
+// does so once, whoever caused it. A mutex keeps function and context together.
+#include "base/log.hpp"
+
+#include <pthread.h>
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace sennit {
+namespace {
+
+struct Receiver {
+    sennit_log_function function = nullptr;
+    void *context = nullptr;
+    sennit_log_level level = SENNIT_LOG_WARNING;
+};
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+Receiver receiver;
+
+Receiver current() {
+    (void)pthread_mutex_lock(&lock);
+    const Receiver copy = receiver;
+    (void)pthread_mutex_unlock(&lock);
+    return copy;
+}
+
+const char *level_name(sennit_log_level level) {
+    switch (level) {
+        case SENNIT_LOG_ERROR:
+            return "error";
+        case SENNIT_LOG_WARNING:
+            return "warning";
+        case SENNIT_LOG_INFO:
+            return "info";
+        default:
+            return "debug";
+    }
+}
+
+}  // namespace
+
+void log_set(sennit_log_function function, void *context, sennit_log_level level) {
+    (void)pthread_mutex_lock(&lock);
+    receiver = Receiver{function, context, level};
+    (void)pthread_mutex_unlock(&lock);
+}
+
+sennit_log_level log_level() {
+    return current().level;
+}
+
+void log(sennit_log_level level, const char *format, ...) {
+    const Receiver to = current();
+    if (level > to.level) return;
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)std::vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (to.function != nullptr) {
+        to.function(to.context, level, line);
+    } else {
+        (void)std::fprintf(stderr, "sennit: %s: %s\n", level_name(level), line);
+    }
+}
+
+}  // namespace sennit

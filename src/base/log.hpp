@@ -1,0 +1,16 @@
+// The log: one line at a time to a callback, by default stderr. Only the first place that detects
+// something logs it, and warnings that could repeat are said once.
+#pragma once
+
+#include <sennit/error.h>
+
+namespace sennit {
+
+[[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] void log(sennit_log_level level,
+                                                                 const char *format, ...);
+
+// Replaces the receiver; a null function means stderr.
+void log_set(sennit_log_function function, void *context, sennit_log_level level);
+sennit_log_level log_level();
+
+}  // namespace sennit
