@@ -42,16 +42,15 @@ const char *sennit_bootstrap_used(void);
  * gets one sentence. Any time. */
 const char *sennit_bootstrap_describe(int index, char *text, size_t bytes);
 
-/* One knob: a setting read from the environment. Strings are constants or valid until the next
- * call in this thread. */
+/* One knob: a setting read from the environment. The strings are constants. */
 typedef struct sennit_knob {
     const char *name;          /* "SENNIT_..." */
     const char *type;          /* "bool", "integer", "seconds", "text" */
     const char *default_value; /* as text */
     const char *unit;          /* "" if none */
     const char *help;          /* one sentence */
-    const char *value;         /* in force now, as text */
     int is_set;                /* 1 if the environment sets it */
+    char value[128];           /* in force now, as text */
 } sennit_knob;
 
 /* The knob at `index`, 0 up to the first RANGE error. */

@@ -47,6 +47,12 @@ void log_set(sennit_log_function function, void *context, sennit_log_level level
     (void)pthread_mutex_unlock(&lock);
 }
 
+void log_set_level(sennit_log_level level) {
+    (void)pthread_mutex_lock(&lock);
+    receiver.level = level;
+    (void)pthread_mutex_unlock(&lock);
+}
+
 sennit_log_level log_level() {
     return current().level;
 }

@@ -11,6 +11,8 @@ namespace sennit {
 
 // Replaces the receiver; a null function means stderr.
 void log_set(sennit_log_function function, void *context, sennit_log_level level);
+// Changes the level alone, for the knob SENNIT_LOG.
+void log_set_level(sennit_log_level level);
 sennit_log_level log_level();
 
 }  // namespace sennit

@@ -1,0 +1,70 @@
+// How a segment id is made up, and the entry that every put and get looks up: how this rank reaches
+// one peer's piece of one segment.
+//
+// A segment id is 32 bits: team slot (10) | index in the team (14) | generation (8, never 0). Slot
+// 0 holds allocations of one rank, indexed by that rank's own record table. The generation changes
+// when an index is used again, so a stale global pointer is refused.
+#pragma once
+
+#include <sennit/memory.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/rank.hpp"
+
+namespace sennit::memory {
+
+inline constexpr unsigned kGenerationBits = 8;
+inline constexpr unsigned kIndexBits = 14;
+inline constexpr std::uint32_t kLocalSlot = 0;  // team slot of allocations of one rank
+inline constexpr std::uint32_t kWorldSlot = 1;
+static_assert(kSegmentsPerTeam == 1u << kIndexBits);
+static_assert(kTeamSlots == 1u << (32 - kGenerationBits - kIndexBits));
+
+constexpr std::uint32_t team_slot_of(std::uint32_t id) {
+    return id >> (kGenerationBits + kIndexBits);
+}
+constexpr std::uint32_t index_of(std::uint32_t id) {
+    return (id >> kGenerationBits) & (kSegmentsPerTeam - 1);
+}
+constexpr std::uint32_t generation_of(std::uint32_t id) {
+    return id & ((1u << kGenerationBits) - 1);
+}
+constexpr std::uint32_t make_id(std::uint32_t slot, std::uint32_t index, std::uint32_t generation) {
+    return (slot << (kGenerationBits + kIndexBits)) | (index << kGenerationBits) | generation;
+}
+
+struct alignas(64) Entry {
+    std::atomic<std::uint32_t> id;  // 0: not attached
+    std::uint32_t path;             // sennit_path
+    std::byte *base;                // load/store address, or null
+    std::uint64_t bytes;
+    const std::atomic<std::uint32_t> *live;  // holds `id` until the owner frees the segment
+    std::uint64_t handle;                    // for a message transport
+    std::uint64_t mapped_bytes;              // for detach
+    std::uint64_t alignment;
+    std::uint64_t unused;
+};
+static_assert(sizeof(Entry) == 64);
+
+// The entry that serves `gptr`, or null: unknown, freed, or not attached yet. The rank must be
+// below `size`. Reads three lines, all of them written rarely.
+inline Entry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
+    Entry *table = rank.tables[team_slot_of(gptr.segment)];
+    if (table == nullptr) [[unlikely]]
+        return nullptr;
+    Entry &entry = table[static_cast<std::size_t>(index_of(gptr.segment)) * size +
+                         static_cast<std::uint32_t>(gptr.rank)];
+    // SYNC entry-attached: pairs with the release in fill_entry(); the fields come before the id.
+    if (entry.id.load(std::memory_order_acquire) != gptr.segment) [[unlikely]]
+        return nullptr;
+    // relaxed: only equality counts. A program that frees while another rank still uses the segment
+    // is wrong in any order; this catches what comes after.
+    if (entry.live->load(std::memory_order_relaxed) != gptr.segment) [[unlikely]]
+        return nullptr;
+    return &entry;
+}
+
+}  // namespace sennit::memory

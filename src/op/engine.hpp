@@ -1,0 +1,66 @@
+// The op engine: operations on peers that load and store do not reach. It cuts them into pieces,
+// picks rails, resubmits what a transport could not take or a failed rail lost, counts what is
+// outstanding, and keeps the requests. One engine per rank, made only when some peer needs a
+// message transport; load/store peers never come here (see op/rma.hpp).
+//
+// States of an operation: free -> pending (pieces to submit) -> in flight -> complete; a request
+// stays in the table until wait or test takes it, implicit operations free themselves and leave
+// their first error to flush. docs/design/engine.md has the invariants.
+#pragma once
+
+#include <sennit/rma.h>
+
+#include "base/clock.hpp"
+#include "runtime/rank.hpp"
+#include "transport/transport.hpp"
+
+namespace sennit::op {
+
+enum class Direction : std::uint8_t { put, get };
+
+// Where an operation goes, already checked: peer alive or not, range inside the segment.
+struct Target {
+    int peer = -1;
+    transport::Remote remote;
+    std::uint64_t offset = 0;
+};
+
+// Makes rank.engine and adds its progress hook. Called in start-up once paths are chosen, only if a
+// message transport is in use. Errors: NOMEM.
+sennit_status engine_create(Rank &rank);
+// Completes or abandons everything by the deadline, removes the hook, frees. Null engine: nothing.
+void engine_destroy(Rank &rank, const Deadline &deadline);
+
+// Starts the operation and waits for its completion (default deadline).
+// `local` is only read for a put. Errors: PEER_LOST, FABRIC, TIMEOUT, NOMEM and the transport's.
+sennit_status engine_blocking(Rank &rank, Direction direction, const Target &target, void *local,
+                              std::size_t bytes);
+// Starts it; the request completes it. An operation that is complete at once gives {0}.
+sennit_status engine_request(Rank &rank, Direction direction, const Target &target, void *local,
+                             std::size_t bytes, sennit_request *request);
+// Starts it; flush completes it.
+sennit_status engine_implicit(Rank &rank, Direction direction, const Target &target, void *local,
+                              std::size_t bytes);
+
+// Is the request over? OK and *done = 0, or *done = 1 with the operation's own status, and then the
+// request is freed. ARG if the handle is no request of this rank. Makes progress first if asked.
+// A rank without engine has no requests: every handle but {0} is ARG. {0} is done and OK.
+sennit_status engine_test(Rank &rank, sennit_request request, bool progress, int *done);
+// The peer of a request that is still open, -1 if it is none.
+int engine_request_peer(Rank &rank, sennit_request request);
+
+// All implicit operations and puts to `peer` (kAnyPeer: to all) are complete. Reports the first
+// error of implicit operations since the last flush of that peer, once.
+sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline);
+// Orders puts before it against puts after it, per peer: nothing on ordered single-rail transports.
+sennit_status engine_fence(Rank &rank);
+
+// Completion data of put_event that reached this rank and nobody has taken yet, oldest first. False
+// when there is none. Signals are built on it; until a program uses them only tests send events.
+struct ArrivedEvent {
+    int from;
+    std::uint64_t event;
+};
+bool engine_take_event(Rank &rank, ArrivedEvent *event);
+
+}  // namespace sennit::op

@@ -1,0 +1,124 @@
+// The control block: what the other ranks of a node may read and write of a rank before any segment
+// exists. It lies at the start of the rank's memory file (offset 0), is mapped by every mapped
+// peer, and is reached by put and get on paths without load and store. Nothing here is a pointer
+// that another process follows; every word names its writer. Byte by byte in
+// docs/design/layouts.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomics.hpp"
+
+namespace sennit {
+
+inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
+inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
+inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
+inline constexpr std::size_t kMailboxBytes = 256;
+inline constexpr std::size_t kRounds = 16;  // dissemination rounds: up to 65536 ranks
+
+enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2 };
+
+// Written by the owner before anyone is told where it is; `state` changes later.
+struct alignas(kLineBytes) ControlHeader {
+    std::uint64_t magic;
+    std::uint32_t layout_version;
+    std::int32_t rank;
+    std::int32_t size;
+    std::atomic<std::uint32_t> state;  // RankState; writer: owner
+    std::uint64_t job_cookie;
+    std::uint64_t control_bytes;
+    std::uint8_t unused[88];
+};
+static_assert(sizeof(ControlHeader) == 128 && offsetof(ControlHeader, state) == 20 &&
+              offsetof(ControlHeader, job_cookie) == 24 && offsetof(ControlHeader, unused) == 40);
+
+// Where the rank's sleeping threads wait. `sleepers` is written by the owner's threads only,
+// `rings` by whoever wakes them. See runtime/wait.hpp for the protocol.
+struct alignas(kLineBytes) Doorbell {
+    std::atomic<std::uint32_t> sleepers;
+    std::atomic<std::uint32_t> rings;
+    std::uint8_t unused[120];
+};
+static_assert(sizeof(Doorbell) == 128 && offsetof(Doorbell, rings) == 4);
+
+// A counter that one rank writes: `arrived` of a flat barrier (writer: owner), or one round of a
+// dissemination barrier (writer: the partner of that round).
+struct alignas(kLineBytes) EpochLine {
+    std::atomic<std::uint64_t> epoch;
+    std::uint8_t unused[120];
+};
+static_assert(sizeof(EpochLine) == 128);
+
+// What the owner says in a collective exchange; read by all after the barrier that follows. Two,
+// used in turns, so that the next exchange never overwrites what a slow rank still reads.
+struct alignas(kLineBytes) Mailbox {
+    std::uint8_t bytes[kMailboxBytes];
+};
+static_assert(sizeof(Mailbox) == 256);
+
+// Kinds of memory, and how peers get at it. The values are shared between processes: never
+// renumber.
+enum class SegmentKind : std::uint8_t {
+    none = 0,
+    team = 1,        // collective allocation
+    local = 2,       // allocation of one rank
+    registered = 3,  // memory the program had before
+    statics = 4,     // .data and .bss of the executable
+};
+enum class Mechanism : std::uint8_t {
+    none = 0,
+    file = 1,          // allocated in the owner's memory file
+    adopted = 2,       // moved into the owner's memory file at its old address
+    same_process = 3,  // reachable by its own address only
+    xpmem = 4,
+    copied = 5,  // private memory, process_vm_readv/writev
+};
+enum class AtomicsActor : std::uint8_t {
+    processor = 0,     // load/store ranks directly, others by a message executed on the node
+    network_card = 1,  // fi_atomic only; direct atomics are refused
+};
+
+// A segment as its owner publishes it. Written by the owner; `id` is stored last when it goes live
+// and first when it ends (SYNC segment-live).
+struct alignas(kLineBytes) SegmentRecord {
+    std::atomic<std::uint32_t> id;  // segment id while live, 0 otherwise
+    SegmentKind kind;
+    Mechanism mechanism;
+    AtomicsActor actor;
+    std::uint8_t version;          // of this record's layout: 1
+    std::uint64_t bytes;           // size the user asked for
+    std::uint64_t file_offset;     // place in the owner's memory file (mechanism file, adopted)
+    std::uint64_t mapped_bytes;    // bytes, rounded up to whole pages
+    std::uint64_t owner_address;   // where the owner sees it; followed in the same process only
+    std::uint64_t alignment;       // of every rank's view of it
+    std::uint32_t page_bytes;      // page size the memory has, for placement and adoption
+    std::uint32_t flags;           // SENNIT_ALLOC_*
+    std::uint64_t mapping_device;  // identity of the owner's mapping as the kernel names it:
+    std::uint64_t mapping_inode;   //   device and inode in /proc/self/maps
+    std::uint32_t epoch;           // registrations of this slot so far: tells reuse from the same
+    std::uint32_t owner_slot;      // index of this record in the owner's table
+    std::uint8_t unused[40];
+};
+static_assert(sizeof(SegmentRecord) == 128 && offsetof(SegmentRecord, kind) == 4 &&
+              offsetof(SegmentRecord, bytes) == 8 && offsetof(SegmentRecord, owner_address) == 32 &&
+              offsetof(SegmentRecord, page_bytes) == 48 &&
+              offsetof(SegmentRecord, mapping_device) == 56 &&
+              offsetof(SegmentRecord, epoch) == 72 && offsetof(SegmentRecord, unused) == 80);
+
+struct ControlBlock {
+    ControlHeader header;
+    Doorbell doorbell;
+    EpochLine arrived;
+    EpochLine rounds[kRounds];
+    Mailbox mailboxes[2];
+    SegmentRecord records[kSegmentsPerTeam];  // untouched pages of it cost nothing
+};
+static_assert(offsetof(ControlBlock, doorbell) == 128 && offsetof(ControlBlock, arrived) == 256 &&
+              offsetof(ControlBlock, rounds) == 384 &&
+              offsetof(ControlBlock, mailboxes) == 384 + 128 * kRounds &&
+              offsetof(ControlBlock, records) == 384 + 128 * kRounds + 512);
+
+}  // namespace sennit

@@ -1,0 +1,69 @@
+// Death by pidfd (a descriptor that the peer opened on itself and sent over, so it can not name a
+// later process of the same number), leaving by the state word of the control block.
+#include "runtime/detector.hpp"
+
+#include <poll.h>
+
+#include "runtime/wait.hpp"
+
+namespace sennit {
+namespace {
+
+bool process_ended(int pid_fd) {
+    pollfd one{pid_fd, POLLIN, 0};
+    return poll(&one, 1, 0) == 1 && (one.revents & (POLLIN | POLLHUP)) != 0;
+}
+
+bool has_left(const ControlBlock *control) {
+    // SYNC rank-left: pairs with the release in leave(); the rank's last stores come before.
+    return control != nullptr && control->header.state.load(std::memory_order_acquire) ==
+                                     static_cast<std::uint32_t>(RankState::left);
+}
+
+}  // namespace
+
+void note_gone(Rank &rank, int peer, Gone how) {
+    std::atomic<std::uint32_t> &word = rank.peers[peer].gone;
+    auto wanted = static_cast<std::uint32_t>(how);
+    // relaxed: the word stands alone; whoever reads it wants its value and nothing that came
+    // before.
+    std::uint32_t seen = word.load(std::memory_order_relaxed);
+    while (seen == 0 && !word.compare_exchange_weak(seen, wanted, std::memory_order_relaxed)) {
+    }
+}
+
+Gone peer_gone(Rank &rank, int peer) {
+    Peer &it = rank.peers[peer];
+    // relaxed: see note_gone().
+    const std::uint32_t known = it.gone.load(std::memory_order_relaxed);
+    if (known != 0) return static_cast<Gone>(known);
+    if (peer == rank.world_rank) return Gone::no;
+    // The order counts: a rank that leaves stores its state before its process ends.
+    const bool ended = it.pid_fd >= 0 && process_ended(it.pid_fd);
+    if (has_left(it.control)) {
+        note_gone(rank, peer, Gone::left);
+    } else if (ended) {
+        note_gone(rank, peer, Gone::died);
+    }
+    // relaxed: see note_gone().
+    return static_cast<Gone>(it.gone.load(std::memory_order_relaxed));
+}
+
+bool wait_is_senseless(Rank &rank, int peer) {
+    if (peer != kAnyPeer) return peer_gone(rank, peer) != Gone::no;
+    // relaxed: constant while the rank is in use.
+    const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
+    for (int other = 0; other < size; ++other)
+        if (peer_gone(rank, other) == Gone::died) return true;
+    return false;
+}
+
+int first_dead(Rank &rank) {
+    // relaxed: constant while the rank is in use.
+    const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
+    for (int other = 0; other < size; ++other)
+        if (peer_gone(rank, other) == Gone::died) return other;
+    return -1;
+}
+
+}  // namespace sennit

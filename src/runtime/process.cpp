@@ -1,0 +1,148 @@
+// The process object and the thread-to-rank rule.
+#include "runtime/process.hpp"
+
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "base/clock.hpp"
+
+namespace sennit {
+
+thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]] = nullptr;
+std::atomic<Rank *> only_rank{nullptr};
+
+namespace {
+
+struct Process {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    Rank *objects[kRanksPerProcess] = {};  // made on first use, kept for ever
+    bool in_use[kRanksPerProcess] = {};    // claimed, perhaps not yet published
+    bool published[kRanksPerProcess] = {};
+    int published_count = 0;
+    std::uint64_t cookie = 0;  // see process_cookie(); 0: not chosen yet
+    bool fork_handler_set = false;
+    std::atomic<bool> forked_child{false};
+};
+
+Process process;
+
+// In the child of a fork nothing of the parent's ranks may be used: the segments are not mapped
+// there (MADV_DONTFORK) and the peers do not know the child.
+void after_fork_in_child() {
+    // relaxed: the child has one thread.
+    if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
+    thread_rank = nullptr;
+    only_rank.store(nullptr, std::memory_order_relaxed);
+    (void)pthread_mutex_init(&process.lock, nullptr);
+}
+
+Rank *make_object() {
+    // Zeroed pages that are touched only where used: the table of team slots alone is 8 KiB.
+    void *memory =
+        mmap(nullptr, sizeof(Rank), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : new (memory) Rank;
+}
+
+void publish_only_rank() {
+    Rank *only = nullptr;
+    if (process.published_count == 1) {
+        for (int slot = 0; slot < kRanksPerProcess; ++slot)
+            if (process.published[slot]) only = process.objects[slot];
+    }
+    // SYNC only-rank: pairs with the acquire in current_rank(); the rank's set-up is complete.
+    only_rank.store(only, std::memory_order_release);
+}
+
+}  // namespace
+
+void process_lock() {
+    (void)pthread_mutex_lock(&process.lock);
+}
+void process_unlock() {
+    (void)pthread_mutex_unlock(&process.lock);
+}
+
+bool process_is_forked_child() {
+    // relaxed: written once, by the only thread of the child.
+    return process.forked_child.load(std::memory_order_relaxed);
+}
+
+Rank *process_claim_rank() {
+    process_lock();
+    if (!process.fork_handler_set) {
+        process.fork_handler_set = pthread_atfork(nullptr, nullptr, after_fork_in_child) == 0;
+    }
+    Rank *claimed = nullptr;
+    for (int slot = 0; slot < kRanksPerProcess && claimed == nullptr; ++slot) {
+        if (process.in_use[slot]) continue;
+        Rank *&object = process.objects[slot];
+        if (object == nullptr) {
+            object = make_object();
+            if (object == nullptr) break;
+        } else {
+            new (object) Rank;
+        }
+        process.in_use[slot] = true;
+        object->process_slot = slot;
+        claimed = object;
+    }
+    process_unlock();
+    return claimed;
+}
+
+void process_publish_rank(Rank *rank) {
+    process_lock();
+    process.published[rank->process_slot] = true;
+    ++process.published_count;
+    publish_only_rank();
+    process_unlock();
+    thread_rank = rank;
+}
+
+void process_release_rank(Rank *rank) {
+    process_lock();
+    const int slot = rank->process_slot;
+    if (process.published[slot]) {
+        process.published[slot] = false;
+        --process.published_count;
+    }
+    process.in_use[slot] = false;
+    publish_only_rank();
+    process_unlock();
+    if (thread_rank == rank) thread_rank = nullptr;
+}
+
+Rank *process_find_rank(int world_rank) {
+    process_lock();
+    Rank *found = nullptr;
+    for (int slot = 0; slot < kRanksPerProcess; ++slot)
+        if (process.published[slot] && process.objects[slot]->world_rank == world_rank)
+            found = process.objects[slot];
+    process_unlock();
+    return found;
+}
+
+int process_rank_count() {
+    process_lock();
+    const int count = process.published_count;
+    process_unlock();
+    return count;
+}
+
+std::uint64_t process_cookie() {
+    process_lock();
+    while (process.cookie == 0) {
+        if (getrandom(&process.cookie, sizeof process.cookie, 0) !=
+            static_cast<ssize_t>(sizeof process.cookie))
+            process.cookie = static_cast<std::uint64_t>(now_ns()) * 0x9E3779B97F4A7C15u +
+                             static_cast<std::uint64_t>(getpid());
+    }
+    const std::uint64_t cookie = process.cookie;
+    process_unlock();
+    return cookie;
+}
+
+}  // namespace sennit

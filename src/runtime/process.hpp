@@ -1,0 +1,50 @@
+// The process object: what belongs to the address space and not to a rank. One per process, made at
+// load time, never freed. Its fields are documented in process.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/rank.hpp"
+
+namespace sennit {
+
+inline constexpr int kRanksPerProcess = 64;
+
+// The rank the calling thread was attached to. Initial-exec: one load relative to the thread
+// pointer (docs/design/decisions/0001-ranks-as-threads.md has the cost of the alternatives).
+extern thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]];
+
+// The rank of all threads that are not attached: set while the process has exactly one rank.
+extern std::atomic<Rank *> only_rank;
+
+inline Rank *current_rank() {
+    Rank *rank = thread_rank;
+    if (rank != nullptr) [[likely]]
+        return rank;
+    // SYNC only-rank: pairs with the release in publish_only_rank(); the rank's set-up is complete.
+    return only_rank.load(std::memory_order_acquire);
+}
+
+// True in a process that was forked while Sennit was in use: every call answers STATE there.
+bool process_is_forked_child();
+
+// A free rank object, reset, not yet found by other threads. Null when kRanksPerProcess are in use.
+Rank *process_claim_rank();
+// From here on threads find it; the calling thread is attached to it.
+void process_publish_rank(Rank *rank);
+// The rank is no longer found; its object may be claimed again. The calling thread is detached.
+void process_release_rank(Rank *rank);
+
+// The rank object of this process with that world rank, or null.
+Rank *process_find_rank(int world_rank);
+int process_rank_count();
+
+// Random, chosen once per process: equal on two ranks only if they share an address space.
+std::uint64_t process_cookie();
+
+// Serialises init and finalize of all ranks of the process where they touch the fields above.
+void process_lock();
+void process_unlock();
+
+}  // namespace sennit

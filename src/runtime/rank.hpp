@@ -1,0 +1,106 @@
+// The rank object: all run-time state of one rank, and what it knows of each peer. Every folder
+// keeps its own part behind a pointer here, so nothing of a rank is process-wide. The process
+// object holds the table of ranks and how a thread finds its own (architecture rule 1).
+//
+// Life: process_claim_rank() -> filled by api/startup.cpp -> process_publish_rank() -> in use ->
+// process_release_rank(). The memory of a rank object is never unmapped: a thread that still points
+// to a rank that has left finds size 0, which every call checks anyway.
+#pragma once
+
+#include <pthread.h>
+#include <sennit/runtime.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/control_block.hpp"
+#include "runtime/reason.hpp"
+
+namespace sennit {
+
+namespace memory {
+struct Entry;
+struct LocalSegments;
+}  // namespace memory
+namespace transport {
+class Transport;
+}
+namespace path {
+struct Router;
+}
+namespace op {
+struct Engine;
+}
+namespace coll {
+struct World;
+}
+
+// How a peer ended, as far as this rank knows. Goes up only.
+enum class Gone : std::uint32_t { no = 0, left = 1, died = 2 };
+
+struct Peer {
+    int world_rank = -1;
+    bool same_node = false;
+    bool same_process = false;
+    int numa = -1;
+    int process_id = -1;   // in the peer's own pid namespace, for messages
+    int pid_fd = -1;       // readable once the process has ended; -1 if not known
+    int memory_file = -1;  // the peer's memory file, -1 if not received
+    sennit_path path = SENNIT_PATH_NONE;
+    transport::Transport *transport = nullptr;  // of that path
+    ControlBlock *control = nullptr;            // if load and store reach it
+    std::uint64_t control_handle = 0;           // for the transport otherwise
+    std::atomic<std::uint32_t> gone{0};         // Gone
+    Reason reasons[SENNIT_PATH_COUNT];
+};
+
+struct ProgressHook {
+    void (*poll)(void *context);
+    void *context;
+};
+
+inline constexpr std::size_t kProgressHooks = 4;
+
+struct Rank {
+    // Read by every put and get. `size` is 0 unless the rank is in use.
+    std::atomic<std::uint32_t> size{0};
+    std::int32_t world_rank = -1;
+    memory::Entry *tables[kTeamSlots] = {};  // by team slot; each [segment index][world rank]
+
+    // Set up once, constant while in use.
+    Peer *peers = nullptr;  // [size]
+    ControlBlock *control = nullptr;
+    sennit_bootstrap bootstrap{};
+    sennit_thread_level thread_level = SENNIT_THREAD_SINGLE;
+    std::uint64_t job_cookie = 0;
+    int memory_file = -1;
+    unsigned spins = 0;           // polls before a wait yields; 0 when cores are shared
+    bool all_load_store = false;  // every peer is reached by load and store
+    bool all_reached = false;     // every peer has some path
+    ProgressHook hooks[kProgressHooks] = {};
+    std::atomic<unsigned> hook_count{0};
+
+    // Parts that belong to other folders.
+    memory::LocalSegments *segments = nullptr;
+    path::Router *router = nullptr;
+    op::Engine *engine = nullptr;
+    coll::World *world = nullptr;
+
+    pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free
+    int process_slot = -1;
+    int init_count = 0;
+    std::atomic<std::uint32_t> generation{0};
+};
+
+inline void make_progress(Rank &rank) {
+    // relaxed: hooks are added during start-up, before the rank is in use.
+    const unsigned count = rank.hook_count.load(std::memory_order_relaxed);
+    for (unsigned i = 0; i < count; ++i)
+        rank.hooks[i].poll(rank.hooks[i].context);
+}
+
+inline ControlBlock *control_of(Rank &rank, int peer) {
+    return peer == rank.world_rank ? rank.control : rank.peers[peer].control;
+}
+
+}  // namespace sennit

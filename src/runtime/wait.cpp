@@ -1,0 +1,92 @@
+// The slow part of waiting. The times were chosen on a 2-core machine: a yield costs 0.3 to 3 us, a
+// sleep and wake across cores 54 us, so yielding goes on for a few hundred sleeps' worth before the
+// first sleep, and a wait for a rank on a shared core usually ends within a few yields.
+#include "runtime/wait.hpp"
+
+#include <sched.h>
+
+#include "base/fail.hpp"
+#include "runtime/detector.hpp"
+#include "runtime/knobs.hpp"
+
+namespace sennit {
+namespace {
+
+constexpr std::int64_t kYieldNs = 500'000;        // then sleep
+constexpr std::int64_t kCheckNs = 1'000'000;      // look for dead peers this often
+constexpr std::int64_t kFirstTickNs = 1'000'000;  // sleeps double from here
+constexpr std::int64_t kLastTickNs = 10'000'000;  // to here, which bounds how late a death is seen
+
+}  // namespace
+
+void ring_sleepers(Doorbell &bell) {
+    // relaxed: a count that only has to differ from what the sleeper read; the futex call orders
+    // it.
+    bell.rings.fetch_add(1, std::memory_order_relaxed);
+    futex_wake_all(&bell.rings);
+}
+
+WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, int peer)
+    : rank_(rank),
+      deadline_(deadline),
+      peer_(peer),
+      started_ns_(now_ns()),
+      checked_ns_(started_ns_),
+      tick_ns_(kFirstTickNs) {}
+
+WaitLoop::Step WaitLoop::step() {
+    make_progress(rank_);
+    const std::int64_t now = now_ns();
+    if (now - checked_ns_ >= kCheckNs) {
+        checked_ns_ = now;
+        if (wait_is_senseless(rank_, peer_)) return Step::lost;
+    }
+    if (deadline_.over()) return Step::timed_out;
+    // relaxed: hooks are added during start-up only.
+    const bool must_poll = rank_.hook_count.load(std::memory_order_relaxed) != 0;
+    if (must_poll || now - started_ns_ < kYieldNs) {
+        (void)sched_yield();
+        return Step::again;
+    }
+    return Step::sleep;
+}
+
+void WaitLoop::announce_sleep() {
+    Doorbell &bell = rank_.control->doorbell;
+    // relaxed twice: store_load_fence() orders both before the caller's next look at its word.
+    rings_seen_ = bell.rings.load(std::memory_order_relaxed);
+    bell.sleepers.fetch_add(1, std::memory_order_relaxed);
+    store_load_fence();
+}
+
+void WaitLoop::sleep() {
+    Doorbell &bell = rank_.control->doorbell;
+    const std::int64_t left = deadline_.left_ns();
+    futex_wait(&bell.rings, rings_seen_, left < tick_ns_ ? left : tick_ns_);
+    if (tick_ns_ < kLastTickNs) tick_ns_ *= 2;
+    cancel_sleep();
+}
+
+void WaitLoop::cancel_sleep() {
+    // relaxed: only the setter's choice to wake hangs on it, and a wake too many does no harm.
+    rank_.control->doorbell.sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+sennit_status WaitLoop::result(Step step) {
+    if (step == Step::timed_out) return fail(SENNIT_ERR_TIMEOUT, "the time given is over");
+    const int peer = peer_ == kAnyPeer ? first_dead(rank_) : peer_;
+    if (peer < 0) return fail(SENNIT_ERR_PEER_LOST, "a rank was lost");
+    // relaxed: only its value counts, see detector.cpp.
+    const bool left = rank_.peers[peer].gone.load(std::memory_order_relaxed) ==
+                      static_cast<std::uint32_t>(Gone::left);
+    return fail_peer(SENNIT_ERR_PEER_LOST, peer, sennit_path_name(rank_.peers[peer].path),
+                     "rank %d (process %d) %s", peer, rank_.peers[peer].process_id,
+                     left ? "has finalized" : "has died");
+}
+
+Deadline default_deadline() {
+    const std::int64_t bound = runtime::knobs().timeout;
+    return bound == 0 ? Deadline::never() : Deadline::after(bound);
+}
+
+}  // namespace sennit

@@ -1,0 +1,86 @@
+// The one way to wait. Poll a little, then yield, then sleep on the rank's doorbell; make progress
+// all the while; end with the deadline or with the death of the peer.
+//
+// Whoever changes a word that a rank of the node may be waiting for calls ring_doorbell() on that
+// rank's control block afterwards. Setter and sleeper each store, fence, and then load the other's
+// word, so at least one of them sees the other (Dekker):
+//   setter:  word = value        ; store_load_fence ; if sleepers != 0: rings += 1, wake
+//   sleeper: sleepers += 1       ; store_load_fence ; if word is not ready: sleep while rings ==
+//   seen
+#pragma once
+
+#include "base/clock.hpp"
+#include "runtime/rank.hpp"
+
+namespace sennit {
+
+inline constexpr int kAnyPeer = -1;
+
+[[gnu::cold, gnu::noinline]] void ring_sleepers(Doorbell &bell);
+
+// After the store that somebody may wait for.
+inline void ring_doorbell(ControlBlock &target) {
+    store_load_fence();
+    // relaxed: the fence above orders it after the store; a sleeper that is missed here has not yet
+    // looked at the word, and its own fence makes it see the store.
+    if (target.doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        ring_sleepers(target.doorbell);
+}
+
+// The steps of a wait after polling has not helped. Used by wait_until only.
+class WaitLoop {
+  public:
+    WaitLoop(Rank &rank, const Deadline &deadline, int peer);
+
+    enum class Step { again, sleep, timed_out, lost };
+    // Yields or progresses, and says what to do next. `lost` and `timed_out` end the wait, unless
+    // the word turns out to be ready.
+    Step step();
+
+    void announce_sleep();  // then look at the word once more
+    void sleep();           // returns announced state taken back
+    void cancel_sleep();
+
+    // Reports the end of the wait to the caller.
+    sennit_status result(Step step);
+
+  private:
+    Rank &rank_;
+    Deadline deadline_;
+    int peer_;
+    std::int64_t started_ns_;
+    std::int64_t checked_ns_;
+    std::int64_t tick_ns_;
+    std::uint32_t rings_seen_ = 0;
+};
+
+// Waits until ready() is true; ready() must load with acquire what it looks at. `peer` is the rank
+// whose end makes waiting senseless, or kAnyPeer when the death of any rank does.
+// Errors: TIMEOUT, PEER_LOST.
+template <class Ready>
+sennit_status wait_until(Rank &rank, const Deadline &deadline, int peer, Ready ready) {
+    for (unsigned i = 0; i < rank.spins; ++i) {
+        if (ready()) return SENNIT_OK;
+        cpu_pause();
+    }
+    make_progress(rank);
+    if (ready()) return SENNIT_OK;
+    WaitLoop loop(rank, deadline, peer);
+    for (;;) {
+        const WaitLoop::Step step = loop.step();
+        if (ready()) return SENNIT_OK;
+        if (step == WaitLoop::Step::again) continue;
+        if (step != WaitLoop::Step::sleep) return loop.result(step);
+        loop.announce_sleep();
+        if (ready()) {
+            loop.cancel_sleep();
+            return SENNIT_OK;
+        }
+        loop.sleep();
+    }
+}
+
+// The bound of waits in calls that take no timeout: the knob SENNIT_TIMEOUT.
+Deadline default_deadline();
+
+}  // namespace sennit

@@ -1,0 +1,144 @@
+// The contract of a transport: everything a path needs to know, and nothing else. A new path is one
+// folder that implements this class, one line in registry.cpp and one in the build list; template/
+// is the smallest that passes the conformance suite. CONTRIBUTING.md walks through it.
+//
+// Two kinds. A load/store transport (traits().load_store) turns a peer's segment into a pointer in
+// attach(); put and get never come here. A message transport executes operations that the op engine
+// submits.
+//
+// Who calls, in which order, on which thread:
+//   open -> address -> connect -> reach(peer)* -> [attach | detach | submit | progress]* -> close
+//   open, address, connect and reach come from the thread in sennit_init; attach and detach with
+//   the rank's cold mutex held; submit and progress with the engine's lock held, so a transport
+//   object needs no lock for state of its own. Objects of different ranks may share state (sim
+//   does) and guard that themselves. close comes once, from sennit_finalize or a failed init, and
+//   is final.
+//
+// Rules for all:
+//   - Never block in submit or progress; open, connect and close end by their deadline.
+//   - Never abort, never throw; report by status. Log only what nobody else can report.
+//   - An operation that was accepted is completed exactly once, from progress() or submit(), also
+//   when
+//     the peer dies, the rail fails, or close() comes: then with an error status.
+//   - put completes when the data is in the target's memory and a later operation of any rank would
+//     see it; get completes when the data is in the private buffer.
+#pragma once
+
+#include <sennit/info.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.hpp"
+#include "runtime/control_block.hpp"
+#include "runtime/rank.hpp"
+
+namespace sennit::transport {
+
+// What it is and can do. Constant after open().
+struct Traits {
+    const char *name;  // as sennit_path_name says
+    sennit_path path;
+    bool load_store;
+    bool ordered;                 // puts to one peer arrive in the order of submission
+    unsigned rails;               // at least 1; submit takes a rail number below it
+    unsigned event_bits;          // width of the completion data of put_event: 0, 32 or 64
+    std::size_t max_piece_bytes;  // the engine splits larger operations
+};
+
+// What the peers need to connect; travels in the card of the rank. Contents are the transport's
+// own.
+inline constexpr std::size_t kAddressBytes = 64;
+struct Address {
+    std::uint8_t bytes[kAddressBytes];
+};
+
+// A peer's segment as this rank reaches it.
+struct Remote {
+    std::byte *pointer = nullptr;  // load/store address of its first byte, or null
+    std::uint64_t handle = 0;      // the transport's own
+};
+
+struct Operation;
+using CompletionFunction = void (*)(Operation *operation, sennit_status status);
+
+// One piece of work, owned by the op engine, lent to the transport from submit() until `completed`
+// is called with it. The transport may keep pointers to it and use `scratch`.
+struct Operation {
+    enum class Kind : std::uint8_t { put, get, put_event };
+    Kind kind = Kind::put;
+    std::uint8_t rail = 0;
+    int peer = -1;
+    Remote remote;             // of the segment
+    std::uint64_t offset = 0;  // into it
+    void *local = nullptr;     // private buffer; a put only reads it
+    std::size_t bytes = 0;     // at most max_piece_bytes; 0 is legal for put_event
+    std::uint64_t event = 0;   // put_event: the low event_bits reach the target's event sink after
+                               // the data is visible there
+    CompletionFunction completed = nullptr;
+    std::uint64_t scratch[2] = {0, 0};
+};
+
+enum class Submit : std::uint8_t {
+    accepted,  // completed() will be called, or already was
+    again,     // a queue is full: submit the same operation after progress()
+    failed     // refused; the thread's last error says why; completed() is not called
+};
+
+// Completion statuses with a meaning for the engine, beyond OK:
+//   FABRIC      the rail failed before the operation was done; the engine repeats put and get on
+//               another rail that rail_usable() still allows (both are idempotent)
+//   PEER_LOST   the peer is dead; not repeated
+// Any other error is handed to the user.
+
+// Where the completion data of put_event goes at the target: called from the target's progress().
+struct EventSink {
+    void (*arrived)(void *context, int from, std::uint64_t event) = nullptr;
+    void *context = nullptr;
+};
+
+class Transport {
+  public:
+    virtual ~Transport() = default;
+
+    virtual const Traits &traits() const = 0;
+
+    // Can it work on this machine at all? Opens devices, starts nothing. `settings` is what stood
+    // behind the path's name in SENNIT_PATHS ("sim:seed=7" gives "seed=7"), or "".
+    virtual sennit_status open(Rank &rank, const char *settings, const EventSink &sink) = 0;
+    virtual void address(Address *out) = 0;
+    // Every rank's address is known. `addresses` has rank.size entries and stays valid.
+    virtual sennit_status connect(const Address *addresses, const Deadline &deadline) = 0;
+
+    // Really try whether `peer` can be reached: code `taken` if so, and then the peer's control
+    // block is reachable: peers[peer].control or .control_handle is set.
+    virtual Reason reach(int peer) = 0;
+    // The ranks agreed not to use this transport for that peer: undo reach().
+    virtual void forget(int peer) = 0;
+
+    // Makes the segment that `peer` described reachable. Errors: NOMEM, OS, UNSUPPORTED.
+    virtual sennit_status attach(int peer, const SegmentRecord &record, Remote *out) = 0;
+    virtual void detach(int peer, const SegmentRecord &record, const Remote &remote) = 0;
+
+    // Message transports only.
+    virtual Submit submit(Operation *operation) = 0;
+    // Delivers what has arrived and completes what is done; returns the number of operations
+    // completed. Bounded work per call.
+    virtual int progress() = 0;
+    virtual bool rail_usable(unsigned rail) const = 0;
+
+    // Ends everything by the deadline; operations still open are completed with PEER_LOST.
+    virtual void close(const Deadline &deadline) = 0;
+};
+
+// A class of transports, as the router sees it: makes one object per rank.
+struct Maker {
+    sennit_path path;
+    bool by_default;       // taken unless left out; else only if SENNIT_PATHS names it
+    Transport *(*make)();  // null: no memory
+};
+
+// In order of preference, ended by a record whose make is null.
+extern const Maker kMakers[];
+
+}  // namespace sennit::transport
