@@ -1,0 +1,86 @@
+# How things are compiled: the options a user may set, and the flags of the core and of programs.
+#
+# Two functions give the flags, so that no other CMakeLists.txt names a compiler flag:
+#   sennit_core_flags(target)      the library: no exceptions, no RTTI, hidden symbols, strict warnings
+#   sennit_program_flags(target)   command line, benchmarks, applications, tests: ordinary C++20
+# Sanitizers are set for the whole tree, because half a program under a sanitizer reports what is not there.
+option(SENNIT_BUILD_PROGRAMS "Build the command line, benchmarks, applications and examples"
+    ${PROJECT_IS_TOP_LEVEL})
+option(SENNIT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SENNIT_WERROR "Warnings are errors" OFF)
+option(SENNIT_ASSERTIONS "Keep assert() and switch the checks of libstdc++ on" OFF)
+set(SENNIT_SANITIZE "" CACHE STRING "Sanitizers of the whole tree: address,undefined or thread")
+set(SENNIT_PRESET "none" CACHE STRING "Name of the preset, for reports only")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+# Where products go when no preset says it: bin/ and lib/ of the build tree.
+foreach(kind RUNTIME LIBRARY ARCHIVE)
+    if(NOT DEFINED CMAKE_${kind}_OUTPUT_DIRECTORY)
+        set(place lib)
+        if(kind STREQUAL "RUNTIME")
+            set(place bin)
+        endif()
+        set(CMAKE_${kind}_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${place}")
+    endif()
+endforeach()
+
+set(SENNIT_WARNINGS -Wall -Wextra -Wshadow -Wundef)
+# What the core adds; the last two are C++ only.
+set(SENNIT_CORE_WARNINGS -Wconversion -Wmissing-declarations -Wnon-virtual-dtor -Woverloaded-virtual)
+set(SENNIT_CORE_FLAGS
+    -fno-exceptions
+    -fno-rtti
+    -fvisibility=hidden
+    -fvisibility-inlines-hidden
+    # A put finds its rank through thread-local storage; the general model would cost a call each time.
+    -ftls-model=initial-exec)
+
+if(SENNIT_WERROR)
+    list(APPEND SENNIT_WARNINGS -Werror)
+endif()
+
+if(SENNIT_ASSERTIONS)
+    add_compile_definitions(_GLIBCXX_ASSERTIONS)
+    foreach(language C CXX)
+        foreach(type RELEASE RELWITHDEBINFO MINSIZEREL)
+            string(REGEX REPLACE "(^| )[-/]DNDEBUG( |$)" " "
+                CMAKE_${language}_FLAGS_${type} "${CMAKE_${language}_FLAGS_${type}}")
+        endforeach()
+    endforeach()
+endif()
+
+if(SENNIT_SANITIZE)
+    add_compile_options(-fsanitize=${SENNIT_SANITIZE} -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${SENNIT_SANITIZE})
+    if(SENNIT_SANITIZE MATCHES "undefined")
+        add_compile_options(-fno-sanitize-recover=undefined)
+    endif()
+    if(SENNIT_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # GCC warns at every fence that the thread sanitizer does not model it. The fences stay; where one
+        # orders plain data the tests list the report in a suppression file with the reason.
+        add_compile_options(-Wno-tsan)
+    endif()
+endif()
+
+find_package(Threads REQUIRED)
+
+function(sennit_core_flags target)
+    target_compile_options(${target} PRIVATE
+        ${SENNIT_WARNINGS} "$<$<COMPILE_LANGUAGE:CXX>:${SENNIT_CORE_WARNINGS};${SENNIT_CORE_FLAGS}>")
+endfunction()
+
+function(sennit_program_flags target)
+    target_compile_options(${target} PRIVATE ${SENNIT_WARNINGS})
+endfunction()

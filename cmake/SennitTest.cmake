@@ -1,0 +1,190 @@
+# How tests are added. Labels choose what runs when:
+#   quick    runs in `make test`, in the release tree
+#   sample   runs in `make test` in the dev, asan and tsan trees too
+#   full     runs in `make test-all` only
+# Every test has a timeout. A test that needs something this machine lacks exits with 77 and says what.
+#
+#   sennit_add_unit_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...]
+#                        [TIMEOUT seconds] [PROCESSORS n] [NOT_UNDER sanitizer...])
+#       a GoogleTest program; each of its tests becomes a ctest test of its own
+#   sennit_add_rank_test(NAME name PROGRAM target [ARGS word...] [RANKS n...] [PATHS path...]
+#                        [LABELS label...] [QUICK_RANKS n...] [TIMEOUT seconds] [RUN_ARGS word...]
+#                        [ENVIRONMENT K=V...] [NOT_UNDER sanitizer...])
+#       one test for every number of ranks and every path, under `sennit run -n N`; with QUICK_RANKS the
+#       other numbers of ranks are `full`
+#   sennit_add_mpi_test(NAME name MPI openmpi|mpich PROGRAM target [ARGS ...] [RANKS n...] [LABELS ...]
+#                       [TIMEOUT seconds] [NOT_UNDER sanitizer...])
+#       the same under the launcher of that MPI
+#   sennit_add_script_test(NAME name COMMAND word... [LABELS ...] [TIMEOUT seconds] [PROCESSORS n]
+#                          [NOT_UNDER sanitizer...])
+#       anything else
+# LABELS defaults to quick, TIMEOUT to 60 s. NOT_UNDER address or thread leaves the test out of that tree.
+if(NOT SENNIT_BUILD_TESTS)
+    return()
+endif()
+enable_testing()
+find_package(GTest REQUIRED)
+
+set(SENNIT_TEST_SKIPPED 77)
+# What stands before every test program: settings of the sanitizer, and what it needs to start.
+set(SENNIT_TEST_PREFIX "")
+if(SENNIT_SANITIZE)
+    find_program(SENNIT_ENV env REQUIRED)
+    mark_as_advanced(SENNIT_ENV)
+    set(SENNIT_TEST_PREFIX "${SENNIT_ENV}")
+endif()
+if(SENNIT_SANITIZE MATCHES "thread")
+    # The thread sanitizer of GCC 12 does not start where the kernel scatters addresses widely.
+    find_program(SENNIT_SETARCH setarch REQUIRED)
+    mark_as_advanced(SENNIT_SETARCH)
+    set(options "halt_on_error=1:second_deadlock_stack=1")
+    if(EXISTS "${PROJECT_SOURCE_DIR}/tests/tsan.supp")
+        string(APPEND options ":suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
+    endif()
+    list(APPEND SENNIT_TEST_PREFIX
+        "TSAN_OPTIONS=${options}" "${SENNIT_SETARCH}" "${CMAKE_SYSTEM_PROCESSOR}" -R)
+elseif(SENNIT_SANITIZE MATCHES "address")
+    set(options "print_suppressions=0")
+    if(EXISTS "${PROJECT_SOURCE_DIR}/tests/lsan.supp")
+        string(APPEND options ":suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp")
+    endif()
+    list(APPEND SENNIT_TEST_PREFIX
+        "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+        "UBSAN_OPTIONS=print_stacktrace=1"
+        "LSAN_OPTIONS=${options}")
+endif()
+
+# Sets `out` to whether a test with this NOT_UNDER list is left out of the present tree.
+function(sennit_test_left_out out not_under)
+    set(${out} OFF PARENT_SCOPE)
+    foreach(sanitizer IN LISTS not_under)
+        if(SENNIT_SANITIZE MATCHES "${sanitizer}")
+            set(${out} ON PARENT_SCOPE)
+        endif()
+    endforeach()
+endfunction()
+
+function(sennit_test_defaults)
+    if(NOT ARG_LABELS)
+        set(ARG_LABELS quick)
+    endif()
+    if(NOT ARG_TIMEOUT)
+        set(ARG_TIMEOUT 60)
+    endif()
+    # Everything is slower under a sanitizer; a limit that is right for release would only measure that.
+    if(SENNIT_SANITIZE)
+        math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 3")
+    endif()
+    if(NOT ARG_PROCESSORS)
+        set(ARG_PROCESSORS 1)
+    endif()
+    if(NOT ARG_RANKS)
+        set(ARG_RANKS 2)
+    endif()
+    return(PROPAGATE ARG_LABELS ARG_TIMEOUT ARG_PROCESSORS ARG_RANKS)
+endfunction()
+
+# The properties that every test has; `extra` is a list of environment settings.
+function(sennit_test_properties name labels timeout processors extra)
+    set_tests_properties(${name} PROPERTIES
+        LABELS "${labels}" TIMEOUT ${timeout} PROCESSORS ${processors}
+        SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED} ENVIRONMENT "${extra}")
+endfunction()
+
+# A program with GoogleTest in it, put apart from the programs that users run.
+function(sennit_add_test_program name)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;LIBRARIES")
+    add_executable(${name} ${ARG_SOURCES})
+    sennit_program_flags(${name})
+    target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+endfunction()
+
+function(sennit_add_unit_test)
+    cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS" "SOURCES;LIBRARIES;LABELS;NOT_UNDER" ${ARGN})
+    sennit_test_left_out(left_out "${ARG_NOT_UNDER}")
+    if(left_out)
+        return()
+    endif()
+    sennit_test_defaults()
+    if(NOT ARG_LIBRARIES)
+        set(ARG_LIBRARIES sennit_internal)
+    endif()
+    sennit_add_test_program(${ARG_NAME} SOURCES ${ARG_SOURCES}
+        LIBRARIES ${ARG_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
+    if(SENNIT_TEST_PREFIX)
+        set_target_properties(${ARG_NAME} PROPERTIES CROSSCOMPILING_EMULATOR "${SENNIT_TEST_PREFIX}")
+    endif()
+    # gtest_discover_tests drops all labels but the first from a list, so one label carries them all: ctest
+    # matches labels as patterns, `-L sample` finds "quick.sample".
+    list(JOIN ARG_LABELS "." label)
+    gtest_discover_tests(${ARG_NAME}
+        TEST_PREFIX "${ARG_NAME}."
+        DISCOVERY_MODE PRE_TEST
+        DISCOVERY_TIMEOUT 60
+        PROPERTIES LABELS "${label}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${ARG_PROCESSORS}
+            SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED})
+endfunction()
+
+function(sennit_add_rank_test)
+    cmake_parse_arguments(ARG "" "NAME;PROGRAM;TIMEOUT"
+        "ARGS;RANKS;PATHS;LABELS;QUICK_RANKS;RUN_ARGS;ENVIRONMENT;NOT_UNDER" ${ARGN})
+    sennit_test_left_out(left_out "${ARG_NOT_UNDER}")
+    if(left_out)
+        return()
+    endif()
+    if(NOT TARGET sennit_cli)
+        message(STATUS "Test ${ARG_NAME} is left out: the launcher `sennit run` is not built")
+        return()
+    endif()
+    sennit_test_defaults()
+    if(NOT ARG_PATHS)
+        set(ARG_PATHS default)
+    endif()
+    math(EXPR outer "${ARG_TIMEOUT} + 15")
+    foreach(path IN LISTS ARG_PATHS)
+        foreach(ranks IN LISTS ARG_RANKS)
+            set(name "${ARG_NAME}.${path}.${ranks}")
+            set(environment ${ARG_ENVIRONMENT})
+            if(NOT path STREQUAL "default")
+                list(APPEND environment "SENNIT_PATHS=${path}")
+            endif()
+            set(labels ${ARG_LABELS})
+            if(ARG_QUICK_RANKS AND NOT ranks IN_LIST ARG_QUICK_RANKS)
+                set(labels full)
+            endif()
+            add_test(NAME ${name} COMMAND ${SENNIT_TEST_PREFIX} $<TARGET_FILE:sennit_cli> run -n ${ranks}
+                --timeout ${ARG_TIMEOUT} ${ARG_RUN_ARGS} $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGS})
+            sennit_test_properties(${name} "${labels}" ${outer} ${ranks} "${environment}")
+        endforeach()
+    endforeach()
+endfunction()
+
+function(sennit_add_mpi_test)
+    cmake_parse_arguments(ARG "" "NAME;MPI;PROGRAM;TIMEOUT" "ARGS;RANKS;LABELS;NOT_UNDER" ${ARGN})
+    sennit_test_left_out(left_out "${ARG_NOT_UNDER}")
+    string(TOUPPER "${ARG_MPI}" mpi)
+    if(left_out OR NOT TARGET sennit::mpi_${ARG_MPI} OR NOT SENNIT_LAUNCH_${mpi})
+        return()
+    endif()
+    sennit_test_defaults()
+    set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+        OMPI_MCA_rmaps_base_oversubscribe=1)
+    foreach(ranks IN LISTS ARG_RANKS)
+        set(name "${ARG_NAME}.${ARG_MPI}.${ranks}")
+        add_test(NAME ${name} COMMAND ${SENNIT_TEST_PREFIX} "${SENNIT_LAUNCH_${mpi}}" -n ${ranks}
+            $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGS})
+        sennit_test_properties(${name} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ranks} "${environment}")
+    endforeach()
+endfunction()
+
+function(sennit_add_script_test)
+    cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS" "COMMAND;LABELS;NOT_UNDER" ${ARGN})
+    sennit_test_left_out(left_out "${ARG_NOT_UNDER}")
+    if(left_out)
+        return()
+    endif()
+    sennit_test_defaults()
+    add_test(NAME ${ARG_NAME} COMMAND ${ARG_COMMAND})
+    sennit_test_properties(${ARG_NAME} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_PROCESSORS} "")
+endfunction()
