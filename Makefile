@@ -1,0 +1,37 @@
+# Thin: every target sets up what is missing, then calls CMake through its presets or a script in tools/.
+# `make` alone lists the targets. JOBS=n limits how many compilers run at once.
+SHELL := /bin/bash
+ifdef JOBS
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+endif
+
+.PHONY: help setup build demo test test-rest test-all clean
+
+help:
+	@echo "make demo       build, then a ping-pong and 3-D heat conduction, with Sennit and with MPI"
+	@echo "make test       the tests, sampled where they are long: at most 15 minutes on 2 cores"
+	@echo "make test-all   all of the tests: at most 40 minutes more"
+	@echo "make build      library and programs: build/bin, build/lib"
+	@echo "make setup      install the Debian packages that the above need (they all do that first)"
+	@echo "make clean      remove everything that was built"
+
+setup:
+	@tools/setup
+
+build: setup
+	@tools/build release
+
+demo: build
+	@tools/demo
+
+test: setup
+	@tools/run-tests quick
+
+test-rest: setup
+	@tools/run-tests rest
+
+test-all: setup
+	@tools/run-tests quick rest
+
+clean:
+	rm -rf build
