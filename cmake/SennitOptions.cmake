@@ -44,6 +44,7 @@ set(SENNIT_CORE_FLAGS
     -fno-rtti
     -fvisibility=hidden
     -fvisibility-inlines-hidden
+    "SHELL:-include base/exports.hpp"
     # A put finds its rank through thread-local storage; the general model would cost a call each time.
     -ftls-model=initial-exec)
 

@@ -2,10 +2,6 @@
 #ifndef SENNIT_SENNIT_H
 #define SENNIT_SENNIT_H
 
-#define SENNIT_VERSION_MAJOR 0
-#define SENNIT_VERSION_MINOR 1
-#define SENNIT_VERSION_PATCH 0
-
 #include <sennit/coll.h>
 #include <sennit/error.h>
 #include <sennit/info.h>
@@ -13,5 +9,6 @@
 #include <sennit/rma.h>
 #include <sennit/runtime.h>
 #include <sennit/team.h>
+#include <sennit/version.h>
 
 #endif
