@@ -1,0 +1,15 @@
+// The subcommands of `sennit`. Each file defines one of these: it adds its subcommand with options
+// and help to the application, and a callback that runs it and writes the program's exit code.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace sennit::cli {
+
+void add_run_command(CLI::App &app, int &exit_code);    // run.cpp
+void add_info_command(CLI::App &app, int &exit_code);   // info.cpp
+void add_bench_command(CLI::App &app, int &exit_code);  // bench.cpp
+
+}  // namespace sennit::cli
