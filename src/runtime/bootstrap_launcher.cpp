@@ -30,6 +30,7 @@ struct Claim {
     int control_fd;
     int rank;
     int size;
+    pid_t launcher;
     unsigned char cookie[kLaunchCookieBytes];
 };
 
@@ -59,21 +60,29 @@ int hex_digit(char c) {
     return -1;
 }
 
-bool read_cookie(unsigned char (&cookie)[kLaunchCookieBytes]) {
+bool read_job(Claim *claim) {
     const char *text = std::getenv(kLaunchJobVariable);
-    if (text == nullptr || std::strlen(text) != 2 * kLaunchCookieBytes) return false;
+    if (text == nullptr) return false;
+    char *dash = nullptr;
+    errno = 0;
+    const long launcher = std::strtol(text, &dash, 10);
+    if (errno != 0 || launcher < 1 || launcher > INT_MAX || *dash != '-') return false;
+    const char *digits = dash + 1;
+    if (std::strlen(digits) != 2 * kLaunchCookieBytes) return false;
+    claim->launcher = static_cast<pid_t>(launcher);
     for (std::size_t i = 0; i < kLaunchCookieBytes; ++i) {
-        const int high = hex_digit(text[2 * i]);
-        const int low = hex_digit(text[2 * i + 1]);
+        const int high = hex_digit(digits[2 * i]);
+        const int low = hex_digit(digits[2 * i + 1]);
         if (high < 0 || low < 0) return false;
-        cookie[i] = static_cast<unsigned char>(high * 16 + low);
+        claim->cookie[i] = static_cast<unsigned char>(high * 16 + low);
     }
     return true;
 }
 
 // Is the descriptor the control socket made by the launcher the environment names? A number that
 // was closed and used anew by this program is found out here, before anything is sent on it.
-bool control_socket_is_ours(int fd, char *reason, std::size_t bytes) {
+bool control_socket_is_ours(const Claim &claim, char *reason, std::size_t bytes) {
+    const int fd = claim.control_fd;
     struct stat status {};
     if (fstat(fd, &status) != 0) {
         (void)std::snprintf(reason, bytes,
@@ -93,14 +102,12 @@ bool control_socket_is_ours(int fd, char *reason, std::size_t bytes) {
                             "descriptor %d is not the control socket of `sennit run`", fd);
         return false;
     }
-    int launcher = 0;
     // The kernel gives 0 for a launcher outside of this process's pid namespace.
-    if (creator.pid != 0 && (!read_number(kLaunchPidVariable, 1, INT_MAX, &launcher) ||
-                             launcher != static_cast<int>(creator.pid))) {
+    if (creator.pid != 0 && creator.pid != claim.launcher) {
         (void)std::snprintf(reason, bytes,
                             "descriptor %d was made by process %d, not by the launcher %d that the "
                             "environment names",
-                            fd, static_cast<int>(creator.pid), launcher);
+                            fd, static_cast<int>(creator.pid), static_cast<int>(claim.launcher));
         return false;
     }
     return true;
@@ -114,14 +121,13 @@ bool read_claim(Claim *claim, char *reason, std::size_t bytes) {
     }
     if (!read_number(kLaunchControlVariable, 0, INT_MAX, &claim->control_fd) ||
         !read_number(kLaunchSizeVariable, 1, kLaunchRanksMax, &claim->size) ||
-        !read_number(kLaunchRankVariable, 0, claim->size - 1, &claim->rank) ||
-        !read_cookie(claim->cookie)) {
+        !read_number(kLaunchRankVariable, 0, claim->size - 1, &claim->rank) || !read_job(claim)) {
         (void)std::snprintf(reason, bytes, "%s, %s, %s or %s is missing or malformed",
                             kLaunchControlVariable, kLaunchRankVariable, kLaunchSizeVariable,
                             kLaunchJobVariable);
         return false;
     }
-    return control_socket_is_ours(claim->control_fd, reason, bytes);
+    return control_socket_is_ours(*claim, reason, bytes);
 }
 
 bool present(char *reason, std::size_t bytes) {

@@ -19,11 +19,10 @@ namespace sennit::runtime {
 inline constexpr const char *kLaunchRankVariable = "SENNIT_RANK";
 inline constexpr const char *kLaunchSizeVariable = "SENNIT_SIZE";
 inline constexpr const char *kLaunchControlVariable = "SENNIT_CONTROL_FD";
-inline constexpr const char *kLaunchJobVariable = "SENNIT_JOB";  // the cookie, 32 hex digits
-inline constexpr const char *kLaunchPidVariable = "SENNIT_LAUNCHER_PID";
+// "PID-COOKIE": the process that made the control sockets, in decimal, and 32 hex digits.
+inline constexpr const char *kLaunchJobVariable = "SENNIT_JOB";
 inline constexpr const char *kLaunchVariables[] = {kLaunchRankVariable, kLaunchSizeVariable,
-                                                   kLaunchControlVariable, kLaunchJobVariable,
-                                                   kLaunchPidVariable};
+                                                   kLaunchControlVariable, kLaunchJobVariable};
 
 inline constexpr std::uint64_t kLaunchMagic = 0x534e5452554e3031u;  // "SNTRUN01"
 inline constexpr std::uint32_t kLaunchVersion = 1;

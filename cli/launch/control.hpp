@@ -1,0 +1,79 @@
+// The launcher's side of launch_protocol.hpp: who has claimed which rank, and allgathers among the
+// ranks. Owned by the keeper, which calls in when a descriptor is ready or a rank has ended.
+//
+// Invariants: at most one connection per rank; an allgather is named by (which claim of its rank,
+// number within the claim), so a rank that finalizes and starts again never meets another rank's
+// past; one that can not complete any more is answered at once, with the rank that is missing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "launch/job.hpp"
+#include "launch/poller.hpp"
+
+namespace sennit::cli {
+
+class Control {
+  public:
+    Control(const Cookie &cookie, int ranks, Poller &poller);
+    Control(const Control &) = delete;
+    Control &operator=(const Control &) = delete;
+    ~Control();
+
+    // Makes the control socket of `rank`; returns the rank's end, which the caller closes after the
+    // start, or -1 and errno.
+    int open_rank(int rank);
+    void control_ready(int rank);
+    void connection_ready(int rank);
+    // The process of the rank has ended: nobody can claim it any more.
+    void rank_ended(int rank);
+
+  private:
+    struct Rank {
+        int control_fd = -1;
+        int connection_fd = -1;
+        bool ended = false;
+        bool watches_writable = false;
+        std::uint32_t claims = 0;  // so far; the number of the open connection if there is one
+        std::uint32_t next_sequence = 0;
+        pid_t claimed_by = 0;
+        std::string received;
+        std::string to_send;
+    };
+    struct Gather {
+        std::uint64_t bytes = 0;  // per rank
+        int count = 0;
+        std::vector<bool> given;
+        std::string parts;
+    };
+    using GatherName = std::pair<std::uint32_t, std::uint32_t>;  // claim, sequence
+
+    std::string refusal(int rank, const runtime::LaunchHello &hello) const;
+    void claim(int rank, int connection_fd);
+    bool take_frame(int rank);
+    void give_part(int rank, const runtime::LaunchFrame &frame, std::string_view part);
+    void complete(const GatherName &name, Gather &gather);
+    void fail_gather(const GatherName &name, Gather &gather, int missing, const std::string &why);
+    // The first rank that can not give its part any more, with the reason; -1 if none.
+    int missing_rank(const GatherName &name, const Gather &gather, std::string &why) const;
+    void fail_impossible_gathers();
+    void send(int rank, const runtime::LaunchFrame &frame, std::string_view payload);
+    void flush(int rank);
+    void close_connection(int rank);
+
+    Rank &at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    const Rank &at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+    int size() const { return static_cast<int>(ranks_.size()); }
+
+    Cookie cookie_;
+    Poller *poller_;
+    std::vector<Rank> ranks_;
+    std::map<GatherName, Gather> gathers_;
+};
+
+}  // namespace sennit::cli

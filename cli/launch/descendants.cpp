@@ -1,0 +1,139 @@
+// See descendants.hpp. The tree is read from /proc/PID/task/TID/children, where the kernel has it,
+// else from the parent in every /proc/PID/stat.
+#include "launch/descendants.hpp"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace sennit::cli {
+namespace {
+
+struct Directory {
+    DIR *handle;
+    explicit Directory(const std::string &path) : handle(opendir(path.c_str())) {}
+    Directory(const Directory &) = delete;
+    Directory &operator=(const Directory &) = delete;
+    ~Directory() {
+        if (handle != nullptr) closedir(handle);
+    }
+    // The next entry that is a number, 0 at the end.
+    pid_t next_number() {
+        while (handle != nullptr) {
+            const dirent *entry = readdir(handle);
+            if (entry == nullptr) return 0;
+            const long number = std::strtol(entry->d_name, nullptr, 10);
+            if (number > 0) return static_cast<pid_t>(number);
+        }
+        return 0;
+    }
+};
+
+bool kernel_lists_children() {
+    static const bool lists =
+        access(fmt::format("/proc/self/task/{}/children", getpid()).c_str(), R_OK) == 0;
+    return lists;
+}
+
+void append_children(pid_t process, std::vector<pid_t> &out) {
+    Directory threads(fmt::format("/proc/{}/task", process));
+    while (const pid_t thread = threads.next_number()) {
+        std::ifstream file(fmt::format("/proc/{}/task/{}/children", process, thread));
+        for (pid_t child = 0; file >> child;)
+            out.push_back(child);
+    }
+}
+
+struct State {
+    char letter = '?';
+    pid_t parent = 0;
+};
+
+State process_state(pid_t process) {
+    std::ifstream file(fmt::format("/proc/{}/stat", process));
+    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    State state;
+    // The name, in parentheses, may itself contain anything.
+    const std::size_t name_end = text.rfind(')');
+    if (name_end != std::string::npos) {
+        (void)std::sscanf(text.c_str() + name_end + 1, " %c %d", &state.letter, &state.parent);
+    }
+    return state;
+}
+
+std::vector<pid_t> by_children_files() {
+    std::vector<pid_t> found;
+    append_children(getpid(), found);
+    for (std::size_t i = 0; i < found.size(); ++i)
+        append_children(pid_t{found[i]}, found);
+    return found;
+}
+
+std::vector<pid_t> by_parents() {
+    std::multimap<pid_t, pid_t> children;
+    Directory processes("/proc");
+    while (const pid_t process = processes.next_number()) {
+        children.emplace(process_state(process).parent, process);
+    }
+    std::vector<pid_t> found{getpid()};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto [first, last] = children.equal_range(found[i]);
+        for (auto child = first; child != last; ++child)
+            found.push_back(child->second);
+    }
+    found.erase(found.begin());
+    return found;
+}
+
+}  // namespace
+
+std::vector<pid_t> descendants() {
+    std::vector<pid_t> found = kernel_lists_children() ? by_children_files() : by_parents();
+    std::erase_if(found, [](pid_t process) {
+        const char letter = process_state(process).letter;
+        return letter == 'Z' || letter == 'X' || letter == '?';
+    });
+    return found;
+}
+
+void signal_descendants(int signal) {
+    for (const pid_t process : descendants()) {
+        // Between the look and the signal the process may have ended, but its number is not given
+        // to another one before this process or its own parent has collected it; a parent below us
+        // may do that, in these few microseconds, which is the limit of doing this by number.
+        (void)kill(process, signal);
+        if (signal != SIGKILL) (void)kill(process, SIGCONT);
+    }
+}
+
+bool end_descendants(long long timeout_ns) {
+    timespec start{};
+    (void)clock_gettime(CLOCK_MONOTONIC, &start);
+    for (;;) {
+        signal_descendants(SIGKILL);
+        const timespec pause{0, 2'000'000};
+        (void)nanosleep(&pause, nullptr);
+        pid_t ended = 0;
+        while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) {
+        }
+        if (ended < 0 && errno == ECHILD) return true;
+        timespec now{};
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        const long long passed =
+            (now.tv_sec - start.tv_sec) * 1'000'000'000LL + (now.tv_nsec - start.tv_nsec);
+        if (passed > timeout_ns) return false;
+    }
+}
+
+}  // namespace sennit::cli

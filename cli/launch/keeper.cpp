@@ -1,0 +1,467 @@
+// The keeper: parent and subreaper of all ranks. Starts them, hands on what they write, serves
+// their bootstrap, collects them, and ends what is left. Called by the front in a forked child.
+//
+// Invariants: all signals are blocked here (those for the ranks come as bytes from the front); the
+// loop never blocks but in epoll; keep_job() returns only when no descendant is left, or when one
+// could not be killed, which is said.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <limits>
+#include <memory>
+#include <unordered_map>
+
+#include "launch/control.hpp"
+#include "launch/descendants.hpp"
+#include "launch/job.hpp"
+#include "launch/output.hpp"
+#include "launch/poller.hpp"
+#include "launch/spawn.hpp"
+#include "launch/terminal_input.hpp"
+
+namespace sennit::cli {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+// A prompt without a newline is shown after this time if a person sits at the terminal.
+constexpr std::int64_t kPromptNs = 100'000'000;
+// How long the last output may take when nobody is left to wait for it.
+constexpr std::int64_t kLastOutputNs = 200'000'000;
+
+std::int64_t now_ns() {
+    timespec t{};
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+std::string how_it_ended(int status) {
+    if (!WIFSIGNALED(status)) return fmt::format("exited with code {}", WEXITSTATUS(status));
+    return fmt::format("was killed by signal {} ({}{})", WTERMSIG(status),
+                       strsignal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : "");
+}
+
+int exit_code_of(int status) {
+    return WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+class Keeper {
+  public:
+    Keeper(const Job &job, int front_fd)
+        : job_(job),
+          front_fd_(front_fd),
+          sinks_{Sink(STDOUT_FILENO), Sink(STDERR_FILENO)},
+          control_(job.cookie, job.ranks, poller_),
+          input_(poller_) {}
+
+    int run();
+
+  private:
+    struct Stream {
+        int fd;
+        bool watched;
+        LineKeeper lines;
+        std::int64_t partial_since_ns;
+    };
+    struct Rank {
+        pid_t process = -1;
+        bool ended = false;
+    };
+
+    // Starting
+    bool start_all();
+    bool start_rank(const SpawnPlan &plan, int rank, int input_fd);
+    bool open_stream(int rank, Source source, int &write_end);
+
+    // The loop
+    void loop();
+    int time_to_wait_ms() const;
+    void dispatch(const Event &event);
+    void check_times();
+
+    // Output
+    Stream &stream(Source source, int rank) {
+        return streams_[source == Source::kError][static_cast<std::size_t>(rank)];
+    }
+    void read_stream(Source source, int rank);
+    void close_stream(Stream &from);
+    void flush_sinks();
+    void show_prompt();
+    void write_last_output();
+    template <typename... Parts>
+    void say(fmt::format_string<Parts...> format, Parts &&...parts) {
+        sinks_[1].append("sennit run: " + fmt::format(format, std::forward<Parts>(parts)...) +
+                         "\n");
+    }
+
+    // Ending
+    void collect();
+    void rank_ended(int rank, int status);
+    void begin_ending(std::int64_t to_kill_ns);
+    void front_ready();
+    void hand_on_signal(int signal);
+
+    const Job &job_;
+    int front_fd_;
+    int children_fd_ = -1;
+    Poller poller_;
+    Sink sinks_[2];
+    bool sink_watched_[2] = {false, false};
+    Control control_;
+    TerminalInput input_;
+    std::vector<Rank> ranks_;
+    std::vector<Stream> streams_[2];
+    std::unordered_map<pid_t, int> rank_of_;
+    int alive_ = 0;
+
+    bool no_descendants_ = false;
+    bool front_lost_ = false;
+    bool ending_ = false;     // SIGTERM was sent
+    int interrupted_by_ = 0;  // the first ending signal from the user
+    bool abandon_output_ = false;
+    int exit_code_ = 0;  // of the first failure
+    std::int64_t timeout_at_ns_ = kNever;
+    std::int64_t leftover_at_ns_ = kNever;
+    std::int64_t kill_at_ns_ = kNever;
+};
+
+bool Keeper::open_stream(int rank, Source source, int &write_end) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    write_end = ends[1];
+    const bool is_error = source == Source::kError;
+    const std::string tag = job_.tag ? fmt::format("[{}] ", rank) : "";
+    streams_[is_error].push_back({ends[0], true, LineKeeper(sinks_[is_error], tag), 0});
+    return poller_.add(ends[0], source, rank, EPOLLIN);
+}
+
+bool Keeper::start_rank(const SpawnPlan &plan, int rank, int input_fd) {
+    RankFiles files{input_fd, -1, -1, -1};
+    const char *step = "pipe";
+    pid_t process = -1;
+    if (open_stream(rank, Source::kOutput, files.standard_output) &&
+        open_stream(rank, Source::kError, files.standard_error)) {
+        step = "socketpair";
+        files.control = control_.open_rank(rank);
+        if (files.control >= 0) process = spawn_rank(plan, rank, files, step);
+    }
+    const int error = errno;
+    for (const int fd : {files.standard_output, files.standard_error, files.control}) {
+        if (fd >= 0) close(fd);
+    }
+    if (process > 0) {
+        ranks_.push_back({process, false});
+        rank_of_[process] = rank;
+        ++alive_;
+        return true;
+    }
+    const bool from_exec = std::strcmp(step, "exec") == 0;
+    if (from_exec && (error == ENOENT || error == ENOTDIR)) {
+        // The file is there: it was looked up before.
+        say("can not start {}: its interpreter or loader is missing", job_.program);
+        exit_code_ = kExitNotFound;
+    } else if (from_exec) {
+        say("can not start {}: {}", job_.program, std::strerror(error));
+        exit_code_ = kExitNotExecutable;
+    } else {
+        say("can not start rank {} of {}: {}: {}", rank, job_.ranks, step, std::strerror(error));
+        exit_code_ = kExitInternal;
+    }
+    return false;
+}
+
+bool Keeper::start_all() {
+    rlimit limit{};
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    const SpawnPlan plan{&job_, rank_environment(job_.set_variables), limit.rlim_cur};
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+
+    const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bool close_input = false;
+    const int input_fd = input_.start(close_input);
+    bool started = null_fd >= 0 && input_fd >= 0;
+    if (!started) say("can not open the standard input of the ranks: {}", std::strerror(errno));
+    if (!started) exit_code_ = kExitInternal;
+    for (int rank = 0; started && rank < job_.ranks; ++rank) {
+        started = start_rank(plan, rank, rank == 0 ? input_fd : null_fd);
+    }
+    if (close_input) close(input_fd);
+    if (null_fd >= 0) close(null_fd);
+    return started;
+}
+
+int Keeper::run() {
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    children_fd_ = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (children_fd_ < 0 || !poller_.add(children_fd_, Source::kChildren, 0, EPOLLIN) ||
+        !poller_.add(front_fd_, Source::kFront, 0, EPOLLIN)) {
+        say("can not watch the ranks: {}", std::strerror(errno));
+        exit_code_ = kExitInternal;
+    } else if (start_all()) {
+        if (job_.timeout_seconds) {
+            timeout_at_ns_ = now_ns() + static_cast<std::int64_t>(*job_.timeout_seconds * 1e9);
+        }
+        loop();
+    }
+    if (!no_descendants_ && !end_descendants(kKillToGiveUpNs)) {
+        for (const pid_t process : descendants())
+            say("process {} could not be ended", process);
+    }
+    write_last_output();
+    return exit_code_;
+}
+
+void Keeper::loop() {
+    while (!no_descendants_ && now_ns() < kill_at_ns_) {
+        flush_sinks();
+        for (const Event &event : poller_.wait(time_to_wait_ms()))
+            dispatch(event);
+        check_times();
+    }
+    if (!no_descendants_ && interrupted_by_ != 0 && exit_code_ == 0) {
+        exit_code_ = kExitSignalBase + interrupted_by_;
+    }
+}
+
+int Keeper::time_to_wait_ms() const {
+    std::int64_t next = std::min({timeout_at_ns_, leftover_at_ns_, kill_at_ns_});
+    if (input_.active() && streams_[0][0].lines.has_partial()) {
+        next = std::min(next, streams_[0][0].partial_since_ns + kPromptNs);
+    }
+    if (next == kNever) return -1;
+    const std::int64_t left_ms = (next - now_ns() + 999'999) / 1'000'000;
+    return static_cast<int>(std::clamp<std::int64_t>(left_ms, 0, 3'600'000));
+}
+
+void Keeper::dispatch(const Event &event) {
+    switch (event.source) {
+        case Source::kChildren:
+            collect();
+            break;
+        case Source::kFront:
+            front_ready();
+            break;
+        case Source::kOutput:
+        case Source::kError:
+            read_stream(event.source, event.index);
+            break;
+        case Source::kControl:
+            control_.control_ready(event.index);
+            break;
+        case Source::kConnection:
+            control_.connection_ready(event.index);
+            break;
+        case Source::kTerminal:
+        case Source::kInput:
+            input_.ready();
+            break;
+        case Source::kSink:
+            break;  // flushed at the top of the loop
+    }
+}
+
+void Keeper::check_times() {
+    const std::int64_t now = now_ns();
+    if (now >= timeout_at_ns_) {
+        timeout_at_ns_ = kNever;
+        if (alive_ > 0 && !ending_) {
+            exit_code_ = kExitTimeout;
+            say("the job has run for the {} s that --timeout allows; ending its {} ranks",
+                *job_.timeout_seconds, alive_);
+            begin_ending(kTermToKillNs);
+        }
+    }
+    if (now >= leftover_at_ns_) {
+        leftover_at_ns_ = kNever;
+        begin_ending(kTermToKillNs - kLeftoverGraceNs);
+    }
+    if (input_.active()) show_prompt();
+}
+
+void Keeper::read_stream(Source source, int rank) {
+    Stream &from = stream(source, rank);
+    char buffer[65536];
+    // One buffer's worth at a time, so that a rank that never stops writing does not keep the loop.
+    if (from.fd < 0) return;
+    const ssize_t bytes = read(from.fd, buffer, sizeof buffer);
+    if (bytes > 0) {
+        from.lines.take(std::string_view(buffer, static_cast<std::size_t>(bytes)));
+        from.partial_since_ns = input_.active() ? now_ns() : 0;
+    } else if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close_stream(from);
+    }
+}
+
+void Keeper::close_stream(Stream &from) {
+    if (from.fd < 0) return;
+    from.lines.flush_partial();
+    if (from.watched) poller_.remove(from.fd);
+    close(from.fd);
+    from.fd = -1;
+}
+
+// Writes what can be written, and reads the ranks only as fast as that goes.
+void Keeper::flush_sinks() {
+    for (int i = 0; i < 2; ++i) {
+        Sink &sink = sinks_[i];
+        sink.flush();
+        const bool watch_sink = !sink.empty();
+        if (watch_sink != sink_watched_[i]) {
+            if (!watch_sink) poller_.remove(sink.fd());
+            if (watch_sink && !poller_.add(sink.fd(), Source::kSink, i, EPOLLOUT)) continue;
+            sink_watched_[i] = watch_sink;
+        }
+        const Source source = i == 1 ? Source::kError : Source::kOutput;
+        for (std::size_t rank = 0; rank < streams_[i].size(); ++rank) {
+            Stream &from = streams_[i][rank];
+            if (from.fd < 0) continue;
+            // Nobody reads what the ranks write: they learn it as if the reader were theirs.
+            if (sink.broken()) close_stream(from);
+            const bool watch = !sink.full();
+            if (from.fd < 0 || watch == from.watched) continue;
+            if (watch) (void)poller_.add(from.fd, source, static_cast<int>(rank), EPOLLIN);
+            if (!watch) poller_.remove(from.fd);
+            from.watched = watch;
+        }
+    }
+}
+
+void Keeper::show_prompt() {
+    Stream &from = streams_[0][0];
+    if (from.lines.has_partial() && now_ns() - from.partial_since_ns >= kPromptNs) {
+        from.lines.flush_partial();
+    }
+}
+
+// No descendant is left: everything they wrote is in the pipes.
+void Keeper::write_last_output() {
+    for (auto &streams : streams_) {
+        for (Stream &from : streams) {
+            char buffer[65536];
+            for (ssize_t bytes = 1; from.fd >= 0 && bytes > 0 && !abandon_output_;) {
+                bytes = read(from.fd, buffer, sizeof buffer);
+                if (bytes > 0) {
+                    from.lines.take(std::string_view(buffer, static_cast<std::size_t>(bytes)));
+                }
+            }
+            close_stream(from);
+        }
+    }
+    const std::int64_t limit_ns =
+        front_lost_ || abandon_output_ ? now_ns() + kLastOutputNs : kNever;
+    for (;;) {
+        flush_sinks();
+        if ((sinks_[0].empty() && sinks_[1].empty()) || now_ns() >= limit_ns) return;
+        for (const Event &event : poller_.wait(limit_ns == kNever ? 1000 : 10)) {
+            if (event.source == Source::kFront) front_ready();
+        }
+        // The person who waits for the output does not want it any more.
+        if (front_lost_ || interrupted_by_ != 0) return;
+    }
+}
+
+void Keeper::collect() {
+    signalfd_siginfo information;
+    while (read(children_fd_, &information, sizeof information) > 0) {
+    }
+    int status = 0;
+    pid_t process = 0;
+    while ((process = waitpid(-1, &status, WNOHANG)) > 0) {
+        const auto found = rank_of_.find(process);
+        // Others are orphans that a rank left; the keeper is their subreaper.
+        if (found == rank_of_.end()) continue;
+        const int rank = found->second;
+        rank_of_.erase(found);
+        rank_ended(rank, status);
+    }
+    no_descendants_ = process < 0 && errno == ECHILD;
+    if (alive_ == 0 && !no_descendants_ && !ending_ && leftover_at_ns_ == kNever) {
+        leftover_at_ns_ = now_ns() + kLeftoverGraceNs;
+    }
+}
+
+void Keeper::rank_ended(int rank, int status) {
+    // Its last words come before the message about its end.
+    read_stream(Source::kOutput, rank);
+    read_stream(Source::kError, rank);
+    Rank &ended = ranks_[static_cast<std::size_t>(rank)];
+    ended.ended = true;
+    --alive_;
+    control_.rank_ended(rank);
+    if (rank == 0) input_.stop();
+    const int code = exit_code_of(status);
+    if (code == 0 || ending_) return;
+    if (exit_code_ == 0) exit_code_ = code;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == interrupted_by_) return;
+    const bool end_others = !job_.keep_going && interrupted_by_ == 0 && alive_ > 0;
+    std::string others;
+    if (end_others) {
+        others = alive_ == 1 ? "; ending the other rank"
+                             : fmt::format("; ending the other {} ranks", alive_);
+    } else if (job_.keep_going && alive_ > 0) {
+        others = "; the others go on (--keep-going)";
+    }
+    say("rank {} (process {}) {}{}", rank, ended.process, how_it_ended(status), others);
+    if (end_others) begin_ending(kTermToKillNs);
+}
+
+void Keeper::begin_ending(std::int64_t to_kill_ns) {
+    if (ending_) return;
+    ending_ = true;
+    kill_at_ns_ = std::min(kill_at_ns_, now_ns() + to_kill_ns);
+    signal_descendants(SIGTERM);
+}
+
+void Keeper::front_ready() {
+    unsigned char signals[64];
+    const ssize_t count = read(front_fd_, signals, sizeof signals);
+    for (ssize_t i = 0; i < count; ++i)
+        hand_on_signal(signals[i]);
+    if (count != 0) return;
+    poller_.remove(front_fd_);
+    front_lost_ = true;
+    abandon_output_ = true;
+    exit_code_ = kExitInternal;
+    begin_ending(kFrontLostToKillNs);
+}
+
+void Keeper::hand_on_signal(int signal) {
+    input_.look_again();
+    if (std::ranges::find(kEndingSignals, signal) != kEndingSignals.end()) {
+        if (interrupted_by_ != 0) {
+            abandon_output_ = true;
+            kill_at_ns_ = now_ns();  // the second one: at once
+            return;
+        }
+        interrupted_by_ = signal;
+        kill_at_ns_ = std::min(kill_at_ns_, now_ns() + kInterruptToKillNs);
+    }
+    for (const Rank &rank : ranks_) {
+        if (!rank.ended) (void)kill(-rank.process, signal);
+    }
+}
+
+}  // namespace
+
+int keep_job(const Job &job, int front_fd) {
+    sigset_t all;
+    sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, nullptr);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    (void)prctl(PR_SET_NAME, "sennit-keeper");
+    return Keeper(job, front_fd).run();
+}
+
+}  // namespace sennit::cli

@@ -1,0 +1,64 @@
+// What ranks write, kept by line. A Sink is the launcher's own stdout or stderr; a LineKeeper
+// stands between one stream of one rank and a Sink and hands on whole lines. Used by the keeper
+// only.
+//
+// Invariants: nothing here blocks; bytes are never changed except for the tag; a line goes to the
+// sink in one piece unless it is longer than kLineBytesMax.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sennit::cli {
+
+inline constexpr std::size_t kLineBytesMax = std::size_t{16} << 20;
+// Above this much unwritten output the ranks are not read any more: they wait in write().
+inline constexpr std::size_t kSinkBytesMax = std::size_t{1} << 20;
+
+class Sink {
+  public:
+    explicit Sink(int fd);
+
+    void append(std::string_view text) {
+        if (!broken_) waiting_.append(text);
+    }
+    // Writes what can be written now.
+    void flush();
+
+    int fd() const { return fd_; }
+    bool empty() const { return waiting_.empty(); }
+    bool full() const { return waiting_.size() > kSinkBytesMax; }
+    // Nobody reads the sink any more.
+    bool broken() const { return broken_; }
+    void break_off();
+
+  private:
+    bool write_some();
+
+    int fd_;
+    bool never_blocks_;  // a file or a null device: no readiness to ask for
+    bool broken_ = false;
+    std::string waiting_;
+    std::size_t written_ = 0;  // of waiting_
+};
+
+class LineKeeper {
+  public:
+    LineKeeper(Sink &sink, std::string tag) : sink_(&sink), tag_(std::move(tag)) {}
+
+    void take(std::string_view bytes);
+    // The stream has ended, or its beginning of a line is to be seen now.
+    void flush_partial();
+    bool has_partial() const { return !partial_.empty(); }
+
+  private:
+    void pass(std::string_view lines);
+
+    Sink *sink_;
+    std::string tag_;       // "" if none
+    std::string partial_;   // the line so far
+    bool in_line_ = false;  // the sink already has the beginning of this line, tag and all
+};
+
+}  // namespace sennit::cli

@@ -1,0 +1,50 @@
+// epoll with names: what a descriptor is to the keeper, and which rank it belongs to. Used by the
+// keeper and its parts, in one thread.
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace sennit::cli {
+
+enum class Source : std::uint32_t {
+    kChildren,    // signalfd for SIGCHLD
+    kFront,       // pipe from the front
+    kOutput,      // a rank's stdout; index is the rank
+    kError,       // a rank's stderr
+    kControl,     // launcher's end of a rank's control socket
+    kConnection,  // private connection of a rank
+    kSink,        // own stdout or stderr, waiting to be written; index is the descriptor
+    kTerminal,    // own stdin, a terminal
+    kInput        // pipe to the stdin of rank 0, waiting to be written
+};
+
+struct Event {
+    Source source;
+    int index;
+};
+
+class Poller {
+  public:
+    Poller();
+    Poller(const Poller &) = delete;
+    Poller &operator=(const Poller &) = delete;
+    ~Poller();
+
+    // False if the kernel refuses; `events` is EPOLLIN or EPOLLOUT.
+    bool add(int fd, Source source, int index, std::uint32_t events);
+    // Before the descriptor is closed.
+    void remove(int fd);
+    void change(int fd, Source source, int index, std::uint32_t events);
+
+    // Waits for at most timeout_ms (-1: for ever). The result is valid until the next call.
+    const std::vector<Event> &wait(int timeout_ms);
+
+  private:
+    int fd_;
+    std::vector<Event> events_;
+};
+
+}  // namespace sennit::cli

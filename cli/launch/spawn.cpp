@@ -1,0 +1,187 @@
+// Starting ranks by vfork: the child runs on the keeper's memory until it becomes the program,
+// which spares the copy of the page tables and tells the keeper at once whether exec worked. The
+// child therefore only makes system calls on what was prepared before, and writes nothing but
+// `Outcome`.
+#include "launch/spawn.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace sennit::cli {
+namespace {
+
+struct Outcome {
+    int error;
+    const char *step;
+};
+
+struct Prepared {
+    const char *program;
+    char *const *arguments;
+    char *const *environment;
+    RankFiles files;
+    const cpu_set_t *cpus;  // null: not bound
+    std::size_t cpus_bytes;
+    const sigset_t *mask;
+    rlimit descriptors;
+    pid_t keeper;
+    Outcome *outcome;
+};
+
+[[noreturn]] void give_up(const Prepared &prepared, const char *step) {
+    prepared.outcome->error = errno;
+    prepared.outcome->step = step;
+    _exit(kExitInternal);
+}
+
+// Only async-signal-safe calls: runs between vfork and exec.
+[[noreturn, gnu::noinline]] void become_rank(const Prepared &prepared) {
+    // The keeper is the child's parent: if it dies by SIGKILL, so does the rank.
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(prepared, "prctl");
+    if (getppid() != prepared.keeper) _exit(kExitInternal);
+    // A group, not a session: SIGTSTP has no effect in a group cut off from the terminal's session.
+    if (setpgid(0, 0) != 0) give_up(prepared, "setpgid");
+    if (dup2(prepared.files.standard_input, STDIN_FILENO) < 0 ||
+        dup2(prepared.files.standard_output, STDOUT_FILENO) < 0 ||
+        dup2(prepared.files.standard_error, STDERR_FILENO) < 0) {
+        give_up(prepared, "dup2");
+    }
+    if (fcntl(prepared.files.control, F_SETFD, 0) != 0) give_up(prepared, "fcntl");
+    if (prepared.cpus != nullptr) {
+        // A CPU that went offline meanwhile is no reason not to run.
+        (void)sched_setaffinity(0, prepared.cpus_bytes, prepared.cpus);
+    }
+    (void)setrlimit(RLIMIT_NOFILE, &prepared.descriptors);
+    (void)sigprocmask(SIG_SETMASK, prepared.mask, nullptr);
+    execve(prepared.program, prepared.arguments, prepared.environment);
+    give_up(prepared, "exec");
+}
+
+// Apart, so that no variable of the caller lives across the double return.
+[[gnu::noinline]] pid_t start(const Prepared &prepared) {
+    const pid_t child = vfork();
+    if (child == 0) become_rank(prepared);
+    return child;
+}
+
+std::vector<char *> pointers(const std::vector<std::string> &strings) {
+    std::vector<char *> result;
+    result.reserve(strings.size() + 8);
+    for (const std::string &text : strings)
+        result.push_back(const_cast<char *>(text.c_str()));
+    return result;
+}
+
+std::string hex(const Cookie &cookie) {
+    std::string text;
+    for (const unsigned char byte : cookie)
+        text += fmt::format("{:02x}", byte);
+    return text;
+}
+
+bool is_program(const std::string &path, int &exit_code, std::string &message) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) {
+        exit_code = errno == ENOENT || errno == ENOTDIR ? kExitNotFound : kExitNotExecutable;
+        message = fmt::format("{}: {}", path, std::strerror(errno));
+        return false;
+    }
+    if (S_ISDIR(status.st_mode) || access(path.c_str(), X_OK) != 0) {
+        exit_code = kExitNotExecutable;
+        message = S_ISDIR(status.st_mode) ? fmt::format("{} is a directory", path)
+                                          : fmt::format("{} is not executable", path);
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+FoundProgram find_program(const std::string &name) {
+    FoundProgram found;
+    if (name.find('/') != std::string::npos) {
+        if (is_program(name, found.exit_code, found.message)) found.path = name;
+        return found;
+    }
+    const char *path = std::getenv("PATH");
+    std::string folders = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+    int unusable = 0;
+    std::string why;
+    for (std::size_t start = 0; start <= folders.size() && !name.empty();) {
+        const std::size_t end = std::min(folders.find(':', start), folders.size());
+        const std::string folder = folders.substr(start, end - start);
+        const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+        if (is_program(candidate, found.exit_code, found.message)) {
+            found.exit_code = 0;
+            found.path = candidate;
+            return found;
+        }
+        if (found.exit_code == kExitNotExecutable && unusable == 0) {
+            unusable = found.exit_code;
+            why = found.message;
+        }
+        start = end + 1;
+    }
+    found.exit_code = unusable != 0 ? unusable : kExitNotFound;
+    found.message = unusable != 0 ? why
+                                  : fmt::format(
+                                        "no program \"{}\" in PATH; a program in this "
+                                        "folder is named ./{}",
+                                        name, name);
+    return found;
+}
+
+pid_t spawn_rank(const SpawnPlan &plan, int rank, const RankFiles &files, const char *&step) {
+    const Job &job = *plan.job;
+    const std::vector<std::string> own = {
+        fmt::format("{}={}", runtime::kLaunchRankVariable, rank),
+        fmt::format("{}={}", runtime::kLaunchSizeVariable, job.ranks),
+        fmt::format("{}={}", runtime::kLaunchControlVariable, files.control),
+        fmt::format("{}={}-{}", runtime::kLaunchJobVariable, getpid(), hex(job.cookie))};
+    std::vector<char *> environment = pointers(plan.environment);
+    for (const std::string &text : own)
+        environment.push_back(const_cast<char *>(text.c_str()));
+    environment.push_back(nullptr);
+    std::vector<char *> arguments = pointers(job.arguments);
+    arguments.push_back(nullptr);
+
+    cpu_set_t *cpus = nullptr;
+    std::size_t cpus_bytes = 0;
+    if (!job.cpus.empty()) {
+        int last = 0;
+        for (const int cpu : job.cpus[static_cast<std::size_t>(rank)])
+            last = std::max(last, cpu);
+        cpus = CPU_ALLOC(last + 1);
+        cpus_bytes = CPU_ALLOC_SIZE(last + 1);
+        CPU_ZERO_S(cpus_bytes, cpus);
+        for (const int cpu : job.cpus[static_cast<std::size_t>(rank)]) {
+            CPU_SET_S(cpu, cpus_bytes, cpus);
+        }
+    }
+    rlimit descriptors{};
+    (void)getrlimit(RLIMIT_NOFILE, &descriptors);
+    descriptors.rlim_cur = plan.descriptor_limit;
+
+    Outcome outcome{0, ""};
+    const Prepared prepared{
+        job.program.c_str(), arguments.data(),   environment.data(), files,    cpus,
+        cpus_bytes,          &job.original_mask, descriptors,        getpid(), &outcome};
+    const pid_t child = start(prepared);
+    if (child < 0) outcome = Outcome{errno, "vfork"};
+    if (cpus != nullptr) CPU_FREE(cpus);
+    if (outcome.error == 0) return child;
+    step = outcome.step;
+    errno = outcome.error;
+    return -1;  // a child that gave up is reaped by the keeper with all others
+}
+
+}  // namespace sennit::cli

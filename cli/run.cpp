@@ -1,0 +1,113 @@
+// `sennit run`: options and help. The work is done by run_job() in launch/.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+
+#include "commands.hpp"
+#include "launch/job.hpp"
+#include "launch/spawn.hpp"
+
+namespace sennit::cli {
+namespace {
+
+constexpr const char *kHelp =
+    R"(Starts N ranks of a program on this machine and waits for them.
+
+Examples
+  sennit run -n 4 ./heat3d --size 128       four ranks
+  sennit run -n 2 --tag ./hello             each line of output says which rank wrote it
+  sennit run -n 8 --timeout 60 ./test       at most a minute; then all are ended, exit code 124
+  sennit run -n 4 --env SENNIT_LOG=info ./prog
+  sennit run -n 2 valgrind ./prog           any command may stand before the program
+  sennit run -n 4 sh -c './prog > out.$SENNIT_RANK'
+
+Input and output
+  Standard input goes to rank 0, the others read the empty file. What the ranks write comes out line
+  by line, never mixed inside a line; standard output and standard error stay apart.
+
+Signals
+  SIGINT (Ctrl-C), SIGTERM, SIGHUP and SIGQUIT go to every rank; ranks that have not ended 5 s later
+  are killed, at once when such a signal comes a second time. SIGUSR1, SIGUSR2, SIGTSTP (Ctrl-Z),
+  SIGCONT and SIGWINCH are handed on.
+
+The end
+  The exit code is that of the first rank that failed: its own, or 128 + the number of the signal
+  that killed it. The others then get SIGTERM and 0.5 s later SIGKILL, unless --keep-going. Processes
+  that ranks have started end with the job, also when this command is killed by SIGKILL.
+  Other codes: 124 --timeout was over, 125 the launcher failed, 126 the program can not be executed,
+  127 it was not found, 2 wrong usage.
+
+Several machines are the business of mpirun or srun: programs that use Sennit start under them too.)";
+
+struct RunOptions {
+    Job job;
+    std::string binding = "share";
+    double timeout_seconds = 0;
+    std::vector<std::string> command;
+};
+
+int run(RunOptions &options) {
+    Job &job = options.job;
+    if (options.binding == "core") job.binding = Binding::kCore;
+    if (options.binding == "none") job.binding = Binding::kNone;
+    if (options.timeout_seconds > 0) job.timeout_seconds = options.timeout_seconds;
+    for (const std::string &setting : job.set_variables) {
+        const std::size_t sign = setting.find('=');
+        if (sign == std::string::npos || sign == 0) {
+            fmt::print(stderr, "sennit run: --env wants NAME=VALUE, not \"{}\"\n", setting);
+            return kExitUsage;
+        }
+    }
+    FoundProgram found = find_program(options.command.front());
+    if (found.exit_code != 0) {
+        fmt::print(stderr, "sennit run: {}\n", found.message);
+        return found.exit_code;
+    }
+    job.program = std::move(found.path);
+    job.arguments = options.command;
+    return run_job(std::move(job));
+}
+
+}  // namespace
+
+void add_run_command(CLI::App &app, int &exit_code) {
+    auto options = std::make_shared<RunOptions>();
+    CLI::App *command = app.add_subcommand("run", "Start a program as N ranks on this machine");
+    command->footer(kHelp);
+    command->prefix_command();
+    command->add_option("-n,--ranks", options->job.ranks, "how many ranks")
+        ->required()
+        ->check(CLI::Range(1, runtime::kLaunchRanksMax));
+    command
+        ->add_option("--bind", options->binding,
+                     "share: every rank its share of the cores, none if there are more ranks than "
+                     "CPUs (default); core: one core each; none: leave it to the system")
+        ->check(CLI::IsMember({"share", "core", "none"}));
+    command->add_flag("--tag", options->job.tag, "begin each line of output with [rank]");
+    command
+        ->add_option("--timeout", options->timeout_seconds,
+                     "end the job after this many seconds, with exit code 124")
+        ->check(CLI::PositiveNumber);
+    command->add_flag("--keep-going", options->job.keep_going,
+                      "do not end the other ranks when one fails");
+    command
+        ->add_option("--env", options->job.set_variables,
+                     "set NAME=VALUE in the environment of the ranks; may be repeated")
+        ->allow_extra_args(false);
+    command->callback([command, options, &exit_code] {
+        options->command = command->remaining();
+        if (!options->command.empty() && options->command.front() == "--") {
+            options->command.erase(options->command.begin());
+        }
+        if (options->command.empty()) {
+            fmt::print(stderr, "sennit run: which program? See sennit run --help\n");
+            exit_code = kExitUsage;
+            return;
+        }
+        exit_code = run(*options);
+    });
+}
+
+}  // namespace sennit::cli
