@@ -10,6 +10,9 @@
 
 namespace sennit::runtime {
 
+// Room for the sentence of present().
+inline constexpr std::size_t kReasonBytes = 192;
+
 struct Launcher {
     const char *name;
     // Was this process started by it? Looks at the environment only, changes nothing, never waits.
@@ -33,6 +36,10 @@ inline constexpr const Launcher *kLaunchers[] = {&kPmixLauncher, &kPmi1Launcher,
 // open; BOOTSTRAP also when the environment says that N > 1 ranks were started but the launcher
 // found knows of one only.
 sennit_status bootstrap_find(std::int64_t timeout_ns, sennit_bootstrap *out);
+
+// The launcher at `index` in the order they are asked, null past the last. `text` gets "yes: " or
+// "no: " and one sentence. Any time.
+const char *bootstrap_describe(int index, char *text, std::size_t bytes);
 
 // How many ranks the environment says were started (by any launcher known), and by whom; 0 if it
 // says nothing. Used to find N copies of rank 0.
