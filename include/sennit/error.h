@@ -50,6 +50,12 @@ typedef struct sennit_error {
  * SENNIT_OK. Any thread, any time, also before sennit_init. */
 const sennit_error *sennit_last_error(void);
 
+/* Sets the calling thread's last error and returns `status`: for headers and language bindings that
+ * are built on Sennit and find errors of their own. `operation` must outlive the thread's use of
+ * it; `text` is copied; `provider_code` is 0 if there is none. Any thread, any time. */
+sennit_status sennit_error_report(sennit_status status, const char *operation, const char *text,
+                                  int64_t provider_code);
+
 /* A short constant name, such as "SENNIT_ERR_RANGE"; "unknown status" for a value that is none.
  * Any thread, any time. */
 const char *sennit_status_string(sennit_status status);

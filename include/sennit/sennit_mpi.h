@@ -1,0 +1,134 @@
+/* Start Sennit on a communicator of any MPI. Header-only: this is compiled by the program's own
+ * MPI compiler, so one libsennit serves every MPI. Include it after, or instead of, <mpi.h>.
+ */
+#ifndef SENNIT_SENNIT_MPI_H
+#define SENNIT_SENNIT_MPI_H
+
+#include <limits.h>
+#include <mpi.h>
+#include <sennit/runtime.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the functions below return when MPI_Finalize came first: no MPI has a negative code. */
+#define SENNIT_MPI_IS_OVER (-1)
+
+/* Owned by the rank from a successful sennit_init_mpi to its release. */
+typedef struct sennit_mpi_context {
+    MPI_Comm duplicate; /* of the user's communicator, so that no message meets the program's own */
+    int is_being_built; /* sennit_init has not returned: sennit_init_mpi frees this struct */
+    int is_released;
+} sennit_mpi_context;
+
+/* MPI may be called: after MPI_Init and before MPI_Finalize. */
+static inline int sennit_mpi_is_running(void) {
+    int started = 0;
+    int over = 0;
+    if (MPI_Initialized(&started) != MPI_SUCCESS || MPI_Finalized(&over) != MPI_SUCCESS) return 0;
+    return started && !over;
+}
+
+static inline int sennit_mpi_allgather(void *context, const void *mine, void *all, size_t bytes) {
+    const sennit_mpi_context *mpi = (const sennit_mpi_context *)context;
+    if (!sennit_mpi_is_running()) return SENNIT_MPI_IS_OVER;
+    if (bytes > (size_t)INT_MAX) return MPI_ERR_COUNT;
+    return MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, mpi->duplicate);
+}
+
+static inline int sennit_mpi_barrier(void *context) {
+    const sennit_mpi_context *mpi = (const sennit_mpi_context *)context;
+    return sennit_mpi_is_running() ? MPI_Barrier(mpi->duplicate) : SENNIT_MPI_IS_OVER;
+}
+
+static inline void sennit_mpi_release(void *context) {
+    sennit_mpi_context *mpi = (sennit_mpi_context *)context;
+    if (!mpi->is_released && sennit_mpi_is_running()) (void)MPI_Comm_free(&mpi->duplicate);
+    mpi->is_released = 1;
+    if (!mpi->is_being_built) free(mpi);
+}
+
+/* Fills `bootstrap` from a duplicate of `comm`. `code` gets MPI's error code, if it is one of MPI.
+ */
+static inline sennit_status sennit_mpi_bootstrap_make(MPI_Comm comm, sennit_bootstrap *bootstrap,
+                                                      int *code) {
+    sennit_mpi_context *mpi = (sennit_mpi_context *)malloc(sizeof *mpi);
+    *code = MPI_SUCCESS;
+    if (mpi == NULL) return SENNIT_ERR_NOMEM;
+    memset(mpi, 0, sizeof *mpi);
+    *code = MPI_Comm_dup(comm, &mpi->duplicate);
+    if (*code != MPI_SUCCESS) {
+        free(mpi);
+        return SENNIT_ERR_BOOTSTRAP;
+    }
+    memset(bootstrap, 0, sizeof *bootstrap);
+    bootstrap->struct_bytes = sizeof *bootstrap;
+    bootstrap->name = "mpi";
+    bootstrap->context = mpi;
+    bootstrap->allgather = sennit_mpi_allgather;
+    bootstrap->barrier = sennit_mpi_barrier;
+    bootstrap->release = sennit_mpi_release;
+    /* The program's communicator may abort on errors; the duplicate reports them to Sennit. */
+    *code = MPI_Comm_set_errhandler(mpi->duplicate, MPI_ERRORS_RETURN);
+    if (*code == MPI_SUCCESS) *code = MPI_Comm_rank(mpi->duplicate, &bootstrap->rank);
+    if (*code == MPI_SUCCESS) *code = MPI_Comm_size(mpi->duplicate, &bootstrap->size);
+    if (*code == MPI_SUCCESS) return SENNIT_OK;
+    sennit_mpi_release(mpi);
+    return SENNIT_ERR_BOOTSTRAP;
+}
+
+/* sennit_init with the ranks of `comm`: rank i of it becomes world rank i. Collective over `comm`,
+ * from a thread that may call MPI. `options` may be NULL; its bootstrap must be NULL.
+ *
+ * The communicator is duplicated, and the duplicate freed by sennit_finalize. MPI_Finalize may come
+ * before or after sennit_finalize, in the same order on all ranks. A second call in the same rank
+ * is counted like sennit_init and leaves `comm` alone. MPI_COMM_SELF is legal: each process is then
+ * a job of its own.
+ *
+ * Errors: ARG (MPI_COMM_NULL, an intercommunicator, a bootstrap in `options`), STATE (before
+ * MPI_Init or after MPI_Finalize), BOOTSTRAP (MPI failed; provider_code is its code), NOMEM, and
+ * those of sennit_init. */
+static inline sennit_status sennit_init_mpi(MPI_Comm comm, const sennit_options *options) {
+    static const char operation[] = "sennit_init_mpi";
+    sennit_options mine = SENNIT_OPTIONS_INIT;
+    sennit_bootstrap bootstrap;
+    sennit_mpi_context *mpi;
+    sennit_status status;
+    int is_inter = 0;
+    int code;
+    if (!sennit_mpi_is_running())
+        return sennit_error_report(SENNIT_ERR_STATE, operation, "MPI is not running", 0);
+    if (comm == MPI_COMM_NULL)
+        return sennit_error_report(SENNIT_ERR_ARG, operation, "comm is MPI_COMM_NULL", 0);
+    code = MPI_Comm_test_inter(comm, &is_inter);
+    if (code != MPI_SUCCESS || is_inter)
+        return sennit_error_report(SENNIT_ERR_ARG, operation, "comm is no intracommunicator", code);
+    if (options != NULL && options->struct_bytes != sizeof mine)
+        return sennit_error_report(SENNIT_ERR_ARG, operation, "options lack SENNIT_OPTIONS_INIT",
+                                   0);
+    if (options != NULL) mine = *options;
+    if (mine.bootstrap != NULL)
+        return sennit_error_report(SENNIT_ERR_ARG, operation, "options have a bootstrap already",
+                                   0);
+    if (sennit_initialized()) return sennit_init(options);
+    status = sennit_mpi_bootstrap_make(comm, &bootstrap, &code);
+    if (status != SENNIT_OK)
+        return sennit_error_report(status, operation, "the communicator cannot be duplicated",
+                                   code);
+    mpi = (sennit_mpi_context *)bootstrap.context;
+    mpi->is_being_built = 1;
+    mine.bootstrap = &bootstrap;
+    status = sennit_init(&mine);
+    mpi->is_being_built = 0;
+    if (status != SENNIT_OK) sennit_mpi_release(mpi);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
