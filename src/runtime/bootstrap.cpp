@@ -11,6 +11,7 @@
 #include "base/fail.hpp"
 #include "base/log.hpp"
 #include "runtime/knobs.hpp"
+#include "runtime/mpi_presence.hpp"
 
 namespace sennit::runtime {
 namespace {
@@ -81,10 +82,15 @@ sennit_status check_size(const Launcher *launcher, const sennit_bootstrap &opene
     if (opened.size > 1 || started <= 1) return SENNIT_OK;
     char reasons[192];
     collect_reasons(launcher, reasons, sizeof reasons);
+    if (mpi_presence().state == MpiState::kRunning)
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "%s says %d ranks, but launcher \"%s\" knows one: was this MPI program started "
+                    "by the launcher of another MPI? %s",
+                    variable, started, launcher->name, reasons);
     return fail(SENNIT_ERR_BOOTSTRAP,
-                "%s says %d ranks, but launcher \"%s\" knows one; set SENNIT_BOOTSTRAP (\"alone\" "
-                "if that is meant). %s",
-                variable, started, launcher->name, reasons);
+                "%s says %d ranks, but launcher \"%s\" knows one; if that is meant, set "
+                "SENNIT_BOOTSTRAP=%s. %s",
+                variable, started, launcher->name, launcher->name, reasons);
 }
 
 }  // namespace

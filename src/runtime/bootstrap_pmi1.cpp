@@ -89,8 +89,20 @@ void say_farewell() {
     (void)conversation.wire->finalise(Deadline::after(kFarewellTimeout_ns));
 }
 
-sennit_status fail_connection_gone() {
-    if (mpi_on_socket() == MpiState::kOver)
+// The launcher counts one caller per process, so a second connection is taken for the first.
+sennit_status fail_port_taken() {
+    return fail(SENNIT_ERR_BOOTSTRAP,
+                "MPI has taken the one connection to PMI_PORT; use sennit_init_mpi, or start "
+                "without -pmi-port");
+}
+
+// May an exchange go ahead?
+sennit_status check_connection() {
+    const MpiState mpi = mpi_on_socket();
+    if (still_connected() && conversation.fd_is_ours && mpi == MpiState::kRunning)
+        return fail_port_taken();
+    if (still_connected()) return SENNIT_OK;
+    if (mpi == MpiState::kOver)
         return fail(SENNIT_ERR_BOOTSTRAP,
                     "MPI_Finalize has closed the connection to the PMI-1 launcher; call "
                     "sennit_init before it");
@@ -98,14 +110,16 @@ sennit_status fail_connection_gone() {
 }
 
 int pmi1_allgather(void *, const void *mine, void *all, std::size_t bytes) {
-    if (!still_connected()) return fail_connection_gone();
+    const sennit_status status = check_connection();
+    if (status != SENNIT_OK) return status;
     const Pmi1Exchange exchange{conversation.rank, conversation.size, ++conversation.generation};
     return conversation.wire->allgather(exchange, mine, all, bytes,
                                         Deadline::after(conversation.timeout_ns));
 }
 
 int pmi1_barrier(void *) {
-    if (!still_connected()) return fail_connection_gone();
+    const sennit_status status = check_connection();
+    if (status != SENNIT_OK) return status;
     return conversation.wire->barrier(Deadline::after(conversation.timeout_ns));
 }
 
@@ -207,12 +221,7 @@ sennit_status take_socket(Deadline deadline, bool *is_ours) {
         (void)number_of(getenv("PMI_RANK"), 0, &conversation.rank);
         (void)number_of(getenv("PMI_SIZE"), 1, &conversation.size);
     } else {
-        // The launcher counts one caller per process, so a second connection would be taken for
-        // the first.
-        if (mpi_on_socket() == MpiState::kRunning)
-            return fail(SENNIT_ERR_BOOTSTRAP,
-                        "MPI has taken the one connection to PMI_PORT; use sennit_init_mpi, or "
-                        "call sennit_init before MPI_Init");
+        if (mpi_on_socket() == MpiState::kRunning) return fail_port_taken();
         const sennit_status status = connect_to_port(port, deadline, &fd);
         if (status != SENNIT_OK) return status;
     }
@@ -262,8 +271,10 @@ sennit_status pmi1_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
     char reason[kReasonBytes];
     if (conversation.wire == nullptr && !pmi1_present(reason, sizeof reason))
         return fail(SENNIT_ERR_BOOTSTRAP, "not started by a PMI-1 launcher: %s", reason);
-    if (conversation.wire != nullptr && !still_connected()) return fail_connection_gone();
-    if (conversation.wire == nullptr) {
+    if (conversation.wire != nullptr) {
+        const sennit_status status = check_connection();
+        if (status != SENNIT_OK) return status;
+    } else {
         if (!conversation.exit_handler_is_set && std::atexit(say_farewell) != 0)
             return fail(SENNIT_ERR_NOMEM, "no memory for the handler that leaves the launcher");
         conversation.exit_handler_is_set = true;

@@ -78,7 +78,7 @@ sennit_status Pmi1Wire::wait_for(short events, Deadline deadline) {
                 fail(SENNIT_ERR_TIMEOUT,
                      "the PMI-1 launcher did not answer in time; not all ranks have come, or it "
                      "hangs (request: %.*s)",
-                     kShownCharacters, request_));
+                     static_cast<int>(std::strcspn(request_, " \n")), request_));
     }
 }
 
