@@ -1,0 +1,31 @@
+// What every public function begins and ends with: finding the caller's rank, and naming the
+// function in the error.
+#pragma once
+
+#include "base/fail.hpp"
+#include "runtime/process.hpp"
+
+namespace sennit::api {
+
+// The caller's rank while it is in use, or null.
+inline Rank *caller() {
+    Rank *rank = current_rank();
+    if (rank == nullptr) [[unlikely]]
+        return nullptr;
+    // relaxed: 0 unless in use; see op/direct.hpp.
+    return rank->size.load(std::memory_order_relaxed) == 0 ? nullptr : rank;
+}
+
+// The error of a call by a thread that is no rank.
+[[gnu::cold]] sennit_status no_rank(const char *operation);
+
+inline sennit_status done(sennit_status status, const char *operation) {
+    return status == SENNIT_OK ? SENNIT_OK : fail_in(status, operation);
+}
+
+inline int size_of(const Rank &rank) {
+    // relaxed: constant while the rank is in use.
+    return static_cast<int>(rank.size.load(std::memory_order_relaxed));
+}
+
+}  // namespace sennit::api

@@ -1,0 +1,130 @@
+// Statuses, log, versions, paths and knobs, as text.
+#include <sennit/error.h>
+#include <sennit/info.h>
+
+#include <cstdio>
+
+#include "api/call.hpp"
+#include "base/build_info.hpp"
+#include "base/log.hpp"
+#include "runtime/bootstrap.hpp"
+#include "runtime/knobs.hpp"
+#include "transport/transport.hpp"
+
+using namespace sennit;
+using namespace sennit::api;
+
+namespace {
+
+const char *const kStatusNames[] = {
+    "SENNIT_OK",
+    "SENNIT_ERR_ARG",
+    "SENNIT_ERR_STATE",
+    "SENNIT_ERR_NOMEM",
+    "SENNIT_ERR_RANGE",
+    "SENNIT_ERR_NOT_REGISTERED",
+    "SENNIT_ERR_OTHER_NODE",
+    "SENNIT_ERR_UNSUPPORTED",
+    "SENNIT_ERR_TIMEOUT",
+    "SENNIT_ERR_PEER_LOST",
+    "SENNIT_ERR_SIGNAL_EARLY",
+    "SENNIT_ERR_SIGNAL_OVERFLOW",
+    "SENNIT_ERR_OS",
+    "SENNIT_ERR_FABRIC",
+    "SENNIT_ERR_BOOTSTRAP",
+    "SENNIT_ERR_INTERNAL",
+};
+static_assert(sizeof kStatusNames / sizeof kStatusNames[0] == SENNIT_STATUS_COUNT);
+
+// Finds the peer for a question about it. Errors: STATE, RANGE.
+sennit_status find_peer(int rank, const char *name, const Peer **peer) {
+    const Rank *self = caller();
+    if (self == nullptr) return no_rank(name);
+    if (rank < 0 || rank >= size_of(*self))
+        return fail_in(
+            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", rank, size_of(*self) - 1), name);
+    *peer = &self->peers[rank];
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+extern "C" {
+
+const sennit_error *sennit_last_error(void) {
+    return thread_error();
+}
+
+const char *sennit_status_string(sennit_status status) {
+    const auto index = static_cast<unsigned>(status);
+    return index < SENNIT_STATUS_COUNT ? kStatusNames[index] : "unknown status";
+}
+
+sennit_status sennit_log_set(sennit_log_function function, void *context, sennit_log_level level) {
+    if (level < SENNIT_LOG_NONE || level > SENNIT_LOG_DEBUG)
+        return fail_in(fail(SENNIT_ERR_ARG, "log level %d is none", static_cast<int>(level)),
+                       "sennit_log_set");
+    log_set(function, context, level);
+    return SENNIT_OK;
+}
+
+int sennit_path_built(sennit_path path) {
+    if (path == SENNIT_PATH_SELF) return 1;
+    for (const transport::Maker *maker = transport::kMakers; maker->make != nullptr; ++maker)
+        if (maker->path == path) return 1;
+    return 0;
+}
+
+sennit_status sennit_peer_path(int rank, sennit_path *path) {
+    const char *const name = "sennit_peer_path";
+    const Peer *peer = nullptr;
+    const sennit_status status = find_peer(rank, name, &peer);
+    if (status != SENNIT_OK) return status;
+    if (path == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "path is null"), name);
+    *path = peer->path;
+    return SENNIT_OK;
+}
+
+sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *text, size_t bytes) {
+    const char *const name = "sennit_peer_path_reason";
+    const Peer *peer = nullptr;
+    const sennit_status status = find_peer(rank, name, &peer);
+    if (status != SENNIT_OK) return status;
+    if (text == nullptr || bytes == 0 || candidate <= SENNIT_PATH_NONE ||
+        candidate >= SENNIT_PATH_COUNT)
+        return fail_in(fail(SENNIT_ERR_ARG, "no text, or no such path"), name);
+    reason_text(peer->reasons[candidate], candidate, text, bytes);
+    return SENNIT_OK;
+}
+
+const char *sennit_bootstrap_used(void) {
+    const Rank *rank = caller();
+    return rank == nullptr ? nullptr : rank->bootstrap.name;
+}
+
+const char *sennit_bootstrap_describe(int index, char *text, size_t bytes) {
+    constexpr int kCount = sizeof runtime::kLaunchers / sizeof runtime::kLaunchers[0];
+    if (index < 0 || index >= kCount) return nullptr;
+    const runtime::Launcher &launcher = *runtime::kLaunchers[index];
+    if (text != nullptr && bytes > 0) (void)launcher.present(text, bytes);
+    return launcher.name;
+}
+
+sennit_status sennit_knob_get(int index, sennit_knob *knob) {
+    const char *const name = "sennit_knob_get";
+    if (knob == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "knob is null"), name);
+    if (index < 0 || static_cast<std::size_t>(index) >= runtime::knob_count())
+        return fail_in(fail(SENNIT_ERR_RANGE, "there are %zu knobs", runtime::knob_count()), name);
+    runtime::knob_describe(static_cast<std::size_t>(index), knob);
+    return SENNIT_OK;
+}
+
+const char *sennit_version(void) {
+    return build_info().version;
+}
+
+const char *sennit_build_description(void) {
+    return build_info().description;
+}
+
+}  // extern "C"

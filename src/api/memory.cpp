@@ -1,0 +1,164 @@
+// Allocation, free, and pointers.
+#include <sennit/memory.h>
+
+#include "api/call.hpp"
+#include "coll/world.hpp"
+#include "memory/segments.hpp"
+#include "op/direct.hpp"
+#include "op/peer_memory.hpp"
+#include "op/resolve.hpp"
+
+namespace sennit::api {
+namespace {
+
+constexpr std::size_t kDefaultAlignment = 64;
+constexpr std::size_t kLargestAlignment = std::size_t{1} << 30;
+constexpr std::size_t kLargestSegment = std::size_t{1} << 46;
+constexpr unsigned kKnownFlags = SENNIT_ALLOC_RESERVE | SENNIT_ALLOC_HUGE;
+
+sennit_status check(std::size_t bytes, std::size_t alignment, unsigned flags) {
+    if ((alignment & (alignment - 1)) != 0 || alignment > kLargestAlignment)
+        return fail(SENNIT_ERR_ARG, "alignment %zu is no power of two up to 1 GiB", alignment);
+    if ((flags & ~kKnownFlags) != 0) return fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags);
+    if (bytes > kLargestSegment)
+        return fail(SENNIT_ERR_NOMEM, "%zu bytes are more than an address space holds", bytes);
+    return SENNIT_OK;
+}
+
+sennit_status allocate_local(Rank &rank, const memory::SegmentWish &wish, sennit_gptr *gptr) {
+    const ColdLock lock(rank);
+    SegmentRecord *record = nullptr;
+    sennit_status status = memory::segment_create(rank, wish, &record);
+    if (status != SENNIT_OK) return status;
+    // relaxed: this thread stored it.
+    const std::uint32_t id = record->id.load(std::memory_order_relaxed);
+    status = op::attach_segment(rank, rank.world_rank, *record, id);
+    if (status != SENNIT_OK) {
+        memory::segment_destroy(rank, record);
+        return status;
+    }
+    *gptr = sennit_gptr{rank.world_rank, id, 0};
+    return SENNIT_OK;
+}
+
+sennit_status not_live(sennit_gptr gptr) {
+    return fail(SENNIT_ERR_NOT_REGISTERED,
+                "segment %#x of rank %d is not allocated, or freed already", gptr.segment,
+                gptr.rank);
+}
+
+sennit_status free_local(Rank &rank, sennit_gptr gptr) {
+    if (gptr.rank != rank.world_rank)
+        return fail(SENNIT_ERR_ARG, "the segment belongs to rank %d, which alone may free it",
+                    gptr.rank);
+    const ColdLock lock(rank);
+    SegmentRecord &record = rank.control->records[memory::index_of(gptr.segment)];
+    // relaxed: only this rank writes the id, under the lock held here.
+    if (memory::generation_of(gptr.segment) == 0 ||
+        record.id.load(std::memory_order_relaxed) != gptr.segment)
+        return not_live(gptr);
+    op::detach_segment(rank, rank.world_rank, gptr.segment);
+    memory::segment_destroy(rank, &record);
+    return SENNIT_OK;
+}
+
+sennit_status free_any(Rank &rank, sennit_gptr gptr) {
+    if (gptr.rank < 0 || gptr.rank >= size_of(rank))
+        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", gptr.rank, size_of(rank) - 1);
+    if (gptr.offset != 0)
+        return fail(SENNIT_ERR_ARG,
+                    "the pointer has an offset, so it was not returned "
+                    "by an allocation");
+    switch (memory::team_slot_of(gptr.segment)) {
+        case memory::kLocalSlot:
+            return free_local(rank, gptr);
+        case memory::kWorldSlot:
+            break;
+        default:
+            return not_live(gptr);
+    }
+    const coll::CollectiveCall call(rank);
+    if (call.status() != SENNIT_OK) return call.status();
+    // Not live here means not live anywhere: all ranks allocate and free in the same order.
+    if (!coll::is_live(rank, gptr.segment)) return not_live(gptr);
+    return coll::free_segment(rank, gptr.segment);
+}
+
+}  // namespace
+}  // namespace sennit::api
+
+using namespace sennit;
+using namespace sennit::api;
+
+extern "C" {
+
+sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, unsigned flags,
+                           sennit_gptr *gptr) {
+    const char *const name = "sennit_alloc";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (team.handle != SENNIT_TEAM_WORLD.handle)
+        return fail_in(fail(SENNIT_ERR_ARG, "team %u does not exist", team.handle), name);
+    // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
+    coll::AllocationWish wish{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
+                              check(bytes, alignment, flags)};
+    if (wish.refused == SENNIT_OK && gptr == nullptr)
+        wish.refused = fail(SENNIT_ERR_ARG, "gptr is null");
+    const coll::CollectiveCall call(*rank);
+    if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
+    return done(coll::allocate(*rank, wish, gptr), name);
+}
+
+sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
+                                 sennit_gptr *gptr) {
+    const char *const name = "sennit_alloc_local";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (gptr == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "gptr is null"), name);
+    const sennit_status status = check(bytes, alignment, flags);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    const memory::SegmentWish wish{SegmentKind::local, 0, bytes,
+                                   alignment == 0 ? kDefaultAlignment : alignment, flags};
+    return done(allocate_local(*rank, wish, gptr), name);
+}
+
+sennit_status sennit_free(sennit_gptr gptr) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_free");
+    return done(free_any(*rank, gptr), "sennit_free");
+}
+
+void *sennit_ptr(sennit_gptr gptr) {
+    const char *const name = "sennit_ptr";
+    Rank *rank = caller();
+    if (rank == nullptr) {
+        (void)no_rank(name);
+        return nullptr;
+    }
+    if (std::byte *address = op::direct(*rank, gptr, 0)) return address;
+    memory::Entry *entry = nullptr;
+    sennit_status status = op::resolve(*rank, gptr, &entry);
+    if (status == SENNIT_OK) status = op::check_range(*entry, gptr, 0);
+    if (status == SENNIT_OK && entry->base != nullptr) return entry->base + gptr.offset;
+    if (status == SENNIT_OK) {
+        const char *path = sennit_path_name(static_cast<sennit_path>(entry->path));
+        status = fail_peer(SENNIT_ERR_UNSUPPORTED, gptr.rank, path,
+                           "the path %s has no load and store: use put and get", path);
+    }
+    (void)fail_in(status, name);
+    return nullptr;
+}
+
+sennit_status sennit_segment_bytes(sennit_gptr gptr, size_t *bytes) {
+    const char *const name = "sennit_segment_bytes";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (bytes == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "bytes is null"), name);
+    memory::Entry *entry = nullptr;
+    const sennit_status status = op::resolve(*rank, gptr, &entry);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    *bytes = entry->bytes;
+    return SENNIT_OK;
+}
+
+}  // extern "C"

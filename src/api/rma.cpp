@@ -1,0 +1,177 @@
+// Put, get, requests, flush. The first lines of sennit_put and sennit_get are the hot path; what
+// they can not do goes to op::transfer.
+#include <sennit/rma.h>
+
+#include "api/call.hpp"
+#include "op/direct.hpp"
+#include "op/rma.hpp"
+#include "runtime/wait.hpp"
+
+using namespace sennit;
+using namespace sennit::api;
+
+namespace {
+
+using Mode = op::Completion::Mode;
+
+[[gnu::cold, gnu::noinline]] sennit_status put_cold(sennit_gptr destination, const void *source,
+                                                    std::size_t bytes,
+                                                    const op::Completion &completion,
+                                                    const char *name) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    // The engine only reads the buffer of a put.
+    void *local = const_cast<void *>(source);
+    return done(op::transfer(*rank, op::Direction::put, destination, local, bytes, completion),
+                name);
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status get_cold(void *destination, sennit_gptr source,
+                                                    std::size_t bytes,
+                                                    const op::Completion &completion,
+                                                    const char *name) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    return done(op::transfer(*rank, op::Direction::get, source, destination, bytes, completion),
+                name);
+}
+
+// True if it is done.
+inline bool put_direct(sennit_gptr destination, const void *source, std::size_t bytes) {
+    Rank *rank = current_rank();
+    if (rank == nullptr || source == nullptr) [[unlikely]]
+        return false;
+    std::byte *place = op::direct(*rank, destination, bytes);
+    if (place == nullptr) [[unlikely]]
+        return false;
+    op::copy(place, source, bytes);
+    return true;
+}
+
+inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes) {
+    Rank *rank = current_rank();
+    if (rank == nullptr || destination == nullptr) [[unlikely]]
+        return false;
+    const std::byte *place = op::direct(*rank, source, bytes);
+    if (place == nullptr) [[unlikely]]
+        return false;
+    op::copy(destination, place, bytes);
+    return true;
+}
+
+[[gnu::cold]] sennit_status null_argument(const char *what, const char *name) {
+    return fail_in(fail(SENNIT_ERR_ARG, "%s is null", what), name);
+}
+
+sennit_status flush_to(int peer, std::int64_t timeout_ns, const char *name) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (peer != kAnyPeer && (peer < 0 || peer >= size_of(*rank)))
+        return fail_in(
+            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", peer, size_of(*rank) - 1), name);
+    return done(op::flush(*rank, peer, Deadline::after(timeout_ns)), name);
+}
+
+}  // namespace
+
+extern "C" {
+
+sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes) {
+    if (put_direct(destination, source, bytes)) [[likely]]
+        return SENNIT_OK;
+    return put_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_put");
+}
+
+sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
+    if (get_direct(destination, source, bytes)) [[likely]]
+        return SENNIT_OK;
+    return get_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_get");
+}
+
+sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,
+                            sennit_request *request) {
+    if (request == nullptr) return null_argument("request", "sennit_put_nb");
+    if (put_direct(destination, source, bytes)) {
+        *request = SENNIT_REQUEST_NULL;
+        return SENNIT_OK;
+    }
+    return put_cold(destination, source, bytes, {Mode::request, request}, "sennit_put_nb");
+}
+
+sennit_status sennit_get_nb(void *destination, sennit_gptr source, size_t bytes,
+                            sennit_request *request) {
+    if (request == nullptr) return null_argument("request", "sennit_get_nb");
+    if (get_direct(destination, source, bytes)) {
+        *request = SENNIT_REQUEST_NULL;
+        return SENNIT_OK;
+    }
+    return get_cold(destination, source, bytes, {Mode::request, request}, "sennit_get_nb");
+}
+
+sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t bytes) {
+    if (put_direct(destination, source, bytes)) return SENNIT_OK;
+    return put_cold(destination, source, bytes, {Mode::implicit, nullptr}, "sennit_put_nbi");
+}
+
+sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes) {
+    if (get_direct(destination, source, bytes)) return SENNIT_OK;
+    return get_cold(destination, source, bytes, {Mode::implicit, nullptr}, "sennit_get_nbi");
+}
+
+sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_wait");
+    if (request == nullptr) return null_argument("request", "sennit_wait");
+    if (request->handle == 0) return SENNIT_OK;
+    return done(op::wait(*rank, request, Deadline::after(timeout_ns)), "sennit_wait");
+}
+
+sennit_status sennit_test(sennit_request *request, int *is_done) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_test");
+    if (request == nullptr || is_done == nullptr)
+        return null_argument("an argument", "sennit_test");
+    return done(op::test(*rank, request, is_done), "sennit_test");
+}
+
+sennit_status sennit_waitall(size_t count, sennit_request requests[], int64_t timeout_ns) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_waitall");
+    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_waitall");
+    return done(op::waitall(*rank, count, requests, Deadline::after(timeout_ns)), "sennit_waitall");
+}
+
+sennit_status sennit_testall(size_t count, sennit_request requests[], int *is_done) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_testall");
+    if (is_done == nullptr) return null_argument("done", "sennit_testall");
+    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_testall");
+    return done(op::testall(*rank, count, requests, is_done), "sennit_testall");
+}
+
+sennit_status sennit_waitany(size_t count, sennit_request requests[], int64_t timeout_ns,
+                             size_t *index) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_waitany");
+    if (index == nullptr) return null_argument("index", "sennit_waitany");
+    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_waitany");
+    return done(op::waitany(*rank, count, requests, Deadline::after(timeout_ns), index),
+                "sennit_waitany");
+}
+
+sennit_status sennit_flush(int rank, int64_t timeout_ns) {
+    // -1 is no rank here, although it means all of them inside.
+    return flush_to(rank < 0 ? INT32_MIN : rank, timeout_ns, "sennit_flush");
+}
+
+sennit_status sennit_flush_all(int64_t timeout_ns) {
+    return flush_to(kAnyPeer, timeout_ns, "sennit_flush_all");
+}
+
+sennit_status sennit_fence(void) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_fence");
+    return done(op::fence(*rank), "sennit_fence");
+}
+
+}  // extern "C"

@@ -1,0 +1,216 @@
+// sennit_init to sennit_wtime.
+#include <sennit/runtime.h>
+
+#include <cstring>
+
+#include "api/call.hpp"
+#include "api/startup.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "runtime/bootstrap.hpp"
+#include "runtime/bootstrap_inproc.hpp"
+#include "runtime/knobs.hpp"
+
+namespace sennit::api {
+
+sennit_status no_rank(const char *operation) {
+    const char *text = process_is_forked_child()
+                           ? "this process was forked from a rank; a child can not use Sennit"
+                       : process_rank_count() > 1
+                           ? "the process has several ranks and this thread belongs to none: call "
+                             "sennit_thread_attach"
+                           : "sennit_init was not called, or sennit_finalize was";
+    return fail_in(fail(SENNIT_ERR_STATE, "%s", text), operation);
+}
+
+namespace {
+
+// Serialises inits that look for a launcher: there is one launcher per process.
+pthread_mutex_t launcher_turn = PTHREAD_MUTEX_INITIALIZER;
+
+sennit_status check_bootstrap(const sennit_bootstrap *bootstrap) {
+    if (bootstrap == nullptr) return SENNIT_OK;
+    if (bootstrap->struct_bytes != sizeof(sennit_bootstrap))
+        return fail(SENNIT_ERR_ARG, "bootstrap.struct_bytes is %zu, not %zu",
+                    bootstrap->struct_bytes, sizeof(sennit_bootstrap));
+    if (bootstrap->allgather == nullptr || bootstrap->barrier == nullptr)
+        return fail(SENNIT_ERR_ARG, "the bootstrap has no allgather or no barrier");
+    if (bootstrap->size < 1 || bootstrap->rank < 0 || bootstrap->rank >= bootstrap->size)
+        return fail(SENNIT_ERR_ARG, "the bootstrap says rank %d of %d", bootstrap->rank,
+                    bootstrap->size);
+    return SENNIT_OK;
+}
+
+sennit_status check_options(const sennit_options &options) {
+    if (options.struct_bytes != sizeof(sennit_options))
+        return fail(SENNIT_ERR_ARG, "options.struct_bytes is %zu, not %zu: use SENNIT_OPTIONS_INIT",
+                    options.struct_bytes, sizeof(sennit_options));
+    if (options.thread_level < SENNIT_THREAD_SINGLE ||
+        options.thread_level > SENNIT_THREAD_MULTIPLE)
+        return fail(SENNIT_ERR_ARG, "thread level %d is none",
+                    static_cast<int>(options.thread_level));
+    if (options.timeout_ns < 0) return fail(SENNIT_ERR_ARG, "the timeout is negative");
+    return check_bootstrap(options.bootstrap);
+}
+
+// N programs that each see only themselves are nearly always a mistake.
+sennit_status check_environment(const sennit_bootstrap &bootstrap, bool given) {
+    const char *variable = "";
+    const int started = bootstrap_environment_size(&variable);
+    if (bootstrap.size != 1 || started <= 1) return SENNIT_OK;
+    if (!given || std::strcmp(bootstrap.name, "inproc") == 0) return SENNIT_OK;
+    log(SENNIT_LOG_WARNING,
+        "the bootstrap %s has one rank, but %s says that %d were started: is this the launcher of "
+        "the MPI that the program was built with?",
+        bootstrap.name, variable, started);
+    return SENNIT_OK;
+}
+
+sennit_status open_bootstrap(const sennit_options &options, std::int64_t timeout_ns,
+                             sennit_bootstrap *bootstrap) {
+    if (options.bootstrap == nullptr) return runtime::bootstrap_find(timeout_ns, bootstrap);
+    if (!runtime::inproc_bootstrap_take(*options.bootstrap))
+        return fail(SENNIT_ERR_STATE, "a rank uses this bootstrap already");
+    *bootstrap = *options.bootstrap;
+    if (bootstrap->name == nullptr) bootstrap->name = "given";
+    return check_environment(*bootstrap, true);
+}
+
+sennit_status start_rank(const sennit_options &options) {
+    Rank *rank = nullptr;
+    sennit_status status = process_claim_rank(&rank);
+    if (status != SENNIT_OK) return status;
+    StartupWish wish;
+    wish.thread_level = options.thread_level;
+    wish.timeout_ns = options.timeout_ns == 0 ? runtime::knobs().init_timeout : options.timeout_ns;
+    wish.paths = options.paths != nullptr ? options.paths : runtime::knobs().paths.text;
+    status = open_bootstrap(options, wish.timeout_ns, &wish.bootstrap);
+    if (status == SENNIT_OK) status = startup(*rank, wish);
+    if (status != SENNIT_OK) {
+        process_release_rank(rank);
+        return status;
+    }
+    rank->init_count = 1;
+    process_publish_rank(rank);
+    return SENNIT_OK;
+}
+
+sennit_status count_or_start(const sennit_options &options) {
+    // A bootstrap makes a further rank of this process, unless this very thread is one already.
+    Rank *rank = options.bootstrap == nullptr ? caller() : thread_rank;
+    if (rank != nullptr && size_of(*rank) != 0) {
+        const ColdLock lock(*rank);
+        ++rank->init_count;
+        return SENNIT_OK;
+    }
+    return start_rank(options);
+}
+
+sennit_status init(const sennit_options *given) {
+    if (process_is_forked_child())
+        return fail(SENNIT_ERR_STATE, "this process was forked from a rank");
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    if (given != nullptr) options = *given;
+    const sennit_status status = check_options(options);
+    if (status != SENNIT_OK) return status;
+    if (options.bootstrap != nullptr) return count_or_start(options);
+    (void)pthread_mutex_lock(&launcher_turn);
+    const sennit_status started = count_or_start(options);
+    (void)pthread_mutex_unlock(&launcher_turn);
+    return started;
+}
+
+sennit_status finalize(Rank *rank) {
+    {
+        const ColdLock lock(*rank);
+        if (--rank->init_count > 0) return SENNIT_OK;
+    }
+    const sennit_status status = shutdown(*rank, runtime::knobs().finalize_timeout);
+    process_release_rank(rank);
+    return status;
+}
+
+}  // namespace
+}  // namespace sennit::api
+
+using namespace sennit;
+using namespace sennit::api;
+
+extern "C" {
+
+sennit_status sennit_init(const sennit_options *options) {
+    return done(init(options), "sennit_init");
+}
+
+sennit_status sennit_finalize(void) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_finalize");
+    return done(finalize(rank), "sennit_finalize");
+}
+
+int sennit_initialized(void) {
+    return caller() != nullptr ? 1 : 0;
+}
+
+int sennit_rank(void) {
+    const Rank *rank = caller();
+    return rank == nullptr ? -1 : rank->world_rank;
+}
+
+int sennit_size(void) {
+    const Rank *rank = caller();
+    return rank == nullptr ? -1 : size_of(*rank);
+}
+
+int sennit_thread_level_granted(void) {
+    const Rank *rank = caller();
+    return rank == nullptr ? -1 : static_cast<int>(rank->thread_level);
+}
+
+sennit_status sennit_thread_attach(int rank) {
+    if (process_is_forked_child()) return no_rank("sennit_thread_attach");
+    if (rank == -1) {
+        thread_rank = nullptr;
+        return SENNIT_OK;
+    }
+    Rank *found = process_find_rank(rank);
+    if (found == nullptr)
+        return fail_in(fail(SENNIT_ERR_RANGE, "rank %d is not in this process", rank),
+                       "sennit_thread_attach");
+    thread_rank = found;
+    return SENNIT_OK;
+}
+
+sennit_status sennit_locality(int rank, sennit_locality_level *level) {
+    const char *const name = "sennit_locality";
+    const Rank *self = caller();
+    if (self == nullptr) return no_rank(name);
+    if (level == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "level is null"), name);
+    if (rank < 0 || rank >= size_of(*self))
+        return fail_in(
+            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", rank, size_of(*self) - 1), name);
+    const Peer &peer = self->peers[rank];
+    const int numa = self->peers[self->world_rank].numa;
+    *level = rank == self->world_rank              ? SENNIT_LOCALITY_SELF
+             : peer.same_process                   ? SENNIT_LOCALITY_PROCESS
+             : !peer.same_node                     ? SENNIT_LOCALITY_NETWORK
+             : peer.numa >= 0 && peer.numa == numa ? SENNIT_LOCALITY_NUMA
+                                                   : SENNIT_LOCALITY_NODE;
+    return SENNIT_OK;
+}
+
+double sennit_wtime(void) {
+    return static_cast<double>(now_ns()) * 1e-9;
+}
+
+sennit_status sennit_bootstrap_inproc_create(int size, sennit_bootstrap bootstraps[]) {
+    return done(runtime::inproc_bootstrap_create(size, bootstraps),
+                "sennit_bootstrap_inproc_create");
+}
+
+sennit_status sennit_bootstrap_inproc_destroy(int size, sennit_bootstrap bootstraps[]) {
+    return done(runtime::inproc_bootstrap_destroy(size, bootstraps),
+                "sennit_bootstrap_inproc_destroy");
+}
+
+}  // extern "C"

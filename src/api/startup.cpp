@@ -1,0 +1,249 @@
+// The order of start-up, each step needing the ones before:
+//   memory file and control block -> transports opened -> cards exchanged -> descriptors of the
+//   node exchanged -> transports connected -> every path tried -> tries exchanged, paths agreed ->
+//   engine, world tables -> ready.
+// Three bootstrap exchanges in all (cards, tries, ready); the last two tell whether any rank
+// failed.
+#include "api/startup.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "api/teardown.hpp"
+#include "base/fail.hpp"
+#include "base/log.hpp"
+#include "coll/world.hpp"
+#include "memory/segments.hpp"
+#include "op/engine.hpp"
+#include "path/router.hpp"
+#include "runtime/card.hpp"
+#include "runtime/knobs.hpp"
+
+namespace sennit::api {
+namespace {
+
+// One rank's part of the first exchange.
+struct Introduction {
+    runtime::Card card;
+    transport::Address addresses[path::kTransports];
+};
+
+constexpr std::size_t kStride = sizeof(Introduction);
+
+// What start-up needs only while it runs.
+struct Startup {
+    Rank &rank;
+    Deadline deadline;
+    int size;
+    runtime::Listener listener{};
+    Introduction *all = nullptr;         // [size]
+    std::uint8_t *usable = nullptr;      // [size], this rank's tries
+    std::uint8_t *all_usable = nullptr;  // [size][size]
+};
+
+sennit_status allgather(Startup &it, const void *mine, void *all, std::size_t bytes) {
+    const sennit_bootstrap &bootstrap = it.rank.bootstrap;
+    const int code = bootstrap.allgather(bootstrap.context, mine, all, bytes);
+    if (code == 0) return SENNIT_OK;
+    (void)fail(SENNIT_ERR_BOOTSTRAP, "the allgather of the bootstrap %s failed with code %d",
+               bootstrap.name, code);
+    fail_provider_code(code);
+    return SENNIT_ERR_BOOTSTRAP;
+}
+
+template <class T>
+sennit_status make_array(std::size_t count, T **out) {
+    *out = static_cast<T *>(std::calloc(count, sizeof(T)));
+    return *out != nullptr ? SENNIT_OK
+                           : fail(SENNIT_ERR_NOMEM, "no memory for the start-up tables");
+}
+
+sennit_status make_tables(Startup &it) {
+    const auto size = static_cast<std::size_t>(it.size);
+    sennit_status status = make_array(size, &it.all);
+    if (status == SENNIT_OK) status = make_array(size, &it.usable);
+    if (status == SENNIT_OK) status = make_array(size * size, &it.all_usable);
+    if (status != SENNIT_OK) return status;
+    it.rank.peers = new (std::nothrow) Peer[size];
+    return it.rank.peers != nullptr ? SENNIT_OK : fail(SENNIT_ERR_NOMEM, "no memory for the peers");
+}
+
+sennit_status introduce(Startup &it) {
+    Introduction mine{};
+    sennit_status status = runtime::listener_open(&it.listener);
+    if (status == SENNIT_OK) status = runtime::card_fill(&mine.card, it.listener);
+    if (status != SENNIT_OK) return status;
+    mine.card.rank = it.rank.world_rank;
+    mine.card.size = it.size;
+    path::router_addresses(it.rank, mine.addresses);
+    status = allgather(it, &mine, it.all, sizeof mine);
+    if (status != SENNIT_OK) return status;
+    status = runtime::cards_check(&it.all->card, it.size, kStride);
+    if (status != SENNIT_OK) return status;
+    it.rank.job_cookie = it.all[0].card.job_cookie;
+    it.rank.control->header.job_cookie = it.rank.job_cookie;
+    return SENNIT_OK;
+}
+
+void meet_peers(Startup &it) {
+    const runtime::Card &mine = it.all[it.rank.world_rank].card;
+    for (int r = 0; r < it.size; ++r) {
+        const runtime::Card &theirs = it.all[r].card;
+        Peer &peer = it.rank.peers[r];
+        peer.world_rank = r;
+        peer.same_node = std::memcmp(theirs.node, mine.node, sizeof mine.node) == 0;
+        peer.same_process = peer.same_node && theirs.process_cookie == mine.process_cookie;
+        peer.numa = theirs.numa;
+        peer.process_id = theirs.process_id;
+    }
+}
+
+sennit_status exchange_descriptors(Startup &it) {
+    int *members = nullptr;
+    sennit_status status = make_array(static_cast<std::size_t>(it.size), &members);
+    if (status != SENNIT_OK) return status;
+    runtime::NodeExchange exchange;
+    exchange.listener = &it.listener;
+    exchange.members = members;
+    for (int r = 0; r < it.size; ++r)
+        if (it.rank.peers[r].same_node) members[exchange.count++] = r;
+    exchange.leader_name = it.all[members[0]].card.socket_name;
+    status = runtime::node_exchange(it.rank, exchange, it.deadline);
+    std::free(members);
+    return status;
+}
+
+sennit_status connect_transports(Startup &it) {
+    const auto size = static_cast<std::size_t>(it.size);
+    transport::Address *addresses = nullptr;
+    sennit_status status = make_array(size * path::kTransports, &addresses);
+    if (status != SENNIT_OK) return status;
+    for (std::size_t r = 0; r < size; ++r)
+        std::memcpy(addresses + r * path::kTransports, it.all[r].addresses,
+                    sizeof it.all[r].addresses);
+    status = path::router_connect(it.rank, addresses, it.deadline);
+    std::free(addresses);
+    return status;
+}
+
+// A rank that failed after the first exchange says so in its tries, so that the others need not
+// wait.
+constexpr std::uint8_t kFailed = 1u << SENNIT_PATH_NONE;
+
+sennit_status agree_on_paths(Startup &it, sennit_status so_far) {
+    const auto size = static_cast<std::size_t>(it.size);
+    if (so_far == SENNIT_OK) {
+        path::router_try(it.rank, it.usable);
+    } else {
+        std::memset(it.usable, kFailed, size);
+    }
+    const sennit_error error = *thread_error();
+    const sennit_status status = allgather(it, it.usable, it.all_usable, size);
+    if (so_far != SENNIT_OK) {
+        *thread_error() = error;
+        return so_far;
+    }
+    if (status != SENNIT_OK) return status;
+    for (int r = 0; r < it.size; ++r) {
+        if (it.all_usable[static_cast<std::size_t>(r) * size] != kFailed) continue;
+        return fail_peer(SENNIT_ERR_BOOTSTRAP, r, "", "rank %d failed in its start-up", r);
+    }
+    path::router_agree(it.rank, it.all_usable);
+    return SENNIT_OK;
+}
+
+sennit_status open_upper_layers(Startup &it) {
+    sennit_status status = SENNIT_OK;
+    if (path::router_needs_engine(it.rank)) status = op::engine_create(it.rank);
+    if (status == SENNIT_OK)
+        status =
+            memory::table_create(it.rank, memory::kWorldSlot, static_cast<std::uint32_t>(it.size));
+    if (status == SENNIT_OK) status = coll::world_open(it.rank);
+    return status;
+}
+
+// The last exchange: everybody is ready, or everybody gives up.
+sennit_status get_ready(Startup &it, sennit_status so_far) {
+    const auto mine = static_cast<std::uint8_t>(so_far);
+    const sennit_error error = *thread_error();
+    const sennit_status status = allgather(it, &mine, it.usable, 1);
+    if (so_far != SENNIT_OK) {
+        *thread_error() = error;
+        return so_far;
+    }
+    if (status != SENNIT_OK) return status;
+    for (int r = 0; r < it.size; ++r) {
+        if (it.usable[r] == SENNIT_OK) continue;
+        return fail_peer(SENNIT_ERR_BOOTSTRAP, r, "", "rank %d failed in its start-up with %s", r,
+                         sennit_status_string(static_cast<sennit_status>(it.usable[r])));
+    }
+    return SENNIT_OK;
+}
+
+void choose_spins(Startup &it) {
+    // With a core of its own a rank polls for some microseconds before it yields; on shared cores
+    // every poll keeps somebody else from running (docs/design/waiting.md).
+    constexpr unsigned kSpins = 4000;
+    const bool shared =
+        runtime::cards_oversubscribed(&it.all->card, it.size, kStride, it.rank.world_rank);
+    it.rank.spins = shared ? 0 : kSpins;
+}
+
+sennit_status run(Startup &it, const char *paths) {
+    sennit_status status = make_tables(it);
+    if (status == SENNIT_OK) status = memory::segments_open(it.rank, it.rank.world_rank, it.size);
+    if (status == SENNIT_OK) status = path::router_open(it.rank, paths);
+    if (status == SENNIT_OK) status = introduce(it);
+    if (status != SENNIT_OK) return status;
+    meet_peers(it);
+    status = exchange_descriptors(it);
+    if (status == SENNIT_OK) status = connect_transports(it);
+    status = agree_on_paths(it, status);
+    if (status != SENNIT_OK) return status;
+    choose_spins(it);
+    return get_ready(it, open_upper_layers(it));
+}
+
+void report(const Startup &it) {
+    int counts[SENNIT_PATH_COUNT] = {};
+    int here = 0;
+    for (int r = 0; r < it.size; ++r) {
+        ++counts[it.rank.peers[r].path];
+        here += it.rank.peers[r].same_node ? 1 : 0;
+    }
+    log(SENNIT_LOG_ERROR,
+        "%d ranks by %s, %d on this node; from rank 0: %d inproc, %d mapped, %d sim, "
+        "%d without a path",
+        it.size, it.rank.bootstrap.name, here, counts[SENNIT_PATH_INPROC],
+        counts[SENNIT_PATH_MAPPED], counts[SENNIT_PATH_SIM], counts[SENNIT_PATH_NONE]);
+}
+
+}  // namespace
+
+sennit_status startup(Rank &rank, const StartupWish &wish) {
+    Startup it{rank, Deadline::after(wish.timeout_ns), wish.bootstrap.size};
+    rank.bootstrap = wish.bootstrap;
+    rank.world_rank = wish.bootstrap.rank;
+    rank.thread_level = wish.thread_level;
+    // relaxed: no other thread knows of the rank before process_publish_rank().
+    rank.size.store(static_cast<std::uint32_t>(it.size), std::memory_order_relaxed);
+    const sennit_status status = run(it, wish.paths);
+    runtime::listener_close(&it.listener);
+    if (status == SENNIT_OK) {
+        // relaxed: told to nobody but the detector, which waits for `left` only.
+        rank.control->header.state.store(static_cast<std::uint32_t>(RankState::running),
+                                         std::memory_order_relaxed);
+        if (runtime::knobs().report && rank.world_rank == 0) report(it);
+    } else {
+        const sennit_error error = *thread_error();
+        take_apart(rank, Deadline::after(0));
+        *thread_error() = error;
+    }
+    std::free(it.all);
+    std::free(it.usable);
+    std::free(it.all_usable);
+    return status;
+}
+
+}  // namespace sennit::api

@@ -1,0 +1,84 @@
+// The end of a rank. Bounded: the only waits are the last barrier and the transports' close, and
+// both take the deadline.
+#include "api/teardown.hpp"
+
+#include <unistd.h>
+
+#include "api/startup.hpp"
+#include "base/fail.hpp"
+#include "coll/world.hpp"
+#include "memory/segments.hpp"
+#include "op/engine.hpp"
+#include "path/router.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::api {
+namespace {
+
+int size_of(const Rank &rank) {
+    // relaxed: the rank is started and ended by one thread.
+    return static_cast<int>(rank.size.load(std::memory_order_relaxed));
+}
+
+void detach_everything(Rank &rank) {
+    const auto size = static_cast<std::size_t>(size_of(rank));
+    for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot) {
+        const std::size_t rows = rank.table_rows[slot];
+        for (std::size_t i = 0; i < rows * size; ++i) {
+            // relaxed: the rank is taken apart by one thread.
+            const std::uint32_t id = rank.tables[slot][i].id.load(std::memory_order_relaxed);
+            if (id != 0) path::detach(rank, static_cast<int>(i % size), id);
+        }
+    }
+}
+
+void close_peers(Rank &rank) {
+    for (int r = 0; r < size_of(rank); ++r) {
+        Peer &peer = rank.peers[r];
+        if (peer.transport != nullptr) peer.transport->forget(r);
+        if (peer.memory_file >= 0) (void)close(peer.memory_file);
+        if (peer.pid_fd >= 0) (void)close(peer.pid_fd);
+    }
+}
+
+}  // namespace
+
+void take_apart(Rank &rank, const Deadline &deadline) {
+    const bool met = rank.router != nullptr && rank.peers != nullptr;
+    if (met) detach_everything(rank);
+    op::engine_destroy(rank, deadline);
+    coll::world_close(rank);
+    for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot)
+        memory::table_destroy(rank, slot, static_cast<std::uint32_t>(size_of(rank)));
+    if (met) close_peers(rank);
+    path::router_close(rank, deadline);
+    memory::segments_close(rank);
+    delete[] rank.peers;
+    rank.peers = nullptr;
+    if (rank.bootstrap.release != nullptr) rank.bootstrap.release(rank.bootstrap.context);
+    // relaxed: threads that still call Sennit now are wrong; what they see is 0, and then STATE.
+    rank.size.store(0, std::memory_order_relaxed);
+}
+
+sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
+    const Deadline deadline = Deadline::after(timeout_ns);
+    sennit_status status = SENNIT_OK;
+    {
+        const coll::CollectiveCall call(rank);
+        status = call.status();
+        if (status == SENNIT_OK) status = coll::barrier(rank, deadline);
+    }
+    const sennit_error error = *thread_error();
+    // SYNC rank-left: pairs with the acquire in has_left(); this rank's last stores come before.
+    rank.control->header.state.store(static_cast<std::uint32_t>(RankState::left),
+                                     std::memory_order_release);
+    for (int peer = 0; peer < size_of(rank); ++peer) {
+        ControlBlock *control = rank.peers[peer].control;
+        if (control != nullptr) ring_doorbell(*control);
+    }
+    take_apart(rank, deadline);
+    if (status != SENNIT_OK) *thread_error() = error;
+    return status;
+}
+
+}  // namespace sennit::api

@@ -1,0 +1,12 @@
+// Taking a rank apart, after finalize or a failed start-up.
+#pragma once
+
+#include "base/clock.hpp"
+#include "runtime/rank.hpp"
+
+namespace sennit::api {
+
+// Frees whatever of the rank is there, in the reverse order of start-up, and sets its size to 0.
+void take_apart(Rank &rank, const Deadline &deadline);
+
+}  // namespace sennit::api

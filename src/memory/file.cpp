@@ -1,0 +1,87 @@
+// memfd, mmap and fallocate behind file.hpp.
+#include "memory/file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace sennit::memory {
+
+sennit_status file_create(int *file) {
+    const int made = memfd_create("sennit", MFD_CLOEXEC);
+    if (made < 0) return fail_os(SENNIT_ERR_OS, errno, "memfd_create");
+    *file = made;
+    return SENNIT_OK;
+}
+
+sennit_status file_grow(int file, std::uint64_t end) {
+    struct stat now {};
+    if (fstat(file, &now) != 0) return fail_os(SENNIT_ERR_OS, errno, "fstat of the memory file");
+    if (static_cast<std::uint64_t>(now.st_size) >= end) return SENNIT_OK;
+    // Growing past the limit would raise SIGXFSZ, which ends a program that does not expect it.
+    rlimit limit{};
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        end > limit.rlim_cur)
+        return fail(
+            SENNIT_ERR_NOMEM, "RLIMIT_FSIZE (ulimit -f) allows a file of %llu bytes, not %llu",
+            static_cast<unsigned long long>(limit.rlim_cur), static_cast<unsigned long long>(end));
+    if (ftruncate(file, static_cast<off_t>(end)) != 0)
+        return fail_os(SENNIT_ERR_NOMEM, errno, "growing the memory file to %llu bytes",
+                       static_cast<unsigned long long>(end));
+    return SENNIT_OK;
+}
+
+void file_punch(int file, std::uint64_t offset, std::uint64_t bytes) {
+    if (bytes == 0) return;
+    // Without it the pages would stay until the file goes; there is nothing else to do about it.
+    (void)fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                    static_cast<off_t>(bytes));
+}
+
+sennit_status file_reserve(int file, std::uint64_t offset, std::uint64_t bytes) {
+    int result;
+    do {
+        result = fallocate(file, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    } while (result != 0 && errno == EINTR);
+    if (result != 0)
+        return fail_os(SENNIT_ERR_NOMEM, errno, "reserving %llu bytes",
+                       static_cast<unsigned long long>(bytes));
+    return SENNIT_OK;
+}
+
+sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t alignment,
+                       std::byte **address) {
+    // Reserve enough to find an aligned place inside, put the file there, give the edges back.
+    const std::uint64_t slack = alignment > kPageBytes ? alignment : 0;
+    void *space =
+        mmap(nullptr, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED)
+        return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for %llu bytes",
+                       static_cast<unsigned long long>(bytes));
+    const auto start = reinterpret_cast<std::uintptr_t>(space);
+    const std::uintptr_t place = slack == 0 ? start : round_up(start, alignment);
+    void *mapped = mmap(reinterpret_cast<void *>(place), bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset));
+    if (mapped == MAP_FAILED) {
+        const int reason = errno;
+        (void)munmap(space, bytes + slack);
+        return fail_os(SENNIT_ERR_NOMEM, reason, "mapping %llu bytes",
+                       static_cast<unsigned long long>(bytes));
+    }
+    if (place > start) (void)munmap(space, place - start);
+    if (place + bytes < start + bytes + slack)
+        (void)munmap(reinterpret_cast<void *>(place + bytes), start + slack - place);
+    (void)madvise(mapped, bytes, MADV_DONTFORK);
+    *address = static_cast<std::byte *>(mapped);
+    return SENNIT_OK;
+}
+
+void file_unmap(std::byte *address, std::uint64_t bytes) {
+    if (address != nullptr) (void)munmap(address, bytes);
+}
+
+}  // namespace sennit::memory

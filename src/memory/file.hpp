@@ -1,0 +1,45 @@
+// The memory file of a rank: one memfd that holds its control block and every segment it owns, each
+// a range of its own. A peer that holds the descriptor maps any range once it knows the offset, so
+// no descriptor is passed after start-up. Offsets are never used twice: a peer that still maps a
+// freed range sees zeros there, never another segment. The file has no name and goes with its last
+// user.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/fail.hpp"
+
+namespace sennit::memory {
+
+inline constexpr std::uint64_t kPageBytes = 4096;
+inline constexpr std::uint64_t kHugePageBytes = 2u << 20;
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+// An empty file. Errors: OS.
+sennit_status file_create(int *file);
+
+// Makes the file end at `end` at least. Errors: NOMEM (RLIMIT_FSIZE, or the kernel's own limit),
+// OS.
+sennit_status file_grow(int file, std::uint64_t end);
+
+// Gives the pages of the range back. Reads of a mapping see zeros afterwards.
+void file_punch(int file, std::uint64_t offset, std::uint64_t bytes);
+
+// Takes the pages of the range now. Errors: NOMEM.
+sennit_status file_reserve(int file, std::uint64_t offset, std::uint64_t bytes);
+
+// Maps the range for reading and writing at an address that is a multiple of `alignment`, not
+// inherited by fork. Errors: NOMEM, OS.
+sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t alignment,
+                       std::byte **address);
+void file_unmap(std::byte *address, std::uint64_t bytes);
+
+// Could the machine and the job's control group hold `bytes` in an otherwise empty machine
+// (`now` false), or with what is in use now? Errors: NOMEM, naming the limit.
+sennit_status memory_check(std::uint64_t bytes, bool now);
+
+}  // namespace sennit::memory

@@ -1,0 +1,199 @@
+// Record table, memory file and entry tables of one rank.
+#include "memory/segments.hpp"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <new>
+
+namespace sennit::memory {
+namespace {
+
+constexpr std::uint64_t kControlFileBytes = round_up(sizeof(ControlBlock), kPageBytes);
+
+void write_header(ControlBlock *control, int world_rank, int size) {
+    ControlHeader &header = control->header;
+    header.magic = kControlMagic;
+    header.layout_version = kLayoutVersion;
+    header.rank = world_rank;
+    header.size = size;
+    header.control_bytes = kControlFileBytes;
+    // relaxed: nobody knows of the block yet; the bootstrap's allgather orders it.
+    header.state.store(static_cast<std::uint32_t>(RankState::starting), std::memory_order_relaxed);
+}
+
+// The lowest free slot, so that few pages of the table are ever touched.
+bool find_free_slot(const LocalSegments &own, std::uint32_t *slot) {
+    for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
+        if (own.used_slots[word] == UINT64_MAX) continue;
+        *slot = word * 64 + static_cast<std::uint32_t>(std::countr_one(own.used_slots[word]));
+        return true;
+    }
+    return false;
+}
+
+void mark_slot(LocalSegments &own, std::uint32_t slot, bool used) {
+    const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
+    if (used) {
+        own.used_slots[slot / 64] |= bit;
+    } else {
+        own.used_slots[slot / 64] &= ~bit;
+    }
+}
+
+// Gets pages for the wish at a fresh offset and maps them.
+sennit_status place(Rank &rank, const SegmentWish &wish, SegmentRecord *record) {
+    LocalSegments &own = *rank.segments;
+    const std::uint64_t page = (wish.flags & SENNIT_ALLOC_HUGE) != 0 ? kHugePageBytes : kPageBytes;
+    const std::uint64_t mapped = round_up(wish.bytes == 0 ? 1 : wish.bytes, page);
+    const std::uint64_t offset = round_up(own.file_end, page);
+    const std::uint64_t alignment = wish.alignment > page ? wish.alignment : page;
+    const bool reserve = (wish.flags & SENNIT_ALLOC_RESERVE) != 0;
+    sennit_status status = memory_check(wish.bytes, reserve);
+    if (status != SENNIT_OK) return status;
+    status = file_grow(rank.memory_file, offset + mapped);
+    if (status != SENNIT_OK) return status;
+    std::byte *address = nullptr;
+    status = file_map(rank.memory_file, offset, mapped, alignment, &address);
+    if (status != SENNIT_OK) return status;
+    // Without huge pages in the kernel this is refused, and small pages serve.
+    if (page == kHugePageBytes) (void)madvise(address, mapped, MADV_HUGEPAGE);
+    if (reserve) {
+        status = file_reserve(rank.memory_file, offset, mapped);
+        if (status != SENNIT_OK) {
+            file_unmap(address, mapped);
+            file_punch(rank.memory_file, offset, mapped);
+            return status;
+        }
+    }
+    own.file_end = offset + mapped;
+    record->bytes = wish.bytes;
+    record->file_offset = offset;
+    record->mapped_bytes = mapped;
+    record->owner_address = reinterpret_cast<std::uintptr_t>(address);
+    record->alignment = alignment;
+    record->page_bytes = static_cast<std::uint32_t>(page);
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+sennit_status segments_open(Rank &rank, int world_rank, int size) {
+    rank.segments = new (std::nothrow) LocalSegments;
+    if (rank.segments == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the segment table");
+    sennit_status status = file_create(&rank.memory_file);
+    if (status != SENNIT_OK) return status;
+    status = file_grow(rank.memory_file, kControlFileBytes);
+    if (status != SENNIT_OK) return status;
+    std::byte *address = nullptr;
+    status = file_map(rank.memory_file, 0, kControlFileBytes, kPageBytes, &address);
+    if (status != SENNIT_OK) return status;
+    rank.segments->file_end = kControlFileBytes;
+    // The zeros of the file are the initial values; a constructor would touch every page.
+    rank.control = reinterpret_cast<ControlBlock *>(address);
+    write_header(rank.control, world_rank, size);
+    return SENNIT_OK;
+}
+
+void segments_close(Rank &rank) {
+    if (rank.control != nullptr) {
+        for (std::uint32_t slot = 0; slot < kSegmentsPerTeam; ++slot) {
+            if ((rank.segments->used_slots[slot / 64] >> (slot % 64) & 1) != 0)
+                segment_destroy(rank, &rank.control->records[slot]);
+        }
+        file_unmap(reinterpret_cast<std::byte *>(rank.control), kControlFileBytes);
+        rank.control = nullptr;
+    }
+    if (rank.memory_file >= 0) (void)close(rank.memory_file);
+    rank.memory_file = -1;
+    delete rank.segments;
+    rank.segments = nullptr;
+}
+
+sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord **out) {
+    std::uint32_t slot = 0;
+    LocalSegments &own = *rank.segments;
+    if (!find_free_slot(own, &slot))
+        return fail(SENNIT_ERR_NOMEM, "the rank has %zu segments, which is the most",
+                    kSegmentsPerTeam);
+    SegmentRecord &record = rank.control->records[slot];
+    const sennit_status status = place(rank, wish, &record);
+    if (status != SENNIT_OK) return status;
+    mark_slot(own, slot, true);
+    struct stat identity {};
+    (void)fstat(rank.memory_file, &identity);
+    record.kind = wish.kind;
+    record.mechanism = Mechanism::file;
+    record.actor = AtomicsActor::processor;
+    record.version = 1;
+    record.flags = wish.flags;
+    record.mapping_device = identity.st_dev;
+    record.mapping_inode = identity.st_ino;
+    record.owner_slot = slot;
+    // The epoch outlives the segment: the slot's next tenant gets another generation from it.
+    ++record.epoch;
+    const std::uint32_t generation = record.epoch % 255 + 1;
+    const std::uint32_t id =
+        wish.kind == SegmentKind::local ? make_id(kLocalSlot, slot, generation) : wish.id;
+    // SYNC segment-live: pairs with the acquire in path::read_record(); the record comes before.
+    record.id.store(id, std::memory_order_release);
+    *out = &record;
+    return SENNIT_OK;
+}
+
+void segment_destroy(Rank &rank, SegmentRecord *record) {
+    // relaxed: peers that still look are wrong in any order; they see the id gone or zeros.
+    record->id.store(0, std::memory_order_relaxed);
+    file_unmap(reinterpret_cast<std::byte *>(record->owner_address), record->mapped_bytes);
+    file_punch(rank.memory_file, record->file_offset, record->mapped_bytes);
+    mark_slot(*rank.segments, record->owner_slot, false);
+}
+
+sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
+    const std::size_t bytes = sizeof(Entry) * kSegmentsPerTeam * size;
+    void *table = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table == MAP_FAILED)
+        return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of segments");
+    rank.tables[team_slot] = static_cast<Entry *>(table);
+    return SENNIT_OK;
+}
+
+void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
+    if (rank.tables[team_slot] == nullptr) return;
+    (void)munmap(rank.tables[team_slot], sizeof(Entry) * kSegmentsPerTeam * size);
+    rank.tables[team_slot] = nullptr;
+    rank.table_rows[team_slot] = 0;
+}
+
+Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer) {
+    Entry *table = rank.tables[team_slot_of(id)];
+    return table == nullptr ? nullptr
+                            : &table[static_cast<std::size_t>(index_of(id)) * size +
+                                     static_cast<std::uint32_t>(peer)];
+}
+
+void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
+                const EntryFields &fields) {
+    entry->path = fields.path;
+    entry->base = fields.base;
+    entry->bytes = record.bytes;
+    entry->live = fields.live != nullptr ? fields.live : &entry->id;
+    entry->handle = fields.handle;
+    entry->mapped_bytes = record.mapped_bytes;
+    entry->alignment = record.alignment;
+    // SYNC entry-attached: pairs with the acquire in find(); the fields come before the id.
+    entry->id.store(id, std::memory_order_release);
+}
+
+void clear_entry(Entry *entry) {
+    // relaxed: the memory is unmapped next, so a concurrent user is wrong in any order.
+    entry->id.store(0, std::memory_order_relaxed);
+    entry->base = nullptr;
+}
+
+}  // namespace sennit::memory

@@ -1,0 +1,56 @@
+// The segments a rank owns, and the entries by which it reaches those of others. Owns the rank's
+// memory file and the record table in its control block. Called with the rank's cold mutex held,
+// except in start-up.
+#pragma once
+
+#include <cstdint>
+
+#include "memory/entry.hpp"
+#include "memory/file.hpp"
+
+namespace sennit::memory {
+
+// What the owner keeps for itself. A slot is an index into the record table.
+struct LocalSegments {
+    std::uint64_t file_end = 0;  // offsets below it have been handed out
+    std::uint64_t used_slots[kSegmentsPerTeam / 64] = {};
+};
+
+// Creates the memory file and the control block of the rank. Errors: NOMEM, OS.
+sennit_status segments_open(Rank &rank, int world_rank, int size);
+// Unmaps everything the rank owns and closes the file.
+void segments_close(Rank &rank);
+
+struct SegmentWish {
+    SegmentKind kind = SegmentKind::local;
+    std::uint32_t id = 0;  // for kind team; a local one gets its id from its slot
+    std::uint64_t bytes = 0;
+    std::uint64_t alignment = 64;  // power of two
+    std::uint32_t flags = 0;       // SENNIT_ALLOC_*
+};
+
+// A live segment in the rank's memory file; `record` points into the control block.
+// Errors: NOMEM, OS.
+sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord **record);
+// Ends it: the id goes first, then the mapping and the pages.
+void segment_destroy(Rank &rank, SegmentRecord *record);
+
+// The table of entries of a team slot, for all segments and ranks; pages are used as needed.
+// Errors: NOMEM.
+sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
+void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
+
+Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer);
+
+// What fill_entry stores.
+struct EntryFields {
+    sennit_path path;
+    std::byte *base;
+    std::uint64_t handle;
+    const std::atomic<std::uint32_t> *live;  // null: the entry's own id
+};
+void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
+                const EntryFields &fields);
+void clear_entry(Entry *entry);
+
+}  // namespace sennit::memory

@@ -1,0 +1,45 @@
+// The shortest way: finding the plain pointer behind a global one, and copying. Everything a put or
+// get of load/store memory costs stands in this file.
+#pragma once
+
+#include <cstring>
+
+#include "memory/entry.hpp"
+
+namespace sennit::op {
+
+// The address of `bytes` bytes at `gptr`, or null when anything at all is out of the ordinary: the
+// caller then takes the cold way, which finds out what.
+inline std::byte *direct(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+    // relaxed: 0 unless the rank is in use, and then constant; the rank was found through only-rank
+    // or by its own thread.
+    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    if (static_cast<std::uint32_t>(gptr.rank) >= size) [[unlikely]]
+        return nullptr;
+    const memory::Entry *entry = memory::find(rank, size, gptr);
+    if (entry == nullptr) [[unlikely]]
+        return nullptr;
+    if (bytes > entry->bytes || gptr.offset > entry->bytes - bytes) [[unlikely]]
+        return nullptr;
+    return entry->base == nullptr ? nullptr : entry->base + gptr.offset;
+}
+
+template <class Word>
+inline bool copy_word(void *destination, const void *source) {
+    const auto both =
+        reinterpret_cast<std::uintptr_t>(destination) | reinterpret_cast<std::uintptr_t>(source);
+    if (both % sizeof(Word) != 0) return false;
+    // relaxed: words are copied whole, so that a flag that somebody polls is never seen in halves;
+    // order comes from the synchronisation that the program does anyway.
+    const Word value = __atomic_load_n(static_cast<const Word *>(source), __ATOMIC_RELAXED);
+    __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELAXED);
+    return true;
+}
+
+inline void copy(void *destination, const void *source, std::size_t bytes) {
+    if (bytes == 8 && copy_word<std::uint64_t>(destination, source)) return;
+    if (bytes == 4 && copy_word<std::uint32_t>(destination, source)) return;
+    std::memmove(destination, source, bytes);
+}
+
+}  // namespace sennit::op

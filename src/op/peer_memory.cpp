@@ -1,0 +1,41 @@
+// See peer_memory.hpp.
+#include "op/peer_memory.hpp"
+
+#include "base/fail.hpp"
+#include "op/engine.hpp"
+#include "path/router.hpp"
+
+namespace sennit::op {
+namespace {
+
+sennit_status copy_control(Rank &rank, int peer, Direction direction, std::size_t offset,
+                           void *local, std::size_t bytes) {
+    const Peer &it = rank.peers[peer];
+    if (it.transport == nullptr)
+        return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "",
+                         "no path leads to rank %d (sennit info --peers tells why)", peer);
+    const Target target{peer, transport::Remote{nullptr, it.control_handle}, offset};
+    return engine_blocking(rank, direction, target, local, bytes);
+}
+
+}  // namespace
+
+sennit_status put_control(Rank &rank, int peer, std::size_t offset, const void *source,
+                          std::size_t bytes) {
+    return copy_control(rank, peer, Direction::put, offset, const_cast<void *>(source), bytes);
+}
+
+sennit_status get_control(Rank &rank, int peer, std::size_t offset, void *destination,
+                          std::size_t bytes) {
+    return copy_control(rank, peer, Direction::get, offset, destination, bytes);
+}
+
+sennit_status attach_segment(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id) {
+    return path::attach(rank, peer, record, id);
+}
+
+void detach_segment(Rank &rank, int peer, std::uint32_t id) {
+    path::detach(rank, peer, id);
+}
+
+}  // namespace sennit::op

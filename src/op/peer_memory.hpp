@@ -1,0 +1,20 @@
+// What the layers above op/ need of a peer besides user data: its control block, and the attaching
+// of segments. They see no paths and no transports.
+#pragma once
+
+#include "memory/segments.hpp"
+
+namespace sennit::op {
+
+// Blocking copy between private memory and the control block of a peer that load and store do not
+// reach. Errors: as engine_blocking, OTHER_NODE.
+sennit_status put_control(Rank &rank, int peer, std::size_t offset, const void *source,
+                          std::size_t bytes);
+sennit_status get_control(Rank &rank, int peer, std::size_t offset, void *destination,
+                          std::size_t bytes);
+
+// As path::attach and path::detach; both need the cold mutex.
+sennit_status attach_segment(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id);
+void detach_segment(Rank &rank, int peer, std::uint32_t id);
+
+}  // namespace sennit::op

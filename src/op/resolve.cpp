@@ -1,0 +1,69 @@
+// See resolve.hpp. A segment of a team was attached when it was allocated, so what is missing here
+// is either unknown or an allocation of one rank, whose record lies in the owner's control block.
+#include "op/resolve.hpp"
+
+#include "base/fail.hpp"
+#include "op/peer_memory.hpp"
+#include "path/router.hpp"
+
+namespace sennit::op {
+namespace {
+
+sennit_status unknown(sennit_gptr gptr) {
+    return fail_peer(SENNIT_ERR_NOT_REGISTERED, gptr.rank, "",
+                     "rank %d has no live segment %#x: never allocated, or freed", gptr.rank,
+                     gptr.segment);
+}
+
+// The record of a local segment, from wherever its owner's control block can be read.
+sennit_status fetch_record(Rank &rank, sennit_gptr gptr, SegmentRecord *copy) {
+    const Peer &peer = rank.peers[gptr.rank];
+    if (peer.control != nullptr || gptr.rank == rank.world_rank)
+        return path::read_record(rank, gptr.rank, gptr.segment, copy) ? SENNIT_OK : unknown(gptr);
+    const std::size_t offset =
+        offsetof(ControlBlock, records) + sizeof(SegmentRecord) * memory::index_of(gptr.segment);
+    const sennit_status status = get_control(rank, gptr.rank, offset, copy, sizeof *copy);
+    if (status != SENNIT_OK) return status;
+    // relaxed: a private copy.
+    return copy->id.load(std::memory_order_relaxed) == gptr.segment ? SENNIT_OK : unknown(gptr);
+}
+
+}  // namespace
+
+sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::Entry **entry) {
+    // relaxed: constant while the rank is in use.
+    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    if (static_cast<std::uint32_t>(gptr.rank) >= size)
+        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", gptr.rank, size - 1);
+    *entry = memory::find(rank, size, gptr);
+    if (*entry != nullptr) return SENNIT_OK;
+    const bool local = memory::team_slot_of(gptr.segment) == memory::kLocalSlot;
+    if (!local || memory::generation_of(gptr.segment) == 0) return unknown(gptr);
+    SegmentRecord record{};
+    sennit_status status = fetch_record(rank, gptr, &record);
+    if (status != SENNIT_OK) return status;
+    const ColdLock lock(rank);
+    *entry = memory::find(rank, size, gptr);
+    if (*entry != nullptr) return SENNIT_OK;
+    // The slot may still show the segment that lived there before.
+    if (rank.tables[memory::kLocalSlot] != nullptr) {
+        memory::Entry *old = memory::entry_at(rank, size, gptr.segment, gptr.rank);
+        // relaxed: the cold mutex orders entries.
+        const std::uint32_t old_id = old->id.load(std::memory_order_relaxed);
+        if (old_id != 0) path::detach(rank, gptr.rank, old_id);
+    }
+    status = path::attach(rank, gptr.rank, record, gptr.segment);
+    if (status != SENNIT_OK) return status;
+    *entry = memory::entry_at(rank, size, gptr.segment, gptr.rank);
+    return SENNIT_OK;
+}
+
+sennit_status check_range(const memory::Entry &entry, sennit_gptr gptr, std::size_t bytes) {
+    if (bytes <= entry.bytes && gptr.offset <= entry.bytes - bytes) return SENNIT_OK;
+    return fail_peer(SENNIT_ERR_RANGE, gptr.rank, "",
+                     "%zu bytes at offset %llu leave the segment of %llu bytes", bytes,
+                     static_cast<unsigned long long>(gptr.offset),
+                     static_cast<unsigned long long>(entry.bytes));
+}
+
+}  // namespace sennit::op

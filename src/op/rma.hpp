@@ -1,0 +1,36 @@
+// Put, get, requests and flush as api/ calls them. What load and store reach is done here at once;
+// the rest goes to the op engine.
+#pragma once
+
+#include <sennit/rma.h>
+
+#include "base/clock.hpp"
+#include "op/engine.hpp"
+
+namespace sennit::op {
+
+// How an operation completes.
+struct Completion {
+    enum class Mode : std::uint8_t { blocking, request, implicit };
+    Mode mode = Mode::blocking;
+    sennit_request *request = nullptr;
+};
+
+// The general way, for everything that op/direct.hpp could not do: finds the error, attaches, or
+// hands the operation to the engine. `local` is only read for a put.
+[[gnu::cold]] sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote,
+                                     void *local, std::size_t bytes, const Completion &completion);
+
+sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline);
+sennit_status test(Rank &rank, sennit_request *request, int *done);
+sennit_status waitall(Rank &rank, std::size_t count, sennit_request requests[],
+                      const Deadline &deadline);
+sennit_status testall(Rank &rank, std::size_t count, sennit_request requests[], int *done);
+sennit_status waitany(Rank &rank, std::size_t count, sennit_request requests[],
+                      const Deadline &deadline, std::size_t *index);
+
+// `peer` may be kAnyPeer.
+sennit_status flush(Rank &rank, int peer, const Deadline &deadline);
+sennit_status fence(Rank &rank);
+
+}  // namespace sennit::op

@@ -1,0 +1,293 @@
+// The choice of paths, and attaching segments by the path chosen.
+#include "path/router.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "base/log.hpp"
+
+namespace sennit::path {
+
+using transport::Address;
+using transport::Maker;
+using transport::Transport;
+
+struct Router {
+    Transport *transports[kTransports] = {};  // in order of preference
+    int count = 0;
+    Address *addresses[kTransports] = {};  // [transport][rank]
+    std::uint8_t allowed = 1u << SENNIT_PATH_SELF;
+};
+
+namespace {
+
+static_assert(SENNIT_PATH_COUNT <= 8, "a set of paths is one byte");
+
+std::uint32_t size_of(const Rank &rank) {
+    // relaxed: set before any of this runs, by the same thread.
+    return rank.size.load(std::memory_order_relaxed);
+}
+
+const Maker *maker_named(const char *name, std::size_t length) {
+    for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
+        const char *known = sennit_path_name(maker->path);
+        if (std::strlen(known) == length && std::strncmp(known, name, length) == 0) return maker;
+    }
+    return nullptr;
+}
+
+bool is_path_name(const char *name, std::size_t length) {
+    for (int path = SENNIT_PATH_SELF; path < SENNIT_PATH_COUNT; ++path) {
+        const char *known = sennit_path_name(static_cast<sennit_path>(path));
+        if (std::strlen(known) == length && std::strncmp(known, name, length) == 0) return true;
+    }
+    return false;
+}
+
+sennit_status add(Rank &rank, const Maker &maker, const char *settings) {
+    Router &router = *rank.router;
+    if (router.count == kTransports)
+        return fail(SENNIT_ERR_ARG, "more than %d paths are named", kTransports);
+    Transport *made = maker.make();
+    if (made == nullptr)
+        return fail(SENNIT_ERR_NOMEM, "no memory for the path %s", sennit_path_name(maker.path));
+    const sennit_status status = made->open(rank, settings, transport::EventSink{});
+    if (status != SENNIT_OK) {
+        delete made;
+        return status;
+    }
+    router.transports[router.count++] = made;
+    router.allowed = static_cast<std::uint8_t>(router.allowed | 1u << maker.path);
+    return SENNIT_OK;
+}
+
+// One word of the list: "name" or "name:settings".
+sennit_status add_named(Rank &rank, const char *word, std::size_t length) {
+    const auto *colon = static_cast<const char *>(std::memchr(word, ':', length));
+    const std::size_t name_length =
+        colon == nullptr ? length : static_cast<std::size_t>(colon - word);
+    if (!is_path_name(word, name_length))
+        return fail(SENNIT_ERR_ARG, "'%.*s' in SENNIT_PATHS is no path",
+                    static_cast<int>(name_length), word);
+    const Maker *maker = maker_named(word, name_length);
+    if (maker == nullptr) return SENNIT_OK;  // self, or a path this build does not have
+    char settings[256] = "";
+    const std::size_t settings_length = colon == nullptr ? 0 : length - name_length - 1;
+    if (settings_length >= sizeof settings)
+        return fail(SENNIT_ERR_ARG, "the settings of path %.*s are too long",
+                    static_cast<int>(name_length), word);
+    if (colon != nullptr) std::memcpy(settings, colon + 1, settings_length);
+    return add(rank, *maker, settings);
+}
+
+bool load_store_peer(const Peer &peer) {
+    return peer.transport != nullptr && peer.transport->traits().load_store;
+}
+
+void set_reasons_before_trying(Rank &rank, int peer) {
+    Peer &it = rank.peers[peer];
+    for (int path = 0; path < SENNIT_PATH_COUNT; ++path) {
+        Reason &reason = it.reasons[path];
+        if (peer == rank.world_rank) {
+            reason.code = path == SENNIT_PATH_SELF ? Reason::Code::taken : Reason::Code::is_self;
+        } else if (path == SENNIT_PATH_SELF) {
+            reason.code = Reason::Code::not_self;
+        } else if (sennit_path_built(static_cast<sennit_path>(path)) == 0) {
+            reason.code = Reason::Code::not_built;
+        } else if ((rank.router->allowed >> path & 1) == 0) {
+            reason.code = Reason::Code::not_allowed;
+        }
+    }
+}
+
+// Paths that work from both sides, as a set.
+std::uint8_t common_paths(const Rank &rank, const std::uint8_t *all, int peer) {
+    const std::size_t size = size_of(rank);
+    const auto mine = static_cast<std::size_t>(rank.world_rank);
+    const auto theirs = static_cast<std::size_t>(peer);
+    return all[mine * size + theirs] & all[theirs * size + mine];
+}
+
+void choose(Rank &rank, const std::uint8_t *all, int peer) {
+    Peer &it = rank.peers[peer];
+    const std::uint8_t common = common_paths(rank, all, peer);
+    const std::uint8_t mine = all[static_cast<std::size_t>(rank.world_rank) * size_of(rank) +
+                                  static_cast<std::size_t>(peer)];
+    Router &router = *rank.router;
+    Transport *chosen = nullptr;
+    for (int i = 0; i < router.count && chosen == nullptr; ++i)
+        if ((common >> router.transports[i]->traits().path & 1) != 0) chosen = router.transports[i];
+    for (int i = 0; i < router.count; ++i) {
+        const sennit_path path = router.transports[i]->traits().path;
+        if ((mine >> path & 1) == 0) continue;
+        const bool works = (common >> path & 1) != 0;
+        it.reasons[path].code = works ? Reason::Code::not_tried : Reason::Code::peer_refused;
+    }
+    if (chosen == nullptr) return;
+    const Reason reason = chosen->reach(peer);
+    it.reasons[chosen->traits().path] = reason;
+    if (reason.code != Reason::Code::taken) return;
+    it.transport = chosen;
+    it.path = chosen->traits().path;
+}
+
+}  // namespace
+
+sennit_status router_open(Rank &rank, const char *allowed) {
+    rank.router = new (std::nothrow) Router;
+    if (rank.router == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the router");
+    if (allowed[0] == '\0') {
+        for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
+            if (!maker->by_default) continue;
+            const sennit_status status = add(rank, *maker, "");
+            if (status != SENNIT_OK) return status;
+        }
+        return SENNIT_OK;
+    }
+    for (const char *word = allowed; *word != '\0';) {
+        const std::size_t length = std::strcspn(word, ",");
+        const sennit_status status = add_named(rank, word, length);
+        if (status != SENNIT_OK) return status;
+        word += length;
+        if (*word == ',') ++word;
+    }
+    return SENNIT_OK;
+}
+
+void router_addresses(Rank &rank, Address addresses[kTransports]) {
+    for (int i = 0; i < kTransports; ++i) {
+        addresses[i] = Address{};
+        if (i < rank.router->count) rank.router->transports[i]->address(&addresses[i]);
+    }
+}
+
+sennit_status router_connect(Rank &rank, const Address *all, const Deadline &deadline) {
+    Router &router = *rank.router;
+    const std::size_t size = size_of(rank);
+    for (int i = 0; i < router.count; ++i) {
+        auto *column = static_cast<Address *>(std::malloc(sizeof(Address) * size));
+        if (column == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for addresses");
+        for (std::size_t r = 0; r < size; ++r)
+            column[r] = all[r * kTransports + static_cast<std::size_t>(i)];
+        router.addresses[i] = column;
+        const sennit_status status = router.transports[i]->connect(column, deadline);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+void router_try(Rank &rank, std::uint8_t *usable) {
+    const auto size = static_cast<int>(size_of(rank));
+    for (int peer = 0; peer < size; ++peer) {
+        usable[peer] = 0;
+        set_reasons_before_trying(rank, peer);
+        if (peer == rank.world_rank) continue;
+        for (int i = 0; i < rank.router->count; ++i) {
+            Transport *transport = rank.router->transports[i];
+            const sennit_path path = transport->traits().path;
+            const Reason reason = transport->reach(peer);
+            rank.peers[peer].reasons[path] = reason;
+            if (reason.code != Reason::Code::taken) continue;
+            usable[peer] = static_cast<std::uint8_t>(usable[peer] | 1u << path);
+            transport->forget(peer);
+        }
+    }
+}
+
+void router_agree(Rank &rank, const std::uint8_t *all) {
+    const auto size = static_cast<int>(size_of(rank));
+    rank.all_load_store = true;
+    rank.all_reached = true;
+    for (int peer = 0; peer < size; ++peer) {
+        Peer &it = rank.peers[peer];
+        if (peer == rank.world_rank) {
+            it.path = SENNIT_PATH_SELF;
+            continue;
+        }
+        choose(rank, all, peer);
+        if (it.transport == nullptr) rank.all_reached = false;
+        if (!load_store_peer(it)) rank.all_load_store = false;
+    }
+}
+
+bool router_needs_engine(Rank &rank) {
+    const auto size = static_cast<int>(size_of(rank));
+    for (int peer = 0; peer < size; ++peer) {
+        const Peer &it = rank.peers[peer];
+        if (it.transport != nullptr && !load_store_peer(it)) return true;
+    }
+    return false;
+}
+
+Transport *router_transport(Rank &rank, int index) {
+    return index < rank.router->count ? rank.router->transports[index] : nullptr;
+}
+
+sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id) {
+    const std::uint32_t size = size_of(rank);
+    if (rank.tables[memory::team_slot_of(id)] == nullptr) {
+        const sennit_status status = memory::table_create(rank, memory::team_slot_of(id), size);
+        if (status != SENNIT_OK) return status;
+    }
+    memory::Entry *entry = memory::entry_at(rank, size, id, peer);
+    Peer &it = rank.peers[peer];
+    memory::EntryFields fields{it.path, nullptr, 0, nullptr};
+    if (it.control != nullptr || peer == rank.world_rank)
+        fields.live = &control_of(rank, peer)->records[record.owner_slot].id;
+    if (peer == rank.world_rank) {
+        fields.base = reinterpret_cast<std::byte *>(record.owner_address);
+    } else {
+        if (it.transport == nullptr)
+            return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "",
+                             "no path leads to rank %d (sennit info --peers tells why)", peer);
+        transport::Remote remote;
+        const sennit_status status = it.transport->attach(peer, record, &remote);
+        if (status != SENNIT_OK) return status;
+        fields.base = remote.pointer;
+        fields.handle = remote.handle;
+    }
+    memory::fill_entry(entry, record, id, fields);
+    std::uint16_t &rows = rank.table_rows[memory::team_slot_of(id)];
+    if (memory::index_of(id) >= rows) rows = static_cast<std::uint16_t>(memory::index_of(id) + 1);
+    return SENNIT_OK;
+}
+
+void detach(Rank &rank, int peer, std::uint32_t id) {
+    memory::Entry *entry = memory::entry_at(rank, size_of(rank), id, peer);
+    // relaxed: the caller holds the cold mutex, which orders entries.
+    if (entry == nullptr || entry->id.load(std::memory_order_relaxed) == 0) return;
+    SegmentRecord record{};
+    record.mapped_bytes = entry->mapped_bytes;
+    record.alignment = entry->alignment;
+    const transport::Remote remote{entry->base, entry->handle};
+    memory::clear_entry(entry);
+    if (peer != rank.world_rank) rank.peers[peer].transport->detach(peer, record, remote);
+}
+
+bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy) {
+    const SegmentRecord &record = control_of(rank, peer)->records[memory::index_of(id)];
+    // SYNC segment-live: pairs with the release in segment_create(); the record comes before.
+    if (record.id.load(std::memory_order_acquire) != id) return false;
+    std::memcpy(static_cast<void *>(copy), static_cast<const void *>(&record), sizeof *copy);
+    // Freed while it was copied: then the copy may be torn. The fence keeps the copy before the
+    // look.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    // relaxed: the fence above orders it.
+    return record.id.load(std::memory_order_relaxed) == id;
+}
+
+void router_close(Rank &rank, const Deadline &deadline) {
+    if (rank.router == nullptr) return;
+    Router &router = *rank.router;
+    for (int i = router.count - 1; i >= 0; --i) {
+        router.transports[i]->close(deadline);
+        delete router.transports[i];
+        std::free(router.addresses[i]);
+    }
+    delete rank.router;
+    rank.router = nullptr;
+}
+
+}  // namespace sennit::path

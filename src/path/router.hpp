@@ -1,0 +1,51 @@
+// Which path leads to which peer, decided once in start-up and kept with its reasons, and the
+// entries by which a rank reaches a peer's segments. Between the op engine, which wants an entry,
+// and the transports, which know how to reach.
+#pragma once
+
+#include <sennit/info.h>
+
+#include "base/clock.hpp"
+#include "memory/segments.hpp"
+#include "transport/transport.hpp"
+
+namespace sennit::path {
+
+inline constexpr int kTransports = 4;
+
+// Makes and opens the transports that `allowed` names ("" means all that are on by default): names
+// of paths separated by commas, each with settings behind a colon. The path self is always allowed.
+// Errors: ARG (unknown name or bad settings), NOMEM, and what a named transport refuses with.
+sennit_status router_open(Rank &rank, const char *allowed);
+
+// This rank's addresses, one for each transport slot, for the card.
+void router_addresses(Rank &rank, transport::Address addresses[kTransports]);
+
+// `all` has size * kTransports addresses, by rank; it is copied.
+sennit_status router_connect(Rank &rank, const transport::Address *all, const Deadline &deadline);
+
+// Tries every allowed path to every peer. Bit p of usable[peer] tells that path p works from here.
+void router_try(Rank &rank, std::uint8_t *usable);
+
+// `all` is size * size bytes: row r is what rank r found. Takes for each peer the best path that
+// works both ways, lets go of the others, and fills path and reasons of every peer.
+void router_agree(Rank &rank, const std::uint8_t *all);
+
+// True if some peer is reached by a message transport.
+bool router_needs_engine(Rank &rank);
+
+// Every transport in use, for the engine; null ends the list.
+transport::Transport *router_transport(Rank &rank, int index);
+
+// Makes the segment that `record` describes, owned by `peer`, reachable, and fills its entry.
+// Needs the rank's cold mutex. Errors: NOMEM, OS, OTHER_NODE.
+sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id);
+void detach(Rank &rank, int peer, std::uint32_t id);
+
+// A stable copy of the record of a local segment whose owner's control block is mapped here.
+// False if no live segment has that id.
+bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy);
+
+void router_close(Rank &rank, const Deadline &deadline);
+
+}  // namespace sennit::path

@@ -1,0 +1,14 @@
+// The transports of this build, best first.
+#include "transport/inproc/inproc.hpp"
+#include "transport/mapped/mapped.hpp"
+#include "transport/transport.hpp"
+
+namespace sennit::transport {
+
+const Maker kMakers[] = {
+    {SENNIT_PATH_INPROC, true, make_inproc},
+    {SENNIT_PATH_MAPPED, true, make_mapped},
+    {SENNIT_PATH_NONE, false, nullptr},
+};
+
+}  // namespace sennit::transport
