@@ -31,6 +31,13 @@ inline void store_load_fence() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
+// Orders this thread's earlier stores before its later ones, for puts around sennit_fence.
+inline void store_store_fence() {
+    // SYNC fence: pairs with the acquire of whoever reads the later store; the earlier ones come
+    // first.
+    std::atomic_thread_fence(std::memory_order_release);
+}
+
 // Sleeps while *word == expected, at most timeout_ns. Returns on a wake, a change, a signal or the
 // end of the time; the caller looks again in every case. The word may be shared between processes.
 void futex_wait(const std::atomic<std::uint32_t> *word, std::uint32_t expected,

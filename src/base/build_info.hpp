@@ -4,15 +4,16 @@
 
 namespace sennit {
 
+// `optional_parts` has one line for each part that is not needed: its name, and found or why not.
 struct BuildInfo {
-    const char *version;     // "0.1.0"
-    const char *build_type;  // "Release"
-    const char *preset;      // "release", or "none" when no preset was used
-    const char *compiler;    // "GNU 12.2.0"
-    const char *system;      // "Linux-x86_64"
-    const char *sanitizers;  // "address,undefined", or "none"
-    const char
-        *optional_parts;  // one line for each part that is not needed: name, found or why not
+    const char *version;      // "0.1.0"
+    const char *build_type;   // "Release"
+    const char *preset;       // "release", or "none" when no preset was used
+    const char *compiler;     // "GNU 12.2.0"
+    const char *system;       // "Linux-x86_64"
+    const char *sanitizers;   // "address,undefined", or "none"
+    const char *description;  // the above in one line
+    const char *optional_parts;
 };
 
 const BuildInfo &build_info();

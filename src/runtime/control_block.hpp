@@ -100,13 +100,19 @@ struct alignas(kLineBytes) SegmentRecord {
     std::uint64_t mapping_inode;   //   device and inode in /proc/self/maps
     std::uint32_t epoch;           // registrations of this slot so far: tells reuse from the same
     std::uint32_t owner_slot;      // index of this record in the owner's table
-    std::uint8_t unused[40];
+    // Used by adopted memory only (docs/design/decisions/0002-adopting-existing-memory.md), else 0.
+    std::uint64_t view_offset;  // start of the region inside its first page range
+    std::uint64_t slot_bytes;   // room to grow in the memory file
+    std::uint32_t next_extent;  // index + 1 of the record that continues the region
+    std::uint32_t head_bytes;   // bytes of the first page that belong to strangers
+    std::uint8_t unused[24];
 };
 static_assert(sizeof(SegmentRecord) == 128 && offsetof(SegmentRecord, kind) == 4 &&
               offsetof(SegmentRecord, bytes) == 8 && offsetof(SegmentRecord, owner_address) == 32 &&
               offsetof(SegmentRecord, page_bytes) == 48 &&
               offsetof(SegmentRecord, mapping_device) == 56 &&
-              offsetof(SegmentRecord, epoch) == 72 && offsetof(SegmentRecord, unused) == 80);
+              offsetof(SegmentRecord, epoch) == 72 && offsetof(SegmentRecord, view_offset) == 80 &&
+              offsetof(SegmentRecord, unused) == 104);
 
 struct ControlBlock {
     ControlHeader header;

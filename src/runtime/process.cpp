@@ -8,6 +8,8 @@
 #include <new>
 
 #include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "runtime/knobs.hpp"
 
 namespace sennit {
 
@@ -35,6 +37,7 @@ void after_fork_in_child() {
     // relaxed: the child has one thread.
     if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
     thread_rank = nullptr;
+    // relaxed: the child has one thread.
     only_rank.store(nullptr, std::memory_order_relaxed);
     (void)pthread_mutex_init(&process.lock, nullptr);
 }
@@ -44,6 +47,42 @@ Rank *make_object() {
     void *memory =
         mmap(nullptr, sizeof(Rank), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? nullptr : new (memory) Rank;
+}
+
+void process_lock() {
+    (void)pthread_mutex_lock(&process.lock);
+}
+void process_unlock() {
+    (void)pthread_mutex_unlock(&process.lock);
+}
+
+bool any_in_use() {
+    for (const bool used : process.in_use)
+        if (used) return true;
+    return false;
+}
+
+// With the lock held.
+sennit_status claim(Rank **rank) {
+    if (!any_in_use()) {
+        const sennit_status status = runtime::knobs_read();
+        if (status != SENNIT_OK) return status;
+    }
+    for (int slot = 0; slot < kRanksPerProcess; ++slot) {
+        if (process.in_use[slot]) continue;
+        Rank *&object = process.objects[slot];
+        if (object != nullptr) {
+            new (object) Rank;
+        } else {
+            object = make_object();
+        }
+        if (object == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a rank");
+        process.in_use[slot] = true;
+        object->process_slot = slot;
+        *rank = object;
+        return SENNIT_OK;
+    }
+    return fail(SENNIT_ERR_NOMEM, "the process has %d ranks, which is the most", kRanksPerProcess);
 }
 
 void publish_only_rank() {
@@ -58,39 +97,18 @@ void publish_only_rank() {
 
 }  // namespace
 
-void process_lock() {
-    (void)pthread_mutex_lock(&process.lock);
-}
-void process_unlock() {
-    (void)pthread_mutex_unlock(&process.lock);
-}
-
 bool process_is_forked_child() {
     // relaxed: written once, by the only thread of the child.
     return process.forked_child.load(std::memory_order_relaxed);
 }
 
-Rank *process_claim_rank() {
+sennit_status process_claim_rank(Rank **rank) {
     process_lock();
-    if (!process.fork_handler_set) {
+    if (!process.fork_handler_set)
         process.fork_handler_set = pthread_atfork(nullptr, nullptr, after_fork_in_child) == 0;
-    }
-    Rank *claimed = nullptr;
-    for (int slot = 0; slot < kRanksPerProcess && claimed == nullptr; ++slot) {
-        if (process.in_use[slot]) continue;
-        Rank *&object = process.objects[slot];
-        if (object == nullptr) {
-            object = make_object();
-            if (object == nullptr) break;
-        } else {
-            new (object) Rank;
-        }
-        process.in_use[slot] = true;
-        object->process_slot = slot;
-        claimed = object;
-    }
+    const sennit_status status = claim(rank);
     process_unlock();
-    return claimed;
+    return status;
 }
 
 void process_publish_rank(Rank *rank) {

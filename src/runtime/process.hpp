@@ -29,8 +29,9 @@ inline Rank *current_rank() {
 // True in a process that was forked while Sennit was in use: every call answers STATE there.
 bool process_is_forked_child();
 
-// A free rank object, reset, not yet found by other threads. Null when kRanksPerProcess are in use.
-Rank *process_claim_rank();
+// A free rank object, reset, not yet found by other threads. The first rank of the process reads
+// the knobs. Errors: NOMEM when kRanksPerProcess are in use, and what a knob is refused with.
+sennit_status process_claim_rank(Rank **rank);
 // From here on threads find it; the calling thread is attached to it.
 void process_publish_rank(Rank *rank);
 // The rank is no longer found; its object may be claimed again. The calling thread is detached.
@@ -42,9 +43,5 @@ int process_rank_count();
 
 // Random, chosen once per process: equal on two ranks only if they share an address space.
 std::uint64_t process_cookie();
-
-// Serialises init and finalize of all ranks of the process where they touch the fields above.
-void process_lock();
-void process_unlock();
 
 }  // namespace sennit

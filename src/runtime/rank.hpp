@@ -65,7 +65,8 @@ struct Rank {
     // Read by every put and get. `size` is 0 unless the rank is in use.
     std::atomic<std::uint32_t> size{0};
     std::int32_t world_rank = -1;
-    memory::Entry *tables[kTeamSlots] = {};  // by team slot; each [segment index][world rank]
+    memory::Entry *tables[kTeamSlots] = {};     // by team slot; each [segment index][world rank]
+    std::uint16_t table_rows[kTeamSlots] = {};  // rows of each that were ever used
 
     // Set up once, constant while in use.
     Peer *peers = nullptr;  // [size]
@@ -98,6 +99,18 @@ inline void make_progress(Rank &rank) {
     for (unsigned i = 0; i < count; ++i)
         rank.hooks[i].poll(rank.hooks[i].context);
 }
+
+// Holds a rank's cold mutex: attaching, allocating and freeing segments.
+class ColdLock {
+  public:
+    explicit ColdLock(Rank &rank) : rank_(rank) { (void)pthread_mutex_lock(&rank_.cold); }
+    ~ColdLock() { (void)pthread_mutex_unlock(&rank_.cold); }
+    ColdLock(const ColdLock &) = delete;
+    ColdLock &operator=(const ColdLock &) = delete;
+
+  private:
+    Rank &rank_;
+};
 
 inline ControlBlock *control_of(Rank &rank, int peer) {
     return peer == rank.world_rank ? rank.control : rank.peers[peer].control;
