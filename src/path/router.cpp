@@ -46,14 +46,15 @@ bool is_path_name(const char *name, std::size_t length) {
     return false;
 }
 
-sennit_status add(Rank &rank, const Maker &maker, const char *settings) {
+sennit_status add(Rank &rank, const Maker &maker, const char *settings,
+                  const transport::EventSink &sink) {
     Router &router = *rank.router;
     if (router.count == kTransports)
         return fail(SENNIT_ERR_ARG, "more than %d paths are named", kTransports);
     Transport *made = maker.make();
     if (made == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the path %s", sennit_path_name(maker.path));
-    const sennit_status status = made->open(rank, settings, transport::EventSink{});
+    const sennit_status status = made->open(rank, settings, sink);
     if (status != SENNIT_OK) {
         delete made;
         return status;
@@ -64,7 +65,8 @@ sennit_status add(Rank &rank, const Maker &maker, const char *settings) {
 }
 
 // One word of the list: "name" or "name:settings".
-sennit_status add_named(Rank &rank, const char *word, std::size_t length) {
+sennit_status add_named(Rank &rank, const char *word, std::size_t length,
+                        const transport::EventSink &sink) {
     const auto *colon = static_cast<const char *>(std::memchr(word, ':', length));
     const std::size_t name_length =
         colon == nullptr ? length : static_cast<std::size_t>(colon - word);
@@ -79,7 +81,7 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length) {
         return fail(SENNIT_ERR_ARG, "the settings of path %.*s are too long",
                     static_cast<int>(name_length), word);
     if (colon != nullptr) std::memcpy(settings, colon + 1, settings_length);
-    return add(rank, *maker, settings);
+    return add(rank, *maker, settings, sink);
 }
 
 bool load_store_peer(const Peer &peer) {
@@ -135,20 +137,20 @@ void choose(Rank &rank, const std::uint8_t *all, int peer) {
 
 }  // namespace
 
-sennit_status router_open(Rank &rank, const char *allowed) {
+sennit_status router_open(Rank &rank, const char *allowed, const transport::EventSink &sink) {
     rank.router = new (std::nothrow) Router;
     if (rank.router == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the router");
     if (allowed[0] == '\0') {
         for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
             if (!maker->by_default) continue;
-            const sennit_status status = add(rank, *maker, "");
+            const sennit_status status = add(rank, *maker, "", sink);
             if (status != SENNIT_OK) return status;
         }
         return SENNIT_OK;
     }
     for (const char *word = allowed; *word != '\0';) {
         const std::size_t length = std::strcspn(word, ",");
-        const sennit_status status = add_named(rank, word, length);
+        const sennit_status status = add_named(rank, word, length, sink);
         if (status != SENNIT_OK) return status;
         word += length;
         if (*word == ',') ++word;

@@ -15,8 +15,9 @@ inline constexpr int kTransports = 4;
 
 // Makes and opens the transports that `allowed` names ("" means all that are on by default): names
 // of paths separated by commas, each with settings behind a colon. The path self is always allowed.
+// Completion data that arrives goes to `sink`.
 // Errors: ARG (unknown name or bad settings), NOMEM, and what a named transport refuses with.
-sennit_status router_open(Rank &rank, const char *allowed);
+sennit_status router_open(Rank &rank, const char *allowed, const transport::EventSink &sink);
 
 // This rank's addresses, one for each transport slot, for the card.
 void router_addresses(Rank &rank, transport::Address addresses[kTransports]);
