@@ -29,10 +29,13 @@ struct Target {
 // message transport is in use. Errors: NOMEM.
 sennit_status engine_create(Rank &rank);
 // Completes or abandons everything by the deadline, removes the hook, frees. Null engine: nothing.
+// Comes before the transports' close(), which completes what a transport still holds.
 void engine_destroy(Rank &rank, const Deadline &deadline);
 
 // Starts the operation and waits for its completion (default deadline).
 // `local` is only read for a put. Errors: PEER_LOST, FABRIC, TIMEOUT, NOMEM and the transport's.
+// When the wait itself ends first (TIMEOUT, or a death that the transport has not seen yet) the
+// operation goes on as one started by engine_implicit, and the buffer stays lent until flush.
 sennit_status engine_blocking(Rank &rank, Direction direction, const Target &target, void *local,
                               std::size_t bytes);
 // Starts it; the request completes it. An operation that is complete at once gives {0}.
@@ -48,6 +51,9 @@ sennit_status engine_implicit(Rank &rank, Direction direction, const Target &tar
 sennit_status engine_test(Rank &rank, sennit_request request, bool progress, int *done);
 // The peer of a request that is still open, -1 if it is none.
 int engine_request_peer(Rank &rank, sennit_request request);
+// Gives a request up whose wait ended with PEER_LOST: it is no request any more. Its private buffer
+// stays lent until the transport has returned it, in finalize at the latest. ARG as above.
+sennit_status engine_abandon(Rank &rank, sennit_request request);
 
 // All implicit operations and puts to `peer` (kAnyPeer: to all) are complete. Reports the first
 // error of implicit operations since the last flush of that peer, once.
@@ -62,5 +68,8 @@ struct ArrivedEvent {
     std::uint64_t event;
 };
 bool engine_take_event(Rank &rank, ArrivedEvent *event);
+// The sink to open message transports with: {engine_event_arrived, &rank}. Transports call it from
+// progress(), which the engine alone calls.
+void engine_event_arrived(void *rank, int from, std::uint64_t event);
 
 }  // namespace sennit::op

@@ -133,8 +133,7 @@ sennit_status flush(Rank &rank, int peer, const Deadline &deadline) {
 }
 
 sennit_status fence(Rank &rank) {
-    // Load/store peers see this rank's stores in program order on x86; elsewhere release keeps it.
-    std::atomic_thread_fence(std::memory_order_release);
+    store_store_fence();
     return rank.engine == nullptr ? SENNIT_OK : engine_fence(rank);
 }
 

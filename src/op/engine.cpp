@@ -1,0 +1,359 @@
+// What callers of the op engine start, wait for and take. The moving part is engine_pump.cpp, the
+// reasons are in docs/design/engine.md.
+#include "op/engine.hpp"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/fail.hpp"
+#include "base/log.hpp"
+#include "op/engine_state.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::op {
+namespace {
+
+const char *name_of(Direction direction) {
+    return direction == Direction::put ? "put" : "get";
+}
+
+const char *path_name(const PeerQueue &queue) {
+    return queue.lane == nullptr ? "" : queue.lane->transport->traits().name;
+}
+
+// Why an operation failed, for the thread that takes its status.
+sennit_status report(Engine &engine, const Record &record) {
+    return fail_peer(record.status, record.peer, path_name(engine.queues[record.peer]),
+                     "%s of %llu bytes at offset %llu of rank %d failed: %s",
+                     name_of(record.direction), static_cast<unsigned long long>(record.bytes),
+                     static_cast<unsigned long long>(record.offset), record.peer,
+                     sennit_status_string(record.status));
+}
+
+sennit_status take_status(Engine &engine, Record *record) {
+    const sennit_status status = record->status == SENNIT_OK ? SENNIT_OK : report(engine, *record);
+    engine.records.give_back(record);
+    return status;
+}
+
+struct Wish {
+    Kind kind;
+    Direction direction;
+    const Target *target;
+    void *local;
+    std::size_t bytes;
+};
+
+// Needs the mutex. OK and *out null: complete already. An error: over, and nothing to take.
+sennit_status start(Engine &engine, const Wish &wish, Record **out) {
+    *out = nullptr;
+    const int peer = wish.target->peer;
+    PeerQueue &queue = engine.queues[peer];
+    if (queue.lane == nullptr)
+        return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "", "no message path leads to rank %d", peer);
+    // relaxed: the word stands alone, see detector.cpp.
+    if (engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0)
+        return fail_peer(SENNIT_ERR_PEER_LOST, peer, path_name(queue), "rank %d is gone", peer);
+    if (wish.bytes == 0) return SENNIT_OK;
+    Record *record = engine.records.take();
+    if (record == nullptr)
+        return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
+                         "no memory to record an operation; %u are open", engine.records.in_use());
+    record->kind = Kind::starting;
+    record->direction = wish.direction;
+    record->peer = peer;
+    record->remote = wish.target->remote;
+    record->offset = wish.target->offset;
+    record->local = static_cast<std::byte *>(wish.local);
+    record->bytes = wish.bytes;
+    if (wish.direction == Direction::put || wish.kind == Kind::implicit)
+        append_to_flush_list(queue, record);
+    enqueue(engine, record);
+    int budget = kSubmitsPerProgress;
+    pump(engine, queue, &budget);
+    if (record->state == State::pending) progress(engine);
+    if (record->state != State::complete) {
+        record->kind = wish.kind;
+        *out = record;
+        return SENNIT_OK;
+    }
+    const sennit_status status = record->status;
+    // Where the very first piece was refused, the transport's own words are in the thread's error.
+    if (status != SENNIT_OK && (record->moved || thread_error()->status != status))
+        (void)report(engine, *record);
+    engine.records.give_back(record);
+    return status;
+}
+
+bool covers(const PeerQueue &queue, std::uint64_t number) {
+    return queue.open_first == nullptr || queue.open_first->number > number;
+}
+
+// Waits for what is on the peer's flush list now. TIMEOUT, PEER_LOST.
+sennit_status wait_for_queue(Engine &engine, PeerQueue &queue, const Deadline &deadline) {
+    std::uint64_t number = 0;
+    {
+        const Locked locked(engine);
+        number = queue.last_number;
+        if (covers(queue, number)) return SENNIT_OK;
+    }
+    return wait_until(*engine.rank, deadline, queue.peer, [&] {
+        const Locked locked(engine);
+        if (!covers(queue, number)) progress(engine);
+        return covers(queue, number);
+    });
+}
+
+void poll(void *context) {
+    Engine &engine = *static_cast<Engine *>(context);
+    // If another thread has the mutex, it makes progress or is about to let go.
+    if (pthread_mutex_trylock(&engine.lock) != 0) return;
+    progress(engine);
+    (void)pthread_mutex_unlock(&engine.lock);
+}
+
+sennit_status fill_lanes(Engine &engine) {
+    Rank &rank = *engine.rank;
+    for (int peer = 0; peer < engine.size; ++peer) {
+        transport::Transport *transport = rank.peers[peer].transport;
+        engine.queues[peer].peer = peer;
+        if (transport == nullptr || transport->traits().load_store) continue;
+        Lane *lane = nullptr;
+        for (unsigned i = 0; i < engine.lane_count; ++i)
+            if (engine.lanes[i].transport == transport) lane = &engine.lanes[i];
+        if (lane == nullptr) {
+            const transport::Traits &traits = transport->traits();
+            if (engine.lane_count == kLanes || traits.max_piece_bytes == 0 || traits.rails == 0)
+                return fail(SENNIT_ERR_INTERNAL, "the op engine can not use the path %s",
+                            traits.name);
+            lane = &engine.lanes[engine.lane_count++];
+            lane->transport = transport;
+            lane->rails = traits.rails < kRails ? traits.rails : kRails;
+            lane->keeps_order = traits.ordered && lane->rails == 1;
+            lane->max_piece_bytes = traits.max_piece_bytes;
+        }
+        engine.queues[peer].lane = lane;
+    }
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+void engine_free(Engine *engine) {
+    engine->records.close();
+    engine->pieces.close();
+    engine->events.close();
+    std::free(engine->queues);
+    (void)pthread_mutex_destroy(&engine->lock);
+    delete engine;
+}
+
+sennit_status engine_create(Rank &rank) {
+    // relaxed: start-up has one thread.
+    const unsigned hooks = rank.hook_count.load(std::memory_order_relaxed);
+    if (hooks == kProgressHooks) return fail(SENNIT_ERR_INTERNAL, "too many progress hooks");
+    auto *engine = new (std::nothrow) Engine;
+    if (engine == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the op engine");
+    engine->rank = &rank;
+    engine->size = rank.bootstrap.size;
+    engine->queues = static_cast<PeerQueue *>(
+        std::malloc(static_cast<std::size_t>(engine->size) * sizeof(PeerQueue)));
+    if (engine->queues == nullptr || engine->records.open() != SENNIT_OK) {
+        engine_free(engine);
+        return fail(SENNIT_ERR_NOMEM, "no memory for the op engine");
+    }
+    for (int peer = 0; peer < engine->size; ++peer)
+        new (&engine->queues[peer]) PeerQueue;
+    const sennit_status status = fill_lanes(*engine);
+    if (status != SENNIT_OK) {
+        engine_free(engine);
+        return status;
+    }
+    rank.engine = engine;
+    rank.hooks[hooks] = ProgressHook{poll, engine};
+    // relaxed: start-up has one thread.
+    rank.hook_count.store(hooks + 1, std::memory_order_relaxed);
+    return SENNIT_OK;
+}
+
+void engine_destroy(Rank &rank, const Deadline &deadline) {
+    Engine *engine = rank.engine;
+    if (engine == nullptr) return;
+    // The wait is for this rank itself, which never ends by the death of another one.
+    (void)wait_until(rank, deadline, rank.world_rank, [&] {
+        const Locked locked(*engine);
+        if (engine->records.in_use() == 0) return true;
+        progress(*engine);
+        for (int peer = 0; peer < engine->size; ++peer)
+            if (engine->queues[peer].retry_first != nullptr ||
+                engine->queues[peer].pending_first != nullptr)
+                return false;
+        return engine->with_transports == 0;
+    });
+    // relaxed: no other thread of the rank is in Sennit any more.
+    unsigned hooks = rank.hook_count.load(std::memory_order_relaxed);
+    for (unsigned i = 0; i < hooks; ++i) {
+        if (rank.hooks[i].context != engine) continue;
+        rank.hooks[i] = rank.hooks[--hooks];
+    }
+    rank.hook_count.store(hooks, std::memory_order_relaxed);  // relaxed: as above
+    rank.engine = nullptr;
+    for (int peer = 0; peer < engine->size; ++peer)
+        fail_queued(*engine, engine->queues[peer], SENNIT_ERR_TIMEOUT);
+    engine->outlived = true;
+    if (engine->with_transports == 0) engine_free(engine);
+}
+
+sennit_status engine_blocking(Rank &rank, Direction direction, const Target &target, void *local,
+                              std::size_t bytes) {
+    Engine &engine = *rank.engine;
+    Record *record = nullptr;
+    {
+        const Locked locked(engine);
+        const sennit_status status =
+            start(engine, Wish{Kind::blocking, direction, &target, local, bytes}, &record);
+        if (status != SENNIT_OK || record == nullptr) return status;
+    }
+    const sennit_status waited = wait_until(rank, default_deadline(), target.peer, [&] {
+        const Locked locked(engine);
+        if (record->state != State::complete) progress(engine);
+        return record->state == State::complete;
+    });
+    const Locked locked(engine);
+    if (record->state == State::complete) return take_status(engine, record);
+    record->kind = Kind::implicit;
+    if (!record->on_flush_list) append_to_flush_list(engine.queues[target.peer], record);
+    return waited;
+}
+
+sennit_status engine_request(Rank &rank, Direction direction, const Target &target, void *local,
+                             std::size_t bytes, sennit_request *request) {
+    Engine &engine = *rank.engine;
+    const Locked locked(engine);
+    Record *record = nullptr;
+    const sennit_status status =
+        start(engine, Wish{Kind::request, direction, &target, local, bytes}, &record);
+    if (status != SENNIT_OK) return status;
+    request->handle = record == nullptr ? 0 : RequestTable::handle_of(*record);
+    return SENNIT_OK;
+}
+
+sennit_status engine_implicit(Rank &rank, Direction direction, const Target &target, void *local,
+                              std::size_t bytes) {
+    Engine &engine = *rank.engine;
+    const Locked locked(engine);
+    Record *record = nullptr;
+    return start(engine, Wish{Kind::implicit, direction, &target, local, bytes}, &record);
+}
+
+namespace {
+
+// The record of a handle that a caller may name, or null.
+Record *find_request(Engine &engine, sennit_request request) {
+    Record *record = engine.records.find(request.handle);
+    return record != nullptr && record->kind == Kind::request ? record : nullptr;
+}
+
+sennit_status no_request(sennit_request request) {
+    return fail(SENNIT_ERR_ARG, "handle 0x%llx is no request of this rank, or was completed before",
+                static_cast<unsigned long long>(request.handle));
+}
+
+}  // namespace
+
+sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *done) {
+    if (request.handle == 0) {
+        *done = 1;
+        return SENNIT_OK;
+    }
+    if (rank.engine == nullptr) return no_request(request);
+    Engine &engine = *rank.engine;
+    const Locked locked(engine);
+    Record *record = find_request(engine, request);
+    if (record == nullptr) return no_request(request);
+    if (make && record->state != State::complete) progress(engine);
+    *done = record->state == State::complete ? 1 : 0;
+    return *done != 0 ? take_status(engine, record) : SENNIT_OK;
+}
+
+int engine_request_peer(Rank &rank, sennit_request request) {
+    if (rank.engine == nullptr || request.handle == 0) return -1;
+    const Locked locked(*rank.engine);
+    const Record *record = find_request(*rank.engine, request);
+    return record == nullptr ? -1 : record->peer;
+}
+
+sennit_status engine_abandon(Rank &rank, sennit_request request) {
+    if (request.handle == 0) return SENNIT_OK;
+    if (rank.engine == nullptr) return no_request(request);
+    Engine &engine = *rank.engine;
+    const Locked locked(engine);
+    Record *record = find_request(engine, request);
+    if (record == nullptr) return no_request(request);
+    if (record->state == State::complete) {
+        engine.records.give_back(record);
+    } else {
+        record->kind = Kind::abandoned;
+    }
+    return SENNIT_OK;
+}
+
+sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline) {
+    if (rank.engine == nullptr) return SENNIT_OK;
+    Engine &engine = *rank.engine;
+    const int first = peer == kAnyPeer ? 0 : peer;
+    const int end = peer == kAnyPeer ? engine.size : peer + 1;
+    sennit_status lost = SENNIT_OK;
+    for (int p = first; p < end; ++p) {
+        const sennit_status status = wait_for_queue(engine, engine.queues[p], deadline);
+        if (status == SENNIT_ERR_TIMEOUT) return status;
+        if (status != SENNIT_OK) lost = status;
+    }
+    const Locked locked(engine);
+    int failed = -1;
+    sennit_status error = SENNIT_OK;
+    Direction direction = Direction::put;
+    for (int p = first; p < end; ++p) {
+        PeerQueue &queue = engine.queues[p];
+        if (queue.implicit_error != SENNIT_OK && failed < 0) {
+            failed = p;
+            error = queue.implicit_error;
+            direction = queue.implicit_direction;
+        }
+        queue.implicit_error = SENNIT_OK;
+    }
+    // The thread's error already tells of a lost peer.
+    if (failed < 0) return lost;
+    return fail_peer(error, failed, path_name(engine.queues[failed]),
+                     "an implicit %s of rank %d failed: %s", name_of(direction), failed,
+                     sennit_status_string(error));
+}
+
+sennit_status engine_fence(Rank &rank) {
+    if (rank.engine == nullptr) return SENNIT_OK;
+    Engine &engine = *rank.engine;
+    const Locked locked(engine);
+    for (int peer = 0; peer < engine.size; ++peer) {
+        PeerQueue &queue = engine.queues[peer];
+        if (queue.lane == nullptr || queue.lane->keeps_order) continue;
+        // Queued records may be puts; a barrier put too many only costs time.
+        if (queue.puts_open > 0 || queue.pending_first != nullptr) queue.next_put_is_barrier = true;
+    }
+    return SENNIT_OK;
+}
+
+bool engine_take_event(Rank &rank, ArrivedEvent *event) {
+    if (rank.engine == nullptr) return false;
+    const Locked locked(*rank.engine);
+    return rank.engine->events.pop(event);
+}
+
+void engine_event_arrived(void *context, int from, std::uint64_t event) {
+    Engine *engine = static_cast<Rank *>(context)->engine;
+    if (engine == nullptr || engine->events.push(ArrivedEvent{from, event}) || engine->event_lost)
+        return;
+    engine->event_lost = true;
+    log(SENNIT_LOG_ERROR, "no memory for an arrived event: signals of this rank are not reliable");
+}
+
+}  // namespace sennit::op

@@ -1,0 +1,319 @@
+// Cutting, submitting, completing: the moving part of the op engine. See engine_state.hpp.
+#include <algorithm>
+
+#include "base/fail.hpp"
+#include "op/engine_state.hpp"
+
+namespace sennit::op {
+namespace {
+
+using transport::Submit;
+
+constexpr std::uint64_t bit(unsigned rail) {
+    return std::uint64_t{1} << rail;
+}
+
+// What a piece adds to the load of its rail. Small pieces are not free.
+std::uint64_t cost(const Piece &piece) {
+    return piece.operation.bytes + 64;
+}
+
+bool is_gone(Engine &engine, int peer) {
+    // relaxed: the word stands alone, see detector.cpp.
+    return engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0;
+}
+
+bool has_work(const PeerQueue &queue) {
+    return queue.retry_first != nullptr || queue.pending_first != nullptr;
+}
+
+void activate(Engine &engine, PeerQueue &queue) {
+    if (queue.active) return;
+    queue.active = true;
+    queue.next_active = nullptr;
+    (engine.active_last != nullptr ? engine.active_last->next_active : engine.active_first) =
+        &queue;
+    engine.active_last = &queue;
+}
+
+PeerQueue *next_active(Engine &engine) {
+    PeerQueue *queue = engine.active_first;
+    if (queue == nullptr) return nullptr;
+    engine.active_first = queue->next_active;
+    if (engine.active_first == nullptr) engine.active_last = nullptr;
+    queue->active = false;
+    return queue;
+}
+
+// Called by the transport, in the middle of submit, progress or close.
+void piece_completed(transport::Operation *operation, sennit_status status) {
+    auto *piece = reinterpret_cast<Piece *>(operation);
+    Engine &engine = *piece->engine;
+    piece->status = status;
+    piece->next = nullptr;
+    (engine.done_last != nullptr ? engine.done_last->next : engine.done_first) = piece;
+    engine.done_last = piece;
+    --engine.with_transports;
+    if (engine.outlived && engine.with_transports == 0) engine_free(&engine);
+}
+
+// The usable rail with the least load, none of `avoided`; -1 if there is none.
+int pick_rail(const Lane &lane, std::uint64_t avoided) {
+    int best = -1;
+    for (unsigned rail = 0; rail < lane.rails; ++rail) {
+        if ((avoided & bit(rail)) != 0 || !lane.transport->rail_usable(rail)) continue;
+        if (best < 0 || lane.out_bytes[rail] < lane.out_bytes[best]) best = static_cast<int>(rail);
+    }
+    return best;
+}
+
+// Tries the rails in turn. `failed` leaves the reason in piece->status and in the thread's error.
+Submit submit_piece(Engine &engine, Lane &lane, Piece *piece) {
+    std::uint64_t full_rails = 0;
+    for (;;) {
+        const int rail = pick_rail(lane, piece->tried_rails | full_rails);
+        if (rail < 0) break;
+        piece->operation.rail = static_cast<std::uint8_t>(rail);
+        // Counted before, because the transport may complete it before submit() returns.
+        lane.out_bytes[rail] += cost(*piece);
+        ++engine.with_transports;
+        const Submit answer = lane.transport->submit(&piece->operation);
+        if (answer == Submit::accepted) return answer;
+        lane.out_bytes[rail] -= cost(*piece);
+        --engine.with_transports;
+        if (answer == Submit::again) {
+            full_rails |= bit(static_cast<unsigned>(rail));
+            continue;
+        }
+        const sennit_status why = thread_error()->status;
+        piece->status = why == SENNIT_OK ? SENNIT_ERR_INTERNAL : why;
+        if (piece->status != SENNIT_ERR_FABRIC) return Submit::failed;
+        piece->tried_rails |= bit(static_cast<unsigned>(rail));
+    }
+    if (full_rails != 0) return Submit::again;
+    piece->status = fail_peer(SENNIT_ERR_FABRIC, piece->operation.peer,
+                              lane.transport->traits().name, "no rail is left");
+    return Submit::failed;
+}
+
+// The next piece of a record; null if as many as may be are out.
+Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
+    Piece *piece = nullptr;
+    if (!record->own_in_use) {
+        piece = &record->own;
+        record->own_in_use = true;
+    } else if (record->open < kPiecesPerRecord) {
+        piece = engine.pieces.take();
+    }
+    if (piece == nullptr) return nullptr;
+    *piece = Piece{};
+    piece->engine = &engine;
+    piece->record = record;
+    transport::Operation &operation = piece->operation;
+    operation.kind = record->direction == Direction::put ? transport::Operation::Kind::put
+                                                         : transport::Operation::Kind::get;
+    operation.peer = record->peer;
+    operation.remote = record->remote;
+    operation.offset = record->offset + record->cut;
+    operation.local = record->local + record->cut;
+    operation.bytes = std::min(record->piece_bytes, record->bytes - record->cut);
+    operation.completed = piece_completed;
+    record->cut += operation.bytes;
+    ++record->open;
+    if (record->direction == Direction::put) ++queue.puts_open;
+    return piece;
+}
+
+void release_piece(Engine &engine, PeerQueue &queue, Piece *piece) {
+    Record *record = piece->record;
+    --record->open;
+    if (record->direction == Direction::put) --queue.puts_open;
+    if (piece == &record->own) {
+        record->own_in_use = false;
+    } else {
+        engine.pieces.give_back(piece);
+    }
+}
+
+void uncut_piece(Engine &engine, PeerQueue &queue, Piece *piece) {
+    piece->record->cut -= piece->operation.bytes;
+    release_piece(engine, queue, piece);
+}
+
+void pop_pending(PeerQueue &queue) {
+    Record *record = queue.pending_first;
+    queue.pending_first = record->next_pending;
+    if (queue.pending_first == nullptr) queue.pending_last = nullptr;
+    record->next_pending = nullptr;
+    record->cut = record->bytes;
+    record->state = State::in_flight;
+}
+
+void leave_flush_list(PeerQueue &queue, Record *record) {
+    (record->previous_open != nullptr ? record->previous_open->next_open : queue.open_first) =
+        record->next_open;
+    (record->next_open != nullptr ? record->next_open->previous_open : queue.open_last) =
+        record->previous_open;
+    record->on_flush_list = false;
+}
+
+void finish(Engine &engine, PeerQueue &queue, Record *record) {
+    if (record->on_flush_list) leave_flush_list(queue, record);
+    record->state = State::complete;
+    if (record->kind == Kind::implicit && record->status != SENNIT_OK &&
+        queue.implicit_error == SENNIT_OK) {
+        queue.implicit_error = record->status;
+        queue.implicit_direction = record->direction;
+    }
+    if (record->kind == Kind::implicit || record->kind == Kind::abandoned)
+        engine.records.give_back(record);
+}
+
+// The piece is over for good.
+void settle(Engine &engine, PeerQueue &queue, Piece *piece, sennit_status status) {
+    Record *record = piece->record;
+    release_piece(engine, queue, piece);
+    if (status != SENNIT_OK) {
+        if (record->status == SENNIT_OK) record->status = status;
+        // A record with pieces out and bytes left is the head of its queue.
+        if (record->state == State::pending) pop_pending(queue);
+    }
+    if (record->open == 0 && record->state == State::in_flight) finish(engine, queue, record);
+}
+
+// Takes one piece, or says that the pump must stop.
+bool pump_retry(Engine &engine, PeerQueue &queue) {
+    // Taken out first: a completion inside submit() links the piece elsewhere.
+    Piece *piece = queue.retry_first;
+    queue.retry_first = piece->next;
+    if (queue.retry_first == nullptr) queue.retry_last = nullptr;
+    const Submit answer = submit_piece(engine, *queue.lane, piece);
+    if (answer == Submit::again) {
+        piece->next = queue.retry_first;
+        if (queue.retry_first == nullptr) queue.retry_last = piece;
+        queue.retry_first = piece;
+        return false;
+    }
+    if (answer == Submit::failed) settle(engine, queue, piece, piece->status);
+    return true;
+}
+
+bool pump_pending(Engine &engine, PeerQueue &queue) {
+    Record *record = queue.pending_first;
+    if (record->barrier_put && record->cut == 0 && queue.puts_open > 0) return false;
+    Piece *piece = cut_piece(engine, queue, record);
+    if (piece == nullptr) return false;
+    const Submit answer = submit_piece(engine, *queue.lane, piece);
+    if (answer == Submit::again) {
+        uncut_piece(engine, queue, piece);
+        return false;
+    }
+    if (record->cut == record->bytes) pop_pending(queue);
+    if (answer == Submit::accepted) {
+        record->moved = true;
+    } else {
+        settle(engine, queue, piece, piece->status);
+    }
+    return true;
+}
+
+}  // namespace
+
+void append_to_flush_list(PeerQueue &queue, Record *record) {
+    record->number = ++queue.last_number;
+    record->on_flush_list = true;
+    record->previous_open = queue.open_last;
+    record->next_open = nullptr;
+    (queue.open_last != nullptr ? queue.open_last->next_open : queue.open_first) = record;
+    queue.open_last = record;
+}
+
+void enqueue(Engine &engine, Record *record) {
+    PeerQueue &queue = engine.queues[record->peer];
+    const Lane &lane = *queue.lane;
+    record->state = State::pending;
+    record->piece_bytes = lane.max_piece_bytes;
+    if (record->bytes >= kSharedFromBytes && lane.rails > 1) {
+        std::uint64_t usable = 0;
+        for (unsigned rail = 0; rail < lane.rails; ++rail)
+            if (lane.transport->rail_usable(rail)) ++usable;
+        const std::uint64_t share = record->bytes / std::max<std::uint64_t>(usable, 1) + 64;
+        record->piece_bytes = std::min(record->piece_bytes, share & ~std::uint64_t{63});
+    }
+    if (record->direction == Direction::put && queue.next_put_is_barrier) {
+        record->barrier_put = true;
+        queue.next_put_is_barrier = false;
+    }
+    (queue.pending_last != nullptr ? queue.pending_last->next_pending : queue.pending_first) =
+        record;
+    queue.pending_last = record;
+}
+
+void work_off(Engine &engine) {
+    while (engine.done_first != nullptr) {
+        Piece *piece = engine.done_first;
+        engine.done_first = piece->next;
+        if (engine.done_first == nullptr) engine.done_last = nullptr;
+        PeerQueue &queue = engine.queues[piece->operation.peer];
+        Lane &lane = *queue.lane;
+        lane.out_bytes[piece->operation.rail] -= cost(*piece);
+        if (piece->status == SENNIT_ERR_FABRIC && is_gone(engine, queue.peer))
+            piece->status = SENNIT_ERR_PEER_LOST;
+        if (piece->status == SENNIT_ERR_FABRIC) {
+            piece->tried_rails |= bit(piece->operation.rail);
+            if (pick_rail(lane, piece->tried_rails) >= 0) {
+                piece->next = nullptr;
+                (queue.retry_last != nullptr ? queue.retry_last->next : queue.retry_first) = piece;
+                queue.retry_last = piece;
+                activate(engine, queue);
+                continue;
+            }
+        }
+        settle(engine, queue, piece, piece->status);
+    }
+}
+
+void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status) {
+    while (queue.retry_first != nullptr) {
+        Piece *piece = queue.retry_first;
+        queue.retry_first = piece->next;
+        settle(engine, queue, piece, status);
+    }
+    queue.retry_last = nullptr;
+    while (queue.pending_first != nullptr) {
+        Record *record = queue.pending_first;
+        pop_pending(queue);
+        if (record->status == SENNIT_OK) record->status = status;
+        if (record->open == 0) finish(engine, queue, record);
+    }
+}
+
+void pump(Engine &engine, PeerQueue &queue, int *budget) {
+    if (has_work(queue) && is_gone(engine, queue.peer))
+        fail_queued(engine, queue, SENNIT_ERR_PEER_LOST);
+    while (*budget > 0 && has_work(queue)) {
+        const bool went_on =
+            queue.retry_first != nullptr ? pump_retry(engine, queue) : pump_pending(engine, queue);
+        work_off(engine);
+        if (!went_on) break;
+        --*budget;
+    }
+    if (has_work(queue)) activate(engine, queue);
+}
+
+void progress(Engine &engine) {
+    for (unsigned i = 0; i < engine.lane_count; ++i) {
+        (void)engine.lanes[i].transport->progress();
+        work_off(engine);
+    }
+    int budget = kSubmitsPerProgress;
+    // One turn for each queue that is active now; one that stays active comes again next time.
+    const PeerQueue *last = engine.active_last;
+    while (last != nullptr && budget > 0) {
+        PeerQueue *queue = next_active(engine);
+        if (queue == last) last = nullptr;
+        pump(engine, *queue, &budget);
+    }
+}
+
+}  // namespace sennit::op

@@ -1,0 +1,110 @@
+// The inside of the op engine, shared by engine.cpp (what callers start and wait for) and
+// engine_pump.cpp (cutting, submitting, completing). docs/design/engine.md has states and
+// invariants. Everything here needs the engine's mutex.
+#pragma once
+
+#include <pthread.h>
+
+#include "op/request_table.hpp"
+
+namespace sennit::op {
+
+inline constexpr unsigned kLanes = 4;
+inline constexpr unsigned kRails = 64;  // a rail beyond is not used
+inline constexpr int kSubmitsPerProgress = 64;
+inline constexpr std::uint32_t kPiecesPerRecord = 64;     // out at a time
+inline constexpr std::uint64_t kSharedFromBytes = 65536;  // from here all rails get a part
+
+// One message transport.
+struct Lane {
+    transport::Transport *transport = nullptr;
+    unsigned rails = 1;
+    bool keeps_order = false;  // puts to one peer arrive as submitted, so fence is free
+    std::uint64_t max_piece_bytes = 0;
+    std::uint64_t out_bytes[kRails] = {};
+};
+
+struct PeerQueue {
+    Lane *lane = nullptr;  // null: a load/store peer, or none
+    int peer = -1;
+    bool active = false;  // in the engine's ring of queues with work
+    bool next_put_is_barrier = false;
+    sennit_status implicit_error = SENNIT_OK;
+    Direction implicit_direction = Direction::put;  // of the operation that had it
+    std::uint32_t puts_open = 0;
+    std::uint64_t last_number = 0;
+    Record *pending_first = nullptr;
+    Record *pending_last = nullptr;
+    Piece *retry_first = nullptr;
+    Piece *retry_last = nullptr;
+    Record *open_first = nullptr;  // the flush list
+    Record *open_last = nullptr;
+    PeerQueue *next_active = nullptr;
+};
+
+// Completion data nobody has taken yet; a ring that grows by doubling.
+class EventQueue {
+  public:
+    static constexpr std::size_t kMost = std::size_t{1} << 20;
+
+    bool push(const ArrivedEvent &event);  // false: no room
+    bool pop(ArrivedEvent *event);
+    void close();
+
+  private:
+    bool grow();
+
+    ArrivedEvent *slots_ = nullptr;
+    std::size_t capacity_ = 0;
+    std::size_t first_ = 0;
+    std::size_t count_ = 0;
+};
+
+struct Engine {
+    Rank *rank = nullptr;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    RequestTable records;
+    PiecePool pieces;
+    EventQueue events;
+    bool event_lost = false;
+    Lane lanes[kLanes];
+    unsigned lane_count = 0;
+    int size = 0;
+    PeerQueue *queues = nullptr;  // [size]
+    PeerQueue *active_first = nullptr;
+    PeerQueue *active_last = nullptr;
+    Piece *done_first = nullptr;  // completed, not yet worked off
+    Piece *done_last = nullptr;
+    std::uint64_t with_transports = 0;  // pieces accepted and not completed
+    bool outlived = false;              // engine_destroy() is over; the last completion frees
+};
+
+class Locked {
+  public:
+    explicit Locked(Engine &engine) : engine_(engine) { (void)pthread_mutex_lock(&engine.lock); }
+    ~Locked() { (void)pthread_mutex_unlock(&engine_.lock); }
+    Locked(const Locked &) = delete;
+    Locked &operator=(const Locked &) = delete;
+
+  private:
+    Engine &engine_;
+};
+
+// Appends a new record to its peer's queue, which need not be empty.
+void enqueue(Engine &engine, Record *record);
+// Cuts and submits what is queued for one peer; takes from `budget`. Works off completions.
+void pump(Engine &engine, PeerQueue &queue, int *budget);
+// One round: every transport, then the queues with work.
+void progress(Engine &engine);
+// Works off the pieces that transports have completed.
+void work_off(Engine &engine);
+// Everything that is queued for the peer and not with a transport fails with `status`.
+void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status);
+void append_to_flush_list(PeerQueue &queue, Record *record);
+// Frees the memory of the engine; no transport may hold a piece.
+void engine_free(Engine *engine);
+
+// Compares the state with the invariants; null if they hold, else the first that does not.
+const char *engine_check(Engine &engine);
+
+}  // namespace sennit::op

@@ -1,0 +1,95 @@
+// Growth and free lists of request_table.hpp.
+#include "op/request_table.hpp"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/fail.hpp"
+
+namespace sennit::op {
+
+sennit_status RequestTable::open() {
+    chunks_ = static_cast<Record **>(std::calloc(kChunks, sizeof(Record *)));
+    if (chunks_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of requests");
+    return SENNIT_OK;
+}
+
+void RequestTable::close() {
+    for (std::uint32_t i = 0; i < chunk_count_; ++i)
+        std::free(chunks_[i]);
+    std::free(chunks_);
+    *this = RequestTable();
+}
+
+bool RequestTable::grow() {
+    if (chunk_count_ == kChunks) return false;
+    auto *chunk = static_cast<Record *>(std::calloc(kChunkRecords, sizeof(Record)));
+    if (chunk == nullptr) return false;
+    const std::uint32_t first = made();
+    chunks_[chunk_count_++] = chunk;
+    // Backwards, so that low indices are used first.
+    for (std::uint32_t i = kChunkRecords; i-- > 0;) {
+        Record *record = new (&chunk[i]) Record{};
+        record->index = first + i;
+        record->generation = 1;
+        record->next_pending = free_;
+        free_ = record;
+    }
+    return true;
+}
+
+Record *RequestTable::take() {
+    if (free_ == nullptr && !grow()) return nullptr;
+    Record *record = free_;
+    free_ = record->next_pending;
+    const std::uint32_t index = record->index;
+    const std::uint32_t generation = record->generation;
+    *record = Record{};
+    record->index = index;
+    record->generation = generation;
+    ++in_use_;
+    return record;
+}
+
+void RequestTable::give_back(Record *record) {
+    record->state = State::free;
+    if (++record->generation == 0) record->generation = 1;
+    record->next_pending = free_;
+    free_ = record;
+    --in_use_;
+}
+
+Record *RequestTable::find(std::uint64_t handle) {
+    const auto place = static_cast<std::uint32_t>(handle);
+    if (place == 0 || place > made()) return nullptr;
+    Record &record = at(place - 1);
+    if (record.state == State::free || handle_of(record) != handle) return nullptr;
+    return &record;
+}
+
+void PiecePool::close() {
+    for (std::uint32_t i = 0; i < chunk_count_; ++i)
+        std::free(chunks_[i]);
+    *this = PiecePool();
+}
+
+Piece *PiecePool::take() {
+    if (free_ == nullptr) {
+        if (chunk_count_ == kChunks) return nullptr;
+        auto *chunk = static_cast<Piece *>(std::calloc(kChunkPieces, sizeof(Piece)));
+        if (chunk == nullptr) return nullptr;
+        chunks_[chunk_count_++] = chunk;
+        for (std::uint32_t i = kChunkPieces; i-- > 0;)
+            give_back(new (&chunk[i]) Piece{});
+    }
+    Piece *piece = free_;
+    free_ = piece->next;
+    return piece;
+}
+
+void PiecePool::give_back(Piece *piece) {
+    piece->next = free_;
+    free_ = piece;
+}
+
+}  // namespace sennit::op

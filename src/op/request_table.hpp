@@ -1,0 +1,113 @@
+// Records of operations and the pieces they are cut into. Owned and called by the op engine with
+// its mutex held. Records never move: their chunks are kept until the table is closed, so a pointer
+// is good until give_back(). Nothing here throws or aborts; without memory take() returns null.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "op/engine.hpp"
+#include "transport/transport.hpp"
+
+namespace sennit::op {
+
+struct Record;
+
+// A part of a record that is, or will be, with a transport.
+struct Piece {
+    transport::Operation operation;  // first: a transport hands back a pointer to it
+    Engine *engine;
+    Record *record;
+    Piece *next;                // in the pool, in a retry queue, or among those just completed
+    std::uint64_t tried_rails;  // bit r: rail r failed this piece
+    sennit_status status;
+};
+static_assert(offsetof(Piece, operation) == 0);
+
+enum class State : std::uint8_t { free, pending, in_flight, complete };
+
+enum class Kind : std::uint8_t {
+    starting,  // its caller is still inside the start
+    blocking,  // the caller takes the status
+    request,   // wait or test takes it
+    implicit,  // frees itself, error to flush
+    abandoned  // frees itself, error dropped
+};
+
+struct Record {
+    State state;
+    Kind kind;
+    Direction direction;
+    bool barrier_put;  // cut only when no earlier put is open
+    bool own_in_use;   // the piece inside
+    bool on_flush_list;
+    bool moved;  // a transport accepted some piece of it
+    int peer;
+    sennit_status status;      // first error
+    std::uint32_t open;        // pieces out: with a transport or waiting to be repeated
+    std::uint32_t index;       // in the table
+    std::uint32_t generation;  // never 0
+    transport::Remote remote;
+    std::uint64_t offset;
+    std::byte *local;
+    std::uint64_t bytes;
+    std::uint64_t cut;          // bytes that were made into pieces
+    std::uint64_t piece_bytes;  // how long they are
+    std::uint64_t number;       // place in its peer's order of starting
+    Record *next_pending;       // in its peer's queue; while free, in the free list
+    Record *previous_open;      // in its peer's flush list
+    Record *next_open;
+    Piece own;
+};
+
+class RequestTable {
+  public:
+    static constexpr std::uint32_t kChunkRecords = 128;
+    static constexpr std::uint32_t kChunks = 32768;  // 4 million operations at a time
+
+    // Errors: NOMEM.
+    sennit_status open();
+    void close();
+
+    Record *take();
+    void give_back(Record *record);
+
+    static std::uint64_t handle_of(const Record &record) {
+        return static_cast<std::uint64_t>(record.generation) << 32 | (record.index + 1u);
+    }
+    // The record in use that has this handle, or null.
+    Record *find(std::uint64_t handle);
+
+    std::uint32_t in_use() const { return in_use_; }
+    // All records ever made, for the checks: 0 .. made()-1.
+    std::uint32_t made() const { return chunk_count_ * kChunkRecords; }
+    Record &at(std::uint32_t index) {
+        return chunks_[index / kChunkRecords][index % kChunkRecords];
+    }
+
+  private:
+    bool grow();
+
+    Record **chunks_ = nullptr;  // directory of kChunks entries, its pages touched as needed
+    std::uint32_t chunk_count_ = 0;
+    std::uint32_t in_use_ = 0;
+    Record *free_ = nullptr;
+};
+
+// Pieces beyond the one inside each record.
+class PiecePool {
+  public:
+    static constexpr std::uint32_t kChunkPieces = 64;
+    static constexpr std::uint32_t kChunks = 256;
+
+    void close();
+    Piece *take();
+    void give_back(Piece *piece);
+
+  private:
+    Piece *chunks_[kChunks] = {};
+    std::uint32_t chunk_count_ = 0;
+    Piece *free_ = nullptr;
+};
+
+}  // namespace sennit::op
