@@ -55,8 +55,9 @@ sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns);
 /* Never blocks. *done is 1 when the request is over; the status is then the operation's own. */
 sennit_status sennit_test(sennit_request *request, int *done);
 
-/* All of them. The first error among the operations is returned, after all are over. With TIMEOUT
- * those that are complete are {0} already. count 0 is legal. */
+/* All of them. waitall returns the first error among the operations, after all are over; with
+ * TIMEOUT those that are complete are {0} already. testall sets *done to 1 when all are over and
+ * reports a failed operation in the call that finds it over. count 0 is legal. */
 sennit_status sennit_waitall(size_t count, sennit_request requests[], int64_t timeout_ns);
 sennit_status sennit_testall(size_t count, sennit_request requests[], int *done);
 

@@ -103,11 +103,7 @@ const char *sennit_bootstrap_used(void) {
 }
 
 const char *sennit_bootstrap_describe(int index, char *text, size_t bytes) {
-    constexpr int kCount = sizeof runtime::kLaunchers / sizeof runtime::kLaunchers[0];
-    if (index < 0 || index >= kCount) return nullptr;
-    const runtime::Launcher &launcher = *runtime::kLaunchers[index];
-    if (text != nullptr && bytes > 0) (void)launcher.present(text, bytes);
-    return launcher.name;
+    return runtime::bootstrap_describe(index, text, bytes);
 }
 
 sennit_status sennit_knob_get(int index, sennit_knob *knob) {

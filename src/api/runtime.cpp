@@ -56,7 +56,7 @@ sennit_status check_options(const sennit_options &options) {
 // N programs that each see only themselves are nearly always a mistake.
 sennit_status check_environment(const sennit_bootstrap &bootstrap, bool given) {
     const char *variable = "";
-    const int started = bootstrap_environment_size(&variable);
+    const int started = runtime::bootstrap_environment_size(&variable);
     if (bootstrap.size != 1 || started <= 1) return SENNIT_OK;
     if (!given || std::strcmp(bootstrap.name, "inproc") == 0) return SENNIT_OK;
     log(SENNIT_LOG_WARNING,

@@ -54,7 +54,8 @@ sennit_status allgather(Startup &it, const void *mine, void *all, std::size_t by
 
 template <class T>
 sennit_status make_array(std::size_t count, T **out) {
-    *out = static_cast<T *>(std::calloc(count, sizeof(T)));
+    *out = count <= PTRDIFF_MAX / sizeof(T) ? static_cast<T *>(std::calloc(count, sizeof(T)))
+                                            : nullptr;
     return *out != nullptr ? SENNIT_OK
                            : fail(SENNIT_ERR_NOMEM, "no memory for the start-up tables");
 }
@@ -191,9 +192,10 @@ void choose_spins(Startup &it) {
 }
 
 sennit_status run(Startup &it, const char *paths) {
+    const transport::EventSink sink{op::engine_event_arrived, &it.rank};
     sennit_status status = make_tables(it);
     if (status == SENNIT_OK) status = memory::segments_open(it.rank, it.rank.world_rank, it.size);
-    if (status == SENNIT_OK) status = path::router_open(it.rank, paths);
+    if (status == SENNIT_OK) status = path::router_open(it.rank, paths, sink);
     if (status == SENNIT_OK) status = introduce(it);
     if (status != SENNIT_OK) return status;
     meet_peers(it);
