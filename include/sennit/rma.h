@@ -71,7 +71,8 @@ sennit_status sennit_waitany(size_t count, sennit_request requests[], int64_t ti
 sennit_status sennit_flush(int rank, int64_t timeout_ns);
 sennit_status sennit_flush_all(int64_t timeout_ns);
 
-/* Puts to a rank before the fence arrive before puts to the same rank after it. */
+/* Puts to a rank before the fence arrive before puts to the same rank after it; a blocking get
+ * after it reads what is there after the blocking gets before it. */
 sennit_status sennit_fence(void);
 
 #ifdef __cplusplus

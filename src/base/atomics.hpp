@@ -31,11 +31,17 @@ inline void store_load_fence() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-// Orders this thread's earlier stores before its later ones, for puts around sennit_fence.
-inline void store_store_fence() {
-    // SYNC fence: pairs with the acquire of whoever reads the later store; the earlier ones come
-    // first.
+// Orders this thread's earlier stores before its later ones.
+inline void order_stores() {
+    // SYNC fence: pairs with the acquire in order_loads(), or with the program's own; stores that
+    // came before a word are seen by whoever saw the word.
     std::atomic_thread_fence(std::memory_order_release);
+}
+
+// Orders this thread's earlier loads before its later ones.
+inline void order_loads() {
+    // SYNC fence: pairs with the release in order_stores().
+    std::atomic_thread_fence(std::memory_order_acquire);
 }
 
 // Sleeps while *word == expected, at most timeout_ns. Returns on a wake, a change, a signal or the

@@ -133,7 +133,8 @@ sennit_status flush(Rank &rank, int peer, const Deadline &deadline) {
 }
 
 sennit_status fence(Rank &rank) {
-    store_store_fence();
+    order_stores();
+    order_loads();
     return rank.engine == nullptr ? SENNIT_OK : engine_fence(rank);
 }
 
