@@ -15,6 +15,17 @@
 extern "C" {
 #endif
 
+/* Calls that take nanoseconds are made without the detour through the linkage table, where the
+ * compiler knows how. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define SENNIT_HOT_CALL __attribute__((noplt))
+#endif
+#endif
+#ifndef SENNIT_HOT_CALL
+#define SENNIT_HOT_CALL
+#endif
+
 typedef enum sennit_status {
     SENNIT_OK = 0,
     SENNIT_ERR_ARG = 1,   /* an argument is wrong in itself: null pointer, bad flag */

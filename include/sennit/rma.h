@@ -36,8 +36,8 @@ typedef struct sennit_request {
 #define SENNIT_REQUEST_NULL ((sennit_request){0u})
 #endif
 
-sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes);
-sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes);
+SENNIT_HOT_CALL sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes);
+SENNIT_HOT_CALL sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes);
 
 sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,
                             sennit_request *request);

@@ -135,7 +135,7 @@ void *sennit_ptr(sennit_gptr gptr) {
         (void)no_rank(name);
         return nullptr;
     }
-    if (std::byte *address = op::direct(*rank, gptr, 0)) return address;
+    if (std::byte *address = op::direct(*rank, gptr, 1)) return address;
     memory::Entry *entry = nullptr;
     sennit_status status = op::resolve(*rank, gptr, &entry);
     if (status == SENNIT_OK) status = op::check_range(*entry, gptr, 0);

@@ -36,27 +36,52 @@ using Mode = op::Completion::Mode;
                 name);
 }
 
-// True if it is done.
-inline bool put_direct(sennit_gptr destination, const void *source, std::size_t bytes) {
+// What the hot path could not do. The parameters stand as in the public call, so the way here is a
+// jump.
+[[gnu::cold, gnu::noinline]] sennit_status put_blocking_cold(sennit_gptr destination,
+                                                             const void *source,
+                                                             std::size_t bytes) {
+    return put_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_put");
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status get_blocking_cold(void *destination, sennit_gptr source,
+                                                             std::size_t bytes) {
+    return get_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_get");
+}
+
+// Out of line, so that the copy of a word needs no stack.
+[[gnu::noinline]] sennit_status copy_bytes(void *destination, const void *source,
+                                           std::size_t bytes) {
+    std::memmove(destination, source, bytes);
+    return SENNIT_OK;
+}
+
+// Where a put to `destination` may be copied at once, or null.
+inline std::byte *put_place(sennit_gptr destination, const void *source, std::size_t bytes) {
     Rank *rank = current_rank();
     if (rank == nullptr || source == nullptr) [[unlikely]]
-        return false;
-    std::byte *place = op::direct(*rank, destination, bytes);
-    if (place == nullptr) [[unlikely]]
-        return false;
-    op::copy(place, source, bytes);
-    return true;
+        return nullptr;
+    return op::direct(*rank, destination, bytes);
+}
+
+inline const std::byte *get_place(const void *destination, sennit_gptr source, std::size_t bytes) {
+    Rank *rank = current_rank();
+    if (rank == nullptr || destination == nullptr) [[unlikely]]
+        return nullptr;
+    return op::direct(*rank, source, bytes);
+}
+
+// True if it is done.
+inline bool put_direct(sennit_gptr destination, const void *source, std::size_t bytes) {
+    std::byte *place = put_place(destination, source, bytes);
+    if (place != nullptr) op::copy(place, source, bytes);
+    return place != nullptr;
 }
 
 inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes) {
-    Rank *rank = current_rank();
-    if (rank == nullptr || destination == nullptr) [[unlikely]]
-        return false;
-    const std::byte *place = op::direct(*rank, source, bytes);
-    if (place == nullptr) [[unlikely]]
-        return false;
-    op::copy(destination, place, bytes);
-    return true;
+    const std::byte *place = get_place(destination, source, bytes);
+    if (place != nullptr) op::copy(destination, place, bytes);
+    return place != nullptr;
 }
 
 [[gnu::cold]] sennit_status null_argument(const char *what, const char *name) {
@@ -77,15 +102,19 @@ sennit_status flush_to(int peer, std::int64_t timeout_ns, const char *name) {
 extern "C" {
 
 sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes) {
-    if (put_direct(destination, source, bytes)) [[likely]]
-        return SENNIT_OK;
-    return put_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_put");
+    std::byte *place = put_place(destination, source, bytes);
+    if (place == nullptr) [[unlikely]]
+        return put_blocking_cold(destination, source, bytes);
+    if (op::copy_if_word(place, source, bytes)) return SENNIT_OK;
+    return copy_bytes(place, source, bytes);
 }
 
 sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
-    if (get_direct(destination, source, bytes)) [[likely]]
-        return SENNIT_OK;
-    return get_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_get");
+    const std::byte *place = get_place(destination, source, bytes);
+    if (place == nullptr) [[unlikely]]
+        return get_blocking_cold(destination, source, bytes);
+    if (op::copy_if_word(destination, place, bytes)) return SENNIT_OK;
+    return copy_bytes(destination, place, bytes);
 }
 
 sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,

@@ -40,12 +40,12 @@ struct alignas(64) Entry {
     std::atomic<std::uint32_t> id;  // 0: not attached
     std::uint32_t path;             // sennit_path
     std::byte *base;                // load/store address, or null
+    std::uint64_t direct_bytes;     // `bytes` if base is set, else 0: one check for range and reach
     std::uint64_t bytes;
     const std::atomic<std::uint32_t> *live;  // holds `id` until the owner frees the segment
     std::uint64_t handle;                    // for a message transport
     std::uint64_t mapped_bytes;              // for detach
     std::uint64_t alignment;
-    std::uint64_t unused;
 };
 static_assert(sizeof(Entry) == 64);
 

@@ -182,6 +182,7 @@ void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
     entry->path = fields.path;
     entry->base = fields.base;
     entry->bytes = record.bytes;
+    entry->direct_bytes = fields.base != nullptr ? record.bytes : 0;
     entry->live = fields.live != nullptr ? fields.live : &entry->id;
     entry->handle = fields.handle;
     entry->mapped_bytes = record.mapped_bytes;

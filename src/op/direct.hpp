@@ -8,8 +8,8 @@
 
 namespace sennit::op {
 
-// The address of `bytes` bytes at `gptr`, or null when anything at all is out of the ordinary: the
-// caller then takes the cold way, which finds out what.
+// The address of `bytes` bytes at `gptr`, or null when anything at all is out of the ordinary (a
+// size of 0 too): the caller then takes the cold way, which finds out what.
 inline std::byte *direct(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     // relaxed: 0 unless the rank is in use, and then constant; the rank was found through only-rank
     // or by its own thread.
@@ -19,9 +19,10 @@ inline std::byte *direct(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     const memory::Entry *entry = memory::find(rank, size, gptr);
     if (entry == nullptr) [[unlikely]]
         return nullptr;
-    if (bytes > entry->bytes || gptr.offset > entry->bytes - bytes) [[unlikely]]
+    const std::uint64_t reach = entry->direct_bytes;
+    if (bytes - 1 >= reach || gptr.offset > reach - bytes) [[unlikely]]
         return nullptr;
-    return entry->base == nullptr ? nullptr : entry->base + gptr.offset;
+    return entry->base + gptr.offset;
 }
 
 template <class Word>
@@ -36,10 +37,15 @@ inline bool copy_word(void *destination, const void *source) {
     return true;
 }
 
+// True if the sizes and addresses were those of a word and it is copied.
+inline bool copy_if_word(void *destination, const void *source, std::size_t bytes) {
+    if (bytes == 8) return copy_word<std::uint64_t>(destination, source);
+    if (bytes == 4) return copy_word<std::uint32_t>(destination, source);
+    return false;
+}
+
 inline void copy(void *destination, const void *source, std::size_t bytes) {
-    if (bytes == 8 && copy_word<std::uint64_t>(destination, source)) return;
-    if (bytes == 4 && copy_word<std::uint32_t>(destination, source)) return;
-    std::memmove(destination, source, bytes);
+    if (!copy_if_word(destination, source, bytes)) std::memmove(destination, source, bytes);
 }
 
 }  // namespace sennit::op

@@ -13,8 +13,8 @@
 
 namespace sennit {
 
-thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]] = nullptr;
-std::atomic<Rank *> only_rank{nullptr};
+constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit std::atomic<Rank *> only_rank{nullptr};
 
 namespace {
 

@@ -12,18 +12,17 @@ namespace sennit {
 inline constexpr int kRanksPerProcess = 64;
 
 // The rank the calling thread was attached to. Initial-exec: one load relative to the thread
-// pointer (docs/design/decisions/0001-ranks-as-threads.md has the cost of the alternatives).
-extern thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]];
+// pointer; constinit: no check whether it was initialised. The cost of the alternatives is measured
+// in docs/design/decisions/0001-ranks-as-threads.md.
+extern constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]];
 
-// The rank of all threads that are not attached: set while the process has exactly one rank.
-extern std::atomic<Rank *> only_rank;
+// The rank of all threads: set while the process has exactly one rank.
+extern constinit std::atomic<Rank *> only_rank;
 
 inline Rank *current_rank() {
-    Rank *rank = thread_rank;
-    if (rank != nullptr) [[likely]]
-        return rank;
     // SYNC only-rank: pairs with the release in publish_only_rank(); the rank's set-up is complete.
-    return only_rank.load(std::memory_order_acquire);
+    Rank *rank = only_rank.load(std::memory_order_acquire);
+    return rank != nullptr ? rank : thread_rank;
 }
 
 // True in a process that was forked while Sennit was in use: every call answers STATE there.
