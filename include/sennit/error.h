@@ -8,22 +8,12 @@
 #ifndef SENNIT_ERROR_H
 #define SENNIT_ERROR_H
 
+#include <sennit/compiler.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-/* Calls that take nanoseconds are made without the detour through the linkage table, where the
- * compiler knows how. */
-#if defined(__has_attribute)
-#if __has_attribute(noplt)
-#define SENNIT_HOT_CALL __attribute__((noplt))
-#endif
-#endif
-#ifndef SENNIT_HOT_CALL
-#define SENNIT_HOT_CALL
 #endif
 
 typedef enum sennit_status {
