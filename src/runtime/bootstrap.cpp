@@ -62,17 +62,18 @@ const Launcher *find_present() {
     return &kAloneLauncher;
 }
 
-// Why each launcher but `used` and the last resort was not taken, as far as it fits.
+// Why each launcher but `used` and the last resort was not taken; those that fit.
 void collect_reasons(const Launcher *used, char *text, std::size_t bytes) {
     text[0] = '\0';
     char reason[kReasonBytes];
     for (const Launcher *launcher : kLaunchers) {
         const std::size_t length = std::strlen(text);
-        if (launcher == used || launcher == &kAloneLauncher || length + 1 == bytes) continue;
+        if (launcher == used || launcher == &kAloneLauncher) continue;
         (void)launcher->present(reason, sizeof reason);
-        const int room = static_cast<int>(bytes - length);
-        (void)std::snprintf(text + length, bytes - length, "%s%s: %.*s", length > 0 ? "; " : "",
-                            launcher->name, room, reason);
+        char sentence[kReasonBytes + 32];
+        (void)std::snprintf(sentence, sizeof sentence, "%s%s: %s", length > 0 ? "; " : "",
+                            launcher->name, reason);
+        if (length + std::strlen(sentence) < bytes) std::strcpy(text + length, sentence);
     }
 }
 
@@ -80,7 +81,7 @@ sennit_status check_size(const Launcher *launcher, const sennit_bootstrap &opene
     const char *variable = nullptr;
     const int started = bootstrap_environment_size(&variable);
     if (opened.size > 1 || started <= 1) return SENNIT_OK;
-    char reasons[192];
+    char reasons[144];  // the rest of a sennit_error's text
     collect_reasons(launcher, reasons, sizeof reasons);
     if (mpi_presence().state == MpiState::kRunning)
         return fail(SENNIT_ERR_BOOTSTRAP,

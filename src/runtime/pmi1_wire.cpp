@@ -307,6 +307,8 @@ sennit_status Pmi1Wire::allgather(const Pmi1Exchange &exchange, const void *mine
                                   std::size_t bytes, Deadline deadline) {
     const auto *from = static_cast<const unsigned char *>(mine);
     auto *to = static_cast<unsigned char *>(all);
+    if (part_bytes_ == 0)
+        return fail(SENNIT_ERR_INTERNAL, "an exchange before the limits of the launcher are known");
     sennit_status status = put(exchange, from, bytes, deadline);
     if (status == SENNIT_OK) status = barrier(deadline);
     for (int rank = 0; rank < exchange.size && status == SENNIT_OK; ++rank) {

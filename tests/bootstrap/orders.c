@@ -69,6 +69,26 @@ static void step_leave_first(const char *step) {
     sleep(30);
 }
 
+/* Rank 0 (by the launcher's word) never comes; the others find out when their time is over. */
+static void step_missing(const char *step) {
+    const char *names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    sennit_status status;
+    double start = sennit_wtime();
+    for (int i = 0; i < 2; ++i)
+        if (getenv(names[i]) != NULL && atoi(getenv(names[i])) == 0) {
+            sleep(8);
+            exit(3);
+        }
+    options.timeout_ns = 1000000000;
+    status = sennit_init(&options);
+    require(status == SENNIT_ERR_TIMEOUT, step, "init did not time out");
+    require(sennit_wtime() - start < 6.0, step, "the timeout was not kept");
+    require(!sennit_initialized(), step, "an error has made a rank");
+    printf("timed out\n");
+    exit(0);
+}
+
 static void step_refused(const char *step) {
     sennit_status status = sennit_init(NULL);
     require(status == SENNIT_ERR_BOOTSTRAP, step, "init did not say that the launcher is wrong");
@@ -180,6 +200,7 @@ static const struct step steps[] = {
     {"barrier", step_barrier},
     {"exit", step_exit},
     {"leave-first", step_leave_first},
+    {"missing", step_missing},
     {"refused", step_refused},
     {"alone", step_alone},
 #ifdef ORDERS_WITH_MPI
@@ -209,6 +230,6 @@ int main(int argc, char **argv) {
         }
         steps[found].run(argv[i]);
     }
-    printf("done\n");
+    printf("orders-done\n");
     return 0;
 }

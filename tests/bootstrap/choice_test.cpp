@@ -1,0 +1,163 @@
+// Which launcher is chosen from the environment, and what is said when it is the wrong one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "base/fail.hpp"
+#include "runtime/bootstrap.hpp"
+#include "runtime/knobs.hpp"
+
+extern char **environ;
+
+namespace {
+
+using namespace sennit::runtime;
+using sennit::thread_error;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kTimeout_ns = 5'000'000'000;
+
+// Every test starts with no launcher's variable set and leaves none behind.
+class Choice : public ::testing::Test {
+  protected:
+    void SetUp() override { clear(); }
+    void TearDown() override {
+        clear();
+        (void)knobs_read();
+    }
+
+    static void set(const std::map<std::string, std::string> &variables) {
+        for (const auto &[name, value] : variables)
+            (void)setenv(name.c_str(), value.c_str(), 1);
+        ASSERT_EQ(knobs_read(), SENNIT_OK);
+    }
+
+    static sennit_status find() { return bootstrap_find(kTimeout_ns, &found_); }
+    static std::string error() { return thread_error()->text; }
+
+    static inline sennit_bootstrap found_{};
+
+  private:
+    static void clear() {
+        std::vector<std::string> names;
+        for (char **entry = environ; *entry != nullptr; ++entry) {
+            const std::string text(*entry);
+            for (const char *prefix :
+                 {"OMPI_", "PMI_", "PMIX_", "MV2_", "SLURM_", "SENNIT_", "FLUX_", "JSM_", "MPI_"})
+                if (text.rfind(prefix, 0) == 0) names.push_back(text.substr(0, text.find('=')));
+        }
+        for (const auto &name : names)
+            (void)unsetenv(name.c_str());
+    }
+};
+
+TEST_F(Choice, a_program_that_nobody_launched_is_alone) {
+    ASSERT_EQ(find(), SENNIT_OK) << error();
+    EXPECT_STREQ(found_.name, "alone");
+    EXPECT_EQ(found_.rank, 0);
+    EXPECT_EQ(found_.size, 1);
+}
+
+TEST_F(Choice, each_launcher_s_variable_tells_how_many_were_started) {
+    const char *variable = "";
+    EXPECT_EQ(bootstrap_environment_size(&variable), 0);
+    EXPECT_EQ(variable, nullptr);
+    for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+                             "JSM_NAMESPACE_SIZE", "SENNIT_SIZE"}) {
+        ASSERT_EQ(setenv(name, "12", 1), 0);
+        EXPECT_EQ(bootstrap_environment_size(&variable), 12) << name;
+        EXPECT_STREQ(variable, name);
+        for (const char *nonsense : {"", "x", "3x", "-2", "0", "99999999999999999999"}) {
+            ASSERT_EQ(setenv(name, nonsense, 1), 0);
+            EXPECT_EQ(bootstrap_environment_size(nullptr), 0) << name << "=" << nonsense;
+        }
+        ASSERT_EQ(unsetenv(name), 0);
+    }
+}
+
+// A batch script has Slurm's variables for the whole job, but nothing was started several times.
+TEST_F(Choice, slurm_counts_only_inside_a_step) {
+    set({{"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "8"}});
+    EXPECT_EQ(bootstrap_environment_size(nullptr), 0);
+    set({{"SLURM_STEP_ID", "0"}});
+    EXPECT_EQ(bootstrap_environment_size(nullptr), 8);
+}
+
+TEST_F(Choice, a_later_rank_of_pmix_is_not_alone) {
+    set({{"PMIX_RANK", "0"}});
+    EXPECT_EQ(bootstrap_environment_size(nullptr), 0);
+    set({{"PMIX_RANK", "3"}});
+    EXPECT_EQ(bootstrap_environment_size(nullptr), 4);
+}
+
+TEST_F(Choice, copies_of_rank_zero_are_refused_and_the_variable_is_named) {
+    for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SENNIT_SIZE"}) {
+        set({{name, "4"}});
+        EXPECT_EQ(find(), SENNIT_ERR_BOOTSTRAP);
+        EXPECT_THAT(error(), HasSubstr(name));
+        EXPECT_THAT(error(), HasSubstr("4 ranks"));
+        EXPECT_THAT(error(), HasSubstr("SENNIT_BOOTSTRAP=alone"));
+        ASSERT_EQ(unsetenv(name), 0);
+    }
+}
+
+TEST_F(Choice, one_copy_alone_is_no_mismatch) {
+    set({{"PMI_SIZE", "1"}});
+    EXPECT_EQ(find(), SENNIT_OK) << error();
+}
+
+TEST_F(Choice, alone_is_what_one_gets_when_one_asks_for_it) {
+    set({{"PMI_SIZE", "4"}, {"SENNIT_BOOTSTRAP", "alone"}});
+    ASSERT_EQ(find(), SENNIT_OK) << error();
+    EXPECT_STREQ(found_.name, "alone");
+}
+
+TEST_F(Choice, a_launcher_asked_for_that_did_not_start_this_process_is_an_error) {
+    for (const char *name : {"pmi1", "launcher", "pmix"}) {
+        set({{"SENNIT_BOOTSTRAP", name}});
+        EXPECT_NE(find(), SENNIT_OK) << name;
+    }
+}
+
+TEST_F(Choice, a_launcher_that_does_not_exist_is_an_error_that_names_those_that_do) {
+    set({{"SENNIT_BOOTSTRAP", "mpirun"}});
+    EXPECT_EQ(find(), SENNIT_ERR_BOOTSTRAP);
+    for (int i = 0; bootstrap_describe(i, nullptr, 0) != nullptr; ++i)
+        EXPECT_THAT(error(), HasSubstr(bootstrap_describe(i, nullptr, 0)));
+}
+
+// The variables of a launcher reach programs that a rank starts; the socket need not.
+TEST_F(Choice, a_stale_pmi_socket_is_recognised) {
+    char reason[kReasonBytes];
+    int pipe_fds[2];
+    ASSERT_EQ(pipe(pipe_fds), 0);
+    for (const std::string &fd :
+         {std::string("901"), std::to_string(pipe_fds[0]), std::string("x"), std::string("")}) {
+        set({{"PMI_FD", fd}, {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}});
+        EXPECT_FALSE(kPmi1Launcher.present(reason, sizeof reason)) << "PMI_FD=" << fd;
+        EXPECT_EQ(find(), SENNIT_ERR_BOOTSTRAP) << "two ranks were started";
+        EXPECT_THAT(error(), HasSubstr("no open socket"));
+    }
+    (void)close(pipe_fds[0]);
+    (void)close(pipe_fds[1]);
+}
+
+TEST_F(Choice, every_launcher_describes_itself_in_one_line) {
+    int count = 0;
+    char text[256];
+    for (const char *name = nullptr; (name = bootstrap_describe(count, text, sizeof text));
+         ++count) {
+        const std::string line(text);
+        EXPECT_TRUE(line.rfind("yes: ", 0) == 0 || line.rfind("no: ", 0) == 0) << line;
+        EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+        EXPECT_GT(line.size(), 8u) << name;
+    }
+    EXPECT_EQ(count, 4);
+    EXPECT_EQ(bootstrap_describe(-1, text, sizeof text), nullptr);
+}
+
+}  // namespace

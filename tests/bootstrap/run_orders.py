@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Run `orders` under a launcher and judge what comes out.
+
+The exit code of a launcher is not enough: mpiexec.hydra gives 0 for a job of which one rank left
+without a word. So every rank that came to its end says "done", and these are counted; and no
+process of the job may be alive afterwards.
+
+  --expect done           all ranks come to the end, exit code 0
+  --expect ended          not all do, and the launcher ends the job well before the time is over
+  --expect "says TEXT"    as done, and every rank says TEXT
+"""
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import uuid
+
+MARK = "ORDERS_MARK"
+LEAVE_SECONDS = 5.0
+
+
+def living_processes(mark: str) -> list[int]:
+    """Processes with our mark in their environment, which every launcher hands down."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit() or int(entry) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                if wanted in file.read().split(b"\0"):
+                    found.append(int(entry))
+        except OSError:
+            continue  # gone, or not ours
+    return found
+
+
+def wait_until_gone(mark: str) -> list[int]:
+    end = time.monotonic() + LEAVE_SECONDS
+    while (left := living_processes(mark)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return left
+
+
+def run(command: list[str], seconds: float) -> tuple[int | None, str]:
+    """Exit code (None: the time was over) and output. Nothing is left running."""
+    mark = uuid.uuid4().hex
+    environment = dict(os.environ, **{MARK: mark})
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)
+        code = None
+        try:
+            output, _ = process.communicate(timeout=LEAVE_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+    text = output.decode(errors="replace")
+    left = wait_until_gone(mark)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    if left:
+        text += f"\nrun_orders: {len(left)} processes were left behind\n"
+        code = code or 1
+    return code, text
+
+
+def judge(expect: str, ranks: int, code: int | None, text: str) -> str | None:
+    """What is wrong, or None."""
+    # Launchers may join the lines of two ranks.
+    done = len(re.findall("orders-done", text))
+    if code is None:
+        return "the time was over"
+    if expect == "ended":
+        if "left behind" in text:
+            return "processes were left behind"
+        return "all ranks came to the end" if done == ranks else None
+    if code != 0:
+        return f"the launcher's exit code is {code}"
+    if done != ranks:
+        return f"{done} of {ranks} ranks came to the end"
+    if expect.startswith("says "):
+        said = text.count(expect[len("says "):])
+        return None if said >= ranks else f"{said} of {ranks} ranks said it"
+    return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--launcher", required=True, help="the launcher and its flags, by ;")
+    parser.add_argument("--ranks", type=int, required=True)
+    parser.add_argument("--expect", default="done")
+    parser.add_argument("--timeout", type=float, default=25.0)
+    parser.add_argument("program")
+    parser.add_argument("steps", nargs="+")
+    arguments = parser.parse_args()
+    command = [*arguments.launcher.split(";"), "-n", str(arguments.ranks), arguments.program,
+               str(arguments.ranks), *arguments.steps]
+    code, text = run(command, arguments.timeout)
+    wrong = judge(arguments.expect, arguments.ranks, code, text)
+    if wrong is None:
+        return 0
+    print(f"run_orders: {wrong}\n  command: {' '.join(command)}\n  output:\n{text}")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
