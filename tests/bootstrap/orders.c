@@ -86,6 +86,7 @@ static void step_missing(const char *step) {
     require(sennit_wtime() - start < 6.0, step, "the timeout was not kept");
     require(!sennit_initialized(), step, "an error has made a rank");
     printf("timed out\n");
+    fflush(stdout);
     exit(0);
 }
 

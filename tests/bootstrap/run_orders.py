@@ -7,6 +7,7 @@ process of the job may be alive afterwards.
 
   --expect done           all ranks come to the end, exit code 0
   --expect ended          not all do, and the launcher ends the job well before the time is over
+  --expect "ended TEXT"   the same, and a rank says TEXT before
   --expect "says TEXT"    as done, and every rank says TEXT
 """
 import argparse
@@ -78,9 +79,13 @@ def judge(expect: str, ranks: int, code: int | None, text: str) -> str | None:
     done = len(re.findall("orders-done", text))
     if code is None:
         return "the time was over"
-    if expect == "ended":
-        if "left behind" in text:
-            return "processes were left behind"
+    if "left behind" in text:
+        return "processes were left behind"
+    if expect.startswith("ended"):
+        if "orders: step" in text:
+            return "a step failed"
+        if expect[len("ended "):] not in text:
+            return "no rank said it"
         return "all ranks came to the end" if done == ranks else None
     if code != 0:
         return f"the launcher's exit code is {code}"
