@@ -147,8 +147,8 @@ bool pmi1_present(char *reason, std::size_t bytes) {
     }
     if (!number_of(fd_text, 0, &fd) || !is_socket(fd, &device, &inode)) {
         (void)std::snprintf(reason, bytes,
-                            "PMI_FD is %s, but that is no open socket: it was meant for another "
-                            "process, or MPI_Finalize has closed it",
+                            "PMI_FD (%s) is no open socket: meant for another process, or closed "
+                            "by MPI_Finalize",
                             fd_text);
         return false;
     }
