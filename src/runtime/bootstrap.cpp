@@ -77,6 +77,24 @@ void collect_reasons(const Launcher *used, char *text, std::size_t bytes) {
     }
 }
 
+// Sennit's own launchers return the status that they have reported; the codes of others mean
+// nothing here.
+template <typename Call>
+sennit_status call_bootstrap(const sennit_bootstrap &bootstrap, const char *what, Call call) {
+    const sennit_error before = *thread_error();
+    thread_error()->status = SENNIT_OK;
+    const int code = call();
+    if (code == 0) {
+        *thread_error() = before;
+        return SENNIT_OK;
+    }
+    if (thread_error()->status == code) return static_cast<sennit_status>(code);
+    (void)fail(SENNIT_ERR_BOOTSTRAP, "the %s of the bootstrap %s failed with code %d", what,
+               bootstrap.name, code);
+    fail_provider_code(code);
+    return SENNIT_ERR_BOOTSTRAP;
+}
+
 sennit_status check_size(const Launcher *launcher, const sennit_bootstrap &opened) {
     const char *variable = nullptr;
     const int started = bootstrap_environment_size(&variable);
@@ -126,6 +144,17 @@ sennit_status bootstrap_find(std::int64_t timeout_ns, sennit_bootstrap *out) {
     }
     if (status == SENNIT_OK) *out = opened;
     return status;
+}
+
+sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,
+                                  std::size_t bytes) {
+    return call_bootstrap(bootstrap, "allgather",
+                          [&] { return bootstrap.allgather(bootstrap.context, mine, all, bytes); });
+}
+
+sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap) {
+    return call_bootstrap(bootstrap, "barrier",
+                          [&] { return bootstrap.barrier(bootstrap.context); });
 }
 
 const char *bootstrap_describe(int index, char *text, std::size_t bytes) {

@@ -45,4 +45,10 @@ const char *bootstrap_describe(int index, char *text, std::size_t bytes);
 // says nothing. Used to find N copies of rank 0.
 int bootstrap_environment_size(const char **variable);
 
+// The calls of a bootstrap, whoever gave it. Errors: what Sennit's own launcher found (TIMEOUT,
+// BOOTSTRAP, OS); for one that the program gave, BOOTSTRAP with its code as provider_code.
+sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,
+                                  std::size_t bytes);
+sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap);
+
 }  // namespace sennit::runtime

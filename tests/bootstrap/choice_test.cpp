@@ -160,4 +160,26 @@ TEST_F(Choice, every_launcher_describes_itself_in_one_line) {
     EXPECT_EQ(bootstrap_describe(-1, text, sizeof text), nullptr);
 }
 
+// The last error of a thread is of its last failing call, so a call that succeeds leaves it.
+TEST(BootstrapCall, success_leaves_the_last_error_and_failure_names_the_code) {
+    sennit_bootstrap given{};
+    given.name = "mine";
+    given.barrier = [](void *) { return 0; };
+    (void)sennit::fail(SENNIT_ERR_RANGE, "earlier");
+    EXPECT_EQ(bootstrap_barrier(given), SENNIT_OK);
+    EXPECT_EQ(thread_error()->status, SENNIT_ERR_RANGE);
+    EXPECT_STREQ(thread_error()->text, "earlier");
+
+    given.barrier = [](void *) { return static_cast<int>(SENNIT_ERR_RANGE); };
+    EXPECT_EQ(bootstrap_barrier(given), SENNIT_ERR_BOOTSTRAP) << "its codes are its own";
+    EXPECT_EQ(thread_error()->provider_code, SENNIT_ERR_RANGE);
+    EXPECT_THAT(std::string(thread_error()->text), HasSubstr("mine"));
+
+    given.barrier = [](void *) {
+        return static_cast<int>(sennit::fail(SENNIT_ERR_TIMEOUT, "said by a launcher of Sennit"));
+    };
+    EXPECT_EQ(bootstrap_barrier(given), SENNIT_ERR_TIMEOUT);
+    EXPECT_STREQ(thread_error()->text, "said by a launcher of Sennit");
+}
+
 }  // namespace
