@@ -17,6 +17,7 @@
 #include "memory/segments.hpp"
 #include "op/engine.hpp"
 #include "path/router.hpp"
+#include "runtime/bootstrap.hpp"
 #include "runtime/card.hpp"
 #include "runtime/knobs.hpp"
 
@@ -43,13 +44,7 @@ struct Startup {
 };
 
 sennit_status allgather(Startup &it, const void *mine, void *all, std::size_t bytes) {
-    const sennit_bootstrap &bootstrap = it.rank.bootstrap;
-    const int code = bootstrap.allgather(bootstrap.context, mine, all, bytes);
-    if (code == 0) return SENNIT_OK;
-    (void)fail(SENNIT_ERR_BOOTSTRAP, "the allgather of the bootstrap %s failed with code %d",
-               bootstrap.name, code);
-    fail_provider_code(code);
-    return SENNIT_ERR_BOOTSTRAP;
+    return runtime::bootstrap_allgather(it.rank.bootstrap, mine, all, bytes);
 }
 
 template <class T>

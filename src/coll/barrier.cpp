@@ -7,6 +7,7 @@
 #include "coll/world.hpp"
 #include "op/peer_memory.hpp"
 #include "op/rma.hpp"
+#include "runtime/bootstrap.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::coll {
@@ -106,12 +107,7 @@ sennit_status disseminate(Rank &rank, std::uint64_t epoch, const Deadline &deadl
 
 // Some peer is out of reach: the launcher still reaches it.
 sennit_status by_bootstrap(Rank &rank) {
-    const int code = rank.bootstrap.barrier(rank.bootstrap.context);
-    if (code == 0) return SENNIT_OK;
-    (void)fail(SENNIT_ERR_BOOTSTRAP, "the barrier of the bootstrap %s failed with code %d",
-               rank.bootstrap.name, code);
-    fail_provider_code(code);
-    return SENNIT_ERR_BOOTSTRAP;
+    return runtime::bootstrap_barrier(rank.bootstrap);
 }
 
 // The mailbox carries what kind of call this is, and its number, so that ranks that are in
@@ -135,13 +131,7 @@ sennit_status read_letter(Rank &rank, int peer, std::size_t turn, Letter *letter
 }
 
 sennit_status exchange_by_bootstrap(Rank &rank, const Exchange &what) {
-    const int code =
-        rank.bootstrap.allgather(rank.bootstrap.context, what.mine, what.all, what.bytes);
-    if (code == 0) return SENNIT_OK;
-    (void)fail(SENNIT_ERR_BOOTSTRAP, "the allgather of the bootstrap %s failed with code %d",
-               rank.bootstrap.name, code);
-    fail_provider_code(code);
-    return SENNIT_ERR_BOOTSTRAP;
+    return runtime::bootstrap_allgather(rank.bootstrap, what.mine, what.all, what.bytes);
 }
 
 }  // namespace

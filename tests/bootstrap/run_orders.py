@@ -13,6 +13,7 @@ process of the job may be alive afterwards.
 import argparse
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -100,14 +101,14 @@ def judge(expect: str, ranks: int, code: int | None, text: str) -> str | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--launcher", required=True, help="the launcher and its flags, by ;")
+    parser.add_argument("--launcher", required=True, help="the launcher and its flags")
     parser.add_argument("--ranks", type=int, required=True)
     parser.add_argument("--expect", default="done")
     parser.add_argument("--timeout", type=float, default=25.0)
     parser.add_argument("program")
     parser.add_argument("steps", nargs="+")
     arguments = parser.parse_args()
-    command = [*arguments.launcher.split(";"), "-n", str(arguments.ranks), arguments.program,
+    command = [*shlex.split(arguments.launcher), "-n", str(arguments.ranks), arguments.program,
                str(arguments.ranks), *arguments.steps]
     code, text = run(command, arguments.timeout)
     wrong = judge(arguments.expect, arguments.ranks, code, text)
