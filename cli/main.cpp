@@ -14,6 +14,7 @@ int main(int argc, char **argv) {
     app.set_version_flag("--version", std::string("sennit ") + sennit_version());
     int exit_code = 0;
     sennit::cli::add_run_command(app, exit_code);
+    sennit::cli::add_info_command(app, exit_code);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {

@@ -1,0 +1,215 @@
+// `sennit info`: what this build is, who can start it, which paths it takes here and why, and what
+// the machine looks like. Uses the public interface of the library only.
+#include "info.hpp"
+
+#include <fmt/format.h>
+#include <sennit/sennit.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+#include "commands.hpp"
+
+namespace sennit::cli {
+namespace {
+
+constexpr const char *kHelp =
+    R"(Says what Sennit is on this machine: the build, the launchers that can start it, the paths between
+ranks with the result of each probe, and the topology. Run alone it starts two ranks of itself for a
+moment, so that the probes are real ones between two processes.
+
+Examples
+  sennit info                                everything but knobs and peers
+  sennit info --knobs                        the settings read from the environment
+  sennit run -n 4 sennit info --peers        the path of every pair of ranks, and why no better one
+  mpirun -n 4 sennit info --peers            the same under another launcher
+  sennit info --json                         for programs; goes together with the others)";
+
+struct InfoOptions {
+    bool peers = false;
+    bool knobs = false;
+    bool json = false;
+};
+
+Json build_section() {
+    return {{"version", sennit_version()}, {"description", sennit_build_description()}};
+}
+
+Json launchers_section() {
+    Json list = Json::array();
+    char text[256];
+    for (int i = 0;; ++i) {
+        const char *name = sennit_bootstrap_describe(i, text, sizeof text);
+        if (name == nullptr) return list;
+        list.push_back({{"name", name}, {"present", text}});
+    }
+}
+
+Json knobs_section() {
+    Json list = Json::array();
+    sennit_knob knob{};
+    for (int i = 0; sennit_knob_get(i, &knob) == SENNIT_OK; ++i) {
+        list.push_back({{"name", knob.name},
+                        {"type", knob.type},
+                        {"default", knob.default_value},
+                        {"unit", knob.unit},
+                        {"value", knob.value},
+                        {"set", knob.is_set != 0},
+                        {"help", knob.help}});
+    }
+    return list;
+}
+
+// Two ranks of this very program, started and asked. The answer is their peers section.
+Json probe_by_two_ranks() {
+    char self[4096];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0) throw std::runtime_error("the path of this program is unknown");
+    const std::string path(self, static_cast<std::size_t>(length));
+    if (path.find('\'') != std::string::npos) throw std::runtime_error("unusual path: " + path);
+    const std::string command =
+        fmt::format("exec '{0}' run -n 2 --timeout 30 '{0}' info --peers --json 2>&1", path);
+    FILE *answer = popen(command.c_str(), "re");
+    if (answer == nullptr) throw std::runtime_error("no shell to start two ranks");
+    std::string text;
+    char buffer[4096];
+    while (const std::size_t bytes = std::fread(buffer, 1, sizeof buffer, answer)) {
+        text.append(buffer, bytes);
+    }
+    const int status = pclose(answer);
+    const Json parsed = Json::parse(text, nullptr, false);
+    if (status != 0 || parsed.is_discarded() || !parsed.contains("peers")) {
+        throw std::runtime_error("two ranks could not be started to try the paths: " + text);
+    }
+    return parsed["peers"];
+}
+
+// What is built in, and what a probe between two ranks of this node said.
+Json paths_section() {
+    Json reasons;
+    std::string taken;
+    std::string failure;
+    try {
+        const Json peers = probe_by_two_ranks();
+        for (const Json &pair : peers["pairs"]) {
+            if (pair["from"] != 0 || pair["to"] != 1) continue;
+            reasons = pair["reasons"];
+            taken = pair["path"];
+        }
+    } catch (const std::exception &error) {
+        failure = error.what();
+    }
+    Json list = Json::array();
+    for (int i = SENNIT_PATH_SELF; i < SENNIT_PATH_COUNT; ++i) {
+        const auto path = static_cast<sennit_path>(i);
+        const std::string name = sennit_path_name(path);
+        list.push_back({{"name", name},
+                        {"built", sennit_path_built(path) != 0},
+                        {"taken_on_this_node", name == taken},
+                        {"reason", reasons.contains(name) ? reasons[name] : Json(failure)}});
+    }
+    return list;
+}
+
+std::string text_of(const Json &report) {
+    std::string text;
+    if (report.contains("build")) {
+        text += fmt::format("Sennit {}\n  {}\n", report["build"]["version"].get<std::string>(),
+                            report["build"]["description"].get<std::string>());
+    }
+    if (report.contains("launchers")) {
+        text += "Launchers, in the order in which they are asked\n";
+        for (const Json &launcher : report["launchers"]) {
+            text += fmt::format("  {:<9} {}\n", launcher["name"].get<std::string>(),
+                                launcher["present"].get<std::string>());
+        }
+    }
+    if (report.contains("paths")) {
+        text += "Paths, best first; tried between two ranks of this node\n";
+        for (const Json &path : report["paths"]) {
+            const char *state = "not built";
+            if (path["built"]) state = path["taken_on_this_node"] ? "taken" : "not taken";
+            text += fmt::format("  {:<9} {:<9} {}\n", path["name"].get<std::string>(), state,
+                                path["reason"].get<std::string>());
+        }
+    }
+    if (report.contains("topology")) text += "Topology\n" + topology_text(report["topology"]);
+    if (report.contains("peers")) text += "Peers\n" + peers_text(report["peers"]);
+    if (report.contains("knobs")) {
+        text += "Knobs, set in the environment; * marks those that are\n";
+        for (const Json &knob : report["knobs"]) {
+            const auto unit = knob["unit"].get<std::string>();
+            const auto initial = knob["default"].get<std::string>();
+            text +=
+                fmt::format("{} {}={}{}{}\n      {}; {}, default {}\n", knob["set"] ? "*" : " ",
+                            knob["name"].get<std::string>(), knob["value"].get<std::string>(),
+                            unit.empty() ? "" : " ", unit, knob["help"].get<std::string>(),
+                            knob["type"].get<std::string>(), initial.empty() ? "empty" : initial);
+        }
+    }
+    return text;
+}
+
+void print(const Json &report, bool json) {
+    const std::string text = json ? report.dump(2) + "\n" : text_of(report);
+    (void)std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+// Under a launcher all ranks come here; rank 0 speaks.
+int info_of_peers(const InfoOptions &options) {
+    const sennit_status status = sennit_init(nullptr);
+    if (status != SENNIT_OK) {
+        fmt::print(stderr, "sennit info: sennit_init: {}: {}\n", sennit_status_string(status),
+                   sennit_last_error()->text);
+        return 1;
+    }
+    int exit_code = 0;
+    try {
+        Json report;
+        if (options.knobs) report["knobs"] = knobs_section();
+        report["peers"] = peers_section();
+        if (sennit_rank() == 0) print(report, options.json);
+        if (sennit_rank() == 0 && sennit_size() == 1 && !options.json) {
+            fmt::print("  one rank has no peers; try: sennit run -n 4 sennit info --peers\n");
+        }
+    } catch (const std::exception &error) {
+        fmt::print(stderr, "sennit info: {}\n", error.what());
+        exit_code = 1;
+    }
+    std::fflush(stdout);
+    return sennit_finalize() == SENNIT_OK ? exit_code : 1;
+}
+
+int info(const InfoOptions &options) {
+    if (options.peers) return info_of_peers(options);
+    Json report;
+    if (options.knobs) {
+        report["knobs"] = knobs_section();
+    } else {
+        report["build"] = build_section();
+        report["launchers"] = launchers_section();
+        report["paths"] = paths_section();
+        report["topology"] = topology_section();
+    }
+    print(report, options.json);
+    return 0;
+}
+
+}  // namespace
+
+void add_info_command(CLI::App &app, int &exit_code) {
+    auto options = std::make_shared<InfoOptions>();
+    CLI::App *command =
+        app.add_subcommand("info", "What Sennit is on this machine, and which paths it takes");
+    command->footer(kHelp);
+    command->add_flag("--peers", options->peers,
+                      "the path of every pair of ranks, and why no better one");
+    command->add_flag("--knobs", options->knobs, "the settings read from the environment");
+    command->add_flag("--json", options->json, "for programs");
+    command->callback([options, &exit_code] { exit_code = info(*options); });
+}
+
+}  // namespace sennit::cli
