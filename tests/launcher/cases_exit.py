@@ -1,0 +1,148 @@
+"""How a job ends: exit codes, who is ended when, time limits, wrong usage."""
+import os
+import stat
+
+from launcher_test import contains, equal
+
+
+def all_ranks_end_well(launcher):
+    result = launcher.shell(4, "exit 0")
+    equal((result.returncode, result.stdout, result.stderr), (0, "", ""))
+
+
+def exit_code_is_that_of_the_failing_rank(launcher):
+    result = launcher.shell(4, "[ $SENNIT_RANK = 2 ] && exit 3; exit 0")
+    equal(result.returncode, 3)
+    contains(result.stderr, "rank 2 ")
+    contains(result.stderr, "exited with code 3")
+
+
+def exit_code_is_that_of_the_first_rank_that_fails(launcher):
+    # Rank 0 fails later, with the code that a rule "lowest rank wins" would take.
+    script = "if [ $SENNIT_RANK = 3 ]; then exit 30; fi; sleep 0.4; exit 40"
+    result = launcher.shell(4, script, options=["--keep-going"])
+    equal(result.returncode, 30)
+    contains(result.stderr, "rank 0 ")
+
+
+def rank_killed_by_a_signal_gives_128_plus_its_number(launcher):
+    result = launcher.shell(2, "[ $SENNIT_RANK = 1 ] && kill -SEGV $$; sleep 20")
+    equal(result.returncode, 128 + 11)
+    contains(result.stderr, "rank 1 ")
+    contains(result.stderr, "killed by signal 11")
+
+
+def others_are_ended_within_a_second_when_a_rank_is_killed(launcher):
+    result = launcher.shell(4, "[ $SENNIT_RANK = 1 ] && kill -KILL $$; sleep 30")
+    equal(result.returncode, 128 + 9)
+    contains(result.stderr, "ending the other 3 ranks")
+    assert result.seconds < 1.5, result.seconds
+
+
+def ranks_that_ignore_sigterm_are_killed(launcher):
+    script = "trap '' TERM; [ $SENNIT_RANK = 0 ] && { sleep 0.2; exit 5; }; while :; do sleep 1; done"
+    result = launcher.shell(3, script)
+    equal(result.returncode, 5)
+    assert 0.5 < result.seconds < 2.0, result.seconds
+
+
+def ranks_get_the_chance_to_clean_up(launcher):
+    script = ("if [ $SENNIT_RANK = 0 ]; then sleep 0.3; exit 5; fi; "
+              "trap 'echo cleaned; exit 0' TERM; while :; do sleep 0.05; done")
+    result = launcher.shell(3, script)
+    equal((result.returncode, result.stdout), (5, "cleaned\ncleaned\n"))
+
+
+def stopped_ranks_are_ended_too(launcher):
+    script = "[ $SENNIT_RANK = 0 ] && { sleep 0.2; exit 5; }; kill -STOP $$; sleep 30"
+    result = launcher.shell(3, script)
+    equal(result.returncode, 5)
+    assert result.seconds < 1.7, result.seconds
+
+
+def keep_going_lets_the_others_finish(launcher):
+    script = "[ $SENNIT_RANK = 1 ] && exit 7; sleep 0.6; echo finished $SENNIT_RANK"
+    result = launcher.shell(3, script, options=["--keep-going"])
+    equal(result.returncode, 7)
+    equal(sorted(result.stdout.split("\n")), ["", "finished 0", "finished 2"])
+    contains(result.stderr, "--keep-going")
+
+
+def timeout_ends_the_job_with_124(launcher):
+    result = launcher.run(2, "sleep", 30, options=["--timeout", "0.5"])
+    equal(result.returncode, 124)
+    contains(result.stderr, "--timeout")
+    assert 0.5 <= result.seconds < 1.7, result.seconds
+
+
+def timeout_ends_ranks_that_ignore_sigterm(launcher):
+    result = launcher.shell(2, "trap '' TERM; while :; do sleep 1; done", options=["--timeout", "0.3"])
+    equal(result.returncode, 124)
+    assert result.seconds < 2.0, result.seconds
+
+
+def timeout_does_not_delay_a_job_that_is_faster(launcher):
+    result = launcher.run(2, "true", options=["--timeout", "30"])
+    equal((result.returncode, result.stderr), (0, ""))
+    assert result.seconds < 5, result.seconds
+
+
+def missing_program_gives_127_and_starts_nothing(launcher):
+    result = launcher.run(2, "no-such-program-here")
+    equal((result.returncode, result.stdout), (127, ""))
+    contains(result.stderr, "no-such-program-here")
+    result = launcher.run(2, "./no-such-program-here")
+    equal(result.returncode, 127)
+    contains(result.stderr, "No such file")
+
+
+def program_that_can_not_be_executed_gives_126(launcher):
+    folder = launcher.watch.folder
+    plain = os.path.join(folder, "plain")
+    with open(plain, "w", encoding="ascii") as file:
+        file.write("text\n")
+    for name, why in ((plain, "not executable"), (folder, "directory")):
+        result = launcher.run(2, name)
+        equal((result.returncode, result.stdout), (126, ""))
+        contains(result.stderr, why)
+    os.chmod(plain, stat.S_IRWXU)
+    result = launcher.run(2, plain)
+    equal(result.returncode, 126, "a text file with the permission set")
+    contains(result.stderr, "xec format")
+    os.remove(plain)
+
+
+def missing_interpreter_is_named_as_such(launcher):
+    script = os.path.join(launcher.watch.folder, "script")
+    with open(script, "w", encoding="ascii") as file:
+        file.write("#!/no/such/interpreter\n")
+    os.chmod(script, stat.S_IRWXU)
+    result = launcher.run(2, script)
+    equal(result.returncode, 127)
+    contains(result.stderr, "interpreter")
+    os.remove(script)
+
+
+def wrong_usage_gives_2_and_a_hint(launcher):
+    for words in (["run", "true"], ["run", "-n", "0", "true"], ["run", "-n", "x", "true"],
+                  ["run", "-n", "2"], ["run", "-n", "2", "--bind", "socket", "true"],
+                  ["run", "-n", "2", "--timeout", "-1", "true"],
+                  ["run", "-n", "2", "--env", "novalue", "true"],
+                  ["run", "-n", "2", "--env", "=x", "true"], ["walk"], []):
+        result = launcher.watch.run([launcher.sennit, *words])
+        equal(result.returncode, 2, f"{words}: {result.stdout} {result.stderr}")
+        assert result.stderr, f"{words}: says nothing"
+
+
+def options_of_the_program_are_left_to_it(launcher):
+    result = launcher.run(1, "echo", "--tag", "-n", "3", "--", "--env", "x")
+    equal((result.returncode, result.stdout), (0, "--tag -n 3 -- --env x\n"))
+    result = launcher.run(1, "--", "echo", "-n", "x")
+    equal((result.returncode, result.stdout), (0, "x"))
+
+
+def help_teaches_with_examples(launcher):
+    result = launcher.watch.run([launcher.sennit, "run", "--help"])
+    equal(result.returncode, 0)
+    for part in ("Examples", "sennit run -n 4", "--keep-going", "124", "Standard input", "SIGINT"):
+        contains(result.stdout, part)
