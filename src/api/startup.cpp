@@ -209,7 +209,7 @@ void report(const Startup &it) {
         ++counts[it.rank.peers[r].path];
         here += it.rank.peers[r].same_node ? 1 : 0;
     }
-    log(SENNIT_LOG_ERROR,
+    log(SENNIT_LOG_NONE,
         "%d ranks by %s, %d on this node; from rank 0: %d inproc, %d mapped, %d sim, "
         "%d without a path",
         it.size, it.rank.bootstrap.name, here, counts[SENNIT_PATH_INPROC],

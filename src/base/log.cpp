@@ -68,7 +68,9 @@ void log(sennit_log_level level, const char *format, ...) {
     if (to.function != nullptr) {
         to.function(to.context, level, line);
     } else {
-        (void)std::fprintf(stderr, "sennit: %s: %s\n", level_name(level), line);
+        const bool asked_for = level == SENNIT_LOG_NONE;
+        (void)std::fprintf(stderr, "sennit: %s%s%s\n", asked_for ? "" : level_name(level),
+                           asked_for ? "" : ": ", line);
     }
 }
 

@@ -1,5 +1,6 @@
 // The log: one line at a time to a callback, by default stderr. Only the first place that detects
-// something logs it, and warnings that could repeat are said once.
+// something logs it, and warnings that could repeat are said once. Level NONE is for what the user
+// asked to see: it is always shown.
 #pragma once
 
 #include <sennit/error.h>

@@ -11,6 +11,11 @@
 
 namespace sennit::memory {
 
+std::uint64_t page_bytes() {
+    static const auto bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+
 sennit_status file_create(int *file) {
     const int made = memfd_create("sennit", MFD_CLOEXEC);
     if (made < 0) return fail_os(SENNIT_ERR_OS, errno, "memfd_create");
@@ -56,7 +61,7 @@ sennit_status file_reserve(int file, std::uint64_t offset, std::uint64_t bytes) 
 sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t alignment,
                        std::byte **address) {
     // Reserve enough to find an aligned place inside, put the file there, give the edges back.
-    const std::uint64_t slack = alignment > kPageBytes ? alignment : 0;
+    const std::uint64_t slack = alignment > page_bytes() ? alignment : 0;
     void *space =
         mmap(nullptr, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space == MAP_FAILED)

@@ -12,8 +12,12 @@
 
 namespace sennit::memory {
 
-inline constexpr std::uint64_t kPageBytes = 4096;
+// The smallest page of this machine; the same on all ranks of a node.
+std::uint64_t page_bytes();
 inline constexpr std::uint64_t kHugePageBytes = 2u << 20;
+
+// No page of any Linux port is larger, so a multiple of it is whole pages everywhere.
+inline constexpr std::uint64_t kLargestSmallPage = 65536;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;

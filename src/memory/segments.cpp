@@ -13,7 +13,7 @@
 namespace sennit::memory {
 namespace {
 
-constexpr std::uint64_t kControlFileBytes = round_up(sizeof(ControlBlock), kPageBytes);
+constexpr std::uint64_t kControlFileBytes = round_up(sizeof(ControlBlock), kLargestSmallPage);
 
 void write_header(ControlBlock *control, int world_rank, int size) {
     ControlHeader &header = control->header;
@@ -48,7 +48,8 @@ void mark_slot(LocalSegments &own, std::uint32_t slot, bool used) {
 // Gets pages for the wish at a fresh offset and maps them.
 sennit_status place(Rank &rank, const SegmentWish &wish, SegmentRecord *record) {
     LocalSegments &own = *rank.segments;
-    const std::uint64_t page = (wish.flags & SENNIT_ALLOC_HUGE) != 0 ? kHugePageBytes : kPageBytes;
+    const std::uint64_t page =
+        (wish.flags & SENNIT_ALLOC_HUGE) != 0 ? kHugePageBytes : page_bytes();
     const std::uint64_t mapped = round_up(wish.bytes == 0 ? 1 : wish.bytes, page);
     const std::uint64_t offset = round_up(own.file_end, page);
     const std::uint64_t alignment = wish.alignment > page ? wish.alignment : page;
@@ -90,7 +91,7 @@ sennit_status segments_open(Rank &rank, int world_rank, int size) {
     status = file_grow(rank.memory_file, kControlFileBytes);
     if (status != SENNIT_OK) return status;
     std::byte *address = nullptr;
-    status = file_map(rank.memory_file, 0, kControlFileBytes, kPageBytes, &address);
+    status = file_map(rank.memory_file, 0, kControlFileBytes, page_bytes(), &address);
     if (status != SENNIT_OK) return status;
     rank.segments->file_end = kControlFileBytes;
     // The zeros of the file are the initial values; a constructor would touch every page.

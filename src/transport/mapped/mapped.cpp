@@ -13,7 +13,7 @@ namespace {
 constexpr Traits kTraits{"mapped", SENNIT_PATH_MAPPED, true, true, 1, 0, SIZE_MAX};
 
 constexpr std::uint64_t kControlFileBytes =
-    memory::round_up(sizeof(ControlBlock), memory::kPageBytes);
+    memory::round_up(sizeof(ControlBlock), memory::kLargestSmallPage);
 
 class Mapped final : public LoadStoreTransport {
   public:
@@ -25,8 +25,8 @@ class Mapped final : public LoadStoreTransport {
         if (!it.same_node) return {Reason::Code::other_node, 0};
         if (it.memory_file < 0) return {Reason::Code::no_memory_file, 0};
         std::byte *address = nullptr;
-        if (memory::file_map(it.memory_file, 0, kControlFileBytes, memory::kPageBytes, &address) !=
-            SENNIT_OK)
+        if (memory::file_map(it.memory_file, 0, kControlFileBytes, memory::page_bytes(),
+                             &address) != SENNIT_OK)
             return {Reason::Code::map_failed, thread_error()->os_errno};
         auto *control = reinterpret_cast<ControlBlock *>(address);
         const ControlHeader &header = control->header;
