@@ -48,6 +48,29 @@ Json launchers_section() {
     }
 }
 
+// For the time of one object this process is a rank without peers, whatever launcher started it:
+// Sennit reads its knobs when a rank starts, and says what is wrong with one.
+class LoneRank {
+  public:
+    LoneRank() {
+        sennit_options options = SENNIT_OPTIONS_INIT;
+        options.bootstrap = &bootstrap_;
+        if (sennit_bootstrap_inproc_create(1, &bootstrap_) != SENNIT_OK ||
+            sennit_init(&options) != SENNIT_OK) {
+            throw std::runtime_error(sennit_last_error()->text);
+        }
+    }
+    LoneRank(const LoneRank &) = delete;
+    LoneRank &operator=(const LoneRank &) = delete;
+    ~LoneRank() {
+        (void)sennit_finalize();
+        (void)sennit_bootstrap_inproc_destroy(1, &bootstrap_);
+    }
+
+  private:
+    sennit_bootstrap bootstrap_{};
+};
+
 Json knobs_section() {
     Json list = Json::array();
     sennit_knob knob{};
@@ -130,10 +153,9 @@ std::string text_of(const Json &report) {
     if (report.contains("paths")) {
         text += "Paths, best first; tried between two ranks of this node\n";
         for (const Json &path : report["paths"]) {
-            const char *state = "not built";
-            if (path["built"]) state = path["taken_on_this_node"] ? "taken" : "not taken";
-            text += fmt::format("  {:<9} {:<9} {}\n", path["name"].get<std::string>(), state,
-                                path["reason"].get<std::string>());
+            const bool taken = path["taken_on_this_node"];
+            text += fmt::format("  {:<9} {}{}\n", path["name"].get<std::string>(),
+                                taken ? "" : "not taken: ", path["reason"].get<std::string>());
         }
     }
     if (report.contains("topology")) text += "Topology\n" + topology_text(report["topology"]);
@@ -187,7 +209,13 @@ int info(const InfoOptions &options) {
     if (options.peers) return info_of_peers(options);
     Json report;
     if (options.knobs) {
-        report["knobs"] = knobs_section();
+        try {
+            const LoneRank rank;
+            report["knobs"] = knobs_section();
+        } catch (const std::exception &error) {
+            fmt::print(stderr, "sennit info: {}\n", error.what());
+            return 1;
+        }
     } else {
         report["build"] = build_section();
         report["launchers"] = launchers_section();

@@ -122,8 +122,10 @@ std::string explanation(const Json &pair) {
     for (const auto &[candidate, reason] : pair["reasons"].items()) {
         if (candidate == "self" && taken != "self") continue;  // another rank is never oneself
         if (candidate != taken && !is_better(candidate, taken)) continue;
-        text += fmt::format("    {} {}: {}\n", candidate == taken ? "taken    " : "not taken",
-                            candidate, reason.get<std::string>());
+        const auto sentence = reason.get<std::string>();
+        // The reason of the path taken says so itself.
+        text += fmt::format("    {:<7} {}{}\n", candidate,
+                            candidate == taken ? "" : "not taken: ", sentence);
     }
     return text;
 }

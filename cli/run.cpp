@@ -98,9 +98,6 @@ void add_run_command(CLI::App &app, int &exit_code) {
         ->allow_extra_args(false);
     command->callback([command, options, &exit_code] {
         options->command = command->remaining();
-        if (!options->command.empty() && options->command.front() == "--") {
-            options->command.erase(options->command.begin());
-        }
         if (options->command.empty()) {
             fmt::print(stderr, "sennit run: which program? See sennit run --help\n");
             exit_code = kExitUsage;

@@ -128,7 +128,7 @@ def standard_input_goes_to_rank_0_only(launcher):
 
 def large_input_arrives_whole(launcher):
     text = "0123456789abcdef" * 200_000
-    result = launcher.run(2, "sh", "-c", "[ $SENNIT_RANK = 0 ] && md5sum", input=text)
+    result = launcher.run(2, "sh", "-c", "if [ $SENNIT_RANK = 0 ]; then md5sum; fi", input=text)
     wanted = subprocess.run(["md5sum"], input=text, capture_output=True, text=True, check=True).stdout
     equal(result.stdout, wanted)
 

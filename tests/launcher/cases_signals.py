@@ -27,7 +27,9 @@ def ending_signals_reach_every_rank_which_may_end_in_its_own_way(launcher):
         job = launcher.start_and_wait_for(3, 3, *_script(name, "sleep 0.8; exit 0"))
         job.send_signal(getattr(signal, f"SIG{name}"))
         code, output, messages = end_of(job)
-        equal((code, output, messages), (0, f"got {name}\n" * 3, ""))
+        equal((code, output), (0, f"got {name}\n" * 3))
+        # The shells may say that their sleep was ended, the launcher has nothing to say.
+        assert "sennit run" not in messages, messages
 
 
 def ranks_that_die_of_the_signal_give_its_code(launcher):
