@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
+#include <cstdlib>
 
 #include "launch/job.hpp"
 
@@ -32,15 +32,27 @@ std::vector<int> allowed_cpus() {
     return {};
 }
 
+// Without hwloc's plugins, which are for graphics cards and the like and are slow to load.
+hwloc_topology_t init_topology() {
+    constexpr const char *kVariable = "HWLOC_PLUGINS_PATH";
+    const bool set_here = setenv(kVariable, "", 0) == 0 && *std::getenv(kVariable) == '\0';
+    hwloc_topology_t topology = nullptr;
+    if (hwloc_topology_init(&topology) != 0) topology = nullptr;
+    if (set_here) (void)unsetenv(kVariable);
+    return topology;
+}
+
 // The allowed CPUs grouped by core, cores in the order of the machine (package, NUMA node, cache).
 // Loading the topology takes milliseconds, so it is done only when its order matters.
 std::vector<std::vector<int>> cores_of(const std::vector<int> &allowed) {
-    hwloc_topology_t topology = nullptr;
+    hwloc_topology_t topology = init_topology();
     std::vector<std::vector<int>> cores;
-    if (hwloc_topology_init(&topology) != 0) return cores;
+    if (topology == nullptr) return cores;
     (void)hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     (void)hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     (void)hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    // It would run on one CPU after the other and wait there behind what other programs do.
+    (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (hwloc_topology_load(topology) == 0) {
         for (hwloc_obj_t core = nullptr;
              (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,8 +14,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <map>
-#include <memory>
 #include <string>
 
 namespace sennit::cli {
@@ -96,6 +97,22 @@ std::vector<pid_t> by_parents() {
     return found;
 }
 
+bool is_below(pid_t process) {
+    const pid_t self = getpid();
+    while (process > 1 && process != self)
+        process = process_state(process).parent;
+    return process == self;
+}
+
+// By descriptor, or by number on kernels without (before 5.3).
+void send(int held, pid_t process, int signal) {
+    if (held >= 0) {
+        (void)syscall(SYS_pidfd_send_signal, held, signal, nullptr, 0);
+    } else {
+        (void)kill(process, signal);
+    }
+}
+
 }  // namespace
 
 std::vector<pid_t> descendants() {
@@ -109,11 +126,15 @@ std::vector<pid_t> descendants() {
 
 void signal_descendants(int signal) {
     for (const pid_t process : descendants()) {
-        // Between the look and the signal the process may have ended, but its number is not given
-        // to another one before this process or its own parent has collected it; a parent below us
-        // may do that, in these few microseconds, which is the limit of doing this by number.
-        (void)kill(process, signal);
-        if (signal != SIGKILL) (void)kill(process, SIGCONT);
+        // Held by descriptor first, looked at after: if the number has been given to a stranger
+        // since the list was made, it is not below this process, and gets nothing.
+        const int held = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+        if (held < 0 && errno != ENOSYS) continue;
+        if (is_below(process)) {
+            send(held, process, signal);
+            if (signal != SIGKILL) send(held, process, SIGCONT);
+        }
+        if (held >= 0) close(held);
     }
 }
 
