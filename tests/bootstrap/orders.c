@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifdef ORDERS_WITH_MPI
@@ -59,6 +60,15 @@ static void step_barrier(const char *step) {
 static void step_exit(const char *step) {
     (void)step;
     exit(0);
+}
+
+/* A child that ends runs the exit handlers too, and must not take leave of the launcher. */
+static void step_fork(const char *step) {
+    int status = -1;
+    const pid_t child = fork();
+    if (child == 0) exit(sennit_finalize() == SENNIT_OK || sennit_init(NULL) == SENNIT_OK ? 1 : 0);
+    require(child > 0 && waitpid(child, &status, 0) == child, step, "no child");
+    require(WIFEXITED(status) && WEXITSTATUS(status) == 0, step, "the child may call Sennit");
 }
 
 /* One rank leaves without a word; the launcher must end the others, who would wait here for long.
@@ -200,6 +210,7 @@ static const struct step steps[] = {
     {"finalize", step_finalize},
     {"barrier", step_barrier},
     {"exit", step_exit},
+    {"fork", step_fork},
     {"leave-first", step_leave_first},
     {"missing", step_missing},
     {"refused", step_refused},
