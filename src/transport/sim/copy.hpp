@@ -1,0 +1,75 @@
+// Moving bytes between private memory and memory that other threads poll. Every aligned word of up
+// to 8 bytes is moved whole, as network cards do it, so that a word a rank waits for is never torn.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace sennit::transport::sim {
+
+template <class Word>
+void store_word(std::byte *shared, const std::byte *from) {
+    Word word;
+    std::memcpy(&word, from, sizeof word);
+    // SYNC sim-delivery: pairs with the acquire load by which the target's program waits for the
+    // word, and with the one in load_word(); everything that landed before comes before.
+    std::atomic_ref<Word>(*reinterpret_cast<Word *>(shared)).store(word, std::memory_order_release);
+}
+
+template <class Word>
+void load_word(std::byte *to, std::byte *shared) {
+    // SYNC sim-delivery: pairs with the release in store_word(), and with that of a program that
+    // stores the word itself; what was stored before is read by the parts that are due later.
+    const Word word =
+        std::atomic_ref<Word>(*reinterpret_cast<Word *>(shared)).load(std::memory_order_acquire);
+    std::memcpy(to, &word, sizeof word);
+}
+
+// The longest aligned word at `address` that fits into `left` bytes.
+inline std::size_t word_bytes(const std::byte *address, std::uint64_t left) {
+    const auto place = reinterpret_cast<std::uintptr_t>(address);
+    std::size_t bytes = 8;
+    while (bytes > 1 && (place % bytes != 0 || bytes > left))
+        bytes /= 2;
+    return bytes;
+}
+
+inline void copy_to_shared(std::byte *shared, const std::byte *from, std::uint64_t bytes) {
+    while (bytes > 0) {
+        const std::size_t word = word_bytes(shared, bytes);
+        if (word == 8) {
+            store_word<std::uint64_t>(shared, from);
+        } else if (word == 4) {
+            store_word<std::uint32_t>(shared, from);
+        } else if (word == 2) {
+            store_word<std::uint16_t>(shared, from);
+        } else {
+            store_word<std::uint8_t>(shared, from);
+        }
+        shared += word;
+        from += word;
+        bytes -= word;
+    }
+}
+
+inline void copy_from_shared(std::byte *to, std::byte *shared, std::uint64_t bytes) {
+    while (bytes > 0) {
+        const std::size_t word = word_bytes(shared, bytes);
+        if (word == 8) {
+            load_word<std::uint64_t>(to, shared);
+        } else if (word == 4) {
+            load_word<std::uint32_t>(to, shared);
+        } else if (word == 2) {
+            load_word<std::uint16_t>(to, shared);
+        } else {
+            load_word<std::uint8_t>(to, shared);
+        }
+        to += word;
+        shared += word;
+        bytes -= word;
+    }
+}
+
+}  // namespace sennit::transport::sim

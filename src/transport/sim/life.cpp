@@ -1,0 +1,149 @@
+// How worlds of the path sim are made, found and freed, and the heap of what is due.
+#include <cstdlib>
+#include <new>
+
+#include "runtime/process.hpp"
+#include "transport/sim/world.hpp"
+
+namespace sennit::transport::sim {
+namespace {
+
+// Of the address space, guarded by the process lock: the worlds that some rank or test holds. Ranks
+// find the world of their job here by its number, so that none ever follows a stale address.
+World *all_worlds = nullptr;
+std::uint64_t last_id = 0;
+
+}  // namespace
+
+World::World(const Settings &settings, int size)
+    : settings_(settings), size_(size), random_(mix(settings.seed)) {
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    for (Member &member : members_)
+        (void)pthread_cond_init(&member.turn, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+}
+
+bool World::allocate() {
+    const std::size_t entries =
+        static_cast<std::size_t>(size_) * static_cast<std::size_t>(size_) * settings_.rails;
+    last_end_ = static_cast<std::uint64_t *>(std::calloc(entries, sizeof(std::uint64_t)));
+    last_number_ = static_cast<std::uint64_t *>(std::calloc(entries, sizeof(std::uint64_t)));
+    return last_end_ != nullptr && last_number_ != nullptr;
+}
+
+World *World::make(const Settings &settings, int size) {
+    if (size > kMostMembers) return nullptr;
+    auto *world = new (std::nothrow) World(settings, size);
+    if (world == nullptr) return nullptr;
+    if (!world->allocate()) {
+        delete world;
+        return nullptr;
+    }
+    process_lock();
+    world->id_ = ++last_id;
+    world->next_ = all_worlds;
+    all_worlds = world;
+    process_unlock();
+    return world;
+}
+
+World *World::find(std::uint64_t id) {
+    process_lock();
+    World *world = all_worlds;
+    while (world != nullptr && world->id_ != id)
+        world = world->next_;
+    if (world != nullptr) ++world->references_;
+    process_unlock();
+    return world;
+}
+
+World *World::find_of(const Rank &rank) {
+    process_lock();
+    World *found = nullptr;
+    for (World *world = all_worlds; world != nullptr && found == nullptr; world = world->next_) {
+        for (const Rank *object : world->objects_)
+            if (object == &rank) found = world;
+    }
+    if (found != nullptr) ++found->references_;
+    process_unlock();
+    return found;
+}
+
+void World::hold() {
+    process_lock();
+    ++references_;
+    process_unlock();
+}
+
+void World::release() {
+    process_lock();
+    const bool last = --references_ == 0;
+    if (last) {
+        World **link = &all_worlds;
+        while (*link != this)
+            link = &(*link)->next_;
+        *link = next_;
+    }
+    process_unlock();
+    if (last) delete this;
+}
+
+World::~World() {
+    for (Member &member : members_) {
+        std::free(member.attachments);
+        (void)pthread_cond_destroy(&member.turn);
+    }
+    while (chunks_ != nullptr) {
+        FlightChunk *chunk = chunks_;
+        chunks_ = chunk->next;
+        std::free(chunk);
+    }
+    heap_.close();
+    std::free(last_end_);
+    std::free(last_number_);
+    (void)pthread_mutex_destroy(&lock_);
+}
+
+bool DueHeap::reserve(std::size_t more) {
+    if (count_ + more <= capacity_) return true;
+    const std::size_t wanted = capacity_ == 0 ? 256 : capacity_ * 2;
+    auto *grown = static_cast<Due *>(std::realloc(dues_, wanted * sizeof(Due)));
+    if (grown == nullptr) return false;
+    dues_ = grown;
+    capacity_ = wanted;
+    return true;
+}
+
+void DueHeap::push(const Due &due) {
+    std::size_t at = count_++;
+    while (at > 0 && before(due, dues_[(at - 1) / 2])) {
+        dues_[at] = dues_[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    dues_[at] = due;
+}
+
+Due DueHeap::pop() {
+    const Due first = dues_[0];
+    const Due moved = dues_[--count_];
+    std::size_t at = 0;
+    for (;;) {
+        std::size_t child = 2 * at + 1;
+        if (child >= count_) break;
+        if (child + 1 < count_ && before(dues_[child + 1], dues_[child])) ++child;
+        if (!before(dues_[child], moved)) break;
+        dues_[at] = dues_[child];
+        at = child;
+    }
+    dues_[at] = moved;
+    return first;
+}
+
+void DueHeap::close() {
+    std::free(dues_);
+    *this = DueHeap();
+}
+
+}  // namespace sennit::transport::sim

@@ -1,0 +1,62 @@
+// The settings of the path sim: what stands behind "sim:" in SENNIT_PATHS or options.paths.
+//
+//   sim:seed=7+rails=2+order=0+depth=8+delay=20+events=64+max_piece=4096+lockstep=1+kill=2@900
+//
+// Settings are joined by '+', because paths are joined by ','. All ranks must have the same.
+//
+//   seed=N         of everything that is drawn; default 1
+//   rails=N        1 to 8; default 1
+//   order=0|1      1: puts of one pair on one rail arrive in order; default 1
+//   depth=N        operations that a rank may have open per rail before submit says "again"; 64
+//   delay=N        the longest delay of a part of an operation, in steps; default 8
+//   events=N       bits of completion data, 0 to 64; default 64
+//   max_piece=N    bytes; default 65536
+//   lockstep=0|1   1: the threads of the ranks run one at a time, chosen by the seed; default 0
+//   fail_rail=R@S  rail R fails at step S; up to four times
+//   kill=R@S       rank R dies at step S (1 or later); up to four times
+#pragma once
+
+#include <sennit/error.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit::transport::sim {
+
+inline constexpr unsigned kMostRails = 8;
+inline constexpr unsigned kMostStrikes = 4;
+
+// Something that happens to a rail or a rank at a step.
+struct Strike {
+    int victim = -1;
+    std::uint64_t step = 0;
+};
+
+struct Settings {
+    std::uint64_t seed = 1;
+    std::uint64_t rails = 1;
+    std::uint64_t order = 1;
+    std::uint64_t depth = 64;
+    std::uint64_t delay = 8;
+    std::uint64_t events = 64;
+    std::uint64_t max_piece = 65536;
+    std::uint64_t lockstep = 0;
+    Strike rail_failures[kMostStrikes];
+    Strike kills[kMostStrikes];
+};
+
+// Errors: ARG, which names the setting.
+sennit_status settings_parse(const char *text, Settings *out);
+
+// Equal for equal settings, whatever their order in the text.
+std::uint64_t settings_hash(const Settings &settings);
+
+// One step of a mixing function: for hashes, and the generator of the world.
+constexpr std::uint64_t mix(std::uint64_t x) {
+    x += 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+}  // namespace sennit::transport::sim

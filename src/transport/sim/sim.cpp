@@ -1,0 +1,205 @@
+// The transport object of the path sim: one per rank, a thin face of the world they share.
+#include "transport/sim/sim.hpp"
+
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "runtime/detector.hpp"
+#include "runtime/process.hpp"
+#include "transport/sim/world.hpp"
+
+namespace sennit::transport {
+namespace sim {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x314D4953544E4E53;  // "SNNTSIM1"
+
+// What an Address holds. Pointers in it are followed only where the cookie is this process's own.
+struct Card {
+    std::uint64_t magic;
+    std::uint64_t cookie;
+    std::uint64_t settings;  // hash
+    std::uint64_t world;     // number, from rank 0
+    std::uint64_t rank;      // the Rank object
+};
+static_assert(sizeof(Card) <= kAddressBytes);
+
+Card read_card(const Address &address) {
+    Card card;
+    std::memcpy(&card, address.bytes, sizeof card);
+    return card;
+}
+
+class SimTransport final : public Transport {
+  public:
+    const Traits &traits() const override { return traits_; }
+
+    sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override {
+        rank_ = &rank;
+        sink_ = sink;
+        const sennit_status status = settings_parse(settings, &settings_);
+        if (status != SENNIT_OK) return status;
+        if (rank.bootstrap.size > kMostMembers)
+            return fail(SENNIT_ERR_UNSUPPORTED, "the path sim takes at most %d ranks",
+                        kMostMembers);
+        traits_.ordered = settings_.order != 0;
+        traits_.rails = static_cast<unsigned>(settings_.rails);
+        traits_.event_bits = static_cast<unsigned>(settings_.events);
+        traits_.max_piece_bytes = settings_.max_piece;
+        for (const Strike &death : settings_.kills)
+            if (death.victim >= rank.bootstrap.size)
+                return fail(SENNIT_ERR_ARG, "path sim: kill=%d names no rank", death.victim);
+        if (rank.world_rank != 0) return SENNIT_OK;
+        world_ = World::make(settings_, rank.bootstrap.size);
+        return world_ != nullptr ? SENNIT_OK : fail(SENNIT_ERR_NOMEM, "no memory for the path sim");
+    }
+
+    void address(Address *out) override {
+        const Card card{kMagic, process_cookie(), settings_hash(settings_),
+                        world_ != nullptr ? world_->id() : 0,
+                        reinterpret_cast<std::uintptr_t>(rank_)};
+        *out = Address{};
+        std::memcpy(out->bytes, &card, sizeof card);
+    }
+
+    sennit_status connect(const Address *addresses, const Deadline &) override {
+        addresses_ = addresses;
+        const Card first = read_card(addresses[0]);
+        for (int peer = 0; peer < rank_->bootstrap.size; ++peer) {
+            const Card card = read_card(addresses[peer]);
+            if (card.magic == kMagic && card.settings != settings_hash(settings_))
+                return fail_peer(SENNIT_ERR_ARG, peer, traits_.name,
+                                 "rank %d gave the path sim other settings", peer);
+        }
+        if (first.magic != kMagic || first.cookie != process_cookie()) return SENNIT_OK;
+        if (world_ == nullptr) world_ = World::find(first.world);
+        if (world_ == nullptr)
+            return fail_peer(SENNIT_ERR_BOOTSTRAP, 0, traits_.name,
+                             "rank 0 has left the path sim already");
+        for (int peer = 0; peer < rank_->bootstrap.size; ++peer) {
+            const Card card = read_card(addresses[peer]);
+            if (card.magic != kMagic || card.cookie != process_cookie()) continue;
+            world_->introduce(peer, reinterpret_cast<Rank *>(card.rank)->control);
+        }
+        world_->enter(rank_->world_rank, rank_);
+        return SENNIT_OK;
+    }
+
+    Reason reach(int peer) override {
+        if (peer == rank_->world_rank) return Reason{Reason::Code::is_self};
+        const Card card = read_card(addresses_[peer]);
+        if (card.magic != kMagic) return Reason{Reason::Code::not_allowed};
+        if (world_ == nullptr || card.cookie != process_cookie())
+            return Reason{Reason::Code::other_process};
+        const ControlBlock *control = reinterpret_cast<Rank *>(card.rank)->control;
+        if (control->header.magic != kControlMagic || control->header.rank != peer)
+            return Reason{Reason::Code::wrong_content};
+        rank_->peers[peer].control_handle = kControlHandle | static_cast<std::uint64_t>(peer);
+        return Reason{Reason::Code::taken};
+    }
+
+    void forget(int peer) override { rank_->peers[peer].control_handle = 0; }
+
+    sennit_status attach(int peer, const SegmentRecord &record, Remote *out) override {
+        std::uint64_t handle = 0;
+        const sennit_status status = world_->attach(rank_->world_rank, peer, record, &handle);
+        if (status == SENNIT_OK) *out = Remote{nullptr, handle};
+        return status;
+    }
+
+    void detach(int, const SegmentRecord &, const Remote &remote) override {
+        if (world_ != nullptr) world_->detach(rank_->world_rank, remote.handle);
+    }
+
+    Submit submit(Operation *operation) override {
+        return world_->submit(rank_->world_rank, operation);
+    }
+
+    int progress() override {
+        if (world_ == nullptr) return 0;
+        Handover handover;
+        world_->step(rank_->world_rank, &handover);
+        if (world_->changed(&changes_seen_)) note_losses();
+        return hand_over(handover);
+    }
+
+    bool rail_usable(unsigned rail) const override {
+        return world_ != nullptr && !world_->rail_failed(rail);
+    }
+
+    void close(const Deadline &) override {
+        if (world_ == nullptr) return;
+        world_->leave(rank_->world_rank);
+        Handover handover;
+        do {
+            world_->collect(rank_->world_rank, &handover);
+        } while (hand_over(handover) > 0);
+        world_->release();
+        world_ = nullptr;
+    }
+
+  private:
+    int hand_over(const Handover &handover) {
+        for (int i = 0; i < handover.event_count; ++i)
+            if (sink_.arrived != nullptr)
+                sink_.arrived(sink_.context, handover.events[i].from, handover.events[i].value);
+        for (int i = 0; i < handover.done_count; ++i) {
+            Operation *operation = handover.done[i].operation;
+            operation->completed(operation, handover.done[i].status);
+        }
+        return handover.done_count;
+    }
+
+    void note_losses() {
+        // A rank that was killed is cut off from all others, so that its own waits end.
+        const bool cut_off = world_->state_of(rank_->world_rank) == MemberState::dead;
+        for (int peer = 0; peer < rank_->bootstrap.size; ++peer) {
+            if (peer == rank_->world_rank) continue;
+            const MemberState state = world_->state_of(peer);
+            if (cut_off || state == MemberState::dead) {
+                note_gone(*rank_, peer, Gone::died);
+            } else if (state == MemberState::left) {
+                note_gone(*rank_, peer, Gone::left);
+            }
+        }
+    }
+
+    Rank *rank_ = nullptr;
+    World *world_ = nullptr;
+    const Address *addresses_ = nullptr;
+    EventSink sink_;
+    Settings settings_;
+    std::uint64_t changes_seen_ = 0;
+    Traits traits_{"sim", SENNIT_PATH_SIM, false, true, 1, 64, 65536};
+};
+
+}  // namespace
+
+World *hold_world(const Rank &rank) {
+    return World::find_of(rank);
+}
+
+void release_world(World *world) {
+    world->release();
+}
+
+Counters counters(World &world) {
+    return world.counters();
+}
+
+void fail_rail(World &world, unsigned rail) {
+    world.fail_rail(rail);
+}
+
+void kill(World &world, int rank) {
+    world.kill(rank);
+}
+
+}  // namespace sim
+
+Transport *make_sim() {
+    return new (std::nothrow) sim::SimTransport;
+}
+
+}  // namespace sennit::transport

@@ -1,0 +1,49 @@
+// The path sim: an asynchronous network in miniature between rank objects of one process, for
+// tests. This is what tests see of it: the world that the ranks share, what happened in it so far,
+// and the means to break it. docs/design/sim.md says what it promises; settings.hpp how it is set
+// up.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/rank.hpp"
+#include "transport/transport.hpp"
+
+namespace sennit::transport {
+
+// A new transport object, not opened; null without memory.
+Transport *make_sim();
+
+}  // namespace sennit::transport
+
+namespace sennit::transport::sim {
+
+class World;
+
+// The world that `rank` has connected to, or null. Valid until release_world(), also after all
+// ranks have left. Any thread.
+World *hold_world(const Rank &rank);
+void release_world(World *world);
+
+struct Counters {
+    std::uint64_t steps;       // progress calls of all ranks: the clock of the world
+    std::uint64_t trace_hash;  // of everything that was submitted, moved, completed, broken
+    std::uint64_t puts;        // whose data is at the target
+    std::uint64_t gets;
+    std::uint64_t events;            // handed to their targets
+    std::uint64_t parts;             // pieces of data moved on their own: more than puts and gets
+    std::uint64_t overtakings;       // a put arrived before an earlier one of its pair and rail
+    std::uint64_t rail_overtakings;  // the same over different rails
+    std::uint64_t agains;            // submissions refused because a queue was full
+    std::uint64_t cancelled;         // operations that a failed rail or a lost rank ended
+    std::uint64_t most_open;         // operations one rank had open on one rail at a time
+    std::uint64_t turns;             // changes of the running thread, lockstep only
+    bool lockstep_broken;            // a rank blocked outside progress; threads run freely since
+};
+Counters counters(World &world);
+
+// From now on; what is under way there ends with FABRIC, or PEER_LOST.
+void fail_rail(World &world, unsigned rail);
+void kill(World &world, int rank);
+
+}  // namespace sennit::transport::sim

@@ -1,0 +1,82 @@
+// Lockstep of the path sim: of all rank threads that have joined, one runs. A rank joins with its
+// first progress call and then waits until all ranks of the job have come (or left), so that the
+// first choice does not depend on how fast threads start. Each progress call passes the turn to a
+// rank that the generator chooses, perhaps the same. A rank leaves with close().
+//
+// Who has the turn must not block outside progress, or nobody runs. If that happens for kStuckNs,
+// lockstep ends for good, says so, and the threads run freely.
+#include <cerrno>
+#include <ctime>
+
+#include "base/log.hpp"
+#include "transport/sim/world.hpp"
+
+namespace sennit::transport::sim {
+
+int World::next_in_turn() {
+    std::uint64_t candidates = 0;
+    for (int rank = 0; rank < size_; ++rank)
+        if (members_[rank].has_turns) ++candidates;
+    if (candidates == 0) return -1;
+    std::uint64_t left = draw(candidates);
+    for (int rank = 0; rank < size_; ++rank) {
+        if (!members_[rank].has_turns) continue;
+        if (left-- == 0) return rank;
+    }
+    return -1;
+}
+
+void World::pass_to(int rank) {
+    if (rank == holder_) return;
+    holder_ = rank;
+    ++counters_.turns;
+    if (rank >= 0) (void)pthread_cond_signal(&members_[rank].turn);
+}
+
+void World::wait_for_turn(int rank) {
+    timespec end{};
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += kStuckNs / 1'000'000'000;
+    while (holder_ != rank && !counters_.lockstep_broken) {
+        if (pthread_cond_timedwait(&members_[rank].turn, &lock_, &end) != ETIMEDOUT) continue;
+        if (holder_ == rank || counters_.lockstep_broken) return;
+        counters_.lockstep_broken = true;
+        log(SENNIT_LOG_ERROR,
+            "path sim: rank %d had the turn too long without progress; lockstep has ended",
+            holder_);
+        for (int other = 0; other < size_; ++other)
+            (void)pthread_cond_signal(&members_[other].turn);
+    }
+}
+
+void World::open_gate() {
+    if (gate_open_ || gate_ < size_) return;
+    gate_open_ = true;
+    pass_to(next_in_turn());
+}
+
+void World::take_turn(int rank) {
+    if (counters_.lockstep_broken) return;
+    Member &member = members_[rank];
+    if (!member.has_turns) {
+        member.has_turns = true;
+        ++gate_;
+        open_gate();
+    } else {
+        pass_to(next_in_turn());
+    }
+    wait_for_turn(rank);
+}
+
+void World::leave_turns(int rank) {
+    Member &member = members_[rank];
+    if (member.has_turns) {
+        member.has_turns = false;
+        if (holder_ == rank) pass_to(next_in_turn());
+        return;
+    }
+    ++gate_;
+    open_gate();
+}
+
+}  // namespace sennit::transport::sim

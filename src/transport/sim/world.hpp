@@ -1,0 +1,224 @@
+// The world of the path sim: members, flights, the clock, and what is due when. One per job, shared
+// by the transports of its ranks; everything is guarded by its mutex. Made by rank 0's open(), kept
+// by counted references. Called by sim.cpp only.
+//
+// The clock counts progress calls of all ranks. An operation becomes a flight: parts that move
+// bytes, the acknowledgement that completes it, perhaps an event, each due at a step of its own.
+// What is due is done by whoever makes progress then, in the order of (step, draw): the target does
+// nothing for it.
+#pragma once
+
+#include <pthread.h>
+
+#include "transport/sim/settings.hpp"
+#include "transport/sim/sim.hpp"
+
+namespace sennit::transport::sim {
+
+// The handle of rank r's control block is this bit and r; a segment's never has it.
+inline constexpr std::uint64_t kControlHandle = std::uint64_t{1} << 63;
+inline constexpr int kMostMembers = 64;
+inline constexpr int kPartsPerFlight = 4;
+inline constexpr int kDeliveriesPerStep = 64;
+inline constexpr int kHandoversPerProgress = 64;
+inline constexpr std::int64_t kStuckNs = 60'000'000'000;  // a turn that takes longer is none
+
+struct Flight {
+    Operation *operation;
+    int from;
+    int to;
+    unsigned rail;
+    bool is_put;
+    bool has_event;
+    bool over;       // its completion is on the initiator's list, or was handed over
+    bool cancelled;  // nothing of it happens any more
+    sennit_status status;
+    std::byte *remote;  // first byte at the owner
+    std::byte *local;
+    std::uint64_t bytes;
+    const std::atomic<std::uint32_t> *live;  // holds `segment` while the memory may be touched
+    std::uint32_t segment;
+    int parts_left;
+    int references;  // dues, the flying list, completion list, event list
+    std::uint64_t event;
+    std::uint64_t number;  // in the order of submission
+    Flight *next_flying;   // neither completed nor cancelled
+    Flight *previous_flying;
+    Flight *next_completed;  // also the list of free flights
+    Flight *next_event;
+};
+
+struct Due {
+    enum class What : std::uint8_t { part, acknowledgement, event };
+    std::uint64_t step;
+    std::uint64_t order;
+    Flight *flight;
+    std::uint64_t begin;  // of the part
+    std::uint64_t end;
+    What what;
+};
+
+// The dues as a heap, first due first.
+class DueHeap {
+  public:
+    bool reserve(std::size_t more);
+    void push(const Due &due);  // reserved before
+    const Due *first() const { return count_ == 0 ? nullptr : &dues_[0]; }
+    Due pop();
+    void close();
+
+  private:
+    static bool before(const Due &a, const Due &b) {
+        return a.step != b.step ? a.step < b.step : a.order < b.order;
+    }
+    Due *dues_ = nullptr;
+    std::size_t count_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+// A segment of another rank as one member reaches it.
+struct Attachment {
+    int owner = -1;
+    std::uint32_t generation = 0;
+    std::byte *base = nullptr;
+    std::uint64_t bytes = 0;
+    const std::atomic<std::uint32_t> *live = nullptr;
+    std::uint32_t segment = 0;  // 0: the slot is free
+};
+
+enum class MemberState : std::uint8_t { absent, present, left, dead };
+
+struct Member {
+    MemberState state = MemberState::absent;
+    bool has_turns = false;  // takes part in lockstep
+    ControlBlock *control = nullptr;
+    Attachment *attachments = nullptr;
+    std::uint32_t attachment_count = 0;
+    Flight *completed_first = nullptr;
+    Flight *completed_last = nullptr;
+    Flight *event_first = nullptr;
+    Flight *event_last = nullptr;
+    std::uint64_t open[kMostRails] = {};
+    pthread_cond_t turn;
+};
+
+// Flights are made so many at a time and never move.
+struct FlightChunk {
+    FlightChunk *next;
+    Flight flights[64];
+};
+
+// What a progress call hands to its rank, outside the lock.
+struct Handover {
+    struct Done {
+        Operation *operation;
+        sennit_status status;
+    };
+    struct Event {
+        int from;
+        std::uint64_t value;
+    };
+    Done done[kHandoversPerProgress];
+    Event events[kHandoversPerProgress];
+    int done_count = 0;
+    int event_count = 0;
+};
+
+class World {
+  public:
+    // Null without memory.
+    static World *make(const Settings &settings, int size);
+    static World *find(std::uint64_t id);  // counts a reference; null if there is none
+    static World *find_of(const Rank &rank);
+    void hold();
+    void release();
+
+    std::uint64_t id() const { return id_; }
+    const Settings &settings() const { return settings_; }
+
+    void enter(int rank, const Rank *object);
+    void introduce(int rank, ControlBlock *control);
+    // The member is `left`; what it or others had under way with it is ended.
+    void leave(int rank);
+
+    sennit_status attach(int rank, int owner, const SegmentRecord &record, std::uint64_t *handle);
+    void detach(int rank, std::uint64_t handle);
+
+    Submit submit(int rank, Operation *operation);
+    // One step of the clock.
+    void step(int rank, Handover *out);
+    // What is left to hand over, without a step.
+    void collect(int rank, Handover *out);
+
+    // The state of all members as far as it changed since *seen.
+    bool changed(std::uint64_t *seen);
+    MemberState state_of(int rank);
+    bool rail_failed(unsigned rail);
+    void fail_rail(unsigned rail);
+    void kill(int rank);
+    Counters counters();
+
+  private:
+    World(const Settings &settings, int size);
+    ~World();
+    bool allocate();
+
+    // world.cpp; all with the mutex held.
+    std::uint64_t draw(std::uint64_t limit);
+    void trace(std::uint64_t what, std::uint64_t a, std::uint64_t b, std::uint64_t c);
+    Flight *take_flight();
+    void drop(Flight *flight);
+    bool resolve(int rank, const Operation &operation, Flight *flight);
+    void schedule(Flight *flight);
+    void land_part(const Due &due);
+    void note_arrival(const Flight &flight);
+    void land_event(Flight *flight);
+    void complete(Flight *flight, sennit_status status);
+    void cancel(Flight *flight, sennit_status status);
+    void break_rail(unsigned rail);
+    void lose(int rank, MemberState state);
+    void strike();
+    void run_due();
+    void fill(Member &member, Handover *out);
+    std::size_t pair(int from, int to) const {
+        return static_cast<std::size_t>(from) * static_cast<std::size_t>(size_) +
+               static_cast<std::size_t>(to);
+    }
+
+    // turns.cpp; with the mutex held.
+    void take_turn(int rank);
+    void leave_turns(int rank);
+    void open_gate();
+    int next_in_turn();
+    void pass_to(int rank);
+    void wait_for_turn(int rank);
+
+    const Settings settings_;
+    const int size_;
+    std::uint64_t id_ = 0;
+    int references_ = 1;     // guarded by the process lock, as are the next two
+    World *next_ = nullptr;  // in the list of all worlds
+    const Rank *objects_[kMostMembers] = {};
+
+    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+    std::uint64_t random_;
+    std::uint64_t order_ = 0;
+    std::uint64_t flight_number_ = 0;
+    Counters counters_{};
+    Member members_[kMostMembers];
+    std::uint64_t changes_ = 0;
+    bool rail_failed_[kMostRails] = {};
+    std::uint64_t rail_lag_[kMostRails] = {};
+    DueHeap heap_;
+    Flight *flying_ = nullptr;
+    Flight *free_flights_ = nullptr;
+    FlightChunk *chunks_ = nullptr;
+    std::uint64_t *last_end_ = nullptr;     // [pair * rails + rail]: step the last put there ends
+    std::uint64_t *last_number_ = nullptr;  // [pair * rails + rail]: latest put that has arrived
+
+    int gate_ = 0;  // members that came to their first turn or left before it
+    bool gate_open_ = false;
+    int holder_ = -1;  // whose turn it is
+};
+
+}  // namespace sennit::transport::sim
