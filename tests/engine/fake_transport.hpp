@@ -1,0 +1,127 @@
+// A transport that does what a test tells it: accepts, says "again", refuses, fails rails, and
+// completes in any order. It keeps what it was given, so that the test can look.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "base/fail.hpp"
+#include "transport/transport.hpp"
+
+namespace sennit::test {
+
+class FakeTransport : public transport::Transport {
+  public:
+    using Operation = transport::Operation;
+    using Submit = transport::Submit;
+
+    explicit FakeTransport(std::size_t memory_bytes) : memory(memory_bytes) {}
+
+    transport::Traits fake{"fake", SENNIT_PATH_SIM, false, false, 1, 64, 1024};
+    std::vector<std::byte> memory;  // what handle 1 names, on every peer
+    std::vector<Operation> seen;    // copies of what was accepted, in order
+    std::deque<Operation *> held;   // accepted, not completed
+    std::size_t room = SIZE_MAX;    // accept while fewer are held
+    std::set<unsigned> broken_rails;
+    bool complete_at_once = false;
+    bool complete_in_progress = false;  // everything held, in order
+    sennit_status refuse_with = SENNIT_OK;
+    int progress_calls = 0;
+    std::function<void()> in_progress;
+
+    // Moves the data if the status is OK and completes the operation.
+    void complete(Operation *operation, sennit_status status) {
+        held.erase(std::find(held.begin(), held.end(), operation));
+        finish(operation, status);
+    }
+    // What complete() does, but from the next progress().
+    void complete_later(Operation *operation, sennit_status status) {
+        later_.push_back({operation, status});
+    }
+
+    const transport::Traits &traits() const override { return fake; }
+    sennit_status open(Rank &, const char *, const transport::EventSink &) override {
+        return SENNIT_OK;
+    }
+    void address(transport::Address *) override {}
+    sennit_status connect(const transport::Address *, const Deadline &) override {
+        return SENNIT_OK;
+    }
+    Reason reach(int) override { return Reason{Reason::Code::taken}; }
+    void forget(int) override {}
+    sennit_status attach(int, const SegmentRecord &, transport::Remote *) override {
+        return SENNIT_OK;
+    }
+    void detach(int, const SegmentRecord &, const transport::Remote &) override {}
+
+    Submit submit(Operation *operation) override {
+        if (broken_rails.count(operation->rail) != 0) {
+            (void)fail(SENNIT_ERR_FABRIC, "the rail is broken");
+            return Submit::failed;
+        }
+        if (refuse_with != SENNIT_OK) {
+            (void)fail(refuse_with, "refused by the test");
+            return Submit::failed;
+        }
+        if (held.size() >= room) return Submit::again;
+        seen.push_back(*operation);
+        if (complete_at_once) {
+            finish(operation, SENNIT_OK);
+        } else {
+            held.push_back(operation);
+        }
+        return Submit::accepted;
+    }
+
+    int progress() override {
+        ++progress_calls;
+        if (in_progress) in_progress();
+        int completed = 0;
+        while (!later_.empty()) {
+            const auto [operation, status] = later_.front();
+            later_.pop_front();
+            complete(operation, status);
+            ++completed;
+        }
+        if (complete_in_progress) {
+            while (!held.empty()) {
+                complete(held.front(), SENNIT_OK);
+                ++completed;
+            }
+        }
+        return completed;
+    }
+
+    bool rail_usable(unsigned rail) const override { return broken_rails.count(rail) == 0; }
+
+    void close(const Deadline &) override {
+        while (!held.empty())
+            complete(held.front(), SENNIT_ERR_PEER_LOST);
+    }
+
+  private:
+    struct Later {
+        Operation *operation;
+        sennit_status status;
+    };
+
+    void finish(Operation *operation, sennit_status status) {
+        if (status == SENNIT_OK) {
+            std::byte *there = memory.data() + operation->offset;
+            if (operation->kind == Operation::Kind::get) {
+                std::memcpy(operation->local, there, operation->bytes);
+            } else {
+                std::memcpy(there, operation->local, operation->bytes);
+            }
+        }
+        operation->completed(operation, status);
+    }
+
+    std::deque<Later> later_;
+};
+
+}  // namespace sennit::test
