@@ -283,21 +283,6 @@ int engine_request_peer(Rank &rank, sennit_request request) {
     return record == nullptr ? -1 : record->peer;
 }
 
-sennit_status engine_abandon(Rank &rank, sennit_request request) {
-    if (request.handle == 0) return SENNIT_OK;
-    if (rank.engine == nullptr) return no_request(request);
-    Engine &engine = *rank.engine;
-    const Locked locked(engine);
-    Record *record = find_request(engine, request);
-    if (record == nullptr) return no_request(request);
-    if (record->state == State::complete) {
-        engine.records.give_back(record);
-    } else {
-        record->kind = Kind::abandoned;
-    }
-    return SENNIT_OK;
-}
-
 sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline) {
     if (rank.engine == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;

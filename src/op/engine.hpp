@@ -51,9 +51,6 @@ sennit_status engine_implicit(Rank &rank, Direction direction, const Target &tar
 sennit_status engine_test(Rank &rank, sennit_request request, bool progress, int *done);
 // The peer of a request that is still open, -1 if it is none.
 int engine_request_peer(Rank &rank, sennit_request request);
-// Gives a request up whose wait ended with PEER_LOST: it is no request any more. Its private buffer
-// stays lent until the transport has returned it, in finalize at the latest. ARG as above.
-sennit_status engine_abandon(Rank &rank, sennit_request request);
 
 // All implicit operations and puts to `peer` (kAnyPeer: to all) are complete. Reports the first
 // error of implicit operations since the last flush of that peer, once.

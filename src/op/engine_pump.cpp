@@ -165,8 +165,7 @@ void finish(Engine &engine, PeerQueue &queue, Record *record) {
         queue.implicit_error = record->status;
         queue.implicit_direction = record->direction;
     }
-    if (record->kind == Kind::implicit || record->kind == Kind::abandoned)
-        engine.records.give_back(record);
+    if (record->kind == Kind::implicit) engine.records.give_back(record);
 }
 
 // The piece is over for good.
@@ -237,8 +236,9 @@ void enqueue(Engine &engine, Record *record) {
         std::uint64_t usable = 0;
         for (unsigned rail = 0; rail < lane.rails; ++rail)
             if (lane.transport->rail_usable(rail)) ++usable;
-        const std::uint64_t share = record->bytes / std::max<std::uint64_t>(usable, 1) + 64;
-        record->piece_bytes = std::min(record->piece_bytes, share & ~std::uint64_t{63});
+        usable = std::max<std::uint64_t>(usable, 1);
+        const std::uint64_t share = (record->bytes + usable - 1) / usable;
+        record->piece_bytes = std::min(record->piece_bytes, (share + 63) & ~std::uint64_t{63});
     }
     if (record->direction == Direction::put && queue.next_put_is_barrier) {
         record->barrier_put = true;
@@ -314,6 +314,8 @@ void progress(Engine &engine) {
         if (queue == last) last = nullptr;
         pump(engine, *queue, &budget);
     }
+    // Another one is first next time: where there is room for one piece, each gets it in turn.
+    if (engine.active_first != engine.active_last) activate(engine, *next_active(engine));
 }
 
 }  // namespace sennit::op

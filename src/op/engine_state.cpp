@@ -58,8 +58,7 @@ const char *check_record(const Record &record) {
             if (record.open != 0) return "a complete record has pieces out";
             if (record.own_in_use) return "a complete record has its own piece out";
             if (record.on_flush_list) return "a complete record is on a flush list";
-            if (record.kind == Kind::implicit || record.kind == Kind::abandoned)
-                return "a complete record that nobody takes is kept";
+            if (record.kind == Kind::implicit) return "a complete record nobody takes is kept";
             break;
     }
     return nullptr;

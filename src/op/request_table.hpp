@@ -30,8 +30,7 @@ enum class Kind : std::uint8_t {
     starting,  // its caller is still inside the start
     blocking,  // the caller takes the status
     request,   // wait or test takes it
-    implicit,  // frees itself, error to flush
-    abandoned  // frees itself, error dropped
+    implicit   // frees itself, error to flush
 };
 
 struct Record {

@@ -1,6 +1,7 @@
 // The transports of this build, best first.
 #include "transport/inproc/inproc.hpp"
 #include "transport/mapped/mapped.hpp"
+#include "transport/sim/sim.hpp"
 #include "transport/transport.hpp"
 
 namespace sennit::transport {
@@ -8,6 +9,7 @@ namespace sennit::transport {
 const Maker kMakers[] = {
     {SENNIT_PATH_INPROC, true, make_inproc},
     {SENNIT_PATH_MAPPED, true, make_mapped},
+    {SENNIT_PATH_SIM, false, make_sim},
     {SENNIT_PATH_NONE, false, nullptr},
 };
 

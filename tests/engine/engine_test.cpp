@@ -313,7 +313,6 @@ TEST_F(EngineTest, a_handle_is_good_once_and_a_made_up_one_never) {
     EXPECT_EQ(op::engine_test(rank(), first, true, &done), SENNIT_ERR_ARG);
     EXPECT_EQ(done, 5);
     EXPECT_EQ(op::engine_request_peer(rank(), first), -1);
-    EXPECT_EQ(op::engine_abandon(rank(), first), SENNIT_ERR_ARG);
     fake.complete_in_progress = false;
     const sennit_request second = put_nb(1, 0, 8);
     EXPECT_NE(second.handle, first.handle);  // the same slot, another generation
@@ -548,18 +547,6 @@ TEST_F(EngineTest, a_blocking_operation_ends_with_peer_lost_even_if_the_transpor
     fake.complete_later(fake.held[0], SENNIT_ERR_PEER_LOST);
     make_progress(rank());
     EXPECT_EQ(rank().engine->records.in_use(), 0u);
-}
-
-TEST_F(EngineTest, an_abandoned_request_frees_itself_and_says_nothing) {
-    start();
-    const sennit_request request = put_nb(1, 0, 8);
-    EXPECT_EQ(op::engine_abandon(rank(), request), SENNIT_OK);
-    int done = 0;
-    EXPECT_EQ(op::engine_test(rank(), request, true, &done), SENNIT_ERR_ARG);
-    fake.complete_later(fake.held[0], SENNIT_ERR_PEER_LOST);
-    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
-    EXPECT_EQ(rank().engine->records.in_use(), 0u);
-    expect_sound();
 }
 
 TEST_F(EngineTest, the_end_completes_what_is_open) {

@@ -22,8 +22,9 @@ class Ranks {
   public:
     explicit Ranks(int size) {
         for (int world_rank = 0; world_rank < size; ++world_rank) {
-            Rank *rank = process_claim_rank();
-            if (rank == nullptr) throw std::runtime_error("no rank object is free");
+            Rank *rank = nullptr;
+            if (process_claim_rank(&rank) != SENNIT_OK)
+                throw std::runtime_error(thread_error()->text);
             ranks_.push_back(rank);
             rank->world_rank = world_rank;
             rank->bootstrap.rank = world_rank;

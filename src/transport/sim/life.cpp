@@ -2,16 +2,23 @@
 #include <cstdlib>
 #include <new>
 
-#include "runtime/process.hpp"
 #include "transport/sim/world.hpp"
 
 namespace sennit::transport::sim {
 namespace {
 
-// Of the address space, guarded by the process lock: the worlds that some rank or test holds. Ranks
-// find the world of their job here by its number, so that none ever follows a stale address.
+// Of the address space, not of a rank: the worlds that some rank or test holds. Ranks find the
+// world of their job here by its number, so that none ever follows a stale address.
+pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 World *all_worlds = nullptr;
 std::uint64_t last_id = 0;
+
+void lock_list() {
+    (void)pthread_mutex_lock(&list_lock);
+}
+void unlock_list() {
+    (void)pthread_mutex_unlock(&list_lock);
+}
 
 }  // namespace
 
@@ -41,44 +48,44 @@ World *World::make(const Settings &settings, int size) {
         delete world;
         return nullptr;
     }
-    process_lock();
+    lock_list();
     world->id_ = ++last_id;
     world->next_ = all_worlds;
     all_worlds = world;
-    process_unlock();
+    unlock_list();
     return world;
 }
 
 World *World::find(std::uint64_t id) {
-    process_lock();
+    lock_list();
     World *world = all_worlds;
     while (world != nullptr && world->id_ != id)
         world = world->next_;
     if (world != nullptr) ++world->references_;
-    process_unlock();
+    unlock_list();
     return world;
 }
 
 World *World::find_of(const Rank &rank) {
-    process_lock();
+    lock_list();
     World *found = nullptr;
     for (World *world = all_worlds; world != nullptr && found == nullptr; world = world->next_) {
         for (const Rank *object : world->objects_)
             if (object == &rank) found = world;
     }
     if (found != nullptr) ++found->references_;
-    process_unlock();
+    unlock_list();
     return found;
 }
 
-void World::hold() {
-    process_lock();
-    ++references_;
-    process_unlock();
+void World::name_object(int rank, const Rank *object) {
+    lock_list();
+    objects_[rank] = object;
+    unlock_list();
 }
 
 void World::release() {
-    process_lock();
+    lock_list();
     const bool last = --references_ == 0;
     if (last) {
         World **link = &all_worlds;
@@ -86,7 +93,7 @@ void World::release() {
             link = &(*link)->next_;
         *link = next_;
     }
-    process_unlock();
+    unlock_list();
     if (last) delete this;
 }
 

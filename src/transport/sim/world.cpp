@@ -6,7 +6,6 @@
 #include <new>
 
 #include "base/fail.hpp"
-#include "runtime/process.hpp"
 #include "transport/sim/copy.hpp"
 
 namespace sennit::transport::sim {
@@ -34,9 +33,7 @@ void World::introduce(int rank, ControlBlock *control) {
 }
 
 void World::enter(int rank, const Rank *object) {
-    process_lock();
-    objects_[rank] = object;
-    process_unlock();
+    name_object(rank, object);
     const Locked locked(lock_);
     if (members_[rank].state == MemberState::absent) members_[rank].state = MemberState::present;
 }
@@ -418,9 +415,7 @@ void World::collect(int rank, Handover *out) {
 }
 
 void World::leave(int rank) {
-    process_lock();
-    objects_[rank] = nullptr;
-    process_unlock();
+    name_object(rank, nullptr);
     const Locked locked(lock_);
     lose(rank, MemberState::left);
     Member &member = members_[rank];

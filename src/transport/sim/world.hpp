@@ -130,7 +130,6 @@ class World {
     static World *make(const Settings &settings, int size);
     static World *find(std::uint64_t id);  // counts a reference; null if there is none
     static World *find_of(const Rank &rank);
-    void hold();
     void release();
 
     std::uint64_t id() const { return id_; }
@@ -162,6 +161,7 @@ class World {
     World(const Settings &settings, int size);
     ~World();
     bool allocate();
+    void name_object(int rank, const Rank *object);
 
     // world.cpp; all with the mutex held.
     std::uint64_t draw(std::uint64_t limit);
@@ -196,7 +196,7 @@ class World {
     const Settings settings_;
     const int size_;
     std::uint64_t id_ = 0;
-    int references_ = 1;     // guarded by the process lock, as are the next two
+    int references_ = 1;     // guarded by the lock of the list of worlds, as the next two
     World *next_ = nullptr;  // in the list of all worlds
     const Rank *objects_[kMostMembers] = {};
 
