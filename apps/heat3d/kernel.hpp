@@ -1,0 +1,37 @@
+// The computing of one time step on one rank's block of cells. Compiled once; every program links
+// the same object, so that the ways of communication differ in nothing else.
+//
+// Invariant: a cell's new temperature is one fixed expression of its own and its six neighbours'
+// old ones, whatever the block's shape, so any decomposition gives the same field to the bit.
+#pragma once
+
+#include "layer.hpp"
+
+#include <array>
+
+namespace heat3d {
+
+// A rank's block, without ghost cells, and the layers just outside its six sides. These may lie in
+// a buffer, in a neighbour's field, in the block itself (an insulated side mirrors it), or be one
+// row of constants seen with stride 0.
+struct Block {
+    Shape shape;
+    const double *cells = nullptr;
+    std::array<Layer, kSides> around;
+};
+
+// The scheme: explicit Euler in time, second-order central differences in space, of
+//     dT/dt = div(a(T) grad T),  a(T) = a (1 + slope T).
+// x, y, z are a * time step / spacing^2. With q(T) = T + slope T^2 / 2 the equation reads
+// dT/dt = a laplace(q), and the arithmetic mean of a(T) on the face of two cells times their
+// difference of T is exactly their difference of a q, so one transformation serves.
+struct Stencil {
+    double x = 0, y = 0, z = 0;
+    double slope = 0;
+};
+
+// Writes the new temperatures to `to` (same shape as `from.cells`, not overlapping). Returns the
+// largest change of a cell if `measure`, else 0. Every temperature must be finite.
+double step(const Block &from, double *to, const Stencil &stencil, bool measure);
+
+}  // namespace heat3d

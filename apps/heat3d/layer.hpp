@@ -1,0 +1,84 @@
+// Layers: the one-cell-thick faces of a block of cells, wherever they lie in memory. Used by the
+// kernel, the boundary and both ways of communication; owns nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace heat3d {
+
+// The six sides of a block, in pairs along x, y and z: first the lower, then the upper one.
+enum Side : int { west = 0, east = 1, south = 2, north = 3, down = 4, up = 5 };
+inline constexpr int kSides = 6;
+inline constexpr std::array<Side, kSides> kAllSides{west, east, south, north, down, up};
+
+inline constexpr int axis_of(Side side) {
+    return side / 2;
+}
+inline constexpr bool is_upper(Side side) {
+    return side % 2 == 1;
+}
+inline constexpr Side opposite(Side side) {
+    return static_cast<Side>(side ^ 1);
+}
+
+// A block's cells lie without gaps: cell (i, j, k) is at i + nx * (j + ny * k).
+struct Shape {
+    std::size_t nx = 0, ny = 0, nz = 0;
+    std::size_t plane() const { return nx * ny; }
+    std::size_t cells() const { return nx * ny * nz; }
+};
+
+// The cells of a layer in rows: rows along x, or along y in a layer across x.
+struct LayerShape {
+    std::size_t row_cells = 0, rows = 0;
+    std::size_t cells() const { return row_cells * rows; }
+};
+
+inline constexpr LayerShape layer_shape(const Shape &shape, Side side) {
+    if (axis_of(side) == 0) return {shape.ny, shape.nz};
+    return {shape.nx, axis_of(side) == 1 ? shape.nz : shape.ny};
+}
+
+// Cell c of row r is cells[c * cell_stride + r * row_stride]. Strides of 0 repeat a cell or a row.
+// Across x the cell stride is free, elsewhere it is 1.
+struct Layer {
+    const double *cells = nullptr;
+    std::ptrdiff_t cell_stride = 1;
+    std::ptrdiff_t row_stride = 0;
+};
+
+// Where the outermost cells of a block at one of its sides lie within the block, in cells.
+struct Place {
+    std::size_t offset = 0;
+    std::ptrdiff_t cell_stride = 1;
+    std::ptrdiff_t row_stride = 0;
+};
+
+inline Place inner_place(const Shape &shape, Side side) {
+    const auto nx = static_cast<std::ptrdiff_t>(shape.nx);
+    const auto plane = static_cast<std::ptrdiff_t>(shape.plane());
+    if (axis_of(side) == 0) return {is_upper(side) ? shape.nx - 1 : 0, nx, plane};
+    if (axis_of(side) == 1) return {is_upper(side) ? shape.plane() - shape.nx : 0, 1, plane};
+    return {is_upper(side) ? shape.cells() - shape.plane() : 0, 1, nx};
+}
+
+inline Layer inner_layer(const double *cells, const Shape &shape, Side side) {
+    const Place place = inner_place(shape, side);
+    return {cells + place.offset, place.cell_stride, place.row_stride};
+}
+
+// A layer whose cells lie one after the other in a buffer.
+inline Layer packed_layer(const double *cells, const LayerShape &shape) {
+    return {cells, 1, static_cast<std::ptrdiff_t>(shape.row_cells)};
+}
+
+inline bool is_packed(const Layer &layer, const LayerShape &shape) {
+    return layer.cell_stride == 1 &&
+           layer.row_stride == static_cast<std::ptrdiff_t>(shape.row_cells);
+}
+
+// Copies a layer into a buffer, packed.
+void copy_layer(const Layer &from, const LayerShape &shape, double *to);
+
+}  // namespace heat3d
