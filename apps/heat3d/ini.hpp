@@ -1,0 +1,24 @@
+// Reading a small INI file: lines `key = value`, comments from `#` or `;` at the start of a line or
+// after a blank, a section line `[heat3d]` that may be left out. Called by options.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heat3d {
+
+struct IniEntry {
+    std::string key;
+    std::string value;
+    int line = 0;
+};
+
+// The entries in order. `name` is the file's, for messages. Throws Failure, with name and line, for
+// a line that is none of the above, an empty key, a key that was given before, another section.
+std::vector<IniEntry> parse_ini(std::string_view text, const std::string &name);
+
+// The same for a file. Throws Failure also when it can not be read.
+std::vector<IniEntry> read_ini(const std::string &path);
+
+}  // namespace heat3d
