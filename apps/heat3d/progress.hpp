@@ -1,0 +1,28 @@
+// The progress line on stderr: on a terminal one line that is written over, else a line now and
+// then. Only one rank has one that is not off.
+#pragma once
+
+#include "times.hpp"
+
+#include <cstdint>
+
+namespace heat3d {
+
+class Progress {
+  public:
+    Progress(bool on, std::int64_t max_steps);
+    // Says where the run is, unless it did so a moment ago.
+    void at(std::int64_t steps, double residual, Clock::time_point now);
+    void end(std::int64_t steps, double residual);
+
+  private:
+    void say(std::int64_t steps, double residual, bool last);
+
+    bool on_;
+    bool terminal_;
+    bool said_ = false;
+    std::int64_t max_steps_;
+    Clock::time_point next_;
+};
+
+}  // namespace heat3d

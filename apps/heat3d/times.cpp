@@ -1,0 +1,55 @@
+// Counting durations; see times.hpp.
+#include "times.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace heat3d {
+namespace {
+
+constexpr int kClassBits = 5;
+constexpr std::uint64_t kClasses = std::uint64_t{1} << kClassBits;
+
+// Below 2 * kClasses every nanosecond has its class; above, the leading kClassBits + 1 bits choose.
+std::size_t class_of(std::uint64_t ns) {
+    const int shift = std::max(0, static_cast<int>(std::bit_width(ns)) - kClassBits - 1);
+    return static_cast<std::size_t>(shift) * kClasses + (ns >> shift);
+}
+
+double middle_of(std::size_t index) {
+    if (index < 2 * kClasses) return static_cast<double>(index);
+    const std::size_t shift = index / kClasses - 1;
+    const std::uint64_t leading = index - shift * kClasses;
+    const double width = static_cast<double>(std::uint64_t{1} << shift);
+    return (static_cast<double>(leading) + 0.5) * width;
+}
+
+constexpr std::size_t kClassCount = (64 - kClassBits + 1) * kClasses;
+
+}  // namespace
+
+Histogram::Histogram() : counts_(kClassCount) {}
+
+void Histogram::add(std::int64_t ns) {
+    ++counts_[class_of(static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)))];
+    ++total_;
+}
+
+double Histogram::median_ns() const {
+    std::uint64_t below = 0;
+    for (std::size_t index = 0; index < counts_.size(); ++index) {
+        below += counts_[index];
+        if (2 * below >= total_ && total_ > 0) return middle_of(index);
+    }
+    return 0;
+}
+
+void Times::add_step(std::int64_t compute_ns, std::int64_t exchange_ns,
+                     std::int64_t synchronise_ns) {
+    compute.add(compute_ns);
+    exchange.add(exchange_ns);
+    synchronise.add(synchronise_ns);
+    communicate.add(exchange_ns + synchronise_ns);
+}
+
+}  // namespace heat3d
