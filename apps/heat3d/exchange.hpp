@@ -2,7 +2,7 @@
 // each program has one implementation (sennit_exchange.cpp, mpi_exchange.cpp).
 //
 // A rank has two fields of its block and computes one from the other in turn:
-//     exchange(f)                 the layers around field f are ready to be read
+//     exchange_layers(f)          the layers around field f are ready to be read
 //     step from field f to 1 - f
 //     finish_step(change, check)  every rank that needs it may read field 1 - f; residual known
 // What a call costs is counted by the caller, around the call, for all implementations alike.
@@ -46,16 +46,18 @@ class Exchange {
     virtual std::vector<double> gather(const std::vector<double> &mine) = 0;
     static constexpr std::size_t kGatherLimit = 16;
 
-    // Allocates both fields and what exchange() needs. Throws Failure on all ranks, or on none.
+    // Allocates both fields and what exchange_layers() needs. Throws Failure on all ranks, or on
+    // none.
     virtual void open(const Decomposition &decomposition, const std::string &mode) = 0;
     // This rank's block; `field` is 0 or 1. Not collective, after open.
     virtual double *field(int field) = 0;
     // The neighbour's layer beyond `side`, which must have a neighbour. It stays at its place; its
-    // content is that of the last exchange(field), until the next finish_step. Not collective.
+    // content is that of the last exchange_layers(field), until the next finish_step. Not
+    // collective.
     virtual Layer outer_layer(int field, Side side) = 0;
 
     // Makes the outer layers of the field hold what the neighbours have in theirs.
-    virtual void exchange(int field) = 0;
+    virtual void exchange_layers(int field) = 0;
     // Ends a step. With `check`, the same on all ranks, returns the largest `change` of all, else
     // 0.
     virtual double finish_step(double change, bool check) = 0;

