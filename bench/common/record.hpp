@@ -1,0 +1,42 @@
+// One result of a benchmark, and the line of JSON it travels as: from the measuring programs to
+// `sennit bench`, and from there to whoever asked for --json.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "common/statistics.hpp"
+
+namespace sennit::bench {
+
+// Memory of an idle rank, of its process alone.
+struct MemoryUse {
+    Summary private_bytes;
+    double pss_bytes =
+        0.0;  // median; shared pages divided by the number of processes that map them
+};
+
+struct Record {
+    std::string bench;    // pingpong, put, get, barrier, start, memory
+    std::string subject;  // raw-*, sennit-*, openmpi-*, mpich-*
+    std::string job;      // whose ranks measured it: sennit, openmpi, mpich
+    std::uint64_t bytes = 0;
+    int ranks = 0;
+    std::optional<Summary> time_ns;   // of one operation; absent for memory
+    std::optional<MemoryUse> memory;  // memory only
+    double ratio_to_raw = 0.0;        // median over the fastest raw-* median of the same job
+};
+
+// Fields: bench, subject, bytes, ranks, median_ns, p5_ns, p95_ns, rounds, ratio_to_raw, job; memory
+// has null for the times and adds private_bytes, private_p5_bytes, private_p95_bytes, pss_bytes.
+nlohmann::ordered_json to_json(const Record &record);
+
+// Throws nlohmann::json::exception or std::invalid_argument when a field is missing or senseless.
+Record record_from_json(const nlohmann::ordered_json &line);
+
+// Empty if the record makes sense, else what is wrong with it.
+std::string complaint_about(const Record &record);
+
+}  // namespace sennit::bench

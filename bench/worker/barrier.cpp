@@ -1,0 +1,81 @@
+// Barriers of all ranks, against two by hand: every rank counts up on a line of its own and looks
+// at the others' lines; or all add to one counter, and the last to come opens the next generation.
+#include <sennit/sennit.h>
+
+#include "worker/cases.hpp"
+#include "worker/check.hpp"
+#include "worker/spin.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+Subject raw_flags(const Job &job) {
+    const int rank = job.rank();
+    const int size = job.size();
+    const bool yields = job.is_oversubscribed();
+    std::vector<std::uint64_t *> flags;
+    for (int other = 0; other < size; ++other) {
+        flags.push_back(job.raw_flag(0, other));
+    }
+    const std::uint64_t first = *flags[static_cast<std::size_t>(rank)];
+    return {"raw-flags", [=, number = first](std::size_t operations) mutable {
+                return time_batch(operations, [&] {
+                    ++number;
+                    post_flag(flags[static_cast<std::size_t>(rank)], number);
+                    for (std::uint64_t *flag : flags) {
+                        wait_for_flag(flag, number, yields);
+                    }
+                });
+            }};
+}
+
+Subject raw_counter(const Job &job) {
+    const auto size = static_cast<std::uint64_t>(job.size());
+    const bool yields = job.is_oversubscribed();
+    // Lines behind those of the flags: the payload of rank 0.
+    auto *const arrived = reinterpret_cast<std::uint64_t *>(job.raw_payload(0));
+    auto *const generation = reinterpret_cast<std::uint64_t *>(job.raw_payload(0) + kLineBytes);
+    const std::uint64_t first = *generation;
+    return {
+        "raw-counter", [=, number = first](std::size_t operations) mutable {
+            return time_batch(operations, [&] {
+                ++number;
+                // SYNC bench-counter: pairs with acquire in the same fetch_add of the last rank;
+                // what each did before it came.
+                if (Flag(*arrived).fetch_add(1, std::memory_order_acq_rel) + 1 == size * number) {
+                    post_flag(generation, number);
+                } else {
+                    wait_for_flag(generation, number, yields);
+                }
+            });
+        }};
+}
+
+Subject sennit_barrier_subject() {
+    return {"sennit-barrier", [](std::size_t operations) {
+                bool all_right = true;
+                const Interval elapsed = time_batch(operations, [&] {
+                    all_right &= sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK;
+                });
+                if (!all_right) {
+                    check(sennit_last_error()->status, "sennit_barrier");
+                }
+                return elapsed;
+            }};
+}
+
+}  // namespace
+
+void run_barrier(const Run &run) {
+    Case what{"barrier", 0, 1.0, {}};
+    what.subjects.push_back(raw_flags(run.job));
+    what.subjects.push_back(raw_counter(run.job));
+    what.subjects.push_back(sennit_barrier_subject());
+    for (Subject &subject : run.library.barrier(run.job)) {
+        what.subjects.push_back(std::move(subject));
+    }
+    measure_in_turn(run.job, what, run.limits);
+}
+
+}  // namespace sennit::bench

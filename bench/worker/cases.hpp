@@ -1,0 +1,26 @@
+// The benchmarks that ranks run together, one file each. Collective; rank 0 prints the results.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "worker/job.hpp"
+#include "worker/library.hpp"
+#include "worker/measure.hpp"
+
+namespace sennit::bench {
+
+struct Run {
+    const Job &job;
+    const Library &library;
+    Limits limits;
+    std::vector<std::uint64_t> sizes;  // bytes
+    std::size_t stride;                // of the words of a message that a ping-pong touches
+};
+
+void run_pingpong(const Run &run);
+void run_put(const Run &run);
+void run_get(const Run &run);
+void run_barrier(const Run &run);
+
+}  // namespace sennit::bench

@@ -1,0 +1,113 @@
+// See job.hpp. A piece of raw memory holds: the control words, one line per writer for its flag,
+// and the payload.
+#include "worker/job.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sennit/sennit.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "worker/check.hpp"
+#include "worker/spin.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+constexpr int kMaxRanks = 256;
+constexpr std::size_t kFlagsOffset = 4096;
+constexpr std::size_t kPayloadOffset = kFlagsOffset + kMaxRanks * kLineBytes;
+static_assert(kPayloadOffset % 4096 == 0);
+
+// Not an atomic: ranks read it between two barriers.
+struct Where {
+    cpu_set_t allowed;
+    int cpu;
+};
+
+}  // namespace
+
+struct Job::Control {
+    Interval interval;
+    Where where;
+};
+
+Job::Job(std::string name, std::size_t payload_bytes)
+    : m_name(std::move(name)), m_rank(sennit_rank()), m_size(sennit_size()) {
+    static_assert(sizeof(Control) <= kFlagsOffset);
+    if (m_size > kMaxRanks) {
+        throw std::runtime_error(fmt::format("at most {} ranks can measure together", kMaxRanks));
+    }
+    m_memory = std::make_unique<RawMemory>(m_rank, m_size, kPayloadOffset + payload_bytes);
+    Where where{};
+    sched_getaffinity(0, sizeof where.allowed, &where.allowed);
+    where.cpu = sched_getcpu();
+    control(m_rank)->where = where;
+    barrier();
+    m_oversubscribed = find_oversubscription();
+    barrier();
+}
+
+Job::Control *Job::control(int owner) const {
+    return reinterpret_cast<Control *>(m_memory->piece(owner));
+}
+
+bool Job::find_oversubscription() const {
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (int rank = 0; rank < m_size; ++rank) {
+        CPU_OR(&all, &all, &control(rank)->where.allowed);
+    }
+    return m_size > CPU_COUNT(&all);
+}
+
+std::string Job::describe_binding() const {
+    std::string text = fmt::format("{} ranks on cpus", m_size);
+    for (int rank = 0; rank < m_size; ++rank) {
+        const Where &where = control(rank)->where;
+        if (CPU_COUNT(&where.allowed) != 1) {
+            return fmt::format("{} ranks, not bound to one cpu each", m_size);
+        }
+        text += fmt::format(" {}", where.cpu);
+    }
+    return text;
+}
+
+void Job::barrier() const {
+    check(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "sennit_barrier");
+}
+
+double Job::span_over_ranks(const Interval &mine) const {
+    control(m_rank)->interval = mine;
+    barrier();
+    double start = std::numeric_limits<double>::infinity();
+    double end = 0.0;
+    for (int rank = 0; rank < m_size; ++rank) {
+        const Interval interval = control(rank)->interval;
+        if (interval.end_ns >= interval.start_ns) {
+            start = std::min(start, interval.start_ns);
+            end = std::max(end, interval.end_ns);
+        }
+    }
+    barrier();
+    if (end < start) {
+        throw std::runtime_error("no rank measured anything");
+    }
+    return end - start;
+}
+
+std::uint64_t *Job::raw_flag(int owner, int writer) const {
+    std::byte *flags = m_memory->piece(owner) + kFlagsOffset;
+    return reinterpret_cast<std::uint64_t *>(flags + static_cast<std::size_t>(writer) * kLineBytes);
+}
+
+std::byte *Job::raw_payload(int owner) const {
+    return m_memory->piece(owner) + kPayloadOffset;
+}
+
+}  // namespace sennit::bench

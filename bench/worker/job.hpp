@@ -1,0 +1,60 @@
+// The ranks that measure together: who they are, where they run, and how they meet and average.
+// One per process, made by main.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "worker/raw_memory.hpp"
+
+namespace sennit::bench {
+
+// On the clock of the node. Empty on ranks that do not time.
+struct Interval {
+    double start_ns;
+    double end_ns;
+};
+inline constexpr Interval kNotTimed{0.0, -1.0};
+
+class Job {
+  public:
+    // Collective, after Sennit was started. `name` says who started the ranks: sennit, openmpi,
+    // mpich. Each rank has `payload_bytes` of raw memory at raw_payload().
+    Job(std::string name, std::size_t payload_bytes);
+
+    const std::string &name() const { return m_name; }
+    int rank() const { return m_rank; }
+    int size() const { return m_size; }
+
+    // More ranks than cores that they may use: waits give the core away.
+    bool is_oversubscribed() const { return m_oversubscribed; }
+
+    // "2 ranks on cpus 0 1", or that they are not bound.
+    std::string describe_binding() const;
+
+    void barrier() const;
+
+    // Nanoseconds from the first start to the last end among the ranks that timed something: what
+    // the whole job took, also where some ranks had to wait for a core before they began. Every
+    // rank gets the same. Collective.
+    double span_over_ranks(const Interval &mine) const;
+
+    // Words and payload for the raw subjects.
+    std::uint64_t *raw_flag(int owner, int writer) const;
+    std::byte *raw_payload(int owner) const;
+
+  private:
+    struct Control;
+    Control *control(int owner) const;
+    bool find_oversubscription() const;
+
+    std::string m_name;
+    int m_rank;
+    int m_size;
+    std::unique_ptr<RawMemory> m_memory;
+    bool m_oversubscribed = false;
+};
+
+}  // namespace sennit::bench

@@ -1,0 +1,44 @@
+// The other library of a job: an MPI, or none. One file is linked into each worker:
+// library_mpi.cpp, compiled with one MPI, or library_none.cpp.
+#pragma once
+
+#include <sennit/runtime.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "worker/job.hpp"
+#include "worker/measure.hpp"
+#include "worker/trips.hpp"
+
+namespace sennit::bench {
+
+class Library {
+  public:
+    virtual ~Library() = default;
+
+    // One line for people, "" for none.
+    virtual std::string version() const = 0;
+
+    // Starts Sennit on the ranks that this library started.
+    virtual sennit_status start_sennit(const sennit_options &options) const = 0;
+
+    // After sennit_finalize.
+    virtual void finish() = 0;
+
+    // End the whole job after a failure.
+    [[noreturn]] virtual void abort() const = 0;
+
+    // The subjects of one case, named after the job. Collective; what they need lives as long as
+    // they do, and they die together on all ranks.
+    virtual std::vector<Subject> pingpong(const Job &job, const Messages &messages) const = 0;
+    virtual std::vector<Subject> put(const Job &job, const Messages &messages) const = 0;
+    virtual std::vector<Subject> get(const Job &job, const Messages &messages) const = 0;
+    virtual std::vector<Subject> barrier(const Job &job) const = 0;
+};
+
+// Starts the library; called first thing in main.
+std::unique_ptr<Library> start_library(int *argc, char ***argv);
+
+}  // namespace sennit::bench

@@ -1,0 +1,296 @@
+// A job started by an MPI's own launcher, and that MPI's ways of doing the same things. Compiled
+// once with each MPI. Failing MPI calls end the job, as MPI does by default.
+#include <mpi.h>
+#include <sennit/sennit_mpi.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "worker/library.hpp"
+#include "worker/spin.hpp"
+#include "worker/trips.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+constexpr int kOrigin = 0;
+constexpr int kTarget = 1;
+constexpr int kTag = 1;
+
+// Memory that an MPI allocated for one-sided access, open for it from the start. Freed by all ranks
+// together, when the last subject that uses it is.
+struct Window {
+    MPI_Win win = MPI_WIN_NULL;
+    std::byte *own = nullptr;
+
+    Window() = default;
+    Window(const Window &) = delete;
+    Window &operator=(const Window &) = delete;
+    ~Window() {
+        MPI_Win_unlock_all(win);
+        MPI_Win_free(&win);
+    }
+};
+
+enum class Kind { kRemote, kShared };
+
+std::shared_ptr<Window> make_window(MPI_Comm comm, std::size_t bytes, Kind kind) {
+    auto window = std::make_shared<Window>();
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    // Hints with which an MPI may take its faster way: pieces on pages of their own, all alike.
+    MPI_Info_set(info, kind == Kind::kShared ? "alloc_shared_noncontig" : "same_size", "true");
+    MPI_Info_set(info, "same_disp_unit", "true");
+    const auto size = static_cast<MPI_Aint>(bytes);
+    if (kind == Kind::kShared) {
+        MPI_Win_allocate_shared(size, 1, info, comm, &window->own, &window->win);
+    } else {
+        MPI_Win_allocate(size, 1, info, comm, &window->own, &window->win);
+    }
+    MPI_Info_free(&info);
+    std::memset(window->own, 0, bytes);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win);
+    MPI_Win_sync(window->win);
+    MPI_Barrier(comm);
+    return window;
+}
+
+std::byte *shared_piece(const Window &window, int rank) {
+    MPI_Aint size = 0;
+    int unit = 0;
+    std::byte *piece = nullptr;
+    MPI_Win_shared_query(window.win, rank, &size, &unit, &piece);
+    return piece;
+}
+
+struct PersistentPair {
+    MPI_Request send = MPI_REQUEST_NULL;
+    MPI_Request receive = MPI_REQUEST_NULL;
+
+    PersistentPair() = default;
+    PersistentPair(const PersistentPair &) = delete;
+    PersistentPair &operator=(const PersistentPair &) = delete;
+    ~PersistentPair() {
+        MPI_Request_free(&send);
+        MPI_Request_free(&receive);
+    }
+};
+
+// Looks at the flag; now and then it lets the MPI progress, should its puts need that at the
+// target.
+void wait_for_put_flag(MPI_Comm comm, std::uint64_t *flag, std::uint64_t value, bool yields) {
+    constexpr int kLooksBeforeProgress = 10000;
+    int looks = 0;
+    // SYNC bench-flag: pairs with the MPI's own release in MPI_Win_flush() of the sender; payload
+    // before flag.
+    while (Flag(*flag).load(std::memory_order_acquire) < value) {
+        ++looks;
+        if (looks % kLooksBeforeProgress == 0) {
+            int arrived = 0;
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &arrived, MPI_STATUS_IGNORE);
+        } else if (yields) {
+            sched_yield();
+        } else {
+            cpu_pause();
+        }
+    }
+}
+
+class MpiLibrary final : public Library {
+  public:
+    explicit MpiLibrary(MPI_Comm comm) : m_comm(comm) {}
+
+    std::string version() const override {
+        char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+        int length = 0;
+        MPI_Get_library_version(text, &length);
+        std::string line(text, static_cast<std::size_t>(length));
+        line.resize(std::min(line.size(), line.find_first_of(",\n")));
+        // "Open MPI v4.1.4", or "MPICH Version:", a tab, "4.0.2".
+        const std::size_t number = line.find_first_of("0123456789");
+        const bool is_mpich = line.rfind("MPICH", 0) == 0 && number != std::string::npos;
+        return is_mpich ? "MPICH " + line.substr(number) : line;
+    }
+
+    sennit_status start_sennit(const sennit_options &options) const override {
+        return sennit_init_mpi(m_comm, &options);
+    }
+
+    void finish() override {
+        MPI_Comm_free(&m_comm);
+        MPI_Finalize();
+    }
+
+    void abort() const override {
+        MPI_Abort(m_comm, 1);
+        std::_Exit(1);
+    }
+
+    std::vector<Subject> pingpong(const Job &job, const Messages &messages) const override {
+        return {send_and_receive(job, messages), persistent(job, messages),
+                put_and_poll(job, messages)};
+    }
+
+    std::vector<Subject> put(const Job &job, const Messages &messages) const override {
+        return {rma_put(job, messages), shared_put(job, messages)};
+    }
+
+    std::vector<Subject> get(const Job &job, const Messages &messages) const override {
+        return {rma_get(job, messages), shared_get(job, messages)};
+    }
+
+    std::vector<Subject> barrier(const Job &job) const override {
+        return {{job.name() + "-barrier", [comm = m_comm](std::size_t operations) {
+                     return time_batch(operations, [&] { MPI_Barrier(comm); });
+                 }}};
+    }
+
+  private:
+    Subject send_and_receive(const Job &job, const Messages &messages) const;
+    Subject persistent(const Job &job, const Messages &messages) const;
+    Subject put_and_poll(const Job &job, const Messages &messages) const;
+    Subject rma_put(const Job &job, const Messages &messages) const;
+    Subject rma_get(const Job &job, const Messages &messages) const;
+    Subject shared_put(const Job &job, const Messages &messages) const;
+    Subject shared_get(const Job &job, const Messages &messages) const;
+
+    // Only the origin works; the others wait inside MPI, where they help if the MPI wants help.
+    template <class Operation>
+    Subject at_origin(std::string name, const Job &job, Operation operation) const {
+        const bool is_origin = job.rank() == kOrigin;
+        return {std::move(name), [=, comm = m_comm](std::size_t operations) mutable {
+                    const Interval elapsed =
+                        is_origin ? time_batch(operations, operation) : kNotTimed;
+                    MPI_Barrier(comm);
+                    return elapsed;
+                }};
+    }
+
+    MPI_Comm m_comm;
+};
+
+Subject MpiLibrary::send_and_receive(const Job &job, const Messages &messages) const {
+    const Pair pair(job);
+    const int count = static_cast<int>(messages.bytes);
+    return {job.name() + "-sendrecv",
+            [=, comm = m_comm, number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) {
+                    messages.produce(trip);
+                    MPI_Send(messages.outgoing, count, MPI_BYTE, pair.partner, kTag, comm);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    MPI_Recv(messages.incoming, count, MPI_BYTE, pair.partner, kTag, comm,
+                             MPI_STATUS_IGNORE);
+                    return messages.consume_at(messages.incoming, trip);
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+Subject MpiLibrary::persistent(const Job &job, const Messages &messages) const {
+    const Pair pair(job);
+    const int count = static_cast<int>(messages.bytes);
+    auto requests = std::make_shared<PersistentPair>();
+    MPI_Send_init(messages.outgoing, count, MPI_BYTE, pair.partner, kTag, m_comm, &requests->send);
+    MPI_Recv_init(messages.incoming, count, MPI_BYTE, pair.partner, kTag, m_comm,
+                  &requests->receive);
+    return {job.name() + "-persistent",
+            [=, number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) {
+                    messages.produce(trip);
+                    MPI_Start(&requests->send);
+                    MPI_Wait(&requests->send, MPI_STATUS_IGNORE);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    MPI_Start(&requests->receive);
+                    MPI_Wait(&requests->receive, MPI_STATUS_IGNORE);
+                    return messages.consume_at(messages.incoming, trip);
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+// A put, a flush, a put of the flag, a flush; the receiver polls its own window.
+Subject MpiLibrary::put_and_poll(const Job &job, const Messages &messages) const {
+    const Pair pair(job);
+    const std::size_t flag_at =
+        (static_cast<std::size_t>(messages.bytes) + kLineBytes - 1) / kLineBytes * kLineBytes;
+    auto window = make_window(m_comm, flag_at + kLineBytes, Kind::kRemote);
+    auto *const own_flag = reinterpret_cast<std::uint64_t *>(window->own + flag_at);
+    const auto displacement = static_cast<MPI_Aint>(flag_at);
+    const int count = static_cast<int>(messages.bytes);
+    return {job.name() + "-put",
+            [=, comm = m_comm, number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) {
+                    messages.produce(trip);
+                    if (count > 0) {
+                        MPI_Put(messages.outgoing, count, MPI_BYTE, pair.partner, 0, count,
+                                MPI_BYTE, window->win);
+                        MPI_Win_flush(pair.partner, window->win);
+                    }
+                    MPI_Put(&trip, 1, MPI_UINT64_T, pair.partner, displacement, 1, MPI_UINT64_T,
+                            window->win);
+                    MPI_Win_flush(pair.partner, window->win);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    wait_for_put_flag(comm, own_flag, trip, pair.yields);
+                    MPI_Win_sync(window->win);
+                    return messages.consume_at(window->own, trip);
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+Subject MpiLibrary::rma_put(const Job &job, const Messages &messages) const {
+    auto window = make_window(m_comm, messages.bytes, Kind::kRemote);
+    const int count = static_cast<int>(messages.bytes);
+    return at_origin(job.name() + "-rma", job, [=] {
+        MPI_Put(messages.outgoing, count, MPI_BYTE, kTarget, 0, count, MPI_BYTE, window->win);
+        MPI_Win_flush(kTarget, window->win);
+    });
+}
+
+Subject MpiLibrary::rma_get(const Job &job, const Messages &messages) const {
+    auto window = make_window(m_comm, messages.bytes, Kind::kRemote);
+    const int count = static_cast<int>(messages.bytes);
+    return at_origin(job.name() + "-rma", job, [=] {
+        MPI_Get(messages.incoming, count, MPI_BYTE, kTarget, 0, count, MPI_BYTE, window->win);
+        MPI_Win_flush(kTarget, window->win);
+    });
+}
+
+Subject MpiLibrary::shared_put(const Job &job, const Messages &messages) const {
+    auto window = make_window(m_comm, messages.bytes, Kind::kShared);
+    std::byte *const there = shared_piece(*window, kTarget);
+    return at_origin(job.name() + "-shared-window", job, [=, bytes = messages.bytes]() mutable {
+        keep(bytes);
+        copy_by_hand(there, messages.outgoing, bytes);
+        (void)window;  // lives as long as its memory is used
+    });
+}
+
+Subject MpiLibrary::shared_get(const Job &job, const Messages &messages) const {
+    auto window = make_window(m_comm, messages.bytes, Kind::kShared);
+    const std::byte *const there = shared_piece(*window, kTarget);
+    return at_origin(job.name() + "-shared-window", job, [=, bytes = messages.bytes]() mutable {
+        keep(bytes);
+        copy_by_hand(messages.incoming, there, bytes);
+        (void)window;  // lives as long as its memory is used
+    });
+}
+
+}  // namespace
+
+std::unique_ptr<Library> start_library(int *argc, char ***argv) {
+    MPI_Init(argc, argv);
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    return std::make_unique<MpiLibrary>(comm);
+}
+
+}  // namespace sennit::bench

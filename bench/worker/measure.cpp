@@ -1,0 +1,106 @@
+// See measure.hpp.
+#include "worker/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "common/record.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+constexpr std::size_t kMaxOperations = std::size_t{1} << 26;
+
+// Nanoseconds of one batch.
+double run_batch(const Job &job, const Subject &subject, std::size_t operations) {
+    job.barrier();
+    return job.span_over_ranks(subject.run(operations));
+}
+
+struct Batch {
+    std::size_t operations = 1;
+    double duration_ns = 0.0;
+};
+
+// All ranks see the same times, so all come to the same numbers.
+Batch find_batch(const Job &job, const Subject &subject, double batch_ns) {
+    Batch batch;
+    for (;;) {
+        batch.duration_ns = run_batch(job, subject, batch.operations);
+        if (batch.duration_ns >= batch_ns || batch.operations >= kMaxOperations) {
+            break;
+        }
+        const double wanted = static_cast<double>(batch.operations) * 1.1 * batch_ns /
+                              std::max(batch.duration_ns, 1.0);
+        const auto most = static_cast<double>(batch.operations * 16);
+        batch.operations =
+            std::max(batch.operations + 1, static_cast<std::size_t>(std::min(wanted, most)));
+    }
+    // The first batches pay for cold caches and page faults: look again.
+    batch.duration_ns = std::min(batch.duration_ns, run_batch(job, subject, batch.operations));
+    return batch;
+}
+
+void print_case(const Job &job, const Case &what, const std::vector<std::vector<double>> &samples) {
+    std::vector<Summary> summaries;
+    double raw_median = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < what.subjects.size(); ++i) {
+        summaries.push_back(summarise(samples[i]));
+        if (what.subjects[i].name.rfind("raw-", 0) == 0) {
+            raw_median = std::min(raw_median, summaries[i].median);
+        }
+    }
+    for (std::size_t i = 0; i < what.subjects.size(); ++i) {
+        Record record;
+        record.bench = what.bench;
+        record.subject = what.subjects[i].name;
+        record.job = job.name();
+        record.bytes = what.bytes;
+        record.ranks = job.size();
+        record.time_ns = summaries[i];
+        record.ratio_to_raw = summaries[i].median / raw_median;
+        fmt::print("{}\n", to_json(record).dump());
+    }
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+void measure_in_turn(const Job &job, const Case &what, const Limits &limits) {
+    const std::size_t count = what.subjects.size();
+    std::vector<Batch> batches;
+    double round_ns = 0.0;
+    for (const Subject &subject : what.subjects) {
+        batches.push_back(find_batch(job, subject, limits.batch_ns));
+        round_ns += batches.back().duration_ns * 1.2;
+    }
+    const double affordable = limits.seconds * 1e9 / round_ns;
+    const auto rounds = static_cast<std::size_t>(
+        std::clamp(affordable, static_cast<double>(std::min(limits.min_rounds, limits.rounds)),
+                   static_cast<double>(limits.rounds)));
+
+    std::vector<std::vector<double>> samples(count);
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937 shuffler(1);  // the same on every rank
+    for (std::size_t round = 0; round < rounds; ++round) {
+        std::shuffle(order.begin(), order.end(), shuffler);
+        for (const std::size_t i : order) {
+            const double elapsed = run_batch(job, what.subjects[i], batches[i].operations);
+            const double parts =
+                static_cast<double>(batches[i].operations) * what.parts_per_operation;
+            samples[i].push_back(elapsed / parts);
+        }
+    }
+    if (job.rank() == 0) {
+        print_case(job, what, samples);
+    }
+}
+
+}  // namespace sennit::bench

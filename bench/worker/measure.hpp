@@ -1,0 +1,59 @@
+// Measuring subjects in turn. A subject is one way of doing the same thing; a case is all subjects
+// at one size. In every round each subject does one batch of operations, in an order that is
+// shuffled anew, so what disturbs the machine disturbs all alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "worker/job.hpp"
+#include "worker/spin.hpp"
+
+namespace sennit::bench {
+
+struct Subject {
+    std::string name;
+    // All ranks call it with the same number: does a few operations to warm up, then that many
+    // timed, and returns when. kNotTimed on ranks that do not time.
+    std::function<Interval(std::size_t operations)> run;
+};
+
+struct Case {
+    std::string bench;
+    std::uint64_t bytes = 0;
+    double parts_per_operation = 1.0;  // 2 for a ping-pong: half a round trip is reported
+    std::vector<Subject> subjects;     // of those named raw-*, the fastest is the raw limit
+};
+
+struct Limits {
+    std::size_t rounds = 201;     // at most
+    std::size_t min_rounds = 7;   // kept even when the time is over
+    double seconds = 1.0;         // about, for one case
+    double batch_ns = 100'000.0;  // length of a batch; the clock then costs less than 0.1 %
+};
+
+// Operations worth warming up with before `operations` timed ones.
+inline std::size_t warm_up_operations(std::size_t operations) {
+    return operations / 32 + 1;
+}
+
+// Collective. Rank 0 prints one line of JSON for each subject.
+void measure_in_turn(const Job &job, const Case &what, const Limits &limits);
+
+// Times an operation that the calling rank does alone, or all ranks together.
+template <class Operation>
+Interval time_batch(std::size_t operations, Operation operation) {
+    for (std::size_t i = warm_up_operations(operations); i > 0; --i) {
+        operation();
+    }
+    const double start = now_ns();
+    for (std::size_t i = 0; i < operations; ++i) {
+        operation();
+    }
+    return {start, now_ns()};
+}
+
+}  // namespace sennit::bench

@@ -1,0 +1,98 @@
+// Flags that two ranks bounce, and the copies that go with them: the code every subject shares, so
+// that subjects differ only in how the bytes travel. Also the clock.
+#pragma once
+
+#include <sched.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "cpu_pause.hpp"
+
+namespace sennit::bench {
+
+inline constexpr std::size_t kLineBytes = 128;  // two ranks' words keep this distance
+inline constexpr std::size_t kCacheLineBytes = 64;
+
+using Flag = std::atomic_ref<std::uint64_t>;
+
+inline double now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// Stops the compiler from knowing `value`, or from dropping the work that made it.
+template <class T>
+inline void keep(T &value) {
+    __asm__ __volatile__("" : "+r"(value) : : "memory");
+}
+
+inline void post_flag(std::uint64_t *flag, std::uint64_t value) {
+    // SYNC bench-flag: pairs with acquire in wait_for_flag(); payload before flag.
+    Flag(*flag).store(value, std::memory_order_release);
+}
+
+// A spin with the processor's pause, which was the fastest where it was tried: a tighter loop
+// hinders the stores on their way out. With `yields`, where ranks outnumber cores, it gives the
+// core away.
+inline void wait_for_flag(std::uint64_t *flag, std::uint64_t value, bool yields) {
+    // SYNC bench-flag: pairs with release in post_flag(), or with the put of a library under test;
+    // payload before flag.
+    while (Flag(*flag).load(std::memory_order_acquire) < value) {
+        if (yields) {
+            sched_yield();
+        } else {
+            cpu_pause();
+        }
+    }
+}
+
+// The fastest copy by hand: one store for a word, else libc's memcpy.
+inline void copy_by_hand(std::byte *destination, const std::byte *source, std::size_t bytes) {
+    if (bytes == sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, source, sizeof word);
+        // relaxed: the flag that follows orders it.
+        Flag(*reinterpret_cast<std::uint64_t *>(destination))
+            .store(word, std::memory_order_relaxed);
+    } else {
+        std::memcpy(destination, source, bytes);
+    }
+}
+
+// The sender writes the number of the message into one word of every `stride` bytes and into the
+// last word: with a stride of one cache line the data is produced afresh, as a program would. A
+// source that nobody writes stays in the receiver's cache, and only copying it is measured.
+inline void stamp(std::byte *message, std::size_t bytes, std::uint64_t number, std::size_t stride) {
+    for (std::size_t offset = 0; offset < bytes; offset += stride) {
+        std::memcpy(message + offset, &number, sizeof number);
+    }
+    if (bytes > 0) {
+        std::memcpy(message + bytes - sizeof number, &number, sizeof number);
+    }
+}
+
+// The receiver reads the same words. Returns whether the first and the last are right.
+inline bool consume(const std::byte *message, std::size_t bytes, std::uint64_t number,
+                    std::size_t stride) {
+    if (bytes == 0) {
+        return true;
+    }
+    std::uint64_t sum = 0;
+    std::uint64_t word = 0;
+    for (std::size_t offset = 0; offset < bytes; offset += stride) {
+        std::memcpy(&word, message + offset, sizeof word);
+        sum += word;
+    }
+    keep(sum);
+    std::uint64_t first = 0;
+    std::memcpy(&first, message, sizeof first);
+    std::memcpy(&word, message + bytes - sizeof word, sizeof word);
+    return first == number && word == number;
+}
+
+}  // namespace sennit::bench

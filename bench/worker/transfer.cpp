@@ -1,0 +1,163 @@
+// Blocking put and get from rank 0 to rank 1, which does nothing, against the same store, load or
+// memcpy between the same two buffers.
+#include <sennit/sennit.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "worker/cases.hpp"
+#include "worker/check.hpp"
+#include "worker/spin.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+constexpr int kOrigin = 0;
+constexpr int kTarget = 1;
+
+// Only the origin works; the others go straight on to the barrier that follows every batch.
+template <class Operation>
+Subject at_origin(std::string name, const Job &job, Operation operation) {
+    const bool is_origin = job.rank() == kOrigin;
+    return {std::move(name), [=](std::size_t operations) mutable {
+                return is_origin ? time_batch(operations, operation) : kNotTimed;
+            }};
+}
+
+Subject raw_store(const Job &job, std::byte *there) {
+    auto *const word = reinterpret_cast<std::uint64_t *>(there);
+    return at_origin("raw-store", job, [word, value = std::uint64_t{0}]() mutable {
+        // relaxed: a bare store is what is measured. The compiler keeps every one of them.
+        Flag(*word).store(++value, std::memory_order_relaxed);
+    });
+}
+
+Subject raw_load(const Job &job, std::byte *there) {
+    auto *const word = reinterpret_cast<std::uint64_t *>(there);
+    return at_origin("raw-load", job, [word] {
+        // relaxed: a bare load is what is measured.
+        std::uint64_t value = Flag(*word).load(std::memory_order_relaxed);
+        keep(value);
+    });
+}
+
+// The size is hidden from the compiler as it is from the library's code.
+Subject raw_memcpy(const Job &job, std::byte *to, const std::byte *from, std::uint64_t bytes) {
+    return at_origin("raw-memcpy", job, [=]() mutable {
+        keep(bytes);
+        std::memcpy(to, from, bytes);
+        keep(to);
+    });
+}
+
+void check_all(bool all_right, const char *what) {
+    if (!all_right) {
+        check(sennit_last_error()->status, what);
+        throw std::runtime_error(std::string(what) + " failed");
+    }
+}
+
+Subject by_put(const Job &job, sennit_gptr there, const Messages &messages) {
+    const bool is_origin = job.rank() == kOrigin;
+    return {"sennit-put", [=](std::size_t operations) {
+                bool all_right = true;
+                const Interval elapsed = !is_origin ? kNotTimed : time_batch(operations, [&] {
+                    all_right &= sennit_put(there, messages.outgoing, messages.bytes) == SENNIT_OK;
+                });
+                check_all(all_right, "sennit_put");
+                return elapsed;
+            }};
+}
+
+Subject by_get(const Job &job, sennit_gptr there, const Messages &messages) {
+    const bool is_origin = job.rank() == kOrigin;
+    return {"sennit-get", [=](std::size_t operations) {
+                bool all_right = true;
+                const Interval elapsed = !is_origin ? kNotTimed : time_batch(operations, [&] {
+                    all_right &= sennit_get(messages.incoming, there, messages.bytes) == SENNIT_OK;
+                });
+                check_all(all_right, "sennit_get");
+                return elapsed;
+            }};
+}
+
+// After the measurement: the bytes must be where they belong.
+void verify(const Job &job, const std::byte *received, std::uint64_t bytes, std::byte expected) {
+    job.barrier();
+    if (job.rank() == kOrigin &&
+        !std::all_of(received, received + bytes, [=](std::byte b) { return b == expected; })) {
+        throw std::runtime_error("a transfer did not move what it should");
+    }
+    job.barrier();
+}
+
+void run_size(const Run &run, const Messages &messages, bool is_put) {
+    const Job &job = run.job;
+    const std::uint64_t bytes = messages.bytes;
+    sennit_gptr own = SENNIT_GPTR_NULL;
+    check(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 4096, 0, &own), "sennit_alloc");
+    auto *const mine = static_cast<std::byte *>(sennit_ptr(own));
+    const sennit_gptr at_target = sennit_gptr_at(own, kTarget);
+    auto *const there = static_cast<std::byte *>(sennit_ptr(at_target));
+    if (mine == nullptr || there == nullptr) {
+        check(sennit_last_error()->status, "sennit_ptr");
+    }
+    std::fill_n(mine, bytes, std::byte{static_cast<unsigned char>(2)});
+    job.barrier();
+
+    Case what{is_put ? "put" : "get", bytes, 1.0, {}};
+    if (is_put) {
+        what.subjects.push_back(bytes == 8 ? raw_store(job, there)
+                                           : raw_memcpy(job, there, messages.outgoing, bytes));
+        what.subjects.push_back(by_put(job, at_target, messages));
+    } else {
+        what.subjects.push_back(bytes == 8 ? raw_load(job, there)
+                                           : raw_memcpy(job, messages.incoming, there, bytes));
+        what.subjects.push_back(by_get(job, at_target, messages));
+    }
+    const auto others = is_put ? run.library.put(job, messages) : run.library.get(job, messages);
+    what.subjects.insert(what.subjects.end(), others.begin(), others.end());
+    measure_in_turn(job, what, run.limits);
+
+    // One more of each by hand of Sennit alone: what was timed must also have been right.
+    if (is_put) {
+        std::fill_n(mine, bytes, std::byte{0});
+        job.barrier();
+        what.subjects[1].run(1);
+        verify(job, there, bytes, messages.outgoing[0]);
+    } else {
+        std::fill_n(messages.incoming, bytes, std::byte{0});
+        what.subjects[1].run(1);
+        verify(job, messages.incoming, bytes, std::byte{2});
+    }
+    what.subjects.clear();
+    check(sennit_free(own), "sennit_free");
+}
+
+void run_transfer(const Run &run, bool is_put) {
+    if (run.job.size() < 2) {
+        throw std::runtime_error("put and get need two ranks");
+    }
+    const std::uint64_t most = *std::max_element(run.sizes.begin(), run.sizes.end());
+    constexpr std::uint64_t kOnes = 0x0101010101010101u;
+    std::vector<std::uint64_t> outgoing(most / 8, kOnes);
+    std::vector<std::uint64_t> incoming(most / 8, 0);
+    for (const std::uint64_t bytes : run.sizes) {
+        run_size(run,
+                 {reinterpret_cast<std::byte *>(outgoing.data()),
+                  reinterpret_cast<std::byte *>(incoming.data()), bytes},
+                 is_put);
+    }
+}
+
+}  // namespace
+
+void run_put(const Run &run) {
+    run_transfer(run, true);
+}
+void run_get(const Run &run) {
+    run_transfer(run, false);
+}
+
+}  // namespace sennit::bench

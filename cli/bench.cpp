@@ -1,0 +1,133 @@
+// `sennit bench`: options and help. The measuring is done by ranks of jobs that bench_ranks.cpp and
+// bench_start.cpp launch.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "bench_options.hpp"
+#include "commands.hpp"
+
+namespace sennit::cli {
+
+namespace {
+
+using Runner = int (*)(const BenchOptions &);
+
+struct Entry {
+    const char *name;
+    const char *help;
+    Runner runner;
+    std::vector<int> ranks;
+    std::vector<std::uint64_t> sizes;
+    std::uint64_t rounds;
+};
+
+const std::vector<Entry> &entries() {
+    constexpr std::uint64_t kKi = 1024;
+    constexpr std::uint64_t kMi = kKi * kKi;
+    static const std::vector<Entry> all{
+        {"pingpong",
+         "half the round trip of a message between two ranks",
+         bench_ranks,
+         {2},
+         {0, 8, 64, kKi, 8 * kKi, 64 * kKi, kMi},
+         201},
+        {"put",
+         "a blocking put, against a bare store or memcpy",
+         bench_ranks,
+         {2},
+         {8, 64, kKi, 64 * kKi, kMi, 16 * kMi},
+         201},
+        {"get",
+         "a blocking get, against a bare load or memcpy",
+         bench_ranks,
+         {2},
+         {8, 64, kKi, 64 * kKi, kMi, 16 * kMi},
+         201},
+        {"barrier", "a barrier of all ranks", bench_ranks, {2}, {}, 201},
+        {"start", "starting and ending a job that does nothing", bench_start, {2, 16}, {}, 11},
+        {"memory", "memory that an idle rank has to itself", bench_memory, {2}, {}, 3},
+    };
+    return all;
+}
+
+void add_shared_options(CLI::App &command, BenchOptions &options) {
+    command
+        .add_option("-n,--ranks", options.ranks, "Ranks of a job; several numbers, several jobs")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
+    command
+        .add_option("--mpi", options.mpis,
+                    "MPIs to compare with: openmpi, mpich, all that this build has, or none")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"openmpi", "mpich", "all", "none"}))
+        ->capture_default_str();
+    command
+        .add_option("--rounds", options.rounds, "Rounds at most; in each, every subject has a turn")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    command.add_option("--timeout", options.timeout_s, "Seconds after which a job is ended")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_flag("--json", options.json, "One JSON object a line instead of a table");
+    command.add_flag("--commands", options.show_commands,
+                     "Print the command of each job to stderr");
+    command.add_option("--openmpi-launcher", options.openmpi_launcher, "Open MPI's mpirun")
+        ->check(CLI::ExistingFile);
+    command.add_option("--mpich-launcher", options.mpich_launcher, "MPICH's mpiexec")
+        ->check(CLI::ExistingFile);
+}
+
+void add_size_options(CLI::App &command, BenchOptions &options) {
+    command.add_option("--bytes", options.sizes, "Sizes of the message, multiples of 8; 64K, 1M")
+        ->delimiter(',')
+        ->transform(CLI::AsSizeValue(false))
+        ->check([](const std::string &text) {
+            const bool fits = std::stoull(text) % 8 == 0 && std::stoull(text) <= (1u << 30);
+            return fits ? std::string() : text + " is no multiple of 8 up to 1G";
+        });
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App &app, int &exit_code) {
+    CLI::App *bench =
+        app.add_subcommand("bench", "Measure Sennit against the bare machine and against MPI");
+    bench->require_subcommand(1);
+    bench->footer(
+        "Every job measures the raw limit, Sennit and, if an MPI started it, that MPI, in turn.\n"
+        "Compare within one job; times of different jobs differ for many reasons.\n"
+        "Example: sennit bench pingpong --mpi openmpi --bytes 0,8,64K");
+    for (const Entry &entry : entries()) {
+        CLI::App *command = bench->add_subcommand(entry.name, entry.help);
+        auto options = std::make_shared<BenchOptions>();
+        options->bench = entry.name;
+        options->ranks = entry.ranks;
+        options->sizes = entry.sizes;
+        options->rounds = entry.rounds;
+        add_shared_options(*command, *options);
+        if (!entry.sizes.empty()) {
+            add_size_options(*command, *options);
+        }
+        if (entry.runner == bench_ranks) {
+            command->add_option("--seconds", options->seconds, "Measuring time of one size, about")
+                ->check(CLI::PositiveNumber)
+                ->capture_default_str();
+        }
+        if (options->bench == "pingpong") {
+            command->add_flag("--untouched", options->untouched,
+                              "Neither produce nor read the data of a message: only its copying");
+        }
+        command->callback([options, runner = entry.runner, &exit_code] {
+            try {
+                exit_code = runner(*options);
+            } catch (const std::exception &error) {
+                std::fprintf(stderr, "sennit bench: %s\n", error.what());
+                exit_code = 1;
+            }
+        });
+    }
+}
+
+}  // namespace sennit::cli

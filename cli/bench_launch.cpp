@@ -1,0 +1,157 @@
+// See bench_launch.hpp. SENNIT_BENCH_* are set by the build: what it found, "" for nothing.
+#include "bench_launch.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+
+namespace sennit::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Words = std::vector<std::string>;
+
+void append(Words &to, const Words &more) {
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+fs::path own_path() {
+    return fs::read_symlink("/proc/self/exe");
+}
+
+std::vector<fs::path> program_folders() {
+    const fs::path beside = own_path().parent_path();
+    return {beside, beside / SENNIT_BENCH_LIBEXEC};
+}
+
+std::string find_measuring_program(const std::string &kind, const std::string &name) {
+    for (const fs::path &folder : program_folders()) {
+        const fs::path program = folder / fmt::format("sennit-bench-{}-{}", kind, name);
+        if (access(program.c_str(), X_OK) == 0) {
+            return fs::weakly_canonical(program);
+        }
+    }
+    return "";
+}
+
+Launcher mpi_launcher(const std::string &name, const BenchOptions &options) {
+    const bool is_openmpi = name == "openmpi";
+    const std::string &given = is_openmpi ? options.openmpi_launcher : options.mpich_launcher;
+    const std::string found = is_openmpi ? SENNIT_BENCH_OPENMPI : SENNIT_BENCH_MPICH;
+    return {name, given.empty() ? found : given};
+}
+
+bool is_there(const Launcher &launcher) {
+    return !launcher.path.empty() && access(launcher.path.c_str(), X_OK) == 0 &&
+           !find_measuring_program("worker", launcher.name).empty();
+}
+
+// Open MPI refuses root and more ranks than cores unless told.
+Words openmpi_permissions(bool oversubscribed) {
+    Words words;
+    if (geteuid() == 0) {
+        words.push_back("--allow-run-as-root");
+    }
+    if (oversubscribed) {
+        words.push_back("--oversubscribe");
+    }
+    return words;
+}
+
+Words openmpi_binding(bool oversubscribed) {
+    if (!oversubscribed) {
+        return {"--map-by", "core", "--bind-to", "core"};
+    }
+    return {"--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"};
+}
+
+Words mpich_binding(bool oversubscribed) {
+    if (!oversubscribed) {
+        return {"-bind-to", "core", "-map-by", "core"};
+    }
+    return {"-genv", "MPIR_CVAR_POLLS_BEFORE_YIELD", "1"};
+}
+
+}  // namespace
+
+Launcher own_launcher() {
+    return {"sennit", own_path()};
+}
+
+std::vector<Launcher> mpi_launchers(const BenchOptions &options) {
+    const auto asks_for = [&](const std::string &name) {
+        return std::find(options.mpis.begin(), options.mpis.end(), name) != options.mpis.end();
+    };
+    std::vector<Launcher> launchers;
+    for (const std::string name : {"openmpi", "mpich"}) {
+        const Launcher launcher = mpi_launcher(name, options);
+        const bool by_name = asks_for(name);
+        if (is_there(launcher) && (by_name || asks_for("all"))) {
+            launchers.push_back(launcher);
+        } else if (by_name) {
+            throw std::runtime_error(fmt::format(
+                "{} can not be measured: its launcher or the program built with it is not there",
+                name));
+        }
+    }
+    return launchers;
+}
+
+std::string measuring_program(const std::string &kind, const std::string &name) {
+    const std::string program = find_measuring_program(kind, name);
+    if (program.empty()) {
+        throw std::runtime_error(fmt::format("sennit-bench-{}-{} is neither in {} nor in {}", kind,
+                                             name, program_folders()[0].string(),
+                                             program_folders()[1].string()));
+    }
+    return program;
+}
+
+int available_cores() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    return std::max(1, CPU_COUNT(&allowed));
+}
+
+std::vector<std::string> launch_command(const Launcher &launcher, int ranks, double timeout_s,
+                                        const std::vector<std::string> &program) {
+    const bool oversubscribed = ranks > available_cores();
+    const std::string count = std::to_string(ranks);
+    Words words{launcher.path};
+    if (launcher.name == "openmpi") {
+        append(words, openmpi_permissions(oversubscribed));
+        append(words, openmpi_binding(oversubscribed));
+        append(words, {"-n", count});
+    } else if (launcher.name == "mpich") {
+        append(words, mpich_binding(oversubscribed));
+        append(words, {"-n", count});
+    } else {
+        append(words, {"run", "-n", count, "--bind", "core", "--timeout",
+                       std::to_string(static_cast<int>(std::ceil(timeout_s)))});
+    }
+    append(words, program);
+    return words;
+}
+
+std::vector<std::string> plain_launch_command(const Launcher &launcher, int ranks,
+                                              const std::vector<std::string> &program) {
+    Words words{launcher.path};
+    if (launcher.name == "openmpi") {
+        append(words, openmpi_permissions(ranks > available_cores()));
+    } else if (launcher.name == "sennit") {
+        words.push_back("run");
+    }
+    append(words, {"-n", std::to_string(ranks)});
+    append(words, program);
+    return words;
+}
+
+}  // namespace sennit::cli

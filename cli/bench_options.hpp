@@ -1,0 +1,30 @@
+// What the user asked of `sennit bench`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sennit::cli {
+
+struct BenchOptions {
+    std::string bench;
+    std::vector<int> ranks;
+    std::vector<std::string> mpis{"all"};
+    std::vector<std::uint64_t> sizes;  // bytes; pingpong, put, get
+    std::uint64_t rounds = 0;
+    double seconds = 1.0;    // for one size; pingpong, put, get, barrier
+    double timeout_s = 300;  // for one job
+    bool untouched = false;  // pingpong
+    bool json = false;
+    bool show_commands = false;
+    std::string openmpi_launcher;
+    std::string mpich_launcher;
+};
+
+// Each measures, prints, and returns the exit code of the program.
+int bench_ranks(const BenchOptions &options);   // pingpong, put, get, barrier
+int bench_start(const BenchOptions &options);   // start
+int bench_memory(const BenchOptions &options);  // memory
+
+}  // namespace sennit::cli

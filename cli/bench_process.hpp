@@ -1,0 +1,28 @@
+// Runs one command of a benchmark: in a process group of its own, for a bounded time, with nothing
+// left running behind it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sennit::cli {
+
+struct ProcessResult {
+    int exit_code = -1;  // 128 + signal if one ended it
+    bool timed_out = false;
+    double elapsed_ns = 0.0;  // from before the fork until its end is known
+};
+
+using LineHandler = std::function<void(const std::string &)>;
+
+// stdin is empty; stdout goes to `on_line` line by line, or nowhere if that is empty; stderr is the
+// caller's. After timeout_s the group gets SIGTERM, and SIGKILL 3 s later. SIGINT and SIGTERM to
+// the caller end the group too and then throw. Throws std::runtime_error when it cannot be started.
+ProcessResult run_process(const std::vector<std::string> &command, double timeout_s,
+                          const LineHandler &on_line);
+
+// Starts `count` times `program` without arguments, waits for all; the nanoseconds it took.
+double spawn_and_wait(const std::string &program, int count);
+
+}  // namespace sennit::cli

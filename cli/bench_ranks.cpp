@@ -1,0 +1,127 @@
+// The benchmarks whose ranks measure together: launches one job per MPI (or one without), each of
+// which measures the raw limit, Sennit and its MPI in turn, and prints what rank 0 reports.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "bench_launch.hpp"
+#include "bench_options.hpp"
+#include "bench_process.hpp"
+#include "bench_table.hpp"
+
+namespace sennit::cli {
+
+namespace {
+
+struct JobReport {
+    nlohmann::ordered_json about;
+    std::vector<bench::Record> records;
+};
+
+std::vector<std::string> worker_command(const BenchOptions &options, const std::string &job,
+                                        int ranks) {
+    std::string sizes;
+    for (const std::uint64_t bytes : options.sizes) {
+        sizes += (sizes.empty() ? "" : ",") + std::to_string(bytes);
+    }
+    std::vector<std::string> words{measuring_program("worker", job),
+                                   options.bench,
+                                   "--job",
+                                   job,
+                                   "--ranks",
+                                   std::to_string(ranks),
+                                   "--time-limit",
+                                   std::to_string(static_cast<int>(options.timeout_s) + 5),
+                                   "--rounds",
+                                   std::to_string(options.rounds),
+                                   "--seconds",
+                                   std::to_string(options.seconds)};
+    if (!sizes.empty()) {
+        words.insert(words.end(), {"--bytes", sizes});
+    }
+    if (options.untouched) {
+        words.push_back("--untouched");
+    }
+    return words;
+}
+
+void take_line(const std::string &text, const BenchOptions &options, JobReport &report) {
+    const auto line = nlohmann::ordered_json::parse(text, nullptr, false);
+    if (line.is_discarded() || !line.is_object()) {
+        fmt::print(stderr, "{}\n", text);  // not ours: let it be seen
+    } else if (!line.contains("bench")) {
+        report.about = line;
+    } else {
+        report.records.push_back(bench::record_from_json(line));
+        if (options.json) {
+            fmt::print("{}\n", line.dump());
+            std::fflush(stdout);
+        }
+    }
+}
+
+// Empty when all went well, else what did not.
+std::string failure_of(const ProcessResult &result, const BenchOptions &options,
+                       const JobReport &report) {
+    if (result.timed_out) {
+        return fmt::format("did not end within {} s (--timeout)", options.timeout_s);
+    }
+    if (result.exit_code != 0) {
+        return fmt::format("ended with exit code {}", result.exit_code);
+    }
+    return report.records.empty() ? "reported nothing" : "";
+}
+
+void print_report(const BenchOptions &options, const JobReport &report) {
+    const auto text = [&](const char *field) { return report.about.value(field, std::string()); };
+    const std::string library = text("library");
+    fmt::print("{}: {}.\nStarted by {}; {}{}. Medians of batches in turn.\n{}\n", options.bench,
+               bench_sentence(options.bench),
+               library.empty() ? "sennit run" : fmt::format("the launcher of {}", library),
+               text("binding"),
+               report.about.value("oversubscribed", false) ? "; more ranks than cores" : "",
+               time_table(report.records));
+    std::fflush(stdout);
+}
+
+bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks) {
+    const auto command = launch_command(launcher, ranks, options.timeout_s,
+                                        worker_command(options, launcher.name, ranks));
+    if (options.show_commands) {
+        fmt::print(stderr, "{}\n", fmt::join(command, " "));
+    }
+    JobReport report;
+    const ProcessResult result =
+        run_process(command, options.timeout_s,
+                    [&](const std::string &line) { take_line(line, options, report); });
+    if (!options.json && !report.records.empty()) {
+        print_report(options, report);
+    }
+    const std::string failure = failure_of(result, options, report);
+    if (!failure.empty()) {
+        fmt::print(stderr, "sennit bench: the {} job of {} ranks {}: {}\n", launcher.name, ranks,
+                   failure, fmt::join(command, " "));
+    }
+    return failure.empty();
+}
+
+}  // namespace
+
+int bench_ranks(const BenchOptions &options) {
+    std::vector<Launcher> launchers = mpi_launchers(options);
+    if (launchers.empty()) {
+        launchers.push_back(own_launcher());
+    }
+    bool all_well = true;
+    for (const int ranks : options.ranks) {
+        for (const Launcher &launcher : launchers) {
+            all_well &= run_job(options, launcher, ranks);
+        }
+    }
+    return all_well ? 0 : 1;
+}
+
+}  // namespace sennit::cli

@@ -1,0 +1,158 @@
+// See bench_table.hpp.
+#include "bench_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace sennit::cli {
+
+namespace {
+
+using bench::Record;
+
+// From this size on the rate says more than the time.
+constexpr std::uint64_t kRateFromBytes = 1024;
+
+bool is_sennit(const Record &record) {
+    return record.subject.rfind("sennit-", 0) == 0;
+}
+
+double value_of(const Record &record) {
+    return record.time_ns ? record.time_ns->median : record.memory->private_bytes.median;
+}
+
+// Median of the first Sennit subject for each size.
+std::map<std::uint64_t, double> sennit_values(const std::vector<Record> &records) {
+    std::map<std::uint64_t, double> values;
+    for (const Record &record : records) {
+        if (is_sennit(record)) {
+            values.emplace(record.bytes, value_of(record));
+        }
+    }
+    return values;
+}
+
+std::string ratio_to_sennit(const Record &record, const std::map<std::uint64_t, double> &values) {
+    const auto found = values.find(record.bytes);
+    return found == values.end() ? "" : fmt::format("{:.2f}", value_of(record) / found->second);
+}
+
+std::size_t widest_subject(const std::vector<Record> &records) {
+    std::size_t width = 7;
+    for (const Record &record : records) {
+        width = std::max(width, record.subject.size());
+    }
+    return width;
+}
+
+std::string rate(const Record &record) {
+    if (record.bytes < kRateFromBytes) {
+        return "";
+    }
+    return fmt::format("{:.2f}", static_cast<double>(record.bytes) / record.time_ns->median);
+}
+
+// How much a word costs on top of the bare store or load: a ratio of two very small times misleads.
+std::string word_notes(const std::vector<Record> &records) {
+    std::string text;
+    const Record *raw = nullptr;
+    for (const Record &record : records) {
+        if (record.bytes != 8 || (record.bench != "put" && record.bench != "get")) {
+            continue;
+        }
+        if (raw == nullptr) {
+            raw = &record;
+        } else {
+            text += fmt::format("  8 bytes: {} takes {:.2f} ns more than {}\n", record.subject,
+                                value_of(record) - value_of(*raw), raw->subject);
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string format_time(double nanoseconds) {
+    if (nanoseconds < 10.0) {
+        return fmt::format("{:.2f} ns", nanoseconds);
+    }
+    if (nanoseconds < 1e3) {
+        return fmt::format("{:.1f} ns", nanoseconds);
+    }
+    if (nanoseconds < 1e6) {
+        return fmt::format("{:.2f} us", nanoseconds / 1e3);
+    }
+    return nanoseconds < 1e9 ? fmt::format("{:.2f} ms", nanoseconds / 1e6)
+                             : fmt::format("{:.2f} s", nanoseconds / 1e9);
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+    constexpr std::uint64_t kKi = 1024;
+    if (bytes >= kKi * kKi && bytes % (kKi * kKi) == 0) {
+        return fmt::format("{} Mi", bytes / (kKi * kKi));
+    }
+    return bytes >= kKi && bytes % kKi == 0 ? fmt::format("{} Ki", bytes / kKi)
+                                            : std::to_string(bytes);
+}
+
+std::string bench_sentence(const std::string &bench) {
+    static const std::map<std::string, std::string> sentences{
+        {"pingpong", "half the round trip of a message that is written, sent and read"},
+        {"put", "a blocking put from rank 0 to rank 1, which does nothing"},
+        {"get", "a blocking get by rank 0 from rank 1, which does nothing"},
+        {"barrier", "a barrier of all ranks, one after the other"},
+        {"start", "wall time of a job that only initialises and finalises; raw: as many `true`"},
+        {"memory",
+         "private memory of a rank after initialisation and a barrier; raw: an empty program"},
+    };
+    const auto found = sentences.find(bench);
+    return found == sentences.end() ? "" : found->second;
+}
+
+std::string time_table(const std::vector<Record> &records) {
+    const auto sennit = sennit_values(records);
+    const std::size_t width = widest_subject(records);
+    const bool has_sizes = std::any_of(records.begin(), records.end(),
+                                       [](const Record &r) { return r.bytes >= kRateFromBytes; });
+    std::string text = fmt::format("  {:>7}  {:<{}}  {:>9}  {:>9}  {:>9}  {:>6}  {:>7}  {:>8}{}\n",
+                                   "bytes", "subject", width, "median", "p5", "p95", "rounds",
+                                   "x raw", "x sennit", has_sizes ? "    GB/s" : "");
+    std::uint64_t last_bytes = records.empty() ? 0 : records.front().bytes;
+    for (const Record &record : records) {
+        if (record.bytes != last_bytes) {
+            text += "\n";
+            last_bytes = record.bytes;
+        }
+        std::string line =
+            fmt::format("  {:>7}  {:<{}}  {:>9}  {:>9}  {:>9}  {:>6}  {:>7.2f}  {:>8}  {:>6}",
+                        format_bytes(record.bytes), record.subject, width,
+                        format_time(record.time_ns->median), format_time(record.time_ns->p5),
+                        format_time(record.time_ns->p95), record.time_ns->rounds,
+                        record.ratio_to_raw, ratio_to_sennit(record, sennit), rate(record));
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    }
+    return text + word_notes(records);
+}
+
+std::string memory_table(const std::vector<Record> &records) {
+    const auto sennit = sennit_values(records);
+    const std::size_t width = widest_subject(records);
+    constexpr double kKiB = 1024.0;
+    std::string text =
+        fmt::format("  {:<{}}  {:>11}  {:>8}  {:>8}  {:>8}  {:>6}  {:>7}  {:>8}\n", "subject",
+                    width, "private KiB", "p5", "p95", "Pss KiB", "rounds", "x raw", "x sennit");
+    for (const Record &record : records) {
+        const bench::Summary &use = record.memory->private_bytes;
+        text += fmt::format(
+            "  {:<{}}  {:>11.0f}  {:>8.0f}  {:>8.0f}  {:>8.0f}  {:>6}  {:>7.2f}  {:>8}\n",
+            record.subject, width, use.median / kKiB, use.p5 / kKiB, use.p95 / kKiB,
+            record.memory->pss_bytes / kKiB, use.rounds, record.ratio_to_raw,
+            ratio_to_sennit(record, sennit));
+    }
+    return text;
+}
+
+}  // namespace sennit::cli
