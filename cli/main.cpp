@@ -37,6 +37,11 @@ int main(int argc, char **argv) {
     sennit::cli::add_run_command(app, exit_code);
     sennit::cli::add_info_command(app, exit_code);
     sennit::cli::add_bench_command(app, exit_code);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (!arguments.empty() && arguments[0] == "run") {
+        drop_separator(*app.get_subcommand("run"), arguments);
+    }
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     try {
         app.parse(std::move(arguments));
     } catch (const CLI::ParseError &error) {
