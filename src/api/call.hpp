@@ -10,8 +10,6 @@ namespace sennit::api {
 // The caller's rank while it is in use, or null.
 inline Rank *caller() {
     Rank *rank = current_rank();
-    if (rank == nullptr) [[unlikely]]
-        return nullptr;
     // relaxed: 0 unless in use; see op/direct.hpp.
     return rank->size.load(std::memory_order_relaxed) == 0 ? nullptr : rank;
 }

@@ -59,14 +59,14 @@ using Mode = op::Completion::Mode;
 // Where a put to `destination` may be copied at once, or null.
 inline std::byte *put_place(sennit_gptr destination, const void *source, std::size_t bytes) {
     Rank *rank = current_rank();
-    if (rank == nullptr || source == nullptr) [[unlikely]]
+    if (source == nullptr) [[unlikely]]
         return nullptr;
     return op::direct(*rank, destination, bytes);
 }
 
 inline const std::byte *get_place(const void *destination, sennit_gptr source, std::size_t bytes) {
     Rank *rank = current_rank();
-    if (rank == nullptr || destination == nullptr) [[unlikely]]
+    if (destination == nullptr) [[unlikely]]
         return nullptr;
     return op::direct(*rank, source, bytes);
 }

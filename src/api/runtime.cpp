@@ -170,7 +170,7 @@ int sennit_thread_level_granted(void) {
 sennit_status sennit_thread_attach(int rank) {
     if (process_is_forked_child()) return no_rank("sennit_thread_attach");
     if (rank == -1) {
-        thread_rank = nullptr;
+        thread_rank = &nobody;
         return SENNIT_OK;
     }
     Rank *found = process_find_rank(rank);

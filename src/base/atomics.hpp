@@ -31,6 +31,28 @@ inline void store_load_fence() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
+// Copies a word in one load and one store, so that a flag that somebody polls is never seen in
+// halves. False, and nothing copied, where the machine can not do that at these addresses.
+template <class Word>
+inline bool copy_word(void *destination, const void *source) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    // One mov whatever the alignment; across a cache line it is not atomic, and nobody polls there.
+    struct [[gnu::packed, gnu::may_alias]] Unaligned {
+        Word value;
+    };
+    static_cast<Unaligned *>(destination)->value = static_cast<const Unaligned *>(source)->value;
+    return true;
+#else
+    const auto both =
+        reinterpret_cast<std::uintptr_t>(destination) | reinterpret_cast<std::uintptr_t>(source);
+    if (both % sizeof(Word) != 0) return false;
+    // relaxed: only wholeness is wanted; order comes from the synchronisation of the program.
+    const Word value = __atomic_load_n(static_cast<const Word *>(source), __ATOMIC_RELAXED);
+    __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELAXED);
+    return true;
+#endif
+}
+
 // Orders this thread's earlier stores before its later ones.
 inline void order_stores() {
     // SYNC fence: pairs with the acquire in order_loads(), or with the program's own; stores that

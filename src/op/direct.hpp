@@ -25,18 +25,6 @@ inline std::byte *direct(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     return entry->base + gptr.offset;
 }
 
-template <class Word>
-inline bool copy_word(void *destination, const void *source) {
-    const auto both =
-        reinterpret_cast<std::uintptr_t>(destination) | reinterpret_cast<std::uintptr_t>(source);
-    if (both % sizeof(Word) != 0) return false;
-    // relaxed: words are copied whole, so that a flag that somebody polls is never seen in halves;
-    // order comes from the synchronisation that the program does anyway.
-    const Word value = __atomic_load_n(static_cast<const Word *>(source), __ATOMIC_RELAXED);
-    __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELAXED);
-    return true;
-}
-
 // True if the sizes and addresses were those of a word and it is copied.
 inline bool copy_if_word(void *destination, const void *source, std::size_t bytes) {
     if (bytes == 8) return copy_word<std::uint64_t>(destination, source);

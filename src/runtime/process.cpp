@@ -13,7 +13,8 @@
 
 namespace sennit {
 
-constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit Rank nobody;
+constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]] = &nobody;
 constinit std::atomic<Rank *> only_rank{nullptr};
 
 namespace {
@@ -36,7 +37,7 @@ Process process;
 void after_fork_in_child() {
     // relaxed: the child has one thread.
     if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
-    thread_rank = nullptr;
+    thread_rank = &nobody;
     // relaxed: the child has one thread.
     only_rank.store(nullptr, std::memory_order_relaxed);
     (void)pthread_mutex_init(&process.lock, nullptr);
@@ -130,7 +131,7 @@ void process_release_rank(Rank *rank) {
     process.in_use[slot] = false;
     publish_only_rank();
     process_unlock();
-    if (thread_rank == rank) thread_rank = nullptr;
+    if (thread_rank == rank) thread_rank = &nobody;
 }
 
 Rank *process_find_rank(int world_rank) {

@@ -11,14 +11,19 @@ namespace sennit {
 
 inline constexpr int kRanksPerProcess = 64;
 
-// The rank the calling thread was attached to. Initial-exec: one load relative to the thread
-// pointer; constinit: no check whether it was initialised. The cost of the alternatives is measured
-// in docs/design/decisions/0001-ranks-as-threads.md.
+// Stands for `no rank`: its size is 0 for ever, so whoever finds it fails the check of the peer's
+// number, and finding a rank needs no check of its own.
+extern constinit Rank nobody;
+
+// The rank the calling thread was attached to, or nobody. Initial-exec: one load relative to the
+// thread pointer; constinit: no check whether it was initialised. The cost of the alternatives is
+// measured in docs/design/decisions/0001-ranks-as-threads.md.
 extern constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]];
 
 // The rank of all threads: set while the process has exactly one rank.
 extern constinit std::atomic<Rank *> only_rank;
 
+// Never null.
 inline Rank *current_rank() {
     // SYNC only-rank: pairs with the release in publish_only_rank(); the rank's set-up is complete.
     Rank *rank = only_rank.load(std::memory_order_acquire);
