@@ -176,7 +176,8 @@ std::string text_of(const Json &report) {
 }
 
 void print(const Json &report, bool json) {
-    const std::string text = json ? report.dump(2) + "\n" : text_of(report);
+    const std::string text =
+        json ? report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text_of(report);
     (void)std::fwrite(text.data(), 1, text.size(), stdout);
 }
 

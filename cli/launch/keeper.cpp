@@ -106,6 +106,7 @@ class Keeper {
     void collect();
     void rank_ended(int rank, int status);
     void begin_ending(std::int64_t to_kill_ns);
+    void signal_groups(int signal);
     void front_ready();
     void hand_on_signal(int signal);
 
@@ -215,6 +216,7 @@ int Keeper::run() {
         }
         loop();
     }
+    if (!no_descendants_) signal_groups(SIGKILL);
     if (!no_descendants_ && !end_descendants(kKillToGiveUpNs)) {
         for (const pid_t process : descendants())
             say("process {} could not be ended", process);
@@ -422,6 +424,15 @@ void Keeper::begin_ending(std::int64_t to_kill_ns) {
     ending_ = true;
     kill_at_ns_ = std::min(kill_at_ns_, now_ns() + to_kill_ns);
     signal_descendants(SIGTERM);
+    // Where /proc is missing or hides other processes, the groups of the ranks are all that is
+    // known.
+    if (descendants().empty()) signal_groups(SIGTERM);
+}
+
+void Keeper::signal_groups(int signal) {
+    for (const Rank &rank : ranks_) {
+        if (!rank.ended) (void)kill(-rank.process, signal);
+    }
 }
 
 void Keeper::front_ready() {
@@ -448,9 +459,7 @@ void Keeper::hand_on_signal(int signal) {
         interrupted_by_ = signal;
         kill_at_ns_ = std::min(kill_at_ns_, now_ns() + kInterruptToKillNs);
     }
-    for (const Rank &rank : ranks_) {
-        if (!rank.ended) (void)kill(-rank.process, signal);
-    }
+    signal_groups(signal);
 }
 
 }  // namespace

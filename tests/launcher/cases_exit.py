@@ -123,6 +123,21 @@ def missing_interpreter_is_named_as_such(launcher):
     os.remove(script)
 
 
+def a_limit_on_open_files_is_said_and_ends_what_was_started(launcher):
+    command = " ".join(launcher.command(40, "sleep", "30"))
+    result = launcher.watch.run(["sh", "-c", f"ulimit -n 64; exec {command}"])
+    equal(result.returncode, 125)
+    contains(result.stderr, "Too many open files")
+
+
+def closed_standard_descriptors_do_no_harm(launcher):
+    command = " ".join(launcher.command(2, "sh", "-c", "'echo out; echo err >&2; cat'"))
+    result = launcher.watch.run(["sh", "-c", f"{command} <&- >&-"])
+    equal((result.returncode, result.stderr), (0, "err\nerr\n"))
+    result = launcher.watch.run(["sh", "-c", f"{command} <&- 2>&-"])
+    equal((result.returncode, result.stdout), (0, "out\nout\n"))
+
+
 def wrong_usage_gives_2_and_a_hint(launcher):
     for words in (["run", "true"], ["run", "-n", "0", "true"], ["run", "-n", "x", "true"],
                   ["run", "-n", "2"], ["run", "-n", "2", "--bind", "socket", "true"],

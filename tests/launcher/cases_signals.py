@@ -150,6 +150,17 @@ def nothing_is_left_when_the_launcher_is_killed_while_ranks_hold_connections(lau
     _gone_within(launcher, 1.0)
 
 
+def nothing_is_left_when_the_launcher_is_killed_while_ranks_write(launcher):
+    job = launcher.start_and_wait_for(2, 2, "yes")
+    # Nobody reads: the pipes are full and the keeper waits to write.
+    time.sleep(0.3)
+    job.kill()
+    job.wait(10)
+    _gone_within(launcher, 1.0)
+    job.stdout.close()
+    job.stderr.close()
+
+
 def _keeper_of(job):
     with open(f"/proc/{job.pid}/task/{job.pid}/children", encoding="ascii") as file:
         (keeper,) = map(int, file.read().split())
