@@ -23,6 +23,7 @@
 #include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "runtime/bootstrap.hpp"
+#include "runtime/mpi_presence.hpp"
 
 extern char **environ;
 
@@ -124,6 +125,15 @@ sennit_status fail_pmix(pmix_status_t result, const char *what) {
     const sennit_status status = fail(SENNIT_ERR_BOOTSTRAP, "%s failed: %s (%d)", what,
                                       membership.pmix.error_string(result), result);
     fail_provider_code(result);
+    return status;
+}
+
+// MPI may bring a PMIx of its own, and a process may join only once.
+sennit_status fail_to_join(sennit_status status) {
+    if (mpi_presence().state != MpiState::kRunning) return status;
+    const sennit_error first = *thread_error();
+    (void)fail(status, "%.160s; MPI is running already: sennit_init_mpi does without", first.text);
+    thread_error()->provider_code = first.provider_code;
     return status;
 }
 
@@ -341,7 +351,7 @@ sennit_status join(Deadline deadline) {
         status = run_bounded(
             [](PendingCall *) { return membership.pmix.init(&membership.self, nullptr, 0); },
             "PMIx_Init", deadline);
-        if (status != SENNIT_OK) return status;
+        if (status != SENNIT_OK) return fail_to_join(status);
         membership.is_member = true;
         membership.pid = getpid();
     }
@@ -366,6 +376,9 @@ sennit_status pmix_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
         return fail(SENNIT_ERR_STATE, "a forked child can not use PMIx");
     const int usable = check_membership();
     if (usable != SENNIT_OK) return static_cast<sennit_status>(usable);
+    char reason[kReasonBytes];
+    if (!membership.is_member && !pmix_present(reason, sizeof reason))
+        return fail(SENNIT_ERR_BOOTSTRAP, "not started by a PMIx launcher: %s", reason);
     if (!membership.is_member || membership.size == 0) {
         const sennit_status status = join(Deadline::after(timeout_ns));
         if (status != SENNIT_OK) return status;
