@@ -1,7 +1,7 @@
 // Lockstep of the path sim: of all rank threads that have joined, one runs. A rank joins with its
-// first progress call and then waits until all ranks of the job have come (or left), so that the
-// first choice does not depend on how fast threads start. Each progress call passes the turn to a
-// rank that the generator chooses, perhaps the same. A rank leaves with close().
+// first submit or progress call and then waits until all ranks of the job have come (or left), so
+// that the first choice does not depend on how fast threads start. Each progress call passes the
+// turn to a rank that the generator chooses, perhaps the same. A rank leaves with close().
 //
 // Who has the turn must not block outside progress, or nobody runs. If that happens for kStuckNs,
 // lockstep ends for good, says so, and the threads run freely.
@@ -55,16 +55,19 @@ void World::open_gate() {
     pass_to(next_in_turn());
 }
 
+// True if the rank had not joined before; it has the turn then.
+bool World::join_turns(int rank) {
+    if (members_[rank].has_turns || counters_.lockstep_broken) return false;
+    members_[rank].has_turns = true;
+    ++gate_;
+    open_gate();
+    wait_for_turn(rank);
+    return true;
+}
+
 void World::take_turn(int rank) {
-    if (counters_.lockstep_broken) return;
-    Member &member = members_[rank];
-    if (!member.has_turns) {
-        member.has_turns = true;
-        ++gate_;
-        open_gate();
-    } else {
-        pass_to(next_in_turn());
-    }
+    if (counters_.lockstep_broken || join_turns(rank)) return;
+    pass_to(next_in_turn());
     wait_for_turn(rank);
 }
 

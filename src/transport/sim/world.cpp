@@ -153,6 +153,7 @@ void World::drop(Flight *flight) {
 
 Submit World::submit(int rank, Operation *operation) {
     const Locked locked(lock_);
+    if (settings_.lockstep != 0) join_turns(rank);
     const int peer = operation->peer;
     const unsigned rail = operation->rail;
     if (members_[rank].state != MemberState::present || members_[peer].state == MemberState::left ||

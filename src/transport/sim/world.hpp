@@ -186,6 +186,7 @@ class World {
     }
 
     // turns.cpp; with the mutex held.
+    bool join_turns(int rank);
     void take_turn(int rank);
     void leave_turns(int rank);
     void open_gate();
