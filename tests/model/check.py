@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Checks one model with spin: all of its runs keep the promises, and each mistake that its head names is found.
+
+    tests/model/check.py MODEL.pml
+
+The mistakes are the words in capitals behind "Mistakes that must be found"; each is a macro that puts one into the
+model. A model that passed with a mistake in it would show nothing. Exits with 77 where spin or a C compiler is missing.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LIMIT_S = 100
+SKIPPED = 77
+
+
+def mistakes_of(model):
+    with open(model, encoding="utf-8") as file:
+        text = file.read()
+    head = text[text.index("Mistakes that must be found:") : text.index("*/")]
+    macros = re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", head)
+    unused = [macro for macro in macros if not re.search(rf"#\s*ifn?def {macro}$", text, re.MULTILINE)]
+    if not macros or unused:
+        sys.exit(f"{model}: names no mistakes, or some that it does not contain: {unused}")
+    return macros
+
+
+def run(command, folder):
+    result = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            timeout=LIMIT_S, check=False)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(command)}: exit status {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def search(model, macros):
+    """(errors, states, report) of the exhaustive search with these macros defined."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(["spin", *(f"-D{macro}" for macro in macros), "-a", os.path.abspath(model)], folder)
+        run(["cc", "-O0", "-w", "-DSAFETY", "-DNOFAIR", "-DMEMLIM=2048", "-DCOLLAPSE", "-o", "pan", "pan.c"], folder)
+        report = run(["./pan", "-m200000", "-w22"], folder)
+    errors = re.search(r"errors: (\d+)", report)
+    states = re.search(r"([\d.e+]+) states, stored", report)
+    if not errors or not states or "truncated" in report or "Search not completed" in report and errors[1] == "0":
+        sys.exit(f"{model}: the search did not end\n{report}")
+    return int(errors[1]), int(float(states[1])), report
+
+
+def main():
+    model = sys.argv[1]
+    for program in ("spin", "cc"):
+        if not shutil.which(program):
+            print(f"skipped: the program {program} is not installed (Debian: spin, gcc)")
+            return SKIPPED
+    mistakes = mistakes_of(model)
+    errors, states, report = search(model, [])
+    print(f"{os.path.basename(model)}: {states} states, {errors} errors")
+    if errors:
+        print(report)
+        return 1
+    blind = False
+    for mistake in mistakes:
+        errors, states, _ = search(model, [mistake])
+        print(f"    with {mistake}: {'found' if errors else 'NOT FOUND'} after {states} states")
+        blind = blind or not errors
+    return 1 if blind else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

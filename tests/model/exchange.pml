@@ -1,0 +1,79 @@
+/* The exchange through mailboxes (src/coll/barrier.cpp: exchange(), read_letter()): a rank writes a
+ * letter of two words into the mailbox whose turn it is, takes part in a flat barrier, and reads
+ * everybody's. Between exchanges there is also a barrier alone. Shown: every letter read is that of
+ * the exchange under way, in both words.
+ *
+ * Mistakes that must be found: SINGLE_MAILBOX, ARRIVES_FIRST (the letter is written after the
+ * arrival), RELAXED_ARRIVAL. */
+#define RANKS 3
+#define CALLS 4 /* the third is a barrier alone */
+#define PROCESSES RANKS
+#define WORDS 15
+#define SAME_WORD_OVERTAKES false
+#define ARRIVED(rank) (rank)
+#define LETTER(rank, turn) (RANKS + 4 * (rank) + 2 * (turn))
+#include "memory.pml"
+
+#ifdef SINGLE_MAILBOX
+#define TURN(number) 0
+#else
+#define TURN(number) ((number) % 2)
+#endif
+#ifdef RELAXED_ARRIVAL
+#define ARRIVE(number) store_relaxed(me, ARRIVED(me), number)
+#else
+#define ARRIVE(number) store_release(me, ARRIVED(me), number)
+#endif
+
+inline write_letter() {
+    if
+    :: call != 3 ->
+        store_relaxed(me, LETTER(me, TURN(number)), number);
+        store_relaxed(me, LETTER(me, TURN(number)) + 1, 10 * number + me)
+    :: else
+    fi
+}
+
+proctype rank(byte me) {
+    byte call = 1;
+    byte number = 0; /* World::exchanges */
+    byte peer;
+    do
+    :: call <= CALLS ->
+        if
+        :: call != 3 -> number++
+        :: else
+        fi;
+#ifdef ARRIVES_FIRST
+        ARRIVE(call);
+        write_letter();
+#else
+        write_letter();
+        ARRIVE(call);
+#endif
+        for (peer : 0 .. RANKS - 1) {
+            peer == me || memory[ARRIVED(peer)] >= call
+        }
+        for (peer : 0 .. RANKS - 1) {
+            if
+            :: peer != me && call != 3 ->
+                assert(memory[LETTER(peer, TURN(number))] == number);
+                assert(memory[LETTER(peer, TURN(number)) + 1] == 10 * number + peer)
+            :: else
+            fi
+        }
+        peer = 0;
+        call++
+    :: else -> break
+    od
+}
+
+init {
+    atomic {
+        byte r;
+        for (r : 0 .. RANKS - 1) {
+            run drain(r);
+            run rank(r)
+        }
+    }
+}
