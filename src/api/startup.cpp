@@ -178,7 +178,7 @@ sennit_status get_ready(Startup &it, sennit_status so_far) {
 }
 
 void choose_spins(Startup &it) {
-    // With a core of its own a rank polls for some microseconds before it yields; on shared cores
+    // With a core of its own a rank polls for about 0.1 ms before it yields; on shared cores
     // every poll keeps somebody else from running (docs/design/waiting.md).
     constexpr unsigned kSpins = 4000;
     const bool shared =

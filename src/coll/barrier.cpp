@@ -23,6 +23,8 @@ void publish_arrival(Rank &rank, std::uint64_t epoch) {
     // SYNC barrier-arrival: pairs with the acquire in wait_for_all(); all this rank did comes
     // before.
     rank.control->arrived.epoch.store(epoch, std::memory_order_release);
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the arrival before the looks at
+    // sleepers.
     store_load_fence();
     const std::uint32_t size = size_of(rank);
     for (std::uint32_t i = 1; i < size; ++i) {

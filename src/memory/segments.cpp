@@ -147,8 +147,11 @@ sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord 
 }
 
 void segment_destroy(Rank &rank, SegmentRecord *record) {
-    // relaxed: peers that still look are wrong in any order; they see the id gone or zeros.
+    // relaxed: peers that still use the segment are wrong in any order; they see the id gone or
+    // zeros. SYNC segment-end: pairs with the acquire fence in read_record(); who copied something
+    // of the record's next tenant finds the id gone.
     record->id.store(0, std::memory_order_relaxed);
+    order_stores();
     file_unmap(reinterpret_cast<std::byte *>(record->owner_address), record->mapped_bytes);
     file_punch(rank.memory_file, record->file_offset, record->mapped_bytes);
     mark_slot(*rank.segments, record->owner_slot, false);

@@ -273,8 +273,9 @@ bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy) {
     // SYNC segment-live: pairs with the release in segment_create(); the record comes before.
     if (record.id.load(std::memory_order_acquire) != id) return false;
     std::memcpy(static_cast<void *>(copy), static_cast<const void *>(&record), sizeof *copy);
-    // Freed while it was copied: then the copy may be torn. The fence keeps the copy before the
-    // look.
+    // Freed while it was copied: then the copy may be torn.
+    // SYNC segment-end: pairs with the release fence in segment_destroy(); the copy comes before
+    // the look.
     std::atomic_thread_fence(std::memory_order_acquire);
     // relaxed: the fence above orders it.
     return record.id.load(std::memory_order_relaxed) == id;

@@ -15,7 +15,7 @@ bool process_ended(int pid_fd) {
 }
 
 bool has_left(const ControlBlock *control) {
-    // SYNC rank-left: pairs with the release in leave(); the rank's last stores come before.
+    // SYNC rank-left: pairs with the release in shutdown(); the rank's last stores come before.
     return control != nullptr && control->header.state.load(std::memory_order_acquire) ==
                                      static_cast<std::uint32_t>(RankState::left);
 }

@@ -1,6 +1,6 @@
-// The slow part of waiting. The times were chosen on a 2-core machine: a yield costs 0.3 to 3 us, a
-// sleep and wake across cores 54 us, so yielding goes on for a few hundred sleeps' worth before the
-// first sleep, and a wait for a rank on a shared core usually ends within a few yields.
+// The slow part of waiting. A sleep and wake across cores costs tens of microseconds, a yield about
+// one (docs/design/waiting.md has the figures), so yielding goes on for some sleeps' worth before
+// the first sleep, and a wait for a rank on a shared core usually ends within a few yields.
 #include "runtime/wait.hpp"
 
 #include <sched.h>
@@ -56,6 +56,8 @@ void WaitLoop::announce_sleep() {
     // relaxed twice: store_load_fence() orders both before the caller's next look at its word.
     rings_seen_ = bell.rings.load(std::memory_order_relaxed);
     bell.sleepers.fetch_add(1, std::memory_order_relaxed);
+    // SYNC doorbell: pairs with the fences in ring_doorbell() and publish_arrival(); the sleeper is
+    // counted before the last look at its word.
     store_load_fence();
 }
 

@@ -20,6 +20,8 @@ inline constexpr int kAnyPeer = -1;
 
 // After the store that somebody may wait for.
 inline void ring_doorbell(ControlBlock &target) {
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the store before the look at
+    // sleepers.
     store_load_fence();
     // relaxed: the fence above orders it after the store; a sleeper that is missed here has not yet
     // looked at the word, and its own fence makes it see the store.
