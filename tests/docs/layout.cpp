@@ -1,0 +1,128 @@
+// The layouts that headers define, and the calls of the others.
+#include "layout.hpp"
+
+#include "memory/entry.hpp"
+#include "runtime/card.hpp"
+#include "runtime/control_block.hpp"
+#include "runtime/launch_protocol.hpp"
+#include "transport/transport.hpp"
+
+using namespace sennit;
+using namespace sennit::runtime;
+using memory::Entry;
+
+static void print_control_block() {
+    STRUCT(ControlBlock);
+    FIELD(ControlBlock, header);
+    FIELD(ControlBlock, doorbell);
+    FIELD(ControlBlock, arrived);
+    FIELD(ControlBlock, rounds);
+    FIELD(ControlBlock, mailboxes);
+    FIELD(ControlBlock, records);
+    STRUCT(ControlHeader);
+    FIELD(ControlHeader, magic);
+    FIELD(ControlHeader, layout_version);
+    FIELD(ControlHeader, rank);
+    FIELD(ControlHeader, size);
+    FIELD(ControlHeader, state);
+    FIELD(ControlHeader, job_cookie);
+    FIELD(ControlHeader, control_bytes);
+    FIELD(ControlHeader, unused);
+    STRUCT(Doorbell);
+    FIELD(Doorbell, sleepers);
+    FIELD(Doorbell, rings);
+    FIELD(Doorbell, unused);
+    STRUCT(EpochLine);
+    FIELD(EpochLine, epoch);
+    FIELD(EpochLine, unused);
+    STRUCT(Mailbox);
+    FIELD(Mailbox, bytes);
+}
+
+static void print_segment_record() {
+    STRUCT(SegmentRecord);
+    FIELD(SegmentRecord, id);
+    FIELD(SegmentRecord, kind);
+    FIELD(SegmentRecord, mechanism);
+    FIELD(SegmentRecord, actor);
+    FIELD(SegmentRecord, version);
+    FIELD(SegmentRecord, bytes);
+    FIELD(SegmentRecord, file_offset);
+    FIELD(SegmentRecord, mapped_bytes);
+    FIELD(SegmentRecord, owner_address);
+    FIELD(SegmentRecord, alignment);
+    FIELD(SegmentRecord, page_bytes);
+    FIELD(SegmentRecord, flags);
+    FIELD(SegmentRecord, mapping_device);
+    FIELD(SegmentRecord, mapping_inode);
+    FIELD(SegmentRecord, epoch);
+    FIELD(SegmentRecord, owner_slot);
+    FIELD(SegmentRecord, view_offset);
+    FIELD(SegmentRecord, slot_bytes);
+    FIELD(SegmentRecord, next_extent);
+    FIELD(SegmentRecord, head_bytes);
+    FIELD(SegmentRecord, unused);
+}
+
+static void print_card() {
+    STRUCT(Card);
+    FIELD(Card, magic);
+    FIELD(Card, version);
+    FIELD(Card, rank);
+    FIELD(Card, size);
+    FIELD(Card, process_id);
+    FIELD(Card, numa);
+    FIELD(Card, unused);
+    FIELD(Card, node);
+    FIELD(Card, process_cookie);
+    FIELD(Card, job_cookie);
+    FIELD(Card, socket_name);
+    FIELD(Card, processors);
+}
+
+static void print_launch_messages() {
+    STRUCT(LaunchHello);
+    FIELD(LaunchHello, magic);
+    FIELD(LaunchHello, version);
+    FIELD(LaunchHello, rank);
+    FIELD(LaunchHello, size);
+    FIELD(LaunchHello, zero);
+    FIELD(LaunchHello, cookie);
+    STRUCT(LaunchFrame);
+    FIELD(LaunchFrame, magic);
+    FIELD(LaunchFrame, kind);
+    FIELD(LaunchFrame, sequence);
+    FIELD(LaunchFrame, bytes);
+    FIELD(LaunchFrame, peer);
+    FIELD(LaunchFrame, zero);
+}
+
+static void print_pointers_and_entry() {
+    STRUCT(sennit_gptr);
+    FIELD(sennit_gptr, rank);
+    FIELD(sennit_gptr, segment);
+    FIELD(sennit_gptr, offset);
+    STRUCT(Entry);
+    FIELD(Entry, id);
+    FIELD(Entry, path);
+    FIELD(Entry, base);
+    FIELD(Entry, direct_bytes);
+    FIELD(Entry, bytes);
+    FIELD(Entry, live);
+    FIELD(Entry, handle);
+    FIELD(Entry, mapped_bytes);
+    FIELD(Entry, alignment);
+}
+
+int main() {
+    print_control_block();
+    print_segment_record();
+    print_card();
+    print_startup_layouts();
+    print_node_exchange_layouts();
+    print_launch_messages();
+    print_exchange_layouts();
+    print_allocation_layouts();
+    print_pointers_and_entry();
+    return 0;
+}

@@ -1,0 +1,17 @@
+// Prints the layout of structs that several processes see, for layouts_test.py: a line
+// `struct NAME BYTES`, then `field NAME OFFSET BYTES` for each field.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+
+#define STRUCT(type) std::printf("struct %s %zu\n", #type, sizeof(type))
+#define FIELD(type, field) \
+    std::printf("field %s %zu %zu\n", #field, offsetof(type, field), sizeof(type::field))
+
+// Each in a source of its own, because the structs of a protocol are private to the file that
+// speaks it, and that file is included whole.
+void print_exchange_layouts();
+void print_allocation_layouts();
+void print_node_exchange_layouts();
+void print_startup_layouts();

@@ -1,0 +1,20 @@
+// The payloads of the letters of a collective allocation.
+#include "layout.hpp"
+
+#include "coll/allocate.cpp"
+
+void print_allocation_layouts() {
+    using sennit::coll::Offer;
+    using sennit::coll::Outcome;
+    STRUCT(Offer);
+    FIELD(Offer, status);
+    FIELD(Offer, id);
+    FIELD(Offer, bytes);
+    FIELD(Offer, alignment);
+    FIELD(Offer, flags);
+    FIELD(Offer, unused);
+    FIELD(Offer, record);
+    STRUCT(Outcome);
+    FIELD(Outcome, status);
+    FIELD(Outcome, id);
+}

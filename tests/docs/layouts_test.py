@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Compares docs/design/layouts.md with the structs themselves, in both directions.
+
+    tests/docs/layouts_test.py PAGE PROGRAM
+
+PROGRAM prints the structs (layout.hpp). The page has a heading `### Name: N bytes` for each, followed by a table whose
+first columns are offset, size and the field's name. Every struct and field must be there with its numbers, nothing else
+may be, and the rows of a table must cover the struct without gap: a row `zero` or `padding` stands for what is unused.
+What would break it: a field that moves, grows, is added or goes without the page being changed.
+"""
+import re
+import subprocess
+import sys
+
+UNNAMED = ("zero", "padding")
+
+
+def structs_of(program):
+    found, current = {}, None
+    for line in subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines():
+        kind, name, *numbers = line.split()
+        if kind == "struct":
+            current = found[name] = {"bytes": int(numbers[0]), "fields": {}}
+        else:
+            current["fields"][name] = tuple(map(int, numbers))
+    return found
+
+
+def tables_of(page):
+    """{struct: {"bytes": N, "rows": [(offset, size, name)]}}"""
+    found, current = {}, None
+    with open(page, encoding="utf-8") as file:
+        for line in file:
+            heading = re.match(r"### `?(\w+)`?: (\d+) bytes", line)
+            row = re.match(r"\| (\d+) \| (\d+)(?: × (\d+))? \| (?:`(\w+)`|(\w+))", line)
+            if heading:
+                current = found[heading[1]] = {"bytes": int(heading[2]), "rows": []}
+            elif line.startswith("#"):
+                current = None
+            elif row and current is not None:
+                size = int(row[2]) * int(row[3] or 1)
+                current["rows"].append((int(row[1]), size, row[4] or row[5]))
+    return found
+
+
+def differences(name, struct, table):
+    if table["bytes"] != struct["bytes"]:
+        yield f"{name}: the page says {table['bytes']} bytes, it has {struct['bytes']}"
+    position, named = 0, {}
+    for offset, size, field in table["rows"]:
+        if offset != position:
+            yield f"{name}.{field}: the row begins at {offset}, the one before ends at {position}"
+        position = offset + size
+        if field not in UNNAMED:
+            named[field] = (offset, size)
+    if position != table["bytes"]:
+        yield f"{name}: the rows end at {position}"
+    for field, place in struct["fields"].items():
+        if field not in UNNAMED and named.get(field) != place and not (field == "unused" and field not in named):
+            yield f"{name}.{field}: at offset {place[0]}, {place[1]} bytes; the page says {named.get(field)}"
+    for field in named.keys() - struct["fields"].keys():
+        yield f"{name}.{field}: on the page only"
+
+
+def main():
+    structs, tables = structs_of(sys.argv[2]), tables_of(sys.argv[1])
+    wrong = [f"{name}: not on the page" for name in structs.keys() - tables.keys()]
+    wrong += [f"{name}: on the page only" for name in tables.keys() - structs.keys()]
+    for name in structs.keys() & tables.keys():
+        wrong += differences(name, structs[name], tables[name])
+    print("\n".join(sorted(wrong)) or f"{len(structs)} structs, as on the page")
+    return 1 if wrong or not structs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
