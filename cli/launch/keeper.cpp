@@ -186,6 +186,14 @@ bool Keeper::start_all() {
     const SpawnPlan plan{&job_, rank_environment(job_.set_variables), limit.rlim_cur};
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
+    // Two pipes, the control socket and the connection of each rank, and some to look at /proc.
+    const rlim_t needed = 4 * static_cast<rlim_t>(job_.ranks) + 32;
+    if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed) {
+        say("{} ranks need {} open files in this process, and its limit (ulimit -Hn) is {}",
+            job_.ranks, needed, limit.rlim_max);
+        exit_code_ = kExitInternal;
+        return false;
+    }
 
     const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     bool close_input = false;
