@@ -94,9 +94,11 @@ class PendingCall {
     }
 
     void let_go() {
-        // SYNC pmix-pending: pairs with itself in the other holder; the last one frees what the
-        // other has written.
-        if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+        // SYNC pmix-pending: the release half pairs with the acquire half in the last holder's
+        // call; what each holder has written comes before the object is freed.
+        if (holders_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+        // SYNC pmix-pending: the acquire half pairs with the release half of the holders before.
+        delete this;
     }
 
     pmix_proc_t proc{};   // what the call is told; it must live as long as the call

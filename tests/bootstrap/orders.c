@@ -1,5 +1,6 @@
 /* Runs the steps named on the command line, one after the other, on every rank: the orders in which
- * a program may start and leave Sennit and MPI. Compiled once with each MPI and once without.
+ * a program may start and leave Sennit and MPI. Linked once with each MPI (orders_mpi.c) and once
+ * without (orders_no_mpi.c).
  *
  *     orders RANKS step...
  *
@@ -7,6 +8,8 @@
  * few to it, a wrong rank number, ranks that do not meet. RANKS is how many the launcher was asked
  * for; every sennit_init must find as many.
  */
+#include "orders.h"
+
 #include <sennit/sennit.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifdef ORDERS_WITH_MPI
-#include <sennit/sennit_mpi.h>
-#endif
-
-static int expected_size;
+int expected_size;
 static int last_rank = -1;
 
-static void require(int is_true, const char *step, const char *what) {
+void require(int is_true, const char *step, const char *what) {
     if (is_true) return;
     const sennit_error *error = sennit_last_error();
     fprintf(stderr, "orders: step %s: %s (last error %s: %s)\n", step, what,
@@ -29,11 +28,11 @@ static void require(int is_true, const char *step, const char *what) {
     exit(3);
 }
 
-static void require_ok(sennit_status status, const char *step) {
+void require_ok(sennit_status status, const char *step) {
     require(status == SENNIT_OK, step, sennit_status_string(status));
 }
 
-static void check_rank(const char *step, int size) {
+void check_rank(const char *step, int size) {
     require(sennit_initialized() == 1, step, "no rank after init");
     require(sennit_size() == size, step, "the size is not what the launcher was asked for");
     require(sennit_rank() >= 0 && sennit_rank() < size, step, "the rank is outside of the world");
@@ -42,6 +41,11 @@ static void check_rank(const char *step, int size) {
         last_rank = sennit_rank();
     }
     require_ok(sennit_barrier(SENNIT_TEAM_WORLD, 20000000000), step);
+}
+
+/* The next check may find another rank number. */
+void forget_rank(void) {
+    last_rank = -1;
 }
 
 static void step_init(const char *step) {
@@ -112,135 +116,31 @@ static void step_alone(const char *step) {
     require(strcmp(sennit_bootstrap_used(), "alone") == 0, step, "not alone");
 }
 
-#ifdef ORDERS_WITH_MPI
-static void step_mpi_init(const char *step) {
-    int size = 0;
-    require(MPI_Init(NULL, NULL) == MPI_SUCCESS, step, "MPI_Init failed");
-    require(MPI_Comm_size(MPI_COMM_WORLD, &size) == MPI_SUCCESS, step, "no size");
-    require(size == expected_size, step, "MPI has another size");
-}
-
-/* Where MPI was started by a launcher that it does not know: N times one rank. */
-static void step_mpi_init_singleton(const char *step) {
-    int size = 0;
-    require(MPI_Init(NULL, NULL) == MPI_SUCCESS, step, "MPI_Init failed");
-    require(MPI_Comm_size(MPI_COMM_WORLD, &size) == MPI_SUCCESS, step, "no size");
-    require(size == 1, step, "MPI is no singleton");
-}
-
-static void step_mpi_finalize(const char *step) {
-    require(MPI_Finalize() == MPI_SUCCESS, step, "MPI_Finalize failed");
-}
-
-/* MPI still works: every rank hears of every other. */
-static void step_mpi_sum(const char *step) {
-    int one = 1;
-    int sum = 0;
-    require(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS, step,
-            "MPI_Allreduce failed");
-    require(sum == expected_size, step, "MPI_Allreduce counted wrong");
-}
-
-static void step_init_mpi(const char *step) {
-    require_ok(sennit_init_mpi(MPI_COMM_WORLD, NULL), step);
-    check_rank(step, expected_size);
-    require(strcmp(sennit_bootstrap_used(), "mpi") == 0, step, "not started on the communicator");
-}
-
-static void step_init_mpi_self(const char *step) {
-    require_ok(sennit_init_mpi(MPI_COMM_SELF, NULL), step);
-    check_rank(step, 1);
-}
-
-/* The communicator in reverse order: Sennit's rank follows it. */
-static void step_init_mpi_reversed(const char *step) {
-    int rank = 0;
-    MPI_Comm reversed;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
-    require_ok(sennit_init_mpi(reversed, NULL), step);
-    MPI_Comm_free(&reversed);
-    check_rank(step, expected_size);
-    require(sennit_rank() == expected_size - 1 - rank, step, "the rank is not the communicator's");
-    last_rank = -1;
-}
-
-static void require_error(sennit_status found, sennit_status due, const char *step) {
-    const sennit_error *error = sennit_last_error();
-    require(found == due, step, "another status was due");
-    require(error->status == due, step, "the last error has another status");
-    require(strcmp(error->operation, "sennit_init_mpi") == 0, step, "another operation is named");
-    require(!sennit_initialized(), step, "an error has made a rank");
-}
-
-static void step_init_mpi_not_running(const char *step) {
-    require_error(sennit_init_mpi(MPI_COMM_WORLD, NULL), SENNIT_ERR_STATE, step);
-}
-
-static void step_init_mpi_bad(const char *step) {
-    sennit_options options = SENNIT_OPTIONS_INIT;
-    sennit_bootstrap bootstrap;
-    MPI_Comm half;
-    MPI_Comm inter;
-    int rank = 0;
-    memset(&bootstrap, 0, sizeof bootstrap);
-    require_error(sennit_init_mpi(MPI_COMM_NULL, NULL), SENNIT_ERR_ARG, step);
-    options.bootstrap = &bootstrap;
-    require_error(sennit_init_mpi(MPI_COMM_WORLD, &options), SENNIT_ERR_ARG, step);
-    options.bootstrap = NULL;
-    options.struct_bytes = 1;
-    require_error(sennit_init_mpi(MPI_COMM_WORLD, &options), SENNIT_ERR_ARG, step);
-    if (expected_size < 2) return;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &inter);
-    require_error(sennit_init_mpi(inter, NULL), SENNIT_ERR_ARG, step);
-    MPI_Comm_free(&inter);
-    MPI_Comm_free(&half);
-}
-#endif
-
-struct step {
-    const char *name;
-    void (*run)(const char *name);
-};
-
 static const struct step steps[] = {
-    {"init", step_init},
-    {"finalize", step_finalize},
-    {"barrier", step_barrier},
-    {"exit", step_exit},
-    {"fork", step_fork},
-    {"leave-first", step_leave_first},
-    {"missing", step_missing},
-    {"refused", step_refused},
-    {"alone", step_alone},
-#ifdef ORDERS_WITH_MPI
-    {"mpi-init", step_mpi_init},
-    {"mpi-init-singleton", step_mpi_init_singleton},
-    {"mpi-finalize", step_mpi_finalize},
-    {"mpi-sum", step_mpi_sum},
-    {"init-mpi", step_init_mpi},
-    {"init-mpi-self", step_init_mpi_self},
-    {"init-mpi-reversed", step_init_mpi_reversed},
-    {"init-mpi-not-running", step_init_mpi_not_running},
-    {"init-mpi-bad", step_init_mpi_bad},
-#endif
+    {"init", step_init},       {"finalize", step_finalize},
+    {"barrier", step_barrier}, {"exit", step_exit},
+    {"fork", step_fork},       {"leave-first", step_leave_first},
+    {"missing", step_missing}, {"refused", step_refused},
+    {"alone", step_alone},     {NULL, NULL},
 };
+
+static const struct step *find_step(const struct step *table, const char *name) {
+    for (; table->name != NULL; ++table)
+        if (strcmp(table->name, name) == 0) return table;
+    return NULL;
+}
 
 int main(int argc, char **argv) {
     if (argc < 3) return 2;
     expected_size = atoi(argv[1]);
     for (int i = 2; i < argc; ++i) {
-        size_t found = 0;
-        const size_t count = sizeof steps / sizeof steps[0];
-        while (found < count && strcmp(steps[found].name, argv[i]) != 0)
-            ++found;
-        if (found == count) {
+        const struct step *step = find_step(steps, argv[i]);
+        if (step == NULL) step = find_step(mpi_steps, argv[i]);
+        if (step == NULL) {
             fprintf(stderr, "orders: no step is called %s\n", argv[i]);
             return 2;
         }
-        steps[found].run(argv[i]);
+        step->run(argv[i]);
     }
     printf("orders-done\n");
     return 0;
