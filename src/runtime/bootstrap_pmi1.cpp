@@ -246,8 +246,21 @@ void drop_socket() {
     conversation.initialised_by_us = false;
 }
 
+// hydra does not mind a second "init" on the same socket. Slurm (--mpi=pmi2) takes it for nonsense
+// and ends the job while MPI_Init waits, so an MPI that is still to be started has to come first.
+// hydra in a job of Slurm's inherits Slurm's variables, but has one of its own.
+bool mpi_would_be_shut_out() {
+    const bool is_slurm = getenv("PMI_JOBID") != nullptr && getenv("SLURM_STEP_ID") != nullptr &&
+                          getenv("HYDI_CONTROL_FD") == nullptr;
+    return is_slurm && mpi_on_socket() == MpiState::kIdle;
+}
+
 sennit_status start_conversation(Deadline deadline) {
     bool is_ours = false;
+    if (mpi_would_be_shut_out())
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "Slurm's PMI-1 serves one library of a process, and this program has an MPI: "
+                    "call MPI_Init before sennit_init, or start it with srun --mpi=pmix");
     sennit_status status = take_socket(deadline, &is_ours);
     if (status != SENNIT_OK) return status;
     if (is_ours)

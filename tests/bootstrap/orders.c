@@ -11,6 +11,7 @@
 #include "orders.h"
 
 #include <sennit/sennit.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,9 +84,17 @@ static void step_leave_first(const char *step) {
     sleep(30);
 }
 
+/* One rank is killed; the launcher must end the others, who have heard of it by then. */
+static void step_die(const char *step) {
+    if (sennit_rank() == 0) raise(SIGKILL);
+    require(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_ERR_PEER_LOST, step,
+            "the barrier missed a dead rank");
+    sleep(30);
+}
+
 /* Rank 0 (by the launcher's word) never comes; the others find out when their time is over. */
 static void step_missing(const char *step) {
-    const char *names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+    const char *names[] = {"PMIX_RANK", "PMI_RANK"};
     sennit_options options = SENNIT_OPTIONS_INIT;
     sennit_status status;
     double start = sennit_wtime();
@@ -117,11 +126,17 @@ static void step_alone(const char *step) {
 }
 
 static const struct step steps[] = {
-    {"init", step_init},       {"finalize", step_finalize},
-    {"barrier", step_barrier}, {"exit", step_exit},
-    {"fork", step_fork},       {"leave-first", step_leave_first},
-    {"missing", step_missing}, {"refused", step_refused},
-    {"alone", step_alone},     {NULL, NULL},
+    {"init", step_init},
+    {"finalize", step_finalize},
+    {"barrier", step_barrier},
+    {"exit", step_exit},
+    {"fork", step_fork},
+    {"leave-first", step_leave_first},
+    {"die", step_die},
+    {"missing", step_missing},
+    {"refused", step_refused},
+    {"alone", step_alone},
+    {NULL, NULL},
 };
 
 static const struct step *find_step(const struct step *table, const char *name) {

@@ -102,14 +102,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--launcher", required=True, help="the launcher and its flags")
+    parser.add_argument("--wrap", default="", help="what stands before the program")
     parser.add_argument("--ranks", type=int, required=True)
     parser.add_argument("--expect", default="done")
     parser.add_argument("--timeout", type=float, default=25.0)
     parser.add_argument("program")
     parser.add_argument("steps", nargs="+")
     arguments = parser.parse_args()
-    command = [*shlex.split(arguments.launcher), "-n", str(arguments.ranks), arguments.program,
-               str(arguments.ranks), *arguments.steps]
+    command = [*shlex.split(arguments.launcher), "-n", str(arguments.ranks),
+               *shlex.split(arguments.wrap), arguments.program, str(arguments.ranks),
+               *arguments.steps]
     code, text = run(command, arguments.timeout)
     wrong = judge(arguments.expect, arguments.ranks, code, text)
     if wrong is None:
