@@ -80,12 +80,15 @@ void add_shared_options(CLI::App &command, BenchOptions &options) {
 }
 
 void add_size_options(CLI::App &command, BenchOptions &options) {
+    const std::uint64_t least = options.bench == "pingpong" ? 0 : 8;
     command.add_option("--bytes", options.sizes, "Sizes of the message, multiples of 8; 64K, 1M")
         ->delimiter(',')
         ->transform(CLI::AsSizeValue(false))
-        ->check([](const std::string &text) {
-            const bool fits = std::stoull(text) % 8 == 0 && std::stoull(text) <= (1u << 30);
-            return fits ? std::string() : text + " is no multiple of 8 up to 1G";
+        ->check([least](const std::string &text) {
+            constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+            const std::uint64_t bytes = std::stoull(text);
+            const bool fits = bytes % 8 == 0 && bytes >= least && bytes <= kMost;
+            return fits ? std::string() : text + " is no multiple of 8 within the bounds";
         });
 }
 

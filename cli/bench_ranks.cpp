@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -112,8 +113,10 @@ bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks) {
 
 int bench_ranks(const BenchOptions &options) {
     std::vector<Launcher> launchers = mpi_launchers(options);
-    if (launchers.empty()) {
-        launchers.push_back(own_launcher());
+    const bool without =
+        std::find(options.mpis.begin(), options.mpis.end(), "none") != options.mpis.end();
+    if (launchers.empty() || without) {
+        launchers.insert(launchers.begin(), own_launcher());
     }
     bool all_well = true;
     for (const int ranks : options.ranks) {

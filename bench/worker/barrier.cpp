@@ -16,13 +16,16 @@ Subject raw_flags(const Job &job) {
     const bool yields = job.is_oversubscribed();
     std::vector<std::uint64_t *> flags;
     for (int other = 0; other < size; ++other) {
-        flags.push_back(job.raw_flag(0, other));
+        flags.push_back(job.raw_flag(other, other));
     }
     const std::uint64_t first = *flags[static_cast<std::size_t>(rank)];
     return {"raw-flags", [=, number = first](std::size_t operations) mutable {
                 return time_batch(operations, [&] {
                     ++number;
                     post_flag(flags[static_cast<std::size_t>(rank)], number);
+                    // seq_cst: the store leaves the store buffer before this core polls; without
+                    // it the others wait longer.
+                    std::atomic_thread_fence(std::memory_order_seq_cst);
                     for (std::uint64_t *flag : flags) {
                         wait_for_flag(flag, number, yields);
                     }

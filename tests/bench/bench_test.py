@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""`sennit bench` measures what it says and leaves nothing behind. Tiny rounds: no figure is judged here.
+
+    bench_test.py SENNIT MPI,MPI,... CASE
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+SENNIT, MPIS = sys.argv[1], [name for name in sys.argv[2].split(",") if name]
+FIELDS = ["bench", "subject", "bytes", "ranks", "median_ns", "p5_ns", "p95_ns", "rounds", "ratio_to_raw"]
+MPI_OR_NONE = MPIS or ["none"]
+
+
+def bench(*words, code=0):
+    """The lines of `sennit bench ... --json`, parsed; checks the exit code."""
+    command = [SENNIT, "bench", *words, "--json"]
+    run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False)
+    assert run.returncode == code, f"{' '.join(command)}: exit code {run.returncode}\n{run.stdout}{run.stderr}"
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def check(lines, name, expected):
+    """Every line makes sense, and the lines are those of `expected`: {(job, bytes): [subject, ...]}."""
+    found = {}
+    for line in lines:
+        missing = [field for field in FIELDS if field not in line]
+        assert not missing, f"{missing} missing in {line}"
+        assert line["bench"] == name and line["ranks"] >= 1 and line["rounds"] >= 1, line
+        assert line["ratio_to_raw"] > 0, line
+        assert 0 < line["p5_ns"] <= line["median_ns"] <= line["p95_ns"], line
+        found.setdefault((line["job"], line["bytes"]), []).append(line["subject"])
+    for group in found.values():
+        assert len(group) == len(set(group)), f"a subject was measured twice: {group}"
+    assert {key: sorted(group) for key, group in found.items()} == \
+           {key: sorted(group) for key, group in expected.items()}, f"{found} instead of {expected}"
+    for key, group in found.items():
+        raw = min(line["median_ns"] for line in lines
+                  if (line["job"], line["bytes"]) == key and line["subject"].startswith("raw-"))
+        for line in lines:
+            if (line["job"], line["bytes"]) == key:
+                assert abs(line["ratio_to_raw"] - line["median_ns"] / raw) < 1e-6, line
+
+
+def job_names(mpi):
+    return "sennit" if mpi == "none" else mpi
+
+
+TINY = ["--rounds", "3", "--seconds", "0.01", "--timeout", "60"]
+
+
+def pingpong():
+    lines = bench("pingpong", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "0,8,4K", *TINY)
+    expected = {}
+    for mpi in MPI_OR_NONE:
+        own = [] if mpi == "none" else [f"{mpi}-sendrecv", f"{mpi}-persistent", f"{mpi}-put"]
+        for size in (0, 8, 4096):
+            raw = "raw-flag" if size == 0 else "raw-payload-flag"
+            expected[(job_names(mpi), size)] = [raw, "sennit-put", "sennit-pointer", *own]
+    check(lines, "pingpong", expected)
+
+
+def transfer(name, word):
+    lines = bench(name, "--mpi", ",".join(MPI_OR_NONE), "--bytes", "8,64K", *TINY)
+    expected = {}
+    for mpi in MPI_OR_NONE:
+        own = [] if mpi == "none" else [f"{mpi}-rma", f"{mpi}-shared-window"]
+        for size in (8, 65536):
+            expected[(job_names(mpi), size)] = [word if size == 8 else "raw-memcpy", f"sennit-{name}", *own]
+    check(lines, name, expected)
+
+
+def barrier():
+    lines = bench("barrier", "--mpi", "none", "-n", "2", *TINY) + bench("barrier", "--mpi", "none", "-n", "5", *TINY)
+    assert {line["ranks"] for line in lines} == {2, 5}
+    for ranks in (2, 5):
+        check([line for line in lines if line["ranks"] == ranks], "barrier",
+              {("sennit", 0): ["raw-flags", "raw-counter", "sennit-barrier"]})
+    for mpi in MPIS:
+        check(bench("barrier", "--mpi", mpi, *TINY), "barrier",
+              {(mpi, 0): ["raw-flags", "raw-counter", "sennit-barrier", f"{mpi}-barrier"]})
+
+
+def start():
+    lines = bench("start", "--mpi", "all", "-n", "2", "--rounds", "2", "--timeout", "30")
+    verbs = {"openmpi": "openmpi-mpirun", "mpich": "mpich-mpiexec"}
+    assert [line["subject"] for line in lines] == ["raw-spawn", "sennit-run", *(verbs[mpi] for mpi in MPIS)], lines
+    for line in lines:
+        assert line["ranks"] == 2 and line["rounds"] == 2, line
+        assert 0 < line["p5_ns"] <= line["median_ns"] <= line["p95_ns"], line
+
+
+def memory():
+    lines = bench("memory", "--mpi", "all", "-n", "2", "--rounds", "1", "--timeout", "30")
+    assert [line["subject"] for line in lines] == ["raw-process", "sennit-rank", *(f"{mpi}-rank" for mpi in MPIS)], lines
+    for line in lines:
+        assert line["median_ns"] is None and line["rounds"] == (1 if line["subject"] == "raw-process" else 2), line
+        # A process has some pages to itself, and these programs have less than 1 GiB.
+        assert 4096 <= line["private_p5_bytes"] <= line["private_bytes"] <= line["private_p95_bytes"] < 1 << 30, line
+        assert line["pss_bytes"] >= line["private_p5_bytes"], line
+    assert all(line["ratio_to_raw"] > 1 for line in lines[1:]), "a rank needs more than an empty program"
+
+
+def processes_with(word):
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if word.encode() in file.read() and int(pid) != os.getpid():
+                    found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def wait_until_gone(word):
+    """The words of the command line, unique to this test, are in no process any more."""
+    deadline = time.monotonic() + 10
+    while processes_with(word):
+        assert time.monotonic() < deadline, f"left running: {processes_with(word)}"
+        time.sleep(0.1)
+
+
+def a_job_over_time_is_ended():
+    for mpi in ["none", *MPIS]:
+        seconds = f"{10000 + os.getpid()}.25"
+        started = time.monotonic()
+        bench("barrier", "--mpi", mpi, "--rounds", "1000000", "--seconds", seconds, "--timeout", "3", code=1)
+        assert time.monotonic() - started < 12, "the time limit was not kept"
+        wait_until_gone(seconds)
+
+
+def an_interrupted_benchmark_leaves_nothing():
+    for mpi in ["none", *MPIS]:
+        seconds = f"{10000 + os.getpid()}.5"
+        process = subprocess.Popen([SENNIT, "bench", "barrier", "--mpi", mpi, "--rounds", "1000000", "--seconds", seconds],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 1
+        wait_until_gone(seconds)
+
+
+def wrong_words_are_refused():
+    for words in (["pingpong", "--bytes", "12"], ["put", "--bytes", "0"], ["pingpong", "--mpi", "lam"], ["barrier", "-n", "0"],
+                  ["pingpong", "--rounds", "0"], []):
+        run = subprocess.run([SENNIT, "bench", *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
+        assert run.returncode not in (0, None) and run.stderr, f"{words} was accepted"
+
+
+CASES = {"pingpong": pingpong, "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
+         "barrier": barrier, "start": start, "memory": memory, "a_job_over_time_is_ended": a_job_over_time_is_ended,
+         "an_interrupted_benchmark_leaves_nothing": an_interrupted_benchmark_leaves_nothing,
+         "wrong_words_are_refused": wrong_words_are_refused}
+
+if __name__ == "__main__":
+    CASES[sys.argv[3]]()
