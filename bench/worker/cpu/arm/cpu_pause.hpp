@@ -3,6 +3,8 @@
 
 namespace sennit::bench {
 
-inline void cpu_pause() { __asm__ __volatile__("yield" ::: "memory"); }
+inline void cpu_pause() {
+    __asm__ __volatile__("yield" ::: "memory");
+}
 
 }  // namespace sennit::bench

@@ -3,6 +3,8 @@
 
 namespace sennit::bench {
 
-inline void cpu_pause() { __builtin_ia32_pause(); }
+inline void cpu_pause() {
+    __builtin_ia32_pause();
+}
 
 }  // namespace sennit::bench
