@@ -2,8 +2,9 @@
 """Prints the figures of docs/design/waiting.md: what each way of waiting costs, and how late a death is seen.
 
     tests/figures/waiting.py --figures PROGRAM --death PROGRAM --sennit PROGRAM [--rounds N] [--deaths N]
+                             [--page FILE]
 
-The lines are rows of the table in that page. As a test it runs with few rounds and checks that every figure is there;
+Prints the table of that page, or with --page writes it there, between the two comments that mark its place. As a test it runs with few rounds and checks that every figure is there;
 what the figures are is no test, since machines differ.
 """
 import argparse
@@ -13,6 +14,7 @@ import statistics
 import subprocess
 import sys
 
+BEGIN, END = "<!-- figures: tests/figures/waiting.py -->", "<!-- end of figures -->"
 ROWS = {
     "pause": "one pause instruction",
     "yield-alone": "`sched_yield`, nobody else on the core",
@@ -25,6 +27,7 @@ ROWS = {
     "sleep-two-cores": "sleep to sleep (futex), two cores",
     "yield-one-core": "yield to yield, one core",
     "sleep-one-core": "sleep to sleep (futex), one core",
+    "death": "from SIGKILL of a rank until another one's barrier returns PEER_LOST",
 }
 
 
@@ -67,25 +70,35 @@ def shown(ns):
     return f"{ns:.1f} ns" if ns < 1000 else f"{ns / 1000:.1f} µs" if ns < 1e6 else f"{ns / 1e6:.1f} ms"
 
 
+def write_to(page, lines):
+    with open(page, encoding="utf-8") as file:
+        before, rest = file.read().split(BEGIN + "\n", 1)
+    after = rest.split(END, 1)[1]
+    with open(page, "w", encoding="utf-8") as file:
+        file.write("\n".join([before + BEGIN, *lines, END + after]))
+
+
 def main():
     parser = argparse.ArgumentParser(description="The figures of docs/design/waiting.md.")
     for name in ("figures", "death", "sennit"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--rounds", type=int, default=101)
     parser.add_argument("--deaths", type=int, default=15)
+    parser.add_argument("--page")
     arguments = parser.parse_args()
     found = figures(arguments.figures, arguments.rounds)
-    missing = [name for name in ROWS if name not in found and (len(os.sched_getaffinity(0)) > 1 or "two" not in name)]
+    expected = {name for name in ROWS if len(os.sched_getaffinity(0)) > 1 or "two-cores" not in name}
+    missing = expected - found.keys() - {"death"}
     if missing or any(value <= 0 for value, _, _ in found.values()):
         sys.exit(f"missing or not positive: {missing or found}")
-    print(f"Measured on {processor()}.\n")
-    print("| what | median | p5 | p95 |\n|---|---|---|---|")
-    for name, text in ROWS.items():
-        if name in found:
-            print(f"| {text} | {' | '.join(map(shown, found[name]))} |")
     late = deaths(arguments)
-    print(f"| from SIGKILL of a rank to PEER_LOST in a barrier, {len(late)} deaths | {shown(statistics.median(late))} "
-          f"| {shown(late[len(late) // 20])} | {shown(late[-1 - len(late) // 20])} |")
+    found["death"] = (statistics.median(late), late[len(late) // 20], late[-1 - len(late) // 20])
+    lines = [f"Measured on {processor()}.", "", "| what | median | p5 | p95 |", "|---|---|---|---|"]
+    lines += [f"| {text} | {' | '.join(map(shown, found[name]))} |" for name, text in ROWS.items() if name in found]
+    if arguments.page:
+        write_to(arguments.page, lines)
+    else:
+        print("\n".join(lines))
     return 0
 
 
