@@ -23,6 +23,8 @@ void write_header(ControlBlock *control, int world_rank, int size) {
     header.size = size;
     header.control_bytes = kControlFileBytes;
     // relaxed: nobody knows of the block yet; the bootstrap's allgather orders it.
+    header.users.store(1, std::memory_order_relaxed);
+    // relaxed: nobody knows of the block yet; the bootstrap's allgather orders it.
     header.state.store(static_cast<std::uint32_t>(RankState::starting), std::memory_order_relaxed);
 }
 
@@ -100,13 +102,26 @@ sennit_status segments_open(Rank &rank, int world_rank, int size) {
     return SENNIT_OK;
 }
 
+void control_use(ControlBlock *control) {
+    // relaxed: the owner is in start-up too, so the count is not 0 and nothing else is looked at.
+    control->header.users.fetch_add(1, std::memory_order_relaxed);
+}
+
+void control_release(ControlBlock *control) {
+    // SYNC control-users: pairs with the acquire below in the last user; all its uses come before.
+    if (control->header.users.fetch_sub(1, std::memory_order_release) != 1) return;
+    // SYNC control-users: pairs with the releases of the other users; then it may be unmapped.
+    (void)control->header.users.load(std::memory_order_acquire);
+    file_unmap(reinterpret_cast<std::byte *>(control), kControlFileBytes);
+}
+
 void segments_close(Rank &rank) {
     if (rank.control != nullptr) {
         for (std::uint32_t slot = 0; slot < kSegmentsPerTeam; ++slot) {
             if ((rank.segments->used_slots[slot / 64] >> (slot % 64) & 1) != 0)
                 segment_destroy(rank, &rank.control->records[slot]);
         }
-        file_unmap(reinterpret_cast<std::byte *>(rank.control), kControlFileBytes);
+        control_release(rank.control);
         rank.control = nullptr;
     }
     if (rank.memory_file >= 0) (void)close(rank.memory_file);

@@ -18,8 +18,13 @@ struct LocalSegments {
 
 // Creates the memory file and the control block of the rank. Errors: NOMEM, OS.
 sennit_status segments_open(Rank &rank, int world_rank, int size);
-// Unmaps everything the rank owns and closes the file.
+// Unmaps everything the rank owns and closes the file. The control block stays mapped while ranks
+// of the same process use it.
 void segments_close(Rank &rank);
+
+// A rank of the same process begins and ends to use the owner's mapping of a control block.
+void control_use(ControlBlock *control);
+void control_release(ControlBlock *control);
 
 struct SegmentWish {
     SegmentKind kind = SegmentKind::local;

@@ -94,10 +94,11 @@ class PendingCall {
     }
 
     void let_go() {
-        // SYNC pmix-pending: the release half pairs with the acquire half in the last holder's
-        // call; what each holder has written comes before the object is freed.
-        if (holders_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-        // SYNC pmix-pending: the acquire half pairs with the release half of the holders before.
+        // SYNC pmix-pending: pairs with the acquire of the last holder; what each holder has
+        // written comes before the object is freed.
+        if (holders_.fetch_sub(1, std::memory_order_release) > 1) return;
+        // SYNC pmix-pending: pairs with the releases of the holders before.
+        (void)holders_.load(std::memory_order_acquire);
         delete this;
     }
 

@@ -30,10 +30,14 @@ struct alignas(kLineBytes) ControlHeader {
     std::atomic<std::uint32_t> state;  // RankState; writer: owner
     std::uint64_t job_cookie;
     std::uint64_t control_bytes;
-    std::uint8_t unused[88];
+    // Ranks of the owner's process that use the owner's own mapping of this block, the owner too;
+    // the last one to go unmaps it.
+    std::atomic<std::uint32_t> users;
+    std::uint8_t unused[84];
 };
 static_assert(sizeof(ControlHeader) == 128 && offsetof(ControlHeader, state) == 20 &&
-              offsetof(ControlHeader, job_cookie) == 24 && offsetof(ControlHeader, unused) == 40);
+              offsetof(ControlHeader, job_cookie) == 24 && offsetof(ControlHeader, users) == 40 &&
+              offsetof(ControlHeader, unused) == 44);
 
 // Where the rank's sleeping threads wait. `sleepers` is written by the owner's threads only,
 // `rings` by whoever wakes them. See runtime/wait.hpp for the protocol.

@@ -27,6 +27,7 @@ static void print_control_block() {
     FIELD(ControlHeader, state);
     FIELD(ControlHeader, job_cookie);
     FIELD(ControlHeader, control_bytes);
+    FIELD(ControlHeader, users);
     FIELD(ControlHeader, unused);
     STRUCT(Doorbell);
     FIELD(Doorbell, sleepers);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "memory/segments.hpp"
 #include "runtime/process.hpp"
 #include "transport/inproc/inproc.hpp"
 #include "transport/load_store.hpp"
@@ -34,11 +35,15 @@ class Inproc final : public LoadStoreTransport {
         auto *control = reinterpret_cast<ControlBlock *>(blob.control_address);
         if (control->header.magic != kControlMagic || control->header.rank != peer)
             return {Reason::Code::wrong_content, 0};
+        memory::control_use(control);
         rank_->peers[peer].control = control;
         return {Reason::Code::taken, 0};
     }
 
-    void forget(int peer) override { rank_->peers[peer].control = nullptr; }
+    void forget(int peer) override {
+        memory::control_release(rank_->peers[peer].control);
+        rank_->peers[peer].control = nullptr;
+    }
 
     sennit_status attach(int, const SegmentRecord &record, Remote *out) override {
         out->pointer = reinterpret_cast<std::byte *>(record.owner_address);
