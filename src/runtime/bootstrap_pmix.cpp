@@ -30,6 +30,7 @@ extern char **environ;
 namespace sennit::runtime {
 namespace {
 
+constexpr char kLibrary[] = "libpmix.so.2";
 constexpr std::int64_t kFarewellTimeout_ns = 5'000'000'000;
 
 struct PmixFunctions {
@@ -131,15 +132,6 @@ sennit_status fail_pmix(pmix_status_t result, const char *what) {
     return status;
 }
 
-// MPI may bring a PMIx of its own, and a process may join only once.
-sennit_status fail_to_join(sennit_status status) {
-    if (mpi_presence().state != MpiState::kRunning) return status;
-    const sennit_error first = *thread_error();
-    (void)fail(status, "%.160s; MPI is running already: sennit_init_mpi does without", first.text);
-    thread_error()->provider_code = first.provider_code;
-    return status;
-}
-
 sennit_status fail_late(const char *what) {
     membership.is_stuck = true;
     return fail(SENNIT_ERR_TIMEOUT,
@@ -186,12 +178,27 @@ bool look_up(void *library, const char *name, Function *function) {
     return *function != nullptr;
 }
 
+// An Open MPI that brings its own PMIx has joined with that copy. The launcher takes a process
+// once, and a second attempt makes it call the process dead in the end, so it is not made.
+bool mpi_joined_with_another_copy() {
+    const MpiPresence mpi = mpi_presence();
+    // After MPI_Finalize Open MPI has unloaded its copy, whichever it was.
+    if (!mpi.is_open_mpi || mpi.state != MpiState::kRunning) return false;
+    void *library = dlopen(kLibrary, RTLD_NOLOAD | RTLD_LAZY);
+    if (library != nullptr) (void)dlclose(library);
+    return library == nullptr;
+}
+
 sennit_status load_library() {
     PmixFunctions &pmix = membership.pmix;
     if (pmix.init != nullptr) return SENNIT_OK;
+    if (mpi_joined_with_another_copy())
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "MPI has joined the launcher's job with a PMIx of its own; use "
+                    "sennit_init_mpi, or call sennit_init before MPI_Init");
     // Local: its symbols are no business of the program's. If MPI has loaded it, this is that copy.
     // It is never unloaded, for it has a thread of its own.
-    void *library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) return fail(SENNIT_ERR_BOOTSTRAP, "loading PMIx: %s", dlerror());
     PmixFunctions found;
     if (!look_up(library, "PMIx_Init", &found.init) ||
@@ -202,7 +209,7 @@ sennit_status load_library() {
         !look_up(library, "PMIx_Get", &found.get) ||
         !look_up(library, "PMIx_Error_string", &found.error_string)) {
         (void)dlclose(library);
-        return fail(SENNIT_ERR_BOOTSTRAP, "libpmix.so.2 lacks a function: %s", dlerror());
+        return fail(SENNIT_ERR_BOOTSTRAP, "%s lacks a function: %s", kLibrary, dlerror());
     }
     pmix = found;
     return SENNIT_OK;
@@ -354,7 +361,7 @@ sennit_status join(Deadline deadline) {
         status = run_bounded(
             [](PendingCall *) { return membership.pmix.init(&membership.self, nullptr, 0); },
             "PMIx_Init", deadline);
-        if (status != SENNIT_OK) return fail_to_join(status);
+        if (status != SENNIT_OK) return status;
         membership.is_member = true;
         membership.pid = getpid();
     }
