@@ -45,8 +45,9 @@ void close_peers(Rank &rank) {
 
 void take_apart(Rank &rank, const Deadline &deadline) {
     const bool met = rank.router != nullptr && rank.peers != nullptr;
-    if (met) detach_everything(rank);
+    // The engine first: what it still has queued names segments by their attachments.
     op::engine_destroy(rank, deadline);
+    if (met) detach_everything(rank);
     coll::world_close(rank);
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot)
         memory::table_destroy(rank, slot, static_cast<std::uint32_t>(size_of(rank)));

@@ -20,6 +20,12 @@ using transport::Operation;
 using transport::Submit;
 namespace sim = transport::sim;
 
+// Over a rail, perhaps with an event.
+struct Way {
+    unsigned rail = 0;
+    std::uint64_t event = 0;
+};
+
 // Operations submitted by hand, with what came of them.
 class Driver {
   public:
@@ -42,19 +48,19 @@ class Driver {
     Driver &operator=(const Driver &) = delete;
 
     Entry *submit(int from, int to, Operation::Kind kind, std::uint64_t offset,
-                  std::vector<std::byte> buffer, unsigned rail = 0, std::uint64_t event = 0) {
+                  std::vector<std::byte> buffer, Way way = {}) {
         auto entry = std::make_unique<Entry>();
         entry->driver = this;
         entry->buffer = std::move(buffer);
         Operation &operation = entry->operation;
         operation.kind = kind;
-        operation.rail = static_cast<std::uint8_t>(rail);
+        operation.rail = static_cast<std::uint8_t>(way.rail);
         operation.peer = to;
         operation.remote = world_.remotes[SimWorld::at(from)][SimWorld::at(to)];
         operation.offset = offset;
         operation.local = entry->buffer.data();
         operation.bytes = entry->buffer.size();
-        operation.event = event;
+        operation.event = way.event;
         operation.completed = completed;
         last = world_.transports[SimWorld::at(from)]->submit(&operation);
         if (last != Submit::accepted) return nullptr;
@@ -64,7 +70,7 @@ class Driver {
     }
     Entry *put(int from, int to, std::uint64_t offset, std::vector<std::byte> buffer,
                unsigned rail = 0) {
-        return submit(from, to, Operation::Kind::put, offset, std::move(buffer), rail);
+        return submit(from, to, Operation::Kind::put, offset, std::move(buffer), {rail});
     }
 
     int progress(int rank) { return world_.transports[SimWorld::at(rank)]->progress(); }
@@ -110,7 +116,8 @@ sim::Counters traffic(std::uint64_t seed, const std::string &settings, int opera
         const int from = static_cast<int>(random() % 3);
         const int to = (from + 1 + static_cast<int>(random() % 2)) % 3;
         const auto kind = random() % 4 == 0 ? Operation::Kind::get : Operation::Kind::put;
-        driver.submit(from, to, kind, random() % 2000, filled(random() % 200, i), random() % rails);
+        driver.submit(from, to, kind, random() % 2000, filled(random() % 200, i),
+                      {static_cast<unsigned>(random() % rails)});
         driver.progress(static_cast<int>(random() % 3));
     }
     driver.finish();
@@ -258,7 +265,7 @@ TEST(sim, completion_data_is_cut_to_its_width) {
         SimWorld world(2, "events=" + std::to_string(bits), 64);
         Driver driver(world);
         EXPECT_EQ(world.transports[0]->traits().event_bits, static_cast<unsigned>(bits));
-        driver.submit(0, 1, Operation::Kind::put_event, 0, filled(8, 1), 0, event);
+        driver.submit(0, 1, Operation::Kind::put_event, 0, filled(8, 1), {0, event});
         for (int i = 0; i < 100; ++i)
             driver.progress_all();
         ASSERT_EQ(world.logs[1].entries.size(), 1u);
@@ -294,9 +301,9 @@ TEST(sim, every_event_comes_once_and_after_its_data_in_200000_steps) {
             });
             if (!busy) {
                 const std::uint64_t event = ++number * cells + cell;
-                Driver::Entry *put =
-                    driver.submit(0, 1, Operation::Kind::put_event, cell * 64,
-                                  filled(64, static_cast<int>(number)), random() % 2, event);
+                Driver::Entry *put = driver.submit(0, 1, Operation::Kind::put_event, cell * 64,
+                                                   filled(64, static_cast<int>(number)),
+                                                   {static_cast<unsigned>(random() % 2), event});
                 if (put != nullptr) waiting[event] = put;
             }
             driver.progress(static_cast<int>(random() % 2));

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "base/fail.hpp"
-#include "transport/sim/copy.hpp"
+#include "transport/word_copy.hpp"
 
 namespace sennit::transport::sim {
 namespace {

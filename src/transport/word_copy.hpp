@@ -1,5 +1,6 @@
-// Moving bytes between private memory and memory that other threads poll. Every aligned word of up
-// to 8 bytes is moved whole, as network cards do it, so that a word a rank waits for is never torn.
+// Moving bytes between private memory and memory that other threads poll, for the message
+// transports that do it with the processor (sim, template). Every aligned word of up to 8 bytes is
+// moved whole, as network cards do it, so that a word a rank waits for is never torn.
 #pragma once
 
 #include <atomic>
@@ -7,20 +8,20 @@
 #include <cstdint>
 #include <cstring>
 
-namespace sennit::transport::sim {
+namespace sennit::transport {
 
 template <class Word>
 void store_word(std::byte *shared, const std::byte *from) {
     Word word;
     std::memcpy(&word, from, sizeof word);
-    // SYNC sim-delivery: pairs with the acquire load by which the target's program waits for the
+    // SYNC word-delivery: pairs with the acquire load by which the target's program waits for the
     // word, and with the one in load_word(); everything that landed before comes before.
     std::atomic_ref<Word>(*reinterpret_cast<Word *>(shared)).store(word, std::memory_order_release);
 }
 
 template <class Word>
 void load_word(std::byte *to, std::byte *shared) {
-    // SYNC sim-delivery: pairs with the release in store_word(), and with that of a program that
+    // SYNC word-delivery: pairs with the release in store_word(), and with that of a program that
     // stores the word itself; what was stored before is read by the parts that are due later.
     const Word word =
         std::atomic_ref<Word>(*reinterpret_cast<Word *>(shared)).load(std::memory_order_acquire);
@@ -72,4 +73,4 @@ inline void copy_from_shared(std::byte *to, std::byte *shared, std::uint64_t byt
     }
 }
 
-}  // namespace sennit::transport::sim
+}  // namespace sennit::transport

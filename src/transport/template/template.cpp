@@ -1,0 +1,247 @@
+// The smallest message transport, to be copied and filled with a network: ranks of one process, and
+// a queue of copies that are carried out when their rank makes progress. It shows what every
+// message transport has to get right; what it leaves out is said where it would stand. The contract
+// is transport.hpp.
+//
+// Owned by this file: one object per rank, used by the op engine under the engine's lock, so the
+// queue needs no lock of its own. What ranks share is `presences`, one entry per rank with a lock
+// each.
+#include "transport/template/template.hpp"
+
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "runtime/detector.hpp"
+#include "runtime/process.hpp"
+#include "transport/word_copy.hpp"
+
+namespace sennit::transport {
+namespace {
+
+constexpr unsigned kQueue = 16;        // operations that may be open: a full queue says "again"
+constexpr int kCopiesPerProgress = 4;  // bounded work per call
+constexpr std::uint64_t kControlHandle = UINT64_MAX;
+
+// What ranks share. A peer may leave at any time, and then its memory goes. So nobody touches a
+// peer's memory without having asked, under this lock, whether it is still there. (A network card
+// asks its own tables; there the question is what your provider does with a packet for a target
+// that has gone, and the answer must become PEER_LOST.)
+struct Presence {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    std::uint64_t number = 0;  // of the rank that uses the entry; 0: free. Never the same twice.
+    ControlBlock *control = nullptr;
+};
+
+// Of the address space, like the memory it guards; entries are used again and never freed, so that
+// whoever holds an old index finds another number instead of freed memory.
+Presence presences[kRanksPerProcess];
+std::atomic<std::uint64_t> last_number{0};
+
+// What travels to the peers in start-up, in the 64 bytes of an Address. Never follow a pointer
+// from it before you know that it comes from your own process: hence the cookie. All zero is what a
+// rank sends that does not have this transport.
+struct Card {
+    std::uint64_t cookie;
+    std::uint64_t number;
+    std::uint64_t place;  // in presences
+};
+static_assert(sizeof(Card) <= kAddressBytes);
+
+class TemplateTransport final : public Transport {
+  public:
+    // What it is. Promise only what holds for every operation: `ordered` is true here because the
+    // queue is carried out from its head. event_bits is 0: there is no completion data, so
+    // put_event is refused in submit(). A transport with events calls sink.arrived() from the
+    // target's progress(), after the data is visible.
+    const Traits &traits() const override {
+        static constexpr Traits kTraits{"sim", SENNIT_PATH_SIM, false, true, 1, 0, 4096};
+        return kTraits;
+    }
+
+    // Start-up, in this order. open: is what I need there? Refuse with a status and a sentence; the
+    // path is then left out and the sentence is what `sennit info` shows.
+    sennit_status open(Rank &rank, const char *settings, const EventSink &) override {
+        if (settings[0] != '\0')
+            return fail(SENNIT_ERR_ARG, "the template transport has no setting \"%s\"", settings);
+        rank_ = &rank;
+        // relaxed: only that numbers differ counts.
+        number_ = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
+        for (place_ = 0; place_ < kRanksPerProcess; ++place_) {
+            Presence &mine = presences[place_];
+            const Guard guard(mine);
+            if (mine.number != 0) continue;
+            mine.number = number_;
+            mine.control = rank.control;
+            return SENNIT_OK;
+        }
+        return fail(SENNIT_ERR_NOMEM, "more ranks in this process than the transport takes");
+    }
+
+    void address(Address *out) override {
+        const Card card{process_cookie(), number_, static_cast<std::uint64_t>(place_)};
+        *out = Address{};
+        std::memcpy(out->bytes, &card, sizeof card);
+    }
+
+    // `addresses` stays valid, so there is nothing to copy. A network would open its endpoints
+    // here, and end by the deadline also when a peer does not answer.
+    sennit_status connect(const Address *addresses, const Deadline &) override {
+        addresses_ = addresses;
+        return SENNIT_OK;
+    }
+
+    // Is the peer in reach? Really try: what counts is not that it should work but that it does.
+    // On success the peer's control block can be read and written through control_handle; barrier
+    // and allocation are built on that.
+    Reason reach(int peer) override {
+        const Card card = card_of(peer);
+        if (card.cookie == 0) return Reason{Reason::Code::not_allowed};
+        if (card.cookie != process_cookie()) return Reason{Reason::Code::other_process};
+        Presence &there = presences[card.place];
+        const Guard guard(there);
+        if (there.number != card.number || there.control->header.magic != kControlMagic)
+            return Reason{Reason::Code::wrong_content};
+        rank_->peers[peer].control_handle = kControlHandle;
+        return Reason{Reason::Code::taken};
+    }
+
+    void forget(int peer) override { rank_->peers[peer].control_handle = 0; }
+
+    // Segments. attach turns the owner's record into a handle that submit understands. This one
+    // needs no memory: the place of the record in the owner's table, and the id it has while the
+    // segment lives. So a handle that outlives its segment is recognised, not followed. (With RDMA
+    // the handle would find the remote key, and attach would fetch it.)
+    sennit_status attach(int, const SegmentRecord &record, Remote *out) override {
+        // relaxed: the caller's own copy of the record.
+        const std::uint32_t id = record.id.load(std::memory_order_relaxed);
+        *out = Remote{nullptr, static_cast<std::uint64_t>(record.owner_slot) << 32 | id};
+        return SENNIT_OK;
+    }
+    void detach(int, const SegmentRecord &, const Remote &) override {}
+
+    // Data. submit never waits: it takes the operation, says "again" if there is no room, or
+    // refuses with the reason in the thread's last error. An operation that was taken belongs to
+    // the transport until completed() is called with it, exactly once; `scratch` in it is yours.
+    Submit submit(Operation *operation) override {
+        if (operation->kind == Operation::Kind::put_event) {
+            (void)fail_peer(SENNIT_ERR_UNSUPPORTED, operation->peer, traits().name,
+                            "the template transport has no completion data");
+            return Submit::failed;
+        }
+        if (count_ == kQueue) return Submit::again;
+        queue_[(first_ + count_) % kQueue] = operation;
+        ++count_;
+        return Submit::accepted;
+    }
+
+    // Called by every wait, so it must be cheap when there is nothing to do. Here the data moves
+    // only now; a network card would have moved it meanwhile, and this would read its completion
+    // queue.
+    int progress() override {
+        int completed = 0;
+        while (completed < kCopiesPerProgress && count_ > 0) {
+            // Off the queue first: completed() may submit the next operation at once.
+            Operation *operation = take();
+            operation->completed(operation, carry_out(*operation));
+            ++completed;
+        }
+        return completed;
+    }
+
+    // With several rails: false for one that failed, and the operations on it are completed with
+    // FABRIC. The engine then repeats them elsewhere.
+    bool rail_usable(unsigned) const override { return true; }
+
+    // The end. Also after a failed open or connect, so look at what there is. Nothing may be left
+    // open: whoever submitted still has its buffers lent.
+    void close(const Deadline &) override {
+        if (place_ >= 0 && place_ < kRanksPerProcess) {
+            Presence &mine = presences[place_];
+            const Guard guard(mine);
+            mine.number = 0;
+            mine.control = nullptr;
+            place_ = -1;
+        }
+        while (count_ > 0) {
+            Operation *operation = take();
+            operation->completed(operation, SENNIT_ERR_PEER_LOST);
+        }
+    }
+
+  private:
+    class Guard {
+      public:
+        explicit Guard(Presence &presence) : presence_(presence) {
+            (void)pthread_mutex_lock(&presence_.lock);
+        }
+        ~Guard() { (void)pthread_mutex_unlock(&presence_.lock); }
+        Guard(const Guard &) = delete;
+        Guard &operator=(const Guard &) = delete;
+
+      private:
+        Presence &presence_;
+    };
+
+    Card card_of(int peer) const {
+        Card card;
+        std::memcpy(&card, addresses_[peer].bytes, sizeof card);
+        return card;
+    }
+
+    Operation *take() {
+        Operation *operation = queue_[first_];
+        first_ = (first_ + 1) % kQueue;
+        --count_;
+        return operation;
+    }
+
+    // The status goes to the initiator, so it must say what is true of the data: OK only when a put
+    // is in the target's memory, and nothing may move after an error was reported.
+    sennit_status carry_out(const Operation &operation) {
+        const Card card = card_of(operation.peer);
+        Presence &there = presences[card.place];
+        const Guard guard(there);
+        if (there.number != card.number) {
+            // Tell the rest of the rank, so that waits for this peer end as well.
+            note_gone(*rank_, operation.peer, Gone::left);
+            return SENNIT_ERR_PEER_LOST;
+        }
+        std::byte *remote = nullptr;
+        if (operation.remote.handle == kControlHandle) {
+            remote = reinterpret_cast<std::byte *>(there.control);
+        } else {
+            const SegmentRecord &record = there.control->records[operation.remote.handle >> 32];
+            // SYNC segment-live: pairs with the release of the owner that makes or ends the
+            // segment.
+            if (record.id.load(std::memory_order_acquire) !=
+                static_cast<std::uint32_t>(operation.remote.handle))
+                return SENNIT_ERR_NOT_REGISTERED;
+            remote = reinterpret_cast<std::byte *>(record.owner_address);
+        }
+        // Not memcpy: somebody may be waiting for one of the words, which must arrive whole.
+        auto *local = static_cast<std::byte *>(operation.local);
+        if (operation.kind == Operation::Kind::put) {
+            copy_to_shared(remote + operation.offset, local, operation.bytes);
+        } else {
+            copy_from_shared(local, remote + operation.offset, operation.bytes);
+        }
+        return SENNIT_OK;
+    }
+
+    Rank *rank_ = nullptr;
+    const Address *addresses_ = nullptr;
+    std::uint64_t number_ = 0;
+    int place_ = -1;
+    Operation *queue_[kQueue] = {};
+    unsigned first_ = 0;
+    unsigned count_ = 0;
+};
+
+}  // namespace
+
+Transport *make_template() {
+    return new (std::nothrow) TemplateTransport;
+}
+
+}  // namespace sennit::transport

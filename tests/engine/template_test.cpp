@@ -1,0 +1,75 @@
+// transport/template passes for a path: random programs through the public interface, with threads
+// that run freely, a rank that leaves, requests left open. It has no number of its own among the
+// paths and takes that of sim in this program. Would break: a template that teaches something
+// wrong.
+#include <gtest/gtest.h>
+
+#include "program.hpp"
+#include "transport/template/template.hpp"
+
+// Found by the linker before the table in the library.
+namespace sennit::transport {
+const Maker kMakers[] = {
+    {SENNIT_PATH_SIM, true, make_template},
+    {SENNIT_PATH_NONE, false, nullptr},
+};
+}  // namespace sennit::transport
+
+namespace sennit::test {
+namespace {
+
+TEST(template_transport, random_programs_agree_with_the_oracle) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        Network network;
+        network.ranks = 2 + static_cast<int>(seed % 3);
+        network.in_order = true;
+        // A rank's plain copies to itself would race with what others read there.
+        network.self_too = false;
+        Program program(seed, 4, network);
+        program.run();
+        ASSERT_EQ(program.fault, "") << "seed " << seed;
+        EXPECT_EQ(program.counters.steps, 0u);  // sim had no part in it
+    }
+}
+
+TEST(template_transport, a_rank_that_left_is_lost_and_what_was_queued_for_it_says_so) {
+    // Rank 1 leaves without the last barrier, as if its process had ended.
+    Job job(2, "");
+    std::atomic<int> ready{0};
+    job.run(
+        [&](int rank) {
+            sennit_gptr gptr = SENNIT_GPTR_NULL;
+            job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "sennit_alloc");
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+            if (rank == 1) {
+                current_rank()->peers[0].transport->close(Deadline::never());
+                ready.store(1);
+                return;
+            }
+            while (ready.load() == 0)
+                std::this_thread::yield();
+            std::byte local[64] = {};
+            sennit_request request = SENNIT_REQUEST_NULL;
+            sennit_status status = sennit_put_nb(sennit_gptr_at(gptr, 1), local, 64, &request);
+            job.expect(status, "sennit_put_nb");
+            status = sennit_wait(&request, kLong);
+            if (status != SENNIT_ERR_PEER_LOST) job.note("the wait did not end with PEER_LOST");
+            status = sennit_get(local, sennit_gptr_at(gptr, 1), 64);
+            if (status != SENNIT_ERR_PEER_LOST) job.note("the get did not end with PEER_LOST");
+        },
+        {SENNIT_ERR_PEER_LOST, SENNIT_ERR_TIMEOUT});
+    EXPECT_EQ(job.fault, "");
+}
+
+TEST(template_transport, settings_that_it_does_not_have_are_refused) {
+    std::vector<sennit_bootstrap> bootstraps(1);
+    ASSERT_EQ(sennit_bootstrap_inproc_create(1, bootstraps.data()), SENNIT_OK);
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    options.bootstrap = bootstraps.data();
+    options.paths = "sim:seed=1";
+    EXPECT_EQ(sennit_init(&options), SENNIT_ERR_ARG);
+    EXPECT_EQ(sennit_bootstrap_inproc_destroy(1, bootstraps.data()), SENNIT_OK);
+}
+
+}  // namespace
+}  // namespace sennit::test
