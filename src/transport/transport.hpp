@@ -17,9 +17,12 @@
 // Rules for all:
 //   - Never block in submit or progress; open, connect and close end by their deadline.
 //   - Never abort, never throw; report by status. Log only what nobody else can report.
-//   - An operation that was accepted is completed exactly once, from progress() or submit(), also
-//   when
-//     the peer dies, the rail fails, or close() comes: then with an error status.
+//   - An operation that was accepted is completed exactly once, from progress(), submit() or
+//     close(), also when the peer dies, the rail fails, or close() comes: then with an error status,
+//     and nothing of it moves afterwards.
+//   - A peer that dies or leaves is told to note_gone() before its operations are completed; waits
+//     for requests rely on those completions and watch no peer themselves.
+//   - Every aligned word of up to 8 bytes of a put or get is moved whole: others poll for it.
 //   - put completes when the data is in the target's memory and a later operation of any rank would
 //     see it; get completes when the data is in the private buffer.
 #pragma once
@@ -42,7 +45,7 @@ struct Traits {
     bool load_store;
     bool ordered;                 // puts to one peer arrive in the order of submission
     unsigned rails;               // at least 1; submit takes a rail number below it
-    unsigned event_bits;          // width of the completion data of put_event: 0, 32 or 64
+    unsigned event_bits;          // width of the completion data of put_event: 0 (none) to 64
     std::size_t max_piece_bytes;  // the engine splits larger operations
 };
 
@@ -81,7 +84,7 @@ struct Operation {
 
 enum class Submit : std::uint8_t {
     accepted,  // completed() will be called, or already was
-    again,     // a queue is full: submit the same operation after progress()
+    again,     // a queue is full; nothing was kept. The engine comes again, or tries another rail
     failed     // refused; the thread's last error says why; completed() is not called
 };
 
@@ -118,6 +121,8 @@ class Transport {
 
     // Makes the segment that `peer` described reachable. Errors: NOMEM, OS, UNSUPPORTED.
     virtual sennit_status attach(int peer, const SegmentRecord &record, Remote *out) = 0;
+    // Operations that name `remote` may still be under way, or be submitted later by a program that
+    // frees too early: they end with NOT_REGISTERED, a stale handle is never followed.
     virtual void detach(int peer, const SegmentRecord &record, const Remote &remote) = 0;
 
     // Message transports only.
