@@ -26,7 +26,7 @@ std::vector<std::string> worker_command(const BenchOptions &options, const std::
                                         int ranks) {
     std::string sizes;
     for (const std::uint64_t bytes : options.sizes) {
-        sizes += (sizes.empty() ? "" : ",") + std::to_string(bytes);
+        sizes += fmt::format("{}{}", sizes.empty() ? "" : ",", bytes);
     }
     std::vector<std::string> words{measuring_program("worker", job),
                                    options.bench,
