@@ -6,6 +6,7 @@
 
 #include "worker/cases.hpp"
 #include "worker/check.hpp"
+#include "worker/private_buffer.hpp"
 #include "worker/spin.hpp"
 #include "worker/trips.hpp"
 
@@ -117,11 +118,10 @@ void run_pingpong(const Run &run) {
     for (const std::uint64_t bytes : run.sizes) {
         most = std::max(most, bytes);
     }
-    std::vector<std::uint64_t> outgoing(most / 8, 1);
-    std::vector<std::uint64_t> incoming(most / 8, 1);
+    const PrivateBuffer outgoing(most, 1);
+    const PrivateBuffer incoming(most, 1);
     for (const std::uint64_t bytes : run.sizes) {
-        run_size(run, {reinterpret_cast<std::byte *>(outgoing.data()),
-                       reinterpret_cast<std::byte *>(incoming.data()), bytes, run.stride});
+        run_size(run, {outgoing.data(), incoming.data(), bytes, run.stride});
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "worker/cases.hpp"
 #include "worker/check.hpp"
+#include "worker/private_buffer.hpp"
 #include "worker/spin.hpp"
 
 namespace sennit::bench {
@@ -140,14 +141,10 @@ void run_transfer(const Run &run, bool is_put) {
         throw std::runtime_error("put and get need two ranks");
     }
     const std::uint64_t most = *std::max_element(run.sizes.begin(), run.sizes.end());
-    constexpr std::uint64_t kOnes = 0x0101010101010101u;
-    std::vector<std::uint64_t> outgoing(most / 8, kOnes);
-    std::vector<std::uint64_t> incoming(most / 8, 0);
+    const PrivateBuffer outgoing(most, 1);
+    const PrivateBuffer incoming(most, 0);
     for (const std::uint64_t bytes : run.sizes) {
-        run_size(run,
-                 {reinterpret_cast<std::byte *>(outgoing.data()),
-                  reinterpret_cast<std::byte *>(incoming.data()), bytes},
-                 is_put);
+        run_size(run, {outgoing.data(), incoming.data(), bytes}, is_put);
     }
 }
 
