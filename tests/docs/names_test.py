@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Checks that the documents name things that exist: links, files, functions, knobs, make targets, subcommands.
+
+    tests/docs/names_test.py PROJECT
+
+Looks at every Markdown page but those of docs/design/decisions/, which speak of trials. What would break it: a function
+that is renamed, a file that moves, a page that is announced and not there.
+"""
+import os
+import re
+import subprocess
+import sys
+
+SOURCES = (".c", ".h", ".cpp", ".hpp", ".def", ".py", ".pml")
+# Functions of other libraries and programs that the pages speak of.
+FOREIGN = {"main", "mmap", "memmove", "memcpy", "fork", "malloc", "poll", "usleep", "MPI_Init", "MPI_Finalize",
+           "MPI_Abort", "dlopen", "getenv", "exec", "setpgid", "tcsetpgrp", "waitpid", "prctl", "signalfd", "_exit"}
+
+
+def project_files(project):
+    out = subprocess.run(["git", "-C", project, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True,
+                         check=False)
+    if out.returncode == 0:
+        return out.stdout.split("\n")
+    return [os.path.relpath(os.path.join(folder, name), project)
+            for folder, folders, names in os.walk(project) if "build" not in folder.split(os.sep)[1:] for name in names]
+
+
+class Names:
+    """What the project defines."""
+
+    def __init__(self, project):
+        self.project = project
+        self.files = [name for name in project_files(project) if name]
+        text = []
+        for name in self.files:
+            if name.endswith(SOURCES) or name.startswith(("tools/", ".ci/")):
+                with open(os.path.join(project, name), encoding="utf-8", errors="replace") as file:
+                    text.append(file.read())
+        self.sources = "\n".join(text)
+        with open(os.path.join(project, "Makefile"), encoding="utf-8") as file:
+            self.targets = set(re.findall(r"^([a-z-]+):", file.read(), re.MULTILINE))
+
+    def has_file(self, name):
+        name = name.rstrip("/")
+        return any(file == name or file.endswith("/" + name) or file.startswith(name + "/") or
+                   f"/{name}/" in file for file in self.files)
+
+    def has_function(self, name):
+        return name in FOREIGN or re.search(rf"(?<!\w){re.escape(name)}\s*\(", self.sources)
+
+
+def wrong_in(page, names):
+    with open(os.path.join(names.project, page), encoding="utf-8") as file:
+        text = file.read()
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        place = os.path.normpath(os.path.join(names.project, os.path.dirname(page), target))
+        if "://" not in target and not os.path.exists(place):
+            yield f"link to {target}"
+    for token in re.findall(r"`([^`\n]+)`", text):
+        # A file with an ending, or a folder of the tree; what is built or given by the system is none.
+        if re.fullmatch(r"[\w.-]+(/[\w.-]+)*\.(c|h|cpp|hpp|py|pml|md|def|cmake|map)", token) or \
+                re.fullmatch(r"(src|tests|tools|docs|examples|include|cli|bench|apps|cmake)(/[\w.-]+)*/?", token):
+            if not names.has_file(token) and not token.startswith("first."):
+                yield f"file {token}"
+        function = re.fullmatch(r"(?:\w+(?:::|\.))*([~\w]+)\(\)", token)
+        if function and not names.has_function(function[1]):
+            yield f"function {token}"
+        public = re.match(r"(sennit_[a-z_]+)\b(?!\.)", token)
+        if public and "*" not in token and public[1] not in names.sources:
+            yield f"name {public[1]}"
+        knob = re.fullmatch(r"(SENNIT_[A-Z_]+)(=.*)?", token)
+        if knob and knob[1] not in names.sources:
+            yield f"name {knob[1]}"
+    for target in re.findall(r"(?:^\s*|`)make ([a-z-]+)", text, re.MULTILINE):
+        if target not in names.targets:
+            yield f"make {target}"
+
+
+def main():
+    names = Names(sys.argv[1])
+    pages = [name for name in names.files if name.endswith(".md") and "/decisions/" not in name]
+    wrong = [f"{page}: {what} does not exist" for page in sorted(pages) for what in wrong_in(page, names)]
+    print("\n".join(wrong) or f"{len(pages)} pages name what exists")
+    return 1 if wrong or not pages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
