@@ -40,19 +40,21 @@ Subject raw_counter(const Job &job) {
     auto *const arrived = reinterpret_cast<std::uint64_t *>(job.raw_payload(0));
     auto *const generation = reinterpret_cast<std::uint64_t *>(job.raw_payload(0) + kLineBytes);
     const std::uint64_t first = *generation;
-    return {
-        "raw-counter", [=, number = first](std::size_t operations) mutable {
-            return time_batch(operations, [&] {
-                ++number;
-                // SYNC bench-counter: pairs with acquire in the same fetch_add of the last rank;
-                // what each did before it came.
-                if (Flag(*arrived).fetch_add(1, std::memory_order_acq_rel) + 1 == size * number) {
-                    post_flag(generation, number);
-                } else {
-                    wait_for_flag(generation, number, yields);
-                }
-            });
-        }};
+    return {"raw-counter", [=, number = first](std::size_t operations) mutable {
+                return time_batch(operations, [&] {
+                    ++number;
+                    // SYNC bench-counter: pairs with the acquire of whoever came last; what each
+                    // did before it came.
+                    const auto before = Flag(*arrived).fetch_add(1, std::memory_order_release);
+                    if (before + 1 == size * number) {
+                        // SYNC bench-counter: pairs with the release of all who came before.
+                        std::atomic_thread_fence(std::memory_order_acquire);
+                        post_flag(generation, number);
+                    } else {
+                        wait_for_flag(generation, number, yields);
+                    }
+                });
+            }};
 }
 
 Subject sennit_barrier_subject() {

@@ -18,8 +18,8 @@
 //   - Never block in submit or progress; open, connect and close end by their deadline.
 //   - Never abort, never throw; report by status. Log only what nobody else can report.
 //   - An operation that was accepted is completed exactly once, from progress(), submit() or
-//     close(), also when the peer dies, the rail fails, or close() comes: then with an error status,
-//     and nothing of it moves afterwards.
+//     close(), also when the peer dies, the rail fails, or close() comes: then with an error
+//     status, and nothing of it moves afterwards.
 //   - A peer that dies or leaves is told to note_gone() before its operations are completed; waits
 //     for requests rely on those completions and watch no peer themselves.
 //   - Every aligned word of up to 8 bytes of a put or get is moved whole: others poll for it.
