@@ -92,6 +92,7 @@ void meet_peers(Startup &it) {
         peer.same_process = peer.same_node && theirs.process_cookie == mine.process_cookie;
         peer.numa = theirs.numa;
         peer.process_id = theirs.process_id;
+        if (peer.same_process && r != it.rank.world_rank) it.rank.shares_process = true;
     }
 }
 

@@ -86,11 +86,14 @@ sennit_status claim(Rank **rank) {
     return fail(SENNIT_ERR_NOMEM, "the process has %d ranks, which is the most", kRanksPerProcess);
 }
 
+// A rank whose world has more ranks in this process never is the only one, also while the others
+// have not come yet or have left: their threads must not become its own.
 void publish_only_rank() {
     Rank *only = nullptr;
     if (process.published_count == 1) {
         for (int slot = 0; slot < kRanksPerProcess; ++slot)
             if (process.published[slot]) only = process.objects[slot];
+        if (only->shares_process) only = nullptr;
     }
     // SYNC only-rank: pairs with the acquire in current_rank(); the rank's set-up is complete.
     only_rank.store(only, std::memory_order_release);

@@ -76,6 +76,7 @@ struct Rank {
     std::uint64_t job_cookie = 0;
     int memory_file = -1;
     unsigned spins = 0;           // polls before a wait yields; 0 when cores are shared
+    bool shares_process = false;  // other ranks of its world are threads of this process
     bool all_load_store = false;  // every peer is reached by load and store
     bool all_reached = false;     // every peer has some path
     ProgressHook hooks[kProgressHooks] = {};
