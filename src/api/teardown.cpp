@@ -25,8 +25,7 @@ void detach_everything(Rank &rank) {
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot) {
         const std::size_t rows = rank.table_rows[slot];
         for (std::size_t i = 0; i < rows * size; ++i) {
-            // relaxed: the rank is taken apart by one thread.
-            const std::uint32_t id = rank.tables[slot][i].id.load(std::memory_order_relaxed);
+            const std::uint32_t id = rank.tables[slot][i].id();
             if (id != 0) path::detach(rank, static_cast<int>(i % size), id);
         }
     }

@@ -18,6 +18,7 @@ namespace sennit::memory {
 
 inline constexpr unsigned kGenerationBits = 8;
 inline constexpr unsigned kIndexBits = 14;
+inline constexpr std::uint32_t kGenerations = (1u << kGenerationBits) - 1;  // 1 .. 255
 inline constexpr std::uint32_t kLocalSlot = 0;  // team slot of allocations of one rank
 inline constexpr std::uint32_t kWorldSlot = 1;
 static_assert(kSegmentsPerTeam == 1u << kIndexBits);
@@ -36,16 +37,28 @@ constexpr std::uint32_t make_id(std::uint32_t slot, std::uint32_t index, std::ui
     return (slot << (kGenerationBits + kIndexBits)) | (index << kGenerationBits) | generation;
 }
 
+// A segment's id, and the word that its owner's record holds while it lives (SegmentRecord::live):
+// the id alone may come back with another segment behind it.
+constexpr std::uint64_t make_key(std::uint32_t id, std::uint32_t live) {
+    return static_cast<std::uint64_t>(id) << 32 | live;
+}
+
 struct alignas(64) Entry {
-    std::atomic<std::uint32_t> id;  // 0: not attached
-    std::uint32_t path;             // sennit_path
-    std::byte *base;                // load/store address, or null
-    std::uint64_t direct_bytes;     // `bytes` if base is set, else 0: one check for range and reach
+    std::atomic<std::uint64_t> key;  // 0: not attached
+    std::byte *base;                 // load/store address, or null
+    std::uint64_t direct_bytes;  // `bytes` if base is set, else 0: one check for range and reach
     std::uint64_t bytes;
-    const std::atomic<std::uint32_t> *live;  // holds `id` until the owner frees the segment
+    const std::atomic<std::uint32_t> *live;  // the record's word, or one that never changes
     std::uint64_t handle;                    // for a message transport
     std::uint64_t mapped_bytes;              // for detach
-    std::uint64_t alignment;
+    std::uint32_t alignment;
+    std::uint32_t path;  // sennit_path
+
+    // 0: not attached. For callers that hold the cold mutex.
+    std::uint32_t id() const {
+        // relaxed: entries change under the cold mutex.
+        return static_cast<std::uint32_t>(key.load(std::memory_order_relaxed) >> 32);
+    }
 };
 static_assert(sizeof(Entry) == 64);
 
@@ -57,12 +70,13 @@ inline Entry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
         return nullptr;
     Entry &entry = table[static_cast<std::size_t>(index_of(gptr.segment)) * size +
                          static_cast<std::uint32_t>(gptr.rank)];
-    // SYNC entry-attached: pairs with the release in fill_entry(); the fields come before the id.
-    if (entry.id.load(std::memory_order_acquire) != gptr.segment) [[unlikely]]
+    // SYNC entry-attached: pairs with the release in fill_entry(); the fields come before the key.
+    const std::uint64_t key = entry.key.load(std::memory_order_acquire);
+    if (key >> 32 != gptr.segment) [[unlikely]]
         return nullptr;
     // relaxed: only equality counts. A program that frees while another rank still uses the segment
     // is wrong in any order; this catches what comes after.
-    if (entry.live->load(std::memory_order_relaxed) != gptr.segment) [[unlikely]]
+    if (entry.live->load(std::memory_order_relaxed) != static_cast<std::uint32_t>(key)) [[unlikely]]
         return nullptr;
     return &entry;
 }

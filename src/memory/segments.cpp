@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <cerrno>
+#include <cstring>
 #include <new>
 
 namespace sennit::memory {
@@ -28,14 +29,29 @@ void write_header(ControlBlock *control, int world_rank, int size) {
     header.state.store(static_cast<std::uint32_t>(RankState::starting), std::memory_order_relaxed);
 }
 
-// The lowest free slot, so that few pages of the table are ever touched.
-bool find_free_slot(const LocalSegments &own, std::uint32_t *slot) {
+// What stands for the record's word when that is out of sight.
+constexpr std::uint32_t kAlwaysLiveValue = 1;
+constexpr std::atomic<std::uint32_t> kAlwaysLive{kAlwaysLiveValue};
+
+std::uint32_t generation_of_epoch(std::uint32_t epoch) {
+    return epoch % kGenerations + 1;
+}
+
+// The lowest free slot that does not rest, so that few pages of the table are ever touched.
+bool find_rested_slot(const LocalSegments &own, std::uint32_t *slot) {
     for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
-        if (own.used_slots[word] == UINT64_MAX) continue;
-        *slot = word * 64 + static_cast<std::uint32_t>(std::countr_one(own.used_slots[word]));
+        const std::uint64_t taken = own.used_slots[word] | own.resting_slots[word];
+        if (taken == UINT64_MAX) continue;
+        *slot = word * 64 + static_cast<std::uint32_t>(std::countr_one(taken));
         return true;
     }
     return false;
+}
+
+bool find_free_slot(LocalSegments &own, std::uint32_t *slot) {
+    if (find_rested_slot(own, slot)) return true;
+    std::memset(own.resting_slots, 0, sizeof own.resting_slots);
+    return find_rested_slot(own, slot);
 }
 
 void mark_slot(LocalSegments &own, std::uint32_t slot, bool used) {
@@ -45,6 +61,10 @@ void mark_slot(LocalSegments &own, std::uint32_t slot, bool used) {
     } else {
         own.used_slots[slot / 64] &= ~bit;
     }
+}
+
+void let_rest(LocalSegments &own, std::uint32_t slot) {
+    own.resting_slots[slot / 64] |= std::uint64_t{1} << (slot % 64);
 }
 
 // Gets pages for the wish at a fresh offset and maps them.
@@ -151,25 +171,30 @@ sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord 
     record.mapping_inode = identity.st_ino;
     record.owner_slot = slot;
     // The epoch outlives the segment: the slot's next tenant gets another generation from it.
-    ++record.epoch;
-    const std::uint32_t generation = record.epoch % 255 + 1;
-    const std::uint32_t id =
-        wish.kind == SegmentKind::local ? make_id(kLocalSlot, slot, generation) : wish.id;
-    // SYNC segment-live: pairs with the acquire in path::read_record(); the record comes before.
+    if (++record.epoch == 0) record.epoch = 1;
+    const std::uint32_t id = wish.kind == SegmentKind::local
+                                 ? make_id(kLocalSlot, slot, generation_of_epoch(record.epoch))
+                                 : wish.id;
+    // SYNC segment-live: pairs with the acquires in path::read_record() and sim's land_part(); the
+    // record and its zeroed memory come before.
+    record.live.store(record.epoch, std::memory_order_release);
     record.id.store(id, std::memory_order_release);
     *out = &record;
     return SENNIT_OK;
 }
 
 void segment_destroy(Rank &rank, SegmentRecord *record) {
-    // relaxed: peers that still use the segment are wrong in any order; they see the id gone or
-    // zeros. SYNC segment-end: pairs with the acquire fence in read_record(); who copied something
-    // of the record's next tenant finds the id gone.
+    // relaxed twice: peers that still use the segment are wrong in any order; they see the words gone
+    // or zeros. SYNC segment-end: pairs with the acquire fence in read_record(); who copied
+    // something of the record's next tenant finds the id gone.
+    record->live.store(0, std::memory_order_relaxed);
     record->id.store(0, std::memory_order_relaxed);
     order_stores();
     file_unmap(reinterpret_cast<std::byte *>(record->owner_address), record->mapped_bytes);
     file_punch(rank.memory_file, record->file_offset, record->mapped_bytes);
     mark_slot(*rank.segments, record->owner_slot, false);
+    if (generation_of_epoch(record->epoch) == kGenerations)
+        let_rest(*rank.segments, record->owner_slot);
 }
 
 sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
@@ -202,17 +227,20 @@ void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
     entry->base = fields.base;
     entry->bytes = record.bytes;
     entry->direct_bytes = fields.base != nullptr ? record.bytes : 0;
-    entry->live = fields.live != nullptr ? fields.live : &entry->id;
+    entry->live = fields.live != nullptr ? fields.live : &kAlwaysLive;
     entry->handle = fields.handle;
     entry->mapped_bytes = record.mapped_bytes;
-    entry->alignment = record.alignment;
-    // SYNC entry-attached: pairs with the acquire in find(); the fields come before the id.
-    entry->id.store(id, std::memory_order_release);
+    entry->alignment = static_cast<std::uint32_t>(record.alignment);
+    // relaxed: a private copy of the record, or the rank's own.
+    const std::uint32_t live =
+        fields.live != nullptr ? record.live.load(std::memory_order_relaxed) : kAlwaysLiveValue;
+    // SYNC entry-attached: pairs with the acquire in find(); the fields come before the key.
+    entry->key.store(make_key(id, live), std::memory_order_release);
 }
 
 void clear_entry(Entry *entry) {
     // relaxed: the memory is unmapped next, so a concurrent user is wrong in any order.
-    entry->id.store(0, std::memory_order_relaxed);
+    entry->key.store(0, std::memory_order_relaxed);
     entry->base = nullptr;
 }
 

@@ -14,6 +14,9 @@ namespace sennit::memory {
 struct LocalSegments {
     std::uint64_t file_end = 0;  // offsets below it have been handed out
     std::uint64_t used_slots[kSegmentsPerTeam / 64] = {};
+    // Free slots that have had all their generations: they rest until all slots have, so that ids
+    // repeat as late as they can.
+    std::uint64_t resting_slots[kSegmentsPerTeam / 64] = {};
 };
 
 // Creates the memory file and the control block of the rank. Errors: NOMEM, OS.
@@ -52,7 +55,7 @@ struct EntryFields {
     sennit_path path;
     std::byte *base;
     std::uint64_t handle;
-    const std::atomic<std::uint32_t> *live;  // null: the entry's own id
+    const std::atomic<std::uint32_t> *live;  // null: the owner's record is out of sight
 };
 void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
                 const EntryFields &fields);

@@ -48,9 +48,7 @@ sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::Entry **entry) {
     // The slot may still show the segment that lived there before.
     if (rank.tables[memory::kLocalSlot] != nullptr) {
         memory::Entry *old = memory::entry_at(rank, size, gptr.segment, gptr.rank);
-        // relaxed: the cold mutex orders entries.
-        const std::uint32_t old_id = old->id.load(std::memory_order_relaxed);
-        if (old_id != 0) path::detach(rank, gptr.rank, old_id);
+        if (old->id() != 0) path::detach(rank, gptr.rank, old->id());
     }
     status = path::attach(rank, gptr.rank, record, gptr.segment);
     if (status != SENNIT_OK) return status;

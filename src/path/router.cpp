@@ -237,7 +237,7 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
     Peer &it = rank.peers[peer];
     memory::EntryFields fields{it.path, nullptr, 0, nullptr};
     if (it.control != nullptr || peer == rank.world_rank)
-        fields.live = &control_of(rank, peer)->records[record.owner_slot].id;
+        fields.live = &control_of(rank, peer)->records[record.owner_slot].live;
     if (peer == rank.world_rank) {
         fields.base = reinterpret_cast<std::byte *>(record.owner_address);
     } else {
@@ -258,8 +258,7 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
 
 void detach(Rank &rank, int peer, std::uint32_t id) {
     memory::Entry *entry = memory::entry_at(rank, size_of(rank), id, peer);
-    // relaxed: the caller holds the cold mutex, which orders entries.
-    if (entry == nullptr || entry->id.load(std::memory_order_relaxed) == 0) return;
+    if (entry == nullptr || entry->id() == 0) return;
     SegmentRecord record{};
     record.mapped_bytes = entry->mapped_bytes;
     record.alignment = entry->alignment;

@@ -85,8 +85,9 @@ enum class AtomicsActor : std::uint8_t {
     network_card = 1,  // fi_atomic only; direct atomics are refused
 };
 
-// A segment as its owner publishes it. Written by the owner; `id` is stored last when it goes live
-// and first when it ends (SYNC segment-live).
+// A segment as its owner publishes it. Written by the owner; `live` and `id` are stored last when
+// it goes live and first when it ends (SYNC segment-live). Ids repeat after many segments, `live`
+// does not: whoever has attached the segment compares with it.
 struct alignas(kLineBytes) SegmentRecord {
     std::atomic<std::uint32_t> id;  // segment id while live, 0 otherwise
     SegmentKind kind;
@@ -105,18 +106,19 @@ struct alignas(kLineBytes) SegmentRecord {
     std::uint32_t epoch;           // registrations of this slot so far: tells reuse from the same
     std::uint32_t owner_slot;      // index of this record in the owner's table
     // Used by adopted memory only (docs/design/decisions/0002-adopting-existing-memory.md), else 0.
-    std::uint64_t view_offset;  // start of the region inside its first page range
-    std::uint64_t slot_bytes;   // room to grow in the memory file
-    std::uint32_t next_extent;  // index + 1 of the record that continues the region
-    std::uint32_t head_bytes;   // bytes of the first page that belong to strangers
-    std::uint8_t unused[24];
+    std::uint64_t view_offset;        // start of the region inside its first page range
+    std::uint64_t slot_bytes;         // room to grow in the memory file
+    std::uint32_t next_extent;        // index + 1 of the record that continues the region
+    std::uint32_t head_bytes;         // bytes of the first page that belong to strangers
+    std::atomic<std::uint32_t> live;  // `epoch` while live, 0 otherwise
+    std::uint8_t unused[20];
 };
 static_assert(sizeof(SegmentRecord) == 128 && offsetof(SegmentRecord, kind) == 4 &&
               offsetof(SegmentRecord, bytes) == 8 && offsetof(SegmentRecord, owner_address) == 32 &&
               offsetof(SegmentRecord, page_bytes) == 48 &&
               offsetof(SegmentRecord, mapping_device) == 56 &&
               offsetof(SegmentRecord, epoch) == 72 && offsetof(SegmentRecord, view_offset) == 80 &&
-              offsetof(SegmentRecord, unused) == 104);
+              offsetof(SegmentRecord, live) == 104 && offsetof(SegmentRecord, unused) == 108);
 
 struct ControlBlock {
     ControlHeader header;

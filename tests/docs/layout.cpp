@@ -62,6 +62,7 @@ static void print_segment_record() {
     FIELD(SegmentRecord, slot_bytes);
     FIELD(SegmentRecord, next_extent);
     FIELD(SegmentRecord, head_bytes);
+    FIELD(SegmentRecord, live);
     FIELD(SegmentRecord, unused);
 }
 
@@ -104,8 +105,7 @@ static void print_pointers_and_entry() {
     FIELD(sennit_gptr, segment);
     FIELD(sennit_gptr, offset);
     STRUCT(Entry);
-    FIELD(Entry, id);
-    FIELD(Entry, path);
+    FIELD(Entry, key);
     FIELD(Entry, base);
     FIELD(Entry, direct_bytes);
     FIELD(Entry, bytes);
@@ -113,6 +113,7 @@ static void print_pointers_and_entry() {
     FIELD(Entry, handle);
     FIELD(Entry, mapped_bytes);
     FIELD(Entry, alignment);
+    FIELD(Entry, path);
 }
 
 int main() {

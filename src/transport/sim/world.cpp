@@ -64,9 +64,9 @@ sennit_status World::attach(int rank, int owner, const SegmentRecord &record,
     ++made.generation;
     made.base = reinterpret_cast<std::byte *>(record.owner_address);
     made.bytes = record.bytes;
-    made.live = &control->records[record.owner_slot].id;
+    made.live = &control->records[record.owner_slot].live;
     // relaxed: the caller's copy of the record, which no other thread writes.
-    made.segment = record.id.load(std::memory_order_relaxed);
+    made.segment = record.live.load(std::memory_order_relaxed);
     *handle = (static_cast<std::uint64_t>(made.generation & 0x7FFFFFFFu) << 32) | (slot + 1u);
     return SENNIT_OK;
 }
