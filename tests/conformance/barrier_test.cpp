@@ -1,0 +1,141 @@
+// The barrier as a synchroniser.
+#include "harness.hpp"
+
+#include <sched.h>
+
+#include <thread>
+
+using namespace conformance;
+
+namespace {
+
+// A rank's delay before it comes: mostly none, sometimes long enough that others fall asleep.
+void dawdle(Ranks &it) {
+    const std::uint64_t kind = it.own.below(40);
+    if (kind == 0) std::this_thread::sleep_for(std::chrono::microseconds(1500));
+    for (std::uint64_t i = 0; kind > 0 && kind < 6 && i < kind; ++i)
+        (void)sched_yield();
+}
+
+std::uint64_t read_counter(Ranks &it, sennit_gptr counters, int peer) {
+    std::uint64_t value = 0;
+    it.ok(sennit_get(&value, sennit_gptr_at(counters, peer), sizeof value));
+    return value;
+}
+
+// Every rank counts its rounds in memory of its own. Between its two barriers of a round everybody
+// must have counted up to this round and not further.
+void count_rounds(Ranks &it, std::uint64_t rounds, int64_t slice_ns) {
+    const sennit_gptr counters = it.allocate(64);
+    const auto pass = [&] {
+        sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, slice_ns);
+        for (int tries = 0; status == SENNIT_ERR_TIMEOUT; ++tries) {
+            it.equal(sennit_last_error()->status, SENNIT_ERR_TIMEOUT);
+            status = sennit_barrier(SENNIT_TEAM_WORLD, tries < 1000 ? slice_ns : kMillisecond);
+        }
+        it.ok(status);
+    };
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+        dawdle(it);
+        it.ok(sennit_put(counters, &round, sizeof round));
+        pass();
+        for (int peer = 0; peer < it.size; ++peer)
+            it.equal(read_counter(it, counters, peer), round);
+        pass();
+    }
+    it.free(counters);
+}
+
+}  // namespace
+
+// Broken by a rank that passes before all have come, or before what they did is seen.
+RANK_TEST(barrier, nobody_passes_before_all_have_come, kAnything) {
+    count_rounds(it, it.quick ? 100 : 1000, SENNIT_FOREVER);
+}
+
+// Broken by a barrier that counts an arrival twice when it is resumed after a timeout.
+RANK_TEST(barrier, a_barrier_that_timed_out_is_resumed, kAnything) {
+    count_rounds(it, it.quick ? 30 : 100, 20'000);
+}
+
+// Broken by the same with no patience at all: 0 tries once.
+RANK_TEST(barrier, a_timeout_of_zero_tries_once, kAnything) {
+    count_rounds(it, it.quick ? 10 : 30, 0);
+}
+
+// Broken by a timeout that is not kept, or that lets the rank through.
+RANK_TEST(barrier, a_rank_that_is_late_makes_the_others_time_out, kTwoRanks | kFreeThreads) {
+    const sennit_gptr flag = it.allocate(64);
+    for (int late = 0; late < it.size; ++late) {
+        it.barrier();
+        if (it.rank == late) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+            const std::uint64_t round = static_cast<std::uint64_t>(late) + 1;
+            it.ok(sennit_put(flag, &round, sizeof round));
+        } else {
+            const double start = sennit_wtime();
+            it.is(sennit_barrier(SENNIT_TEAM_WORLD, 5 * kMillisecond), SENNIT_ERR_TIMEOUT);
+            it.require(sennit_wtime() - start >= 0.0049, "it waited as long as it was told");
+        }
+        it.barrier();
+        it.equal(read_counter(it, flag, late), static_cast<std::uint64_t>(late) + 1);
+        it.barrier();
+    }
+    it.free(flag);
+}
+
+// Broken by a collective call that is let into the middle of a barrier.
+RANK_TEST(barrier, a_barrier_under_way_keeps_other_collective_calls_out, kTwoRanks | kFreeThreads) {
+    const sennit_gptr segment = it.allocate(64);
+    it.barrier();
+    if (it.rank == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    } else {
+        it.is(sennit_barrier(SENNIT_TEAM_WORLD, 0), SENNIT_ERR_TIMEOUT);
+        sennit_gptr other{7, 7, 7};
+        it.is(sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &other), SENNIT_ERR_STATE);
+        it.equal(other.segment, 7u);
+        it.is(sennit_free(segment), SENNIT_ERR_STATE);
+    }
+    it.barrier();
+    it.free(segment);
+}
+
+// Broken by a barrier that does not order plain loads and stores.
+RANK_TEST(barrier, plain_stores_before_are_seen_after, kLoadStore) {
+    const std::size_t words = 500;
+    const sennit_gptr segment = it.allocate(words * 8);
+    auto *mine = static_cast<std::uint64_t *>(sennit_ptr(segment));
+    const std::uint64_t rounds = it.quick ? 20 : 200;
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+        for (std::size_t i = 0; i < words; ++i)
+            mine[i] = round * 1000 + i;
+        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+        for (int peer = 0; peer < it.size; ++peer) {
+            const auto *theirs =
+                static_cast<const std::uint64_t *>(sennit_ptr(sennit_gptr_at(segment, peer)));
+            for (std::size_t i = 0; i < words; ++i)
+                it.equal(theirs[i], round * 1000 + i);
+        }
+        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+    }
+    it.free(segment);
+}
+
+// Broken by a barrier that forgets implicit operations.
+RANK_TEST(barrier, implicit_operations_before_are_complete_after, kAnything) {
+    const std::size_t bytes = 20000;
+    const sennit_gptr segment = it.allocate(bytes);
+    std::vector<std::uint8_t> out(bytes);
+    std::vector<std::uint8_t> in(bytes);
+    for (std::uint64_t round = 0; round < 20; ++round) {
+        fill(out.data(), bytes, round * 64 + static_cast<std::uint64_t>(it.rank));
+        it.ok(sennit_put_nbi(sennit_gptr_at(segment, it.next()), out.data(), bytes));
+        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+        it.ok(sennit_get_nbi(in.data(), segment, bytes));
+        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+        check_pattern(it, in.data(), bytes, round * 64 + static_cast<std::uint64_t>(it.previous()));
+        it.barrier();
+    }
+    it.free(segment);
+}

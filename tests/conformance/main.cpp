@@ -1,0 +1,327 @@
+// Options of the conformance suite, and the two ways to run it.
+//
+//     conformance [--group NAME]... [--test NAME] [--list]
+//                 [--threads N]      N ranks as threads of this process; else this process is a
+//                                    rank of `sennit run` (or alone)
+//                 [--paths WORDS]    as SENNIT_PATHS; the word sim gets its settings from the seed
+//                 [--expect PATH]    every peer must be reached by it
+//                 [--seed S] [--seeds COUNT]   run everything with seeds S .. S+COUNT-1
+//                 [--steps K]        random programs stop after K steps (to shrink a failure)
+//                 [--quick]          repeat less
+//                 [--limit SECONDS]  of one test, default 60, more under a sanitizer
+//
+// A failure prints rank, seed and paths; the same words replay it. Exit codes: 0, 1 a test failed,
+// 2 usage, 3 a test did not end, 77 nothing to run.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "run.hpp"
+
+namespace conformance {
+namespace {
+
+struct Options {
+    std::vector<std::string> groups;
+    std::string test;
+    std::string paths;
+    std::string expect;
+    int threads = 0;
+    std::uint64_t seed = 1;
+    std::uint64_t seeds = 1;
+    std::uint64_t steps = UINT64_MAX;
+    double limit_seconds = 60;
+    bool quick = false;
+    bool list = false;
+};
+
+Options options;
+std::string paths_now;
+std::vector<sennit_bootstrap> bootstraps;
+
+// A network of its own kind for every seed.
+std::string sim_settings(std::uint64_t seed) {
+    Random random(seed * 77 + 5);
+    const std::uint64_t depth[] = {1, 2, 4, 64};
+    const std::uint64_t delay[] = {1, 4, 8, 40};
+    const std::uint64_t piece[] = {64, 1000, 4096, 65536};
+    std::string text = "sim:seed=" + std::to_string(seed);
+    text += "+rails=" + std::to_string(random.between(1, 4));
+    text += "+order=" + std::to_string(random.below(2));
+    text += "+depth=" + std::to_string(depth[random.below(4)]);
+    text += "+delay=" + std::to_string(delay[random.below(4)]);
+    text += "+max_piece=" + std::to_string(piece[random.below(4)]);
+    text += "+lockstep=" + std::to_string(seed % 2);
+    return text;
+}
+
+std::string paths_of_seed(std::uint64_t seed) {
+    return options.paths == "sim" ? sim_settings(seed) : options.paths;
+}
+
+bool paths_have(const char *word) {
+    return paths_now.find(word) != std::string::npos;
+}
+
+bool fits(const Test &test, int size) {
+    const bool threads = options.threads > 0;
+    const bool sim = paths_have("sim");
+    if ((test.needs & kTwoRanks) != 0 && size < 2) return false;
+    if ((test.needs & kLoadStore) != 0 && sim && size > 1) return false;
+    if ((test.needs & kProcesses) != 0 && threads) return false;
+    if ((test.needs & kThreads) != 0 && !threads) return false;
+    if ((test.needs & kFreeThreads) != 0 && paths_have("lockstep=1")) return false;
+    return true;
+}
+
+bool is_wanted(const Test &test) {
+    if (!options.test.empty()) return options.test == test.name;
+    return options.groups.empty() || std::find(options.groups.begin(), options.groups.end(),
+                                               test.group) != options.groups.end();
+}
+
+Ranks make_ranks(const Test &test, int rank, int size, std::uint64_t seed) {
+    std::uint64_t name = 0;
+    for (const char *c = test.name; *c != '\0'; ++c)
+        name = name * 131 + static_cast<unsigned char>(*c);
+    Ranks it;
+    it.rank = rank;
+    it.size = size;
+    it.one_process = options.threads > 0;
+    it.load_store = !paths_have("sim") || size == 1;
+    it.quick = options.quick || under_sanitizer();
+    it.seed = seed;
+    it.most_steps = options.steps;
+    it.common = Random(seed ^ name);
+    it.own = Random((seed ^ name) + 1000003 * static_cast<std::uint64_t>(rank + 1));
+    return it;
+}
+
+void expect_path(Ranks &it) {
+    for (int peer = 0; peer < it.size; ++peer) {
+        sennit_path path = SENNIT_PATH_NONE;
+        it.ok(sennit_peer_path(peer, &path));
+        const std::string wanted = peer == it.rank ? "self" : options.expect;
+        if (!options.expect.empty() && wanted != sennit_path_name(path))
+            it.fail(Ranks::Where::current(), std::string("rank ") + std::to_string(peer) +
+                                                 " is reached by " + sennit_path_name(path) +
+                                                 ", not by " + wanted);
+    }
+}
+
+void print_ok(const Test &test, int size, double seconds) {
+    std::printf("ok     %s.%s on %d ranks (%.0f ms)\n", test.group, test.name, size, seconds * 1e3);
+    std::fflush(stdout);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// ---------------------------------------------------------------- ranks as threads
+
+void run_as_thread(const Test &test, int rank, std::uint64_t seed) {
+    Ranks it = make_ranks(test, rank, options.threads, seed);
+    try {
+        if ((test.needs & kNoWorld) == 0) {
+            it.at("starting the world");
+            it.start();
+            expect_path(it);
+        }
+        it.at("the test");
+        test.body(it);
+        it.at("the last barrier");
+        if ((test.needs & kNoWorld) == 0) it.stop();
+        it.at("done");
+    } catch (const Failed &) {
+        it.at("leaving after a failure");
+        while (sennit_initialized() != 0)
+            if (sennit_finalize() == SENNIT_ERR_STATE) break;
+        it.at("done, failed");
+    }
+}
+
+void run_threads_once(const Test &test, std::uint64_t seed) {
+    const Held before = what_is_held();
+    bootstraps.assign(static_cast<std::size_t>(options.threads), sennit_bootstrap{});
+    if (sennit_bootstrap_inproc_create(options.threads, bootstraps.data()) != SENNIT_OK)
+        return fail_outside_ranks("no bootstrap");
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < options.threads; ++rank)
+        threads.emplace_back(run_as_thread, std::cref(test), rank, seed);
+    for (std::thread &thread : threads)
+        thread.join();
+    if (sennit_bootstrap_inproc_destroy(options.threads, bootstraps.data()) != SENNIT_OK)
+        fail_outside_ranks(std::string("the bootstraps: ") + sennit_last_error()->text);
+    const Held after = what_is_held();
+    if (!has_failed() && !(after == before))
+        fail_outside_ranks("left behind: descriptors " + std::to_string(before.descriptors) +
+                           " to " + std::to_string(after.descriptors) + ", mappings " +
+                           std::to_string(before.mappings) + " to " +
+                           std::to_string(after.mappings));
+}
+
+int run_threads(const std::vector<Test> &tests) {
+    int failed = 0;
+    int ran = 0;
+    for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
+        paths_now = paths_of_seed(seed);
+        for (const Test &test : tests) {
+            if (!fits(test, options.threads)) continue;
+            const auto start = std::chrono::steady_clock::now();
+            begin_test(test, seed, paths_now);
+            run_threads_once(test, seed);
+            end_test();
+            ++ran;
+            if (has_failed()) {
+                ++failed;
+            } else if (options.seeds == 1) {
+                print_ok(test, options.threads, seconds_since(start));
+            }
+            forget_failure();
+        }
+    }
+    std::printf("%d runs, %d failed\n", ran, failed);
+    if (ran == 0) return 77;
+    return failed == 0 ? 0 : 1;
+}
+
+// ---------------------------------------------------------------- this process is a rank
+
+void run_as_process_once(const Test &test, int rank, int size, std::uint64_t seed) {
+    Ranks it = make_ranks(test, rank, size, seed);
+    const auto start = std::chrono::steady_clock::now();
+    begin_test(test, seed, paths_now);
+    const bool own_world = (test.needs & kNoWorld) != 0;
+    if (own_world) it.stop();
+    const Held before = what_is_held();
+    test.body(it);
+    if (own_world && !(what_is_held() == before))
+        it.fail(Ranks::Where::current(), "the test left descriptors or mappings behind");
+    if (own_world) it.start();
+    it.barrier();
+    end_test();
+    if (rank == 0 && options.seeds == 1) print_ok(test, size, seconds_since(start));
+}
+
+int run_process(const std::vector<Test> &tests) {
+    static const Test kWorld{"world", "starts", kAnything, nullptr};
+    paths_now = options.paths;
+    begin_test(kWorld, options.seed, paths_now);
+    int ran = 0;
+    try {
+        Ranks it = make_ranks(kWorld, 0, 1, options.seed);
+        it.ok(start_world(it));
+        const int rank = sennit_rank();
+        const int size = sennit_size();
+        it = make_ranks(kWorld, rank, size, options.seed);
+        it.start();  // counts to two
+        it.ok(sennit_finalize());
+        expect_path(it);
+        for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
+            for (const Test &test : tests) {
+                if (!fits(test, size)) continue;
+                run_as_process_once(test, rank, size, seed);
+                ++ran;
+            }
+        }
+        begin_test(kWorld, options.seed, paths_now);
+        it.stop();
+        end_test();
+    } catch (const Failed &) {
+        // `sennit run` ends the other ranks as soon as one has failed: let them speak first.
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        std::fflush(nullptr);
+        std::_Exit(1);
+    }
+    return ran == 0 ? 77 : 0;
+}
+
+// ---------------------------------------------------------------- options
+
+[[noreturn]] void usage(const std::string &what) {
+    std::fprintf(stderr, "conformance: %s (the options stand at the head of main.cpp)\n",
+                 what.c_str());
+    std::exit(2);
+}
+
+void read_options(int count, char **words) {
+    for (int i = 1; i < count; ++i) {
+        const std::string word = words[i];
+        if (word == "--list" || word == "--quick") {
+            (word == "--list" ? options.list : options.quick) = true;
+            continue;
+        }
+        if (i + 1 == count) usage(word + " wants a value, or is unknown");
+        const std::string value = words[++i];
+        if (word == "--group") {
+            options.groups.push_back(value);
+        } else if (word == "--test") {
+            options.test = value;
+        } else if (word == "--paths") {
+            options.paths = value;
+        } else if (word == "--expect") {
+            options.expect = value;
+        } else if (word == "--threads") {
+            options.threads = std::stoi(value);
+        } else if (word == "--seed") {
+            options.seed = std::stoull(value);
+        } else if (word == "--seeds") {
+            options.seeds = std::stoull(value);
+        } else if (word == "--steps") {
+            options.steps = std::stoull(value);
+        } else if (word == "--limit") {
+            options.limit_seconds = std::stod(value);
+        } else {
+            usage(word + " is unknown");
+        }
+    }
+}
+
+std::vector<Test> chosen_tests() {
+    std::vector<Test> tests;
+    for (const Test &test : all_tests())
+        if (is_wanted(test)) tests.push_back(test);
+    // The order of the files' initialisation is the linker's business; the suite's is the
+    // alphabet's.
+    std::sort(tests.begin(), tests.end(), [](const Test &a, const Test &b) {
+        return std::string(a.group) + a.name < std::string(b.group) + b.name;
+    });
+    return tests;
+}
+
+}  // namespace
+
+sennit_status start_world(const Ranks &it) {
+    sennit_options wish = SENNIT_OPTIONS_INIT;
+    wish.thread_level = SENNIT_THREAD_MULTIPLE;
+    if (options.threads > 0) wish.bootstrap = &bootstraps[static_cast<std::size_t>(it.rank)];
+    if (!paths_now.empty()) wish.paths = paths_now.c_str();
+    return sennit_init(&wish);
+}
+
+int run(int count, char **words) {
+    read_options(count, words);
+    const std::vector<Test> tests = chosen_tests();
+    if (options.list) {
+        for (const Test &test : tests)
+            std::printf("%s.%s\n", test.group, test.name);
+        return 0;
+    }
+    if (tests.empty()) usage("no such test");
+    // Calls without a timeout end too when a rank has failed.
+    (void)setenv("SENNIT_TIMEOUT", "20", 0);
+    (void)setenv("SENNIT_FINALIZE_TIMEOUT", "5", 0);
+    const double factor = under_sanitizer() ? 4 : 1;
+    start_watchdog(static_cast<std::int64_t>(options.limit_seconds * factor * 1e9));
+    return options.threads > 0 ? run_threads(tests) : run_process(tests);
+}
+
+}  // namespace conformance
+
+int main(int count, char **words) {
+    return conformance::run(count, words);
+}
