@@ -56,11 +56,11 @@ TEST(sim_api, an_allocation_of_one_rank_is_reached_by_who_gets_the_pointer) {
     }
 }
 
-// A call that rank 0 and 1 repeat until it fails, while rank 2 lives and then dies.
+// A call that two ranks repeat until it fails, while the third lives and then dies.
 struct Waiting {
     const char *name;
     std::function<sennit_status(sennit_gptr there, std::byte *local)> call;
-    bool collective = false;  // rank 2 calls it as well
+    bool collective = false;  // the one that dies calls it as well
 };
 
 std::vector<Waiting> ways_to_wait() {
@@ -113,7 +113,7 @@ std::vector<Waiting> ways_to_wait() {
         {"flush",
          [](auto there, auto *local) {
              const sennit_status status = sennit_put_nbi(there, local, 64);
-             const sennit_status own = sennit_flush(2, kLong);
+             const sennit_status own = sennit_flush(there.rank, kLong);
              return status != SENNIT_OK ? status : own;
          }},
         {"flush_all",
@@ -133,35 +133,48 @@ std::vector<Waiting> ways_to_wait() {
     };
 }
 
-// Returns what went wrong, or "".
+// Returns what went wrong, or "". Each rank is the one that dies in turn, rank 0 among them.
 std::string die_in(const Waiting &waiting, int seed) {
-    const std::string settings =
-        "sim:lockstep=1+rails=2+order=0+depth=2+delay=15+seed=" + std::to_string(seed) +
-        "+kill=2@" + std::to_string(400 + 37 * seed);
+    const int victim = seed % 3;
+    // In lockstep the step of the death is set; else the rank ends itself after some calls.
+    const bool lockstep = seed % 4 != 0;
+    std::string settings = "sim:rails=2+order=0+depth=2+delay=15+seed=" + std::to_string(seed);
+    if (lockstep)
+        settings +=
+            "+lockstep=1+kill=" + std::to_string(victim) + "@" + std::to_string(400 + 37 * seed);
     Job job(3, settings);
+    std::atomic<int> allocated{0};
     std::atomic<bool> survivors_done{false};
     const auto body = [&](int rank) {
+        const int role = (rank - victim + 3) % 3;  // 0 dies, 1 and 2 survive
+        const int first = (victim + 1) % 3;
+        const int second = (victim + 2) % 3;
         sennit_gptr gptr = SENNIT_GPTR_NULL;
         std::vector<std::byte> local(128);
         sennit_status status = sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr);
         job.expect(status, "sennit_alloc");
-        if (status != SENNIT_OK) return;
-        if (rank == 2 && !waiting.collective) {
-            while (status == SENNIT_OK)
-                status = sennit_get(local.data(), sennit_gptr_at(gptr, 0), 8);
-        } else {
-            while (status == SENNIT_OK)
-                status = waiting.call(sennit_gptr_at(gptr, 2), local.data());
+        ++allocated;
+        for (int calls = 0; status == SENNIT_OK; ++calls) {
+            if (role == 0 && !lockstep && calls == 5 + seed) {
+                while (allocated.load() < 3)
+                    std::this_thread::yield();
+                transport::sim::World *world = transport::sim::hold_world(*current_rank());
+                transport::sim::kill(*world, victim);
+                transport::sim::release_world(world);
+            }
+            status = role == 0 && !waiting.collective
+                         ? sennit_get(local.data(), sennit_gptr_at(gptr, first), 8)
+                         : waiting.call(sennit_gptr_at(gptr, victim), local.data());
         }
         if (status != SENNIT_ERR_PEER_LOST) job.expect(status, waiting.name);
         // The survivors still reach each other.
-        if (rank == 0) {
-            job.expect(sennit_put(sennit_gptr_at(gptr, 1), local.data(), 64), "put after death");
-            job.expect(sennit_flush(1, kLong), "flush after death");
+        if (role == 1) {
+            job.expect(sennit_put(sennit_gptr_at(gptr, second), local.data(), 64), "late put");
+            job.expect(sennit_flush(second, kLong), "late flush");
             survivors_done.store(true);
         }
-        while (rank == 1 && !survivors_done.load())
-            (void)sennit_get(local.data(), sennit_gptr_at(gptr, 0), 8);
+        while (role == 2 && !survivors_done.load())
+            (void)sennit_get(local.data(), sennit_gptr_at(gptr, first), 8);
     };
     job.run(body, {SENNIT_ERR_PEER_LOST});
     return job.fault;
@@ -261,6 +274,33 @@ TEST(sim_api, finalize_with_open_requests_ends_and_leaves_nothing) {
         });
         ASSERT_EQ(job.fault, "") << "seed " << seed;
     }
+}
+
+TEST(sim_api, lockstep_ends_with_a_message_when_a_rank_blocks_elsewhere) {
+    std::atomic<int> messages{0};
+    const auto count = [](void *context, sennit_log_level, const char *text) {
+        if (std::string(text).find("lockstep has ended") != std::string::npos)
+            ++*static_cast<std::atomic<int> *>(context);
+    };
+    ASSERT_EQ(sennit_log_set(count, &messages, SENNIT_LOG_WARNING), SENNIT_OK);
+    Job job(2, "sim:lockstep=1+patience=30");
+    std::atomic<bool> other_is_through{false};
+    job.run([&](int rank) {
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+        sennit_gptr gptr = SENNIT_GPTR_NULL;
+        job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &gptr), "sennit_alloc");
+        // Rank 0 waits for a thread that needs the turn which rank 0 has.
+        while (rank == 0 && !other_is_through.load())
+            std::this_thread::yield();
+        std::uint64_t word = 0;
+        for (int i = 0; rank == 1 && i < 100; ++i)
+            job.expect(sennit_get(&word, sennit_gptr_at(gptr, 0), 8), "sennit_get");
+        if (rank == 1) other_is_through.store(true);
+    });
+    ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
+    EXPECT_EQ(job.fault, "");
+    EXPECT_TRUE(job.counters.lockstep_broken);
+    EXPECT_EQ(messages.load(), 1);
 }
 
 TEST(sim_api, many_threads_of_each_rank_communicate_at_once) {

@@ -26,6 +26,7 @@ constexpr Row kRows[] = {
     {"events", &Settings::events, 0, 64},
     {"max_piece", &Settings::max_piece, 8, std::uint64_t{1} << 30},
     {"lockstep", &Settings::lockstep, 0, 1},
+    {"patience", &Settings::patience, 1, 3'600'000},
 };
 
 // A number from *text on, which then points behind it.

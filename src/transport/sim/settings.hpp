@@ -12,6 +12,7 @@
 //   events=N       bits of completion data, 0 to 64; default 64
 //   max_piece=N    bytes; default 65536
 //   lockstep=0|1   1: the threads of the ranks run one at a time, chosen by the seed; default 0
+//   patience=N     milliseconds a turn may last before lockstep is given up; default 60000
 //   fail_rail=R@S  rail R fails at step S; up to four times
 //   kill=R@S       rank R dies at step S (1 or later); up to four times
 #pragma once
@@ -41,6 +42,7 @@ struct Settings {
     std::uint64_t events = 64;
     std::uint64_t max_piece = 65536;
     std::uint64_t lockstep = 0;
+    std::uint64_t patience = 60000;
     Strike rail_failures[kMostStrikes];
     Strike kills[kMostStrikes];
 };

@@ -3,8 +3,8 @@
 // that the first choice does not depend on how fast threads start. Each progress call passes the
 // turn to a rank that the generator chooses, perhaps the same. A rank leaves with close().
 //
-// Who has the turn must not block outside progress, or nobody runs. If that happens for kStuckNs,
-// lockstep ends for good, says so, and the threads run freely.
+// Who has the turn must not block outside progress, or nobody runs. If that lasts longer than
+// the patience set, lockstep ends for good, says so, and the threads run freely.
 #include <cerrno>
 #include <ctime>
 
@@ -36,7 +36,13 @@ void World::pass_to(int rank) {
 void World::wait_for_turn(int rank) {
     timespec end{};
     (void)clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += kStuckNs / 1'000'000'000;
+    const auto patience_ms = static_cast<long>(settings_.patience);
+    end.tv_sec += patience_ms / 1000;
+    end.tv_nsec += patience_ms % 1000 * 1'000'000;
+    if (end.tv_nsec >= 1'000'000'000) {
+        ++end.tv_sec;
+        end.tv_nsec -= 1'000'000'000;
+    }
     while (holder_ != rank && !counters_.lockstep_broken) {
         if (pthread_cond_timedwait(&members_[rank].turn, &lock_, &end) != ETIMEDOUT) continue;
         if (holder_ == rank || counters_.lockstep_broken) return;

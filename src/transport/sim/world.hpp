@@ -21,7 +21,6 @@ inline constexpr int kMostMembers = 64;
 inline constexpr int kPartsPerFlight = 4;
 inline constexpr int kDeliveriesPerStep = 64;
 inline constexpr int kHandoversPerProgress = 64;
-inline constexpr std::int64_t kStuckNs = 60'000'000'000;  // a turn that takes longer is none
 
 struct Flight {
     Operation *operation;
