@@ -15,6 +15,7 @@ SOURCES = (".c", ".h", ".cpp", ".hpp", ".def", ".py", ".pml")
 # Functions of other libraries and programs that the pages speak of.
 FOREIGN = {"main", "mmap", "memmove", "memcpy", "fork", "malloc", "poll", "usleep", "MPI_Init", "MPI_Finalize",
            "MPI_Abort", "dlopen", "getenv", "exec", "setpgid", "tcsetpgrp", "waitpid", "prctl", "signalfd", "_exit"}
+FOREIGN_FILES = {"first.c", "pmix.h", "mpi.h"}
 
 
 def project_files(project):
@@ -61,7 +62,7 @@ def wrong_in(page, names):
         # A file with an ending, or a folder of the tree; what is built or given by the system is none.
         if re.fullmatch(r"[\w.-]+(/[\w.-]+)*\.(c|h|cpp|hpp|py|pml|md|def|cmake|map)", token) or \
                 re.fullmatch(r"(src|tests|tools|docs|examples|include|cli|bench|apps|cmake)(/[\w.-]+)*/?", token):
-            if not names.has_file(token) and not token.startswith("first."):
+            if not names.has_file(token) and token not in FOREIGN_FILES and "NAME" not in token:
                 yield f"file {token}"
         function = re.fullmatch(r"(?:\w+(?:::|\.))*([~\w]+)\(\)", token)
         if function and not names.has_function(function[1]):
