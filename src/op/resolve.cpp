@@ -9,7 +9,11 @@
 namespace sennit::op {
 namespace {
 
-sennit_status unknown(sennit_gptr gptr) {
+// No entry serves the pointer. A segment of a peer out of reach was never attached, live or not.
+sennit_status unknown(const Rank &rank, sennit_gptr gptr) {
+    if (gptr.rank != rank.world_rank && rank.peers[gptr.rank].transport == nullptr)
+        return fail_peer(SENNIT_ERR_OTHER_NODE, gptr.rank, "",
+                         "no path leads to rank %d (sennit info --peers tells why)", gptr.rank);
     return fail_peer(SENNIT_ERR_NOT_REGISTERED, gptr.rank, "",
                      "rank %d has no live segment %#x: never allocated, or freed", gptr.rank,
                      gptr.segment);
@@ -19,13 +23,15 @@ sennit_status unknown(sennit_gptr gptr) {
 sennit_status fetch_record(Rank &rank, sennit_gptr gptr, SegmentRecord *copy) {
     const Peer &peer = rank.peers[gptr.rank];
     if (peer.control != nullptr || gptr.rank == rank.world_rank)
-        return path::read_record(rank, gptr.rank, gptr.segment, copy) ? SENNIT_OK : unknown(gptr);
+        return path::read_record(rank, gptr.rank, gptr.segment, copy) ? SENNIT_OK
+                                                                      : unknown(rank, gptr);
     const std::size_t offset =
         offsetof(ControlBlock, records) + sizeof(SegmentRecord) * memory::index_of(gptr.segment);
     const sennit_status status = get_control(rank, gptr.rank, offset, copy, sizeof *copy);
     if (status != SENNIT_OK) return status;
     // relaxed: a private copy.
-    return copy->id.load(std::memory_order_relaxed) == gptr.segment ? SENNIT_OK : unknown(gptr);
+    return copy->id.load(std::memory_order_relaxed) == gptr.segment ? SENNIT_OK
+                                                                    : unknown(rank, gptr);
 }
 
 }  // namespace
@@ -38,7 +44,7 @@ sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::Entry **entry) {
     *entry = memory::find(rank, size, gptr);
     if (*entry != nullptr) return SENNIT_OK;
     const bool local = memory::team_slot_of(gptr.segment) == memory::kLocalSlot;
-    if (!local || memory::generation_of(gptr.segment) == 0) return unknown(gptr);
+    if (!local || memory::generation_of(gptr.segment) == 0) return unknown(rank, gptr);
     SegmentRecord record{};
     sennit_status status = fetch_record(rank, gptr, &record);
     if (status != SENNIT_OK) return status;

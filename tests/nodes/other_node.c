@@ -1,0 +1,57 @@
+/* Ranks that no path joins: what works between them, and what the rest says. Started with three
+ * ranks of which the last one has another SENNIT_NODE, so that it counts as another node. Would
+ * break: an operation towards another node that gives another error than OTHER_NODE, or none.
+ */
+#include <sennit/sennit.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int failures = 0;
+
+static void expect(int holds, const char *what) {
+    if (holds) return;
+    ++failures;
+    fprintf(stderr, "rank %d: %s: %s\n", sennit_rank(), what, sennit_last_error()->text);
+}
+
+static void check_peer(int peer, int is_near, sennit_gptr gptr) {
+    const sennit_status wanted = is_near ? SENNIT_OK : SENNIT_ERR_OTHER_NODE;
+    int number = 7;
+    sennit_request request = SENNIT_REQUEST_NULL;
+    sennit_path path;
+    sennit_locality_level level;
+    size_t bytes = 0;
+    expect(sennit_peer_path(peer, &path) == SENNIT_OK && (path != SENNIT_PATH_NONE) == is_near,
+           "a path leads to near peers alone");
+    expect(
+        sennit_locality(peer, &level) == SENNIT_OK && (level != SENNIT_LOCALITY_NETWORK) == is_near,
+        "other nodes are the network");
+    expect(sennit_put(sennit_gptr_at(gptr, peer), &number, sizeof number) == wanted, "put");
+    expect(sennit_get(&number, sennit_gptr_at(gptr, peer), sizeof number) == wanted, "get");
+    expect(sennit_put_nb(sennit_gptr_at(gptr, peer), &number, 4, &request) == wanted, "put_nb");
+    expect(sennit_get_nbi(&number, sennit_gptr_at(gptr, peer), 4) == wanted, "get_nbi");
+    expect(sennit_segment_bytes(sennit_gptr_at(gptr, peer), &bytes) == wanted, "segment_bytes");
+    expect((sennit_ptr(sennit_gptr_at(gptr, peer)) != NULL) == is_near, "ptr");
+    expect(is_near || sennit_last_error()->status == SENNIT_ERR_OTHER_NODE, "the reason of ptr");
+    expect(is_near || sennit_last_error()->peer == peer, "the error names the peer");
+}
+
+int main(void) {
+    sennit_gptr world;
+    sennit_gptr own;
+    sennit_gptr theirs;
+    if (sennit_init(NULL) != SENNIT_OK || sennit_size() != 3) return 1;
+    const int rank = sennit_rank();
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &world) == SENNIT_OK, "alloc");
+    expect(sennit_alloc_local(64, 0, 0, &own) == SENNIT_OK, "alloc_local");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");
+    for (int peer = 0; peer < 3; ++peer)
+        check_peer(peer, (peer == 2) == (rank == 2), world);
+    /* The first local segment has the same id on every rank that has made as many. */
+    theirs = sennit_gptr_at(own, rank == 2 ? 0 : 2);
+    expect(sennit_get(&(int){0}, theirs, 4) == SENNIT_ERR_OTHER_NODE, "get of a local segment");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");
+    expect(sennit_free(own) == SENNIT_OK && sennit_free(world) == SENNIT_OK, "free");
+    expect(sennit_finalize() == SENNIT_OK, "finalize");
+    return failures != 0;
+}
