@@ -71,7 +71,7 @@ def main():
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--limit", type=float, default=120, help="seconds for one run")
     parser.add_argument("--sennit", default="copy", help="values of --layers for Sennit, with commas")
-    parser.add_argument("--mpi", default="packed", help="values of --layers for MPI, with commas")
+    parser.add_argument("--mpi", default="datatype", help="values of --layers for MPI, with commas")
     arguments, options = parser.parse_known_args()
     found = contenders(arguments.bin, {"sennit": arguments.sennit.split(","), "mpi": arguments.mpi.split(",")})
     for size in arguments.size or ["64,64,64"]:

@@ -96,11 +96,6 @@ Box Decomposition::box(int rank) const {
     return box;
 }
 
-std::int64_t Decomposition::largest_box() const {
-    // The extra cells go to the first ranks of each direction, so rank 0 has all of them.
-    return box(0).count();
-}
-
 int Decomposition::neighbour(int rank, Side side) const {
     const auto axis = static_cast<std::size_t>(axis_of(side));
     const bool upper = is_upper(side);

@@ -45,9 +45,8 @@ class Decomposition {
     const Triple &ranks_grid() const { return grid_; }
     int ranks() const { return static_cast<int>(grid_[0] * grid_[1] * grid_[2]); }
 
+    // Of all boxes that of rank 0 is the longest in every direction.
     Box box(int rank) const;
-    // The largest number of cells of any box.
-    std::int64_t largest_box() const;
     // The rank beyond that side, -1 where the grid ends.
     int neighbour(int rank, Side side) const;
 

@@ -51,12 +51,15 @@ class Exchange {
     virtual void open(const Decomposition &decomposition, const std::string &mode) = 0;
     // This rank's block; `field` is 0 or 1. Not collective, after open.
     virtual double *field(int field) = 0;
+    // Where a step into that field also puts its cells at side west or east, packed; null where
+    // nobody asks. Not collective, after open.
+    virtual double *ends(int field, Side side) = 0;
     // The neighbour's layer beyond `side`, which must have a neighbour. It stays at its place; its
     // content is that of the last exchange_layers(field), until the next finish_step. Not
     // collective.
     virtual Layer outer_layer(int field, Side side) = 0;
 
-    // Makes the outer layers of the field hold what the neighbours have in theirs.
+    // Makes the outer layers of the field hold what the neighbours have in their field and ends.
     virtual void exchange_layers(int field) = 0;
     // Ends a step. With `check`, the same on all ranks, returns the largest `change` of all, else
     // 0.

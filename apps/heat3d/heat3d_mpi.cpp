@@ -1,6 +1,7 @@
 // heat3d with MPI send and receive: persistent requests, receives posted first. A layer that lies
-// in one run is sent from where it is; others are packed (--layers packed) or described by a
-// derived datatype (--layers datatype). The receiver computes from the buffer it received into, so
+// in one run is sent from where it is, and a layer across x is packed while it is computed; one
+// across y is packed (--layers packed) or described by a derived datatype (--layers datatype). The
+// receiver computes from the buffer it received into, so
 // nothing is ever unpacked.
 #include "layer.hpp"
 #include "run.hpp"
@@ -26,8 +27,9 @@ class MpiExchange final : public Exchange {
     }
     ~MpiExchange() override {
         for (auto &field : requests_) {
-            for (MPI_Request &request : field)
-                MPI_Request_free(&request);
+            for (MPI_Request &request : field) {
+                if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+            }
         }
         MPI_Comm_free(&world_);
     }
@@ -35,7 +37,7 @@ class MpiExchange final : public Exchange {
     int rank() const override { return rank_; }
     int size() const override { return size_; }
     std::string name() const override;
-    std::vector<std::string> modes() const override { return {"packed", "datatype"}; }
+    std::vector<std::string> modes() const override { return {"datatype", "packed"}; }
 
     void barrier() override { MPI_Barrier(world_); }
     double max(double mine) override {
@@ -47,6 +49,7 @@ class MpiExchange final : public Exchange {
 
     void open(const Decomposition &decomposition, const std::string &mode) override;
     double *field(int field) override { return fields_[field].get(); }
+    double *ends(int field, Side side) override;
     Layer outer_layer(int field, Side side) override;
 
     void exchange_layers(int field) override;
@@ -107,11 +110,13 @@ void MpiExchange::open(const Decomposition &decomposition, const std::string &mo
         for (int field = 0; field < 2; ++field) {
             link.mine[field] = inner_layer(fields_[field].get(), shape, side);
         }
-        if (mode == "packed" && !is_packed(link.mine[0], layer)) link.packed.resize(layer.cells());
+        // Across x the step packs, across z nothing is to be packed.
+        const int axis = axis_of(side);
+        if (axis == 0 || (axis == 1 && mode == "packed")) link.packed.resize(layer.cells());
         links_.push_back(std::move(link));
     }
     for (int field = 0; field < 2; ++field) {
-        requests_[field].resize(2 * links_.size());
+        requests_[field].assign(2 * links_.size(), MPI_REQUEST_NULL);
         for (Link &link : links_)
             make_requests(link, shape, field);
     }
@@ -130,18 +135,22 @@ void MpiExchange::make_requests(Link &link, const Shape &shape, int field) {
         MPI_Send_init(from, count, MPI_DOUBLE, link.peer, link.side, world_, &send);
         return;
     }
-    // Across y: rows of nx cells, one per plane. Across x: one cell of every row, ny * nz of them
-    // at equal distances, because a block has no gaps.
-    const bool across_x = axis_of(link.side) == 0;
-    const int blocks = across_x ? count : static_cast<int>(link.shape.rows);
-    const int cells = across_x ? 1 : static_cast<int>(link.shape.row_cells);
-    const auto stride =
-        static_cast<MPI_Aint>((across_x ? shape.nx : shape.plane()) * sizeof(double));
+    // Rows of nx cells, one per plane.
+    const int rows = static_cast<int>(link.shape.rows);
+    const int cells = static_cast<int>(link.shape.row_cells);
+    const auto stride = static_cast<MPI_Aint>(shape.plane() * sizeof(double));
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Type_create_hvector(blocks, cells, stride, MPI_DOUBLE, &type);
+    MPI_Type_create_hvector(rows, cells, stride, MPI_DOUBLE, &type);
     MPI_Type_commit(&type);
     MPI_Send_init(mine.cells, 1, type, link.peer, link.side, world_, &send);
     MPI_Type_free(&type);
+}
+
+// One buffer serves both fields: a step fills it for the next exchange, when the last is over.
+double *MpiExchange::ends(int, Side side) {
+    const auto here = [side](const Link &link) { return link.side == side; };
+    const auto link = std::find_if(links_.begin(), links_.end(), here);
+    return link == links_.end() ? nullptr : link->packed.data();
 }
 
 Layer MpiExchange::outer_layer(int, Side side) {
@@ -157,7 +166,8 @@ void MpiExchange::exchange_layers(int field) {
     MPI_Startall(links, requests.data());
     for (std::size_t i = 0; i < links_.size(); ++i) {
         Link &link = links_[i];
-        if (!link.packed.empty()) copy_layer(link.mine[field], link.shape, link.packed.data());
+        const bool pack = axis_of(link.side) == 1 && !link.packed.empty();
+        if (pack) copy_layer(link.mine[field], link.shape, link.packed.data());
         MPI_Start(&requests[links_.size() + i]);
     }
     MPI_Waitall(2 * links, requests.data(), MPI_STATUSES_IGNORE);

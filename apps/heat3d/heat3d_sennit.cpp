@@ -30,9 +30,10 @@ namespace heat3d {
 namespace {
 
 constexpr std::size_t kLineBytes = 128;
+constexpr std::size_t kLineCells = kLineBytes / sizeof(double);
 // Not a multiple of a page, or a cell and its successor in the other field would share their place
 // in every cache.
-constexpr std::size_t kBetweenFieldsBytes = 1024 + 2 * kLineBytes;
+constexpr std::size_t kBetweenFieldsCells = 10 * kLineCells;
 
 std::string last_error(const char *doing) {
     const sennit_error *error = sennit_last_error();
@@ -84,7 +85,8 @@ class SennitExchange final : public Exchange {
     std::vector<double> gather(const std::vector<double> &mine) override;
 
     void open(const Decomposition &decomposition, const std::string &mode) override;
-    double *field(int field) override { return fields_[field]; }
+    double *field(int field) override { return own_ + field_at(field); }
+    double *ends(int field, Side side) override;
     Layer outer_layer(int field, Side side) override;
 
     void exchange_layers(int field) override;
@@ -96,7 +98,7 @@ class SennitExchange final : public Exchange {
         Side side;
         int peer;
         LayerShape shape;
-        Place place;      // of the layer in the neighbour's block
+        Place place;      // of the layer in the neighbour's part of a field
         Layer theirs[2];  // the same as memory, per field; no cells if it can not be reached
         std::vector<double> copy;  // empty if the layers are read where they are
     };
@@ -105,17 +107,20 @@ class SennitExchange final : public Exchange {
     Value read(int rank, std::size_t offset) const;
     void get_layer(const Link &link, int field, double *to) const;
 
-    std::size_t field_offset(int field) const {
-        return field == 0 ? 0 : largest_bytes_ + kBetweenFieldsBytes;
-    }
+    // Offsets in the segment, in cells; the same for all ranks.
+    std::size_t field_at(int field) const { return field == 0 ? 0 : field_distance_; }
+    std::size_t ends_at(Side side) const { return most_cells_ + (is_upper(side) ? most_ends_ : 0); }
+    Place place_of(const Shape &theirs, Side side) const;
 
     sennit_gptr board_ = SENNIT_GPTR_NULL;
     Board *mine_ = nullptr;
     std::vector<const Board *> boards_;  // by rank; null where only sennit_get reaches
 
     sennit_gptr segment_ = SENNIT_GPTR_NULL;
-    std::size_t largest_bytes_ = 0;  // of a field of any rank
-    double *fields_[2] = {};
+    // A field's part of the segment: the cells, and the ends at west and at east, each with room
+    // for those of any rank.
+    std::size_t most_cells_ = 0, most_ends_ = 0, field_distance_ = 0;
+    double *own_ = nullptr;
     std::vector<Link> links_;
     int parity_ = 0;  // of the step under way
 };
@@ -161,36 +166,51 @@ std::vector<double> SennitExchange::gather(const std::vector<double> &mine) {
 }
 
 void SennitExchange::open(const Decomposition &decomposition, const std::string &mode) {
-    const std::size_t cells_bytes =
-        static_cast<std::size_t>(decomposition.largest_box()) * sizeof(double);
-    largest_bytes_ = (cells_bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
-    const std::size_t bytes = 2 * largest_bytes_ + kBetweenFieldsBytes;
+    // Of all boxes rank 0's is the longest in every direction.
+    const Shape longest = decomposition.box(0).shape();
+    const auto whole_lines = [](std::size_t cells) {
+        return (cells + kLineCells - 1) / kLineCells * kLineCells;
+    };
+    most_cells_ = whole_lines(longest.cells());
+    if (decomposition.ranks_grid()[0] > 1) {
+        most_ends_ = whole_lines(layer_shape(longest, west).cells());
+    }
+    field_distance_ = most_cells_ + 2 * most_ends_ + kBetweenFieldsCells;
+    const std::size_t bytes = 2 * field_distance_ * sizeof(double);
     const sennit_status status =
         sennit_alloc(SENNIT_TEAM_WORLD, bytes, kLineBytes, SENNIT_ALLOC_RESERVE, &segment_);
     if (status != SENNIT_OK) {
         throw Failure(fmt::format("{} bytes for the fields of a rank: {}", bytes,
                                   last_error("sennit_alloc")));
     }
-    char *own = static_cast<char *>(sennit_ptr(segment_));
-    for (int field = 0; field < 2; ++field) {
-        fields_[field] = reinterpret_cast<double *>(own + field_offset(field));
-    }
+    own_ = static_cast<double *>(sennit_ptr(segment_));
     for (const Side side : kAllSides) {
         const int peer = decomposition.neighbour(rank(), side);
         if (peer < 0) continue;
         const Shape shape = decomposition.box(peer).shape();
-        Link link{side, peer, layer_shape(shape, side), inner_place(shape, opposite(side)), {}, {}};
-        const char *theirs =
-            mode == "get" ? nullptr
-                          : static_cast<const char *>(sennit_ptr(sennit_gptr_at(segment_, peer)));
+        const Place place = place_of(shape, opposite(side));
+        Link link{side, peer, layer_shape(shape, side), place, {}, {}};
+        const void *theirs = mode == "get" ? nullptr : sennit_ptr(sennit_gptr_at(segment_, peer));
         for (int field = 0; field < 2 && theirs != nullptr; ++field) {
-            const char *cells = theirs + field_offset(field);
-            link.theirs[field] =
-                inner_layer(reinterpret_cast<const double *>(cells), shape, opposite(side));
+            const double *cells = static_cast<const double *>(theirs) + field_at(field);
+            link.theirs[field] = {cells + place.offset, place.cell_stride, place.row_stride};
         }
         if (theirs == nullptr || mode != "inplace") link.copy.resize(link.shape.cells());
         links_.push_back(std::move(link));
     }
+}
+
+// Across x a neighbour's layer is its packed ends, else it is part of its cells.
+Place SennitExchange::place_of(const Shape &theirs, Side side) const {
+    if (axis_of(side) != 0) return inner_place(theirs, side);
+    const LayerShape layer = layer_shape(theirs, side);
+    return {ends_at(side), 1, static_cast<std::ptrdiff_t>(layer.row_cells)};
+}
+
+double *SennitExchange::ends(int field, Side side) {
+    const auto here = [side](const Link &link) { return link.side == side; };
+    if (std::none_of(links_.begin(), links_.end(), here)) return nullptr;
+    return own_ + field_at(field) + ends_at(side);
 }
 
 Layer SennitExchange::outer_layer(int field, Side side) {
@@ -215,24 +235,17 @@ void SennitExchange::exchange_layers(int field) {
     if (got) check(sennit_flush_all(SENNIT_FOREVER), "sennit_flush_all");
 }
 
-// A row at a time, or a cell at a time across x.
+// All at once where rows follow each other without a gap, else a row at a time.
 void SennitExchange::get_layer(const Link &link, int field, double *to) const {
-    const bool rows_whole = link.place.cell_stride == 1;
-    const std::size_t run = rows_whole ? link.shape.row_cells : 1;
-    const auto bytes_of = [](auto cells) {
-        return static_cast<std::int64_t>(cells) * static_cast<std::int64_t>(sizeof(double));
-    };
-    const sennit_gptr layer = sennit_gptr_add(
-        sennit_gptr_at(segment_, link.peer),
-        static_cast<std::int64_t>(field_offset(field)) + bytes_of(link.place.offset));
-    for (std::size_t r = 0; r < link.shape.rows; ++r) {
-        for (std::size_t c = 0; c < link.shape.row_cells; c += run) {
-            const auto cells = static_cast<std::ptrdiff_t>(r) * link.place.row_stride +
-                               static_cast<std::ptrdiff_t>(c) * link.place.cell_stride;
-            check(sennit_get_nbi(to, sennit_gptr_add(layer, bytes_of(cells)), run * sizeof(double)),
-                  "sennit_get_nbi");
-            to += run;
-        }
+    const bool one_run = link.place.row_stride == static_cast<std::ptrdiff_t>(link.shape.row_cells);
+    const std::size_t runs = one_run ? 1 : link.shape.rows;
+    const std::size_t cells = link.shape.cells() / runs;
+    const auto first = static_cast<std::int64_t>(field_at(field) + link.place.offset);
+    for (std::size_t run = 0; run < runs; ++run) {
+        const std::int64_t cell = first + static_cast<std::int64_t>(run) * link.place.row_stride;
+        const sennit_gptr at = sennit_gptr_add(sennit_gptr_at(segment_, link.peer),
+                                               cell * static_cast<std::int64_t>(sizeof(double)));
+        check(sennit_get_nbi(to + run * cells, at, cells * sizeof(double)), "sennit_get_nbi");
     }
 }
 

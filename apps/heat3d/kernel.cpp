@@ -133,22 +133,25 @@ double end_of(const Layer &layer, std::size_t j, std::size_t k) {
 }
 
 template <bool measure, bool varying>
-double step_block(const Block &from, double *to, const Stencil &stencil) {
-    const std::size_t nx = from.shape.nx, plane = from.shape.plane();
+double step_block(const Block &from, const Target &to, const Stencil &stencil) {
+    const std::size_t nx = from.shape.nx, ny = from.shape.ny, plane = from.shape.plane();
     Stepper<measure, varying> stepper(stencil);
     for (std::size_t k = 0; k < from.shape.nz; ++k) {
-        for (std::size_t j = 0; j < from.shape.ny; ++j) {
+        for (std::size_t j = 0; j < ny; ++j) {
             const std::size_t at = k * plane + j * nx;
             Row row{};
             row.nx = nx;
             row.middle = from.cells + at;
             row.south = j > 0 ? row.middle - nx : row_of(from.around[south], k);
-            row.north = j + 1 < from.shape.ny ? row.middle + nx : row_of(from.around[north], k);
+            row.north = j + 1 < ny ? row.middle + nx : row_of(from.around[north], k);
             row.down = k > 0 ? row.middle - plane : row_of(from.around[down], j);
             row.up = k + 1 < from.shape.nz ? row.middle + plane : row_of(from.around[up], j);
             row.west = end_of(from.around[west], j, k);
             row.east = end_of(from.around[east], j, k);
-            stepper.row(row, to + at);
+            double *target = to.cells + at;
+            stepper.row(row, target);
+            if (to.ends[west] != nullptr) to.ends[west][j + ny * k] = target[0];
+            if (to.ends[east] != nullptr) to.ends[east][j + ny * k] = target[nx - 1];
         }
     }
     return stepper.largest();
@@ -156,7 +159,7 @@ double step_block(const Block &from, double *to, const Stencil &stencil) {
 
 }  // namespace
 
-double step(const Block &from, double *to, const Stencil &stencil, bool measure) {
+double step(const Block &from, const Target &to, const Stencil &stencil, bool measure) {
     const bool varying = stencil.slope != 0.0;
     if (measure) {
         return varying ? step_block<true, true>(from, to, stencil)

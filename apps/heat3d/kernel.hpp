@@ -30,8 +30,15 @@ struct Stencil {
     double slope = 0;
 };
 
-// Writes the new temperatures to `to` (same shape as `from.cells`, not overlapping). Returns the
-// largest change of a cell if `measure`, else 0. Every temperature must be finite.
-double step(const Block &from, double *to, const Stencil &stencil, bool measure);
+// Where the new temperatures go: a block of the same shape that does not overlap with the old one.
+// The cells at its west and east side are each in a cache line of their own; while they are at hand
+// they are also written to `ends`, packed as a layer, where that is not null.
+struct Target {
+    double *cells = nullptr;
+    std::array<double *, 2> ends{};
+};
+
+// Returns the largest change of a cell if `measure`, else 0. Every temperature must be finite.
+double step(const Block &from, const Target &to, const Stencil &stencil, bool measure);
 
 }  // namespace heat3d

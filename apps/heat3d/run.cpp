@@ -76,6 +76,7 @@ class Run {
 
   private:
     void open_files();
+    void connect_fields();
 
     bool first() const { return ranks_.rank() == 0; }
     const double *result() const { return ranks_.field(current_); }
@@ -86,6 +87,7 @@ class Run {
     std::unique_ptr<Problem> problem_;
     Box box_;
     std::array<Block, 2> blocks_;
+    std::array<Target, 2> targets_;
     struct Discard {
         void operator()(FieldFiles *files) const {
             files->discard();
@@ -121,16 +123,29 @@ void Run::prepare() {
     together(ranks_, [&] { problem_->prepare(range); });
     open_files();
     together(ranks_, [this] { ranks_.open(*decomposition_, options_.layers); });
-    problem_->fill(ranks_.field(0));
+    connect_fields();
+}
+
+// Says where each field and what lies around it is, and fills the one that the first step reads.
+void Run::connect_fields() {
+    const Shape shape = box_.shape();
     for (int field = 0; field < 2; ++field) {
         Block &block = blocks_[static_cast<std::size_t>(field)];
-        block.shape = box_.shape();
+        block.shape = shape;
         block.cells = ranks_.field(field);
         for (const Side side : kAllSides) {
             const bool inner = decomposition_->neighbour(ranks_.rank(), side) >= 0;
             block.around[side] =
                 inner ? ranks_.outer_layer(field, side) : problem_->outer_layer(side, block.cells);
         }
+        targets_[static_cast<std::size_t>(field)] = {
+            ranks_.field(field), {ranks_.ends(field, west), ranks_.ends(field, east)}};
+    }
+    problem_->fill(targets_[0].cells);
+    for (const Side side : {west, east}) {
+        double *ends = targets_[0].ends[side];
+        if (ends == nullptr) continue;
+        copy_layer(inner_layer(targets_[0].cells, shape, side), layer_shape(shape, side), ends);
     }
 }
 
@@ -159,8 +174,8 @@ void Run::solve() {
         (void)lap();
         ranks_.exchange_layers(current_);
         const std::int64_t exchange_ns = lap();
-        const double change = step(blocks_[static_cast<std::size_t>(current_)],
-                                   ranks_.field(1 - current_), problem_->stencil(), check);
+        const auto from = static_cast<std::size_t>(current_);
+        const double change = step(blocks_[from], targets_[1 - from], problem_->stencil(), check);
         const std::int64_t compute_ns = lap();
         const double largest = ranks_.finish_step(change, check);
         const std::int64_t synchronise_ns = lap();

@@ -88,7 +88,7 @@ def fields_are_the_same_to_the_bit(setup):
 @test
 def every_way_to_fetch_layers_gives_the_same_field(setup):
     """Breaks when strides or offsets of one way are wrong along one axis. Cuts along every axis and all of them."""
-    ways = {"sennit": ["copy", "inplace", "get"], "openmpi": ["packed", "datatype"], "mpich": ["packed", "datatype"]}
+    ways = {"sennit": ["copy", "inplace", "get"], "openmpi": ["datatype", "packed"], "mpich": ["datatype", "packed"]}
     first = None
     for name in setup.starts:
         for grid, ranks in (("2,1,1", 2), ("1,3,1", 3), ("1,1,2", 2), ("2,2,1", 4)):

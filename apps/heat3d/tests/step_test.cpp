@@ -34,7 +34,7 @@ std::vector<double> step_whole(const Shape &shape, const std::vector<double> &ce
                               axis_of(side) == 0 ? 0 : 1, 0};
     }
     std::vector<double> result(shape.cells());
-    step(block, result.data(), stencil, false);
+    step(block, {result.data(), {}}, stencil, false);
     return result;
 }
 
@@ -85,7 +85,7 @@ std::vector<double> step_cut(const Decomposition &cut, const std::vector<double>
             block.around[side] = packed_layer(copies[side].data(), layer);
         }
         std::vector<double> mine(shape.cells());
-        *largest = std::max(*largest, step(block, mine.data(), stencil, true));
+        *largest = std::max(*largest, step(block, {mine.data(), {}}, stencil, true));
         for_cells(cut.box(rank),
                   [&](std::size_t own, std::size_t whole) { result[whole] = mine[own]; });
     }
@@ -117,6 +117,29 @@ TEST(Step, the_field_does_not_depend_on_how_the_grid_is_cut) {
     }
 }
 
+TEST(Step, the_ends_are_the_layers_at_west_and_east) {
+    for (const Shape &shape : {Shape{13, 6, 5}, Shape{1, 3, 2}}) {
+        const std::vector<double> cells = random_cells(shape.cells());
+        Block block{shape, cells.data(), {}};
+        for (const Side side : kAllSides) {
+            block.around[side] = inner_layer(cells.data(), shape, side);
+        }
+        std::vector<double> result(shape.cells());
+        std::vector<double> ends[2], layers[2];
+        for (const Side side : {west, east}) {
+            ends[side].resize(shape.ny * shape.nz);
+            layers[side].resize(shape.ny * shape.nz);
+        }
+        step(block, {result.data(), {ends[west].data(), ends[east].data()}}, {0.1, 0.1, 0.1, 0},
+             false);
+        for (const Side side : {west, east}) {
+            copy_layer(inner_layer(result.data(), shape, side), layer_shape(shape, side),
+                       layers[side].data());
+            EXPECT_EQ(ends[side], layers[side]);
+        }
+    }
+}
+
 TEST(Step, each_neighbour_counts_with_the_factor_of_its_axis) {
     const Shape shape{3, 3, 3};
     std::vector<double> cells(27, 0.0);
@@ -141,7 +164,7 @@ TEST(Step, heat_that_leaves_one_cell_enters_another) {
     for (const Side side : kAllSides)
         block.around[side] = inner_layer(cells.data(), shape, side);
     std::vector<double> result(shape.cells());
-    step(block, result.data(), {0.1, 0.1, 0.1, 0.004}, false);
+    step(block, {result.data(), {}}, {0.1, 0.1, 0.1, 0.004}, false);
     double before = 0, after = 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
         before += cells[i];
@@ -162,7 +185,7 @@ double error_after_many_steps(Options options) {
         for (const Side side : kAllSides) {
             block.around[side] = problem.outer_layer(side, cells.data());
         }
-        step(block, next.data(), problem.stencil(), false);
+        step(block, {next.data(), {}}, problem.stencil(), false);
         cells.swap(next);
     }
     EXPECT_TRUE(problem.steady_state_known());
