@@ -78,21 +78,25 @@ struct PersistentPair {
     }
 };
 
-// Looks at the flag; now and then it lets the MPI progress, should its puts need that at the
-// target.
-void wait_for_put_flag(MPI_Comm comm, std::uint64_t *flag, std::uint64_t value, bool yields) {
-    constexpr int kLooksBeforeProgress = 10000;
-    int looks = 0;
+// How a receiver waits for a put. Some MPIs deliver puts only while the target is inside MPI: then
+// it must call in at every look. Where puts are stores, calling in only delays the next look.
+enum class Polling { kMemory, kProgress };
+
+void wait_for_put_flag(MPI_Comm comm, std::uint64_t *flag, std::uint64_t value, Polling polling,
+                       bool yields) {
+    constexpr int kLooksAtMemoryAlone = 200;
+    int looks = polling == Polling::kMemory ? 0 : kLooksAtMemoryAlone;
     // SYNC bench-flag: pairs with the MPI's own release in MPI_Win_flush() of the sender; payload
     // before flag.
     while (Flag(*flag).load(std::memory_order_acquire) < value) {
-        ++looks;
-        if (looks % kLooksBeforeProgress == 0) {
+        if (yields) {
+            sched_yield();
+        }
+        if (looks >= kLooksAtMemoryAlone) {
             int arrived = 0;
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &arrived, MPI_STATUS_IGNORE);
-        } else if (yields) {
-            sched_yield();
         } else {
+            ++looks;
             cpu_pause();
         }
     }
@@ -130,7 +134,8 @@ class MpiLibrary final : public Library {
 
     std::vector<Subject> pingpong(const Job &job, const Messages &messages) const override {
         return {send_and_receive(job, messages), persistent(job, messages),
-                put_and_poll(job, messages)};
+                put_and_poll(job, messages, Polling::kMemory),
+                put_and_poll(job, messages, Polling::kProgress)};
     }
 
     std::vector<Subject> put(const Job &job, const Messages &messages) const override {
@@ -150,7 +155,7 @@ class MpiLibrary final : public Library {
   private:
     Subject send_and_receive(const Job &job, const Messages &messages) const;
     Subject persistent(const Job &job, const Messages &messages) const;
-    Subject put_and_poll(const Job &job, const Messages &messages) const;
+    Subject put_and_poll(const Job &job, const Messages &messages, Polling polling) const;
     Subject rma_put(const Job &job, const Messages &messages) const;
     Subject rma_get(const Job &job, const Messages &messages) const;
     Subject shared_put(const Job &job, const Messages &messages) const;
@@ -215,7 +220,7 @@ Subject MpiLibrary::persistent(const Job &job, const Messages &messages) const {
 }
 
 // A put, a flush, a put of the flag, a flush; the receiver polls its own window.
-Subject MpiLibrary::put_and_poll(const Job &job, const Messages &messages) const {
+Subject MpiLibrary::put_and_poll(const Job &job, const Messages &messages, Polling polling) const {
     const Pair pair(job);
     const std::size_t flag_at =
         (static_cast<std::size_t>(messages.bytes) + kLineBytes - 1) / kLineBytes * kLineBytes;
@@ -223,7 +228,8 @@ Subject MpiLibrary::put_and_poll(const Job &job, const Messages &messages) const
     auto *const own_flag = reinterpret_cast<std::uint64_t *>(window->own + flag_at);
     const auto displacement = static_cast<MPI_Aint>(flag_at);
     const int count = static_cast<int>(messages.bytes);
-    return {job.name() + "-put",
+    const char *const suffix = polling == Polling::kMemory ? "-put" : "-put-probe";
+    return {job.name() + suffix,
             [=, comm = m_comm, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const auto send = [&](std::uint64_t trip) {
                     messages.produce(trip);
@@ -238,7 +244,7 @@ Subject MpiLibrary::put_and_poll(const Job &job, const Messages &messages) const
                     return true;
                 };
                 const auto receive = [&](std::uint64_t trip) {
-                    wait_for_put_flag(comm, own_flag, trip, pair.yields);
+                    wait_for_put_flag(comm, own_flag, trip, polling, pair.yields);
                     MPI_Win_sync(window->win);
                     return messages.consume_at(window->own, trip);
                 };
