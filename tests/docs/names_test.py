@@ -39,6 +39,7 @@ class Names:
                 with open(os.path.join(project, name), encoding="utf-8", errors="replace") as file:
                     text.append(file.read())
         self.sources = "\n".join(text)
+        self.functions = set(re.findall(r"(~?\w+)\s*\(", self.sources))
         with open(os.path.join(project, "Makefile"), encoding="utf-8") as file:
             self.targets = set(re.findall(r"^([a-z-]+):", file.read(), re.MULTILINE))
 
@@ -48,7 +49,7 @@ class Names:
                    f"/{name}/" in file for file in self.files)
 
     def has_function(self, name):
-        return name in FOREIGN or re.search(rf"(?<!\w){re.escape(name)}\s*\(", self.sources)
+        return name in FOREIGN or name in self.functions
 
 
 def wrong_in(page, names):
