@@ -184,8 +184,8 @@ sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord 
 }
 
 void segment_destroy(Rank &rank, SegmentRecord *record) {
-    // relaxed twice: peers that still use the segment are wrong in any order; they see the words gone
-    // or zeros. SYNC segment-end: pairs with the acquire fence in read_record(); who copied
+    // relaxed twice: peers that still use the segment are wrong in any order; they see the words
+    // gone or zeros. SYNC segment-end: pairs with the acquire fence in read_record(); who copied
     // something of the record's next tenant finds the id gone.
     record->live.store(0, std::memory_order_relaxed);
     record->id.store(0, std::memory_order_relaxed);
