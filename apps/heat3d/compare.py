@@ -47,7 +47,6 @@ def measure(found, ranks, size, arguments, options):
             if run.returncode != 0:
                 sys.exit(f"{' '.join(words)}: exit status {run.returncode}\n{run.stderr}")
             results[subject].append(json.loads(run.stdout.splitlines()[-1]))
-    first = next(iter(results))
     print(f"{ranks} ranks, {size} cells, {arguments.rounds} rounds of {arguments.steps} steps")
     print(f"  {'us a step':<18}" + "".join(f"{name:>16}{'ratio':>8}" for name, _ in COLUMNS) + f"{'whole step':>14}")
     base = {}
@@ -59,7 +58,6 @@ def measure(found, ranks, size, arguments, options):
             line += f"{value:>16.2f}{value / base[name] if base[name] > 0 else float('nan'):>8.2f}"
         whole = statistics.median(row["loop_s"] / row["steps"] * 1e6 for row in rows)
         print(line + f"{whole:>14.1f}", flush=True)
-    return first
 
 
 def main():

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <new>
 
 namespace heat3d {
 namespace {
@@ -31,6 +32,8 @@ void together(Exchange &ranks, const std::function<void()> &part) {
         part();
     } catch (const Lost &) {
         throw;
+    } catch (const std::bad_alloc &) {
+        error = "there is not enough memory for a rank's cells";
     } catch (const std::exception &failure) {
         error = failure.what();
     }
