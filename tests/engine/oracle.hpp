@@ -104,6 +104,7 @@ class Oracle {
 
     // Compares the memory of a rank, when nothing is under way.
     std::string check(int owner, const std::byte *memory) const {
+        const std::lock_guard<std::mutex> guard(lock_);
         const std::vector<Cell> &cells = cells_[static_cast<std::size_t>(owner)];
         for (std::size_t i = 0; i < cells.size(); ++i) {
             if (std::none_of(cells[i].begin(), cells[i].end(), [&](const Candidate &candidate) {
