@@ -65,6 +65,8 @@ class Ranks {
         record.bytes = bytes;
         record.owner_address = reinterpret_cast<std::uintptr_t>(memory);
         record.owner_slot = slot;
+        record.epoch = id;
+        record.live.store(id);
         record.id.store(id);
         return record;
     }

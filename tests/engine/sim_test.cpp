@@ -411,7 +411,7 @@ TEST(sim, a_segment_that_is_freed_meanwhile_is_not_touched) {
     Driver driver(world);
     const Driver::Entry *put = driver.put(0, 1, 0, filled(8, 1));
     const Driver::Entry *get = driver.submit(0, 1, Operation::Kind::get, 0, filled(8, 5));
-    world.ranks[1].control->records[SimWorld::kSlot].id.store(0);
+    world.ranks[1].control->records[SimWorld::kSlot].live.store(0);
     driver.finish();
     EXPECT_EQ(put->status, SENNIT_ERR_NOT_REGISTERED);
     EXPECT_EQ(get->status, SENNIT_ERR_NOT_REGISTERED);

@@ -109,13 +109,13 @@ class TemplateTransport final : public Transport {
     void forget(int peer) override { rank_->peers[peer].control_handle = 0; }
 
     // Segments. attach turns the owner's record into a handle that submit understands. This one
-    // needs no memory: the place of the record in the owner's table, and the id it has while the
-    // segment lives. So a handle that outlives its segment is recognised, not followed. (With RDMA
-    // the handle would find the remote key, and attach would fetch it.)
+    // needs no memory: the place of the record in the owner's table, and its word that is there
+    // while the segment lives. So a handle that outlives its segment is recognised, not followed.
+    // (With RDMA the handle would find the remote key, and attach would fetch it.)
     sennit_status attach(int, const SegmentRecord &record, Remote *out) override {
         // relaxed: the caller's own copy of the record.
-        const std::uint32_t id = record.id.load(std::memory_order_relaxed);
-        *out = Remote{nullptr, static_cast<std::uint64_t>(record.owner_slot) << 32 | id};
+        const std::uint32_t live = record.live.load(std::memory_order_relaxed);
+        *out = Remote{nullptr, static_cast<std::uint64_t>(record.owner_slot) << 32 | live};
         return SENNIT_OK;
     }
     void detach(int, const SegmentRecord &, const Remote &) override {}
@@ -214,7 +214,7 @@ class TemplateTransport final : public Transport {
             const SegmentRecord &record = there.control->records[operation.remote.handle >> 32];
             // SYNC segment-live: pairs with the release of the owner that makes or ends the
             // segment.
-            if (record.id.load(std::memory_order_acquire) !=
+            if (record.live.load(std::memory_order_acquire) !=
                 static_cast<std::uint32_t>(operation.remote.handle))
                 return SENNIT_ERR_NOT_REGISTERED;
             remote = reinterpret_cast<std::byte *>(record.owner_address);
