@@ -56,7 +56,7 @@ def pingpong():
     lines = bench("pingpong", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "0,8,4K", *TINY)
     expected = {}
     for mpi in MPI_OR_NONE:
-        own = [] if mpi == "none" else [f"{mpi}-sendrecv", f"{mpi}-persistent", f"{mpi}-put"]
+        own = [] if mpi == "none" else [f"{mpi}-sendrecv", f"{mpi}-persistent", f"{mpi}-put", f"{mpi}-put-probe"]
         for size in (0, 8, 4096):
             raw = "raw-flag" if size == 0 else "raw-payload-flag"
             expected[(job_names(mpi), size)] = [raw, "sennit-put", "sennit-pointer", *own]
