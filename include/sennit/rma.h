@@ -49,7 +49,8 @@ sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes
 
 /* Wait until the request is complete (remotely, for a put). The status is the operation's own, and
  * the request is over, unless the wait itself ended first with TIMEOUT: then it stays valid.
- * Errors: ARG (null, or a handle that is no request of this rank or was completed before). */
+ * Errors: ARG (null, a negative timeout, or a handle that is no request of this rank or was
+ * completed before). */
 sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns);
 
 /* Never blocks. *done is 1 when the request is over; the status is then the operation's own. */

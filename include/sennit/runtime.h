@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/* Waiting without end. All timeouts are nanoseconds from the call; 0 tries once. */
+/* Waiting without end. All timeouts are nanoseconds from the call; 0 tries once, a negative one is
+ * ARG. */
 #define SENNIT_FOREVER INT64_MAX
 
 /* How other launchers and libraries plug in: five things that every launcher can give. All ranks

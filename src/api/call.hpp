@@ -21,6 +21,14 @@ inline sennit_status done(sennit_status status, const char *operation) {
     return status == SENNIT_OK ? SENNIT_OK : fail_in(status, operation);
 }
 
+// The bound of a wait. Errors: ARG (negative).
+inline sennit_status check_timeout(std::int64_t timeout_ns) {
+    return timeout_ns >= 0 ? SENNIT_OK
+                           : fail(SENNIT_ERR_ARG,
+                                  "the timeout %lld is negative; SENNIT_FOREVER waits without end",
+                                  static_cast<long long>(timeout_ns));
+}
+
 inline int size_of(const Rank &rank) {
     // relaxed: constant while the rank is in use.
     return static_cast<int>(rank.size.load(std::memory_order_relaxed));

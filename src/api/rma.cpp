@@ -88,13 +88,10 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
     return fail_in(fail(SENNIT_ERR_ARG, "%s is null", what), name);
 }
 
-sennit_status flush_to(int peer, std::int64_t timeout_ns, const char *name) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (peer != kAnyPeer && (peer < 0 || peer >= size_of(*rank)))
-        return fail_in(
-            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", peer, size_of(*rank) - 1), name);
-    return done(op::flush(*rank, peer, Deadline::after(timeout_ns)), name);
+// `peer` may be kAnyPeer.
+sennit_status flush_to(Rank &rank, int peer, std::int64_t timeout_ns) {
+    const sennit_status status = check_timeout(timeout_ns);
+    return status != SENNIT_OK ? status : op::flush(rank, peer, Deadline::after(timeout_ns));
 }
 
 }  // namespace
@@ -151,6 +148,7 @@ sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank("sennit_wait");
     if (request == nullptr) return null_argument("request", "sennit_wait");
+    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_wait");
     if (request->handle == 0) return SENNIT_OK;
     return done(op::wait(*rank, request, Deadline::after(timeout_ns)), "sennit_wait");
 }
@@ -167,6 +165,7 @@ sennit_status sennit_waitall(size_t count, sennit_request requests[], int64_t ti
     Rank *rank = caller();
     if (rank == nullptr) return no_rank("sennit_waitall");
     if (requests == nullptr && count != 0) return null_argument("requests", "sennit_waitall");
+    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_waitall");
     return done(op::waitall(*rank, count, requests, Deadline::after(timeout_ns)), "sennit_waitall");
 }
 
@@ -184,17 +183,27 @@ sennit_status sennit_waitany(size_t count, sennit_request requests[], int64_t ti
     if (rank == nullptr) return no_rank("sennit_waitany");
     if (index == nullptr) return null_argument("index", "sennit_waitany");
     if (requests == nullptr && count != 0) return null_argument("requests", "sennit_waitany");
+    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_waitany");
     return done(op::waitany(*rank, count, requests, Deadline::after(timeout_ns), index),
                 "sennit_waitany");
 }
 
 sennit_status sennit_flush(int rank, int64_t timeout_ns) {
-    // -1 is no rank here, although it means all of them inside.
-    return flush_to(rank < 0 ? INT32_MIN : rank, timeout_ns, "sennit_flush");
+    const char *const name = "sennit_flush";
+    Rank *self = caller();
+    if (self == nullptr) return no_rank(name);
+    if (rank < 0 || rank >= size_of(*self))
+        return fail_in(
+            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d; sennit_flush_all is for all ranks",
+                 rank, size_of(*self) - 1),
+            name);
+    return done(flush_to(*self, rank, timeout_ns), name);
 }
 
 sennit_status sennit_flush_all(int64_t timeout_ns) {
-    return flush_to(kAnyPeer, timeout_ns, "sennit_flush_all");
+    Rank *self = caller();
+    if (self == nullptr) return no_rank("sennit_flush_all");
+    return done(flush_to(*self, kAnyPeer, timeout_ns), "sennit_flush_all");
 }
 
 sennit_status sennit_fence(void) {

@@ -14,12 +14,14 @@
 namespace sennit::api {
 
 sennit_status no_rank(const char *operation) {
-    const char *text = process_is_forked_child()
-                           ? "this process was forked from a rank; a child can not use Sennit"
-                       : process_rank_count() > 1
-                           ? "the process has several ranks and this thread belongs to none: call "
-                             "sennit_thread_attach"
-                           : "sennit_init was not called, or sennit_finalize was";
+    const char *text =
+        process_is_forked_child()
+            ? "this process was forked from a rank; a child can not use Sennit"
+        : process_rank_count() > 1
+            ? "the process has several ranks and this thread belongs to none: call "
+              "sennit_thread_attach"
+            : "this thread is no rank: sennit_init was not called, or sennit_finalize was called "
+              "already";
     return fail_in(fail(SENNIT_ERR_STATE, "%s", text), operation);
 }
 
@@ -60,8 +62,8 @@ sennit_status check_environment(const sennit_bootstrap &bootstrap, bool given) {
     if (bootstrap.size != 1 || started <= 1) return SENNIT_OK;
     if (!given || std::strcmp(bootstrap.name, "inproc") == 0) return SENNIT_OK;
     log(SENNIT_LOG_WARNING,
-        "the bootstrap %s has one rank, but %s says that %d were started: is this the launcher of "
-        "the MPI that the program was built with?",
+        "the bootstrap %s has one rank, but %s says that %d were started: start the program "
+        "with the launcher of the MPI that it was built with",
         bootstrap.name, variable, started);
     return SENNIT_OK;
 }

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/log.hpp"
+
 namespace sennit {
 namespace {
 
@@ -101,6 +103,7 @@ sennit_status fail_in(sennit_status status, const char *operation) {
     sennit_error *error = thread_error();
     error->status = status;
     error->operation = operation;
+    log(SENNIT_LOG_INFO, "%s: %s: %s", operation, sennit_status_string(status), error->text);
     return status;
 }
 

@@ -192,7 +192,9 @@ sennit_status exchange(Rank &rank, const Exchange &what, const Deadline &deadlin
     if (!rank.all_reached) return exchange_by_bootstrap(rank, what);
     World &world = *rank.world;
     if (world.published)
-        return fail(SENNIT_ERR_STATE, "a barrier that timed out is still to be completed");
+        return fail(SENNIT_ERR_STATE,
+                    "the last barrier timed out on this rank and is still under way: call "
+                    "sennit_barrier again until it returns SENNIT_OK, then this");
     const std::uint64_t number = ++world.exchanges;
     Letter letter{what.purpose, static_cast<std::uint32_t>(what.bytes), number, {}};
     std::memcpy(letter.payload, what.mine, what.bytes);
@@ -206,7 +208,9 @@ sennit_status exchange(Rank &rank, const Exchange &what, const Deadline &deadlin
         status = read_letter(rank, peer, turn, &letter);
         if (status != SENNIT_OK) return status;
         if (letter.purpose != what.purpose || letter.number != number)
-            return fail_peer(SENNIT_ERR_ARG, peer, "", "rank %d is in another collective call",
+            return fail_peer(SENNIT_ERR_ARG, peer, "",
+                             "rank %d is in another collective call: all ranks must make the same "
+                             "ones in the same order",
                              peer);
         std::memcpy(static_cast<char *>(what.all) + what.bytes * static_cast<std::size_t>(peer),
                     letter.payload, what.bytes);

@@ -64,10 +64,10 @@ sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::Entry **entry) {
 
 sennit_status check_range(const memory::Entry &entry, sennit_gptr gptr, std::size_t bytes) {
     if (bytes <= entry.bytes && gptr.offset <= entry.bytes - bytes) return SENNIT_OK;
-    return fail_peer(SENNIT_ERR_RANGE, gptr.rank, "",
-                     "%zu bytes at offset %llu leave the segment of %llu bytes", bytes,
-                     static_cast<unsigned long long>(gptr.offset),
-                     static_cast<unsigned long long>(entry.bytes));
+    // Offsets before the segment have wrapped; people think of them as negative.
+    return fail_peer(
+        SENNIT_ERR_RANGE, gptr.rank, "", "%zu bytes at offset %lld leave the segment of %llu bytes",
+        bytes, static_cast<long long>(gptr.offset), static_cast<unsigned long long>(entry.bytes));
 }
 
 }  // namespace sennit::op

@@ -71,7 +71,8 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
     const std::size_t name_length =
         colon == nullptr ? length : static_cast<std::size_t>(colon - word);
     if (!is_path_name(word, name_length))
-        return fail(SENNIT_ERR_ARG, "'%.*s' in SENNIT_PATHS is no path",
+        return fail(SENNIT_ERR_ARG,
+                    "'%.*s' in SENNIT_PATHS is no path; there are self, inproc, mapped, sim",
                     static_cast<int>(name_length), word);
     const Maker *maker = maker_named(word, name_length);
     if (maker == nullptr) return SENNIT_OK;  // self, or a path this build does not have

@@ -20,7 +20,10 @@ void reason_text(const Reason &reason, sennit_path candidate, char *text, std::s
             (void)std::snprintf(text, bytes, "this build does not have the path %s", name);
             return;
         case Reason::Code::not_allowed:
-            (void)std::snprintf(text, bytes, "left out by SENNIT_PATHS or the options of init");
+            (void)std::snprintf(text, bytes, "%s",
+                                candidate == SENNIT_PATH_SIM
+                                    ? "for tests: only if SENNIT_PATHS names it"
+                                    : "left out by SENNIT_PATHS or the options of init");
             return;
         case Reason::Code::is_self:
             (void)std::snprintf(text, bytes, "the peer is the caller itself");

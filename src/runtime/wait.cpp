@@ -81,9 +81,10 @@ sennit_status WaitLoop::result(Step step) {
     // relaxed: only its value counts, see detector.cpp.
     const bool left = rank_.peers[peer].gone.load(std::memory_order_relaxed) ==
                       static_cast<std::uint32_t>(Gone::left);
-    return fail_peer(SENNIT_ERR_PEER_LOST, peer, sennit_path_name(rank_.peers[peer].path),
-                     "rank %d (process %d) %s", peer, rank_.peers[peer].process_id,
-                     left ? "has finalized" : "has died");
+    return fail_peer(
+        SENNIT_ERR_PEER_LOST, peer, sennit_path_name(rank_.peers[peer].path),
+        "rank %d (process %d) %s", peer, rank_.peers[peer].process_id,
+        left ? "has left: it called sennit_finalize" : "has ended without sennit_finalize");
 }
 
 Deadline default_deadline() {
