@@ -46,7 +46,7 @@ sennit_status World::attach(int rank, int owner, const SegmentRecord &record,
     if (control == nullptr || record.owner_slot >= kSegmentsPerTeam || record.owner_address == 0)
         return fail_peer(SENNIT_ERR_UNSUPPORTED, owner, "sim", "the segment can not be reached");
     std::uint32_t slot = 0;
-    while (slot < member.attachment_count && member.attachments[slot].segment != 0)
+    while (slot < member.attachment_count && member.attachments[slot].live_value != 0)
         ++slot;
     if (slot == member.attachment_count) {
         const std::uint32_t wanted = slot == 0 ? 16 : slot * 2;
@@ -66,7 +66,7 @@ sennit_status World::attach(int rank, int owner, const SegmentRecord &record,
     made.bytes = record.bytes;
     made.live = &control->records[record.owner_slot].live;
     // relaxed: the caller's copy of the record, which no other thread writes.
-    made.segment = record.live.load(std::memory_order_relaxed);
+    made.live_value = record.live.load(std::memory_order_relaxed);
     *handle = (static_cast<std::uint64_t>(made.generation & 0x7FFFFFFFu) << 32) | (slot + 1u);
     return SENNIT_OK;
 }
@@ -77,7 +77,7 @@ void World::detach(int rank, std::uint64_t handle) {
     const auto place = static_cast<std::uint32_t>(handle);
     if (place == 0 || place > member.attachment_count) return;
     Attachment &attachment = member.attachments[place - 1];
-    if ((attachment.generation & 0x7FFFFFFFu) == handle >> 32) attachment.segment = 0;
+    if ((attachment.generation & 0x7FFFFFFFu) == handle >> 32) attachment.live_value = 0;
 }
 
 // What the operation wants to touch, written into the flight. False: refused, error set.
@@ -94,7 +94,7 @@ bool World::resolve(int rank, const Operation &operation, Flight *flight) {
         const Attachment *found = place == 0 || place > member.attachment_count
                                       ? nullptr
                                       : &member.attachments[place - 1];
-        if (found == nullptr || found->segment == 0 || found->owner != operation.peer ||
+        if (found == nullptr || found->live_value == 0 || found->owner != operation.peer ||
             (found->generation & 0x7FFFFFFFu) != handle >> 32) {
             (void)fail_peer(SENNIT_ERR_NOT_REGISTERED, operation.peer, "sim",
                             "the handle names no segment that is attached");
@@ -103,7 +103,7 @@ bool World::resolve(int rank, const Operation &operation, Flight *flight) {
         base = found->base;
         bytes = found->bytes;
         flight->live = found->live;
-        flight->segment = found->segment;
+        flight->live_value = found->live_value;
     }
     if (base == nullptr || operation.offset > bytes || operation.bytes > bytes - operation.offset) {
         (void)fail_peer(SENNIT_ERR_RANGE, operation.peer, "sim",
@@ -253,9 +253,9 @@ void World::land_part(const Due &due) {
     Flight *flight = due.flight;
     if (flight->cancelled) return;
     // SYNC segment-live: pairs with the release of the owner that makes or ends the segment; the
-    // memory is there while the word holds the id.
+    // memory is there while the word is what it was at attach().
     if (flight->live != nullptr &&
-        flight->live->load(std::memory_order_acquire) != flight->segment) {
+        flight->live->load(std::memory_order_acquire) != flight->live_value) {
         flight->status = SENNIT_ERR_NOT_REGISTERED;
     } else if (flight->is_put) {
         copy_to_shared(flight->remote + due.begin, flight->local + due.begin, due.end - due.begin);

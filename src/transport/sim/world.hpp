@@ -35,8 +35,8 @@ struct Flight {
     std::byte *remote;  // first byte at the owner
     std::byte *local;
     std::uint64_t bytes;
-    const std::atomic<std::uint32_t> *live;  // holds `segment` while the memory may be touched
-    std::uint32_t segment;
+    const std::atomic<std::uint32_t> *live;  // is `live_value` while the memory may be touched
+    std::uint32_t live_value;
     int parts_left;
     int references;  // dues, the flying list, completion list, event list
     std::uint64_t event;
@@ -82,7 +82,7 @@ struct Attachment {
     std::byte *base = nullptr;
     std::uint64_t bytes = 0;
     const std::atomic<std::uint32_t> *live = nullptr;
-    std::uint32_t segment = 0;  // 0: the slot is free
+    std::uint32_t live_value = 0;  // 0: the slot is free
 };
 
 enum class MemberState : std::uint8_t { absent, present, left, dead };
