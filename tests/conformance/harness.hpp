@@ -52,12 +52,13 @@ inline constexpr std::int64_t kSecond = 1'000'000'000;
 // What a test needs; a test that does not fit the run is left out.
 enum Needs : unsigned {
     kAnything = 0,
-    kTwoRanks = 1,     // at least
-    kLoadStore = 2,    // every peer is reached by load and store
-    kProcesses = 4,    // every rank is a process
-    kThreads = 8,      // the ranks are threads of one process
-    kNoWorld = 16,     // the test itself calls sennit_init and sennit_finalize
-    kFreeThreads = 32  // waits outside Sennit, which a simulated network in lockstep can not bear
+    kTwoRanks = 1,      // at least
+    kLoadStore = 2,     // every peer is reached by load and store
+    kProcesses = 4,     // every rank is a process
+    kThreads = 8,       // the ranks are threads of one process
+    kNoWorld = 16,      // the test itself calls sennit_init and sennit_finalize
+    kFreeThreads = 32,  // waits outside Sennit, which a simulated network in lockstep can not bear
+    kOnce = 64          // long, and hardly different with another seed: runs with the first only
 };
 
 // One rank in one test.

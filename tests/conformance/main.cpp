@@ -66,7 +66,8 @@ bool paths_have(const char *word) {
     return paths_now.find(word) != std::string::npos;
 }
 
-bool fits(const Test &test, int size) {
+bool fits(const Test &test, int size, std::uint64_t seed) {
+    if ((test.needs & kOnce) != 0 && seed != options.seed) return false;
     const bool threads = options.threads > 0;
     const bool sim = paths_have("sim");
     if ((test.needs & kTwoRanks) != 0 && size < 2) return false;
@@ -170,7 +171,7 @@ int run_threads(const std::vector<Test> &tests) {
     for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
         paths_now = paths_of_seed(seed);
         for (const Test &test : tests) {
-            if (!fits(test, options.threads)) continue;
+            if (!fits(test, options.threads, seed)) continue;
             const auto start = std::chrono::steady_clock::now();
             begin_test(test, seed, paths_now);
             run_threads_once(test, seed);
@@ -223,7 +224,7 @@ int run_process(const std::vector<Test> &tests) {
         expect_path(it);
         for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
             for (const Test &test : tests) {
-                if (!fits(test, size)) continue;
+                if (!fits(test, size, seed)) continue;
                 run_as_process_once(test, rank, size, seed);
                 ++ran;
             }

@@ -33,7 +33,7 @@ RANK_TEST(start, every_rank_has_its_number_once, kAnything) {
 
 // Broken by state that outlives its world: epochs, tables, descriptors, mappings (the harness
 // counts those).
-RANK_TEST(start, the_world_can_be_left_and_entered_100_times, kNoWorld) {
+RANK_TEST(start, the_world_can_be_left_and_entered_100_times, kNoWorld | kOnce) {
     const int rounds = it.quick ? 20 : 100;
     for (int round = 0; round < rounds; ++round) {
         it.start();
@@ -55,7 +55,7 @@ RANK_TEST(start, the_world_can_be_left_and_entered_100_times, kNoWorld) {
 
 // Broken by a finalize that takes away memory which a slower rank still looks at in its last
 // barrier.
-RANK_TEST(start, ranks_may_be_early_and_late_at_the_end, kNoWorld) {
+RANK_TEST(start, ranks_may_be_early_and_late_at_the_end, kNoWorld | kOnce) {
     for (int round = 0; round < 20; ++round) {
         it.start();
         (void)it.allocate(4096);

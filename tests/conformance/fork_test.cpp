@@ -1,0 +1,144 @@
+// Children of a rank: a forked one can do nothing with Sennit and nothing to its parent; one that
+// was spawned is a program like any other. Ranks as processes only: a fork of a process with many
+// threads may do little in any program.
+#include "harness.hpp"
+
+#include <csignal>
+#include <cstdlib>
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+using namespace conformance;
+
+namespace {
+
+// Runs `child` in a forked process; its result is the exit code, which must be below 100.
+template <class Child>
+int in_child(Ranks &it, Child child) {
+    const pid_t made = fork();
+    if (made == 0) _exit(child());
+    it.require(made > 0, "fork works");
+    int state = 0;
+    it.require(waitpid(made, &state, 0) == made, "the child ends");
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 100 + WTERMSIG(state);
+}
+
+void exit_on_fault(int) {
+    _exit(55);
+}
+
+}  // namespace
+
+// Broken by a child that believes to be the rank its parent is.
+RANK_TEST(fork, every_call_in_a_forked_child_answers_state, kProcesses) {
+    const sennit_gptr segment = it.allocate(64);
+    const int failed_at = in_child(it, [&] {
+        std::uint64_t word = 1;
+        sennit_gptr other = segment;
+        sennit_request request = SENNIT_REQUEST_NULL;
+        int done = 0;
+        int step = 0;
+        const auto refused = [&](sennit_status status) {
+            ++step;
+            return status == SENNIT_ERR_STATE &&
+                   std::strstr(sennit_last_error()->text, "fork") != nullptr;
+        };
+        if (sennit_rank() != -1 || sennit_size() != -1 || sennit_initialized() != 0) return 90;
+        if (!refused(sennit_init(nullptr))) return step;
+        if (!refused(sennit_put(segment, &word, 8))) return step;
+        if (!refused(sennit_get(&word, segment, 8))) return step;
+        if (!refused(sennit_put_nbi(segment, &word, 8))) return step;
+        if (!refused(sennit_alloc_local(8, 0, 0, &other))) return step;
+        if (!refused(sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &other))) return step;
+        if (!refused(sennit_free(segment))) return step;
+        if (!refused(sennit_barrier(SENNIT_TEAM_WORLD, 0))) return step;
+        if (!refused(sennit_flush_all(0))) return step;
+        if (!refused(sennit_wait(&request, 0))) return step;
+        if (!refused(sennit_test(&request, &done))) return step;
+        if (!refused(sennit_thread_attach(0))) return step;
+        if (!refused(sennit_finalize())) return step;
+        if (sennit_ptr(segment) != nullptr) return 91;
+        return 0;
+    });
+    it.equal(failed_at, 0);
+    it.barrier();
+    it.free(segment);
+}
+
+// Broken by a child that has the segments mapped and could write into them.
+RANK_TEST(fork, segments_are_absent_in_a_forked_child, kProcesses | kLoadStore) {
+    const sennit_gptr segment = it.allocate(64);
+    for (int peer = 0; peer < it.size; ++peer) {
+        auto *word =
+            static_cast<std::atomic<std::uint64_t> *>(sennit_ptr(sennit_gptr_at(segment, peer)));
+        const int code = in_child(it, [&] {
+            struct sigaction action {};
+            action.sa_handler = exit_on_fault;
+            (void)sigaction(SIGSEGV, &action, nullptr);
+            (void)sigaction(SIGBUS, &action, nullptr);
+            word->store(77, std::memory_order_relaxed);
+            return 0;
+        });
+        it.equal(code, 55);
+    }
+    it.barrier();
+    std::uint64_t word = 1;
+    it.ok(sennit_get(&word, segment, sizeof word));
+    it.equal(word, 0u);
+    it.barrier();
+    it.free(segment);
+}
+
+// Broken by a child whose end closes, unlocks or tells the launcher something.
+RANK_TEST(fork, the_parent_goes_on_as_if_nothing_had_been, kProcesses) {
+    const sennit_gptr segment = it.allocate(1000);
+    for (int round = 0; round < 5; ++round) {
+        it.equal(in_child(it, [] { return sennit_finalize() == SENNIT_ERR_STATE ? 7 : 8; }), 7);
+        std::vector<std::uint8_t> data(1000);
+        fill(data.data(), data.size(), static_cast<std::uint64_t>(it.rank + round));
+        it.ok(sennit_put(sennit_gptr_at(segment, it.next()), data.data(), data.size()));
+        it.barrier();
+        it.ok(sennit_get(data.data(), segment, data.size()));
+        check_pattern(it, data.data(), data.size(),
+                      static_cast<std::uint64_t>(it.previous() + round));
+        it.barrier();
+    }
+    it.free(segment);
+}
+
+// Broken by state of an earlier world that keeps a child out although Sennit was not in use.
+RANK_TEST(fork, a_child_forked_between_two_worlds_is_free, kProcesses | kNoWorld) {
+    const int code = in_child(it, [] {
+        (void)setenv("SENNIT_BOOTSTRAP", "alone", 1);
+        sennit_options options = SENNIT_OPTIONS_INIT;
+        options.paths = "self";
+        if (sennit_init(&options) != SENNIT_OK) return 1;
+        if (sennit_size() != 1) return 2;
+        sennit_gptr segment;
+        if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &segment) != SENNIT_OK) return 3;
+        return sennit_finalize() == SENNIT_OK ? 0 : 4;
+    });
+    it.equal(code, 0);
+    it.start();
+    it.barrier();
+    it.stop();
+}
+
+// Broken by posix_spawn or vfork taken for a fork.
+RANK_TEST(fork, a_spawned_program_runs_and_the_rank_stays_one, kProcesses) {
+    for (int round = 0; round < 5; ++round) {
+        pid_t made = 0;
+        char name[] = "true";
+        char *words[] = {name, nullptr};
+        it.equal(posix_spawnp(&made, "true", nullptr, nullptr, words, environ), 0);
+        int state = 0;
+        it.require(waitpid(made, &state, 0) == made, "the program ends");
+        it.require(WIFEXITED(state) && WEXITSTATUS(state) == 0, "the program worked");
+        it.equal(sennit_rank(), it.rank);
+        it.barrier();
+    }
+}
