@@ -102,6 +102,7 @@ sennit_status count_or_start(const sennit_options &options) {
     Rank *rank = options.bootstrap == nullptr ? caller() : thread_rank;
     if (rank != nullptr && size_of(*rank) != 0) {
         const ColdLock lock(*rank);
+        if (rank->init_count <= 0) return fail(SENNIT_ERR_STATE, "the rank is being finalized");
         ++rank->init_count;
         return SENNIT_OK;
     }
@@ -125,6 +126,7 @@ sennit_status init(const sennit_options *given) {
 sennit_status finalize(Rank *rank) {
     {
         const ColdLock lock(*rank);
+        if (rank->init_count <= 0) return fail(SENNIT_ERR_STATE, "the rank is being finalized");
         if (--rank->init_count > 0) return SENNIT_OK;
     }
     const sennit_status status = shutdown(*rank, runtime::knobs().finalize_timeout);

@@ -65,11 +65,21 @@ sennit_status make_tables(Startup &it) {
     return it.rank.peers != nullptr ? SENNIT_OK : fail(SENNIT_ERR_NOMEM, "no memory for the peers");
 }
 
-sennit_status introduce(Startup &it) {
+// A rank that failed before the first exchange still takes part, with an empty card.
+sennit_status introduce_failure(Startup &it, sennit_status status) {
+    const sennit_error error = *thread_error();
+    const Introduction nothing{};
+    if (it.all != nullptr) (void)allgather(it, &nothing, it.all, sizeof nothing);
+    *thread_error() = error;
+    return status;
+}
+
+sennit_status introduce(Startup &it, sennit_status so_far) {
     Introduction mine{};
-    sennit_status status = runtime::listener_open(&it.listener);
+    sennit_status status = so_far;
+    if (status == SENNIT_OK) status = runtime::listener_open(&it.listener);
     if (status == SENNIT_OK) status = runtime::card_fill(&mine.card, it.listener);
-    if (status != SENNIT_OK) return status;
+    if (status != SENNIT_OK) return introduce_failure(it, status);
     mine.card.rank = it.rank.world_rank;
     mine.card.size = it.size;
     path::router_addresses(it.rank, mine.addresses);
@@ -96,7 +106,17 @@ void meet_peers(Startup &it) {
     }
 }
 
+// Not where all ranks of the node are threads of this process and may use their own pointers: n * n
+// descriptors would be for nothing.
+bool descriptors_needed(Startup &it) {
+    bool needed = !path::router_allows(it.rank, SENNIT_PATH_INPROC);
+    for (int r = 0; r < it.size; ++r)
+        needed |= it.rank.peers[r].same_node && !it.rank.peers[r].same_process;
+    return needed;
+}
+
 sennit_status exchange_descriptors(Startup &it) {
+    if (!descriptors_needed(it)) return SENNIT_OK;
     int *members = nullptr;
     sennit_status status = make_array(static_cast<std::size_t>(it.size), &members);
     if (status != SENNIT_OK) return status;
@@ -192,7 +212,7 @@ sennit_status run(Startup &it, const char *paths) {
     sennit_status status = make_tables(it);
     if (status == SENNIT_OK) status = memory::segments_open(it.rank, it.rank.world_rank, it.size);
     if (status == SENNIT_OK) status = path::router_open(it.rank, paths, sink);
-    if (status == SENNIT_OK) status = introduce(it);
+    status = introduce(it, status);
     if (status != SENNIT_OK) return status;
     meet_peers(it);
     status = exchange_descriptors(it);

@@ -66,6 +66,8 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
     {
         const coll::CollectiveCall call(rank);
         status = call.status();
+        // A barrier that timed out is another meeting than this one.
+        if (status == SENNIT_OK && rank.world->published) status = coll::barrier(rank, deadline);
         if (status == SENNIT_OK) status = coll::barrier(rank, deadline);
     }
     const sennit_error error = *thread_error();

@@ -8,6 +8,7 @@
 #include "coll/world.hpp"
 #include "memory/segments.hpp"
 #include "op/peer_memory.hpp"
+#include "op/rma.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::coll {
@@ -52,7 +53,6 @@ bool next_id(const World &world, std::uint32_t *id) {
 
 sennit_status make_own(Rank &rank, const AllocationWish &wish, std::uint32_t id,
                        SegmentRecord **record) {
-    if (wish.refused != SENNIT_OK) return wish.refused;
     if (id == 0)
         return fail(SENNIT_ERR_NOMEM, "the team has %zu segments, which is the most",
                     kSegmentsPerTeam);
@@ -140,24 +140,30 @@ sennit_status allocate_with(Rank &rank, const AllocationWish &wish, Offer *offer
     std::uint32_t id = 0;
     (void)next_id(*rank.world, &id);
     SegmentRecord *record = nullptr;
-    const sennit_status made = make_own(rank, wish, id, &record);
+    // What an implicit operation failed with travels to the others like any other refusal.
+    sennit_status made = wish.refused;
+    if (made == SENNIT_OK && rank.engine != nullptr) made = op::flush(rank, kAnyPeer, deadline);
+    if (made == SENNIT_OK) made = make_own(rank, wish, id, &record);
     Offer offer{
         static_cast<std::uint32_t>(made), id, wish.bytes, wish.alignment, wish.flags, 0, {}};
     if (record != nullptr)
         std::memcpy(offer.record, static_cast<const void *>(record), sizeof offer.record);
     sennit_status status = exchange(rank, {kOffer, &offer, sizeof offer, offers}, deadline);
     if (status == SENNIT_OK) status = judge(rank, offers);
-    if (status != SENNIT_OK) {
+    // A letter that could not be read is this rank's trouble alone: the others vote now, so it
+    // votes.
+    if (status != SENNIT_OK && !rank.world->read_failed) {
         drop_own(rank, record);
         return status;
     }
-    {
+    if (status == SENNIT_OK) {
         const ColdLock lock(rank);
         status = attach_all(rank, offers, id);
     }
-    // The offers have been read; their memory serves for the outcomes.
+    // The offers have been read; their memory serves for the outcomes. A vote that was given can
+    // not be taken back: from here only the loss of a rank ends the wait.
     const Outcome outcome{static_cast<std::uint32_t>(status), id};
-    status = agree(rank, outcome, reinterpret_cast<Outcome *>(offers), deadline);
+    status = agree(rank, outcome, reinterpret_cast<Outcome *>(offers), Deadline::never());
     if (status != SENNIT_OK) {
         {
             const ColdLock lock(rank);
@@ -194,7 +200,11 @@ sennit_status free_segment(Rank &rank, std::uint32_t id) {
     auto *ids = static_cast<std::uint32_t *>(
         std::calloc(static_cast<std::size_t>(size_of(rank)), sizeof(std::uint32_t)));
     if (ids == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the answers of the ranks");
-    sennit_status status = exchange(rank, {kFree, &id, sizeof id, ids}, default_deadline());
+    const sennit_status flushed =
+        rank.engine != nullptr ? op::flush(rank, kAnyPeer, default_deadline()) : SENNIT_OK;
+    const sennit_error flush_error = *thread_error();
+    // As with the vote of an allocation, only the loss of a rank ends this wait.
+    sennit_status status = exchange(rank, {kFree, &id, sizeof id, ids}, Deadline::never());
     for (int peer = 0; status == SENNIT_OK && peer < size_of(rank); ++peer) {
         if (ids[peer] == id) continue;
         status = fail_peer(SENNIT_ERR_ARG, peer, "",
@@ -209,7 +219,8 @@ sennit_status free_segment(Rank &rank, std::uint32_t id) {
     memory::segment_destroy(rank, record);
     record = nullptr;
     set_used(*rank.world, id, false);
-    return SENNIT_OK;
+    if (flushed != SENNIT_OK) *thread_error() = flush_error;
+    return flushed;
 }
 
 }  // namespace sennit::coll

@@ -68,7 +68,7 @@ sennit_status flat(Rank &rank, std::uint64_t epoch, const Deadline &deadline) {
 sennit_status send_round(Rank &rank, int peer, std::uint32_t round, std::uint64_t epoch) {
     ControlBlock *control = rank.peers[peer].control;
     if (control != nullptr) {
-        // SYNC barrier-round: pairs with the acquire in disseminate(); all before comes before.
+        // SYNC barrier-round: pairs with the acquire in await_round(); all before comes before.
         control->rounds[round].epoch.store(epoch, std::memory_order_release);
         ring_doorbell(*control);
         return SENNIT_OK;
@@ -76,6 +76,27 @@ sennit_status send_round(Rank &rank, int peer, std::uint32_t round, std::uint64_
     const std::size_t offset = offsetof(ControlBlock, rounds) + sizeof(EpochLine) * round;
     // Blocking, so that the next epoch's word can not be overtaken by this one.
     return op::put_control(rank, peer, offset, &epoch, sizeof epoch);
+}
+
+// Waits for the word of the present round from `partner`. The death of any rank ends the wait, and
+// the partner's leaving, which then came without its word.
+sennit_status await_round(Rank &rank, int partner, std::uint64_t epoch, const Deadline &deadline) {
+    const std::atomic<std::uint64_t> &word = rank.control->rounds[rank.world->round].epoch;
+    const auto arrived = [&] {
+        // SYNC barrier-round: pairs with the release in send_round() or the transport's delivery.
+        return word.load(std::memory_order_acquire) >= epoch;
+    };
+    const auto left = [&] {
+        // relaxed: see note_gone(); the wait itself looks after every rank about once a
+        // millisecond.
+        return rank.peers[partner].gone.load(std::memory_order_relaxed) ==
+               static_cast<std::uint32_t>(Gone::left);
+    };
+    const sennit_status status =
+        wait_until(rank, deadline, kAnyPeer, [&] { return arrived() || left(); });
+    if (status != SENNIT_OK || arrived()) return status;
+    return fail_peer(SENNIT_ERR_PEER_LOST, partner, "", "rank %d has left without this barrier",
+                     partner);
 }
 
 sennit_status disseminate(Rank &rank, std::uint64_t epoch, const Deadline &deadline) {
@@ -95,12 +116,8 @@ sennit_status disseminate(Rank &rank, std::uint64_t epoch, const Deadline &deadl
             if (status != SENNIT_OK) return status;
             world.round_sent = true;
         }
-        const std::atomic<std::uint64_t> &word = rank.control->rounds[world.round].epoch;
-        const sennit_status status = wait_until(rank, deadline, kAnyPeer, [&] {
-            // SYNC barrier-round: pairs with the release in send_round() or the transport's
-            // delivery.
-            return word.load(std::memory_order_acquire) >= epoch;
-        });
+        const sennit_status status =
+            await_round(rank, static_cast<int>((self + size - distance) % size), epoch, deadline);
         if (status != SENNIT_OK) return status;
         world.round_sent = false;
     }
@@ -172,12 +189,10 @@ CollectiveCall::~CollectiveCall() {
     if (status_ == SENNIT_OK) rank_.world->busy.store(false, std::memory_order_release);
 }
 
-sennit_status barrier(Rank &rank, const Deadline &deadline) {
+namespace {
+
+sennit_status meet(Rank &rank, const Deadline &deadline) {
     World &world = *rank.world;
-    if (!world.published && rank.engine != nullptr) {
-        const sennit_status status = op::flush(rank, kAnyPeer, deadline);
-        if (status != SENNIT_OK) return status;
-    }
     const std::uint64_t epoch = world.epoch + 1;
     const sennit_status status = !rank.all_reached     ? by_bootstrap(rank)
                                  : rank.all_load_store ? flat(rank, epoch, deadline)
@@ -188,6 +203,23 @@ sennit_status barrier(Rank &rank, const Deadline &deadline) {
     return SENNIT_OK;
 }
 
+}  // namespace
+
+sennit_status barrier(Rank &rank, const Deadline &deadline) {
+    World &world = *rank.world;
+    if (!world.published && rank.engine != nullptr) {
+        const sennit_status status = op::flush(rank, kAnyPeer, deadline);
+        if (status == SENNIT_ERR_TIMEOUT) return status;  // not arrived: the call may be repeated
+        // The others wait for this rank whatever became of its operations.
+        if (status != SENNIT_OK) world.flush_error = *thread_error();
+    }
+    const sennit_status status = meet(rank, deadline);
+    if (status != SENNIT_OK || world.flush_error.status == SENNIT_OK) return status;
+    *thread_error() = world.flush_error;
+    world.flush_error.status = SENNIT_OK;
+    return thread_error()->status;
+}
+
 sennit_status exchange(Rank &rank, const Exchange &what, const Deadline &deadline) {
     if (!rank.all_reached) return exchange_by_bootstrap(rank, what);
     World &world = *rank.world;
@@ -195,17 +227,20 @@ sennit_status exchange(Rank &rank, const Exchange &what, const Deadline &deadlin
         return fail(SENNIT_ERR_STATE,
                     "the last barrier timed out on this rank and is still under way: call "
                     "sennit_barrier again until it returns SENNIT_OK, then this");
-    const std::uint64_t number = ++world.exchanges;
+    // The epoch that the exchange completes: alike on all ranks whatever failed before.
+    const std::uint64_t number = world.epoch + 1;
+    world.read_failed = false;
     Letter letter{what.purpose, static_cast<std::uint32_t>(what.bytes), number, {}};
     std::memcpy(letter.payload, what.mine, what.bytes);
     const std::size_t turn = number % 2;
     // The barrier's release makes the letter visible before this rank's arrival.
     std::memcpy(rank.control->mailboxes[turn].bytes, &letter, sizeof letter);
-    sennit_status status = barrier(rank, deadline);
+    sennit_status status = meet(rank, deadline);
     if (status != SENNIT_OK) return status;
     const auto size = static_cast<int>(size_of(rank));
     for (int peer = 0; peer < size; ++peer) {
         status = read_letter(rank, peer, turn, &letter);
+        world.read_failed = status != SENNIT_OK;
         if (status != SENNIT_OK) return status;
         if (letter.purpose != what.purpose || letter.number != number)
             return fail_peer(SENNIT_ERR_ARG, peer, "",

@@ -17,8 +17,9 @@ namespace sennit::coll {
 
 // Made zeroed, without a constructor: see world_open().
 struct World {
-    std::uint64_t epoch = 0;  // barriers completed
-    std::uint64_t exchanges = 0;
+    std::uint64_t epoch = 0;      // barriers completed
+    sennit_error flush_error{};   // of an implicit operation, until the barrier has been met
+    bool read_failed = false;     // the last exchange met, but a letter could not be read
     bool published = false;       // this rank's arrival in epoch + 1 is stored
     std::uint32_t next_peer = 0;  // flat: how many peers were seen already
     std::uint32_t round = 0;      // dissemination: rounds done
@@ -51,8 +52,8 @@ class CollectiveCall {
 
 // The following need a CollectiveCall.
 
-// Completes implicit operations first. Errors: TIMEOUT, PEER_LOST, and what an operation failed
-// with.
+// Completes implicit operations first; one that failed is reported after the ranks have met.
+// Errors: TIMEOUT, PEER_LOST, and what an operation failed with.
 sennit_status barrier(Rank &rank, const Deadline &deadline);
 
 // Every rank gives `bytes` (at most kExchangeBytes) and gets all ranks', by rank. Errors: as

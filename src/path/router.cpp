@@ -181,6 +181,10 @@ sennit_status router_connect(Rank &rank, const Address *all, const Deadline &dea
     return SENNIT_OK;
 }
 
+bool router_allows(Rank &rank, sennit_path path) {
+    return (rank.router->allowed >> path & 1) != 0;
+}
+
 void router_try(Rank &rank, std::uint8_t *usable) {
     const auto size = static_cast<int>(size_of(rank));
     for (int peer = 0; peer < size; ++peer) {

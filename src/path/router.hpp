@@ -25,6 +25,9 @@ void router_addresses(Rank &rank, transport::Address addresses[kTransports]);
 // `all` has size * kTransports addresses, by rank; it is copied.
 sennit_status router_connect(Rank &rank, const transport::Address *all, const Deadline &deadline);
 
+// May the path be taken, as far as the list of allowed paths goes?
+bool router_allows(Rank &rank, sennit_path path);
+
 // Tries every allowed path to every peer. Bit p of usable[peer] tells that path p works from here.
 void router_try(Rank &rank, std::uint8_t *usable);
 

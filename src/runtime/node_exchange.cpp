@@ -84,6 +84,11 @@ sennit_status send_message(int socket, const Message &message, const Descriptors
     for (;;) {
         if (sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return SENNIT_OK;
         if (errno == EINTR) continue;
+        // The kernel bounds how many descriptors a user has under way; they land as others receive.
+        if (errno == ETOOMANYREFS && !deadline.over()) {
+            (void)poll(nullptr, 0, 1);
+            continue;
+        }
         if (errno != EAGAIN && errno != EWOULDBLOCK)
             return fail_os(SENNIT_ERR_OS, errno, "sending descriptors to a rank of this node");
         const sennit_status status = wait_socket(socket, POLLOUT, deadline);

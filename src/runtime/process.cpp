@@ -41,6 +41,7 @@ void after_fork_in_child() {
     // relaxed: the child has one thread.
     only_rank.store(nullptr, std::memory_order_relaxed);
     (void)pthread_mutex_init(&process.lock, nullptr);
+    process.cookie = 0;  // names the parent's address space; the child has its own
 }
 
 // Segments begin at the start of a page, and so would the fields that every put reads. On AMD's
