@@ -6,6 +6,7 @@
 
 #include "bench_options.hpp"
 #include "commands.hpp"
+#include "usage.hpp"
 
 namespace sennit::cli {
 
@@ -131,6 +132,8 @@ void add_bench_command(CLI::App &app, int &exit_code) {
             }
         });
     }
+    // Last, for each of the above begins with the formatter of `bench`.
+    bench->formatter(std::make_shared<UsageFormatter>("WHAT [OPTIONS]"));
 }
 
 }  // namespace sennit::cli

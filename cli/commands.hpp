@@ -2,13 +2,17 @@
 // and help to the application, and a callback that runs it and writes the program's exit code.
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace CLI {
 class App;
 }
 
 namespace sennit::cli {
 
-void add_run_command(CLI::App &app, int &exit_code);    // run.cpp
+// run.cpp. `program` is what to start: filled before the callback runs, and outlives it.
+void add_run_command(CLI::App &app, const std::vector<std::string> &program, int &exit_code);
 void add_info_command(CLI::App &app, int &exit_code);   // info.cpp
 void add_bench_command(CLI::App &app, int &exit_code);  // bench.cpp
 

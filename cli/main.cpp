@@ -10,43 +10,51 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "usage.hpp"
 
 namespace {
 
-// `sennit run -n 2 -- prog`: the separator that many launchers know. CLI11 would take it for the
-// end of the subcommand, so it is removed where it stands between the options and the program.
-void drop_separator(const CLI::App &run, std::vector<std::string> &arguments) {
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
-        if (arguments[i] == "--") {
-            arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i));
-            return;
-        }
-        if (arguments[i].empty() || arguments[i][0] != '-') return;
-        const CLI::Option *option = run.get_option_no_throw(arguments[i]);
-        if (option != nullptr && option->get_items_expected_max() > 0) ++i;  // its value
+// Throws sennit::cli::UsageError for words that no part of `app` knows. What `run` is to start is
+// taken out of `words` and put into `program`: it is not for CLI11 to look at.
+void check_words(const CLI::App &app, std::vector<std::string> &words,
+                 std::vector<std::string> &program) {
+    if (words.empty()) return;
+    sennit::cli::check_subcommand(app, words[0], "sennit", "command");
+    if (words[0] == "bench" && words.size() > 1) {
+        sennit::cli::check_subcommand(*app.get_subcommand("bench"), words[1], "sennit bench",
+                                      "measurement");
+    }
+    if (words[0] == "run") {
+        std::vector<std::string> rest(words.begin() + 1, words.end());
+        program = sennit::cli::split_off_program(*app.get_subcommand("run"), rest);
+        std::copy(rest.begin(), rest.end(), words.begin() + 1);
+        words.resize(1 + rest.size());
     }
 }
 
 }  // namespace
 
 int main(int argc, char **argv) {
-    CLI::App app{"Sennit: one-sided communication that takes the shortest way"};
+    CLI::App app{"Sennit: one-sided communication that takes the shortest way", "sennit"};
     app.require_subcommand(1);
     app.set_version_flag("--version", std::string("sennit ") + sennit_version());
     int exit_code = 0;
-    sennit::cli::add_run_command(app, exit_code);
+    std::vector<std::string> program;
+    sennit::cli::add_run_command(app, program, exit_code);
     sennit::cli::add_info_command(app, exit_code);
     sennit::cli::add_bench_command(app, exit_code);
-    std::vector<std::string> arguments(argv + 1, argv + argc);
-    if (!arguments.empty() && arguments[0] == "run") {
-        drop_separator(*app.get_subcommand("run"), arguments);
-    }
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    app.formatter(std::make_shared<sennit::cli::UsageFormatter>("COMMAND [OPTIONS]"));
+    std::vector<std::string> words(argv + 1, argv + argc);
     try {
-        app.parse(std::move(arguments));
+        check_words(app, words, program);
+        std::reverse(words.begin(), words.end());  // as CLI11 wants them
+        app.parse(std::move(words));
     } catch (const CLI::ParseError &error) {
         // Help and version are no errors; everything else is wrong usage.
         return app.exit(error) == 0 ? 0 : 2;
+    } catch (const sennit::cli::UsageError &error) {
+        fmt::print(stderr, "{}\n", error.what());
+        return 2;
     } catch (const std::exception &error) {
         fmt::print(stderr, "sennit: {}\n", error.what());
         return 125;

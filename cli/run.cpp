@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <cstdio>
 #include <memory>
 
 #include "commands.hpp"
 #include "launch/job.hpp"
 #include "launch/spawn.hpp"
+#include "usage.hpp"
 
 namespace sennit::cli {
 namespace {
@@ -22,6 +24,9 @@ Examples
   sennit run -n 4 --env SENNIT_LOG=info ./prog
   sennit run -n 2 valgrind ./prog           any command may stand before the program
   sennit run -n 4 sh -c './prog > out.$SENNIT_RANK'
+
+Ranks
+  Each rank has SENNIT_RANK and SENNIT_SIZE in its environment.
 
 Input and output
   Standard input goes to rank 0, the others read the empty file. What the ranks write comes out line
@@ -45,10 +50,9 @@ struct RunOptions {
     Job job;
     std::string binding = "share";
     double timeout_seconds = 0;
-    std::vector<std::string> command;
 };
 
-int run(RunOptions &options) {
+int run(RunOptions &options, const std::vector<std::string> &program) {
     Job &job = options.job;
     if (options.binding == "core") job.binding = Binding::kCore;
     if (options.binding == "none") job.binding = Binding::kNone;
@@ -60,26 +64,39 @@ int run(RunOptions &options) {
             return kExitUsage;
         }
     }
-    FoundProgram found = find_program(options.command.front());
+    FoundProgram found = find_program(program.front());
     if (found.exit_code != 0) {
         fmt::print(stderr, "sennit run: {}\n", found.message);
         return found.exit_code;
     }
     job.program = std::move(found.path);
-    job.arguments = options.command;
+    job.arguments = program;
     return run_job(std::move(job));
+}
+
+// A check of CLI11: empty for a number of ranks that can be started.
+std::string check_ranks(const std::string &text) {
+    int ranks = 0;
+    const char *end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, ranks);
+    if (error != std::errc() || rest != end || ranks < 1 || ranks > runtime::kLaunchRanksMax) {
+        throw UsageError(fmt::format("sennit run: -n wants a number from 1 to {}, not \"{}\"",
+                                     runtime::kLaunchRanksMax, text));
+    }
+    return {};
 }
 
 }  // namespace
 
-void add_run_command(CLI::App &app, int &exit_code) {
+void add_run_command(CLI::App &app, const std::vector<std::string> &program, int &exit_code) {
     auto options = std::make_shared<RunOptions>();
     CLI::App *command = app.add_subcommand("run", "Start a program as N ranks on this machine");
     command->footer(kHelp);
-    command->prefix_command();
-    command->add_option("-n,--ranks", options->job.ranks, "how many ranks")
-        ->required()
-        ->check(CLI::Range(1, runtime::kLaunchRanksMax));
+    command->formatter(std::make_shared<UsageFormatter>("-n N [OPTIONS] [--] PROGRAM [ARGUMENTS]"));
+    CLI::Option *ranks =
+        command->add_option("-n,--ranks,--np", options->job.ranks, "how many ranks; also -np")
+            ->type_name("N")
+            ->check(check_ranks);
     command
         ->add_option("--bind", options->binding,
                      "share: every rank its share of the cores, none if there are more ranks than "
@@ -96,14 +113,14 @@ void add_run_command(CLI::App &app, int &exit_code) {
         ->add_option("--env", options->job.set_variables,
                      "set NAME=VALUE in the environment of the ranks; may be repeated")
         ->allow_extra_args(false);
-    command->callback([command, options, &exit_code] {
-        options->command = command->remaining();
-        if (options->command.empty()) {
-            fmt::print(stderr, "sennit run: which program? See sennit run --help\n");
-            exit_code = kExitUsage;
-            return;
+    command->callback([ranks, options, &program, &exit_code] {
+        if (ranks->count() == 0) {
+            throw UsageError("sennit run: how many ranks? -n N, before the program");
         }
-        exit_code = run(*options);
+        if (program.empty()) {
+            throw UsageError("sennit run: which program? See sennit run --help");
+        }
+        exit_code = run(*options, program);
     });
 }
 

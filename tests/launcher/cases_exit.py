@@ -157,8 +157,74 @@ def options_of_the_program_are_left_to_it(launcher):
     equal((result.returncode, result.stdout), (0, "x"))
 
 
+def _wrong(launcher, *words):
+    """What `sennit` says of wrong usage: the one line that it writes."""
+    result = launcher.watch.run([launcher.sennit, *words])
+    equal((result.returncode, result.stdout), (2, ""), f"{words}: {result.stderr}")
+    return result.stderr.removesuffix("\n")
+
+
+def an_option_that_is_unknown_is_named_and_starts_nothing(launcher):
+    rest = "; sennit run --help lists them; a program whose name begins with -: sennit run -n 2 -- "
+    for words, wrong, hint in ((["--foo", "-n", "2", "echo"], "--foo", ""), (["-n", "2", "-v", "echo"], "-v", ""),
+                               (["-n", "2", "--tagg", "echo"], "--tagg", " (did you mean --tag?)"),
+                               (["-n", "2", "-tag", "echo"], "-tag", " (did you mean --tag?)"),
+                               (["--rank=2", "echo"], "--rank=2", " (did you mean --ranks?)"),
+                               (["-n", "2", "--tag=x", "echo"], "--tag=x", " (did you mean --tag?)")):
+        equal(_wrong(launcher, "run", *words), f'sennit run: unknown option "{wrong}"{hint}{rest}{wrong}')
+
+
+def a_program_whose_name_begins_with_a_dash_follows_two_dashes(launcher):
+    for name in ("--tagg", "--tag", "-n"):
+        program = os.path.join(launcher.watch.folder, name)
+        with open(program, "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\necho "$@"\n')
+        os.chmod(program, stat.S_IRWXU)
+        result = launcher.run(1, "--", name, "--", "--env",
+                              env={"PATH": f"{launcher.watch.folder}:{os.environ['PATH']}"})
+        os.remove(program)
+        equal((result.returncode, result.stdout), (0, "-- --env\n"), f"{name}: {result.stderr}")
+
+
+def the_number_of_ranks_is_taken_as_mpirun_writes_it_too(launcher):
+    for words in (["-n", "3"], ["-n3"], ["-np", "3"], ["--np", "3"], ["--np=3"], ["--ranks", "3"], ["--ranks=3"]):
+        result = launcher.watch.run([launcher.sennit, "run", *words, "sh", "-c", "echo $SENNIT_SIZE"])
+        equal((result.returncode, result.stdout), (0, "3\n" * 3), f"{words}: {result.stderr}")
+
+
+def a_number_of_ranks_that_is_none_is_repeated(launcher):
+    for number in ("two", "0", "4097", "-1", "2.5", "", "99999999999999999999"):
+        for option in ("-n", "-np", "--ranks"):
+            equal(_wrong(launcher, "run", option, number, "true"),
+                  f'sennit run: -n wants a number from 1 to 4096, not "{number}"')
+
+
+def a_number_of_ranks_after_the_program_is_missing_before_it(launcher):
+    for words in (["true", "-n", "2"], ["--tag", "true"], ["--", "true"]):
+        equal(_wrong(launcher, "run", *words), "sennit run: how many ranks? -n N, before the program")
+    for words in (["-n", "2"], ["-n", "2", "--tag"], ["-n", "2", "--"]):
+        equal(_wrong(launcher, "run", *words), "sennit run: which program? See sennit run --help")
+
+
+def an_unknown_command_is_answered_with_those_there_are(launcher):
+    equal(_wrong(launcher, "frobnicate", "-n", "2"), 'sennit: unknown command "frobnicate"; there are run, info, bench')
+    equal(_wrong(launcher, ""), 'sennit: unknown command ""; there are run, info, bench')
+    equal(_wrong(launcher, "bench", "foo"),
+          'sennit bench: unknown measurement "foo"; there are pingpong, put, get, barrier, start, memory')
+
+
+def usage_lines_name_the_whole_command(launcher):
+    for words, usage in (([], "COMMAND [OPTIONS]"), (["run"], "run -n N [OPTIONS] [--] PROGRAM [ARGUMENTS]"),
+                         (["info"], "info [OPTIONS]"), (["bench"], "bench WHAT [OPTIONS]"),
+                         (["bench", "put"], "bench put [OPTIONS]")):
+        result = launcher.watch.run([launcher.sennit, *words, "--help"])
+        equal((result.returncode, result.stderr), (0, ""))
+        assert f"Usage: sennit {usage}" in result.stdout.splitlines(), result.stdout
+
+
 def help_teaches_with_examples(launcher):
     result = launcher.watch.run([launcher.sennit, "run", "--help"])
     equal(result.returncode, 0)
-    for part in ("Examples", "sennit run -n 4", "--keep-going", "124", "Standard input", "SIGINT"):
+    for part in ("Examples", "sennit run -n 4", "--keep-going", "124", "Standard input", "SIGINT",
+                 "Each rank has SENNIT_RANK and SENNIT_SIZE in its environment."):
         contains(result.stdout, part)

@@ -1,0 +1,96 @@
+// Looking at the words of the command line before they are parsed: see usage.hpp.
+#include "usage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace sennit::cli {
+namespace {
+
+// How many letters must be put in, left out or replaced to make one word of the other.
+std::size_t letters_apart(const std::string &one, const std::string &other) {
+    std::vector<std::size_t> row(other.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= one.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= other.size(); ++j) {
+            const std::size_t replaced = diagonal + (one[i - 1] == other[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+        }
+    }
+    return row.back();
+}
+
+// The long option that was probably meant, empty if none is near.
+std::string option_near(const CLI::App &app, const std::string &word) {
+    constexpr std::size_t kNear = 2;
+    std::string nearest;
+    std::size_t least = kNear + 1;
+    if (word.size() <= kNear + 1) return nearest;  // so short that anything would be near
+    for (const CLI::Option *option : app.get_options()) {
+        for (const std::string &name : option->get_lnames()) {
+            const std::size_t apart = letters_apart(word, "--" + name);
+            if (apart < least) {
+                least = apart;
+                nearest = "--" + name;
+            }
+        }
+    }
+    return nearest;
+}
+
+[[noreturn]] void fail_unknown_option(const CLI::App &run, const std::string &word) {
+    const std::string near = option_near(run, word.substr(0, word.find('=')));
+    throw UsageError(fmt::format(
+        "sennit run: unknown option \"{0}\"{1}; sennit run --help lists them; a program whose "
+        "name begins with -: sennit run -n 2 -- {0}",
+        word, near.empty() ? "" : fmt::format(" (did you mean {}?)", near)));
+}
+
+}  // namespace
+
+void check_subcommand(const CLI::App &app, const std::string &word, const std::string &caller,
+                      const std::string &kind) {
+    if (!word.empty() && word[0] == '-') return;
+    std::string list;
+    for (const CLI::App *subcommand : app.get_subcommands([](const CLI::App *) { return true; })) {
+        if (subcommand->get_name() == word) return;
+        list += (list.empty() ? "" : ", ") + subcommand->get_name();
+    }
+    throw UsageError(fmt::format("{}: unknown {} \"{}\"; there are {}", caller, kind, word, list));
+}
+
+std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std::string> &words) {
+    std::size_t options_end = 0;  // words before it stay
+    std::size_t program = 0;
+    while (program < words.size()) {
+        std::string &word = words[program];
+        if (word == "--") {
+            ++program;
+            break;
+        }
+        if (word.size() < 2 || word[0] != '-') break;
+        // As mpirun has it. CLI11 would read -n with the value "p".
+        if (word == "-np") word = "--np";
+        const bool is_long = word[1] == '-';
+        const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
+        const CLI::Option *option = run.get_option_no_throw(name);
+        const bool takes_value = option != nullptr && option->get_items_expected_max() > 0;
+        const bool has_more = name.size() < word.size();
+        // -tag is no cluster of flags: there is one letter that takes no value, and it is -h.
+        if (option == nullptr || (has_more && !takes_value)) fail_unknown_option(run, word);
+        program += takes_value && !has_more ? 2 : 1;
+        options_end = std::min(program, words.size());
+    }
+    const auto begin = words.begin();
+    const auto first = begin + static_cast<std::ptrdiff_t>(std::min(program, words.size()));
+    std::vector<std::string> command(first, words.end());
+    words.erase(begin + static_cast<std::ptrdiff_t>(options_end), words.end());
+    return command;
+}
+
+}  // namespace sennit::cli

@@ -1,0 +1,43 @@
+// What the user typed, looked at before CLI11 parses it, so that a wrong word is answered by name.
+// main.cpp calls the two functions; the files of the subcommands throw UsageError and set the
+// formatter. Owns nothing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sennit::cli {
+
+// Wrong usage: main prints the sentence and ends with 2.
+class UsageError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+// Help whose first line is "Usage: <name of the command> <tail>".
+class UsageFormatter : public CLI::Formatter {
+  public:
+    explicit UsageFormatter(std::string tail) : tail_(std::move(tail)) {}
+    std::string make_usage(const CLI::App *, std::string name) const override {
+        return "Usage: " + name + " " + tail_ + "\n";
+    }
+
+  private:
+    std::string tail_;
+};
+
+// Throws UsageError if `word` is neither an option nor a subcommand of `app`. `caller` begins the
+// sentence, `kind` is what such a word is called.
+void check_subcommand(const CLI::App &app, const std::string &word, const std::string &caller,
+                      const std::string &kind);
+
+// Of `words`, those after "run": leaves the options of `run` there, and returns the program with
+// its arguments, which begin at the first word that is neither option nor value, or after "--".
+// Throws UsageError for an option that `run` does not have.
+std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std::string> &words);
+
+}  // namespace sennit::cli
