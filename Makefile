@@ -11,7 +11,7 @@ help:
 	@echo "make demo       build, then a ping-pong and 3-D heat conduction, with Sennit and with MPI"
 	@echo "make test       the tests, sampled where they are long: at most 15 minutes on 2 cores"
 	@echo "make test-all   all of the tests: at most 40 minutes more"
-	@echo "make build      library and programs: build/bin, build/lib"
+	@echo "make build      library and programs: build/bin, build/lib, build/include"
 	@echo "make setup      install the Debian packages that the above need (they all do that first)"
 	@echo "make clean      remove everything that was built"
 

@@ -20,8 +20,9 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/sennitConfigVersion.cmak
 
 install(TARGETS sennit sennit_static EXPORT sennitTargets)
 install(EXPORT sennitTargets NAMESPACE sennit:: DESTINATION "${SENNIT_PACKAGE_DIR}")
-install(DIRECTORY include/sennit "${PROJECT_BINARY_DIR}/include/sennit"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/sennit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
+install(FILES "${SENNIT_HEADER_OUTPUT_DIRECTORY}/sennit/version.h"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit")
 install(FILES "${PROJECT_BINARY_DIR}/sennit.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 install(FILES "${PROJECT_BINARY_DIR}/sennitConfig.cmake" "${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake"
     DESTINATION "${SENNIT_PACKAGE_DIR}")

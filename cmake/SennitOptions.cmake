@@ -25,7 +25,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 
-# Where products go when no preset says it: bin/ and lib/ of the build tree.
+# Where products go when no preset says it: bin/, lib/ and include/ of the build tree.
 foreach(kind RUNTIME LIBRARY ARCHIVE)
     if(NOT DEFINED CMAKE_${kind}_OUTPUT_DIRECTORY)
         set(place lib)
@@ -35,6 +35,10 @@ foreach(kind RUNTIME LIBRARY ARCHIVE)
         set(CMAKE_${kind}_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${place}")
     endif()
 endforeach()
+
+if(NOT DEFINED SENNIT_HEADER_OUTPUT_DIRECTORY)
+    set(SENNIT_HEADER_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/include")
+endif()
 
 set(SENNIT_WARNINGS -Wall -Wextra -Wshadow -Wundef)
 # What the core adds; the last two are C++ only.

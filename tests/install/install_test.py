@@ -37,6 +37,15 @@ foreach(library sennit static)
 endforeach()
 """
 
+PROJECT_IN_C = """cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C)
+find_package(sennit 0.1 REQUIRED)
+foreach(library sennit static)
+    add_executable(user_${library} user.c)
+    target_link_libraries(user_${library} PRIVATE sennit::${library})
+endforeach()
+"""
+
 
 def run(*words, **options):
     result = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False, **options)
@@ -122,8 +131,9 @@ class InstallTest(unittest.TestCase):
     def test_a_program_is_built_with_pkg_config(self):
         flags = run("pkg-config", "--cflags", "--libs", "sennit", env=self.environment).split()
         program = os.path.join(self.folder, "with-pkg-config")
-        run(CC, *WARNINGS, os.path.join(self.user, "user.c"), *flags, "-o", program)
-        self.assertEqual(run(program, env=self.environment), "rank 0 of 1\n")
+        place = run("pkg-config", "--variable=libdir", "sennit", env=self.environment).strip()
+        run(CC, *WARNINGS, os.path.join(self.user, "user.c"), *flags, f"-Wl,-rpath,{place}", "-o", program)
+        self.assertEqual(run(program), "rank 0 of 1\n")
 
     def test_a_program_is_built_with_cmake_and_either_library(self):
         tree = os.path.join(self.folder, "user-build")
@@ -131,6 +141,22 @@ class InstallTest(unittest.TestCase):
         run(CMAKE, "--build", tree)
         for library in ("sennit", "static"):
             self.assertEqual(run(os.path.join(tree, f"user_{library}")), "rank 0 of 1\n")
+
+    def test_a_project_in_c_alone_is_built_with_either_library(self):
+        source = os.path.join(self.folder, "user-in-c")
+        os.mkdir(source)
+        for name, text in (("user.c", PROGRAM), ("CMakeLists.txt", PROJECT_IN_C)):
+            with open(os.path.join(source, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        tree = os.path.join(source, "build")
+        run(CMAKE, "-S", source, "-B", tree, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run(CMAKE, "--build", tree)
+        for library in ("sennit", "static"):
+            self.assertEqual(run(os.path.join(tree, f"user_{library}")), "rank 0 of 1\n")
+
+    def test_an_installed_header_is_a_file_of_its_own(self):
+        for name in self.headers():
+            self.assertFalse(os.path.islink(os.path.join(self.prefix, "include", "sennit", name)), name)
 
     def test_an_installed_file_does_not_name_the_build_tree(self):
         for path, _, files in os.walk(self.prefix):
