@@ -33,9 +33,9 @@ def main():
     blocks = blocks_of(os.path.join(arguments.project, "README.md"))
     commands = [line for line in blocks["sh"].splitlines() if not line.startswith("make ")]
     with tempfile.TemporaryDirectory() as folder:
-        os.makedirs(os.path.join(folder, "build", "release"))
-        for place, target in (("include", os.path.join(arguments.project, "include")), ("build/bin", arguments.bin),
-                              ("build/lib", arguments.lib), ("build/release/include", arguments.headers)):
+        os.makedirs(os.path.join(folder, "build"))
+        for place, target in (("build/bin", arguments.bin), ("build/lib", arguments.lib),
+                              ("build/include", arguments.headers)):
             os.symlink(os.path.abspath(target), os.path.join(folder, place))
         with open(os.path.join(folder, "first.c"), "w", encoding="utf-8") as file:
             file.write(blocks["c"])
