@@ -72,7 +72,8 @@ inline Entry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
                          static_cast<std::uint32_t>(gptr.rank)];
     // SYNC entry-attached: pairs with the release in fill_entry(); the fields come before the key.
     const std::uint64_t key = entry.key.load(std::memory_order_acquire);
-    if (key >> 32 != gptr.segment) [[unlikely]]
+    // An entry that is not attached holds 0, which is also the segment of a null pointer.
+    if (key >> 32 != gptr.segment || key == 0) [[unlikely]]
         return nullptr;
     // relaxed: only equality counts. A program that frees while another rank still uses the segment
     // is wrong in any order; this catches what comes after.
