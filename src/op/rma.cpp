@@ -36,9 +36,9 @@ sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void
     if (status != SENNIT_OK) return status;
     status = check_range(*entry, remote, bytes);
     if (status != SENNIT_OK) return status;
-    if (completion.request != nullptr) *completion.request = SENNIT_REQUEST_NULL;
-    if (bytes == 0) return SENNIT_OK;
-    if (entry->base != nullptr) {
+    if (bytes == 0 || entry->base != nullptr) {
+        if (completion.request != nullptr) *completion.request = SENNIT_REQUEST_NULL;
+        if (bytes == 0) return SENNIT_OK;
         std::byte *place = entry->base + remote.offset;
         if (direction == Direction::put) {
             copy(place, local, bytes);
@@ -92,13 +92,15 @@ sennit_status waitall(Rank &rank, std::size_t count, sennit_request requests[],
 sennit_status testall(Rank &rank, std::size_t count, sennit_request requests[], int *done) {
     sennit_status first = SENNIT_OK;
     int all = 1;
+    bool refused = false;  // some handle is no request
     for (std::size_t i = 0; i < count; ++i) {
         int over = 0;
         const sennit_status status = test(rank, &requests[i], &over);
         if (status != SENNIT_OK && first == SENNIT_OK) first = status;
-        if (status == SENNIT_OK && over == 0) all = 0;
+        if (over == 0) all = 0;
+        if (status != SENNIT_OK && over == 0) refused = true;
     }
-    *done = all;
+    if (!refused) *done = all;
     return first;
 }
 
@@ -106,6 +108,7 @@ sennit_status waitany(Rank &rank, std::size_t count, sennit_request requests[],
                       const Deadline &deadline, std::size_t *index) {
     std::size_t found = count;
     int open = 0;
+    bool refused = false;  // the handle found is no request
     sennit_status own = SENNIT_OK;
     const auto look = [&] {
         open = 0;
@@ -117,13 +120,14 @@ sennit_status waitany(Rank &rank, std::size_t count, sennit_request requests[],
             if (over == 0 && own == SENNIT_OK) continue;
             found = i;
             if (over != 0) requests[i] = SENNIT_REQUEST_NULL;
+            refused = over == 0;
             return true;
         }
         return open == 0;
     };
     const sennit_status waited = wait_until(rank, deadline, rank.world_rank, look);
     if (waited != SENNIT_OK) return waited;
-    *index = found;
+    if (!refused) *index = found;
     return own;
 }
 
