@@ -122,7 +122,7 @@ RANK_TEST(transfer, all_small_sizes_move_exactly_their_bytes, kAnything) {
 
 // Broken by cutting that goes wrong at the edge of a piece, a page or a power of two.
 RANK_TEST(transfer, sizes_around_powers_of_two_move_exactly_their_bytes, kAnything) {
-    const std::size_t most = it.quick ? std::size_t{1} << 17 : std::size_t{1} << 22;
+    const std::size_t most = it.quick ? std::size_t{1} << 15 : std::size_t{1} << 22;
     const sennit_gptr segment = it.allocate(most + 64);
     const sennit_gptr there = sennit_gptr_at(segment, it.next());
     std::vector<std::uint8_t> out(most + 64);

@@ -1,0 +1,70 @@
+// The table of wrong arguments: what a row is, and what its calls work on.
+#pragma once
+
+#include <sennit/sennit.h>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+namespace arguments {
+
+enum class When { before_init, running, after_finalize };
+
+// Outputs, filled with a pattern before each call, and what calls work on.
+struct Fixture {
+    sennit_gptr gptr;
+    sennit_request request;
+    sennit_locality_level level;
+    sennit_path path;
+    sennit_knob knob;
+    std::size_t size;
+    int flag;
+    char text[64];
+    sennit_bootstrap bootstraps[2];
+    unsigned char buffer[256];
+
+    Fixture() { std::memset(static_cast<void *>(this), 0x6B, sizeof *this); }
+    bool untouched() const {
+        const auto *bytes = reinterpret_cast<const unsigned char *>(this);
+        for (std::size_t i = 0; i < sizeof *this; ++i)
+            if (bytes[i] != 0x6B) return false;
+        return true;
+    }
+};
+static_assert(std::is_trivially_copyable_v<Fixture>);
+
+// Segments of the rank under test, valid in the state `running`.
+struct Memory {
+    sennit_gptr segment = SENNIT_GPTR_NULL;  // 100 bytes
+    sennit_gptr local = SENNIT_GPTR_NULL;    // 100 bytes
+    sennit_gptr freed = SENNIT_GPTR_NULL;
+    sennit_gptr freed_local = SENNIT_GPTR_NULL;
+};
+extern Memory memory;
+
+struct Row {
+    const char *function;
+    const char *what;
+    When when;
+    sennit_status wanted;
+    sennit_status (*call)(Fixture &it);
+};
+
+inline sennit_gptr at_offset(std::uint64_t offset) {
+    return sennit_gptr{memory.segment.rank, memory.segment.segment, offset};
+}
+inline sennit_gptr of_rank(int rank) {
+    return sennit_gptr_at(memory.segment, rank);
+}
+inline sennit_gptr of_segment(std::uint32_t segment) {
+    return sennit_gptr{0, segment, 0};
+}
+
+// Wrong arguments, in the state of the process that each row names.
+extern const std::vector<Row> wrong_arguments;
+// Calls that need a rank: STATE before init and after finalize, whatever else is wrong.
+extern const std::vector<Row> calls_that_need_a_rank;
+
+}  // namespace arguments

@@ -1,0 +1,229 @@
+// Bad arguments for every public function: the status that is promised, and nothing changed.
+//
+// One table. A row says which function it is about, in which state of the process the call is made,
+// the call, and the status wanted. The call gets a Fixture whose outputs are filled with a pattern;
+// after an error they must still hold it. The last test reads include/sennit and fails when a
+// declared function has no row.
+#include "arguments_table.hpp"
+
+#include <gtest/gtest.h>
+#include <sennit/sennit.h>
+
+#include <climits>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+using namespace arguments;
+
+namespace {
+
+// Ranges that leave a segment of 100 bytes, offset and size.
+struct Range {
+    std::uint64_t offset;
+    std::size_t bytes;
+};
+constexpr Range kOutside[] = {{0, 101},
+                              {100, 1},
+                              {101, 0},
+                              {99, 2},
+                              {UINT64_MAX, 0},
+                              {UINT64_MAX, 1},
+                              {UINT64_MAX, 2},
+                              {1, SIZE_MAX},
+                              {50, SIZE_MAX - 49},
+                              {50, SIZE_MAX - 50},
+                              {UINT64_MAX - 99, 100},
+                              {UINT64_MAX, SIZE_MAX}};
+constexpr int kNoRanks[] = {-1, 1, INT_MAX, INT_MIN};
+constexpr std::uint32_t kNoSegments[] = {0,          1,        0xFF,       0x100,
+                                         0x400001,   0x4000FF, 0x7FFFFFFF, 0x80000000,
+                                         0xFFFFFFFF, 0x3FFFFF, 0x003FFF01, 0x007FFFFF};
+
+void run(const Row &row) {
+    SCOPED_TRACE(std::string(row.function) + ": " + row.what);
+    Fixture fixture;
+    const sennit_status status = row.call(fixture);
+    EXPECT_STREQ(sennit_status_string(status), sennit_status_string(row.wanted))
+        << sennit_last_error()->text;
+    EXPECT_TRUE(fixture.untouched()) << "an output was changed";
+    EXPECT_EQ(sennit_last_error()->status, row.wanted);
+    EXPECT_STREQ(sennit_last_error()->operation, row.function);
+    EXPECT_STRNE(sennit_last_error()->text, "");
+}
+
+void run_all(const std::vector<Row> &rows, When when) {
+    for (const Row &row : rows)
+        if (row.when == when) run(row);
+}
+
+// Starts a rank alone, with segments to be wrong about.
+class Running : public testing::Test {
+  protected:
+    void SetUp() override {
+        sennit_options options = SENNIT_OPTIONS_INIT;
+        ASSERT_EQ(sennit_init(&options), SENNIT_OK) << sennit_last_error()->text;
+        ASSERT_EQ(sennit_size(), 1);
+        ASSERT_EQ(sennit_alloc(SENNIT_TEAM_WORLD, 100, 0, 0, &memory.freed), SENNIT_OK);
+        ASSERT_EQ(sennit_alloc_local(100, 0, 0, &memory.freed_local), SENNIT_OK);
+        ASSERT_EQ(sennit_free(memory.freed), SENNIT_OK);
+        ASSERT_EQ(sennit_free(memory.freed_local), SENNIT_OK);
+        ASSERT_EQ(sennit_alloc(SENNIT_TEAM_WORLD, 100, 0, 0, &memory.segment), SENNIT_OK);
+        ASSERT_EQ(sennit_alloc_local(100, 0, 0, &memory.local), SENNIT_OK);
+        unsigned char content[100];
+        std::memset(content, 0x11, sizeof content);
+        ASSERT_EQ(sennit_put(memory.segment, content, sizeof content), SENNIT_OK);
+        ASSERT_EQ(sennit_put(memory.local, content, sizeof content), SENNIT_OK);
+    }
+
+    void TearDown() override {
+        for (const sennit_gptr gptr : {memory.segment, memory.local}) {
+            unsigned char content[100] = {};
+            EXPECT_EQ(sennit_get(content, gptr, sizeof content), SENNIT_OK);
+            for (const unsigned char byte : content)
+                EXPECT_EQ(byte, 0x11) << "a refused call has changed memory";
+            EXPECT_EQ(sennit_free(gptr), SENNIT_OK);
+        }
+        EXPECT_EQ(sennit_finalize(), SENNIT_OK);
+    }
+};
+
+// Every transfer to `gptr`, with the private buffer of the fixture.
+void expect_transfers_refused(sennit_gptr gptr, std::size_t bytes, sennit_status wanted) {
+    Fixture it;
+    EXPECT_EQ(sennit_put(gptr, it.buffer, bytes), wanted);
+    EXPECT_STREQ(sennit_last_error()->operation, "sennit_put");
+    EXPECT_EQ(sennit_get(it.buffer, gptr, bytes), wanted);
+    EXPECT_STREQ(sennit_last_error()->operation, "sennit_get");
+    EXPECT_EQ(sennit_put_nb(gptr, it.buffer, bytes, &it.request), wanted);
+    EXPECT_EQ(sennit_get_nb(it.buffer, gptr, bytes, &it.request), wanted);
+    EXPECT_STREQ(sennit_last_error()->operation, "sennit_get_nb");
+    EXPECT_EQ(sennit_put_nbi(gptr, it.buffer, bytes), wanted);
+    EXPECT_EQ(sennit_get_nbi(it.buffer, gptr, bytes), wanted);
+    EXPECT_TRUE(it.untouched());
+}
+
+}  // namespace
+
+// Broken by a check that comes after something was done, or is missing in release builds.
+TEST(arguments, calls_without_a_rank_answer_state) {
+    ASSERT_EQ(sennit_initialized(), 0);
+    run_all(calls_that_need_a_rank, When::before_init);
+    EXPECT_EQ(sennit_rank(), -1);
+    EXPECT_EQ(sennit_size(), -1);
+    EXPECT_EQ(sennit_thread_level_granted(), -1);
+    EXPECT_EQ(sennit_bootstrap_used(), nullptr);
+}
+
+TEST(arguments, calls_before_init_refuse_what_is_wrong) {
+    run_all(wrong_arguments, When::before_init);
+    EXPECT_EQ(sennit_initialized(), 0) << "an init that failed has made a rank";
+}
+
+TEST_F(Running, calls_refuse_what_is_wrong) {
+    run_all(wrong_arguments, When::running);
+}
+
+TEST_F(Running, ranges_that_leave_the_segment_are_refused) {
+    for (const Range &range : kOutside) {
+        SCOPED_TRACE(std::to_string(range.offset) + " + " + std::to_string(range.bytes));
+        expect_transfers_refused(at_offset(range.offset), range.bytes, SENNIT_ERR_RANGE);
+        sennit_gptr local = memory.local;
+        local.offset = range.offset;
+        expect_transfers_refused(local, range.bytes, SENNIT_ERR_RANGE);
+    }
+}
+
+TEST_F(Running, ranks_that_do_not_exist_are_refused) {
+    for (const int rank : kNoRanks) {
+        SCOPED_TRACE(rank);
+        expect_transfers_refused(of_rank(rank), 8, SENNIT_ERR_RANGE);
+        expect_transfers_refused(of_rank(rank), 0, SENNIT_ERR_RANGE);
+        expect_transfers_refused(sennit_gptr_at(memory.local, rank), 8, SENNIT_ERR_RANGE);
+        EXPECT_EQ(sennit_free(of_rank(rank)), SENNIT_ERR_RANGE);
+        EXPECT_EQ(sennit_ptr(of_rank(rank)), nullptr);
+        EXPECT_EQ(sennit_last_error()->status, SENNIT_ERR_RANGE);
+    }
+}
+
+TEST_F(Running, segments_that_do_not_exist_are_refused) {
+    for (const std::uint32_t segment : kNoSegments) {
+        if (segment == memory.segment.segment || segment == memory.local.segment) continue;
+        SCOPED_TRACE(segment);
+        expect_transfers_refused(of_segment(segment), 8, SENNIT_ERR_NOT_REGISTERED);
+        expect_transfers_refused(of_segment(segment), 0, SENNIT_ERR_NOT_REGISTERED);
+        EXPECT_EQ(sennit_free(of_segment(segment)), SENNIT_ERR_NOT_REGISTERED);
+        EXPECT_EQ(sennit_ptr(of_segment(segment)), nullptr);
+        std::size_t bytes = 3;
+        EXPECT_EQ(sennit_segment_bytes(of_segment(segment), &bytes), SENNIT_ERR_NOT_REGISTERED);
+        EXPECT_EQ(bytes, 3u);
+    }
+    expect_transfers_refused(memory.freed, 8, SENNIT_ERR_NOT_REGISTERED);
+    expect_transfers_refused(memory.freed_local, 8, SENNIT_ERR_NOT_REGISTERED);
+}
+
+// Broken by a rank object that is still found after finalize.
+TEST(arguments, calls_after_finalize_answer_state) {
+    ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
+    ASSERT_EQ(sennit_alloc(SENNIT_TEAM_WORLD, 100, 0, 0, &memory.segment), SENNIT_OK);
+    ASSERT_EQ(sennit_finalize(), SENNIT_OK);
+    run_all(calls_that_need_a_rank, When::before_init);
+}
+
+// Broken by a function of information that can not answer at any time.
+TEST(arguments, functions_that_can_not_fail_bear_everything) {
+    EXPECT_STREQ(sennit_status_string(SENNIT_STATUS_COUNT), "unknown status");
+    EXPECT_STREQ(sennit_status_string(static_cast<sennit_status>(-1)), "unknown status");
+    EXPECT_STREQ(sennit_path_name(SENNIT_PATH_COUNT), "unknown");
+    EXPECT_STREQ(sennit_path_name(static_cast<sennit_path>(-1)), "unknown");
+    EXPECT_EQ(sennit_path_built(SENNIT_PATH_COUNT), 0);
+    EXPECT_EQ(sennit_path_built(static_cast<sennit_path>(-1)), 0);
+    EXPECT_EQ(sennit_path_built(SENNIT_PATH_MAPPED), 1);
+    char text[8] = "before";
+    EXPECT_EQ(sennit_bootstrap_describe(-1, text, sizeof text), nullptr);
+    EXPECT_EQ(sennit_bootstrap_describe(INT_MAX, text, sizeof text), nullptr);
+    EXPECT_STREQ(text, "before");
+    EXPECT_NE(sennit_bootstrap_describe(0, nullptr, 0), nullptr);
+    EXPECT_EQ(sennit_error_report(SENNIT_ERR_ARG, nullptr, nullptr, 0), SENNIT_ERR_ARG);
+    EXPECT_STREQ(sennit_last_error()->operation, "");
+    EXPECT_STREQ(sennit_last_error()->text, "");
+    EXPECT_NE(sennit_version(), nullptr);
+    EXPECT_NE(sennit_build_description(), nullptr);
+    EXPECT_GT(sennit_wtime(), 0.0);
+    EXPECT_EQ(sennit_gptr_add(SENNIT_GPTR_NULL, -1).offset, UINT64_MAX);
+    EXPECT_EQ(sennit_gptr_at(SENNIT_GPTR_NULL, 7).rank, 7);
+    EXPECT_EQ(sennit_gptr_is_null(SENNIT_GPTR_NULL), 1);
+}
+
+// Broken by a new function that nobody has given wrong arguments.
+TEST(arguments, every_declared_function_has_its_rows) {
+    // Without errors; the test above calls them.
+    std::set<std::string> covered = {
+        "sennit_status_string", "sennit_path_name",     "sennit_path_built",
+        "sennit_error_report",  "sennit_version",       "sennit_bootstrap_describe",
+        "sennit_last_error",    "sennit_wtime",         "sennit_build_description",
+        "sennit_initialized",   "sennit_rank",          "sennit_size",
+        "sennit_gptr_add",      "sennit_gptr_at",       "sennit_thread_level_granted",
+        "sennit_gptr_is_null",  "sennit_bootstrap_used"};
+    for (const auto *rows : {&wrong_arguments, &calls_that_need_a_rank})
+        for (const Row &row : *rows)
+            covered.insert(row.function);
+    const std::regex comment(R"(/\*[\s\S]*?\*/)");
+    const std::regex function(R"(\b(sennit_\w+)\s*\()");
+    int found = 0;
+    for (const auto &entry : std::filesystem::directory_iterator(SENNIT_INCLUDE_FOLDER)) {
+        // Compiled by the user's MPI and tested with it.
+        if (entry.path().filename() == "sennit_mpi.h") continue;
+        std::stringstream text;
+        text << std::ifstream(entry.path()).rdbuf();
+        const std::string code = std::regex_replace(text.str(), comment, "");
+        for (std::sregex_iterator it(code.begin(), code.end(), function), end; it != end; ++it) {
+            const std::string name = (*it)[1];
+            ++found;
+            EXPECT_EQ(covered.count(name), 1u) << name << " has no row in the table";
+        }
+    }
+    EXPECT_GT(found, 40);
+}
