@@ -46,9 +46,19 @@ inline bool copy_word(void *destination, const void *source) {
     const auto both =
         reinterpret_cast<std::uintptr_t>(destination) | reinterpret_cast<std::uintptr_t>(source);
     if (both % sizeof(Word) != 0) return false;
+#if defined(__SANITIZE_THREAD__)
+    // The sanitizer does not see the fences of order_stores() and order_loads(), so in its build
+    // the words themselves carry the order. SYNC fence: pairs with the release below, in the rank
+    // that stored the word.
+    const Word value = __atomic_load_n(static_cast<const Word *>(source), __ATOMIC_ACQUIRE);
+    // SYNC fence: pairs with the acquire above, in the rank that loads the word.
+    __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELEASE);
+#else
     // relaxed: only wholeness is wanted; order comes from the synchronisation of the program.
     const Word value = __atomic_load_n(static_cast<const Word *>(source), __ATOMIC_RELAXED);
+    // relaxed: as above.
     __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELAXED);
+#endif
     return true;
 #endif
 }
