@@ -8,6 +8,7 @@
 #include "op/peer_memory.hpp"
 #include "op/rma.hpp"
 #include "runtime/bootstrap.hpp"
+#include "runtime/detector.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::coll {
@@ -36,6 +37,27 @@ void publish_arrival(Rank &rank, std::uint64_t epoch) {
     }
 }
 
+int peer_at(const Rank &rank, std::uint32_t place) {
+    return static_cast<int>((static_cast<std::uint32_t>(rank.world_rank) + place + 1) %
+                            size_of(rank));
+}
+
+// A rank that is gone and has not come to the epoch, whoever is waited for at the moment: a rank
+// that is only late must not hide it.
+int find_lost_arrival(Rank &rank, const void *epoch) {
+    const World &world = *rank.world;
+    for (std::uint32_t place = world.next_peer; place + 1 < size_of(rank); ++place) {
+        const int peer = peer_at(rank, place);
+        // The order counts: a rank comes first and goes then.
+        // SYNC barrier-arrival: pairs with the release in publish_arrival().
+        if (peer_gone(rank, peer) != Gone::no &&
+            world.arrivals[place]->load(std::memory_order_acquire) <
+                *static_cast<const std::uint64_t *>(epoch))
+            return peer;
+    }
+    return -1;
+}
+
 sennit_status wait_for_all(Rank &rank, std::uint64_t epoch, const Deadline &deadline) {
     World &world = *rank.world;
     const std::uint32_t size = size_of(rank);
@@ -46,9 +68,8 @@ sennit_status wait_for_all(Rank &rank, std::uint64_t epoch, const Deadline &dead
             return arrival.load(std::memory_order_acquire) >= epoch;
         };
         if (ready()) continue;
-        const auto peer = static_cast<int>(
-            (static_cast<std::uint32_t>(rank.world_rank) + world.next_peer + 1) % size);
-        const sennit_status status = wait_until(rank, deadline, peer, ready);
+        const LostSearch search{find_lost_arrival, &epoch};
+        const sennit_status status = wait_until(rank, deadline, search, ready);
         if (status != SENNIT_OK) return status;
     }
     return SENNIT_OK;

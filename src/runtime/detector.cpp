@@ -49,16 +49,9 @@ Gone peer_gone(Rank &rank, int peer) {
     return static_cast<Gone>(it.gone.load(std::memory_order_relaxed));
 }
 
-bool wait_is_senseless(Rank &rank, int peer) {
-    if (peer != kAnyPeer) return peer_gone(rank, peer) != Gone::no;
-    // relaxed: constant while the rank is in use.
-    const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
-    for (int other = 0; other < size; ++other)
-        if (peer_gone(rank, other) == Gone::died) return true;
-    return false;
-}
-
-int first_dead(Rank &rank) {
+int find_lost(Rank &rank, const void *peer) {
+    const int wanted = *static_cast<const int *>(peer);
+    if (wanted != kAnyPeer) return peer_gone(rank, wanted) != Gone::no ? wanted : -1;
     // relaxed: constant while the rank is in use.
     const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
     for (int other = 0; other < size; ++other)

@@ -9,12 +9,10 @@ namespace sennit {
 // process has ended since.
 Gone peer_gone(Rank &rank, int peer);
 
-// Is there no hope for a wait for `peer` (kAnyPeer: for all ranks)? A given peer must neither have
-// died nor left; of all ranks none must have died, while those that left did their part before.
-bool wait_is_senseless(Rank &rank, int peer);
-
-// The lowest rank known to have died, or -1.
-int first_dead(Rank &rank);
+// The rank without which a wait for *peer (kAnyPeer: for all ranks) has no hope, or -1. A given
+// peer must neither have died nor left; of all ranks none must have died, while those that left did
+// their part before. A LostSearch (wait.hpp).
+int find_lost(Rank &rank, const void *peer);
 
 // Another part (a transport) found that the peer is gone.
 void note_gone(Rank &rank, int peer, Gone how);

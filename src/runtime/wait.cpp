@@ -26,10 +26,10 @@ void ring_sleepers(Doorbell &bell) {
     futex_wake_all(&bell.rings);
 }
 
-WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, int peer)
+WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &search)
     : rank_(rank),
       deadline_(deadline),
-      peer_(peer),
+      search_(search),
       started_ns_(now_ns()),
       checked_ns_(started_ns_),
       tick_ns_(kFirstTickNs) {}
@@ -39,7 +39,8 @@ WaitLoop::Step WaitLoop::step() {
     const std::int64_t now = now_ns();
     if (now - checked_ns_ >= kCheckNs) {
         checked_ns_ = now;
-        if (wait_is_senseless(rank_, peer_)) return Step::lost;
+        lost_ = search_.find(rank_, search_.context);
+        if (lost_ >= 0) return Step::lost;
     }
     if (deadline_.over()) return Step::timed_out;
     // relaxed: hooks are added during start-up only.
@@ -76,8 +77,7 @@ void WaitLoop::cancel_sleep() {
 
 sennit_status WaitLoop::result(Step step) {
     if (step == Step::timed_out) return fail(SENNIT_ERR_TIMEOUT, "the time given is over");
-    const int peer = peer_ == kAnyPeer ? first_dead(rank_) : peer_;
-    if (peer < 0) return fail(SENNIT_ERR_PEER_LOST, "a rank was lost");
+    const int peer = lost_;
     // relaxed: only its value counts, see detector.cpp.
     const bool left = rank_.peers[peer].gone.load(std::memory_order_relaxed) ==
                       static_cast<std::uint32_t>(Gone::left);

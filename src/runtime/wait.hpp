@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "runtime/detector.hpp"
 #include "runtime/rank.hpp"
 
 namespace sennit {
@@ -29,10 +30,16 @@ inline void ring_doorbell(ControlBlock &target) {
         ring_sleepers(target.doorbell);
 }
 
+// Finds a rank whose end makes a wait senseless: its number, or -1. Asked about once a millisecond.
+struct LostSearch {
+    int (*find)(Rank &rank, const void *context);
+    const void *context;
+};
+
 // The steps of a wait after polling has not helped. Used by wait_until only.
 class WaitLoop {
   public:
-    WaitLoop(Rank &rank, const Deadline &deadline, int peer);
+    WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &search);
 
     enum class Step { again, sleep, timed_out, lost };
     // Yields or progresses, and says what to do next. `lost` and `timed_out` end the wait, unless
@@ -49,25 +56,26 @@ class WaitLoop {
   private:
     Rank &rank_;
     Deadline deadline_;
-    int peer_;
+    LostSearch search_;
+    int lost_ = -1;
     std::int64_t started_ns_;
     std::int64_t checked_ns_;
     std::int64_t tick_ns_;
     std::uint32_t rings_seen_ = 0;
 };
 
-// Waits until ready() is true; ready() must load with acquire what it looks at. `peer` is the rank
-// whose end makes waiting senseless, or kAnyPeer when the death of any rank does.
-// Errors: TIMEOUT, PEER_LOST.
+// Waits until ready() is true; ready() must load with acquire what it looks at.
+// Errors: TIMEOUT, PEER_LOST, naming the rank that the search found.
 template <class Ready>
-sennit_status wait_until(Rank &rank, const Deadline &deadline, int peer, Ready ready) {
+sennit_status wait_until(Rank &rank, const Deadline &deadline, const LostSearch &search,
+                         Ready ready) {
     for (unsigned i = 0; i < rank.spins; ++i) {
         if (ready()) return SENNIT_OK;
         cpu_pause();
     }
     make_progress(rank);
     if (ready()) return SENNIT_OK;
-    WaitLoop loop(rank, deadline, peer);
+    WaitLoop loop(rank, deadline, search);
     for (;;) {
         const WaitLoop::Step step = loop.step();
         if (ready()) return SENNIT_OK;
@@ -80,6 +88,13 @@ sennit_status wait_until(Rank &rank, const Deadline &deadline, int peer, Ready r
         }
         loop.sleep();
     }
+}
+
+// The same where `peer` is the rank whose end makes waiting senseless, or kAnyPeer when the death
+// of any rank does.
+template <class Ready>
+sennit_status wait_until(Rank &rank, const Deadline &deadline, int peer, Ready ready) {
+    return wait_until(rank, deadline, LostSearch{find_lost, &peer}, ready);
 }
 
 // The bound of waits in calls that take no timeout: the knob SENNIT_TIMEOUT.
