@@ -38,16 +38,17 @@ struct Seat {
     Meeting *meeting = nullptr;
     int rank = 0;
     bool in_use = false;
+    std::int64_t timeout_ns = 0;  // of each meeting, up to a second more; 0: the knob
 };
 
 bool wait_changed(Meeting &meeting, const timespec &limit) {
     return pthread_cond_timedwait(&meeting.changed, &meeting.lock, &limit) == 0;
 }
 
-timespec limit_from_knobs() {
+timespec limit_after(std::int64_t timeout_ns) {
     timespec limit{};
     (void)clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += static_cast<time_t>(knobs().init_timeout / 1000000000) + 1;
+    limit.tv_sec += static_cast<time_t>(timeout_ns / 1000000000) + 1;
     return limit;
 }
 
@@ -73,7 +74,8 @@ enum Code : int { kOk = 0, kBroken = 1, kSizesDiffer = 2, kNoMemory = 3, kTimeou
 int meet(void *context, const void *mine, void *all, std::size_t bytes) {
     Seat &seat = *static_cast<Seat *>(context);
     Meeting &meeting = *seat.meeting;
-    const timespec limit = limit_from_knobs();
+    const timespec limit =
+        limit_after(seat.timeout_ns != 0 ? seat.timeout_ns : knobs().init_timeout);
     (void)pthread_mutex_lock(&meeting.lock);
     while (meeting.leaving > 0 && !meeting.broken)
         if (!wait_changed(meeting, limit)) return give_up(meeting, kTimeout);
@@ -116,13 +118,14 @@ void leave(void *context) {
 
 }  // namespace
 
-bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap) {
+bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap, std::int64_t timeout_ns) {
     if (bootstrap.release != leave) return true;
     Seat &seat = *static_cast<Seat *>(bootstrap.context);
     (void)pthread_mutex_lock(&seat.meeting->lock);
     const bool taken = !seat.in_use;
     if (taken) {
         seat.in_use = true;
+        seat.timeout_ns = timeout_ns;
         // The first of a new world wipes off what a failed one left behind.
         if (seat.meeting->in_use++ == 0) {
             seat.meeting->broken = false;
@@ -147,7 +150,7 @@ sennit_status inproc_bootstrap_create(int size, sennit_bootstrap bootstraps[]) {
     }
     meeting->size = size;
     for (int rank = 0; rank < size; ++rank) {
-        seats[rank] = Seat{meeting, rank, false};
+        seats[rank] = Seat{meeting, rank, false, 0};
         bootstraps[rank] =
             sennit_bootstrap{sizeof(sennit_bootstrap), "inproc", &seats[rank], rank, size, meet,
                              meet_for_nothing,         leave};

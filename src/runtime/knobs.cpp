@@ -4,6 +4,7 @@
 #include <sennit/info.h>
 #include <sennit/runtime.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -119,21 +120,6 @@ bool is_known(const char *name, std::size_t length) {
     return false;
 }
 
-void warn_of_unknown() {
-    static bool warned = false;
-    if (warned) return;
-    for (char **entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-        if (std::strncmp(*entry, "SENNIT_", 7) != 0) continue;
-        const char *equals = std::strchr(*entry, '=');
-        if (equals == nullptr) continue;
-        const auto length = static_cast<std::size_t>(equals - *entry);
-        if (is_known(*entry, length)) continue;
-        warned = true;
-        log(SENNIT_LOG_WARNING, "environment variable %.*s is no knob and has no effect",
-            static_cast<int>(length), *entry);
-    }
-}
-
 bool parse_log_level(const char *text, sennit_log_level *level) {
     const char *const names[] = {"none", "error", "warning", "info", "debug"};
     for (int i = 0; i < 5; ++i) {
@@ -197,8 +183,22 @@ sennit_status knobs_read() {
                     values.log.text);
     if (std::getenv("SENNIT_LOG") != nullptr) log_set_level(level);
     in_force() = values;
-    warn_of_unknown();
     return SENNIT_OK;
+}
+
+void knobs_warn_of_unknown() {
+    static std::atomic<bool> warned{false};
+    // relaxed: only that it is done once counts; nothing is handed over.
+    if (warned.exchange(true, std::memory_order_relaxed)) return;
+    for (char **entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        if (std::strncmp(*entry, "SENNIT_", 7) != 0) continue;
+        const char *equals = std::strchr(*entry, '=');
+        if (equals == nullptr) continue;
+        const auto length = static_cast<std::size_t>(equals - *entry);
+        if (is_known(*entry, length)) continue;
+        log(SENNIT_LOG_WARNING, "environment variable %.*s is no knob and has no effect",
+            static_cast<int>(length), *entry);
+    }
 }
 
 }  // namespace sennit::runtime

@@ -33,9 +33,11 @@ struct Knobs {
 // The values in force; the defaults before they are read.
 const Knobs &knobs();
 
-// Reads the environment. A value that can not be parsed is an error (ARG) and nothing changes; a
-// SENNIT_* variable that is no knob gets a warning, once.
+// Reads the environment. A value that can not be parsed is an error (ARG) and nothing changes.
 sennit_status knobs_read();
+
+// A SENNIT_* variable that is no knob gets a warning; each process warns once. No lock may be held.
+void knobs_warn_of_unknown();
 
 // The table itself, for `sennit info`. `index` is below knob_count().
 std::size_t knob_count();
