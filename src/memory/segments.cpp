@@ -11,6 +11,8 @@
 #include <cstring>
 #include <new>
 
+#include "runtime/process.hpp"
+
 namespace sennit::memory {
 namespace {
 
@@ -119,6 +121,7 @@ sennit_status segments_open(Rank &rank, int world_rank, int size) {
     // The zeros of the file are the initial values; a constructor would touch every page.
     rank.control = reinterpret_cast<ControlBlock *>(address);
     write_header(rank.control, world_rank, size);
+    process_show_control(rank);
     return SENNIT_OK;
 }
 
@@ -141,6 +144,7 @@ void segments_close(Rank &rank) {
             if ((rank.segments->used_slots[slot / 64] >> (slot % 64) & 1) != 0)
                 segment_destroy(rank, &rank.control->records[slot]);
         }
+        process_hide_control(rank);
         control_release(rank.control);
         rank.control = nullptr;
     }

@@ -25,7 +25,8 @@ struct Process {
     bool in_use[kRanksPerProcess] = {};    // claimed, perhaps not yet published
     bool published[kRanksPerProcess] = {};
     int published_count = 0;
-    std::uint64_t cookie = 0;  // see process_cookie(); 0: not chosen yet
+    ControlBlock *controls[kRanksPerProcess] = {};  // shown by process_show_control()
+    std::uint64_t cookie = 0;                       // see process_cookie(); 0: not chosen yet
     bool fork_handler_set = false;
     std::atomic<bool> forked_child{false};
 };
@@ -120,6 +121,8 @@ sennit_status process_claim_rank(Rank **rank) {
         process.fork_handler_set = pthread_atfork(nullptr, nullptr, after_fork_in_child) == 0;
     const sennit_status status = claim(rank);
     process_unlock();
+    // The log may be the program's own function, which may call Sennit.
+    if (status == SENNIT_OK) runtime::knobs_warn_of_unknown();
     return status;
 }
 
@@ -160,6 +163,28 @@ int process_rank_count() {
     const int count = process.published_count;
     process_unlock();
     return count;
+}
+
+void process_show_control(const Rank &rank) {
+    process_lock();
+    if (rank.process_slot >= 0) process.controls[rank.process_slot] = rank.control;
+    process_unlock();
+}
+
+void process_hide_control(const Rank &rank) {
+    process_lock();
+    if (rank.process_slot >= 0) process.controls[rank.process_slot] = nullptr;
+    process_unlock();
+}
+
+bool process_use_control(ControlBlock *control, void (*use)(ControlBlock *control)) {
+    process_lock();
+    bool found = false;
+    for (const ControlBlock *shown : process.controls)
+        if (shown == control && control != nullptr) found = true;
+    if (found) use(control);
+    process_unlock();
+    return found;
 }
 
 std::uint64_t process_cookie() {

@@ -33,9 +33,13 @@ class Inproc final : public LoadStoreTransport {
         std::memcpy(&blob, addresses_[peer].bytes, sizeof blob);
         if (blob.process_cookie != process_cookie()) return {Reason::Code::other_process, 0};
         auto *control = reinterpret_cast<ControlBlock *>(blob.control_address);
-        if (control->header.magic != kControlMagic || control->header.rank != peer)
+        // The peer may have given its start up after it had sent the address.
+        if (!process_use_control(control, memory::control_use))
             return {Reason::Code::wrong_content, 0};
-        memory::control_use(control);
+        if (control->header.magic != kControlMagic || control->header.rank != peer) {
+            memory::control_release(control);
+            return {Reason::Code::wrong_content, 0};
+        }
         rank_->peers[peer].control = control;
         return {Reason::Code::taken, 0};
     }
