@@ -1,0 +1,347 @@
+// One rank of a job in which something goes wrong. Started by faults_test.py under `sennit run`;
+// the argument names what goes wrong. A rank for which all went as promised prints "as promised".
+#include <sennit/sennit.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <dirent.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+constexpr double kSoon = 1.0;  // seconds in which the end of a rank must be noticed
+constexpr std::size_t kMebi = std::size_t{1} << 20;
+
+[[noreturn]] void fail(const std::string &text) {
+    const sennit_error *error = sennit_last_error();
+    std::fprintf(stderr, "rank %d: %s (last error: %s from %s about %d: %s)\n", sennit_rank(),
+                 text.c_str(), sennit_status_string(error->status), error->operation, error->peer,
+                 error->text);
+    std::exit(1);
+}
+
+void require(bool is_true, const char *text) {
+    if (!is_true) fail(text);
+}
+
+void expect(sennit_status found, sennit_status wanted, const char *what) {
+    if (found != wanted)
+        fail(std::string(what) + " gave " + sennit_status_string(found) + " and not " +
+             sennit_status_string(wanted));
+}
+
+void sleep_ms(int milliseconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+// The time at which the victim ended, in memory that outlives it.
+struct Scene {
+    int victim = 0;
+    sennit_gptr segment = SENNIT_GPTR_NULL;
+    std::atomic<double> *ended_at = nullptr;
+};
+
+Scene open_scene() {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    Scene scene;
+    scene.victim = sennit_size() - 1;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 4096, 0, 0, &scene.segment), SENNIT_OK, "alloc");
+    scene.ended_at =
+        static_cast<std::atomic<double> *>(sennit_ptr(sennit_gptr_at(scene.segment, scene.victim)));
+    require(scene.ended_at != nullptr, "the victim's memory is mapped");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the first barrier");
+    return scene;
+}
+
+void die(const Scene &scene) {
+    *scene.ended_at = sennit_wtime();
+    (void)raise(SIGKILL);
+}
+
+// A survivor's call has returned: with PEER_LOST, in time, and naming the victim.
+void expect_lost(const Scene &scene, sennit_status status, const char *call) {
+    const double now = sennit_wtime();
+    expect(status, SENNIT_ERR_PEER_LOST, call);
+    require(std::string(sennit_last_error()->operation) == call, "the error names the call");
+    require(sennit_last_error()->peer == scene.victim, "the error names the rank that ended");
+    require(*scene.ended_at > 0, "the victim had ended");
+    if (now - *scene.ended_at > kSoon)
+        fail("it took " + std::to_string(now - *scene.ended_at) + " s to notice");
+}
+
+// What is left of the job works: memory of all ranks can be used, and the end is bounded.
+void leave(const Scene &scene) {
+    std::uint64_t word = 7;
+    for (int peer = 0; peer < sennit_size(); ++peer) {
+        if (peer == scene.victim) continue;
+        const sennit_gptr place =
+            sennit_gptr_add(sennit_gptr_at(scene.segment, peer), 64 + 8 * sennit_rank());
+        const sennit_status status = sennit_put(place, &word, sizeof word);
+        // A survivor that was faster has left already.
+        require(status == SENNIT_OK || status == SENNIT_ERR_NOT_REGISTERED ||
+                    status == SENNIT_ERR_PEER_LOST,
+                "memory of survivors can be used");
+    }
+    const double start = sennit_wtime();
+    const sennit_status status = sennit_finalize();
+    require(status == SENNIT_ERR_PEER_LOST || status == SENNIT_ERR_STATE, "finalize tells it too");
+    require(sennit_wtime() - start < 2 * kSoon, "finalize does not wait for a rank that ended");
+}
+
+// ---------------------------------------------------------------- a rank ends, the others wait
+
+void others_wait_in_a_barrier(int victim_sleeps_ms) {
+    const Scene scene = open_scene();
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(victim_sleeps_ms);
+        die(scene);
+    }
+    expect_lost(scene, sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "sennit_barrier");
+    leave(scene);
+}
+
+void others_wait_in_an_allocation() {
+    const Scene scene = open_scene();
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    sennit_gptr made{5, 5, 5};
+    expect_lost(scene, sennit_alloc(SENNIT_TEAM_WORLD, 100, 0, 0, &made), "sennit_alloc");
+    require(made.segment == 5, "an allocation that failed gives nothing");
+    leave(scene);
+}
+
+void others_wait_in_a_free() {
+    Scene scene = open_scene();
+    sennit_gptr other;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 100, 0, 0, &other), SENNIT_OK, "alloc");
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    expect_lost(scene, sennit_free(other), "sennit_free");
+    leave(scene);
+}
+
+void others_wait_in_finalize() {
+    const Scene scene = open_scene();
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    const sennit_status status = sennit_finalize();
+    const double now = sennit_wtime();
+    expect(status, SENNIT_ERR_PEER_LOST, "sennit_finalize");
+    require(sennit_last_error()->peer == scene.victim, "the error names the rank that ended");
+    // The victim's memory is gone; the rank itself died 50 ms after the barrier.
+    require(now > 0 && sennit_initialized() == 0, "the survivor is no rank any more");
+}
+
+// Rank 1 is busy elsewhere and will come; rank 0 must not wait for it to learn of the death.
+void a_third_rank_is_late() {
+    const Scene scene = open_scene();
+    require(sennit_size() == 3, "for three ranks");
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    if (sennit_rank() == 1) sleep_ms(3000);
+    const double start = sennit_wtime();
+    const sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
+    if (sennit_rank() == 0) {
+        expect_lost(scene, status, "sennit_barrier");
+    } else {
+        expect(status, SENNIT_ERR_PEER_LOST, "sennit_barrier");
+        require(sennit_wtime() - start < kSoon, "who comes late is told at once");
+    }
+    leave(scene);
+}
+
+void a_rank_exits_without_finalize() {
+    const Scene scene = open_scene();
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        *scene.ended_at = sennit_wtime();
+        _exit(0);
+    }
+    expect_lost(scene, sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "sennit_barrier");
+    leave(scene);
+}
+
+// The victim leaves while the others want one barrier more.
+void a_rank_finalizes_early() {
+    const Scene scene = open_scene();
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        *scene.ended_at = sennit_wtime();
+        (void)sennit_finalize();
+        sleep_ms(1500);  // lives on, so that it is not its death that is noticed
+        return;
+    }
+    // The first may meet the victim's own last barrier.
+    const double start = sennit_wtime();
+    sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
+    if (status == SENNIT_OK) status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
+    expect(status, SENNIT_ERR_PEER_LOST, "sennit_barrier");
+    require(sennit_last_error()->peer == scene.victim, "the error names the rank that left");
+    require(sennit_wtime() - start < kSoon + 0.1, "it was noticed in time");
+    (void)sennit_finalize();
+}
+
+// ---------------------------------------------------------------- nothing is left to give
+
+rlim_t soft_limit(int resource, rlim_t wanted) {
+    rlimit limit{};
+    require(getrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0, "getrlimit");
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    require(setrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0, "setrlimit");
+    return before;
+}
+
+std::size_t address_space_in_use() {
+    std::size_t pages = 0;
+    std::FILE *file = std::fopen("/proc/self/statm", "r");
+    require(file != nullptr && std::fscanf(file, "%zu", &pages) == 1, "/proc/self/statm");
+    (void)std::fclose(file);
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+int descriptors_in_use() {
+    int most = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    require(folder != nullptr, "/proc/self/fd");
+    while (const dirent *entry = readdir(folder))
+        if (std::atoi(entry->d_name) > most) most = std::atoi(entry->d_name);
+    (void)closedir(folder);
+    return most + 1;
+}
+
+// The job goes on after an allocation that failed on one rank.
+void expect_healthy() {
+    sennit_gptr segment;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 1000, 0, 0, &segment), SENNIT_OK, "a small allocation");
+    const int next = (sennit_rank() + 1) % sennit_size();
+    const std::uint64_t word = static_cast<std::uint64_t>(sennit_rank());
+    expect(sennit_put(sennit_gptr_at(segment, next), &word, 8), SENNIT_OK, "a put");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "a barrier");
+    std::uint64_t found = 99;
+    expect(sennit_get(&found, segment, 8), SENNIT_OK, "a get");
+    require((found + 1) % static_cast<std::uint64_t>(sennit_size()) ==
+                static_cast<std::uint64_t>(sennit_rank()),
+            "the put arrived");
+    expect(sennit_free(segment), SENNIT_OK, "a free");
+}
+
+void one_rank_has_a_limit(int resource, rlim_t limit, std::size_t bytes) {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    for (int culprit = 0; culprit < sennit_size(); ++culprit) {
+        const bool mine = culprit == sennit_rank();
+        rlim_t before = 0;
+        if (mine)
+            before = soft_limit(resource,
+                                resource == RLIMIT_AS ? address_space_in_use() + limit : limit);
+        sennit_gptr made{3, 3, 3};
+        expect(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 0, 0, &made), SENNIT_ERR_NOMEM,
+               "an allocation over the limit");
+        if (mine) {
+            expect(sennit_alloc_local(bytes, 0, 0, &made), SENNIT_ERR_NOMEM, "a local one");
+            (void)soft_limit(resource, before);
+        }
+        require(made.segment == 3, "an allocation that failed gives nothing");
+        expect_healthy();
+    }
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+}
+
+// Nearly no descriptors on one rank: start fails everywhere and soon; later it works.
+void one_rank_has_few_descriptors() {
+    const int victim = 1;
+    for (int spare = 0; spare < 6; ++spare) {
+        const bool mine = std::atoi(std::getenv("SENNIT_RANK")) == victim;
+        rlim_t before = 0;
+        if (mine)
+            before = soft_limit(RLIMIT_NOFILE, static_cast<rlim_t>(descriptors_in_use() + spare));
+        const double start = sennit_wtime();
+        const sennit_status status = sennit_init(nullptr);
+        if (mine) (void)soft_limit(RLIMIT_NOFILE, before);
+        require(sennit_wtime() - start < 10, "it did not take the time limit of init");
+        if (status == SENNIT_OK) {
+            expect(sennit_finalize(), SENNIT_OK, "finalize");
+        } else if (mine) {
+            require(status == SENNIT_ERR_OS || status == SENNIT_ERR_BOOTSTRAP ||
+                        status == SENNIT_ERR_NOMEM,
+                    "the rank without descriptors says so");
+        } else {
+            expect(status, SENNIT_ERR_BOOTSTRAP, "init beside a rank without descriptors");
+        }
+    }
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    expect_healthy();
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+}
+
+void the_table_of_segments_is_full() {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    std::vector<sennit_gptr> segments;
+    sennit_gptr made{3, 3, 3};
+    for (;;) {
+        const sennit_status status = sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &made);
+        if (status != SENNIT_OK) {
+            expect(status, SENNIT_ERR_NOMEM, "one allocation too many");
+            break;
+        }
+        segments.push_back(made);
+        require(segments.size() <= 16384, "the limit is kept");
+    }
+    require(segments.size() > 10000, "there is room for many segments");
+    sennit_gptr local;
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "a barrier");
+    const std::uint64_t word = 4;
+    expect(sennit_put(segments.back(), &word, 8), SENNIT_OK, "a put");
+    expect(sennit_free(segments.back()), SENNIT_OK, "a free");
+    segments.pop_back();
+    expect(sennit_alloc_local(8, 0, 0, &local), SENNIT_OK, "the place that became free");
+    expect(sennit_free(local), SENNIT_OK, "its free");
+    for (const sennit_gptr segment : segments)
+        expect(sennit_free(segment), SENNIT_OK, "a free");
+    expect_healthy();
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+}
+
+void run(const std::string &what) {
+    if (what == "death_in_barrier") return others_wait_in_a_barrier(20);
+    if (what == "death_in_long_barrier") return others_wait_in_a_barrier(400);
+    if (what == "death_in_alloc") return others_wait_in_an_allocation();
+    if (what == "death_in_free") return others_wait_in_a_free();
+    if (what == "death_in_finalize") return others_wait_in_finalize();
+    if (what == "late_third") return a_third_rank_is_late();
+    if (what == "exit") return a_rank_exits_without_finalize();
+    if (what == "early_finalize") return a_rank_finalizes_early();
+    if (what == "address_space") return one_rank_has_a_limit(RLIMIT_AS, 64 * kMebi, 512 * kMebi);
+    if (what == "file_size") return one_rank_has_a_limit(RLIMIT_FSIZE, 16 * kMebi, 64 * kMebi);
+    if (what == "descriptors") return one_rank_has_few_descriptors();
+    if (what == "segments") return the_table_of_segments_is_full();
+    fail("there is no scene " + what);
+}
+
+}  // namespace
+
+int main(int count, char **words) {
+    if (count != 2) return 2;
+    (void)alarm(120);
+    run(words[1]);
+    std::printf("as promised\n");
+    return 0;
+}

@@ -1,0 +1,162 @@
+// The environment: values that are wrong, names that are unknown, and where messages go. Each test
+// runs in a process of its own, because warnings are said once.
+#include <gtest/gtest.h>
+#include <sennit/sennit.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+namespace {
+
+struct Lines {
+    std::mutex lock;
+    std::vector<std::string> texts;
+    std::vector<sennit_log_level> levels;
+
+    int count(const std::string &part) const {
+        int found = 0;
+        for (const std::string &text : texts)
+            found += text.find(part) != std::string::npos ? 1 : 0;
+        return found;
+    }
+};
+
+void keep(void *context, sennit_log_level level, const char *text) {
+    auto &lines = *static_cast<Lines *>(context);
+    const std::lock_guard<std::mutex> guard(lines.lock);
+    lines.texts.emplace_back(text);
+    lines.levels.push_back(level);
+}
+
+sennit_status start_and_stop() {
+    const sennit_status status = sennit_init(nullptr);
+    return status == SENNIT_OK ? sennit_finalize() : status;
+}
+
+}  // namespace
+
+// Broken by a value that is taken for 0 or the default when it is not understood.
+TEST(knobs, a_value_that_is_none_ends_init_and_names_the_knob) {
+    const struct {
+        const char *name;
+        const char *value;
+        sennit_status wanted;
+    } wrong[] = {
+        {"SENNIT_LOG", "loud", SENNIT_ERR_ARG},
+        {"SENNIT_PATHS", "self,teleport", SENNIT_ERR_ARG},
+        {"SENNIT_BOOTSTRAP", "carrier-pigeon", SENNIT_ERR_BOOTSTRAP},
+        {"SENNIT_INIT_TIMEOUT", "soon", SENNIT_ERR_ARG},
+        {"SENNIT_INIT_TIMEOUT", "-1", SENNIT_ERR_ARG},
+        {"SENNIT_INIT_TIMEOUT", "", SENNIT_ERR_ARG},
+        {"SENNIT_INIT_TIMEOUT", "nan", SENNIT_ERR_ARG},
+        {"SENNIT_INIT_TIMEOUT", "1e99", SENNIT_ERR_ARG},
+        {"SENNIT_FINALIZE_TIMEOUT", "5 s", SENNIT_ERR_ARG},
+        {"SENNIT_TIMEOUT", "0x", SENNIT_ERR_ARG},
+        {"SENNIT_REPORT", "perhaps", SENNIT_ERR_ARG},
+    };
+    for (const auto &one : wrong) {
+        SCOPED_TRACE(std::string(one.name) + "=" + one.value);
+        (void)setenv(one.name, one.value, 1);
+        EXPECT_STREQ(sennit_status_string(sennit_init(nullptr)), sennit_status_string(one.wanted));
+        EXPECT_NE(std::strstr(sennit_last_error()->text, one.name), nullptr)
+            << sennit_last_error()->text;
+        EXPECT_EQ(sennit_initialized(), 0);
+        (void)unsetenv(one.name);
+        EXPECT_EQ(start_and_stop(), SENNIT_OK) << sennit_last_error()->text;
+    }
+    const std::string longer(5000, 'x');
+    (void)setenv("SENNIT_PATHS", longer.c_str(), 1);
+    EXPECT_EQ(sennit_init(nullptr), SENNIT_ERR_ARG);
+    (void)unsetenv("SENNIT_PATHS");
+}
+
+// Broken by a value that is read once and kept, or not shown by sennit_knob_get.
+TEST(knobs, values_are_read_at_each_start_and_can_be_asked_for) {
+    (void)setenv("SENNIT_TIMEOUT", "2.5", 1);
+    EXPECT_EQ(start_and_stop(), SENNIT_OK);
+    sennit_knob knob;
+    bool found = false;
+    for (int index = 0; sennit_knob_get(index, &knob) == SENNIT_OK; ++index) {
+        EXPECT_EQ(std::strncmp(knob.name, "SENNIT_", 7), 0);
+        EXPECT_STRNE(knob.type, "");
+        EXPECT_STRNE(knob.help, "");
+        if (std::strcmp(knob.name, "SENNIT_TIMEOUT") != 0) continue;
+        found = true;
+        EXPECT_STREQ(knob.value, "2.5");
+        EXPECT_EQ(knob.is_set, 1);
+    }
+    EXPECT_EQ(sennit_last_error()->status, SENNIT_ERR_RANGE);
+    EXPECT_TRUE(found);
+    (void)unsetenv("SENNIT_TIMEOUT");
+    EXPECT_EQ(start_and_stop(), SENNIT_OK);
+    for (int index = 0; sennit_knob_get(index, &knob) == SENNIT_OK; ++index)
+        if (std::strcmp(knob.name, "SENNIT_TIMEOUT") == 0) {
+            EXPECT_STREQ(knob.value, knob.default_value);
+            EXPECT_EQ(knob.is_set, 0);
+        }
+}
+
+// Broken by a warning at every start, or none, or one about what Sennit sets itself.
+TEST(knobs, unknown_names_are_warned_of_once) {
+    Lines lines;
+    ASSERT_EQ(sennit_log_set(keep, &lines, SENNIT_LOG_WARNING), SENNIT_OK);
+    (void)setenv("SENNIT_FROBNICATE", "1", 1);
+    (void)setenv("SENNIT_RANKS", "4", 1);
+    (void)setenv("SENNITARIUM", "1", 1);
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(start_and_stop(), SENNIT_OK);
+    EXPECT_EQ(lines.count("SENNIT_FROBNICATE"), 1);
+    EXPECT_EQ(lines.count("SENNIT_RANKS"), 1);
+    EXPECT_EQ(lines.count("SENNITARIUM"), 0);
+    for (const sennit_log_level level : lines.levels)
+        EXPECT_EQ(level, SENNIT_LOG_WARNING);
+    ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
+}
+
+// Broken by a level that does not hold, or lines with a newline in them.
+TEST(knobs, the_log_goes_to_the_function_that_was_set_up_to_its_level) {
+    Lines lines;
+    (void)setenv("SENNIT_UNKNOWN_BY_ALL", "1", 1);
+    ASSERT_EQ(sennit_log_set(keep, &lines, SENNIT_LOG_ERROR), SENNIT_OK);
+    EXPECT_EQ(start_and_stop(), SENNIT_OK);
+    EXPECT_EQ(lines.count("SENNIT_UNKNOWN_BY_ALL"), 0) << "a warning came although errors only";
+    ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
+}
+
+// Broken by a lock that is held while the program's function is called.
+TEST(knobs, a_log_function_may_call_sennit) {
+    (void)alarm(20);  // ends the test where it would hang
+    (void)setenv("SENNIT_UNKNOWN_AS_WELL", "1", 1);
+    static int calls = 0;
+    const auto call_back = [](void *, sennit_log_level, const char *) {
+        ++calls;
+        std::uint64_t word = 0;
+        EXPECT_EQ(sennit_put(SENNIT_GPTR_NULL, &word, 8), SENNIT_ERR_STATE);
+        EXPECT_EQ(sennit_rank(), -1);
+    };
+    ASSERT_EQ(sennit_log_set(call_back, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
+    EXPECT_EQ(start_and_stop(), SENNIT_OK);
+    EXPECT_GT(calls, 0);
+    ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
+    (void)alarm(0);
+}
+
+// Broken by a report that is not one line, or comes unasked.
+TEST(knobs, the_report_is_one_line_when_asked_for) {
+    Lines lines;
+    ASSERT_EQ(sennit_log_set(keep, &lines, SENNIT_LOG_INFO), SENNIT_OK);
+    EXPECT_EQ(start_and_stop(), SENNIT_OK);
+    EXPECT_EQ(lines.count("1 rank"), 0);
+    (void)setenv("SENNIT_REPORT", "1", 1);
+    EXPECT_EQ(start_and_stop(), SENNIT_OK);
+    (void)unsetenv("SENNIT_REPORT");
+    EXPECT_EQ(lines.count("1 rank"), 1);
+    for (const std::string &text : lines.texts)
+        EXPECT_EQ(text.find('\n'), std::string::npos);
+    ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
+}
