@@ -11,7 +11,7 @@
 #                        [LABELS label...] [QUICK_RANKS n...] [TIMEOUT seconds] [RUN_ARGS word...]
 #                        [ENVIRONMENT K=V...] [NOT_UNDER sanitizer...])
 #       one test for every number of ranks and every path, under `sennit run -n N`; with QUICK_RANKS the
-#       other numbers of ranks are `full`
+#       other numbers of ranks are `full`; fails too when processes, files or sockets are left behind
 #   sennit_add_mpi_test(NAME name MPI openmpi|mpich PROGRAM target [ARGS ...] [RANKS n...] [LABELS ...]
 #                       [TIMEOUT seconds] [NOT_UNDER sanitizer...])
 #       the same under the launcher of that MPI
@@ -148,6 +148,11 @@ function(sennit_add_rank_test)
         set(ARG_PATHS default)
     endif()
     math(EXPR outer "${ARG_TIMEOUT} + 15")
+    # Fails the test when processes, files or sockets are left of it.
+    set(watch "")
+    if(SENNIT_HAVE_PYTHON)
+        set(watch "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tests/support/leftovers.py" --within 2 --)
+    endif()
     foreach(path IN LISTS ARG_PATHS)
         foreach(ranks IN LISTS ARG_RANKS)
             set(name "${ARG_NAME}.${path}.${ranks}")
@@ -159,7 +164,7 @@ function(sennit_add_rank_test)
             if(ARG_QUICK_RANKS AND NOT ranks IN_LIST ARG_QUICK_RANKS)
                 set(labels full)
             endif()
-            add_test(NAME ${name} COMMAND ${SENNIT_TEST_PREFIX} $<TARGET_FILE:sennit_cli> run -n ${ranks}
+            add_test(NAME ${name} COMMAND ${watch} ${SENNIT_TEST_PREFIX} $<TARGET_FILE:sennit_cli> run -n ${ranks}
                 --timeout ${ARG_TIMEOUT} ${ARG_RUN_ARGS} $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGS})
             sennit_test_properties(${name} "${labels}" ${outer} ${ranks} "${environment}")
         endforeach()

@@ -58,7 +58,8 @@ enum Needs : unsigned {
     kThreads = 8,       // the ranks are threads of one process
     kNoWorld = 16,      // the test itself calls sennit_init and sennit_finalize
     kFreeThreads = 32,  // waits outside Sennit, which a simulated network in lockstep can not bear
-    kOnce = 64          // long, and hardly different with another seed: runs with the first only
+    kOnce = 64,         // long, and hardly different with another seed: runs with the first only
+    kFences = 128  // orders loads and stores by fences, which the thread sanitizer has no idea of
 };
 
 // One rank in one test.

@@ -75,6 +75,7 @@ bool fits(const Test &test, int size, std::uint64_t seed) {
     if ((test.needs & kTwoRanks) != 0 && size < 2) return false;
     if ((test.needs & kLoadStore) != 0 && sim && size > 1) return false;
     if ((test.needs & kProcesses) != 0 && threads) return false;
+    if ((test.needs & kFences) != 0 && !sim && under_thread_sanitizer()) return false;
     if ((test.needs & kThreads) != 0 && !threads) return false;
     if ((test.needs & kFreeThreads) != 0 && paths_have("lockstep=1")) return false;
     return true;

@@ -301,7 +301,7 @@ RANK_TEST(transfer, all_ranks_put_to_all_ranks_at_once, kAnything) {
 
 // Broken by a fence that does not order, or rails that overtake across it. The reader polls the
 // flag that was put last.
-RANK_TEST(transfer, puts_before_a_fence_arrive_before_puts_after_it, kTwoRanks) {
+RANK_TEST(transfer, puts_before_a_fence_arrive_before_puts_after_it, kTwoRanks | kFences) {
     const std::size_t bytes = 1000;
     const sennit_gptr segment = it.allocate(2048);
     const sennit_gptr flag = sennit_gptr_add(segment, 2040);
