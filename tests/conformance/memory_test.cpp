@@ -1,6 +1,10 @@
 // Segments: collective and local allocation, free, pointers.
 #include "harness.hpp"
 
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <map>
 #include <set>
 
 using namespace conformance;
@@ -23,6 +27,23 @@ void expect_refused(Ranks &it, sennit_gptr stale) {
     it.is(sennit_last_error()->status, SENNIT_ERR_NOT_REGISTERED);
     it.is(sennit_segment_bytes(stale, &bytes), SENNIT_ERR_NOT_REGISTERED);
     it.equal(bytes, 77u);
+}
+
+// What the memory files that this process holds take, each counted once.
+std::size_t bytes_in_memory_files() {
+    std::map<ino_t, std::size_t> files;
+    for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code error;
+        const auto name = std::filesystem::read_symlink(entry.path(), error).string();
+        struct stat found {};
+        if (name.find("memfd:sennit") == std::string::npos) continue;
+        if (stat(entry.path().c_str(), &found) == 0)
+            files[found.st_ino] = static_cast<std::size_t>(found.st_blocks) * 512;
+    }
+    std::size_t sum = 0;
+    for (const auto &[number, bytes] : files)
+        sum += bytes;
+    return sum;
 }
 
 // Owner fills its piece; after the barrier every rank reads its neighbour's.
@@ -168,6 +189,27 @@ RANK_TEST(memory, memory_that_is_used_again_is_zero, kAnything) {
         it.ok(sennit_put(sennit_gptr_at(segment, it.next()), data.data(), bytes));
         it.free(segment);
     }
+}
+
+// Broken by a free that keeps the pages: a program that allocates and frees would run out of
+// memory.
+RANK_TEST(memory, the_pages_of_freed_segments_go_back, kOnce) {
+    const std::size_t bytes = std::size_t{4} << 20;
+    std::vector<std::uint8_t> data(bytes, 1);
+    for (int round = 0; round < 6; ++round) {
+        const sennit_gptr segment = it.allocate(bytes);
+        it.ok(sennit_put(segment, data.data(), bytes));
+        it.free(segment);
+        sennit_gptr local;
+        it.ok(sennit_alloc_local(bytes, 0, 0, &local));
+        it.ok(sennit_put(local, data.data(), bytes));
+        it.ok(sennit_free(local));
+    }
+    it.barrier();
+    // Half of what one round took, of all ranks whose files this process holds.
+    it.require(bytes_in_memory_files() < bytes * static_cast<std::size_t>(it.size),
+               "the memory files are nearly empty");
+    it.barrier();
 }
 
 // Broken by a free that takes other names for the same segment, or one in its middle.
