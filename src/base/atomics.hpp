@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace sennit {
 
@@ -61,6 +62,28 @@ inline bool copy_word(void *destination, const void *source) {
 #endif
     return true;
 #endif
+}
+
+// Whole 32-bit words of a record that others copy while it changes and then throw away: the copies
+// may mix old and new words, and no access is a race. `bytes` is a multiple of 4.
+inline void store_words(void *shared, const void *from, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += 4) {
+        std::uint32_t word;
+        std::memcpy(&word, static_cast<const char *>(from) + at, sizeof word);
+        // relaxed: the word that makes the record live comes after, with release.
+        __atomic_store_n(reinterpret_cast<std::uint32_t *>(static_cast<char *>(shared) + at), word,
+                         __ATOMIC_RELAXED);
+    }
+}
+
+inline void load_words(void *to, const void *shared, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += 4) {
+        // relaxed: the caller looks at the record's words of life before and after.
+        const std::uint32_t word = __atomic_load_n(
+            reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(shared) + at),
+            __ATOMIC_RELAXED);
+        std::memcpy(static_cast<char *>(to) + at, &word, sizeof word);
+    }
 }
 
 // Orders this thread's earlier stores before its later ones.

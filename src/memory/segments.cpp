@@ -105,6 +105,30 @@ sennit_status place(Rank &rank, const SegmentWish &wish, SegmentRecord *record) 
     return SENNIT_OK;
 }
 
+// The segment that `draft` describes goes live in the slot; its memory is there. `id` 0: one made
+// from the slot.
+SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, SegmentRecord &draft) {
+    SegmentRecord &record = rank.control->records[slot];
+    mark_slot(*rank.segments, slot, true);
+    draft.actor = AtomicsActor::processor;
+    draft.version = 1;
+    draft.owner_slot = slot;
+    // The epoch outlives the segment: the slot's next tenant gets another generation from it.
+    draft.epoch = record.epoch + 1;
+    if (draft.epoch == 0) draft.epoch = 1;
+    if (id == 0) id = make_id(kLocalSlot, slot, generation_of_epoch(draft.epoch));
+    // All but `id` and `live`. A peer may still copy the slot, after the last tenant.
+    constexpr std::size_t kFirst = offsetof(SegmentRecord, kind);
+    constexpr std::size_t kLast = offsetof(SegmentRecord, live);
+    store_words(reinterpret_cast<std::byte *>(&record) + kFirst,
+                reinterpret_cast<const std::byte *>(&draft) + kFirst, kLast - kFirst);
+    // SYNC segment-live: pairs with the acquires in path::read_record() and sim's land_part(); the
+    // record and its zeroed memory come before.
+    record.live.store(draft.epoch, std::memory_order_release);
+    record.id.store(id, std::memory_order_release);
+    return &record;
+}
+
 }  // namespace
 
 sennit_status segments_open(Rank &rank, int world_rank, int size) {
@@ -160,30 +184,17 @@ sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord 
     if (!find_free_slot(own, &slot))
         return fail(SENNIT_ERR_NOMEM, "the rank has %zu segments, which is the most",
                     kSegmentsPerTeam);
-    SegmentRecord &record = rank.control->records[slot];
-    const sennit_status status = place(rank, wish, &record);
+    SegmentRecord draft{};
+    const sennit_status status = place(rank, wish, &draft);
     if (status != SENNIT_OK) return status;
-    mark_slot(own, slot, true);
     struct stat identity {};
     (void)fstat(rank.memory_file, &identity);
-    record.kind = wish.kind;
-    record.mechanism = Mechanism::file;
-    record.actor = AtomicsActor::processor;
-    record.version = 1;
-    record.flags = wish.flags;
-    record.mapping_device = identity.st_dev;
-    record.mapping_inode = identity.st_ino;
-    record.owner_slot = slot;
-    // The epoch outlives the segment: the slot's next tenant gets another generation from it.
-    if (++record.epoch == 0) record.epoch = 1;
-    const std::uint32_t id = wish.kind == SegmentKind::local
-                                 ? make_id(kLocalSlot, slot, generation_of_epoch(record.epoch))
-                                 : wish.id;
-    // SYNC segment-live: pairs with the acquires in path::read_record() and sim's land_part(); the
-    // record and its zeroed memory come before.
-    record.live.store(record.epoch, std::memory_order_release);
-    record.id.store(id, std::memory_order_release);
-    *out = &record;
+    draft.kind = wish.kind;
+    draft.mechanism = Mechanism::file;
+    draft.flags = wish.flags;
+    draft.mapping_device = identity.st_dev;
+    draft.mapping_inode = identity.st_ino;
+    *out = publish(rank, slot, wish.kind == SegmentKind::local ? 0 : wish.id, draft);
     return SENNIT_OK;
 }
 

@@ -276,7 +276,7 @@ bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy) {
     const SegmentRecord &record = control_of(rank, peer)->records[memory::index_of(id)];
     // SYNC segment-live: pairs with the release in segment_create(); the record comes before.
     if (record.id.load(std::memory_order_acquire) != id) return false;
-    std::memcpy(static_cast<void *>(copy), static_cast<const void *>(&record), sizeof *copy);
+    load_words(copy, &record, sizeof *copy);
     // Freed while it was copied: then the copy may be torn.
     // SYNC segment-end: pairs with the release fence in segment_destroy(); the copy comes before
     // the look.
