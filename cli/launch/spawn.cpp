@@ -1,7 +1,7 @@
 // Starting ranks by vfork: the child runs on the keeper's memory until it becomes the program,
-// which spares the copy of the page tables and tells the keeper at once whether exec worked. The
-// child therefore only makes system calls on what was prepared before, and writes nothing but
-// `Outcome`.
+// which spares the copy of the page tables. The child therefore only makes system calls on what was
+// prepared before. A pipe that exec closes tells the keeper what failed: memory would not where
+// vfork is a fork, as under sanitizers.
 #include "launch/spawn.hpp"
 
 #include <fcntl.h>
@@ -19,9 +19,30 @@
 namespace sennit::cli {
 namespace {
 
+enum class Step : int { none, prctl, setpgid, dup2, fcntl, exec };
+
+const char *name_of(Step step) {
+    switch (step) {
+        case Step::none:
+            return "pipe";
+        case Step::prctl:
+            return "prctl";
+        case Step::setpgid:
+            return "setpgid";
+        case Step::dup2:
+            return "dup2";
+        case Step::fcntl:
+            return "fcntl";
+        case Step::exec:
+            return "exec";
+    }
+    return "";
+}
+
+// What the child writes into the pipe when it gives up.
 struct Outcome {
-    int error;
-    const char *step;
+    int error = 0;
+    Step step = Step::none;
 };
 
 struct Prepared {
@@ -34,28 +55,28 @@ struct Prepared {
     const sigset_t *mask;
     rlimit descriptors;
     pid_t keeper;
-    Outcome *outcome;
+    int outcome;  // writing end, close-on-exec
 };
 
-[[noreturn]] void give_up(const Prepared &prepared, const char *step) {
-    prepared.outcome->error = errno;
-    prepared.outcome->step = step;
+[[noreturn]] void give_up(const Prepared &prepared, Step step) {
+    const Outcome outcome{errno, step};
+    (void)!write(prepared.outcome, &outcome, sizeof outcome);
     _exit(kExitInternal);
 }
 
 // Only async-signal-safe calls: runs between vfork and exec.
 [[noreturn, gnu::noinline]] void become_rank(const Prepared &prepared) {
     // The keeper is the child's parent: if it dies by SIGKILL, so does the rank.
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(prepared, "prctl");
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(prepared, Step::prctl);
     if (getppid() != prepared.keeper) _exit(kExitInternal);
     // A group, not a session: SIGTSTP has no effect in a group cut off from the terminal's session.
-    if (setpgid(0, 0) != 0) give_up(prepared, "setpgid");
+    if (setpgid(0, 0) != 0) give_up(prepared, Step::setpgid);
     if (dup2(prepared.files.standard_input, STDIN_FILENO) < 0 ||
         dup2(prepared.files.standard_output, STDOUT_FILENO) < 0 ||
         dup2(prepared.files.standard_error, STDERR_FILENO) < 0) {
-        give_up(prepared, "dup2");
+        give_up(prepared, Step::dup2);
     }
-    if (fcntl(prepared.files.control, F_SETFD, 0) != 0) give_up(prepared, "fcntl");
+    if (fcntl(prepared.files.control, F_SETFD, 0) != 0) give_up(prepared, Step::fcntl);
     if (prepared.cpus != nullptr) {
         // A CPU that went offline meanwhile is no reason not to run.
         (void)sched_setaffinity(0, prepared.cpus_bytes, prepared.cpus);
@@ -63,7 +84,7 @@ struct Prepared {
     (void)setrlimit(RLIMIT_NOFILE, &prepared.descriptors);
     (void)sigprocmask(SIG_SETMASK, prepared.mask, nullptr);
     execve(prepared.program, prepared.arguments, prepared.environment);
-    give_up(prepared, "exec");
+    give_up(prepared, Step::exec);
 }
 
 // Apart, so that no variable of the caller lives across the double return.
@@ -71,6 +92,23 @@ struct Prepared {
     const pid_t child = vfork();
     if (child == 0) become_rank(prepared);
     return child;
+}
+
+// Closes the pipe; waits, where vfork does not, until the child has become the program or given up.
+Outcome read_outcome(const int ends[2], pid_t child) {
+    const int error = errno;
+    close(ends[1]);
+    Outcome outcome;
+    if (child >= 0) {
+        ssize_t bytes = 0;
+        do {
+            bytes = read(ends[0], &outcome, sizeof outcome);
+        } while (bytes < 0 && errno == EINTR);
+        if (bytes != sizeof outcome) outcome = Outcome{};
+    }
+    close(ends[0]);
+    errno = error;
+    return outcome;
 }
 
 std::vector<char *> pointers(const std::vector<std::string> &strings) {
@@ -171,16 +209,23 @@ pid_t spawn_rank(const SpawnPlan &plan, int rank, const RankFiles &files, const 
     (void)getrlimit(RLIMIT_NOFILE, &descriptors);
     descriptors.rlim_cur = plan.descriptor_limit;
 
-    Outcome outcome{0, ""};
-    const Prepared prepared{
-        job.program.c_str(), arguments.data(),   environment.data(), files,    cpus,
-        cpus_bytes,          &job.original_mask, descriptors,        getpid(), &outcome};
-    const pid_t child = start(prepared);
-    if (child < 0) outcome = Outcome{errno, "vfork"};
+    int ends[2];
+    pid_t child = -1;
+    Outcome outcome;
+    step = "pipe";
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        const Prepared prepared{
+            job.program.c_str(), arguments.data(),   environment.data(), files,    cpus,
+            cpus_bytes,          &job.original_mask, descriptors,        getpid(), ends[1]};
+        step = "vfork";
+        child = start(prepared);
+        outcome = read_outcome(ends, child);
+    }
+    const int error = child < 0 ? errno : outcome.error;
     if (cpus != nullptr) CPU_FREE(cpus);
-    if (outcome.error == 0) return child;
-    step = outcome.step;
-    errno = outcome.error;
+    if (error == 0) return child;
+    if (child >= 0) step = name_of(outcome.step);
+    errno = error;
     return -1;  // a child that gave up is reaped by the keeper with all others
 }
 

@@ -53,7 +53,7 @@ def ranks_get_their_signals_and_limits_back(launcher):
     script = "grep -E 'SigBlk|SigIgn' /proc/self/status; ulimit -n"
     plain = launcher.watch.run(["sh", "-c", script])
     ranks = launcher.shell(1, script)
-    equal(ranks.stdout, plain.stdout)
+    equal(ranks.stdout, plain.stdout, ranks.stderr)
 
 
 def ranks_are_in_process_groups_of_their_own_in_the_same_session(launcher):

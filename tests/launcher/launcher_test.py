@@ -77,6 +77,9 @@ def main():
     # Cases are about these signals; whoever started this one may have them ignored.
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP):
         signal.signal(number, signal.SIG_DFL)
+    # A sanitizer in the launcher takes these for itself, so ranks would not get them back ignored.
+    for number in (signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGABRT):
+        signal.signal(number, signal.SIG_DFL)
     sennit, rank_program, name = sys.argv[1:]
     file, _, case = name.partition(".")
     function = getattr(importlib.import_module(f"cases_{file}"), case)
