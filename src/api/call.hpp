@@ -17,6 +17,9 @@ inline Rank *caller() {
 // The error of a call by a thread that is no rank.
 [[gnu::cold]] sennit_status no_rank(const char *operation);
 
+// The error of a call with a team that is none. Returns ARG.
+[[gnu::cold]] sennit_status no_team(std::uint32_t handle);
+
 inline sennit_status done(sennit_status status, const char *operation) {
     return status == SENNIT_OK ? SENNIT_OK : fail_in(status, operation);
 }

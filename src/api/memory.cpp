@@ -2,11 +2,11 @@
 #include <sennit/memory.h>
 
 #include "api/call.hpp"
-#include "coll/world.hpp"
 #include "memory/segments.hpp"
 #include "op/direct.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
+#include "team/allocate.hpp"
 
 namespace sennit::api {
 namespace {
@@ -69,19 +69,15 @@ sennit_status free_any(Rank &rank, sennit_gptr gptr) {
         return fail(SENNIT_ERR_ARG,
                     "the pointer has an offset, so it was not returned "
                     "by an allocation");
-    switch (memory::team_slot_of(gptr.segment)) {
-        case memory::kLocalSlot:
-            return free_local(rank, gptr);
-        case memory::kWorldSlot:
-            break;
-        default:
-            return not_live(gptr);
-    }
-    const coll::CollectiveCall call(rank);
+    if (memory::team_slot_of(gptr.segment) == memory::kLocalSlot) return free_local(rank, gptr);
+    team::Team *team = team::find_of_segment(rank, gptr.segment);
+    if (team == nullptr) return not_live(gptr);
+    // relaxed: find_of_segment() has acquired it.
+    const team::CollectiveCall call(*team, team->handle.load(std::memory_order_relaxed));
     if (call.status() != SENNIT_OK) return call.status();
     // Not live here means not live anywhere: all ranks allocate and free in the same order.
-    if (!coll::is_live(rank, gptr.segment)) return not_live(gptr);
-    return coll::free_segment(rank, gptr.segment);
+    if (!team::is_live(*team, gptr.segment)) return not_live(gptr);
+    return team::free_segment(rank, *team, gptr.segment);
 }
 
 }  // namespace
@@ -97,16 +93,16 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
     const char *const name = "sennit_alloc";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    if (team.handle != SENNIT_TEAM_WORLD.handle)
-        return fail_in(fail(SENNIT_ERR_ARG, "team %u does not exist", team.handle), name);
+    team::Team *found = team::find(*rank, team.handle);
+    if (found == nullptr) return fail_in(no_team(team.handle), name);
     // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
-    coll::AllocationWish wish{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
+    team::AllocationWish wish{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
                               check(bytes, alignment, flags)};
     if (wish.refused == SENNIT_OK && gptr == nullptr)
         wish.refused = fail(SENNIT_ERR_ARG, "gptr is null");
-    const coll::CollectiveCall call(*rank);
+    const team::CollectiveCall call(*found, team.handle);
     if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
-    return done(coll::allocate(*rank, wish, gptr), name);
+    return done(team::allocate(*rank, *found, wish, gptr), name);
 }
 
 sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,

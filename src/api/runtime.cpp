@@ -25,6 +25,10 @@ sennit_status no_rank(const char *operation) {
     return fail_in(fail(SENNIT_ERR_STATE, "%s", text), operation);
 }
 
+sennit_status no_team(std::uint32_t handle) {
+    return fail(SENNIT_ERR_ARG, "team %u does not exist, or not with this rank", handle);
+}
+
 namespace {
 
 // Serialises inits that look for a launcher: there is one launcher per process.

@@ -1,7 +1,7 @@
 // The order of start-up, each step needing the ones before:
 //   memory file and control block -> transports opened -> cards exchanged -> descriptors of the
 //   node exchanged -> transports connected -> every path tried -> tries exchanged, paths agreed ->
-//   engine, world tables -> ready.
+//   engine, teams -> ready.
 // Three bootstrap exchanges in all (cards, tries, ready); the last two tell whether any rank
 // failed.
 #include "api/startup.hpp"
@@ -13,13 +13,13 @@
 #include "api/teardown.hpp"
 #include "base/fail.hpp"
 #include "base/log.hpp"
-#include "coll/world.hpp"
 #include "memory/segments.hpp"
 #include "op/engine.hpp"
 #include "path/router.hpp"
 #include "runtime/bootstrap.hpp"
 #include "runtime/card.hpp"
 #include "runtime/knobs.hpp"
+#include "team/team.hpp"
 
 namespace sennit::api {
 namespace {
@@ -176,13 +176,26 @@ sennit_status open_upper_layers(Startup &it) {
     if (status == SENNIT_OK)
         status =
             memory::table_create(it.rank, memory::kWorldSlot, static_cast<std::uint32_t>(it.size));
-    if (status == SENNIT_OK) status = coll::world_open(it.rank);
+    if (status == SENNIT_OK) status = team::teams_open(it.rank);
     return status;
+}
+
+// What a rank says in the last exchange, in one byte.
+constexpr std::uint8_t kStatusBits = 0x0F;
+constexpr std::uint8_t kWorldLoadStore = 0x10;
+constexpr std::uint8_t kWorldReached = 0x20;
+static_assert(SENNIT_STATUS_COUNT <= kStatusBits + 1);
+
+std::uint8_t reach_bits(Rank &rank) {
+    const team::Reach world = team::own_reach(rank, team::world_of(rank));
+    return static_cast<std::uint8_t>((world.load_store ? kWorldLoadStore : 0) |
+                                     (world.some_path ? kWorldReached : 0));
 }
 
 // The last exchange: everybody is ready, or everybody gives up.
 sennit_status get_ready(Startup &it, sennit_status so_far) {
-    const auto mine = static_cast<std::uint8_t>(so_far);
+    auto mine = static_cast<std::uint8_t>(so_far);
+    if (so_far == SENNIT_OK) mine = static_cast<std::uint8_t>(mine | reach_bits(it.rank));
     const sennit_error error = *thread_error();
     const sennit_status status = allgather(it, &mine, it.usable, 1);
     if (so_far != SENNIT_OK) {
@@ -190,11 +203,16 @@ sennit_status get_ready(Startup &it, sennit_status so_far) {
         return so_far;
     }
     if (status != SENNIT_OK) return status;
+    std::uint8_t common = mine;
     for (int r = 0; r < it.size; ++r) {
-        if (it.usable[r] == SENNIT_OK) continue;
+        const auto theirs = static_cast<sennit_status>(it.usable[r] & kStatusBits);
+        common &= it.usable[r];
+        if (theirs == SENNIT_OK) continue;
         return fail_peer(SENNIT_ERR_BOOTSTRAP, r, "", "rank %d failed in its start-up with %s", r,
-                         sennit_status_string(static_cast<sennit_status>(it.usable[r])));
+                         sennit_status_string(theirs));
     }
+    team::agree_on_reach(team::world_of(it.rank),
+                         {(common & kWorldLoadStore) != 0, (common & kWorldReached) != 0});
     return SENNIT_OK;
 }
 

@@ -6,11 +6,11 @@
 
 #include "api/startup.hpp"
 #include "base/fail.hpp"
-#include "coll/world.hpp"
 #include "memory/segments.hpp"
 #include "op/engine.hpp"
 #include "path/router.hpp"
 #include "runtime/wait.hpp"
+#include "team/team.hpp"
 
 namespace sennit::api {
 namespace {
@@ -47,7 +47,7 @@ void take_apart(Rank &rank, const Deadline &deadline) {
     // The engine first: what it still has queued names segments by their attachments.
     op::engine_destroy(rank, deadline);
     if (met) detach_everything(rank);
-    coll::world_close(rank);
+    team::teams_close(rank);
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot)
         memory::table_destroy(rank, slot, static_cast<std::uint32_t>(size_of(rank)));
     if (met) close_peers(rank);
@@ -64,11 +64,12 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
     const Deadline deadline = Deadline::after(timeout_ns);
     sennit_status status = SENNIT_OK;
     {
-        const coll::CollectiveCall call(rank);
+        team::Team &world = team::world_of(rank);
+        const team::CollectiveCall call(world, team::kWorldHandle);
         status = call.status();
         // A barrier that timed out is another meeting than this one.
-        if (status == SENNIT_OK && rank.world->published) status = coll::barrier(rank, deadline);
-        if (status == SENNIT_OK) status = coll::barrier(rank, deadline);
+        if (status == SENNIT_OK && world.published) status = team::barrier(rank, world, deadline);
+        if (status == SENNIT_OK) status = team::barrier(rank, world, deadline);
     }
     const sennit_error error = *thread_error();
     // SYNC rank-left: pairs with the acquire in has_left(); this rank's last stores come before.

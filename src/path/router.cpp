@@ -205,17 +205,12 @@ void router_try(Rank &rank, std::uint8_t *usable) {
 
 void router_agree(Rank &rank, const std::uint8_t *all) {
     const auto size = static_cast<int>(size_of(rank));
-    rank.all_load_store = true;
-    rank.all_reached = true;
     for (int peer = 0; peer < size; ++peer) {
-        Peer &it = rank.peers[peer];
         if (peer == rank.world_rank) {
-            it.path = SENNIT_PATH_SELF;
-            continue;
+            rank.peers[peer].path = SENNIT_PATH_SELF;
+        } else {
+            choose(rank, all, peer);
         }
-        choose(rank, all, peer);
-        if (it.transport == nullptr) rank.all_reached = false;
-        if (!load_store_peer(it)) rank.all_load_store = false;
     }
 }
 

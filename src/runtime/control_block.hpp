@@ -13,11 +13,12 @@
 namespace sennit {
 
 inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
-inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::uint32_t kLayoutVersion = 2;
 inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;
 inline constexpr std::size_t kRounds = 16;  // dissemination rounds: up to 65536 ranks
+inline constexpr std::size_t kTeamSyncBytes = 32768;
 
 enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2 };
 
@@ -120,17 +121,34 @@ static_assert(sizeof(SegmentRecord) == 128 && offsetof(SegmentRecord, kind) == 4
               offsetof(SegmentRecord, epoch) == 72 && offsetof(SegmentRecord, view_offset) == 80 &&
               offsetof(SegmentRecord, live) == 104 && offsetof(SegmentRecord, unused) == 108);
 
-struct ControlBlock {
-    ControlHeader header;
-    Doorbell doorbell;
+// What the owner and the other members of one team say to each other. Every number in it only
+// grows, also when the slot goes to another team (team/team.hpp).
+struct alignas(kLineBytes) TeamSync {
     EpochLine arrived;
     EpochLine rounds[kRounds];
     Mailbox mailboxes[2];
-    SegmentRecord records[kSegmentsPerTeam];  // untouched pages of it cost nothing
+    std::byte coll[kTeamSyncBytes - 128 - 128 * kRounds - 512];  // laid out by src/coll/
 };
-static_assert(offsetof(ControlBlock, doorbell) == 128 && offsetof(ControlBlock, arrived) == 256 &&
-              offsetof(ControlBlock, rounds) == 384 &&
-              offsetof(ControlBlock, mailboxes) == 384 + 128 * kRounds &&
-              offsetof(ControlBlock, records) == 384 + 128 * kRounds + 512);
+static_assert(sizeof(TeamSync) == kTeamSyncBytes && offsetof(TeamSync, rounds) == 128 &&
+              offsetof(TeamSync, mailboxes) == 128 + 128 * kRounds &&
+              offsetof(TeamSync, coll) == 640 + 128 * kRounds);
+
+// Untouched pages of `teams` and `records` cost nothing. The first slot's words share a page with
+// the header: a rank that knows only the world touches few pages of its peers.
+struct ControlBlock {
+    ControlHeader header;
+    Doorbell doorbell;
+    TeamSync teams[kTeamSlots - 1];  // from slot 1 on: slot 0 is no team
+    SegmentRecord records[kSegmentsPerTeam];
+};
+static_assert(offsetof(ControlBlock, doorbell) == 128 && offsetof(ControlBlock, teams) == 256 &&
+              offsetof(ControlBlock, records) == 256 + kTeamSyncBytes * (kTeamSlots - 1));
+
+inline TeamSync &team_sync(ControlBlock &control, std::uint32_t team_slot) {
+    return control.teams[team_slot - 1];
+}
+constexpr std::size_t team_sync_offset(std::uint32_t team_slot) {
+    return offsetof(ControlBlock, teams) + sizeof(TeamSync) * (team_slot - 1);
+}
 
 }  // namespace sennit

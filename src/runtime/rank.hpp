@@ -31,8 +31,8 @@ struct Router;
 namespace op {
 struct Engine;
 }
-namespace coll {
-struct World;
+namespace team {
+struct Team;
 }
 
 // How a peer ended, as far as this rank knows. Goes up only.
@@ -77,8 +77,6 @@ struct Rank {
     int memory_file = -1;
     unsigned spins = 0;           // polls before a wait yields; 0 when cores are shared
     bool shares_process = false;  // other ranks of its world are threads of this process
-    bool all_load_store = false;  // every peer is reached by load and store
-    bool all_reached = false;     // every peer has some path
     ProgressHook hooks[kProgressHooks] = {};
     std::atomic<unsigned> hook_count{0};
 
@@ -86,7 +84,7 @@ struct Rank {
     memory::LocalSegments *segments = nullptr;
     path::Router *router = nullptr;
     op::Engine *engine = nullptr;
-    coll::World *world = nullptr;
+    std::atomic<team::Team *> teams[kTeamSlots] = {};  // objects stay until the rank ends
 
     pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free
     int process_slot = -1;

@@ -15,9 +15,7 @@ static void print_control_block() {
     STRUCT(ControlBlock);
     FIELD(ControlBlock, header);
     FIELD(ControlBlock, doorbell);
-    FIELD(ControlBlock, arrived);
-    FIELD(ControlBlock, rounds);
-    FIELD(ControlBlock, mailboxes);
+    FIELD(ControlBlock, teams);
     FIELD(ControlBlock, records);
     STRUCT(ControlHeader);
     FIELD(ControlHeader, magic);
@@ -33,6 +31,11 @@ static void print_control_block() {
     FIELD(Doorbell, sleepers);
     FIELD(Doorbell, rings);
     FIELD(Doorbell, unused);
+    STRUCT(TeamSync);
+    FIELD(TeamSync, arrived);
+    FIELD(TeamSync, rounds);
+    FIELD(TeamSync, mailboxes);
+    FIELD(TeamSync, coll);
     STRUCT(EpochLine);
     FIELD(EpochLine, epoch);
     FIELD(EpochLine, unused);

@@ -1,11 +1,11 @@
 // The payloads of the letters of a collective allocation.
 #include "layout.hpp"
 
-#include "coll/allocate.cpp"
+#include "team/allocate.cpp"
 
 void print_allocation_layouts() {
-    using sennit::coll::Offer;
-    using sennit::coll::Outcome;
+    using sennit::team::Offer;
+    using sennit::team::Outcome;
     STRUCT(Offer);
     FIELD(Offer, status);
     FIELD(Offer, id);

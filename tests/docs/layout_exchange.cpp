@@ -1,10 +1,10 @@
 // The letter in a mailbox.
 #include "layout.hpp"
 
-#include "coll/barrier.cpp"
+#include "team/barrier.cpp"
 
 void print_exchange_layouts() {
-    using sennit::coll::Letter;
+    using sennit::team::Letter;
     STRUCT(Letter);
     FIELD(Letter, purpose);
     FIELD(Letter, bytes);

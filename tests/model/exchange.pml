@@ -1,4 +1,4 @@
-/* The exchange through mailboxes (src/coll/barrier.cpp: exchange(), read_letter()): a rank writes a
+/* The exchange through mailboxes (src/team/barrier.cpp: exchange(), read_letter()): a rank writes a
  * letter of two words into the mailbox whose turn it is, takes part in a flat barrier, and reads
  * everybody's. Between exchanges there is also a barrier alone. Shown: every letter read is that of
  * the exchange under way, in both words.
@@ -36,7 +36,7 @@ inline write_letter() {
 
 proctype rank(byte me) {
     byte call = 1;
-    byte number = 0; /* World::exchanges */
+    byte number = 0; /* Team::epoch */
     byte peer;
     do
     :: call <= CALLS ->

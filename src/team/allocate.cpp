@@ -1,0 +1,256 @@
+// Collective allocation and free. Two exchanges for an allocation: what each rank made, then
+// whether each could reach all of it; only when all agree is anything kept. One for a free.
+#include "team/allocate.hpp"
+
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "memory/segments.hpp"
+#include "op/peer_memory.hpp"
+#include "op/rma.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::team {
+namespace {
+
+// What a rank offers in an allocation.
+struct Offer {
+    std::uint32_t status;
+    std::uint32_t id;
+    std::uint64_t bytes;
+    std::uint64_t alignment;
+    std::uint32_t flags;
+    std::uint32_t unused;
+    std::uint8_t record[sizeof(SegmentRecord)];
+};
+static_assert(sizeof(Offer) == 32 + sizeof(SegmentRecord) && sizeof(Offer) <= kExchangeBytes);
+
+struct Outcome {
+    std::uint32_t status;
+    std::uint32_t id;
+};
+
+// Where the generations of a team's indices begin: far apart for teams that follow each other in a
+// slot, so that pointers to segments of an earlier one do not meet those of a later one. 158 is
+// 255 times the golden section.
+std::uint32_t first_generation(const Team &team) {
+    // relaxed: constant while the team lives.
+    return generation_of(team.handle.load(std::memory_order_relaxed)) % memory::kGenerations * 158;
+}
+
+bool is_used(const SegmentTable &table, std::uint32_t index) {
+    return (table.used[index / 64] >> (index % 64) & 1) != 0;
+}
+
+// The lowest free index and the generation its next segment gets; the same on every member.
+std::uint32_t next_id(const Team &team) {
+    const SegmentTable &table = *team.segments;
+    for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
+        if (table.used[word] == UINT64_MAX) continue;
+        const std::uint32_t index =
+            word * 64 + static_cast<std::uint32_t>(std::countr_one(table.used[word]));
+        const std::uint32_t last =
+            table.generations[index] != 0 ? table.generations[index] : first_generation(team);
+        return memory::make_id(team.slot, index, last % memory::kGenerations + 1);
+    }
+    return 0;
+}
+
+sennit_status make_own(Rank &rank, const AllocationWish &wish, std::uint32_t id,
+                       SegmentRecord **record) {
+    if (id == 0)
+        return fail(SENNIT_ERR_NOMEM, "the team has %zu segments, which is the most",
+                    kSegmentsPerTeam);
+    const memory::SegmentWish segment{SegmentKind::team, id, wish.bytes, wish.alignment,
+                                      wish.flags};
+    const ColdLock lock(rank);
+    return memory::segment_create(rank, segment, record);
+}
+
+// Do all offers succeed and agree? The lowest rank that does not decides what is reported.
+sennit_status judge(const Team &team, const Offer *offers) {
+    const Offer &mine = offers[team.rank];
+    if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        const Offer &theirs = offers[member];
+        const int peer = team.world_ranks[member];
+        if (theirs.status != SENNIT_OK) {
+            const auto status = static_cast<sennit_status>(theirs.status);
+            return fail_peer(status, peer, "", "the allocation failed on rank %d with %s", peer,
+                             sennit_status_string(status));
+        }
+        if (theirs.bytes != mine.bytes || theirs.alignment != mine.alignment ||
+            theirs.flags != mine.flags || theirs.id != mine.id)
+            return fail_peer(
+                SENNIT_ERR_ARG, peer, "",
+                "rank %d asks for %llu bytes aligned to %llu, this rank for %llu to %llu", peer,
+                static_cast<unsigned long long>(theirs.bytes),
+                static_cast<unsigned long long>(theirs.alignment),
+                static_cast<unsigned long long>(mine.bytes),
+                static_cast<unsigned long long>(mine.alignment));
+    }
+    return SENNIT_OK;
+}
+
+void detach_all(Rank &rank, const Team &team, std::uint32_t id) {
+    for (std::uint32_t member = 0; member < team.size; ++member)
+        op::detach_segment(rank, team.world_ranks[member], id);
+}
+
+sennit_status attach_all(Rank &rank, const Team &team, const Offer *offers, std::uint32_t id) {
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        const int peer = team.world_ranks[member];
+        SegmentRecord record{};
+        std::memcpy(static_cast<void *>(&record), offers[member].record, sizeof record);
+        // A peer that no path reaches has memory all the same; using it is what fails.
+        if (peer != rank.world_rank && rank.peers[peer].transport == nullptr) continue;
+        const sennit_status status = op::attach_segment(rank, peer, record, id);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+// Tells all members whether this one could attach, and returns what holds for all. `all` has room
+// for one outcome of each member.
+sennit_status agree(Rank &rank, Team &team, const Outcome &mine, Outcome *all) {
+    // A vote that was given can not be taken back: only the loss of a rank ends this wait.
+    const Exchange what{Purpose::outcome, &mine, sizeof mine, all};
+    const sennit_status status = exchange(rank, team, what, Deadline::never());
+    if (status != SENNIT_OK) return status;
+    if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        if (all[member].status == SENNIT_OK) continue;
+        const int peer = team.world_ranks[member];
+        return fail_peer(static_cast<sennit_status>(all[member].status), peer, "",
+                         "rank %d could not attach the new segment", peer);
+    }
+    return SENNIT_OK;
+}
+
+void keep(Team &team, std::uint32_t id, const SegmentRecord &own) {
+    SegmentTable &table = *team.segments;
+    const std::uint32_t index = memory::index_of(id);
+    table.used[index / 64] |= std::uint64_t{1} << (index % 64);
+    table.generations[index] = static_cast<std::uint8_t>(memory::generation_of(id));
+    table.owner_slots[index] = static_cast<std::uint16_t>(own.owner_slot);
+    ++table.live;
+}
+
+void forget(Team &team, std::uint32_t id) {
+    SegmentTable &table = *team.segments;
+    const std::uint32_t index = memory::index_of(id);
+    table.used[index / 64] &= ~(std::uint64_t{1} << (index % 64));
+    --table.live;
+}
+
+void drop_own(Rank &rank, SegmentRecord *record) {
+    if (record == nullptr) return;
+    const ColdLock lock(rank);
+    memory::segment_destroy(rank, record);
+}
+
+sennit_status make_table(Team &team) {
+    if (team.segments != nullptr) return SENNIT_OK;
+    // calloc leaves pages that are never touched unused.
+    team.segments = static_cast<SegmentTable *>(std::calloc(1, sizeof(SegmentTable)));
+    return team.segments != nullptr
+               ? SENNIT_OK
+               : fail(SENNIT_ERR_NOMEM, "no memory for the team's table of segments");
+}
+
+// This rank's part of the first exchange, as far as it comes.
+Offer make_offer(Rank &rank, Team &team, const AllocationWish &wish, SegmentRecord **record) {
+    // What an implicit operation failed with travels to the others like any other refusal.
+    sennit_status made = wish.refused;
+    if (made == SENNIT_OK && rank.engine != nullptr)
+        made = op::flush(rank, kAnyPeer, default_deadline());
+    if (made == SENNIT_OK) made = make_table(team);
+    const std::uint32_t id = team.segments != nullptr ? next_id(team) : 0;
+    if (made == SENNIT_OK) made = make_own(rank, wish, id, record);
+    Offer offer{
+        static_cast<std::uint32_t>(made), id, wish.bytes, wish.alignment, wish.flags, 0, {}};
+    if (*record != nullptr)
+        std::memcpy(offer.record, static_cast<const void *>(*record), sizeof offer.record);
+    return offer;
+}
+
+sennit_status allocate_with(Rank &rank, Team &team, const AllocationWish &wish, Offer *offers,
+                            sennit_gptr *gptr) {
+    SegmentRecord *record = nullptr;
+    const Offer offer = make_offer(rank, team, wish, &record);
+    const Exchange what{Purpose::offer, &offer, sizeof offer, offers};
+    sennit_status status = exchange(rank, team, what, default_deadline());
+    if (status == SENNIT_OK) status = judge(team, offers);
+    // A letter that could not be read is this rank's trouble alone: the others vote now, so it
+    // votes.
+    if (status != SENNIT_OK && !team.read_failed) {
+        drop_own(rank, record);
+        return status;
+    }
+    if (status == SENNIT_OK) {
+        const ColdLock lock(rank);
+        status = attach_all(rank, team, offers, offer.id);
+    }
+    // The offers have been read; their memory serves for the outcomes.
+    const Outcome outcome{static_cast<std::uint32_t>(status), offer.id};
+    status = agree(rank, team, outcome, reinterpret_cast<Outcome *>(offers));
+    if (status != SENNIT_OK) {
+        {
+            const ColdLock lock(rank);
+            detach_all(rank, team, offer.id);
+        }
+        drop_own(rank, record);
+        return status;
+    }
+    keep(team, offer.id, *record);
+    *gptr = sennit_gptr{rank.world_rank, offer.id, 0};
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+sennit_status allocate(Rank &rank, Team &team, const AllocationWish &wish, sennit_gptr *gptr) {
+    auto *offers = static_cast<Offer *>(std::calloc(team.size, sizeof(Offer)));
+    if (offers == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the offers of the ranks");
+    const sennit_status status = allocate_with(rank, team, wish, offers, gptr);
+    std::free(offers);
+    return status;
+}
+
+bool is_live(const Team &team, std::uint32_t id) {
+    if (team.segments == nullptr) return false;
+    const std::uint32_t index = memory::index_of(id);
+    return is_used(*team.segments, index) &&
+           team.segments->generations[index] == memory::generation_of(id);
+}
+
+sennit_status free_segment(Rank &rank, Team &team, std::uint32_t id) {
+    auto *ids = static_cast<std::uint32_t *>(std::calloc(team.size, sizeof(std::uint32_t)));
+    if (ids == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the answers of the ranks");
+    const sennit_status flushed =
+        rank.engine != nullptr ? op::flush(rank, kAnyPeer, default_deadline()) : SENNIT_OK;
+    const sennit_error flush_error = *thread_error();
+    // As with the vote of an allocation, only the loss of a rank ends this wait.
+    const Exchange what{Purpose::free, &id, sizeof id, ids};
+    sennit_status status = exchange(rank, team, what, Deadline::never());
+    for (std::uint32_t member = 0; status == SENNIT_OK && member < team.size; ++member) {
+        if (ids[member] == id) continue;
+        const int peer = team.world_ranks[member];
+        status = fail_peer(SENNIT_ERR_ARG, peer, "",
+                           "rank %d frees segment %#x, this rank %#x: nothing is freed", peer,
+                           ids[member], id);
+    }
+    std::free(ids);
+    if (status != SENNIT_OK) return status;
+    const ColdLock lock(rank);
+    detach_all(rank, team, id);
+    const std::uint32_t place = team.segments->owner_slots[memory::index_of(id)];
+    memory::segment_destroy(rank, &rank.control->records[place]);
+    forget(team, id);
+    if (flushed != SENNIT_OK) *thread_error() = flush_error;
+    return flushed;
+}
+
+}  // namespace sennit::team

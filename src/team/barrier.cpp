@@ -1,0 +1,239 @@
+// The two barriers and the exchange of small messages. See team.hpp.
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "op/peer_memory.hpp"
+#include "op/rma.hpp"
+#include "runtime/bootstrap.hpp"
+#include "runtime/detector.hpp"
+#include "runtime/wait.hpp"
+#include "team/team.hpp"
+
+namespace sennit::team {
+namespace {
+
+// This rank's line says the epoch; sleepers are woken.
+void publish_arrival(Team &team, std::uint64_t epoch) {
+    // SYNC barrier-arrival: pairs with the acquire in wait_for_all(); all this rank did comes
+    // before.
+    team.own->arrived.epoch.store(epoch, std::memory_order_release);
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the arrival before the looks at
+    // sleepers.
+    store_load_fence();
+    for (std::uint32_t place = 0; place + 1 < team.size; ++place) {
+        Doorbell &bell = *team.bells[place];
+        // relaxed: the one fence above serves all peers, see ring_doorbell().
+        if (bell.sleepers.load(std::memory_order_relaxed) != 0) ring_sleepers(bell);
+    }
+}
+
+// The world rank of the member that is `place` + 1 after this one.
+int peer_at(const Team &team, std::uint32_t place) {
+    return team.world_ranks[(team.rank + place + 1) % team.size];
+}
+
+// A rank that is gone and has not come to the present epoch, whoever is waited for at the moment: a
+// rank that is only late must not hide it. A LostSearch.
+int find_lost_arrival(Rank &rank, const void *context) {
+    const Team &team = *static_cast<const Team *>(context);
+    for (std::uint32_t place = team.next_peer; place + 1 < team.size; ++place) {
+        const int peer = peer_at(team, place);
+        // The order counts: a rank comes first and goes then.
+        // SYNC barrier-arrival: pairs with the release in publish_arrival().
+        if (peer_gone(rank, peer) != Gone::no &&
+            team.arrivals[place]->load(std::memory_order_acquire) <= team.epoch)
+            return peer;
+    }
+    return -1;
+}
+
+sennit_status wait_for_all(Rank &rank, Team &team, std::uint64_t epoch, const Deadline &deadline) {
+    for (; team.next_peer + 1 < team.size; ++team.next_peer) {
+        const std::atomic<std::uint64_t> &arrival = *team.arrivals[team.next_peer];
+        const auto ready = [&] {
+            // SYNC barrier-arrival: pairs with the release in publish_arrival().
+            return arrival.load(std::memory_order_acquire) >= epoch;
+        };
+        if (ready()) continue;
+        const LostSearch search{find_lost_arrival, &team};
+        const sennit_status status = wait_until(rank, deadline, search, ready);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+sennit_status flat(Rank &rank, Team &team, std::uint64_t epoch, const Deadline &deadline) {
+    if (!team.published) {
+        publish_arrival(team, epoch);
+        team.published = true;
+        team.next_peer = 0;
+    }
+    return wait_for_all(rank, team, epoch, deadline);
+}
+
+// Stores `epoch` into the present round's word of a member, whichever way leads there.
+sennit_status send_round(Rank &rank, const Team &team, std::uint32_t member, std::uint64_t epoch) {
+    const int peer = team.world_ranks[member];
+    ControlBlock *control = rank.peers[peer].control;
+    if (control != nullptr) {
+        // SYNC barrier-round: pairs with the acquire in await_round(); all before comes before.
+        team_sync(*control, team.slot)
+            .rounds[team.round]
+            .epoch.store(epoch, std::memory_order_release);
+        ring_doorbell(*control);
+        return SENNIT_OK;
+    }
+    const std::size_t offset =
+        sync_offset(team) + offsetof(TeamSync, rounds) + sizeof(EpochLine) * team.round;
+    // Blocking, so that the next epoch's word can not be overtaken by this one.
+    return op::put_control(rank, peer, offset, &epoch, sizeof epoch);
+}
+
+// A member that has died, or -1. A LostSearch.
+int find_dead_member(Rank &rank, const void *context) {
+    const Team &team = *static_cast<const Team *>(context);
+    for (std::uint32_t member = 0; member < team.size; ++member)
+        if (peer_gone(rank, team.world_ranks[member]) == Gone::died)
+            return team.world_ranks[member];
+    return -1;
+}
+
+// Waits for the word of the present round from `partner`, a world rank. The death of any member
+// ends the wait, and the partner's leaving, which then came without its word.
+sennit_status await_round(Rank &rank, const Team &team, int partner, std::uint64_t epoch,
+                          const Deadline &deadline) {
+    const std::atomic<std::uint64_t> &word = team.own->rounds[team.round].epoch;
+    const auto arrived = [&] {
+        // SYNC barrier-round: pairs with the release in send_round() or the transport's delivery.
+        return word.load(std::memory_order_acquire) >= epoch;
+    };
+    const auto left = [&] {
+        // relaxed: see note_gone(); the wait itself looks after every member about once a
+        // millisecond.
+        return rank.peers[partner].gone.load(std::memory_order_relaxed) ==
+               static_cast<std::uint32_t>(Gone::left);
+    };
+    const LostSearch search{find_dead_member, &team};
+    const sennit_status status =
+        wait_until(rank, deadline, search, [&] { return arrived() || left(); });
+    if (status != SENNIT_OK || arrived()) return status;
+    return fail_peer(SENNIT_ERR_PEER_LOST, partner, "", "rank %d has left without this barrier",
+                     partner);
+}
+
+sennit_status disseminate(Rank &rank, Team &team, std::uint64_t epoch, const Deadline &deadline) {
+    if (!team.published) {
+        team.published = true;
+        team.round = 0;
+        team.round_sent = false;
+    }
+    for (; (1u << team.round) < team.size; ++team.round) {
+        const std::uint32_t distance = 1u << team.round;
+        if (!team.round_sent) {
+            const sennit_status status =
+                send_round(rank, team, (team.rank + distance) % team.size, epoch);
+            if (status != SENNIT_OK) return status;
+            team.round_sent = true;
+        }
+        const int partner = team.world_ranks[(team.rank + team.size - distance) % team.size];
+        const sennit_status status = await_round(rank, team, partner, epoch, deadline);
+        if (status != SENNIT_OK) return status;
+        team.round_sent = false;
+    }
+    return SENNIT_OK;
+}
+
+// Some member is out of reach of another. For the world the launcher still reaches it.
+sennit_status meet_without_path(Rank &rank, const Team &team) {
+    if (team.slot == memory::kWorldSlot) return runtime::bootstrap_barrier(rank.bootstrap);
+    return fail(SENNIT_ERR_OTHER_NODE, "no path joins all ranks of the team");
+}
+
+// The mailbox carries what kind of call this is, and its number, so that ranks that are in
+// different calls find out.
+struct Letter {
+    Purpose purpose;
+    std::uint32_t bytes;
+    std::uint64_t number;
+    std::uint8_t payload[kExchangeBytes];
+};
+static_assert(sizeof(Letter) == kMailboxBytes);
+
+sennit_status read_letter(Rank &rank, const Team &team, std::uint32_t member, std::size_t turn,
+                          Letter *letter) {
+    const TeamSync *sync = sync_of(rank, team, member);
+    if (sync != nullptr) {
+        std::memcpy(letter, sync->mailboxes[turn].bytes, sizeof *letter);
+        return SENNIT_OK;
+    }
+    const std::size_t offset =
+        sync_offset(team) + offsetof(TeamSync, mailboxes) + sizeof(Mailbox) * turn;
+    return op::get_control(rank, team.world_ranks[member], offset, letter, sizeof *letter);
+}
+
+sennit_status exchange_without_path(Rank &rank, const Team &team, const Exchange &what) {
+    if (team.slot == memory::kWorldSlot)
+        return runtime::bootstrap_allgather(rank.bootstrap, what.mine, what.all, what.bytes);
+    return meet_without_path(rank, team);
+}
+
+}  // namespace
+
+sennit_status meet(Rank &rank, Team &team, const Deadline &deadline) {
+    const std::uint64_t epoch = team.epoch + 1;
+    const sennit_status status = team.all_load_store ? flat(rank, team, epoch, deadline)
+                                 : team.all_reached  ? disseminate(rank, team, epoch, deadline)
+                                                     : meet_without_path(rank, team);
+    if (status != SENNIT_OK) return status;
+    team.epoch = epoch;
+    team.published = false;
+    return SENNIT_OK;
+}
+
+sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
+    if (!team.published && rank.engine != nullptr) {
+        const sennit_status status = op::flush(rank, kAnyPeer, deadline);
+        if (status == SENNIT_ERR_TIMEOUT) return status;  // not arrived: the call may be repeated
+        // The others wait for this rank whatever became of its operations.
+        if (status != SENNIT_OK) team.flush_error = *thread_error();
+    }
+    const sennit_status status = meet(rank, team, deadline);
+    if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
+    *thread_error() = team.flush_error;
+    team.flush_error.status = SENNIT_OK;
+    return thread_error()->status;
+}
+
+sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadline &deadline) {
+    if (!team.all_reached) return exchange_without_path(rank, team, what);
+    if (team.published)
+        return fail(SENNIT_ERR_STATE,
+                    "the last barrier timed out on this rank and is still under way: call "
+                    "sennit_barrier again until it returns SENNIT_OK, then this");
+    // The epoch that the exchange completes: alike on all members whatever failed before.
+    const std::uint64_t number = team.epoch + 1;
+    team.read_failed = false;
+    Letter letter{what.purpose, static_cast<std::uint32_t>(what.bytes), number, {}};
+    std::memcpy(letter.payload, what.mine, what.bytes);
+    const std::size_t turn = number % 2;
+    // The barrier's release makes the letter visible before this rank's arrival.
+    std::memcpy(team.own->mailboxes[turn].bytes, &letter, sizeof letter);
+    sennit_status status = meet(rank, team, deadline);
+    if (status != SENNIT_OK) return status;
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        status = read_letter(rank, team, member, turn, &letter);
+        team.read_failed = status != SENNIT_OK;
+        if (status != SENNIT_OK) return status;
+        const int peer = team.world_ranks[member];
+        if (letter.purpose != what.purpose || letter.number != number)
+            return fail_peer(SENNIT_ERR_ARG, peer, "",
+                             "rank %d is in another collective call: all ranks must make the same "
+                             "ones in the same order",
+                             peer);
+        std::memcpy(static_cast<char *>(what.all) + what.bytes * member, letter.payload,
+                    what.bytes);
+    }
+    return SENNIT_OK;
+}
+
+}  // namespace sennit::team

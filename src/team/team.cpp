@@ -1,0 +1,139 @@
+// Making, finding and dropping team objects. See team.hpp.
+#include "team/team.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fail.hpp"
+
+namespace sennit::team {
+namespace {
+
+// The object of a slot, made on its first use.
+Team *take_object(Rank &rank, std::uint32_t slot) {
+    // relaxed: only this function stores it, one thread at a time for a slot.
+    Team *team = rank.teams[slot].load(std::memory_order_relaxed);
+    if (team != nullptr) return team;
+    // Zero is the initial value of every field.
+    team = static_cast<Team *>(std::calloc(1, sizeof(Team)));
+    // SYNC team-object: pairs with the acquire in find(); the zeroed object comes before.
+    rank.teams[slot].store(team, std::memory_order_release);
+    return team;
+}
+
+// The arrays of a team of `size`, in one piece of memory that begins with `arrivals`.
+bool make_arrays(Team &team, std::uint32_t size) {
+    const std::size_t others = size - 1;
+    const std::size_t arrivals = others * sizeof *team.arrivals;
+    const std::size_t bells = others * sizeof *team.bells;
+    auto *memory = static_cast<std::byte *>(std::calloc(1, arrivals + bells + size * sizeof(int)));
+    if (memory == nullptr) return false;
+    team.arrivals = reinterpret_cast<const std::atomic<std::uint64_t> **>(memory);
+    team.bells = reinterpret_cast<Doorbell **>(memory + arrivals);
+    team.world_ranks = reinterpret_cast<const int *>(memory + arrivals + bells);
+    return true;
+}
+
+void find_the_others(Rank &rank, Team &team) {
+    for (std::uint32_t place = 0; place + 1 < team.size; ++place) {
+        const std::uint32_t member = (team.rank + place + 1) % team.size;
+        ControlBlock *control = rank.peers[team.world_ranks[member]].control;
+        if (control == nullptr) continue;
+        team.arrivals[place] = &team_sync(*control, team.slot).arrived.epoch;
+        team.bells[place] = &control->doorbell;
+    }
+}
+
+sennit_status open_world(Rank &rank) {
+    // relaxed: constant while the rank is in use.
+    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    int *all = static_cast<int *>(std::malloc(sizeof(int) * size));
+    if (all == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the world's tables");
+    for (std::uint32_t i = 0; i < size; ++i)
+        all[i] = static_cast<int>(i);
+    Team *world = nullptr;
+    const Members members{size, static_cast<std::uint32_t>(rank.world_rank), all};
+    const sennit_status status = make(rank, memory::kWorldSlot, members, &world);
+    std::free(all);
+    if (status == SENNIT_OK) open(*world, kWorldHandle, 0);
+    return status;
+}
+
+}  // namespace
+
+sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team **out) {
+    Team *team = take_object(rank, slot);
+    if (team == nullptr || !make_arrays(*team, members.size))
+        return fail(SENNIT_ERR_NOMEM, "no memory for the tables of a team");
+    team->slot = slot;
+    team->size = members.size;
+    team->rank = members.rank;
+    std::memcpy(const_cast<int *>(team->world_ranks), members.world_ranks,
+                sizeof(int) * members.size);
+    team->own = &team_sync(*rank.control, slot);
+    find_the_others(rank, *team);
+    *out = team;
+    return SENNIT_OK;
+}
+
+void open(Team &team, std::uint32_t handle, std::uint64_t base) {
+    team.epoch = base;
+    team.coll_number = base;
+    // SYNC team-live: pairs with the acquire in find(); the fields come before the handle.
+    team.handle.store(handle, std::memory_order_release);
+}
+
+void drop(Rank &rank, Team &team) {
+    if (team.coll_close != nullptr) team.coll_close(rank, team);
+    // relaxed: whoever uses a team while it is destroyed is wrong in any order.
+    team.handle.store(0, std::memory_order_relaxed);
+    std::free(team.arrivals);
+    std::free(team.segments);
+    team.arrivals = nullptr;
+    team.bells = nullptr;
+    team.world_ranks = nullptr;
+    team.segments = nullptr;
+    team.coll_state = nullptr;
+    team.coll_close = nullptr;
+    team.flush_error.status = SENNIT_OK;
+    team.published = false;
+    team.read_failed = false;
+}
+
+Reach own_reach(Rank &rank, const Team &team) {
+    Reach reach{true, true};
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        if (member == team.rank) continue;
+        const Peer &peer = rank.peers[team.world_ranks[member]];
+        reach.load_store &= peer.control != nullptr;
+        reach.some_path &= peer.transport != nullptr;
+    }
+    return reach;
+}
+
+sennit_status teams_open(Rank &rank) {
+    return open_world(rank);
+}
+
+void teams_close(Rank &rank) {
+    for (std::atomic<Team *> &place : rank.teams) {
+        // relaxed: start and end of a rank are made by one thread.
+        Team *team = place.load(std::memory_order_relaxed);
+        if (team == nullptr) continue;
+        drop(rank, *team);
+        std::free(team);
+        // relaxed: as above.
+        place.store(nullptr, std::memory_order_relaxed);
+    }
+}
+
+sennit_status CollectiveCall::refuse(bool busy) {
+    if (busy)
+        return fail(SENNIT_ERR_STATE,
+                    "another thread of this rank is in a collective call of the team");
+    // SYNC collective-turn: pairs with the acquire in the constructor.
+    team_.busy.store(false, std::memory_order_release);
+    return fail(SENNIT_ERR_STATE, "another thread has destroyed the team");
+}
+
+}  // namespace sennit::team

@@ -1,0 +1,205 @@
+// The team object: what one rank keeps of one team that it is a member of, and the two things that
+// everything collective is made of: the barrier and the exchange of small messages. Built on op/;
+// called by api/ and coll/.
+//
+// A team has a slot (1 to 1023, the same on all members, the top bits of its segments' ids) and a
+// generation, which tells teams apart that had the same slot one after the other; together they are
+// its handle. What members say to each other lies in the slot's TeamSync of their control blocks:
+// making a team maps and allocates nothing shared.
+//
+// Numbers in a TeamSync only grow, also from one team of the slot to the next: a new team counts on
+// from the highest number that any member has seen there (`base`). So nothing is ever cleared, and
+// what an earlier team left behind is too small to be taken for news.
+//
+// Two barriers. Where load and store join all members, flat: each stores its epoch in a line of its
+// own and reads all the others'; nobody does an atomic read-modify-write and nobody's turn depends
+// on another's, which suits cores that are shared. Otherwise dissemination (Hensgen, Finkel, Manber
+// 1988): in round k a member stores its epoch at member + 2^k and waits for the word from
+// member - 2^k.
+#pragma once
+
+#include <sennit/team.h>
+
+#include "base/clock.hpp"
+#include "memory/entry.hpp"
+#include "runtime/rank.hpp"
+
+namespace sennit::team {
+
+inline constexpr unsigned kSlotBits = 10;
+inline constexpr unsigned kTeamGenerationBits = 22;
+static_assert(kTeamSlots == 1u << kSlotBits);
+
+constexpr std::uint32_t slot_of(std::uint32_t handle) {
+    return handle & (kTeamSlots - 1);
+}
+constexpr std::uint32_t generation_of(std::uint32_t handle) {
+    return handle >> kSlotBits;
+}
+constexpr std::uint32_t make_handle(std::uint32_t slot, std::uint32_t generation) {
+    return generation << kSlotBits | slot;
+}
+inline constexpr std::uint32_t kWorldHandle = make_handle(memory::kWorldSlot, 0);
+
+// Which segments a team has; alike on all members because all allocate and free in the same order.
+// Made zeroed by the first allocation.
+struct SegmentTable {
+    std::uint32_t live;  // segments
+    std::uint64_t used[kSegmentsPerTeam / 64];
+    std::uint8_t generations[kSegmentsPerTeam];   // of the index's last segment; 0: none yet
+    std::uint16_t owner_slots[kSegmentsPerTeam];  // of this rank's record, while used
+};
+
+// Made zeroed, without a constructor; the object of a slot stays until the rank ends, so that a
+// handle that was destroyed is found out without touching freed memory.
+struct Team {
+    // Constant from creation to destruction. Ranks are those of the team unless they say world.
+    std::atomic<std::uint32_t> handle;  // 0: there is no team here
+    std::uint32_t slot;
+    std::uint32_t size;
+    std::uint32_t rank;      // of the caller
+    bool all_load_store;     // load and store join all members, as all members have agreed
+    bool all_reached;        // some path joins all members, as all members have agreed
+    const int *world_ranks;  // [size]
+    TeamSync *own;           // the team's words in this rank's control block
+    // Of the others, [size - 1], starting after this rank; set if this rank reaches all members by
+    // load and store.
+    const std::atomic<std::uint64_t> **arrivals;
+    Doorbell **bells;
+
+    // Of the barrier and the exchange.
+    std::uint64_t epoch;       // barriers completed, counted from the base
+    sennit_error flush_error;  // of an implicit operation, until the barrier has been met
+    bool read_failed;          // the last exchange met, but a letter could not be read
+    bool published;            // this rank's arrival in epoch + 1 is stored
+    std::uint32_t next_peer;   // flat: how many peers were seen already
+    std::uint32_t round;       // dissemination: rounds done
+    bool round_sent;
+    std::atomic<bool> busy;  // a thread of this rank is in a collective call of the team
+
+    SegmentTable *segments;  // null until the first allocation
+
+    // Of coll/: its own numbers in TeamSync::coll. They start at the team's base, go up, and no
+    // member ever stores one above `coll_number` + kNumberMargin of any other. `coll_state` is
+    // handed to `coll_close` when the team goes.
+    std::uint64_t coll_number;
+    void *coll_state;
+    void (*coll_close)(Rank &rank, Team &team);
+};
+
+// How far the numbers of two members can lie apart: a peer may have published the call after the
+// one that this rank has published.
+inline constexpr std::uint64_t kNumberMargin = 2;
+
+// The team of a handle, or null: never made, destroyed, or not this rank's. For a call that changes
+// the team, CollectiveCall looks again.
+inline Team *find(Rank &rank, std::uint32_t handle) {
+    // SYNC team-object: pairs with the release in take_object(); the zeroed object comes before.
+    Team *team = rank.teams[slot_of(handle)].load(std::memory_order_acquire);
+    // SYNC team-live: pairs with the release in open(); the fields come before the handle.
+    if (team == nullptr || team->handle.load(std::memory_order_acquire) != handle) return nullptr;
+    return team;
+}
+
+// The team that holds a segment id, or null.
+inline Team *find_of_segment(Rank &rank, std::uint32_t id) {
+    // SYNC team-object: pairs with the release in take_object(); the zeroed object comes before.
+    Team *team = rank.teams[memory::team_slot_of(id)].load(std::memory_order_acquire);
+    // SYNC team-live: pairs with the release in open(); the fields come before the handle.
+    if (team == nullptr || team->handle.load(std::memory_order_acquire) == 0) return nullptr;
+    return team;
+}
+
+inline Team &world_of(Rank &rank) {
+    // relaxed: set at start-up by the thread that publishes the rank.
+    return *rank.teams[memory::kWorldSlot].load(std::memory_order_relaxed);
+}
+
+// Where a member's words of the team lie in its control block: for put_control and get_control.
+inline std::size_t sync_offset(const Team &team) {
+    return team_sync_offset(team.slot);
+}
+// The same by pointer, or null where load and store do not reach the member.
+inline TeamSync *sync_of(Rank &rank, const Team &team, std::uint32_t member) {
+    ControlBlock *control = control_of(rank, team.world_ranks[member]);
+    return control == nullptr ? nullptr : &team_sync(*control, team.slot);
+}
+
+// Start-up: makes the world. Errors: NOMEM.
+sennit_status teams_open(Rank &rank);
+void teams_close(Rank &rank);
+
+// How the members reach each other is for all of them to say, or they would take part in different
+// barriers: each gives its own view, and gets what holds in the views of all.
+struct Reach {
+    bool load_store = false;
+    bool some_path = false;
+};
+Reach own_reach(Rank &rank, const Team &team);
+inline void agree_on_reach(Team &team, const Reach &common) {
+    team.all_load_store = common.load_store;
+    team.all_reached = common.some_path;
+}
+
+// A new team, in three steps, because all that can fail comes before the members agree.
+// `make` gets the object of the slot ready; `open` lets threads find it; `drop` ends it in either
+// state. Errors of `make`: NOMEM.
+struct Members {
+    std::uint32_t size = 0;
+    std::uint32_t rank = 0;            // the caller's
+    const int *world_ranks = nullptr;  // [size]; copied
+};
+sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team **team);
+void open(Team &team, std::uint32_t handle, std::uint64_t base);
+void drop(Rank &rank, Team &team);
+
+// One thread of the rank at a time in each team. Errors: STATE (another thread, or the team was
+// destroyed meanwhile).
+class CollectiveCall {
+  public:
+    CollectiveCall(Team &team, std::uint32_t handle) : team_(team), status_(SENNIT_OK) {
+        // SYNC collective-turn: pairs with the release in the destructor; the team's tables.
+        const bool busy = team_.busy.exchange(true, std::memory_order_acquire);
+        // relaxed: stored by a thread that had its turn before.
+        if (busy || team_.handle.load(std::memory_order_relaxed) != handle) [[unlikely]]
+            status_ = refuse(busy);
+    }
+    ~CollectiveCall() {
+        // SYNC collective-turn: pairs with the acquire in the constructor.
+        if (status_ == SENNIT_OK) team_.busy.store(false, std::memory_order_release);
+    }
+    CollectiveCall(const CollectiveCall &) = delete;
+    CollectiveCall &operator=(const CollectiveCall &) = delete;
+    sennit_status status() const { return status_; }
+
+  private:
+    [[gnu::cold]] sennit_status refuse(bool busy);
+
+    Team &team_;
+    sennit_status status_;
+};
+
+// The following need a CollectiveCall.
+
+// Completes implicit operations first; one that failed is reported after the members have met.
+// Errors: TIMEOUT, PEER_LOST, and what an operation failed with.
+sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline);
+
+// The members meet, and nothing else. What a member did before is seen by all after. After TIMEOUT
+// the next call goes on with the same meeting. Errors: TIMEOUT, PEER_LOST.
+sennit_status meet(Rank &rank, Team &team, const Deadline &deadline);
+
+// Every member gives `bytes` (at most kExchangeBytes) and gets all members', by rank. Errors: as
+// meet, STATE (a barrier that timed out is under way), and ARG when a member is in another
+// collective call than this one.
+inline constexpr std::size_t kExchangeBytes = kMailboxBytes - 16;
+enum class Purpose : std::uint32_t { offer = 1, outcome = 2, free = 3 };
+struct Exchange {
+    Purpose purpose;  // the same on every member, or the calls do not match
+    const void *mine = nullptr;
+    std::size_t bytes = 0;
+    void *all = nullptr;
+};
+sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadline &deadline);
+
+}  // namespace sennit::team
