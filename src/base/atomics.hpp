@@ -78,10 +78,10 @@ inline void store_words(void *shared, const void *from, std::size_t bytes) {
 
 inline void load_words(void *to, const void *shared, std::size_t bytes) {
     for (std::size_t at = 0; at < bytes; at += 4) {
-        // relaxed: the caller looks at the record's words of life before and after.
-        const std::uint32_t word = __atomic_load_n(
-            reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(shared) + at),
-            __ATOMIC_RELAXED);
+        const auto *place =
+            reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(shared) + at);
+        // relaxed: the caller looks at the words of life before and after.
+        const std::uint32_t word = __atomic_load_n(place, __ATOMIC_RELAXED);
         std::memcpy(static_cast<char *>(to) + at, &word, sizeof word);
     }
 }
