@@ -7,7 +7,9 @@
  * (get) and, for a put, when the data is complete at the target: it is seen by whoever synchronises
  * with this rank afterwards (sennit_barrier, an atomic word of the program's own after
  * sennit_flush). A call with _nb returns a request; one with _nbi is completed by sennit_flush.
- * Until then the private buffer must not be changed (put) or read (get).
+ * Until then the private buffer must not be changed (put) or read (get). A blocking call that ended
+ * with TIMEOUT (knob SENNIT_TIMEOUT) or a flush that did still has it: it is free after a flush
+ * that returned OK, or when the rank is finalized.
  *
  * Order. Operations are not ordered among each other unless one completes before the next starts,
  * or sennit_fence lies between.

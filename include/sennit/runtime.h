@@ -19,6 +19,10 @@ extern "C" {
 /* How other launchers and libraries plug in: five things that every launcher can give. All ranks
  * of the job call allgather and barrier in the same order, from the thread that is in sennit_init,
  * sennit_finalize or, between nodes that no path joins, a collective call.
+ *
+ * Both return 0 on success and anything else on failure: a code of the launcher, or what
+ * sennit_error_report returned. They return within `timeout_ns`; one that failed may fail for ever
+ * after, so between nodes that no path joins a barrier that timed out can not be resumed.
  */
 typedef struct sennit_bootstrap {
     size_t struct_bytes; /* sizeof(sennit_bootstrap), so that the struct may grow */
@@ -26,10 +30,9 @@ typedef struct sennit_bootstrap {
     void *context;       /* handed to the functions below */
     int rank;            /* 0 .. size-1 */
     int size;
-    /* Every rank gives `bytes` bytes and receives size*bytes, ordered by rank. 0 on success,
-     * anything else is an error code of the launcher. */
-    int (*allgather)(void *context, const void *mine, void *all, size_t bytes);
-    int (*barrier)(void *context);
+    /* Every rank gives `bytes` bytes and receives size*bytes, ordered by rank. */
+    int (*allgather)(void *context, const void *mine, void *all, size_t bytes, int64_t timeout_ns);
+    int (*barrier)(void *context, int64_t timeout_ns);
     /* Called once when Sennit needs the bootstrap no more; may be NULL. */
     void (*release)(void *context);
 } sennit_bootstrap;

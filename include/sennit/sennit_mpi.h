@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <sched.h>
 #include <sennit/runtime.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ typedef struct sennit_mpi_context {
     MPI_Comm duplicate; /* of the user's communicator, so that no message meets the program's own */
     int is_being_built; /* sennit_init has not returned: sennit_init_mpi frees this struct */
     int is_released;
+    int is_broken; /* a call timed out: it is under way for ever, and so is the duplicate */
 } sennit_mpi_context;
 
 /* MPI may be called: after MPI_Init and before MPI_Finalize. */
@@ -32,21 +34,60 @@ static inline int sennit_mpi_is_running(void) {
     return started && !over;
 }
 
-static inline int sennit_mpi_allgather(void *context, const void *mine, void *all, size_t bytes) {
-    const sennit_mpi_context *mpi = (const sennit_mpi_context *)context;
-    if (!sennit_mpi_is_running()) return SENNIT_MPI_IS_OVER;
-    if (bytes > (size_t)INT_MAX) return MPI_ERR_COUNT;
-    return MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, mpi->duplicate);
+/* Waits for a collective call of MPI, which can not be cancelled. */
+static inline int sennit_mpi_wait(sennit_mpi_context *mpi, MPI_Request *request,
+                                  int64_t timeout_ns) {
+    const double start = sennit_wtime();
+    for (;;) {
+        int is_over = 0;
+        const int code = MPI_Test(request, &is_over, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || is_over) return code;
+        if ((sennit_wtime() - start) * 1e9 >= (double)timeout_ns) break;
+        (void)sched_yield();
+    }
+    mpi->is_broken = 1;
+    return (int)sennit_error_report(SENNIT_ERR_TIMEOUT, "MPI_Test",
+                                    "some rank has not come to the call of the communicator", 0);
 }
 
-static inline int sennit_mpi_barrier(void *context) {
-    const sennit_mpi_context *mpi = (const sennit_mpi_context *)context;
-    return sennit_mpi_is_running() ? MPI_Barrier(mpi->duplicate) : SENNIT_MPI_IS_OVER;
+static inline int sennit_mpi_allgather(void *context, const void *mine, void *all, size_t bytes,
+                                       int64_t timeout_ns) {
+    sennit_mpi_context *mpi = (sennit_mpi_context *)context;
+    MPI_Request request;
+    char *copy;
+    int size;
+    int code;
+    if (!sennit_mpi_is_running()) return SENNIT_MPI_IS_OVER;
+    if (mpi->is_broken) return MPI_ERR_COMM;
+    code = MPI_Comm_size(mpi->duplicate, &size);
+    if (code != MPI_SUCCESS) return code;
+    if (bytes > (size_t)INT_MAX) return MPI_ERR_COUNT;
+    /* Of its own, because a call that times out goes on using it. */
+    copy = (char *)malloc(bytes * ((size_t)size + 1) + 1);
+    if (copy == NULL) return MPI_ERR_NO_MEM;
+    if (bytes != 0) memcpy(copy, mine, bytes);
+    code = MPI_Iallgather(copy, (int)bytes, MPI_BYTE, copy + bytes, (int)bytes, MPI_BYTE,
+                          mpi->duplicate, &request);
+    if (code == MPI_SUCCESS) code = sennit_mpi_wait(mpi, &request, timeout_ns);
+    if (code == MPI_SUCCESS && bytes != 0) memcpy(all, copy + bytes, bytes * (size_t)size);
+    if (!mpi->is_broken) free(copy);
+    return code;
+}
+
+static inline int sennit_mpi_barrier(void *context, int64_t timeout_ns) {
+    sennit_mpi_context *mpi = (sennit_mpi_context *)context;
+    MPI_Request request;
+    int code;
+    if (!sennit_mpi_is_running()) return SENNIT_MPI_IS_OVER;
+    if (mpi->is_broken) return MPI_ERR_COMM;
+    code = MPI_Ibarrier(mpi->duplicate, &request);
+    return code == MPI_SUCCESS ? sennit_mpi_wait(mpi, &request, timeout_ns) : code;
 }
 
 static inline void sennit_mpi_release(void *context) {
     sennit_mpi_context *mpi = (sennit_mpi_context *)context;
-    if (!mpi->is_released && sennit_mpi_is_running()) (void)MPI_Comm_free(&mpi->duplicate);
+    if (!mpi->is_released && !mpi->is_broken && sennit_mpi_is_running())
+        (void)MPI_Comm_free(&mpi->duplicate);
     mpi->is_released = 1;
     if (!mpi->is_being_built) free(mpi);
 }

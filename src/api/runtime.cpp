@@ -75,7 +75,7 @@ sennit_status check_environment(const sennit_bootstrap &bootstrap, bool given) {
 sennit_status open_bootstrap(const sennit_options &options, std::int64_t timeout_ns,
                              sennit_bootstrap *bootstrap) {
     if (options.bootstrap == nullptr) return runtime::bootstrap_find(timeout_ns, bootstrap);
-    if (!runtime::inproc_bootstrap_take(*options.bootstrap, timeout_ns))
+    if (!runtime::inproc_bootstrap_take(*options.bootstrap))
         return fail(SENNIT_ERR_STATE, "a rank uses this bootstrap already");
     *bootstrap = *options.bootstrap;
     if (bootstrap->name == nullptr) bootstrap->name = "given";

@@ -44,7 +44,7 @@ struct Startup {
 };
 
 sennit_status allgather(Startup &it, const void *mine, void *all, std::size_t bytes) {
-    return runtime::bootstrap_allgather(it.rank.bootstrap, mine, all, bytes);
+    return runtime::bootstrap_allgather(it.rank.bootstrap, mine, all, bytes, it.deadline);
 }
 
 template <class T>

@@ -147,14 +147,15 @@ sennit_status bootstrap_find(std::int64_t timeout_ns, sennit_bootstrap *out) {
 }
 
 sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,
-                                  std::size_t bytes) {
-    return call_bootstrap(bootstrap, "allgather",
-                          [&] { return bootstrap.allgather(bootstrap.context, mine, all, bytes); });
+                                  std::size_t bytes, const Deadline &deadline) {
+    return call_bootstrap(bootstrap, "allgather", [&] {
+        return bootstrap.allgather(bootstrap.context, mine, all, bytes, deadline.left_ns());
+    });
 }
 
-sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap) {
+sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap, const Deadline &deadline) {
     return call_bootstrap(bootstrap, "barrier",
-                          [&] { return bootstrap.barrier(bootstrap.context); });
+                          [&] { return bootstrap.barrier(bootstrap.context, deadline.left_ns()); });
 }
 
 const char *bootstrap_describe(int index, char *text, std::size_t bytes) {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/clock.hpp"
+
 namespace sennit::runtime {
 
 // Room for the sentence of present().
@@ -48,7 +50,7 @@ int bootstrap_environment_size(const char **variable);
 // The calls of a bootstrap, whoever gave it. Errors: what Sennit's own launcher found (TIMEOUT,
 // BOOTSTRAP, OS); for one that the program gave, BOOTSTRAP with its code as provider_code.
 sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,
-                                  std::size_t bytes);
-sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap);
+                                  std::size_t bytes, const Deadline &deadline);
+sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap, const Deadline &deadline);
 
 }  // namespace sennit::runtime

@@ -8,12 +8,12 @@
 namespace sennit::runtime {
 namespace {
 
-int gather_one(void *, const void *mine, void *all, std::size_t bytes) {
+int gather_one(void *, const void *mine, void *all, std::size_t bytes, std::int64_t) {
     if (bytes > 0 && all != mine) std::memmove(all, mine, bytes);
     return 0;
 }
 
-int meet_nobody(void *) {
+int meet_nobody(void *, std::int64_t) {
     return 0;
 }
 

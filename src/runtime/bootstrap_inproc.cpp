@@ -2,6 +2,7 @@
 // Made by the program before the threads start, and outlives them.
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -10,7 +11,6 @@
 #include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "runtime/bootstrap_inproc.hpp"
-#include "runtime/knobs.hpp"
 
 namespace sennit::runtime {
 namespace {
@@ -38,7 +38,6 @@ struct Seat {
     Meeting *meeting = nullptr;
     int rank = 0;
     bool in_use = false;
-    std::int64_t timeout_ns = 0;  // of each meeting, up to a second more; 0: the knob
 };
 
 bool wait_changed(Meeting &meeting, const timespec &limit) {
@@ -48,7 +47,11 @@ bool wait_changed(Meeting &meeting, const timespec &limit) {
 timespec limit_after(std::int64_t timeout_ns) {
     timespec limit{};
     (void)clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += static_cast<time_t>(timeout_ns / 1000000000) + 1;
+    constexpr std::int64_t kSecond_ns = 1000000000;
+    constexpr std::int64_t kLongest_ns = kSecond_ns * 60 * 60 * 24 * 365;
+    const std::int64_t end_ns = limit.tv_nsec + std::min(timeout_ns, kLongest_ns);
+    limit.tv_sec += static_cast<time_t>(end_ns / kSecond_ns);
+    limit.tv_nsec = static_cast<long>(end_ns % kSecond_ns);
     return limit;
 }
 
@@ -71,11 +74,10 @@ int give_up(Meeting &meeting, int code) {
 
 enum Code : int { kOk = 0, kBroken = 1, kSizesDiffer = 2, kNoMemory = 3, kTimeout = 4 };
 
-int meet(void *context, const void *mine, void *all, std::size_t bytes) {
+int meet(void *context, const void *mine, void *all, std::size_t bytes, std::int64_t timeout_ns) {
     Seat &seat = *static_cast<Seat *>(context);
     Meeting &meeting = *seat.meeting;
-    const timespec limit =
-        limit_after(seat.timeout_ns != 0 ? seat.timeout_ns : knobs().init_timeout);
+    const timespec limit = limit_after(timeout_ns);
     (void)pthread_mutex_lock(&meeting.lock);
     while (meeting.leaving > 0 && !meeting.broken)
         if (!wait_changed(meeting, limit)) return give_up(meeting, kTimeout);
@@ -104,8 +106,8 @@ int meet(void *context, const void *mine, void *all, std::size_t bytes) {
     return kOk;
 }
 
-int meet_for_nothing(void *context) {
-    return meet(context, nullptr, nullptr, 0);
+int meet_for_nothing(void *context, std::int64_t timeout_ns) {
+    return meet(context, nullptr, nullptr, 0, timeout_ns);
 }
 
 void leave(void *context) {
@@ -118,14 +120,13 @@ void leave(void *context) {
 
 }  // namespace
 
-bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap, std::int64_t timeout_ns) {
+bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap) {
     if (bootstrap.release != leave) return true;
     Seat &seat = *static_cast<Seat *>(bootstrap.context);
     (void)pthread_mutex_lock(&seat.meeting->lock);
     const bool taken = !seat.in_use;
     if (taken) {
         seat.in_use = true;
-        seat.timeout_ns = timeout_ns;
         // The first of a new world wipes off what a failed one left behind.
         if (seat.meeting->in_use++ == 0) {
             seat.meeting->broken = false;
@@ -150,7 +151,7 @@ sennit_status inproc_bootstrap_create(int size, sennit_bootstrap bootstraps[]) {
     }
     meeting->size = size;
     for (int rank = 0; rank < size; ++rank) {
-        seats[rank] = Seat{meeting, rank, false, 0};
+        seats[rank] = Seat{meeting, rank, false};
         bootstraps[rank] =
             sennit_bootstrap{sizeof(sennit_bootstrap), "inproc", &seats[rank], rank, size, meet,
                              meet_for_nothing,         leave};

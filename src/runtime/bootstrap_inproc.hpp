@@ -11,9 +11,8 @@ namespace sennit::runtime {
 sennit_status inproc_bootstrap_create(int size, sennit_bootstrap bootstraps[]);
 sennit_status inproc_bootstrap_destroy(int size, sennit_bootstrap bootstraps[]);
 
-// A rank begins to use its bootstrap, and waits for the others at most timeout_ns and a second; its
-// release() ends that. False if it is one of the above and a rank uses it already. Any other
-// bootstrap: true.
-bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap, std::int64_t timeout_ns);
+// A rank begins to use its bootstrap; its release() ends that. False if it is one of the above and
+// a rank uses it already. Any other bootstrap: true.
+bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap);
 
 }  // namespace sennit::runtime

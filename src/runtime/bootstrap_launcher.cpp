@@ -39,7 +39,6 @@ struct Connection {
     int rank;
     int size;
     std::uint32_t sequence;
-    std::int64_t timeout_ns;
     bool broken;
 };
 
@@ -284,7 +283,8 @@ sennit_status claim_rank(const Claim &claim, const Deadline &deadline, int *fd) 
     return SENNIT_OK;
 }
 
-sennit_status exchange(Connection *connection, const void *mine, void *all, std::size_t bytes) {
+sennit_status exchange(Connection *connection, const void *mine, void *all, std::size_t bytes,
+                       const Deadline &deadline) {
     const auto size = static_cast<std::uint64_t>(connection->size);
     if (bytes > kLaunchGatherBytesMax / size) {
         return fail(SENNIT_ERR_UNSUPPORTED, "an allgather of %zu bytes a rank is too large", bytes);
@@ -292,7 +292,6 @@ sennit_status exchange(Connection *connection, const void *mine, void *all, std:
     if (connection->broken) {
         return fail(SENNIT_ERR_BOOTSTRAP, "the connection to `sennit run` failed before");
     }
-    const Deadline deadline = Deadline::after(connection->timeout_ns);
     LaunchFrame frame{};
     frame.magic = kLaunchMagic;
     frame.kind = LaunchKind::kGather;
@@ -316,12 +315,15 @@ sennit_status exchange(Connection *connection, const void *mine, void *all, std:
     return status;
 }
 
-int allgather(void *context, const void *mine, void *all, std::size_t bytes) {
-    return exchange(static_cast<Connection *>(context), mine, all, bytes);
+int allgather(void *context, const void *mine, void *all, std::size_t bytes,
+              std::int64_t timeout_ns) {
+    return exchange(static_cast<Connection *>(context), mine, all, bytes,
+                    Deadline::after(timeout_ns));
 }
 
-int barrier(void *context) {
-    return exchange(static_cast<Connection *>(context), nullptr, nullptr, 0);
+int barrier(void *context, std::int64_t timeout_ns) {
+    return exchange(static_cast<Connection *>(context), nullptr, nullptr, 0,
+                    Deadline::after(timeout_ns));
 }
 
 void release(void *context) {
@@ -353,7 +355,7 @@ sennit_status open(std::int64_t timeout_ns, sennit_bootstrap *out) {
         std::free(connection);
         return status;
     }
-    *connection = Connection{fd, claim.rank, claim.size, 0, timeout_ns, false};
+    *connection = Connection{fd, claim.rank, claim.size, 0, false};
     *out = sennit_bootstrap{sizeof(sennit_bootstrap),
                             "launcher",
                             connection,

@@ -43,7 +43,6 @@ struct Conversation {
     int rank = -1;
     int size = 0;
     std::uint32_t generation = 0;  // of the exchanges; goes on when a later sennit_init starts anew
-    std::int64_t timeout_ns = 0;   // of each exchange, as given to the last open
 };
 
 Conversation conversation;
@@ -109,18 +108,18 @@ sennit_status check_connection() {
     return fail(SENNIT_ERR_BOOTSTRAP, "the connection to the PMI-1 launcher is closed");
 }
 
-int pmi1_allgather(void *, const void *mine, void *all, std::size_t bytes) {
+int pmi1_allgather(void *, const void *mine, void *all, std::size_t bytes,
+                   std::int64_t timeout_ns) {
     const sennit_status status = check_connection();
     if (status != SENNIT_OK) return status;
     const Pmi1Exchange exchange{conversation.rank, conversation.size, ++conversation.generation};
-    return conversation.wire->allgather(exchange, mine, all, bytes,
-                                        Deadline::after(conversation.timeout_ns));
+    return conversation.wire->allgather(exchange, mine, all, bytes, Deadline::after(timeout_ns));
 }
 
-int pmi1_barrier(void *) {
+int pmi1_barrier(void *, std::int64_t timeout_ns) {
     const sennit_status status = check_connection();
     if (status != SENNIT_OK) return status;
-    return conversation.wire->barrier(Deadline::after(conversation.timeout_ns));
+    return conversation.wire->barrier(Deadline::after(timeout_ns));
 }
 
 void pmi1_release(void *) {
@@ -295,7 +294,6 @@ sennit_status pmi1_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
         if (status != SENNIT_OK) return status;
     }
     conversation.rank_is_open = true;
-    conversation.timeout_ns = timeout_ns;
     sennit_bootstrap made{};
     made.struct_bytes = sizeof made;
     made.name = "pmi1";

@@ -54,7 +54,6 @@ struct Membership {
     pmix_proc_t self{};
     int size = 0;
     std::uint32_t generation = 0;  // of the exchanges; goes on when a later sennit_init starts anew
-    std::int64_t timeout_ns = 0;   // of each exchange, as given to the last open
 };
 
 Membership membership;
@@ -305,9 +304,10 @@ int check_membership() {
     return SENNIT_OK;
 }
 
-int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes) {
+int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes,
+                   std::int64_t timeout_ns) {
     int status = check_membership();
-    const Deadline deadline = Deadline::after(membership.timeout_ns);
+    const Deadline deadline = Deadline::after(timeout_ns);
     char key[48];
     (void)std::snprintf(key, sizeof key, "sennit.%u", ++membership.generation);
     if (status == SENNIT_OK && bytes != 0) status = publish(key, mine, bytes);
@@ -324,9 +324,9 @@ int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes) {
     return status;
 }
 
-int pmix_barrier(void *) {
+int pmix_barrier(void *, std::int64_t timeout_ns) {
     const int status = check_membership();
-    return status != SENNIT_OK ? status : fence(false, Deadline::after(membership.timeout_ns));
+    return status != SENNIT_OK ? status : fence(false, Deadline::after(timeout_ns));
 }
 
 void pmix_release(void *) {
@@ -394,7 +394,6 @@ sennit_status pmix_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
         if (status != SENNIT_OK) return status;
     }
     membership.rank_is_open = true;
-    membership.timeout_ns = timeout_ns;
     sennit_bootstrap made{};
     made.struct_bytes = sizeof made;
     made.name = "pmix";

@@ -144,8 +144,9 @@ sennit_status disseminate(Rank &rank, Team &team, std::uint64_t epoch, const Dea
 }
 
 // Some member is out of reach of another. For the world the launcher still reaches it.
-sennit_status meet_without_path(Rank &rank, const Team &team) {
-    if (team.slot == memory::kWorldSlot) return runtime::bootstrap_barrier(rank.bootstrap);
+sennit_status meet_without_path(Rank &rank, const Team &team, const Deadline &deadline) {
+    if (team.slot == memory::kWorldSlot)
+        return runtime::bootstrap_barrier(rank.bootstrap, deadline);
     return fail(SENNIT_ERR_OTHER_NODE, "no path joins all ranks of the team");
 }
 
@@ -171,10 +172,12 @@ sennit_status read_letter(Rank &rank, const Team &team, std::uint32_t member, st
     return op::get_control(rank, team.world_ranks[member], offset, letter, sizeof *letter);
 }
 
-sennit_status exchange_without_path(Rank &rank, const Team &team, const Exchange &what) {
+sennit_status exchange_without_path(Rank &rank, const Team &team, const Exchange &what,
+                                    const Deadline &deadline) {
     if (team.slot == memory::kWorldSlot)
-        return runtime::bootstrap_allgather(rank.bootstrap, what.mine, what.all, what.bytes);
-    return meet_without_path(rank, team);
+        return runtime::bootstrap_allgather(rank.bootstrap, what.mine, what.all, what.bytes,
+                                            deadline);
+    return meet_without_path(rank, team, deadline);
 }
 
 }  // namespace
@@ -183,7 +186,7 @@ sennit_status meet(Rank &rank, Team &team, const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
     const sennit_status status = team.all_load_store ? flat(rank, team, epoch, deadline)
                                  : team.all_reached  ? disseminate(rank, team, epoch, deadline)
-                                                     : meet_without_path(rank, team);
+                                                     : meet_without_path(rank, team, deadline);
     if (status != SENNIT_OK) return status;
     team.epoch = epoch;
     team.published = false;
@@ -205,7 +208,7 @@ sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
 }
 
 sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadline &deadline) {
-    if (!team.all_reached) return exchange_without_path(rank, team, what);
+    if (!team.all_reached) return exchange_without_path(rank, team, what, deadline);
     if (team.published)
         return fail(SENNIT_ERR_STATE,
                     "the last barrier timed out on this rank and is still under way: call "

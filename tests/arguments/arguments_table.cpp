@@ -12,15 +12,15 @@ sennit_status status_of(const void *pointer) {
 }
 
 sennit_status init_with(void (*spoil)(sennit_options &, sennit_bootstrap &)) {
-    static int (*const no_allgather)(void *, const void *, void *, std::size_t) =
-        [](void *, const void *, void *, std::size_t) { return 1; };
+    static int (*const no_allgather)(void *, const void *, void *, std::size_t, std::int64_t) =
+        [](void *, const void *, void *, std::size_t, std::int64_t) { return 1; };
     sennit_options options = SENNIT_OPTIONS_INIT;
     sennit_bootstrap bootstrap{};
     bootstrap.struct_bytes = sizeof bootstrap;
     bootstrap.name = "spoiled";
     bootstrap.size = 1;
     bootstrap.allgather = no_allgather;
-    bootstrap.barrier = [](void *) { return 1; };
+    bootstrap.barrier = [](void *, std::int64_t) { return 1; };
     spoil(options, bootstrap);
     return sennit_init(&options);
 }

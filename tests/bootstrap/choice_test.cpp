@@ -164,21 +164,22 @@ TEST_F(Choice, every_launcher_describes_itself_in_one_line) {
 TEST(BootstrapCall, success_leaves_the_last_error_and_failure_names_the_code) {
     sennit_bootstrap given{};
     given.name = "mine";
-    given.barrier = [](void *) { return 0; };
+    given.barrier = [](void *, std::int64_t) { return 0; };
     (void)sennit::fail(SENNIT_ERR_RANGE, "earlier");
-    EXPECT_EQ(bootstrap_barrier(given), SENNIT_OK);
+    EXPECT_EQ(bootstrap_barrier(given, sennit::Deadline::never()), SENNIT_OK);
     EXPECT_EQ(thread_error()->status, SENNIT_ERR_RANGE);
     EXPECT_STREQ(thread_error()->text, "earlier");
 
-    given.barrier = [](void *) { return static_cast<int>(SENNIT_ERR_RANGE); };
-    EXPECT_EQ(bootstrap_barrier(given), SENNIT_ERR_BOOTSTRAP) << "its codes are its own";
+    given.barrier = [](void *, std::int64_t) { return static_cast<int>(SENNIT_ERR_RANGE); };
+    EXPECT_EQ(bootstrap_barrier(given, sennit::Deadline::never()), SENNIT_ERR_BOOTSTRAP)
+        << "its codes are its own";
     EXPECT_EQ(thread_error()->provider_code, SENNIT_ERR_RANGE);
     EXPECT_THAT(std::string(thread_error()->text), HasSubstr("mine"));
 
-    given.barrier = [](void *) {
+    given.barrier = [](void *, std::int64_t) {
         return static_cast<int>(sennit::fail(SENNIT_ERR_TIMEOUT, "said by a launcher of Sennit"));
     };
-    EXPECT_EQ(bootstrap_barrier(given), SENNIT_ERR_TIMEOUT);
+    EXPECT_EQ(bootstrap_barrier(given, sennit::Deadline::never()), SENNIT_ERR_TIMEOUT);
     EXPECT_STREQ(thread_error()->text, "said by a launcher of Sennit");
 }
 

@@ -23,14 +23,14 @@ constexpr std::int64_t kTimeoutNs = 20'000'000'000;
     std::exit(10);
 }
 
-sennit_bootstrap open_or_exit(std::int64_t timeout_ns = kTimeoutNs) {
+sennit_bootstrap open_or_exit() {
     char why[256];
     if (!kSennitLauncher.present(why, sizeof why)) {
         std::fprintf(stderr, "absent: %s\n", why);
         std::exit(11);
     }
     sennit_bootstrap bootstrap{};
-    if (kSennitLauncher.open(timeout_ns, &bootstrap) != SENNIT_OK) {
+    if (kSennitLauncher.open(kTimeoutNs, &bootstrap) != SENNIT_OK) {
         std::fprintf(stderr, "refused: %s\n", sennit::thread_error()->text);
         std::exit(12);
     }
@@ -41,7 +41,7 @@ void gather_and_check(const sennit_bootstrap &bootstrap, std::size_t bytes, int 
     const auto letter = [&](int rank) { return static_cast<char>(rank * 7 + round); };
     const std::vector<char> mine(bytes, letter(bootstrap.rank));
     std::vector<char> all(bytes * static_cast<std::size_t>(bootstrap.size));
-    if (bootstrap.allgather(bootstrap.context, mine.data(), all.data(), bytes) != 0) {
+    if (bootstrap.allgather(bootstrap.context, mine.data(), all.data(), bytes, kTimeoutNs) != 0) {
         wrong("allgather");
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -55,7 +55,7 @@ int exchange(int rounds, std::size_t bytes, int gathers) {
         const sennit_bootstrap bootstrap = open_or_exit();
         for (int i = 0; i < gathers; ++i)
             gather_and_check(bootstrap, bytes, round + i);
-        if (bootstrap.barrier(bootstrap.context) != 0) wrong("barrier");
+        if (bootstrap.barrier(bootstrap.context, kTimeoutNs) != 0) wrong("barrier");
         bootstrap.release(bootstrap.context);
     }
     return 0;
@@ -64,7 +64,7 @@ int exchange(int rounds, std::size_t bytes, int gathers) {
 // start_another PROGRAM ARGS...: claims the rank and becomes another program, with its environment.
 int start_another(char **command) {
     const sennit_bootstrap bootstrap = open_or_exit();
-    if (bootstrap.barrier(bootstrap.context) != 0) wrong("barrier");
+    if (bootstrap.barrier(bootstrap.context, kTimeoutNs) != 0) wrong("barrier");
     execv(command[0], command);
     wrong("execv");
 }
@@ -82,7 +82,8 @@ int missing(const std::string &how) {
     const std::size_t bytes = bootstrap.rank == 1 && how == "unequal" ? 16 : 8;
     std::vector<char> all(bytes * static_cast<std::size_t>(bootstrap.size));
     const std::vector<char> mine(bytes);
-    const int result = bootstrap.allgather(bootstrap.context, mine.data(), all.data(), bytes);
+    const int result =
+        bootstrap.allgather(bootstrap.context, mine.data(), all.data(), bytes, kTimeoutNs);
     if (result != SENNIT_ERR_PEER_LOST) wrong("the status is not PEER_LOST");
     // Ranks that fail leave too, so the rank named may be any of those that are gone.
     if (sennit::thread_error()->peer < 0) wrong("no rank is named");
@@ -90,15 +91,17 @@ int missing(const std::string &how) {
     return 0;
 }
 
-// late: rank 1 never comes to the barrier; the others' wait ends in the time given to open().
+// late: rank 1 never comes to the barrier; the others' wait ends in the time given.
 int late() {
-    const sennit_bootstrap bootstrap = open_or_exit(300'000'000);
+    constexpr std::int64_t kShortNs = 300'000'000;
+    const sennit_bootstrap bootstrap = open_or_exit();
     if (bootstrap.rank == 1) {
         sleep(2);
         _exit(0);
     }
-    if (bootstrap.barrier(bootstrap.context) != SENNIT_ERR_TIMEOUT) wrong("no TIMEOUT");
-    if (bootstrap.barrier(bootstrap.context) != SENNIT_ERR_BOOTSTRAP) wrong("usable after TIMEOUT");
+    if (bootstrap.barrier(bootstrap.context, kShortNs) != SENNIT_ERR_TIMEOUT) wrong("no TIMEOUT");
+    if (bootstrap.barrier(bootstrap.context, kTimeoutNs) != SENNIT_ERR_BOOTSTRAP)
+        wrong("usable after TIMEOUT");
     bootstrap.release(bootstrap.context);
     return 0;
 }
