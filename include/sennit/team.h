@@ -1,5 +1,5 @@
-/* Teams: ordered sets of ranks. So far there is one, the world; a rank's number in it is its world
- * rank, the number that global pointers carry. */
+/* Teams: ordered sets of ranks. In the world a rank's number is its world rank, the number that
+ * global pointers carry. */
 #ifndef SENNIT_TEAM_H
 #define SENNIT_TEAM_H
 
@@ -14,10 +14,15 @@ typedef struct sennit_team {
     uint32_t handle;
 } sennit_team;
 
+/* No team; all ranks; the ranks of the caller's node, in the order of the world. */
 #ifdef __cplusplus
+#define SENNIT_TEAM_NULL (sennit_team{0u})
 #define SENNIT_TEAM_WORLD (sennit_team{1u})
+#define SENNIT_TEAM_NODE (sennit_team{2u})
 #else
+#define SENNIT_TEAM_NULL ((sennit_team){0u})
 #define SENNIT_TEAM_WORLD ((sennit_team){1u})
+#define SENNIT_TEAM_NODE ((sennit_team){2u})
 #endif
 
 #ifdef __cplusplus

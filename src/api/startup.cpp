@@ -180,39 +180,61 @@ sennit_status open_upper_layers(Startup &it) {
     return status;
 }
 
-// What a rank says in the last exchange, in one byte.
-constexpr std::uint8_t kStatusBits = 0x0F;
-constexpr std::uint8_t kWorldLoadStore = 0x10;
-constexpr std::uint8_t kWorldReached = 0x20;
-static_assert(SENNIT_STATUS_COUNT <= kStatusBits + 1);
+// What a rank says in the last exchange.
+struct Readiness {
+    std::uint8_t status;
+    std::uint8_t reach;  // of the bits below, as far as this rank sees
+};
+static_assert(sizeof(Readiness) == 2 && SENNIT_STATUS_COUNT <= UINT8_MAX);
+constexpr std::uint8_t kWorldLoadStore = 0x1;
+constexpr std::uint8_t kWorldReached = 0x2;
+constexpr std::uint8_t kNodeLoadStore = 0x4;
+constexpr std::uint8_t kNodeReached = 0x8;
 
 std::uint8_t reach_bits(Rank &rank) {
     const team::Reach world = team::own_reach(rank, team::world_of(rank));
-    return static_cast<std::uint8_t>((world.load_store ? kWorldLoadStore : 0) |
-                                     (world.some_path ? kWorldReached : 0));
+    const team::Reach node = team::own_reach(rank, team::node_of(rank));
+    return static_cast<std::uint8_t>(
+        (world.load_store ? kWorldLoadStore : 0) | (world.some_path ? kWorldReached : 0) |
+        (node.load_store ? kNodeLoadStore : 0) | (node.some_path ? kNodeReached : 0));
+}
+
+// Which barrier a team takes must be the same in the views of all its members.
+void agree_on_reach(Rank &rank, const Readiness *all) {
+    const auto common = [all](const team::Team &team) {
+        unsigned bits = UINT8_MAX;
+        for (std::uint32_t member = 0; member < team.size; ++member)
+            bits &= all[team.world_ranks[member]].reach;
+        return bits;
+    };
+    const unsigned world = common(team::world_of(rank));
+    const unsigned node = common(team::node_of(rank));
+    team::agree_on_reach(team::world_of(rank),
+                         {(world & kWorldLoadStore) != 0, (world & kWorldReached) != 0});
+    team::agree_on_reach(team::node_of(rank),
+                         {(node & kNodeLoadStore) != 0, (node & kNodeReached) != 0});
 }
 
 // The last exchange: everybody is ready, or everybody gives up.
 sennit_status get_ready(Startup &it, sennit_status so_far) {
-    auto mine = static_cast<std::uint8_t>(so_far);
-    if (so_far == SENNIT_OK) mine = static_cast<std::uint8_t>(mine | reach_bits(it.rank));
+    Readiness mine{static_cast<std::uint8_t>(so_far), 0};
+    if (so_far == SENNIT_OK) mine.reach = reach_bits(it.rank);
     const sennit_error error = *thread_error();
-    const sennit_status status = allgather(it, &mine, it.usable, 1);
+    // The introductions have served.
+    static_assert(sizeof(Readiness) <= sizeof(Introduction));
+    auto *all = reinterpret_cast<Readiness *>(it.all);
+    const sennit_status status = allgather(it, &mine, all, sizeof mine);
     if (so_far != SENNIT_OK) {
         *thread_error() = error;
         return so_far;
     }
     if (status != SENNIT_OK) return status;
-    std::uint8_t common = mine;
     for (int r = 0; r < it.size; ++r) {
-        const auto theirs = static_cast<sennit_status>(it.usable[r] & kStatusBits);
-        common &= it.usable[r];
-        if (theirs == SENNIT_OK) continue;
+        if (all[r].status == SENNIT_OK) continue;
         return fail_peer(SENNIT_ERR_BOOTSTRAP, r, "", "rank %d failed in its start-up with %s", r,
-                         sennit_status_string(theirs));
+                         sennit_status_string(static_cast<sennit_status>(all[r].status)));
     }
-    team::agree_on_reach(team::world_of(it.rank),
-                         {(common & kWorldLoadStore) != 0, (common & kWorldReached) != 0});
+    agree_on_reach(it.rank, all);
     return SENNIT_OK;
 }
 

@@ -36,8 +36,7 @@ struct Outcome {
 // slot, so that pointers to segments of an earlier one do not meet those of a later one. 158 is
 // 255 times the golden section.
 std::uint32_t first_generation(const Team &team) {
-    // relaxed: constant while the team lives.
-    return generation_of(team.handle.load(std::memory_order_relaxed)) % memory::kGenerations * 158;
+    return static_cast<std::uint32_t>(team.generation % memory::kGenerations) * 158;
 }
 
 bool is_used(const SegmentTable &table, std::uint32_t index) {

@@ -44,18 +44,22 @@ void find_the_others(Rank &rank, Team &team) {
     }
 }
 
-sennit_status open_world(Rank &rank) {
+// A team that start-up makes: all ranks, or those of this node.
+sennit_status open_first(Rank &rank, std::uint32_t slot, bool of_node) {
     // relaxed: constant while the rank is in use.
     const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
-    int *all = static_cast<int *>(std::malloc(sizeof(int) * size));
-    if (all == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the world's tables");
-    for (std::uint32_t i = 0; i < size; ++i)
-        all[i] = static_cast<int>(i);
-    Team *world = nullptr;
-    const Members members{size, static_cast<std::uint32_t>(rank.world_rank), all};
-    const sennit_status status = make(rank, memory::kWorldSlot, members, &world);
-    std::free(all);
-    if (status == SENNIT_OK) open(*world, kWorldHandle, 0);
+    int *ranks = static_cast<int *>(std::malloc(sizeof(int) * size));
+    if (ranks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the first teams");
+    Members members{0, 0, ranks};
+    for (int r = 0; r < static_cast<int>(size); ++r) {
+        if (of_node && !rank.peers[r].same_node) continue;
+        if (r == rank.world_rank) members.rank = members.size;
+        ranks[members.size++] = r;
+    }
+    Team *team = nullptr;
+    const sennit_status status = make(rank, slot, members, &team);
+    std::free(ranks);
+    if (status == SENNIT_OK) open(*team, 0, 0);
     return status;
 }
 
@@ -76,15 +80,14 @@ sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team 
     return SENNIT_OK;
 }
 
-void open(Team &team, std::uint32_t handle, std::uint64_t base) {
+void open(Team &team, std::uint64_t generation, std::uint64_t base) {
+    team.generation = generation;
     team.epoch = base;
-    team.coll_number = base;
     // SYNC team-live: pairs with the acquire in find(); the fields come before the handle.
-    team.handle.store(handle, std::memory_order_release);
+    team.handle.store(make_handle(team.slot, generation), std::memory_order_release);
 }
 
-void drop(Rank &rank, Team &team) {
-    if (team.coll_close != nullptr) team.coll_close(rank, team);
+void drop(Team &team) {
     // relaxed: whoever uses a team while it is destroyed is wrong in any order.
     team.handle.store(0, std::memory_order_relaxed);
     std::free(team.arrivals);
@@ -93,8 +96,6 @@ void drop(Rank &rank, Team &team) {
     team.bells = nullptr;
     team.world_ranks = nullptr;
     team.segments = nullptr;
-    team.coll_state = nullptr;
-    team.coll_close = nullptr;
     team.flush_error.status = SENNIT_OK;
     team.published = false;
     team.read_failed = false;
@@ -112,7 +113,8 @@ Reach own_reach(Rank &rank, const Team &team) {
 }
 
 sennit_status teams_open(Rank &rank) {
-    return open_world(rank);
+    const sennit_status status = open_first(rank, memory::kWorldSlot, false);
+    return status != SENNIT_OK ? status : open_first(rank, kNodeSlot, true);
 }
 
 void teams_close(Rank &rank) {
@@ -120,7 +122,7 @@ void teams_close(Rank &rank) {
         // relaxed: start and end of a rank are made by one thread.
         Team *team = place.load(std::memory_order_relaxed);
         if (team == nullptr) continue;
-        drop(rank, *team);
+        drop(*team);
         std::free(team);
         // relaxed: as above.
         place.store(nullptr, std::memory_order_relaxed);

@@ -33,13 +33,15 @@ static_assert(kTeamSlots == 1u << kSlotBits);
 constexpr std::uint32_t slot_of(std::uint32_t handle) {
     return handle & (kTeamSlots - 1);
 }
-constexpr std::uint32_t generation_of(std::uint32_t handle) {
-    return handle >> kSlotBits;
+// Handles repeat after 2^22 teams of a slot. Generation 0 is that of teams that start-up makes.
+constexpr std::uint32_t make_handle(std::uint32_t slot, std::uint64_t generation) {
+    const std::uint64_t most = (1u << kTeamGenerationBits) - 1;
+    const std::uint64_t part = generation == 0 ? 0 : (generation - 1) % most + 1;
+    return static_cast<std::uint32_t>(part) << kSlotBits | slot;
 }
-constexpr std::uint32_t make_handle(std::uint32_t slot, std::uint32_t generation) {
-    return generation << kSlotBits | slot;
-}
+inline constexpr std::uint32_t kNodeSlot = 2;
 inline constexpr std::uint32_t kWorldHandle = make_handle(memory::kWorldSlot, 0);
+inline constexpr std::uint32_t kNodeHandle = make_handle(kNodeSlot, 0);
 
 // Which segments a team has; alike on all members because all allocate and free in the same order.
 // Made zeroed by the first allocation.
@@ -57,11 +59,12 @@ struct Team {
     std::atomic<std::uint32_t> handle;  // 0: there is no team here
     std::uint32_t slot;
     std::uint32_t size;
-    std::uint32_t rank;      // of the caller
-    bool all_load_store;     // load and store join all members, as all members have agreed
-    bool all_reached;        // some path joins all members, as all members have agreed
-    const int *world_ranks;  // [size]
-    TeamSync *own;           // the team's words in this rank's control block
+    std::uint32_t rank;        // of the caller
+    std::uint64_t generation;  // higher than of any member's earlier team in the slot
+    bool all_load_store;       // every member reaches all control blocks by load and store
+    bool all_reached;          // every member has some path to all
+    const int *world_ranks;    // [size]
+    TeamSync *own;             // the team's words in this rank's control block
     // Of the others, [size - 1], starting after this rank; set if this rank reaches all members by
     // load and store.
     const std::atomic<std::uint64_t> **arrivals;
@@ -78,13 +81,6 @@ struct Team {
     std::atomic<bool> busy;  // a thread of this rank is in a collective call of the team
 
     SegmentTable *segments;  // null until the first allocation
-
-    // Of coll/: its own numbers in TeamSync::coll. They start at the team's base, go up, and no
-    // member ever stores one above `coll_number` + kNumberMargin of any other. `coll_state` is
-    // handed to `coll_close` when the team goes.
-    std::uint64_t coll_number;
-    void *coll_state;
-    void (*coll_close)(Rank &rank, Team &team);
 };
 
 // How far the numbers of two members can lie apart: a peer may have published the call after the
@@ -115,6 +111,12 @@ inline Team &world_of(Rank &rank) {
     return *rank.teams[memory::kWorldSlot].load(std::memory_order_relaxed);
 }
 
+// The ranks of this node.
+inline Team &node_of(Rank &rank) {
+    // relaxed: as above.
+    return *rank.teams[kNodeSlot].load(std::memory_order_relaxed);
+}
+
 // Where a member's words of the team lie in its control block: for put_control and get_control.
 inline std::size_t sync_offset(const Team &team) {
     return team_sync_offset(team.slot);
@@ -125,7 +127,7 @@ inline TeamSync *sync_of(Rank &rank, const Team &team, std::uint32_t member) {
     return control == nullptr ? nullptr : &team_sync(*control, team.slot);
 }
 
-// Start-up: makes the world. Errors: NOMEM.
+// Start-up: makes the world and the team of the node. Errors: NOMEM.
 sennit_status teams_open(Rank &rank);
 void teams_close(Rank &rank);
 
@@ -150,8 +152,8 @@ struct Members {
     const int *world_ranks = nullptr;  // [size]; copied
 };
 sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team **team);
-void open(Team &team, std::uint32_t handle, std::uint64_t base);
-void drop(Rank &rank, Team &team);
+void open(Team &team, std::uint64_t generation, std::uint64_t base);
+void drop(Team &team);
 
 // One thread of the rank at a time in each team. Errors: STATE (another thread, or the team was
 // destroyed meanwhile).

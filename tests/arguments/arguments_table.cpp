@@ -242,7 +242,7 @@ const std::vector<Row> wrong_arguments = {
     {"sennit_flush", "rank INT_MIN", kRunning, SENNIT_ERR_RANGE,
      [](Fixture &) { return sennit_flush(INT_MIN, 0); }},
     {"sennit_barrier", "a team that does not exist", kRunning, SENNIT_ERR_ARG,
-     [](Fixture &) { return sennit_barrier(sennit_team{2}, SENNIT_FOREVER); }},
+     [](Fixture &) { return sennit_barrier(sennit_team{3}, SENNIT_FOREVER); }},
 
     {"sennit_wait", "a negative timeout", kRunning, SENNIT_ERR_ARG,
      [](Fixture &it) { return sennit_wait(&it.request, -1); }},
