@@ -107,6 +107,11 @@ typedef enum sennit_locality_level {
 /* Locality of world rank `rank`. Errors: STATE, RANGE, ARG (null). */
 sennit_status sennit_locality(int rank, sennit_locality_level *level);
 
+/* Where world rank `rank` is, as one line for people in `text`, cut to `bytes`: how near, its NUMA
+ * domain, process and processors as they were at sennit_init. Errors: STATE, RANGE, ARG (null, 0
+ * bytes), PEER_LOST. */
+sennit_status sennit_locality_string(int rank, char *text, size_t bytes);
+
 /* A monotonic clock of this node, in seconds, with the resolution of CLOCK_MONOTONIC. */
 double sennit_wtime(void);
 

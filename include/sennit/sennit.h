@@ -3,7 +3,9 @@
 #define SENNIT_SENNIT_H
 
 #include <sennit/coll.h>
+#include <sennit/domain.h>
 #include <sennit/error.h>
+#include <sennit/group.h>
 #include <sennit/info.h>
 #include <sennit/memory.h>
 #include <sennit/rma.h>

@@ -189,24 +189,6 @@ sennit_status sennit_thread_attach(int rank) {
     return SENNIT_OK;
 }
 
-sennit_status sennit_locality(int rank, sennit_locality_level *level) {
-    const char *const name = "sennit_locality";
-    const Rank *self = caller();
-    if (self == nullptr) return no_rank(name);
-    if (level == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "level is null"), name);
-    if (rank < 0 || rank >= size_of(*self))
-        return fail_in(
-            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", rank, size_of(*self) - 1), name);
-    const Peer &peer = self->peers[rank];
-    const int numa = self->peers[self->world_rank].numa;
-    *level = rank == self->world_rank              ? SENNIT_LOCALITY_SELF
-             : peer.same_process                   ? SENNIT_LOCALITY_PROCESS
-             : !peer.same_node                     ? SENNIT_LOCALITY_NETWORK
-             : peer.numa >= 0 && peer.numa == numa ? SENNIT_LOCALITY_NUMA
-                                                   : SENNIT_LOCALITY_NODE;
-    return SENNIT_OK;
-}
-
 double sennit_wtime(void) {
     return static_cast<double>(now_ns()) * 1e-9;
 }

@@ -80,6 +80,8 @@ sennit_status introduce(Startup &it, sennit_status so_far) {
     if (status == SENNIT_OK) status = runtime::listener_open(&it.listener);
     if (status == SENNIT_OK) status = runtime::card_fill(&mine.card, it.listener);
     if (status != SENNIT_OK) return introduce_failure(it, status);
+    std::memcpy(it.rank.control->processors.words, mine.card.processors,
+                sizeof mine.card.processors);
     mine.card.rank = it.rank.world_rank;
     mine.card.size = it.size;
     path::router_addresses(it.rank, mine.addresses);

@@ -9,6 +9,7 @@
 #include "memory/segments.hpp"
 #include "op/engine.hpp"
 #include "path/router.hpp"
+#include "runtime/domains.hpp"
 #include "runtime/wait.hpp"
 #include "team/team.hpp"
 
@@ -53,6 +54,8 @@ void take_apart(Rank &rank, const Deadline &deadline) {
     if (met) close_peers(rank);
     path::router_close(rank, deadline);
     memory::segments_close(rank);
+    runtime::domains_free(rank.domains);
+    rank.domains = nullptr;
     delete[] rank.peers;
     rank.peers = nullptr;
     if (rank.bootstrap.release != nullptr) rank.bootstrap.release(rank.bootstrap.context);

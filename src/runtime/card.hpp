@@ -5,12 +5,12 @@
 #include <cstdint>
 
 #include "base/fail.hpp"
+#include "runtime/control_block.hpp"
 #include "runtime/node_exchange.hpp"
 
 namespace sennit::runtime {
 
 inline constexpr std::uint64_t kCardMagic = 0x31445243544E4E53;  // "SNNTCRD1", little endian
-inline constexpr std::size_t kCpuWords = 16;                     // 1024 processors
 
 struct Card {
     std::uint64_t magic;

@@ -19,6 +19,7 @@ inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allo
 inline constexpr std::size_t kMailboxBytes = 256;
 inline constexpr std::size_t kRounds = 16;  // dissemination rounds: up to 65536 ranks
 inline constexpr std::size_t kTeamSyncBytes = 32768;
+inline constexpr std::size_t kCpuWords = 16;  // 1024 processors
 
 enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2 };
 
@@ -121,6 +122,12 @@ static_assert(sizeof(SegmentRecord) == 128 && offsetof(SegmentRecord, kind) == 4
               offsetof(SegmentRecord, epoch) == 72 && offsetof(SegmentRecord, view_offset) == 80 &&
               offsetof(SegmentRecord, live) == 104 && offsetof(SegmentRecord, unused) == 108);
 
+// Processors of a node, as the operating system counts them.
+struct alignas(kLineBytes) ProcessorSet {
+    std::uint64_t words[kCpuWords];
+};
+static_assert(sizeof(ProcessorSet) == 128);
+
 // What the owner and the other members of one team say to each other. Every number in it only
 // grows, also when the slot goes to another team (team/team.hpp).
 struct alignas(kLineBytes) TeamSync {
@@ -138,11 +145,12 @@ static_assert(sizeof(TeamSync) == kTeamSyncBytes && offsetof(TeamSync, rounds) =
 struct ControlBlock {
     ControlHeader header;
     Doorbell doorbell;
+    ProcessorSet processors;  // that the owner might run on at start-up
     TeamSync teams[kTeamSlots - 1];  // from slot 1 on: slot 0 is no team
     SegmentRecord records[kSegmentsPerTeam];
 };
-static_assert(offsetof(ControlBlock, doorbell) == 128 && offsetof(ControlBlock, teams) == 256 &&
-              offsetof(ControlBlock, records) == 256 + kTeamSyncBytes * (kTeamSlots - 1));
+static_assert(offsetof(ControlBlock, doorbell) == 128 && offsetof(ControlBlock, teams) == 384 &&
+              offsetof(ControlBlock, records) == 384 + kTeamSyncBytes * (kTeamSlots - 1));
 
 inline TeamSync &team_sync(ControlBlock &control, std::uint32_t team_slot) {
     return control.teams[team_slot - 1];

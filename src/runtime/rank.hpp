@@ -25,6 +25,9 @@ struct LocalSegments;
 namespace transport {
 class Transport;
 }
+namespace runtime {
+struct Domains;
+}
 namespace path {
 struct Router;
 }
@@ -32,8 +35,9 @@ namespace op {
 struct Engine;
 }
 namespace team {
+struct Registry;
 struct Team;
-}
+}  // namespace team
 
 // How a peer ended, as far as this rank knows. Goes up only.
 enum class Gone : std::uint32_t { no = 0, left = 1, died = 2 };
@@ -84,6 +88,8 @@ struct Rank {
     memory::LocalSegments *segments = nullptr;
     path::Router *router = nullptr;
     op::Engine *engine = nullptr;
+    runtime::Domains *domains = nullptr;  // null until it is asked for
+    team::Registry *team_registry = nullptr;
     std::atomic<team::Team *> teams[kTeamSlots] = {};  // objects stay until the rank ends
 
     pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free

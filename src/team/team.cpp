@@ -1,10 +1,12 @@
 // Making, finding and dropping team objects. See team.hpp.
 #include "team/team.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "team/create.hpp"
 
 namespace sennit::team {
 namespace {
@@ -26,12 +28,24 @@ bool make_arrays(Team &team, std::uint32_t size) {
     const std::size_t others = size - 1;
     const std::size_t arrivals = others * sizeof *team.arrivals;
     const std::size_t bells = others * sizeof *team.bells;
-    auto *memory = static_cast<std::byte *>(std::calloc(1, arrivals + bells + size * sizeof(int)));
+    const std::size_t ranks = size * sizeof *team.world_ranks;
+    const std::size_t by_world = size * sizeof *team.by_world;
+    auto *memory = static_cast<std::byte *>(std::calloc(1, arrivals + bells + ranks + by_world));
     if (memory == nullptr) return false;
     team.arrivals = reinterpret_cast<const std::atomic<std::uint64_t> **>(memory);
     team.bells = reinterpret_cast<Doorbell **>(memory + arrivals);
     team.world_ranks = reinterpret_cast<const int *>(memory + arrivals + bells);
+    team.by_world = reinterpret_cast<const std::uint32_t *>(memory + arrivals + bells + ranks);
     return true;
+}
+
+void sort_members(Team &team) {
+    auto *by_world = const_cast<std::uint32_t *>(team.by_world);
+    for (std::uint32_t member = 0; member < team.size; ++member)
+        by_world[member] = member;
+    std::sort(by_world, by_world + team.size, [&](std::uint32_t a, std::uint32_t b) {
+        return team.world_ranks[a] < team.world_ranks[b];
+    });
 }
 
 void find_the_others(Rank &rank, Team &team) {
@@ -74,6 +88,7 @@ sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team 
     team->rank = members.rank;
     std::memcpy(const_cast<int *>(team->world_ranks), members.world_ranks,
                 sizeof(int) * members.size);
+    sort_members(*team);
     team->own = &team_sync(*rank.control, slot);
     find_the_others(rank, *team);
     *out = team;
@@ -92,9 +107,12 @@ void drop(Team &team) {
     team.handle.store(0, std::memory_order_relaxed);
     std::free(team.arrivals);
     std::free(team.segments);
+    std::free(team.grid);
     team.arrivals = nullptr;
     team.bells = nullptr;
     team.world_ranks = nullptr;
+    team.by_world = nullptr;
+    team.grid = nullptr;
     team.segments = nullptr;
     team.flush_error.status = SENNIT_OK;
     team.published = false;
@@ -112,8 +130,17 @@ Reach own_reach(Rank &rank, const Team &team) {
     return reach;
 }
 
+int member_of(const Team &team, int world_rank) {
+    const std::uint32_t *end = team.by_world + team.size;
+    const std::uint32_t *found = std::lower_bound(
+        team.by_world, end, world_rank,
+        [&](std::uint32_t member, int wanted) { return team.world_ranks[member] < wanted; });
+    return found != end && team.world_ranks[*found] == world_rank ? static_cast<int>(*found) : -1;
+}
+
 sennit_status teams_open(Rank &rank) {
-    const sennit_status status = open_first(rank, memory::kWorldSlot, false);
+    sennit_status status = registry_open(rank);
+    if (status == SENNIT_OK) status = open_first(rank, memory::kWorldSlot, false);
     return status != SENNIT_OK ? status : open_first(rank, kNodeSlot, true);
 }
 
@@ -127,6 +154,7 @@ void teams_close(Rank &rank) {
         // relaxed: as above.
         place.store(nullptr, std::memory_order_relaxed);
     }
+    registry_close(rank);
 }
 
 sennit_status CollectiveCall::refuse(bool busy) {

@@ -26,6 +26,8 @@
 
 namespace sennit::team {
 
+struct Grid;
+
 inline constexpr unsigned kSlotBits = 10;
 inline constexpr unsigned kTeamGenerationBits = 22;
 static_assert(kTeamSlots == 1u << kSlotBits);
@@ -59,12 +61,14 @@ struct Team {
     std::atomic<std::uint32_t> handle;  // 0: there is no team here
     std::uint32_t slot;
     std::uint32_t size;
-    std::uint32_t rank;        // of the caller
-    std::uint64_t generation;  // higher than of any member's earlier team in the slot
-    bool all_load_store;       // every member reaches all control blocks by load and store
-    bool all_reached;          // every member has some path to all
-    const int *world_ranks;    // [size]
-    TeamSync *own;             // the team's words in this rank's control block
+    std::uint32_t rank;             // of the caller
+    std::uint64_t generation;       // higher than of any member's earlier team in the slot
+    bool all_load_store;            // every member reaches all control blocks by load and store
+    bool all_reached;               // every member has some path to all
+    const int *world_ranks;         // [size]
+    const std::uint32_t *by_world;  // [size]: the members in the order of their world ranks
+    Grid *grid;                     // null: the team is none
+    TeamSync *own;                  // the team's words in this rank's control block
     // Of the others, [size - 1], starting after this rank; set if this rank reaches all members by
     // load and store.
     const std::atomic<std::uint64_t> **arrivals;
@@ -126,6 +130,9 @@ inline TeamSync *sync_of(Rank &rank, const Team &team, std::uint32_t member) {
     ControlBlock *control = control_of(rank, team.world_ranks[member]);
     return control == nullptr ? nullptr : &team_sync(*control, team.slot);
 }
+
+// The rank in the team of a world rank, or -1.
+int member_of(const Team &team, int world_rank);
 
 // Start-up: makes the world and the team of the node. Errors: NOMEM.
 sennit_status teams_open(Rank &rank);
@@ -195,7 +202,14 @@ sennit_status meet(Rank &rank, Team &team, const Deadline &deadline);
 // meet, STATE (a barrier that timed out is under way), and ARG when a member is in another
 // collective call than this one.
 inline constexpr std::size_t kExchangeBytes = kMailboxBytes - 16;
-enum class Purpose : std::uint32_t { offer = 1, outcome = 2, free = 3 };
+enum class Purpose : std::uint32_t {
+    offer = 1,
+    outcome = 2,
+    free = 3,
+    propose = 4,
+    conclude = 5,
+    destroy = 6
+};
 struct Exchange {
     Purpose purpose;  // the same on every member, or the calls do not match
     const void *mine = nullptr;

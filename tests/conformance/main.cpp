@@ -83,8 +83,9 @@ bool fits(const Test &test, int size, std::uint64_t seed) {
 
 bool is_wanted(const Test &test) {
     if (!options.test.empty()) return options.test == test.name;
-    return options.groups.empty() || std::find(options.groups.begin(), options.groups.end(),
-                                               test.group) != options.groups.end();
+    if (options.groups.empty()) return (test.needs & kOnlyNamed) == 0;
+    return std::find(options.groups.begin(), options.groups.end(), test.group) !=
+           options.groups.end();
 }
 
 Ranks make_ranks(const Test &test, int rank, int size, std::uint64_t seed) {

@@ -1,33 +1,9 @@
 // Several threads of a rank, and threads that find their rank.
-#include "harness.hpp"
-
-#include <thread>
+#include "threads.hpp"
 
 using namespace conformance;
 
 namespace {
-
-// Runs `work` in `count` threads of this rank; a check that fails in one fails the test.
-template <class Work>
-void in_threads(Ranks &it, int count, Work work) {
-    std::atomic<int> failed{0};
-    std::vector<std::thread> threads;
-    for (int number = 0; number < count; ++number) {
-        threads.emplace_back([&, number] {
-            Ranks mine = it;
-            mine.own = Random(it.seed * 977 + static_cast<std::uint64_t>(it.rank * 64 + number));
-            try {
-                if (it.one_process && it.size > 1) mine.ok(sennit_thread_attach(it.rank));
-                work(mine, number);
-            } catch (const Failed &) {
-                ++failed;
-            }
-        });
-    }
-    for (std::thread &thread : threads)
-        thread.join();
-    it.equal(failed.load(), 0);
-}
 
 // One thread's transfers in a part of the segments that no other thread uses.
 void hammer(Ranks &it, sennit_gptr segment, std::size_t part, int number, int rounds) {

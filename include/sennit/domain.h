@@ -1,0 +1,49 @@
+/* The caller's node as a tree of domains: the machine, its packages, NUMA domains, cores and
+ * processors, and which ranks are bound to each. Read with hwloc when it is first asked for; a rank
+ * that never asks pays nothing. */
+#ifndef SENNIT_DOMAIN_H
+#define SENNIT_DOMAIN_H
+
+#include <sennit/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum sennit_domain_kind {
+    SENNIT_DOMAIN_MACHINE = 0,
+    SENNIT_DOMAIN_PACKAGE = 1,
+    SENNIT_DOMAIN_NUMA = 2,
+    SENNIT_DOMAIN_CORE = 3,
+    SENNIT_DOMAIN_PROCESSOR = 4 /* a hardware thread */
+} sennit_domain_kind;
+
+/* Domains are numbered from 0, the machine, each before those inside it: the domains inside number
+ * i are i + 1 to i + inside. */
+typedef struct sennit_domain {
+    sennit_domain_kind kind;
+    int os_number;  /* as the operating system counts domains of this kind, -1 if it does not */
+    int parent;     /* number of the domain around it, -1 for the machine */
+    int depth;      /* 0 for the machine */
+    int inside;     /* domains inside it, at all depths */
+    int processors; /* hardware threads in it */
+    int ranks;      /* ranks of the node that were allowed to run nowhere else at sennit_init */
+} sennit_domain;
+
+/* How many domains the caller's node has. Errors: STATE, ARG (null), UNSUPPORTED (hwloc is not
+ * installed, or another version of it), NOMEM, OS, PEER_LOST. */
+sennit_status sennit_domain_count(int *count);
+
+/* Domain number `index`. Errors: as above, RANGE. */
+sennit_status sennit_domain_get(int index, sennit_domain *domain);
+
+/* World ranks that were allowed to run nowhere else than in domain `index`, ascending: the first
+ * `capacity` of them in `ranks` (NULL with capacity 0), their number in `count`. Errors: as above,
+ * RANGE. */
+sennit_status sennit_domain_ranks(int index, size_t capacity, int ranks[], size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,193 @@
+// Teams that are grids. The arithmetic is in team/grid.cpp.
+#include "team/grid.hpp"
+
+#include <sennit/team.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "api/call.hpp"
+#include "api/ranks.hpp"
+
+namespace sennit::api {
+namespace {
+
+sennit_status check_dimensions(int dimensions, const int dims[]) {
+    if (dimensions < 1 || dimensions > team::kMostDimensions)
+        return fail(SENNIT_ERR_RANGE, "%d dimensions are not in 1 to %d", dimensions,
+                    team::kMostDimensions);
+    return dims != nullptr ? SENNIT_OK : fail(SENNIT_ERR_ARG, "dims is null");
+}
+
+// The number of places, at most INT_MAX.
+std::int64_t places_of(const team::Grid &grid, std::int64_t limit) {
+    std::int64_t places = 1;
+    for (int i = 0; i < grid.dimensions && places <= limit; ++i)
+        places *= grid.sizes[i];
+    return places;
+}
+
+// Fills the grid of the arguments and this rank's wish for it.
+sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims[],
+                        const int periodic[], team::CreationWish *wish) {
+    sennit_status status = check_dimensions(dimensions, dims);
+    if (status != SENNIT_OK) return status;
+    wish->grid = static_cast<team::Grid *>(std::calloc(1, sizeof(team::Grid)));
+    if (wish->grid == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a grid");
+    team::Grid &grid = *wish->grid;
+    grid.dimensions = dimensions;
+    bool open = false;
+    Digest digest(kGrid);
+    digest.add(dimensions);
+    for (int i = 0; i < dimensions; ++i) {
+        grid.sizes[i] = dims[i];
+        grid.periodic[i] = periodic != nullptr && periodic[i] != 0;
+        open |= dims[i] == 0;
+        digest.add(dims[i]);
+        digest.add(grid.periodic[i] ? 1 : 0);
+        if (dims[i] < 0)
+            return fail(SENNIT_ERR_ARG, "dimension %d has the negative size %d", i, dims[i]);
+    }
+    wish->digest = digest.sum();
+    const auto size = static_cast<int>(parent.size);
+    if (open) status = team::grid_balance(size, dimensions, grid.sizes);
+    if (status != SENNIT_OK) return status;
+    const std::int64_t places = places_of(grid, size);
+    if (places > size)
+        return fail(SENNIT_ERR_RANGE, "the grid has more places than the %d ranks of the parent",
+                    size);
+    if (parent.rank < places) wish->color = 0;
+    return SENNIT_OK;
+}
+
+// The team of a handle if it is a grid.
+sennit_status find_grid(sennit_team handle, const char *name, const team::Team **team) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    *team = team::find(*rank, handle.handle);
+    if (*team == nullptr) return fail_in(no_team(handle.handle), name);
+    if ((*team)->grid != nullptr) return SENNIT_OK;
+    return fail_in(fail(SENNIT_ERR_ARG, "team %u is no grid", handle.handle), name);
+}
+
+sennit_status null_argument(const char *what, const char *name) {
+    return fail_in(fail(SENNIT_ERR_ARG, "%s is null", what), name);
+}
+
+// The rank `steps` further on in a dimension.
+int step(const team::Team &team, int dimension, std::int64_t steps) {
+    int coords[team::kMostDimensions];
+    team::grid_coords(*team.grid, static_cast<int>(team.rank), coords);
+    const int size = team.grid->sizes[dimension];
+    std::int64_t at = coords[dimension] + steps;
+    if (team.grid->periodic[dimension]) {
+        at = (at % size + size) % size;
+    } else if (at < 0 || at >= size) {
+        return SENNIT_RANK_NONE;
+    }
+    coords[dimension] = static_cast<int>(at);
+    int rank = SENNIT_RANK_NONE;
+    (void)team::grid_rank(*team.grid, coords, &rank);
+    return rank;
+}
+
+}  // namespace
+}  // namespace sennit::api
+
+using namespace sennit;
+using namespace sennit::api;
+
+extern "C" {
+
+sennit_status sennit_grid_balance(int ranks, int dimensions, int dims[]) {
+    const char *const name = "sennit_grid_balance";
+    const sennit_status status = check_dimensions(dimensions, dims);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    if (ranks < 1) return fail_in(fail(SENNIT_ERR_RANGE, "%d ranks make no grid", ranks), name);
+    int sizes[team::kMostDimensions];
+    std::memcpy(sizes, dims, sizeof(int) * static_cast<std::size_t>(dimensions));
+    const sennit_status balanced = team::grid_balance(ranks, dimensions, sizes);
+    if (balanced != SENNIT_OK) return fail_in(balanced, name);
+    std::memcpy(dims, sizes, sizeof(int) * static_cast<std::size_t>(dimensions));
+    return SENNIT_OK;
+}
+
+sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dims[],
+                               const int periodic[], sennit_team *team) {
+    const char *const name = "sennit_team_grid";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    team::Team *found = team::find(*rank, parent.handle);
+    if (found == nullptr) return fail_in(no_team(parent.handle), name);
+    team::CreationWish wish;
+    wish.refused = plan_grid(*found, dimensions, dims, periodic, &wish);
+    if (wish.refused == SENNIT_OK && team == nullptr)
+        wish.refused = fail(SENNIT_ERR_ARG, "team is null");
+    return done(create_team(*rank, *found, parent, wish, team), name);
+}
+
+sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimensions, int dims[],
+                                     int periodic[]) {
+    const char *const name = "sennit_team_grid_shape";
+    const team::Team *found = nullptr;
+    const sennit_status status = find_grid(team, name, &found);
+    if (status != SENNIT_OK) return status;
+    const team::Grid &grid = *found->grid;
+    if (dimensions == nullptr) return null_argument("dimensions", name);
+    if (capacity != 0 && (dims == nullptr || periodic == nullptr))
+        return null_argument("dims or periodic", name);
+    if (capacity != 0 && capacity < grid.dimensions)
+        return fail_in(fail(SENNIT_ERR_RANGE, "the grid has %d dimensions, there is room for %d",
+                            grid.dimensions, capacity),
+                       name);
+    *dimensions = grid.dimensions;
+    for (int i = 0; capacity != 0 && i < grid.dimensions; ++i) {
+        dims[i] = grid.sizes[i];
+        periodic[i] = grid.periodic[i] ? 1 : 0;
+    }
+    return SENNIT_OK;
+}
+
+sennit_status sennit_team_grid_coords(sennit_team team, int rank, int coords[]) {
+    const char *const name = "sennit_team_grid_coords";
+    const team::Team *found = nullptr;
+    const sennit_status status = find_grid(team, name, &found);
+    if (status != SENNIT_OK) return status;
+    if (coords == nullptr) return null_argument("coords", name);
+    if (rank < 0 || rank >= static_cast<int>(found->size))
+        return fail_in(fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", rank, found->size - 1),
+                       name);
+    team::grid_coords(*found->grid, rank, coords);
+    return SENNIT_OK;
+}
+
+sennit_status sennit_team_grid_rank(sennit_team team, const int coords[], int *rank) {
+    const char *const name = "sennit_team_grid_rank";
+    const team::Team *found = nullptr;
+    const sennit_status status = find_grid(team, name, &found);
+    if (status != SENNIT_OK) return status;
+    if (coords == nullptr || rank == nullptr) return null_argument("coords or rank", name);
+    int at = SENNIT_RANK_NONE;
+    (void)team::grid_rank(*found->grid, coords, &at);
+    *rank = at;
+    return SENNIT_OK;
+}
+
+sennit_status sennit_team_grid_shift(sennit_team team, int dimension, int steps, int *source,
+                                     int *destination) {
+    const char *const name = "sennit_team_grid_shift";
+    const team::Team *found = nullptr;
+    const sennit_status status = find_grid(team, name, &found);
+    if (status != SENNIT_OK) return status;
+    if (source == nullptr || destination == nullptr)
+        return null_argument("source or destination", name);
+    if (dimension < 0 || dimension >= found->grid->dimensions)
+        return fail_in(fail(SENNIT_ERR_RANGE, "dimension %d is outside 0 to %d", dimension,
+                            found->grid->dimensions - 1),
+                       name);
+    *source = step(*found, dimension, -static_cast<std::int64_t>(steps));
+    *destination = step(*found, dimension, steps);
+    return SENNIT_OK;
+}
+
+}  // extern "C"

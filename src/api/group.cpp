@@ -1,0 +1,310 @@
+// Groups. Lists are copied out of the rank's table, combined, and kept as a new group.
+#include "team/group.hpp"
+
+#include <sennit/group.h>
+
+#include "api/call.hpp"
+#include "api/ranks.hpp"
+
+namespace sennit::api {
+namespace {
+
+using team::Places;
+using team::RankList;
+
+sennit_status no_output() {
+    return fail(SENNIT_ERR_ARG, "the output is null");
+}
+
+sennit_status read_both(Rank &rank, sennit_group first, sennit_group second, RankList *a,
+                        RankList *b) {
+    const sennit_status status = team::group_read(rank, first, a);
+    return status != SENNIT_OK ? status : team::group_read(rank, second, b);
+}
+
+// Makes a group of the members of `from` for which keep(world rank) is true.
+template <class Keep>
+sennit_status select(Rank &rank, const RankList &from, Keep keep, sennit_group *result) {
+    RankList made;
+    const sennit_status status = made.reserve(from.count());
+    if (status != SENNIT_OK) return status;
+    for (std::size_t i = 0; i < from.count(); ++i)
+        if (keep(from[i])) made.push(from[i]);
+    return team::group_keep(rank, &made, result);
+}
+
+enum class Operation { unite, intersect, subtract };
+
+sennit_status combine(Rank &rank, sennit_group first, sennit_group second, Operation operation,
+                      sennit_group *result) {
+    if (result == nullptr) return no_output();
+    RankList a;
+    RankList b;
+    Places in_a;
+    Places in_b;
+    sennit_status status = read_both(rank, first, second, &a, &b);
+    if (status == SENNIT_OK) status = in_a.fill(rank, a);
+    if (status == SENNIT_OK) status = in_b.fill(rank, b);
+    if (status != SENNIT_OK) return status;
+    if (operation == Operation::unite) {
+        RankList made;
+        status = made.reserve(a.count() + b.count());
+        if (status != SENNIT_OK) return status;
+        for (std::size_t i = 0; i < a.count(); ++i)
+            made.push(a[i]);
+        for (std::size_t i = 0; i < b.count(); ++i)
+            if (in_a.of(b[i]) == SENNIT_RANK_NONE) made.push(b[i]);
+        return team::group_keep(rank, &made, result);
+    }
+    const bool wanted = operation == Operation::intersect;
+    const auto keep = [&](int world_rank) {
+        return (in_b.of(world_rank) != SENNIT_RANK_NONE) == wanted;
+    };
+    return select(rank, a, keep, result);
+}
+
+sennit_status create(Rank &rank, std::size_t count, const int ranks[], sennit_group *group) {
+    if (group == nullptr) return no_output();
+    sennit_status status = check_ranks(count, ranks, size_of(rank), "the world");
+    RankList made;
+    if (status == SENNIT_OK) status = made.reserve(count);
+    if (status != SENNIT_OK) return status;
+    for (std::size_t i = 0; i < count; ++i)
+        made.push(ranks[i]);
+    return team::group_keep(rank, &made, group);
+}
+
+sennit_status of_team(Rank &rank, sennit_team handle, sennit_group *group) {
+    const team::Team *found = team::find(rank, handle.handle);
+    if (found == nullptr) return no_team(handle.handle);
+    return create(rank, found->size, found->world_ranks, group);
+}
+
+sennit_status include(Rank &rank, sennit_group group, std::size_t count, const int ranks[],
+                      sennit_group *result) {
+    if (result == nullptr) return no_output();
+    RankList from;
+    RankList made;
+    sennit_status status = team::group_read(rank, group, &from);
+    if (status == SENNIT_OK)
+        status = check_ranks(count, ranks, static_cast<int>(from.count()), "the group");
+    if (status == SENNIT_OK) status = made.reserve(count);
+    if (status != SENNIT_OK) return status;
+    for (std::size_t i = 0; i < count; ++i)
+        made.push(from[static_cast<std::size_t>(ranks[i])]);
+    return team::group_keep(rank, &made, result);
+}
+
+sennit_status exclude(Rank &rank, sennit_group group, std::size_t count, const int ranks[],
+                      sennit_group *result) {
+    if (result == nullptr) return no_output();
+    RankList from;
+    RankList without;
+    Places unwanted;
+    sennit_status status = team::group_read(rank, group, &from);
+    if (status == SENNIT_OK)
+        status = check_ranks(count, ranks, static_cast<int>(from.count()), "the group");
+    if (status == SENNIT_OK) status = without.reserve(count);
+    if (status != SENNIT_OK) return status;
+    for (std::size_t i = 0; i < count; ++i)
+        without.push(from[static_cast<std::size_t>(ranks[i])]);
+    status = unwanted.fill(rank, without);
+    if (status != SENNIT_OK) return status;
+    const auto keep = [&](int world_rank) { return unwanted.of(world_rank) == SENNIT_RANK_NONE; };
+    return select(rank, from, keep, result);
+}
+
+sennit_status check_rank_of(const RankList &list, int rank) {
+    if (rank >= 0 && static_cast<std::size_t>(rank) < list.count()) return SENNIT_OK;
+    return fail(SENNIT_ERR_RANGE, "the group has %zu members and none with number %d", list.count(),
+                rank);
+}
+
+sennit_status translate(Rank &rank, sennit_group from, std::size_t count, const int ranks[],
+                        const Places &places, int translated[]) {
+    RankList list;
+    sennit_status status = team::group_read(rank, from, &list);
+    for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i)
+        status = check_rank_of(list, ranks[i]);
+    for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i)
+        translated[i] = places.of(list[static_cast<std::size_t>(ranks[i])]);
+    return status;
+}
+
+sennit_status compare(Rank &rank, sennit_group first, sennit_group second,
+                      sennit_group_relation *relation) {
+    if (relation == nullptr) return no_output();
+    RankList a;
+    RankList b;
+    Places in_b;
+    sennit_status status = read_both(rank, first, second, &a, &b);
+    if (status == SENNIT_OK) status = in_b.fill(rank, b);
+    if (status != SENNIT_OK) return status;
+    sennit_group_relation found = SENNIT_GROUP_IDENTICAL;
+    if (a.count() != b.count()) found = SENNIT_GROUP_UNEQUAL;
+    for (std::size_t i = 0; found != SENNIT_GROUP_UNEQUAL && i < a.count(); ++i) {
+        if (in_b.of(a[i]) == SENNIT_RANK_NONE) {
+            found = SENNIT_GROUP_UNEQUAL;
+        } else if (a[i] != b[i]) {
+            found = SENNIT_GROUP_SIMILAR;
+        }
+    }
+    *relation = found;
+    return SENNIT_OK;
+}
+
+// The group's members as ranks of the parent, in the wish for their team.
+sennit_status plan_team(Rank &rank, const team::Team &parent, sennit_group group,
+                        team::CreationWish *wish) {
+    RankList world_ranks;
+    RankList ranks;
+    sennit_status status = team::group_read(rank, group, &world_ranks);
+    if (status == SENNIT_OK) status = ranks.reserve(world_ranks.count());
+    if (status != SENNIT_OK) return status;
+    for (std::size_t i = 0; i < world_ranks.count(); ++i) {
+        const int member = team::member_of(parent, world_ranks[i]);
+        if (member == SENNIT_RANK_NONE)
+            return fail(SENNIT_ERR_RANGE, "world rank %d of the group is no member of the parent",
+                        world_ranks[i]);
+        ranks.push(member);
+    }
+    wish_for(parent, ranks.count(), ranks.data(), wish);
+    return SENNIT_OK;
+}
+
+}  // namespace
+}  // namespace sennit::api
+
+using namespace sennit;
+using namespace sennit::api;
+
+extern "C" {
+
+sennit_status sennit_group_create(size_t count, const int ranks[], sennit_group *group) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_group_create");
+    return done(create(*rank, count, ranks, group), "sennit_group_create");
+}
+
+sennit_status sennit_group_of_team(sennit_team team, sennit_group *group) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_group_of_team");
+    return done(of_team(*rank, team, group), "sennit_group_of_team");
+}
+
+sennit_status sennit_group_union(sennit_group first, sennit_group second, sennit_group *result) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_group_union");
+    return done(combine(*rank, first, second, Operation::unite, result), "sennit_group_union");
+}
+
+sennit_status sennit_group_intersection(sennit_group first, sennit_group second,
+                                        sennit_group *result) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_group_intersection");
+    return done(combine(*rank, first, second, Operation::intersect, result),
+                "sennit_group_intersection");
+}
+
+sennit_status sennit_group_difference(sennit_group first, sennit_group second,
+                                      sennit_group *result) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_group_difference");
+    return done(combine(*rank, first, second, Operation::subtract, result),
+                "sennit_group_difference");
+}
+
+sennit_status sennit_group_include(sennit_group group, size_t count, const int ranks[],
+                                   sennit_group *result) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_group_include");
+    return done(include(*rank, group, count, ranks, result), "sennit_group_include");
+}
+
+sennit_status sennit_group_exclude(sennit_group group, size_t count, const int ranks[],
+                                   sennit_group *result) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_group_exclude");
+    return done(exclude(*rank, group, count, ranks, result), "sennit_group_exclude");
+}
+
+sennit_status sennit_group_size(sennit_group group, int *size) {
+    const char *const name = "sennit_group_size";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (size == nullptr) return fail_in(no_output(), name);
+    RankList list;
+    const sennit_status status = team::group_read(*rank, group, &list);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    *size = static_cast<int>(list.count());
+    return SENNIT_OK;
+}
+
+sennit_status sennit_group_rank(sennit_group group, int world_rank, int *rank) {
+    const char *const name = "sennit_group_rank";
+    Rank *self = caller();
+    if (self == nullptr) return no_rank(name);
+    if (rank == nullptr) return fail_in(no_output(), name);
+    sennit_status status = check_ranks(1, &world_rank, size_of(*self), "the world");
+    RankList list;
+    if (status == SENNIT_OK) status = team::group_read(*self, group, &list);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    *rank = SENNIT_RANK_NONE;
+    for (std::size_t place = 0; place < list.count(); ++place)
+        if (list[place] == world_rank) *rank = static_cast<int>(place);
+    return SENNIT_OK;
+}
+
+sennit_status sennit_group_world_rank(sennit_group group, int rank, int *world_rank) {
+    const char *const name = "sennit_group_world_rank";
+    Rank *self = caller();
+    if (self == nullptr) return no_rank(name);
+    if (world_rank == nullptr) return fail_in(no_output(), name);
+    RankList list;
+    sennit_status status = team::group_read(*self, group, &list);
+    if (status == SENNIT_OK) status = check_rank_of(list, rank);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    *world_rank = list[static_cast<std::size_t>(rank)];
+    return SENNIT_OK;
+}
+
+sennit_status sennit_group_translate(sennit_group from, size_t count, const int ranks[],
+                                     sennit_group to, int translated[]) {
+    const char *const name = "sennit_group_translate";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (count != 0 && (ranks == nullptr || translated == nullptr))
+        return fail_in(fail(SENNIT_ERR_ARG, "ranks or translated is null"), name);
+    RankList list;
+    Places places;
+    sennit_status status = team::group_read(*rank, to, &list);
+    if (status == SENNIT_OK) status = places.fill(*rank, list);
+    if (status == SENNIT_OK) status = translate(*rank, from, count, ranks, places, translated);
+    return done(status, name);
+}
+
+sennit_status sennit_group_compare(sennit_group first, sennit_group second,
+                                   sennit_group_relation *relation) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_group_compare");
+    return done(compare(*rank, first, second, relation), "sennit_group_compare");
+}
+
+sennit_status sennit_team_create_group(sennit_team parent, sennit_group group, sennit_team *team) {
+    const char *const name = "sennit_team_create_group";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    team::Team *found = team::find(*rank, parent.handle);
+    if (found == nullptr) return fail_in(no_team(parent.handle), name);
+    team::CreationWish wish;
+    wish.refused = team == nullptr ? no_output() : plan_team(*rank, *found, group, &wish);
+    return done(create_team(*rank, *found, parent, wish, team), name);
+}
+
+sennit_status sennit_group_destroy(sennit_group group) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_group_destroy");
+    return done(team::group_destroy(*rank, group), "sennit_group_destroy");
+}
+
+}  // extern "C"

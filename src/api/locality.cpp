@@ -1,0 +1,223 @@
+// Where ranks are: levels, a line of text, and the tree of domains.
+#include <sennit/domain.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "api/call.hpp"
+#include "op/peer_memory.hpp"
+#include "runtime/domains.hpp"
+
+namespace sennit::api {
+namespace {
+
+using runtime::Domains;
+
+// The processors that a rank of this node may run on. Errors: as op::get_control.
+sennit_status read_processors(Rank &rank, int peer, ProcessorSet *set) {
+    const ControlBlock *control = control_of(rank, peer);
+    if (control != nullptr) {
+        *set = control->processors;
+        return SENNIT_OK;
+    }
+    return op::get_control(rank, peer, offsetof(ControlBlock, processors), set, sizeof *set);
+}
+
+sennit_status place_ranks(Rank &rank, Domains *domains) {
+    const int size = size_of(rank);
+    domains->ranks = static_cast<runtime::RankPlace *>(
+        std::calloc(static_cast<std::size_t>(size), sizeof(runtime::RankPlace)));
+    if (domains->ranks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for places of ranks");
+    for (int peer = 0; peer < size; ++peer) {
+        if (!rank.peers[peer].same_node) continue;
+        runtime::RankPlace &place = domains->ranks[domains->rank_count];
+        place.world_rank = peer;
+        const bool reached =
+            control_of(rank, peer) != nullptr || rank.peers[peer].transport != nullptr;
+        if (!reached) continue;
+        const sennit_status status = read_processors(rank, peer, &place.processors);
+        if (status != SENNIT_OK) return status;
+        ++domains->rank_count;
+    }
+    return SENNIT_OK;
+}
+
+// The rank's tree, read on first use.
+sennit_status find_domains(Rank &rank, const Domains **found) {
+    {
+        const ColdLock lock(rank);
+        *found = rank.domains;
+    }
+    if (*found != nullptr) return SENNIT_OK;
+    auto *made = new (std::nothrow) Domains;
+    if (made == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the domains");
+    sennit_status status = runtime::domains_load(made);
+    if (status == SENNIT_OK) status = place_ranks(rank, made);
+    if (status != SENNIT_OK) {
+        runtime::domains_free(made);
+        return status;
+    }
+    Domains *spare = made;
+    {
+        const ColdLock lock(rank);
+        if (rank.domains == nullptr) {
+            rank.domains = made;
+            spare = nullptr;
+        }
+        *found = rank.domains;
+    }
+    runtime::domains_free(spare);
+    return SENNIT_OK;
+}
+
+// What the public functions that take a number begin with.
+sennit_status find_domain(int index, bool has_output, const Domains **domains) {
+    Rank *rank = caller();
+    if (!has_output) return fail(SENNIT_ERR_ARG, "the output is null");
+    const sennit_status status = find_domains(*rank, domains);
+    if (status != SENNIT_OK) return status;
+    if (index >= 0 && index < (*domains)->count) return SENNIT_OK;
+    return fail(SENNIT_ERR_RANGE, "domain %d is outside 0 to %d", index, (*domains)->count - 1);
+}
+
+// World ranks bound to a domain: as many as fit in `ranks`, and how many there are.
+std::size_t ranks_in(const Domains &domains, int index, std::size_t capacity, int *ranks) {
+    std::size_t count = 0;
+    for (int i = 0; i < domains.rank_count; ++i) {
+        const runtime::RankPlace &place = domains.ranks[i];
+        if (!runtime::is_within(place.processors, domains.all[index].processors)) continue;
+        if (count < capacity) ranks[count] = place.world_rank;
+        ++count;
+    }
+    return count;
+}
+
+sennit_locality_level level_of(const Rank &rank, int other) {
+    const Peer &peer = rank.peers[other];
+    const int numa = rank.peers[rank.world_rank].numa;
+    return other == rank.world_rank              ? SENNIT_LOCALITY_SELF
+           : peer.same_process                   ? SENNIT_LOCALITY_PROCESS
+           : !peer.same_node                     ? SENNIT_LOCALITY_NETWORK
+           : peer.numa >= 0 && peer.numa == numa ? SENNIT_LOCALITY_NUMA
+                                                 : SENNIT_LOCALITY_NODE;
+}
+
+sennit_status check_world_rank(const Rank &rank, int other) {
+    if (other >= 0 && other < size_of(rank)) return SENNIT_OK;
+    return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", other, size_of(rank) - 1);
+}
+
+// The set as ranges, such as 0-3,8; cut to `bytes`.
+void write_set(const ProcessorSet &set, char *text, std::size_t bytes) {
+    const auto has = [&](unsigned cpu) { return (set.words[cpu / 64] >> (cpu % 64) & 1) != 0; };
+    constexpr unsigned kMost = kCpuWords * 64;
+    std::size_t used = 0;
+    text[0] = '\0';
+    for (unsigned cpu = 0; cpu < kMost && used < bytes; ++cpu) {
+        if (!has(cpu)) continue;
+        unsigned last = cpu;
+        while (last + 1 < kMost && has(last + 1))
+            ++last;
+        const char *comma = used == 0 ? "" : ",";
+        const int wrote =
+            last == cpu ? std::snprintf(text + used, bytes - used, "%s%u", comma, cpu)
+                        : std::snprintf(text + used, bytes - used, "%s%u-%u", comma, cpu, last);
+        used += static_cast<std::size_t>(wrote);
+        cpu = last;
+    }
+}
+
+sennit_status write_locality(Rank &rank, int other, char *text, std::size_t bytes) {
+    static constexpr const char *kWords[] = {"this rank", "same process", "same NUMA domain",
+                                             "same node", "another node"};
+    const Peer &peer = rank.peers[other];
+    const sennit_locality_level level = level_of(rank, other);
+    if (level == SENNIT_LOCALITY_NETWORK) {
+        (void)std::snprintf(text, bytes, "%s", kWords[level]);
+        return SENNIT_OK;
+    }
+    char numa[24] = "unknown";
+    if (peer.numa >= 0) (void)std::snprintf(numa, sizeof numa, "%d", peer.numa);
+    char processors[256] = "unknown";
+    const bool reached = control_of(rank, other) != nullptr || peer.transport != nullptr;
+    ProcessorSet set{};
+    if (reached) {
+        const sennit_status status = read_processors(rank, other, &set);
+        if (status != SENNIT_OK) return status;
+    }
+    if (runtime::count_of(set) > 0) write_set(set, processors, sizeof processors);
+    (void)std::snprintf(text, bytes, "%s; NUMA %s; process %d; processors %s", kWords[level], numa,
+                        peer.process_id, processors);
+    return SENNIT_OK;
+}
+
+}  // namespace
+}  // namespace sennit::api
+
+using namespace sennit;
+using namespace sennit::api;
+
+extern "C" {
+
+sennit_status sennit_locality(int rank, sennit_locality_level *level) {
+    const char *const name = "sennit_locality";
+    const Rank *self = caller();
+    if (self == nullptr) return no_rank(name);
+    if (level == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "level is null"), name);
+    const sennit_status status = check_world_rank(*self, rank);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    *level = level_of(*self, rank);
+    return SENNIT_OK;
+}
+
+sennit_status sennit_locality_string(int rank, char *text, size_t bytes) {
+    const char *const name = "sennit_locality_string";
+    Rank *self = caller();
+    if (self == nullptr) return no_rank(name);
+    if (text == nullptr || bytes == 0) return fail_in(fail(SENNIT_ERR_ARG, "no text"), name);
+    sennit_status status = check_world_rank(*self, rank);
+    if (status == SENNIT_OK) status = write_locality(*self, rank, text, bytes);
+    return done(status, name);
+}
+
+sennit_status sennit_domain_count(int *count) {
+    const char *const name = "sennit_domain_count";
+    if (caller() == nullptr) return no_rank(name);
+    const Domains *domains = nullptr;
+    const sennit_status status = find_domain(0, count != nullptr, &domains);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    *count = domains->count;
+    return SENNIT_OK;
+}
+
+sennit_status sennit_domain_get(int index, sennit_domain *domain) {
+    const char *const name = "sennit_domain_get";
+    if (caller() == nullptr) return no_rank(name);
+    const Domains *domains = nullptr;
+    const sennit_status status = find_domain(index, domain != nullptr, &domains);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    const runtime::Domain &found = domains->all[index];
+    domain->kind = found.kind;
+    domain->os_number = found.os_number;
+    domain->parent = found.parent;
+    domain->depth = found.depth;
+    domain->inside = found.inside;
+    domain->processors = runtime::count_of(found.processors);
+    domain->ranks = static_cast<int>(ranks_in(*domains, index, 0, nullptr));
+    return SENNIT_OK;
+}
+
+sennit_status sennit_domain_ranks(int index, size_t capacity, int ranks[], size_t *count) {
+    const char *const name = "sennit_domain_ranks";
+    if (caller() == nullptr) return no_rank(name);
+    const Domains *domains = nullptr;
+    const bool has_output = count != nullptr && (capacity == 0 || ranks != nullptr);
+    const sennit_status status = find_domain(index, has_output, &domains);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    *count = ranks_in(*domains, index, capacity, ranks);
+    return SENNIT_OK;
+}
+
+}  // extern "C"

@@ -1,0 +1,48 @@
+// Lists of ranks as arguments, for the calls that make groups and teams.
+#pragma once
+
+#include "base/fail.hpp"
+#include "team/group.hpp"
+
+namespace sennit::api {
+
+// Is every number in 0 .. limit-1, and none there twice? `where` names what they are ranks of.
+// Errors: ARG (null, twice), RANGE, NOMEM.
+sennit_status check_ranks(std::size_t count, const int ranks[], int limit, const char *where);
+
+// FNV-1a, 64 bits (Fowler, Noll, Vo), over arguments that must be the same on all ranks; a
+// difference is found unless two lists have the same sum by accident.
+class Digest {
+  public:
+    explicit Digest(std::uint64_t kind) { add(kind); }
+    void add(std::uint64_t value) {
+        for (int i = 0; i < 8; ++i) {
+            sum_ ^= value >> (8 * i) & 0xFF;
+            sum_ *= 0x100000001B3u;
+        }
+    }
+    void add(int value) { add(static_cast<std::uint64_t>(static_cast<std::int64_t>(value))); }
+    std::uint64_t sum() const { return sum_; }
+
+  private:
+    std::uint64_t sum_ = 0xCBF29CE484222325u;
+};
+
+// The kinds of creation, so that two ranks in different calls find out.
+enum CreationKind : std::uint64_t {
+    kOfRanks = 1,
+    kSplit = 2,
+    kStrided = 3,
+    kByLocality = 4,
+    kGrid
+};
+
+// The part of a public function that makes a team once its wish is known. Takes over wish.grid.
+sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
+                          const team::CreationWish &wish, sennit_team *team);
+
+// A wish for the parent's members with these numbers.
+void wish_for(const team::Team &parent, std::size_t count, const int ranks[],
+              team::CreationWish *wish);
+
+}  // namespace sennit::api

@@ -1,0 +1,43 @@
+// The tree of domains of this node: hwloc's topology, reduced to what programs place ranks by.
+// hwloc is opened when a tree is asked for and closed again; the library does not depend on it.
+#pragma once
+
+#include <sennit/domain.h>
+
+#include "base/fail.hpp"
+#include "runtime/control_block.hpp"
+
+namespace sennit::runtime {
+
+struct Domain {
+    sennit_domain_kind kind;
+    int os_number;
+    int parent;
+    int depth;
+    int inside;
+    ProcessorSet processors;
+};
+
+// Which processors a rank of the node may run on.
+struct RankPlace {
+    int world_rank;
+    ProcessorSet processors;
+};
+
+// Never changes once it is made.
+struct Domains {
+    int count = 0;
+    Domain *all = nullptr;  // each before those inside it
+    int rank_count = 0;
+    RankPlace *ranks = nullptr;  // by world rank
+};
+
+// Is every processor of `part` in `whole`? False for an empty `part`, of which nothing is known.
+bool is_within(const ProcessorSet &part, const ProcessorSet &whole);
+int count_of(const ProcessorSet &set);
+
+// Fills `count` and `all`. Errors: UNSUPPORTED, NOMEM, OS.
+sennit_status domains_load(Domains *domains);
+void domains_free(Domains *domains);
+
+}  // namespace sennit::runtime

@@ -1,0 +1,55 @@
+// Making a team out of a parent's members, and ending one. Owns the registry: which slots this rank
+// has taken, and how far the numbers and generations of each slot have come.
+//
+// A creation is two exchanges over the parent: what every rank wants and which slots it has free;
+// then whether every rank could make its part. Only when all could is anything kept. Nobody holds a
+// slot while it waits for somebody to come, so creations over several teams at once, in any order,
+// do not block each other: two that choose the same slot find out when they take it, and both
+// choose again.
+#pragma once
+
+#include <pthread.h>
+
+#include "team/grid.hpp"
+#include "team/team.hpp"
+
+namespace sennit::team {
+
+struct Groups;
+
+inline constexpr std::size_t kSlotWords = kTeamSlots / 64;
+
+// Made zeroed, with two pages that only creations touch.
+struct Registry {
+    pthread_mutex_t lock;                   // of all that follows
+    std::uint64_t used[kSlotWords];         // slots of this rank's teams, and those that are spoilt
+    std::uint64_t creating[kSlotWords];     // slots of the parents of creations under way
+    std::uint64_t numbers[kTeamSlots];      // no higher number was ever stored in the slot's words
+    std::uint64_t generations[kTeamSlots];  // of the slot's last team
+    Groups *groups;                         // group.cpp; null until the first one
+};
+
+// Errors: NOMEM.
+sennit_status registry_open(Rank &rank);
+void registry_close(Rank &rank);
+
+struct CreationWish {
+    int color = SENNIT_COLOR_NONE;      // the team that this rank joins; negative: none
+    int key = 0;                        // order in the team; equal ones in the parent's order
+    std::uint64_t digest = 0;           // of the arguments that must be the same on all ranks
+    sennit_status refused = SENNIT_OK;  // what this rank found wrong with its arguments
+    Grid *grid = nullptr;               // given to the new team, if there is one
+};
+
+// Collective over `parent`; needs a CollectiveCall. `*handle` is 0 for a rank that joins no
+// team. Errors: ARG (digests differ, other collective calls), NOMEM, OTHER_NODE, STATE, TIMEOUT,
+// PEER_LOST, and what a rank was refused with.
+sennit_status create(Rank &rank, Team &parent, const CreationWish &wish, std::uint32_t *handle);
+
+// Collective over the team, whose members meet; takes the turn itself, because the slot may be used
+// again only after the turn is over. Errors: STATE (another thread is in the team, or it has
+// segments; nothing changes), ARG (other collective calls; nothing changes), PEER_LOST (this rank's
+// part is freed all the same).
+sennit_status destroy(Rank &rank, Team &team, std::uint32_t handle);
+
+}  // namespace sennit::team

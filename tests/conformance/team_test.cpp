@@ -1,0 +1,386 @@
+// Making, using and ending teams.
+#include "harness.hpp"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "teams.hpp"
+
+using namespace conformance;
+
+namespace {
+
+std::vector<int> world_of(const Ranks &it) {
+    std::vector<int> all;
+    for (int rank = 0; rank < it.size; ++rank)
+        all.push_back(rank);
+    return all;
+}
+
+sennit_team copy_of(Ranks &it, sennit_team parent) {
+    sennit_team team = SENNIT_TEAM_NULL;
+    it.ok(sennit_team_split(parent, 0, 0, &team));
+    return team;
+}
+
+void expect_gone(Ranks &it, sennit_team team) {
+    int number = 0x6B;
+    it.is(sennit_barrier(team, 0), SENNIT_ERR_ARG);
+    it.is(sennit_team_size(team, &number), SENNIT_ERR_ARG);
+    it.is(sennit_team_rank(team, &number), SENNIT_ERR_ARG);
+    it.is(sennit_team_translate(team, 0, SENNIT_TEAM_WORLD, &number), SENNIT_ERR_ARG);
+    it.is(sennit_team_translate(SENNIT_TEAM_WORLD, 0, team, &number), SENNIT_ERR_ARG);
+    it.is(sennit_team_destroy(team), SENNIT_ERR_ARG);
+    sennit_gptr gptr{9, 9, 9};
+    it.is(sennit_alloc(team, 8, 0, 0, &gptr), SENNIT_ERR_ARG);
+    it.equal(number, 0x6B);
+    it.equal(gptr.segment, 9u);
+}
+
+struct Use {
+    std::size_t resident_kib;
+    int descriptors;
+};
+
+// What this process uses. One rank of it looks, the others wait.
+Use use_of_process(Ranks &it) {
+    Use use{0, 0};
+    it.barrier();
+    if (!it.one_process || it.rank == 0) {
+        std::ifstream statm("/proc/self/statm");
+        std::size_t total = 0;
+        statm >> total >> use.resident_kib;
+        use.resident_kib *= static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
+        if (DIR *folder = opendir("/proc/self/fd")) {
+            while (readdir(folder) != nullptr)
+                ++use.descriptors;
+            (void)closedir(folder);
+        }
+    }
+    it.barrier();
+    return use;
+}
+
+// Makes and ends `count` teams, of all ranks and of parts in turn, every 16th with a segment.
+void make_and_end(Ranks &it, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+        sennit_team team = SENNIT_TEAM_NULL;
+        const int color = i % 2 == 0 ? 0 : it.rank % 2;
+        it.ok(sennit_team_split(SENNIT_TEAM_WORLD, color, -it.rank, &team));
+        if (i % 16 == 0) {
+            sennit_gptr gptr;
+            it.ok(sennit_alloc(team, 64, 0, 0, &gptr));
+            it.ok(sennit_free(gptr));
+        }
+        it.ok(sennit_team_destroy(team));
+    }
+}
+
+void stay_flat(Ranks &it, std::uint64_t count) {
+    make_and_end(it, count / 10 + 64);
+    const Use before = use_of_process(it);
+    make_and_end(it, count);
+    const Use after = use_of_process(it);
+    it.equal(after.descriptors, before.descriptors);
+    if (under_sanitizer()) return;  // which keeps freed memory for a while
+    it.require(after.resident_kib < before.resident_kib + 1024, "no memory is left behind");
+}
+
+}  // namespace
+
+// Broken by constants that are no teams, or a team of the node that is not that of the machine.
+RANK_TEST(team, world_and_node_are_teams, kAnything) {
+    check_team(it, SENNIT_TEAM_WORLD, world_of(it));
+    check_team(it, SENNIT_TEAM_NODE, world_of(it));
+    it.ok(sennit_barrier(SENNIT_TEAM_NODE, SENNIT_FOREVER));
+    for (const sennit_team team : {SENNIT_TEAM_WORLD, SENNIT_TEAM_NODE})
+        it.is(sennit_team_destroy(team), SENNIT_ERR_ARG);
+    check_team(it, SENNIT_TEAM_NODE, world_of(it));
+    use_team(it, SENNIT_TEAM_NODE, world_of(it), 100);
+}
+
+// Broken by an order that is not that of keys and then of the parent.
+RANK_TEST(team, a_split_orders_by_key_and_then_by_the_parent, kAnything) {
+    sennit_team backwards = SENNIT_TEAM_NULL;
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 7, -it.rank, &backwards));
+    std::vector<int> expected = world_of(it);
+    std::reverse(expected.begin(), expected.end());
+    check_team(it, backwards, expected);
+    // Equal keys: the order of the parent, which is not that of the world.
+    sennit_team same = SENNIT_TEAM_NULL;
+    it.ok(sennit_team_split(backwards, 0, 5, &same));
+    check_team(it, same, expected);
+    use_team(it, same, expected, 333);
+    it.ok(sennit_team_destroy(backwards));
+    use_team(it, same, expected, 77);
+    it.ok(sennit_team_destroy(same));
+    expect_gone(it, same);
+    expect_gone(it, backwards);
+}
+
+// Broken by a rank that joins although it said no, or a team that waits for it.
+RANK_TEST(team, a_negative_color_joins_no_team, kAnything) {
+    sennit_team team{77};
+    const bool joins = it.rank % 2 == 0;
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, joins ? 3 : -it.rank - 1, 0, &team));
+    std::vector<int> even;
+    for (int rank = 0; rank < it.size; rank += 2)
+        even.push_back(rank);
+    if (joins) {
+        check_team(it, team, even);
+        use_team(it, team, even, 10);
+        it.ok(sennit_team_destroy(team));
+    } else {
+        it.equal(team.handle, 0u);
+    }
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, SENNIT_COLOR_NONE, 0, &team));
+    it.equal(team.handle, 0u);
+}
+
+// Broken by a destroy that leaves segments without an owner, or that does half of it.
+RANK_TEST(team, a_team_with_segments_is_not_destroyed, kAnything) {
+    const sennit_team team = copy_of(it, SENNIT_TEAM_WORLD);
+    sennit_gptr gptr;
+    it.ok(sennit_alloc(team, 64, 0, 0, &gptr));
+    it.is(sennit_team_destroy(team), SENNIT_ERR_STATE);
+    check_team(it, team, world_of(it));
+    const std::uint64_t word = 5;
+    it.ok(sennit_put(gptr, &word, sizeof word));
+    it.ok(sennit_barrier(team, SENNIT_FOREVER));
+    it.ok(sennit_free(gptr));
+    it.ok(sennit_team_destroy(team));
+    expect_gone(it, team);
+}
+
+// Broken by a team that takes over the pointers of the one that had its slot before.
+RANK_TEST(team, pointers_of_an_earlier_team_of_the_slot_are_refused, kAnything) {
+    std::vector<sennit_gptr> stale;
+    std::set<std::uint32_t> handles;
+    for (int round = 0; round < 20; ++round) {
+        const sennit_team team = copy_of(it, SENNIT_TEAM_WORLD);
+        it.require(handles.insert(team.handle).second, "handles differ");
+        sennit_gptr gptr;
+        it.ok(sennit_alloc(team, 64, 0, 0, &gptr));
+        for (const sennit_gptr old : stale) {
+            std::uint64_t word = 1;
+            it.is(sennit_get(&word, old, sizeof word), SENNIT_ERR_NOT_REGISTERED);
+            it.is(sennit_put(sennit_gptr_at(old, it.next()), &word, sizeof word),
+                  SENNIT_ERR_NOT_REGISTERED);
+            it.is(sennit_free(old), SENNIT_ERR_NOT_REGISTERED);
+        }
+        it.ok(sennit_free(gptr));
+        stale.push_back(gptr);
+        it.ok(sennit_team_destroy(team));
+    }
+}
+
+// Broken by memory, descriptors or slots that a team leaves behind.
+RANK_TEST(team, many_teams_one_after_the_other_leave_nothing, kOnce) {
+    const std::uint64_t all = it.size <= 2 ? 20000 : 6000;
+    stay_flat(it, it.quick ? 300 : all / static_cast<std::uint64_t>(it.size));
+}
+
+// The same at length; runs when its group is asked for.
+RANK_TEST(million, a_million_teams_one_after_the_other_leave_nothing, kOnce | kOnlyNamed) {
+    stay_flat(it, 1000000);
+}
+
+// Broken by a table of teams whose end is not looked for, or that does not give slots back.
+RANK_TEST(team, the_table_of_teams_may_be_full, kOnce) {
+    std::vector<sennit_team> teams;
+    for (;;) {
+        sennit_team team{77};
+        const sennit_status status = sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team);
+        if (status != SENNIT_OK) {
+            it.is(status, SENNIT_ERR_NOMEM);
+            it.equal(team.handle, 77u);
+            break;
+        }
+        teams.push_back(team);
+    }
+    it.equal(teams.size(), std::size_t{1021});
+    it.ok(sennit_barrier(teams.back(), SENNIT_FOREVER));
+    it.ok(sennit_team_destroy(teams[500]));
+    teams[500] = copy_of(it, teams[3]);
+    use_team(it, teams[500], world_of(it), 40);
+    for (const sennit_team team : teams)
+        it.ok(sennit_team_destroy(team));
+}
+
+// Broken by memory of one team that is counted, found or freed as another's.
+RANK_TEST(team, nested_and_overlapping_teams_allocate_on_their_own, kAnything) {
+    const std::vector<int> all = world_of(it);
+    // The lower and the upper part, which share the middle rank, and the world's own.
+    const int middle = it.size / 2;
+    const std::vector<int> low(all.begin(), all.begin() + middle + 1);
+    const std::vector<int> high(all.begin() + middle, all.end());
+    sennit_team lower = SENNIT_TEAM_NULL;
+    sennit_team upper = SENNIT_TEAM_NULL;
+    it.ok(sennit_team_create(SENNIT_TEAM_WORLD, low.size(), low.data(), &lower));
+    it.ok(sennit_team_create(SENNIT_TEAM_WORLD, high.size(), high.data(), &upper));
+    struct Held {
+        sennit_team team;
+        const std::vector<int> *members;
+        sennit_gptr gptr;
+        std::uint64_t salt;
+    };
+    std::vector<Held> held;
+    for (std::uint64_t round = 0; round < 12; ++round) {
+        for (const auto &[team, members] : {std::pair(lower, &low), std::pair(upper, &high)}) {
+            if (team.handle == 0 || round % 3 == it.common.below(1)) continue;
+            Held one{team, members, SENNIT_GPTR_NULL, round * 2 + (members == &high ? 1 : 0)};
+            it.ok(sennit_alloc(team, 500 + round, 0, 0, &one.gptr));
+            fill_pieces(it, one.gptr, *members, 500 + round, one.salt);
+            held.push_back(one);
+        }
+    }
+    for (const Held &one : held) {
+        it.ok(sennit_barrier(one.team, SENNIT_FOREVER));
+        check_pieces(it, one.gptr, *one.members, 500 + one.salt / 2, one.salt);
+        it.ok(sennit_barrier(one.team, SENNIT_FOREVER));
+        it.ok(sennit_free(one.gptr));
+    }
+    if (lower.handle != 0) it.ok(sennit_team_destroy(lower));
+    if (upper.handle != 0) it.ok(sennit_team_destroy(upper));
+}
+
+// Broken by a stride that is followed wrongly, at the edges of what fits.
+RANK_TEST(team, a_strided_split_takes_every_nth_rank, kAnything) {
+    for (int start = 0; start < it.size; ++start) {
+        for (int stride = -it.size; stride <= it.size; ++stride) {
+            std::vector<int> expected;
+            for (int rank = start; rank >= 0 && rank < it.size; rank += stride) {
+                expected.push_back(rank);
+                if (stride == 0) break;
+            }
+            const auto count = static_cast<int>(expected.size());
+            sennit_team team{77};
+            it.ok(sennit_team_split_strided(SENNIT_TEAM_WORLD, start, stride, count, &team));
+            check_team(it, team, expected);
+            if (team.handle != 0) it.ok(sennit_team_destroy(team));
+            team.handle = 77;
+            const sennit_status wanted = stride == 0 ? SENNIT_ERR_ARG : SENNIT_ERR_RANGE;
+            it.is(sennit_team_split_strided(SENNIT_TEAM_WORLD, start, stride, count + 1, &team),
+                  wanted);
+            it.equal(team.handle, 77u);
+        }
+    }
+}
+
+// Broken by a locality that is another one than sennit_locality tells.
+RANK_TEST(team, a_split_by_locality_joins_who_is_near, kAnything) {
+    for (int level = SENNIT_LOCALITY_SELF; level <= SENNIT_LOCALITY_NETWORK; ++level) {
+        const auto wanted = static_cast<sennit_locality_level>(level);
+        std::vector<int> expected;
+        for (int rank = 0; rank < it.size; ++rank) {
+            sennit_locality_level found{};
+            it.ok(sennit_locality(rank, &found));
+            if (found <= wanted) expected.push_back(rank);
+        }
+        sennit_team team = SENNIT_TEAM_NULL;
+        it.ok(sennit_team_split_locality(SENNIT_TEAM_WORLD, wanted, &team));
+        check_team(it, team, expected);
+        use_team(it, team, expected, 60);
+        it.ok(sennit_team_destroy(team));
+    }
+    sennit_team team{77};
+    it.is(
+        sennit_team_split_locality(SENNIT_TEAM_WORLD, static_cast<sennit_locality_level>(5), &team),
+        SENNIT_ERR_ARG);
+    it.equal(team.handle, 77u);
+}
+
+// Broken by a rank that fails alone: the others would wait, or have a team that it is not in.
+RANK_TEST(team, a_rank_with_wrong_arguments_fails_them_all, kAnything) {
+    const std::vector<int> all = world_of(it);
+    const auto size = static_cast<std::size_t>(it.size);
+    const int outside[] = {it.size};
+    const int negative[] = {-1};
+    const int twice[] = {0, 0};
+    for (int culprit = 0; culprit < it.size; ++culprit) {
+        const bool wrong = culprit == it.rank;
+        sennit_team team{77};
+        it.is(sennit_team_create(SENNIT_TEAM_WORLD, wrong ? 1 : size, wrong ? outside : all.data(),
+                                 &team),
+              SENNIT_ERR_RANGE);
+        it.is(sennit_team_create(SENNIT_TEAM_WORLD, wrong ? 1 : size, wrong ? negative : all.data(),
+                                 &team),
+              SENNIT_ERR_RANGE);
+        it.is(sennit_team_create(SENNIT_TEAM_WORLD, wrong ? 2 : size, wrong ? twice : all.data(),
+                                 &team),
+              SENNIT_ERR_ARG);
+        it.is(sennit_team_create(SENNIT_TEAM_WORLD, size, wrong ? nullptr : all.data(), &team),
+              SENNIT_ERR_ARG);
+        it.is(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, wrong ? nullptr : &team), SENNIT_ERR_ARG);
+        it.equal(team.handle, 77u);
+        it.require(std::strcmp(sennit_last_error()->operation, "sennit_team_split") == 0, "named");
+    }
+    use_team(it, SENNIT_TEAM_WORLD, all, 50);
+}
+
+// Broken by ranks that each make another team of the same call.
+RANK_TEST(team, arguments_that_must_be_alike_and_differ_are_refused, kTwoRanks) {
+    const std::vector<int> all = world_of(it);
+    std::vector<int> other = all;
+    std::swap(other[0], other[1]);
+    const bool differs = it.rank == it.size - 1;
+    sennit_team team{77};
+    it.is(sennit_team_create(SENNIT_TEAM_WORLD, all.size(), (differs ? other : all).data(), &team),
+          SENNIT_ERR_ARG);
+    it.is(sennit_team_create(SENNIT_TEAM_WORLD, differs ? 0 : all.size(), all.data(), &team),
+          SENNIT_ERR_ARG);
+    it.is(sennit_team_split_strided(SENNIT_TEAM_WORLD, 0, 1, differs ? 1 : it.size, &team),
+          SENNIT_ERR_ARG);
+    it.is(differs ? sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team)
+                  : sennit_team_split_locality(SENNIT_TEAM_WORLD, SENNIT_LOCALITY_NODE, &team),
+          SENNIT_ERR_ARG);
+    it.equal(team.handle, 77u);
+    use_team(it, SENNIT_TEAM_WORLD, all, 50);
+}
+
+// Broken by a team that two ranks end differently, or that is half gone after a mistake.
+RANK_TEST(team, a_rank_in_another_call_keeps_the_team_alive, kTwoRanks) {
+    const sennit_team team = copy_of(it, SENNIT_TEAM_WORLD);
+    if (it.rank == it.size - 1) {
+        it.ok(sennit_barrier(team, SENNIT_FOREVER));
+    } else {
+        it.is(sennit_team_destroy(team), SENNIT_ERR_ARG);
+    }
+    check_team(it, team, world_of(it));
+    use_team(it, team, world_of(it), 50);
+    it.ok(sennit_team_destroy(team));
+}
+
+// Broken by a team's barrier that lets the ranks of another team in, or waits for them.
+RANK_TEST(team, the_barrier_of_a_team_waits_for_its_ranks_alone, kAnything) {
+    const int color = it.rank % 3;
+    sennit_team team = SENNIT_TEAM_NULL;
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, color, 0, &team));
+    std::vector<int> members;
+    for (int rank = color; rank < it.size; rank += 3)
+        members.push_back(rank);
+    sennit_gptr counter;
+    it.ok(sennit_alloc(team, 8, 0, 0, &counter));
+    // The teams go through different numbers of rounds.
+    const std::uint64_t rounds = (it.quick ? 20 : 200) * static_cast<std::uint64_t>(color + 1);
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+        it.ok(sennit_put(counter, &round, sizeof round));
+        sennit_status status = sennit_barrier(team, 20'000);
+        while (status == SENNIT_ERR_TIMEOUT)
+            status = sennit_barrier(team, kMillisecond);
+        it.ok(status);
+        for (const int member : members) {
+            std::uint64_t found = 0;
+            it.ok(sennit_get(&found, sennit_gptr_at(counter, member), sizeof found));
+            it.equal(found, round);
+        }
+        it.ok(sennit_barrier(team, SENNIT_FOREVER));
+    }
+    it.ok(sennit_free(counter));
+    it.ok(sennit_team_destroy(team));
+}
