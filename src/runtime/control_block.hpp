@@ -145,7 +145,7 @@ static_assert(sizeof(TeamSync) == kTeamSyncBytes && offsetof(TeamSync, rounds) =
 struct ControlBlock {
     ControlHeader header;
     Doorbell doorbell;
-    ProcessorSet processors;  // that the owner might run on at start-up
+    ProcessorSet processors;         // that the owner might run on at start-up
     TeamSync teams[kTeamSlots - 1];  // from slot 1 on: slot 0 is no team
     SegmentRecord records[kSegmentsPerTeam];
 };

@@ -24,6 +24,11 @@ struct Fixture {
     char text[64];
     sennit_bootstrap bootstraps[2];
     unsigned char buffer[256];
+    sennit_team team;
+    sennit_group group;
+    sennit_group_relation relation;
+    sennit_domain domain;
+    int numbers[8];
 
     Fixture() { std::memset(static_cast<void *>(this), 0x6B, sizeof *this); }
     bool untouched() const {
@@ -44,6 +49,19 @@ struct Memory {
 };
 extern Memory memory;
 
+// Teams and groups of the rank under test, valid in the state `running`.
+struct Teams {
+    sennit_team grid = SENNIT_TEAM_NULL;  // 1 by 1
+    sennit_team destroyed = SENNIT_TEAM_NULL;
+    sennit_group world = SENNIT_GROUP_NULL;
+    sennit_group empty = SENNIT_GROUP_NULL;
+    sennit_group destroyed_group = SENNIT_GROUP_NULL;
+};
+extern Teams teams;
+// Both return OK.
+sennit_status make_teams();
+sennit_status end_teams();
+
 struct Row {
     const char *function;
     const char *what;
@@ -62,9 +80,15 @@ inline sennit_gptr of_segment(std::uint32_t segment) {
     return sennit_gptr{0, segment, 0};
 }
 
-// Wrong arguments, in the state of the process that each row names.
+// Wrong arguments, in the state of the process that each row names. One list for a file.
 extern const std::vector<Row> wrong_arguments;
+extern const std::vector<Row> wrong_teams;
+inline const std::vector<Row> *const kWrong[] = {&wrong_arguments, &wrong_teams};
+
 // Calls that need a rank: STATE before init and after finalize, whatever else is wrong.
 extern const std::vector<Row> calls_that_need_a_rank;
+extern const std::vector<Row> teams_that_need_a_rank;
+inline const std::vector<Row> *const kWithoutRank[] = {&calls_that_need_a_rank,
+                                                       &teams_that_need_a_rank};
 
 }  // namespace arguments

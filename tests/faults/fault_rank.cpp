@@ -199,6 +199,96 @@ void a_rank_finalizes_early() {
     (void)sennit_finalize();
 }
 
+// ---------------------------------------------------------------- teams
+
+void others_wait_in_the_creation_of_a_team() {
+    const Scene scene = open_scene();
+    const bool mine = sennit_rank() == scene.victim;
+    if (mine) {
+        sleep_ms(50);
+        die(scene);
+    }
+    // The victim would not even be a member; but it is one of the parent.
+    sennit_team team{77};
+    const sennit_status status = sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team);
+    expect_lost(scene, status, "sennit_team_split");
+    require(team.handle == 77, "a creation that failed gives nothing");
+    leave(scene);
+}
+
+void others_wait_in_the_destruction_of_a_team() {
+    const Scene scene = open_scene();
+    sennit_team team;
+    expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_OK, "split");
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    expect_lost(scene, sennit_team_destroy(team), "sennit_team_destroy");
+    expect(sennit_team_destroy(team), SENNIT_ERR_ARG, "this rank's part is gone all the same");
+    leave(scene);
+}
+
+// What the victim was not in goes on, also if it dies while they are at it.
+void a_team_without_the_victim_goes_on() {
+    const Scene scene = open_scene();
+    const bool mine = sennit_rank() == scene.victim;
+    sennit_team team;
+    expect(sennit_team_split(SENNIT_TEAM_WORLD, mine ? 1 : 0, 0, &team), SENNIT_OK, "split");
+    if (mine) {
+        sleep_ms(20);
+        die(scene);
+    }
+    const double start = sennit_wtime();
+    for (int round = 0; round < 20 || sennit_wtime() - start < 0.3; ++round) {
+        sennit_gptr made;
+        expect(sennit_alloc(team, 100, 0, 0, &made), SENNIT_OK, "alloc among survivors");
+        expect(sennit_barrier(team, SENNIT_FOREVER), SENNIT_OK, "barrier among survivors");
+        expect(sennit_free(made), SENNIT_OK, "free among survivors");
+        sennit_team inner;
+        expect(sennit_team_split(team, 0, 0, &inner), SENNIT_OK, "split among survivors");
+        expect(sennit_team_destroy(inner), SENNIT_OK, "destroy among survivors");
+        double now = sennit_wtime();
+        expect(sennit_alloc(team, sizeof now, 0, 0, &made), SENNIT_OK, "alloc");
+        expect(sennit_put(made, &now, sizeof now), SENNIT_OK, "put");
+        expect(sennit_barrier(team, SENNIT_FOREVER), SENNIT_OK, "barrier");
+        // All end with the same round: the first member's clock counts.
+        int first = 0;
+        expect(sennit_team_world_rank(team, 0, &first), SENNIT_OK, "world rank");
+        expect(sennit_get(&now, sennit_gptr_at(made, first), sizeof now), SENNIT_OK, "get");
+        expect(sennit_free(made), SENNIT_OK, "free");
+        if (round >= 20 && now - *scene.ended_at > 0.2 && *scene.ended_at > 0) break;
+    }
+    expect(sennit_team_destroy(team), SENNIT_OK, "destroy among survivors");
+    leave(scene);
+}
+
+// One rank comes too late for a creation that is bounded by SENNIT_TIMEOUT. Nobody hangs, nobody
+// has a team, and the next creation works.
+void a_rank_is_late_for_a_team() {
+    (void)setenv("SENNIT_TIMEOUT", "0.2", 1);
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    const bool late = sennit_rank() == sennit_size() - 1;
+    sennit_team team{77};
+    if (late) {
+        sleep_ms(800);
+        // The others have said what they want, and are in the next call by now.
+        expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_ERR_ARG, "a late split");
+    } else {
+        const double start = sennit_wtime();
+        expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_ERR_TIMEOUT, "a split");
+        require(sennit_wtime() - start < 0.7, "it took as long as it may");
+        expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_ERR_STATE, "another");
+        expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the same meeting");
+        expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the late rank's");
+    }
+    require(team.handle == 77, "a creation that failed gives nothing");
+    expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_OK, "the next split");
+    expect(sennit_barrier(team, SENNIT_FOREVER), SENNIT_OK, "its barrier");
+    expect(sennit_team_destroy(team), SENNIT_OK, "its end");
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+}
+
 // ---------------------------------------------------------------- nothing is left to give
 
 rlim_t soft_limit(int resource, rlim_t wanted) {
@@ -329,6 +419,10 @@ void run(const std::string &what) {
     if (what == "late_third") return a_third_rank_is_late();
     if (what == "exit") return a_rank_exits_without_finalize();
     if (what == "early_finalize") return a_rank_finalizes_early();
+    if (what == "death_in_team_creation") return others_wait_in_the_creation_of_a_team();
+    if (what == "death_in_team_destruction") return others_wait_in_the_destruction_of_a_team();
+    if (what == "team_of_survivors") return a_team_without_the_victim_goes_on();
+    if (what == "late_for_a_team") return a_rank_is_late_for_a_team();
     if (what == "address_space") return one_rank_has_a_limit(RLIMIT_AS, 64 * kMebi, 512 * kMebi);
     if (what == "file_size") return one_rank_has_a_limit(RLIMIT_FSIZE, 16 * kMebi, 64 * kMebi);
     if (what == "descriptors") return one_rank_has_few_descriptors();
