@@ -15,6 +15,7 @@ static void print_control_block() {
     STRUCT(ControlBlock);
     FIELD(ControlBlock, header);
     FIELD(ControlBlock, doorbell);
+    FIELD(ControlBlock, processors);
     FIELD(ControlBlock, teams);
     FIELD(ControlBlock, records);
     STRUCT(ControlHeader);
@@ -31,6 +32,8 @@ static void print_control_block() {
     FIELD(Doorbell, sleepers);
     FIELD(Doorbell, rings);
     FIELD(Doorbell, unused);
+    STRUCT(ProcessorSet);
+    FIELD(ProcessorSet, words);
     STRUCT(TeamSync);
     FIELD(TeamSync, arrived);
     FIELD(TeamSync, rounds);
@@ -128,6 +131,7 @@ int main() {
     print_launch_messages();
     print_exchange_layouts();
     print_allocation_layouts();
+    print_creation_layouts();
     print_pointers_and_entry();
     return 0;
 }

@@ -13,5 +13,6 @@
 // speaks it, and that file is included whole.
 void print_exchange_layouts();
 void print_allocation_layouts();
+void print_creation_layouts();
 void print_node_exchange_layouts();
 void print_startup_layouts();

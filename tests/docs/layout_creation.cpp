@@ -1,0 +1,23 @@
+// The payloads of the letters by which a team is made.
+#include "layout.hpp"
+
+#include "team/create.cpp"
+
+void print_creation_layouts() {
+    using sennit::team::Conclusion;
+    using sennit::team::Proposal;
+    STRUCT(Proposal);
+    FIELD(Proposal, status);
+    FIELD(Proposal, color);
+    FIELD(Proposal, key);
+    FIELD(Proposal, gives_way);
+    FIELD(Proposal, digest);
+    FIELD(Proposal, free);
+    STRUCT(Conclusion);
+    FIELD(Conclusion, status);
+    FIELD(Conclusion, again);
+    FIELD(Conclusion, load_store);
+    FIELD(Conclusion, unused);
+    FIELD(Conclusion, number);
+    FIELD(Conclusion, generation);
+}
