@@ -65,6 +65,56 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
  * (offset, ranks that free different segments; nothing is freed), RANGE, TIMEOUT, PEER_LOST. */
 sennit_status sennit_free(sennit_gptr gptr);
 
+/* Memory that the program had before: any it may read and write (heap, static, stack, mapped
+ * files). It stays where it is and is the program's; other ranks reach it as they can: ranks of the
+ * same process by its own address, other processes of the node by the kernel's copying (path cma),
+ * which costs a system call and gives no pointer (sennit_ptr is NULL and says why). */
+
+/* What was registered. Plain data of 24 bytes: it may be sent by any means, and `gptr` used by any
+ * rank that gets it. */
+typedef struct sennit_region {
+    sennit_gptr gptr; /* its first byte */
+    uint64_t bytes;
+} sennit_region;
+
+#ifdef __cplusplus
+#define SENNIT_REGION_NULL (sennit_region{SENNIT_GPTR_NULL, 0u})
+#else
+#define SENNIT_REGION_NULL ((sennit_region){SENNIT_GPTR_NULL, 0u})
+#endif
+
+/* Make `bytes` at `memory` reachable for other ranks. By one rank alone. `flags` is 0. 0 bytes are
+ * legal, with any address. Regions may overlap and the same memory may be registered again: each
+ * has a life of its own. Memory that lies in a segment of Sennit, this rank's or one that this rank
+ * has a pointer into, is not registered anew: the region points into that segment, with all that
+ * load and store can do there.
+ * Deregister before the memory is freed. Memory that was freed all the same: another process gets
+ * NOT_REGISTERED from its put or get while nothing else lies there; a rank of the same process
+ * crashes, as it would by its own pointer.
+ * A word that another rank polls for belongs into an allocated segment: the kernel does not promise
+ * to move it whole. Atomics need one too.
+ * Errors: STATE, ARG (null, flags, a range that wraps, memory that is not mapped), RANGE (it lies
+ * in part inside a segment), NOMEM (the 16384 segments of a rank). */
+sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region);
+
+/* End it. By the rank that registered it, when no other rank uses it any more: later use is refused
+ * with NOT_REGISTERED. The memory itself is not touched. Of a region inside a segment only the
+ * region ends: the segment lives until sennit_free.
+ * Errors: STATE, ARG (another rank's), NOT_REGISTERED (never registered, or ended before). */
+sennit_status sennit_deregister(sennit_region region);
+
+/* Exchange regions: every rank of `team` gives one (or SENNIT_REGION_NULL) and gets all, by rank in
+ * the team, each tried to be reachable from here. Sizes may differ. Collective. On an error of any
+ * rank all ranks get an error; every rank's own region stays registered.
+ * Errors: STATE, ARG (team, null, a region of another rank), NOT_REGISTERED, UNSUPPORTED (private
+ * memory of a rank can not be reached: the kernel does not allow it), TIMEOUT, PEER_LOST, NOMEM. */
+sennit_status sennit_region_attach(sennit_team team, sennit_region region, sennit_region regions[]);
+
+/* Give up what this rank keeps of another rank's region. By one rank alone, at any time; using the
+ * region's pointer again attaches it again. Errors: STATE, RANGE (rank), ARG (its own),
+ * NOT_REGISTERED (not attached). */
+sennit_status sennit_region_detach(sennit_region region);
+
 /* A plain pointer to the memory if this rank can load and store there, else NULL and the reason in
  * sennit_last_error(). It is valid until the segment is freed. Loads and stores through it follow
  * C11; they are ordered against other ranks by sennit_barrier, or by the program's own atomics. */

@@ -49,6 +49,58 @@ sennit_status sennit_get_nb(void *destination, sennit_gptr source, size_t bytes,
 sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t bytes);
 sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes);
 
+/* Strided: boxes of up to three dimensions, laid out with strides of their own on either side. The
+ * place that the global and the private pointer name is element (0, 0, 0). The box is the caller's
+ * and may be changed as soon as the call returns, in all forms.
+ *
+ * Strides are bytes, may be negative, and those of a dimension with one element are not looked at.
+ * Elements of the source may overlap (a stride of 0 repeats one). Elements of the destination must
+ * not, and their dimensions must lie in each other: sorted by size, each stride is at least what
+ * the elements of the smaller ones span from first to last; else ARG. Where source and destination
+ * share memory the result is as if all was read before any was written. Elements of 4 and 8 bytes
+ * that are aligned on both sides are moved whole, as by sennit_put.
+ *
+ * A count of 0 is legal and complete. The whole box is checked before any of it moves; RANGE also
+ * when counts and strides describe more than an address space holds. */
+typedef struct sennit_box {
+    size_t element_bytes; /* that lie together: 8 for a double */
+    size_t counts[3];     /* elements along each dimension, fastest first; 1 for those unused */
+    int64_t remote_strides[3]; /* from element to element in the global memory */
+    int64_t local_strides[3];  /* in the private buffer */
+} sennit_box;
+
+sennit_status sennit_put_strided(sennit_gptr destination, const void *source,
+                                 const sennit_box *box);
+sennit_status sennit_get_strided(void *destination, sennit_gptr source, const sennit_box *box);
+sennit_status sennit_put_strided_nb(sennit_gptr destination, const void *source,
+                                    const sennit_box *box, sennit_request *request);
+sennit_status sennit_get_strided_nb(void *destination, sennit_gptr source, const sennit_box *box,
+                                    sennit_request *request);
+sennit_status sennit_put_strided_nbi(sennit_gptr destination, const void *source,
+                                     const sennit_box *box);
+sennit_status sennit_get_strided_nbi(void *destination, sennit_gptr source, const sennit_box *box);
+
+/* Indexed: a list of pieces, each with its place on either side. As above, but pieces may overlap
+ * at the destination: which of them a byte is from is then open. A count of 0 is legal. */
+typedef struct sennit_piece {
+    int64_t remote_offset; /* bytes from the global pointer */
+    int64_t local_offset;  /* bytes from the private one */
+    size_t bytes;          /* 0 is legal */
+} sennit_piece;
+
+sennit_status sennit_put_indexed(sennit_gptr destination, const void *source, size_t count,
+                                 const sennit_piece pieces[]);
+sennit_status sennit_get_indexed(void *destination, sennit_gptr source, size_t count,
+                                 const sennit_piece pieces[]);
+sennit_status sennit_put_indexed_nb(sennit_gptr destination, const void *source, size_t count,
+                                    const sennit_piece pieces[], sennit_request *request);
+sennit_status sennit_get_indexed_nb(void *destination, sennit_gptr source, size_t count,
+                                    const sennit_piece pieces[], sennit_request *request);
+sennit_status sennit_put_indexed_nbi(sennit_gptr destination, const void *source, size_t count,
+                                     const sennit_piece pieces[]);
+sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size_t count,
+                                     const sennit_piece pieces[]);
+
 /* Wait until the request is complete (remotely, for a put). The status is the operation's own, and
  * the request is over, unless the wait itself ended first with TIMEOUT: then it stays valid.
  * Errors: ARG (null, a negative timeout, or a handle that is no request of this rank or was

@@ -57,6 +57,8 @@ sennit_status free_local(Rank &rank, sennit_gptr gptr) {
     if (memory::generation_of(gptr.segment) == 0 ||
         record.id.load(std::memory_order_relaxed) != gptr.segment)
         return not_live(gptr);
+    if (record.kind == SegmentKind::registered)
+        return fail(SENNIT_ERR_ARG, "the memory was registered: sennit_deregister ends that");
     op::detach_segment(rank, rank.world_rank, gptr.segment);
     memory::segment_destroy(rank, &record);
     return SENNIT_OK;
@@ -139,7 +141,9 @@ void *sennit_ptr(sennit_gptr gptr) {
     if (status == SENNIT_OK) {
         const char *path = sennit_path_name(static_cast<sennit_path>(entry->path));
         status = fail_peer(SENNIT_ERR_UNSUPPORTED, gptr.rank, path,
-                           "the path %s has no load and store: use put and get", path);
+                           "the path %s to this memory of rank %d has no load and store: use put "
+                           "and get",
+                           path, gptr.rank);
     }
     (void)fail_in(status, name);
     return nullptr;

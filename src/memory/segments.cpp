@@ -105,6 +105,10 @@ sennit_status place(Rank &rank, const SegmentWish &wish, SegmentRecord *record) 
     return SENNIT_OK;
 }
 
+sennit_status no_slot() {
+    return fail(SENNIT_ERR_NOMEM, "the rank has %zu segments, which is the most", kSegmentsPerTeam);
+}
+
 // The segment that `draft` describes goes live in the slot; its memory is there. `id` 0: one made
 // from the slot.
 SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, SegmentRecord &draft) {
@@ -181,9 +185,7 @@ void segments_close(Rank &rank) {
 sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord **out) {
     std::uint32_t slot = 0;
     LocalSegments &own = *rank.segments;
-    if (!find_free_slot(own, &slot))
-        return fail(SENNIT_ERR_NOMEM, "the rank has %zu segments, which is the most",
-                    kSegmentsPerTeam);
+    if (!find_free_slot(own, &slot)) return no_slot();
     SegmentRecord draft{};
     const sennit_status status = place(rank, wish, &draft);
     if (status != SENNIT_OK) return status;
@@ -198,6 +200,60 @@ sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord 
     return SENNIT_OK;
 }
 
+sennit_status segment_register(Rank &rank, void *memory, std::uint64_t bytes, SegmentRecord **out) {
+    std::uint32_t slot = 0;
+    if (!find_free_slot(*rank.segments, &slot)) return no_slot();
+    SegmentRecord draft{};
+    draft.kind = SegmentKind::registered;
+    draft.mechanism = Mechanism::copied;
+    draft.bytes = bytes;
+    draft.owner_address = reinterpret_cast<std::uintptr_t>(memory);
+    draft.alignment = 1;
+    draft.page_bytes = static_cast<std::uint32_t>(page_bytes());
+    *out = publish(rank, slot, 0, draft);
+    return SENNIT_OK;
+}
+
+Overlap segment_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
+        for (std::uint64_t left = rank.segments->used_slots[word]; left != 0; left &= left - 1) {
+            const auto slot = word * 64 + static_cast<std::uint32_t>(std::countr_zero(left));
+            const SegmentRecord &record = rank.control->records[slot];
+            if (record.mechanism != Mechanism::file) continue;
+            const std::uint64_t at = record.owner_address;
+            if (begin >= at + record.bytes || begin + bytes <= at) continue;
+            if (begin < at || begin + bytes > at + record.bytes) return Overlap::part;
+            // relaxed: only this rank writes the id, under the cold mutex.
+            const std::uint32_t id = record.id.load(std::memory_order_relaxed);
+            *gptr = sennit_gptr{rank.world_rank, id, begin - at};
+            return Overlap::whole;
+        }
+    }
+    return Overlap::none;
+}
+
+Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr) {
+    const auto *begin = static_cast<const std::byte *>(memory);
+    // relaxed: constant while the rank is in use.
+    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot) {
+        const std::size_t rows = rank.table_rows[slot];
+        for (std::size_t i = 0; i < rows * size; ++i) {
+            const Entry &entry = rank.tables[slot][i];
+            // Private memory that a rank of this process registered has no pages of its own.
+            if (entry.id() == 0 || entry.base == nullptr || entry.mapped_bytes == 0) continue;
+            if (begin >= entry.base + entry.bytes || begin + bytes <= entry.base) continue;
+            if (begin < entry.base || begin + bytes > entry.base + entry.bytes)
+                return Overlap::part;
+            *gptr = sennit_gptr{static_cast<int>(i % size), entry.id(),
+                                static_cast<std::uint64_t>(begin - entry.base)};
+            return Overlap::whole;
+        }
+    }
+    return Overlap::none;
+}
+
 void segment_destroy(Rank &rank, SegmentRecord *record) {
     // relaxed twice: peers that still use the segment are wrong in any order; they see the words
     // gone or zeros. SYNC segment-end: pairs with the acquire fence in read_record(); who copied
@@ -205,8 +261,10 @@ void segment_destroy(Rank &rank, SegmentRecord *record) {
     record->live.store(0, std::memory_order_relaxed);
     record->id.store(0, std::memory_order_relaxed);
     order_stores();
-    file_unmap(reinterpret_cast<std::byte *>(record->owner_address), record->mapped_bytes);
-    file_punch(rank.memory_file, record->file_offset, record->mapped_bytes);
+    if (record->mechanism == Mechanism::file) {
+        file_unmap(reinterpret_cast<std::byte *>(record->owner_address), record->mapped_bytes);
+        file_punch(rank.memory_file, record->file_offset, record->mapped_bytes);
+    }
     mark_slot(*rank.segments, record->owner_slot, false);
     if (generation_of_epoch(record->epoch) == kGenerations)
         let_rest(*rank.segments, record->owner_slot);

@@ -40,7 +40,17 @@ struct SegmentWish {
 // A live segment in the rank's memory file; `record` points into the control block.
 // Errors: NOMEM, OS.
 sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord **record);
-// Ends it: the id goes first, then the mapping and the pages.
+// The same for private memory of the program's, which stays where it is and is the program's to
+// free. Errors: NOMEM.
+sennit_status segment_register(Rank &rank, void *memory, std::uint64_t bytes,
+                               SegmentRecord **record);
+// Does the range lie in a segment of this rank's memory file? `whole`: *gptr points there.
+enum class Overlap : std::uint8_t { none, part, whole };
+Overlap segment_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr);
+// The same for segments of other ranks that are attached here with a pointer.
+Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr);
+
+// Ends it: the id goes first, then the mapping and the pages, if they are Sennit's.
 void segment_destroy(Rank &rank, SegmentRecord *record);
 
 // The table of entries of a team slot, for all segments and ranks; pages are used as needed.

@@ -59,6 +59,14 @@ sennit_status start(Engine &engine, const Wish &wish, Record **out) {
     if (record == nullptr)
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
                          "no memory to record an operation; %u are open", engine.records.in_use());
+    if (wish.target->layout != nullptr) {
+        record->layout = layout_copy(*wish.target->layout);
+        if (record->layout == nullptr) {
+            engine.records.give_back(record);
+            return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
+                             "no memory for the list of pieces");
+        }
+    }
     record->kind = Kind::starting;
     record->direction = wish.direction;
     record->peer = peer;
@@ -117,7 +125,7 @@ sennit_status fill_lanes(Engine &engine) {
     for (int peer = 0; peer < engine.size; ++peer) {
         transport::Transport *transport = rank.peers[peer].transport;
         engine.queues[peer].peer = peer;
-        if (transport == nullptr || transport->traits().load_store) continue;
+        if (transport == nullptr || !transport->traits().is_message()) continue;
         Lane *lane = nullptr;
         for (unsigned i = 0; i < engine.lane_count; ++i)
             if (engine.lanes[i].transport == transport) lane = &engine.lanes[i];

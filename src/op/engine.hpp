@@ -16,6 +16,8 @@
 
 namespace sennit::op {
 
+struct Layout;
+
 enum class Direction : std::uint8_t { put, get };
 
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
@@ -23,6 +25,7 @@ struct Target {
     int peer = -1;
     transport::Remote remote;
     std::uint64_t offset = 0;
+    const Layout *layout = nullptr;  // which bytes, if they do not lie together; copied
 };
 
 // Makes rank.engine and adds its progress hook. Called in start-up once paths are chosen, only if a

@@ -114,9 +114,13 @@ Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
                                                          : transport::Operation::Kind::get;
     operation.peer = record->peer;
     operation.remote = record->remote;
-    operation.offset = record->offset + record->cut;
-    operation.local = record->local + record->cut;
-    operation.bytes = std::min(record->piece_bytes, record->bytes - record->cut);
+    Part part{static_cast<std::int64_t>(record->cut), static_cast<std::int64_t>(record->cut),
+              record->bytes - record->cut};
+    if (record->layout != nullptr)
+        part = layout_part(*record->layout, record->cut, &record->cursor);
+    operation.offset = record->offset + static_cast<std::uint64_t>(part.remote);
+    operation.local = record->local + part.local;
+    operation.bytes = std::min(record->piece_bytes, part.bytes);
     operation.completed = piece_completed;
     record->cut += operation.bytes;
     ++record->open;

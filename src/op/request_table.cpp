@@ -15,6 +15,8 @@ sennit_status RequestTable::open() {
 }
 
 void RequestTable::close() {
+    for (std::uint32_t i = 0; i < made(); ++i)
+        layout_free(at(i).layout);
     for (std::uint32_t i = 0; i < chunk_count_; ++i)
         std::free(chunks_[i]);
     std::free(chunks_);
@@ -53,6 +55,8 @@ Record *RequestTable::take() {
 
 void RequestTable::give_back(Record *record) {
     record->state = State::free;
+    layout_free(record->layout);
+    record->layout = nullptr;
     if (++record->generation == 0) record->generation = 1;
     record->next_pending = free_;
     free_ = record;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "op/engine.hpp"
+#include "op/layout.hpp"
 #include "transport/transport.hpp"
 
 namespace sennit::op {
@@ -50,6 +51,8 @@ struct Record {
     std::uint64_t offset;
     std::byte *local;
     std::uint64_t bytes;
+    Layout *layout;             // owned; null: the bytes lie together on both sides
+    Cursor cursor;              // of the layout
     std::uint64_t cut;          // bytes that were made into pieces
     std::uint64_t piece_bytes;  // how long they are
     std::uint64_t number;       // place in its peer's order of starting

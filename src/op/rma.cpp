@@ -4,13 +4,20 @@
 #include "base/fail.hpp"
 #include "op/direct.hpp"
 #include "op/resolve.hpp"
+#include "path/router.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::op {
 namespace {
 
-sennit_status start(Rank &rank, Direction direction, const Target &target, void *local,
-                    std::size_t bytes, const Completion &completion) {
+bool same(sennit_request a, sennit_request b) {
+    return a.handle == b.handle;
+}
+
+}  // namespace
+
+sennit_status start_operation(Rank &rank, Direction direction, const Target &target, void *local,
+                              std::size_t bytes, const Completion &completion) {
     switch (completion.mode) {
         case Completion::Mode::blocking:
             return engine_blocking(rank, direction, target, local, bytes);
@@ -22,11 +29,10 @@ sennit_status start(Rank &rank, Direction direction, const Target &target, void 
     return fail(SENNIT_ERR_INTERNAL, "no such completion mode");
 }
 
-bool same(sennit_request a, sennit_request b) {
-    return a.handle == b.handle;
+transport::Operation::Kind kind_of(Direction direction) {
+    return direction == Direction::put ? transport::Operation::Kind::put
+                                       : transport::Operation::Kind::get;
 }
-
-}  // namespace
 
 sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void *local,
                        std::size_t bytes, const Completion &completion) {
@@ -47,8 +53,17 @@ sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void
         }
         return SENNIT_OK;
     }
+    transport::Transport *transport = path::transport_of(rank, *entry);
+    if (transport->traits().immediate) {
+        const transport::Run run{remote.offset, local, bytes};
+        status =
+            transport->copy(remote.rank, kind_of(direction), {nullptr, entry->handle}, &run, 1);
+        if (status == SENNIT_OK && completion.request != nullptr)
+            *completion.request = SENNIT_REQUEST_NULL;
+        return status;
+    }
     const Target target{remote.rank, transport::Remote{nullptr, entry->handle}, remote.offset};
-    return start(rank, direction, target, local, bytes, completion);
+    return start_operation(rank, direction, target, local, bytes, completion);
 }
 
 sennit_status test(Rank &rank, sennit_request *request, int *done) {

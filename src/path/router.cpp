@@ -18,6 +18,7 @@ struct Router {
     Transport *transports[kTransports] = {};  // in order of preference
     int count = 0;
     Address *addresses[kTransports] = {};  // [transport][rank]
+    Transport *by_path[SENNIT_PATH_COUNT] = {};
     std::uint8_t allowed = 1u << SENNIT_PATH_SELF;
 };
 
@@ -60,6 +61,7 @@ sennit_status add(Rank &rank, const Maker &maker, const char *settings,
         return status;
     }
     router.transports[router.count++] = made;
+    router.by_path[maker.path] = made;
     router.allowed = static_cast<std::uint8_t>(router.allowed | 1u << maker.path);
     return SENNIT_OK;
 }
@@ -72,7 +74,7 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
         colon == nullptr ? length : static_cast<std::size_t>(colon - word);
     if (!is_path_name(word, name_length))
         return fail(SENNIT_ERR_ARG,
-                    "'%.*s' in SENNIT_PATHS is no path; there are self, inproc, mapped, sim",
+                    "'%.*s' in SENNIT_PATHS is no path; there are self, inproc, mapped, cma, sim",
                     static_cast<int>(name_length), word);
     const Maker *maker = maker_named(word, name_length);
     if (maker == nullptr) return SENNIT_OK;  // self, or a path this build does not have
@@ -113,15 +115,24 @@ std::uint8_t common_paths(const Rank &rank, const std::uint8_t *all, int peer) {
     return all[mine * size + theirs] & all[theirs * size + mine];
 }
 
+// The best path that works, or the best one that does for private memory; or null.
+Transport *best_of(const Router &router, std::uint8_t common, bool for_private_memory) {
+    for (int i = 0; i < router.count; ++i) {
+        const transport::Traits &traits = router.transports[i]->traits();
+        if ((common >> traits.path & 1) == 0) continue;
+        if (!for_private_memory || (traits.immediate && traits.private_memory))
+            return router.transports[i];
+    }
+    return nullptr;
+}
+
 void choose(Rank &rank, const std::uint8_t *all, int peer) {
     Peer &it = rank.peers[peer];
     const std::uint8_t common = common_paths(rank, all, peer);
     const std::uint8_t mine = all[static_cast<std::size_t>(rank.world_rank) * size_of(rank) +
                                   static_cast<std::size_t>(peer)];
     Router &router = *rank.router;
-    Transport *chosen = nullptr;
-    for (int i = 0; i < router.count && chosen == nullptr; ++i)
-        if ((common >> router.transports[i]->traits().path & 1) != 0) chosen = router.transports[i];
+    Transport *chosen = best_of(router, common, false);
     for (int i = 0; i < router.count; ++i) {
         const sennit_path path = router.transports[i]->traits().path;
         if ((mine >> path & 1) == 0) continue;
@@ -134,6 +145,29 @@ void choose(Rank &rank, const std::uint8_t *all, int peer) {
     if (reason.code != Reason::Code::taken) return;
     it.transport = chosen;
     it.path = chosen->traits().path;
+    it.copier = best_of(router, common, true);
+    if (it.copier == nullptr || it.copier == chosen || chosen->traits().private_memory) return;
+    it.reasons[it.copier->traits().path].code = Reason::Code::private_memory;
+}
+
+// The transport that reaches such a segment of the peer; null if none does, and then the reason is
+// in the thread's error.
+Transport *transport_for(const Peer &peer, const SegmentRecord &record) {
+    if (peer.transport == nullptr) {
+        (void)fail_peer(SENNIT_ERR_OTHER_NODE, peer.world_rank, "",
+                        "no path leads to rank %d (sennit info --peers tells why)",
+                        peer.world_rank);
+        return nullptr;
+    }
+    if (record.mechanism != Mechanism::copied || peer.transport->traits().private_memory)
+        return peer.transport;
+    if (peer.copier != nullptr) return peer.copier;
+    char text[160];
+    reason_text(peer.reasons[SENNIT_PATH_CMA], SENNIT_PATH_CMA, text, sizeof text);
+    (void)fail_peer(SENNIT_ERR_UNSUPPORTED, peer.world_rank, "cma",
+                    "rank %d registered private memory, and no path reaches it: cma: %s",
+                    peer.world_rank, text);
+    return nullptr;
 }
 
 }  // namespace
@@ -218,7 +252,7 @@ bool router_needs_engine(Rank &rank) {
     const auto size = static_cast<int>(size_of(rank));
     for (int peer = 0; peer < size; ++peer) {
         const Peer &it = rank.peers[peer];
-        if (it.transport != nullptr && !load_store_peer(it)) return true;
+        if (it.transport != nullptr && it.transport->traits().is_message()) return true;
     }
     return false;
 }
@@ -241,12 +275,12 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
     if (peer == rank.world_rank) {
         fields.base = reinterpret_cast<std::byte *>(record.owner_address);
     } else {
-        if (it.transport == nullptr)
-            return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "",
-                             "no path leads to rank %d (sennit info --peers tells why)", peer);
+        Transport *transport = transport_for(it, record);
+        if (transport == nullptr) return thread_error()->status;
         transport::Remote remote;
-        const sennit_status status = it.transport->attach(peer, record, &remote);
+        const sennit_status status = transport->attach(peer, record, &remote);
         if (status != SENNIT_OK) return status;
+        fields.path = transport->traits().path;
         fields.base = remote.pointer;
         fields.handle = remote.handle;
     }
@@ -263,8 +297,13 @@ void detach(Rank &rank, int peer, std::uint32_t id) {
     record.mapped_bytes = entry->mapped_bytes;
     record.alignment = entry->alignment;
     const transport::Remote remote{entry->base, entry->handle};
+    Transport *transport = transport_of(rank, *entry);
     memory::clear_entry(entry);
-    if (peer != rank.world_rank) rank.peers[peer].transport->detach(peer, record, remote);
+    if (peer != rank.world_rank) transport->detach(peer, record, remote);
+}
+
+Transport *transport_of(Rank &rank, const memory::Entry &entry) {
+    return rank.router->by_path[entry.path];
 }
 
 bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy) {

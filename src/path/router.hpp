@@ -41,8 +41,13 @@ bool router_needs_engine(Rank &rank);
 // Every transport in use, for the engine; null ends the list.
 transport::Transport *router_transport(Rank &rank, int index);
 
-// Makes the segment that `record` describes, owned by `peer`, reachable, and fills its entry.
-// Needs the rank's cold mutex. Errors: NOMEM, OS, OTHER_NODE.
+// The transport that serves an attached entry of a peer; null for this rank's own.
+transport::Transport *transport_of(Rank &rank, const memory::Entry &entry);
+
+// Makes the segment that `record` describes, owned by `peer`, reachable, and fills its entry. The
+// path is the peer's, except for private memory, which mapping does not reach.
+// Needs the rank's cold mutex. Errors: NOMEM, OS, OTHER_NODE, UNSUPPORTED (private memory that no
+// path reaches).
 sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id);
 void detach(Rank &rank, int peer, std::uint32_t id);
 

@@ -35,11 +35,16 @@ struct alignas(kLineBytes) ControlHeader {
     // Ranks of the owner's process that use the owner's own mapping of this block, the owner too;
     // the last one to go unmaps it.
     std::atomic<std::uint32_t> users;
-    std::uint8_t unused[84];
+    std::uint8_t unused_first[4];
+    // For a peer's try whether the kernel copies between the two processes: `probe_token` is read
+    // there and `probe_echo` written, with the value of the token, by the kernel.
+    std::uint64_t probe_token;  // random; writer: owner, before anyone is told of the block
+    std::uint64_t probe_echo;   // writers: peers; nobody in this process looks
+    std::uint8_t unused[64];
 };
 static_assert(sizeof(ControlHeader) == 128 && offsetof(ControlHeader, state) == 20 &&
               offsetof(ControlHeader, job_cookie) == 24 && offsetof(ControlHeader, users) == 40 &&
-              offsetof(ControlHeader, unused) == 44);
+              offsetof(ControlHeader, probe_token) == 48 && offsetof(ControlHeader, unused) == 64);
 
 // Where the rank's sleeping threads wait. `sleepers` is written by the owner's threads only,
 // `rings` by whoever wakes them. See runtime/wait.hpp for the protocol.

@@ -52,6 +52,7 @@ struct Peer {
     int memory_file = -1;  // the peer's memory file, -1 if not received
     sennit_path path = SENNIT_PATH_NONE;
     transport::Transport *transport = nullptr;  // of that path
+    transport::Transport *copier = nullptr;     // an immediate one, for private memory; or null
     ControlBlock *control = nullptr;            // if load and store reach it
     std::uint64_t control_handle = 0;           // for the transport otherwise
     std::atomic<std::uint32_t> gone{0};         // Gone

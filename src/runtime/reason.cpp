@@ -1,10 +1,43 @@
 // The sentences of reason.hpp.
 #include "runtime/reason.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace sennit {
+namespace {
+
+// The first line of a file, or the one that begins with `word`; the number behind it. -1: not
+// there.
+int number_in(const char *name, const char *word) {
+    char text[4096];
+    const int file = open(name, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    const ssize_t length = read(file, text, sizeof text - 1);
+    (void)close(file);
+    if (length <= 0) return -1;
+    text[length] = '\0';
+    const char *place = std::strstr(text, word);
+    return place == nullptr ? -1 : std::atoi(place + std::strlen(word));
+}
+
+// What this process can see of why it may not copy from another one.
+const char *cause_of_refusal(int error) {
+    if (error == ENOSYS) return " (a filter of system calls, or a kernel built without them)";
+    if (error != EPERM && error != EACCES) return "";
+    if (number_in("/proc/self/status", "\nSeccomp:") > 0)
+        return " (this process has a seccomp filter)";
+    if (number_in("/proc/sys/kernel/yama/ptrace_scope", "") > 0)
+        return " (kernel.yama.ptrace_scope is not 0)";
+    return " (other credentials or user namespace, or a process that may not be traced)";
+}
+
+}  // namespace
 
 void reason_text(const Reason &reason, sennit_path candidate, char *text, std::size_t bytes) {
     const char *name = sennit_path_name(candidate);
@@ -58,6 +91,18 @@ void reason_text(const Reason &reason, sennit_path candidate, char *text, std::s
         case Reason::Code::transport_failed:
             (void)std::snprintf(text, bytes, "the transport refused with code %d",
                                 static_cast<int>(reason.detail));
+            return;
+        case Reason::Code::not_allowed_there:
+            (void)std::snprintf(text, bytes, "the peer leaves it out");
+            return;
+        case Reason::Code::kernel_refused:
+            (void)std::snprintf(
+                text, bytes, "the kernel refused to copy from process to process: %s%s",
+                strerror_r(reason.detail, system, sizeof system), cause_of_refusal(reason.detail));
+            return;
+        case Reason::Code::private_memory:
+            (void)std::snprintf(text, bytes,
+                                "works: taken for private memory that the peer registers");
             return;
     }
     (void)std::snprintf(text, bytes, "unknown");

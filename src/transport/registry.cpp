@@ -1,4 +1,5 @@
 // The transports of this build, best first.
+#include "transport/cma/cma.hpp"
 #include "transport/inproc/inproc.hpp"
 #include "transport/mapped/mapped.hpp"
 #include "transport/sim/sim.hpp"
@@ -7,9 +8,8 @@
 namespace sennit::transport {
 
 const Maker kMakers[] = {
-    {SENNIT_PATH_INPROC, true, make_inproc},
-    {SENNIT_PATH_MAPPED, true, make_mapped},
-    {SENNIT_PATH_SIM, false, make_sim},
+    {SENNIT_PATH_INPROC, true, make_inproc}, {SENNIT_PATH_MAPPED, true, make_mapped},
+    {SENNIT_PATH_CMA, true, make_cma},       {SENNIT_PATH_SIM, false, make_sim},
     {SENNIT_PATH_NONE, false, nullptr},
 };
 

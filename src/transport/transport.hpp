@@ -2,9 +2,10 @@
 // folder that implements this class, one line in registry.cpp and one in the build list; template/
 // is the smallest that passes the conformance suite. CONTRIBUTING.md walks through it.
 //
-// Two kinds. A load/store transport (traits().load_store) turns a peer's segment into a pointer in
-// attach(); put and get never come here. A message transport executes operations that the op engine
-// submits.
+// Three kinds. A load/store transport (traits().load_store) turns a peer's segment into a pointer
+// in attach(); put and get never come here. A message transport executes operations that the op
+// engine submits. An immediate transport (traits().immediate) does them before copy() returns, on
+// the caller's thread and without a lock, so the op engine has no part in it.
 //
 // Who calls, in which order, on which thread:
 //   open -> address -> connect -> reach(peer)* -> [attach | detach | submit | progress]* -> close
@@ -47,6 +48,10 @@ struct Traits {
     unsigned rails;               // at least 1; submit takes a rail number below it
     unsigned event_bits;          // width of the completion data of put_event: 0 (none) to 64
     std::size_t max_piece_bytes;  // the engine splits larger operations
+    bool private_memory = false;  // attach() takes mechanism `copied` too
+    bool immediate = false;       // copy() instead of submit()
+
+    bool is_message() const { return !load_store && !immediate; }
 };
 
 // What the peers need to connect; travels in the card of the rank. Contents are the transport's
@@ -80,6 +85,13 @@ struct Operation {
                                // the data is visible there
     CompletionFunction completed = nullptr;
     std::uint64_t scratch[2] = {0, 0};
+};
+
+// A piece of an immediate copy: bytes that lie together on both sides.
+struct Run {
+    std::uint64_t offset;  // into the segment
+    void *local;           // a put only reads it
+    std::size_t bytes;     // not 0
 };
 
 enum class Submit : std::uint8_t {
@@ -131,6 +143,12 @@ class Transport {
     // completed. Bounded work per call.
     virtual int progress() = 0;
     virtual bool rail_usable(unsigned rail) const = 0;
+
+    // Immediate transports only: moves all runs, in any order. Any thread of the rank, any number
+    // at a time. An error may come when part has been moved. Errors: PEER_LOST, NOT_REGISTERED (the
+    // memory is not there any more), ARG (the private buffer is not there), OS.
+    virtual sennit_status copy(int peer, Operation::Kind kind, const Remote &remote,
+                               const Run *runs, std::size_t count);
 
     // Ends everything by the deadline; operations still open are completed with PEER_LOST.
     virtual void close(const Deadline &deadline) = 0;

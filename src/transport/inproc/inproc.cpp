@@ -17,7 +17,7 @@ struct Blob {
 };
 static_assert(sizeof(Blob) <= kAddressBytes);
 
-constexpr Traits kTraits{"inproc", SENNIT_PATH_INPROC, true, true, 1, 0, SIZE_MAX};
+constexpr Traits kTraits{"inproc", SENNIT_PATH_INPROC, true, true, 1, 0, SIZE_MAX, true};
 
 class Inproc final : public LoadStoreTransport {
   public:

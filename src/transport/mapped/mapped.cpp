@@ -5,6 +5,7 @@
 #include <new>
 
 #include "memory/file.hpp"
+#include "transport/control_view.hpp"
 #include "transport/load_store.hpp"
 
 namespace sennit::transport {
@@ -12,38 +13,13 @@ namespace {
 
 constexpr Traits kTraits{"mapped", SENNIT_PATH_MAPPED, true, true, 1, 0, SIZE_MAX};
 
-constexpr std::uint64_t kControlFileBytes =
-    memory::round_up(sizeof(ControlBlock), memory::kLargestSmallPage);
-
 class Mapped final : public LoadStoreTransport {
   public:
     const Traits &traits() const override { return kTraits; }
     void address(Address *out) override { *out = Address{}; }
 
-    Reason reach(int peer) override {
-        Peer &it = rank_->peers[peer];
-        if (!it.same_node) return {Reason::Code::other_node, 0};
-        if (it.memory_file < 0) return {Reason::Code::no_memory_file, 0};
-        std::byte *address = nullptr;
-        if (memory::file_map(it.memory_file, 0, kControlFileBytes, memory::page_bytes(),
-                             &address) != SENNIT_OK)
-            return {Reason::Code::map_failed, thread_error()->os_errno};
-        auto *control = reinterpret_cast<ControlBlock *>(address);
-        const ControlHeader &header = control->header;
-        if (header.magic != kControlMagic || header.layout_version != kLayoutVersion ||
-            header.rank != peer || header.job_cookie != rank_->job_cookie) {
-            memory::file_unmap(address, kControlFileBytes);
-            return {Reason::Code::wrong_content, 0};
-        }
-        it.control = control;
-        return {Reason::Code::taken, 0};
-    }
-
-    void forget(int peer) override {
-        Peer &it = rank_->peers[peer];
-        memory::file_unmap(reinterpret_cast<std::byte *>(it.control), kControlFileBytes);
-        it.control = nullptr;
-    }
+    Reason reach(int peer) override { return control_view_open(*rank_, peer); }
+    void forget(int peer) override { control_view_close(*rank_, peer); }
 
     sennit_status attach(int peer, const SegmentRecord &record, Remote *out) override {
         return memory::file_map(rank_->peers[peer].memory_file, record.file_offset,

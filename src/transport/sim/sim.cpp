@@ -171,7 +171,7 @@ class SimTransport final : public Transport {
     EventSink sink_;
     Settings settings_;
     std::uint64_t changes_seen_ = 0;
-    Traits traits_{"sim", SENNIT_PATH_SIM, false, true, 1, 64, 65536};
+    Traits traits_{"sim", SENNIT_PATH_SIM, false, true, 1, 64, 65536, true};
 };
 
 }  // namespace

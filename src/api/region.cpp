@@ -1,0 +1,151 @@
+// Registration of memory that the program had before, and the regions that come of it.
+#include <sennit/memory.h>
+#include <sys/mman.h>
+
+#include "api/call.hpp"
+#include "memory/file.hpp"
+#include "memory/segments.hpp"
+#include "op/peer_memory.hpp"
+#include "op/resolve.hpp"
+
+namespace sennit::api {
+namespace {
+
+sennit_status check_memory(void *memory, std::size_t bytes) {
+    if (bytes == 0) return SENNIT_OK;
+    if (memory == nullptr) return fail(SENNIT_ERR_ARG, "memory is null");
+    const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(memory);
+    if (bytes > UINT64_MAX - begin)
+        return fail(SENNIT_ERR_ARG, "%zu bytes at %p run past the end of the address space", bytes,
+                    memory);
+    const std::uint64_t page = begin / memory::page_bytes() * memory::page_bytes();
+    // Only looks: it fails where something of the range is not mapped, and writes nothing back.
+    if (msync(reinterpret_cast<void *>(page), begin + bytes - page, MS_ASYNC) != 0)
+        return fail(SENNIT_ERR_ARG, "%zu bytes at %p are not all mapped in this process", bytes,
+                    memory);
+    return SENNIT_OK;
+}
+
+sennit_status register_private(Rank &rank, void *memory, std::size_t bytes, sennit_gptr *gptr) {
+    SegmentRecord *record = nullptr;
+    sennit_status status = memory::segment_register(rank, memory, bytes, &record);
+    if (status != SENNIT_OK) return status;
+    // relaxed: this thread stored it.
+    const std::uint32_t id = record->id.load(std::memory_order_relaxed);
+    status = op::attach_segment(rank, rank.world_rank, *record, id);
+    if (status != SENNIT_OK) {
+        memory::segment_destroy(rank, record);
+        return status;
+    }
+    *gptr = sennit_gptr{rank.world_rank, id, 0};
+    return SENNIT_OK;
+}
+
+sennit_status register_any(Rank &rank, void *memory, std::size_t bytes, sennit_region *region) {
+    sennit_gptr gptr = SENNIT_GPTR_NULL;
+    const ColdLock lock(rank);
+    memory::Overlap overlap = memory::Overlap::none;
+    if (bytes != 0) overlap = memory::segment_at(rank, memory, bytes, &gptr);
+    if (overlap == memory::Overlap::none && bytes != 0)
+        overlap = memory::attached_at(rank, memory, bytes, &gptr);
+    if (overlap == memory::Overlap::part)
+        return fail(SENNIT_ERR_RANGE, "%zu bytes at %p lie in part inside a segment of Sennit",
+                    bytes, memory);
+    if (overlap == memory::Overlap::none) {
+        const sennit_status status = register_private(rank, memory, bytes, &gptr);
+        if (status != SENNIT_OK) return status;
+    }
+    *region = sennit_region{gptr, bytes};
+    return SENNIT_OK;
+}
+
+sennit_status not_registered(sennit_region region) {
+    return fail_peer(SENNIT_ERR_NOT_REGISTERED, region.gptr.rank, "",
+                     "segment %#x of rank %d is not registered, or not any more",
+                     region.gptr.segment, region.gptr.rank);
+}
+
+// The segment that the region lies in, if it is not one of its own: nothing is kept for it here.
+sennit_status check_inside(Rank &rank, sennit_region region) {
+    memory::Entry *entry = nullptr;
+    const sennit_status status = op::resolve(rank, region.gptr, &entry);
+    return status != SENNIT_OK ? status : op::check_range(*entry, region.gptr, region.bytes);
+}
+
+sennit_status deregister(Rank &rank, sennit_region region) {
+    if (region.gptr.rank != rank.world_rank) return check_inside(rank, region);
+    if (memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
+        return check_inside(rank, region);
+    if (memory::generation_of(region.gptr.segment) == 0) return not_registered(region);
+    const ColdLock lock(rank);
+    SegmentRecord &record = rank.control->records[memory::index_of(region.gptr.segment)];
+    // relaxed: only this rank writes the id, under the lock held here.
+    if (record.id.load(std::memory_order_relaxed) != region.gptr.segment)
+        return not_registered(region);
+    // In memory of sennit_alloc_local, which lives on.
+    if (record.kind != SegmentKind::registered) return SENNIT_OK;
+    if (region.gptr.offset != 0)
+        return fail(SENNIT_ERR_ARG, "the region's pointer was moved by %llu bytes",
+                    static_cast<unsigned long long>(region.gptr.offset));
+    op::detach_segment(rank, rank.world_rank, region.gptr.segment);
+    memory::segment_destroy(rank, &record);
+    return SENNIT_OK;
+}
+
+sennit_status detach(Rank &rank, sennit_region region) {
+    const int peer = region.gptr.rank;
+    if (peer < 0 || peer >= size_of(rank))
+        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", peer, size_of(rank) - 1);
+    if (peer == rank.world_rank)
+        return fail(SENNIT_ERR_ARG, "the region is the caller's own: sennit_deregister ends it");
+    // What lies in a team's segment is attached with that segment.
+    if (memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
+        return check_inside(rank, region);
+    const ColdLock lock(rank);
+    const auto size = static_cast<std::uint32_t>(size_of(rank));
+    const memory::Entry *entry = memory::entry_at(rank, size, region.gptr.segment, peer);
+    if (entry == nullptr || region.gptr.segment == 0 || entry->id() != region.gptr.segment)
+        return fail_peer(SENNIT_ERR_NOT_REGISTERED, peer, "",
+                         "segment %#x of rank %d is not attached here", region.gptr.segment, peer);
+    op::detach_segment(rank, peer, region.gptr.segment);
+    return SENNIT_OK;
+}
+
+sennit_status null_region(const char *name) {
+    return fail_in(fail(SENNIT_ERR_ARG, "region is null"), name);
+}
+
+}  // namespace
+}  // namespace sennit::api
+
+using namespace sennit;
+using namespace sennit::api;
+
+extern "C" {
+
+sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region) {
+    const char *const name = "sennit_register";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (region == nullptr) return null_region(name);
+    if (flags != 0) return fail_in(fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags), name);
+    const sennit_status status = check_memory(memory, bytes);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    return done(register_any(*rank, memory, bytes, region), name);
+}
+
+sennit_status sennit_deregister(sennit_region region) {
+    const char *const name = "sennit_deregister";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    return done(deregister(*rank, region), name);
+}
+
+sennit_status sennit_region_detach(sennit_region region) {
+    const char *const name = "sennit_region_detach";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    return done(detach(*rank, region), name);
+}
+
+}  // extern "C"

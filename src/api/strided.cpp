@@ -1,0 +1,141 @@
+// Strided and indexed put and get: checks, and the shape made of what the user gave.
+#include <sennit/rma.h>
+
+#include "api/call.hpp"
+#include "op/strided.hpp"
+
+using namespace sennit;
+using namespace sennit::api;
+
+namespace {
+
+using op::Direction;
+using Mode = op::Completion::Mode;
+
+// One side of a call: which way, between what, completed how, and its name for errors.
+struct Call {
+    Direction direction;
+    sennit_gptr remote;
+    void *local;
+    op::Completion completion;
+    const char *name;
+};
+
+struct List {
+    const sennit_piece *pieces;
+    std::size_t count;
+};
+
+sennit_status null_argument(const char *what) {
+    return fail(SENNIT_ERR_ARG, "%s is null", what);
+}
+
+sennit_status make_layout(const Call &call, const sennit_box *box, op::Layout *layout) {
+    return box == nullptr ? null_argument("box") : layout_of_box(*box, call.direction, layout);
+}
+
+sennit_status make_layout(const Call &, const List &list, op::Layout *layout) {
+    if (list.pieces == nullptr && list.count != 0) return null_argument("pieces");
+    return layout_of_list(list.pieces, list.count, layout);
+}
+
+template <class Shape>
+sennit_status run(const Call &call, const Shape &shape) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(call.name);
+    if (call.completion.mode == Mode::request && call.completion.request == nullptr)
+        return fail_in(null_argument("request"), call.name);
+    op::Layout layout;
+    sennit_status status = make_layout(call, shape, &layout);
+    if (status == SENNIT_OK)
+        status = op::transfer_layout(*rank, call.direction, call.remote, call.local, layout,
+                                     call.completion);
+    return done(status, call.name);
+}
+
+// The source of a put is only read.
+Call put_call(sennit_gptr destination, const void *source, op::Completion completion,
+              const char *name) {
+    return {Direction::put, destination, const_cast<void *>(source), completion, name};
+}
+
+Call get_call(void *destination, sennit_gptr source, op::Completion completion, const char *name) {
+    return {Direction::get, source, destination, completion, name};
+}
+
+constexpr op::Completion kBlocking{Mode::blocking, nullptr};
+constexpr op::Completion kImplicit{Mode::implicit, nullptr};
+
+}  // namespace
+
+extern "C" {
+
+sennit_status sennit_put_strided(sennit_gptr destination, const void *source,
+                                 const sennit_box *box) {
+    return run(put_call(destination, source, kBlocking, "sennit_put_strided"), box);
+}
+
+sennit_status sennit_get_strided(void *destination, sennit_gptr source, const sennit_box *box) {
+    return run(get_call(destination, source, kBlocking, "sennit_get_strided"), box);
+}
+
+sennit_status sennit_put_strided_nb(sennit_gptr destination, const void *source,
+                                    const sennit_box *box, sennit_request *request) {
+    const op::Completion completion{Mode::request, request};
+    return run(put_call(destination, source, completion, "sennit_put_strided_nb"), box);
+}
+
+sennit_status sennit_get_strided_nb(void *destination, sennit_gptr source, const sennit_box *box,
+                                    sennit_request *request) {
+    const op::Completion completion{Mode::request, request};
+    return run(get_call(destination, source, completion, "sennit_get_strided_nb"), box);
+}
+
+sennit_status sennit_put_strided_nbi(sennit_gptr destination, const void *source,
+                                     const sennit_box *box) {
+    return run(put_call(destination, source, kImplicit, "sennit_put_strided_nbi"), box);
+}
+
+sennit_status sennit_get_strided_nbi(void *destination, sennit_gptr source, const sennit_box *box) {
+    return run(get_call(destination, source, kImplicit, "sennit_get_strided_nbi"), box);
+}
+
+sennit_status sennit_put_indexed(sennit_gptr destination, const void *source, size_t count,
+                                 const sennit_piece pieces[]) {
+    const Call call = put_call(destination, source, kBlocking, "sennit_put_indexed");
+    return run(call, List{pieces, count});
+}
+
+sennit_status sennit_get_indexed(void *destination, sennit_gptr source, size_t count,
+                                 const sennit_piece pieces[]) {
+    const Call call = get_call(destination, source, kBlocking, "sennit_get_indexed");
+    return run(call, List{pieces, count});
+}
+
+sennit_status sennit_put_indexed_nb(sennit_gptr destination, const void *source, size_t count,
+                                    const sennit_piece pieces[], sennit_request *request) {
+    const op::Completion completion{Mode::request, request};
+    const Call call = put_call(destination, source, completion, "sennit_put_indexed_nb");
+    return run(call, List{pieces, count});
+}
+
+sennit_status sennit_get_indexed_nb(void *destination, sennit_gptr source, size_t count,
+                                    const sennit_piece pieces[], sennit_request *request) {
+    const op::Completion completion{Mode::request, request};
+    const Call call = get_call(destination, source, completion, "sennit_get_indexed_nb");
+    return run(call, List{pieces, count});
+}
+
+sennit_status sennit_put_indexed_nbi(sennit_gptr destination, const void *source, size_t count,
+                                     const sennit_piece pieces[]) {
+    const Call call = put_call(destination, source, kImplicit, "sennit_put_indexed_nbi");
+    return run(call, List{pieces, count});
+}
+
+sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size_t count,
+                                     const sennit_piece pieces[]) {
+    const Call call = get_call(destination, source, kImplicit, "sennit_get_indexed_nbi");
+    return run(call, List{pieces, count});
+}
+
+}  // extern "C"

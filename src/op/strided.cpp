@@ -1,0 +1,74 @@
+// See strided.hpp.
+#include "op/strided.hpp"
+
+#include "base/fail.hpp"
+#include "op/resolve.hpp"
+#include "path/router.hpp"
+
+namespace sennit::op {
+namespace {
+
+// Offsets in a segment are below 2^46, so neither sum below overflows.
+sennit_status check_hull(const memory::Entry &entry, sennit_gptr remote, const Hull &hull) {
+    const auto place = static_cast<std::int64_t>(remote.offset);
+    const auto bytes = static_cast<std::int64_t>(entry.bytes);
+    if (place >= 0 && place <= bytes && hull.begin >= -place && hull.end <= bytes - place)
+        return SENNIT_OK;
+    return fail_peer(SENNIT_ERR_RANGE, remote.rank, "",
+                     "bytes %lld to %lld from offset %lld leave the segment of %lld bytes",
+                     static_cast<long long>(hull.begin), static_cast<long long>(hull.end),
+                     static_cast<long long>(place), static_cast<long long>(bytes));
+}
+
+// By the kernel or whoever copies at once: lists of runs, as many at a time as the stack may hold.
+sennit_status copy_now(transport::Transport &transport, Direction direction, const Target &target,
+                       void *local, const Layout &layout) {
+    constexpr std::size_t kRuns = 256;
+    transport::Run runs[kRuns];
+    Cursor cursor;
+    auto *const here = static_cast<std::byte *>(local);
+    for (std::uint64_t at = 0; at < layout.bytes;) {
+        std::size_t count = 0;
+        for (; count < kRuns && at < layout.bytes; ++count) {
+            const Part part = layout_part(layout, at, &cursor);
+            runs[count] = {target.offset + static_cast<std::uint64_t>(part.remote),
+                           here + part.local, part.bytes};
+            at += part.bytes;
+        }
+        const sennit_status status =
+            transport.copy(target.peer, kind_of(direction), target.remote, runs, count);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remote, void *local,
+                              const Layout &layout, const Completion &completion) {
+    if (local == nullptr && layout.bytes != 0)
+        return fail(SENNIT_ERR_ARG, "the private buffer is null");
+    memory::Entry *entry = nullptr;
+    sennit_status status = resolve(rank, remote, &entry);
+    if (status != SENNIT_OK) return status;
+    status = check_hull(*entry, remote, layout.remote);
+    if (status != SENNIT_OK) return status;
+    Target target{remote.rank, transport::Remote{nullptr, entry->handle}, remote.offset};
+    transport::Transport *transport = nullptr;
+    if (layout.bytes == 0) {
+        status = SENNIT_OK;
+    } else if (entry->base != nullptr) {
+        status = layout_move(layout, direction, entry->base + remote.offset,
+                             static_cast<std::byte *>(local));
+    } else if (transport = path::transport_of(rank, *entry); transport->traits().immediate) {
+        status = copy_now(*transport, direction, target, local, layout);
+    } else {
+        target.layout = &layout;
+        return start_operation(rank, direction, target, local, layout.bytes, completion);
+    }
+    if (status == SENNIT_OK && completion.request != nullptr)
+        *completion.request = SENNIT_REQUEST_NULL;
+    return status;
+}
+
+}  // namespace sennit::op

@@ -1,0 +1,14 @@
+// Strided and indexed put and get as api/ calls them: one look-up, one check of bounds, and then
+// the way that the path takes.
+#pragma once
+
+#include "op/layout.hpp"
+#include "op/rma.hpp"
+
+namespace sennit::op {
+
+// `local` is only read for a put. Errors: those of op::transfer.
+sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remote, void *local,
+                              const Layout &layout, const Completion &completion);
+
+}  // namespace sennit::op

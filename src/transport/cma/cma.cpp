@@ -1,0 +1,262 @@
+// Path cma: the kernel copies between this process and a peer's (process_vm_readv, _writev). It
+// needs no consent of the peer's program, only the kernel's, which is tried in start-up by really
+// reading and writing. Preferred for nothing that can be mapped; it is the path of private memory
+// that a peer registered. The handle of a segment is its address in the owner.
+#include "transport/cma/cma.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "memory/file.hpp"
+#include "runtime/detector.hpp"
+#include "transport/cma/batch.hpp"
+#include "transport/control_view.hpp"
+
+namespace sennit::transport {
+namespace {
+
+using Kind = Operation::Kind;
+
+// What a peer needs for its try: whose process, where the control block is, and the word that
+// stands in its header if that is the right process.
+struct Blob {
+    std::int64_t process_id;
+    std::uint64_t control_address;
+    std::uint64_t token;
+};
+static_assert(sizeof(Blob) <= kAddressBytes);
+
+constexpr Traits kTraits{"cma", SENNIT_PATH_CMA, false, true, 1, 0, SIZE_MAX, true, true};
+
+// The number by which this process knows the process behind a pidfd, which may live in another pid
+// namespace; -1 if it can not be found out.
+pid_t process_of(int pid_fd) {
+    char name[64];
+    (void)std::snprintf(name, sizeof name, "/proc/self/fdinfo/%d", pid_fd);
+    const int file = open(name, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    char text[512];
+    const ssize_t length = read(file, text, sizeof text - 1);
+    (void)close(file);
+    if (length <= 0) return -1;
+    text[length] = '\0';
+    const char *line = std::strstr(text, "\nPid:");
+    return line == nullptr ? -1 : static_cast<pid_t>(std::atol(line + 5));
+}
+
+// Is there memory at all, as far as the caller's own process goes?
+bool is_mapped(const void *place, std::size_t bytes) {
+    const std::uint64_t page = memory::page_bytes();
+    const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(place) / page * page;
+    const std::uint64_t end = reinterpret_cast<std::uintptr_t>(place) + bytes;
+    // Looks at the mappings and writes nothing back.
+    return msync(reinterpret_cast<void *>(begin), end - begin, MS_ASYNC) == 0;
+}
+
+bool moved_whole(ssize_t moved, std::size_t bytes) {
+    return moved == static_cast<ssize_t>(bytes);
+}
+
+class Cma final : public Transport {
+  public:
+    ~Cma() override {
+        std::free(processes_);
+        std::free(views_);
+    }
+
+    const Traits &traits() const override { return kTraits; }
+
+    sennit_status open(Rank &rank, const char *settings, const EventSink &) override {
+        if (settings[0] != '\0') return fail(SENNIT_ERR_ARG, "the path cma takes no settings");
+        rank_ = &rank;
+        while (token_ == 0) {
+            if (getrandom(&token_, sizeof token_, 0) != static_cast<ssize_t>(sizeof token_))
+                return fail_os(SENNIT_ERR_OS, errno, "getrandom");
+        }
+        // Before any peer hears of the address: the bootstrap's allgather orders it.
+        rank.control->header.probe_token = token_;
+        return SENNIT_OK;
+    }
+
+    void address(Address *out) override {
+        const Blob blob{getpid(), reinterpret_cast<std::uintptr_t>(rank_->control), token_};
+        *out = Address{};
+        std::memcpy(out->bytes, &blob, sizeof blob);
+    }
+
+    sennit_status connect(const Address *addresses, const Deadline &) override {
+        addresses_ = addresses;
+        // relaxed: start-up has one thread.
+        const std::size_t size = rank_->size.load(std::memory_order_relaxed);
+        processes_ = static_cast<pid_t *>(std::calloc(size, sizeof(pid_t)));
+        views_ = static_cast<bool *>(std::calloc(size, sizeof(bool)));
+        return processes_ != nullptr && views_ != nullptr
+                   ? SENNIT_OK
+                   : fail(SENNIT_ERR_NOMEM, "no memory for the table of processes");
+    }
+
+    Reason reach(int peer) override {
+        Peer &it = rank_->peers[peer];
+        if (!it.same_node) return {Reason::Code::other_node, 0};
+        // Ranks of one process that have no descriptors of each other use plain pointers.
+        if (it.same_process && it.memory_file < 0) return {Reason::Code::same_process, 0};
+        const Reason tried = probe(peer);
+        if (tried.code != Reason::Code::taken || it.control != nullptr) return tried;
+        const Reason viewed = control_view_open(*rank_, peer);
+        views_[peer] = viewed.code == Reason::Code::taken;
+        return viewed;
+    }
+
+    void forget(int peer) override {
+        if (views_[peer]) control_view_close(*rank_, peer);
+        views_[peer] = false;
+    }
+
+    sennit_status attach(int, const SegmentRecord &record, Remote *out) override {
+        out->handle = record.owner_address;
+        return SENNIT_OK;
+    }
+
+    void detach(int, const SegmentRecord &, const Remote &) override {}
+
+    Submit submit(Operation *) override {
+        (void)fail(SENNIT_ERR_INTERNAL, "an operation was submitted to the path cma");
+        return Submit::failed;
+    }
+    int progress() override { return 0; }
+    bool rail_usable(unsigned) const override { return true; }
+
+    sennit_status copy(int peer, Kind kind, const Remote &remote, const Run *runs,
+                       std::size_t count) override {
+        // relaxed: the word stands alone, see detector.cpp.
+        if (rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0) return lost(peer);
+        while (count > 0) {
+            Batch batch;
+            const std::size_t taken = batch.fill(remote.handle, runs, count);
+            const sennit_status status = move(peer, kind, batch);
+            if (status != SENNIT_OK) return status;
+            runs += taken;
+            count -= taken;
+        }
+        return SENNIT_OK;
+    }
+
+    void close(const Deadline &) override {}
+
+  private:
+    Reason probe(int peer);
+    Reason probe_process(int peer, pid_t process);
+    sennit_status move(int peer, Kind kind, Batch &batch);
+    sennit_status explain(int peer, int error, const Batch &batch);
+
+    sennit_status lost(int peer) {
+        return fail_peer(SENNIT_ERR_PEER_LOST, peer, "cma", "rank %d is gone", peer);
+    }
+
+    Rank *rank_ = nullptr;
+    const Address *addresses_ = nullptr;
+    pid_t *processes_ = nullptr;  // [size], 0 until the try succeeded
+    bool *views_ = nullptr;       // [size], the control block is mapped by this transport
+    std::uint64_t token_ = 0;
+};
+
+Reason Cma::probe(int peer) {
+    Blob blob;
+    std::memcpy(&blob, addresses_[peer].bytes, sizeof blob);
+    if (blob.token == 0) return {Reason::Code::not_allowed_there, 0};
+    const Reason named = probe_process(peer, static_cast<pid_t>(blob.process_id));
+    const int pid_fd = rank_->peers[peer].pid_fd;
+    if (named.code == Reason::Code::taken || pid_fd < 0) return named;
+    const pid_t seen = process_of(pid_fd);
+    return seen <= 0 || seen == blob.process_id ? named : probe_process(peer, seen);
+}
+
+// Reads the header, and writes a word of it: reading may be allowed where writing is not, by a
+// filter of system calls. Every peer writes the same word, so none disturbs another.
+Reason Cma::probe_process(int peer, pid_t process) {
+    Blob blob;
+    std::memcpy(&blob, addresses_[peer].bytes, sizeof blob);
+    ControlHeader header;
+    iovec mine{&header, sizeof header};
+    iovec theirs{reinterpret_cast<void *>(blob.control_address), sizeof header};
+    const ssize_t got = process_vm_readv(process, &mine, 1, &theirs, 1, 0);
+    if (got < 0) return {Reason::Code::kernel_refused, errno};
+    if (!moved_whole(got, sizeof header) || header.magic != kControlMagic || header.rank != peer ||
+        header.probe_token != blob.token)
+        return {Reason::Code::wrong_content, 0};
+    const std::uint64_t echo = blob.token;
+    mine = {const_cast<std::uint64_t *>(&echo), sizeof echo};
+    theirs = {reinterpret_cast<void *>(blob.control_address + offsetof(ControlHeader, probe_echo)),
+              sizeof echo};
+    const ssize_t put = process_vm_writev(process, &mine, 1, &theirs, 1, 0);
+    if (put < 0) return {Reason::Code::kernel_refused, errno};
+    std::uint64_t back = 0;
+    mine = {&back, sizeof back};
+    const ssize_t again = process_vm_readv(process, &mine, 1, &theirs, 1, 0);
+    if (again < 0) return {Reason::Code::kernel_refused, errno};
+    if (!moved_whole(put, sizeof echo) || !moved_whole(again, sizeof back) || back != echo)
+        return {Reason::Code::wrong_content, 0};
+    processes_[peer] = process;
+    return {Reason::Code::taken, 0};
+}
+
+// The kernel moves at most 2 GiB in a call, and stops at the first page that it can not reach: what
+// is left is asked for again, and then it says why.
+sennit_status Cma::move(int peer, Kind kind, Batch &batch) {
+    const auto call = kind == Kind::get ? process_vm_readv : process_vm_writev;
+    for (;;) {
+        const ssize_t moved = call(processes_[peer], batch.local(), batch.local_count(),
+                                   batch.remote(), batch.remote_count(), 0);
+        if (moved_whole(moved, batch.bytes())) return SENNIT_OK;
+        if (moved < 0 && errno == EINTR) continue;
+        if (moved < 0) return explain(peer, errno, batch);
+        if (moved == 0) return explain(peer, EFAULT, batch);
+        batch.drop(static_cast<std::size_t>(moved));
+    }
+}
+
+[[gnu::cold]] sennit_status Cma::explain(int peer, int error, const Batch &batch) {
+    switch (error) {
+        case ESRCH:
+            note_gone(*rank_, peer, Gone::died);
+            return lost(peer);
+        case EFAULT:
+            for (std::size_t i = 0; i < batch.local_count(); ++i) {
+                if (is_mapped(batch.local()[i].iov_base, batch.local()[i].iov_len)) continue;
+                return fail_peer(SENNIT_ERR_ARG, peer, "cma",
+                                 "the private buffer at %p is not mapped in this process",
+                                 batch.local()[i].iov_base);
+            }
+            return fail_peer(SENNIT_ERR_NOT_REGISTERED, peer, "cma",
+                             "%zu bytes at %p of rank %d: its process has freed the memory without "
+                             "sennit_deregister, or one side may not be written",
+                             batch.bytes(), batch.remote()[0].iov_base, peer);
+        case ENOMEM:
+            return fail_peer(SENNIT_ERR_NOMEM, peer, "cma", "the kernel had no memory for a copy");
+        default:
+            (void)fail_os(SENNIT_ERR_OS, error,
+                          "the kernel refuses to copy between this process and that of rank %d, "
+                          "which it did in start-up",
+                          peer);
+            thread_error()->peer = peer;
+            thread_error()->path = "cma";
+            return SENNIT_ERR_OS;
+    }
+}
+
+}  // namespace
+
+Transport *make_cma() {
+    return new (std::nothrow) Cma;
+}
+
+}  // namespace sennit::transport

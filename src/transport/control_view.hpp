@@ -1,0 +1,14 @@
+// This rank's mapping of the control block of a peer in another process of the node. Called by the
+// transports mapped and cma in reach() and forget().
+#pragma once
+
+#include "runtime/rank.hpp"
+
+namespace sennit::transport {
+
+// Maps the start of the peer's memory file, looks whether it is that peer's control block, and sets
+// peers[peer].control. Code `taken` if so.
+Reason control_view_open(Rank &rank, int peer);
+void control_view_close(Rank &rank, int peer);
+
+}  // namespace sennit::transport
