@@ -60,8 +60,9 @@ sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes
  * share memory the result is as if all was read before any was written. Elements of 4 and 8 bytes
  * that are aligned on both sides are moved whole, as by sennit_put.
  *
- * A count of 0 is legal and complete. The whole box is checked before any of it moves; RANGE also
- * when counts and strides describe more than an address space holds. */
+ * A count of 0 is legal and complete. What is touched must lie in the segment; the place that is
+ * named need not. The whole box is checked before any of it moves; RANGE also when counts and
+ * strides describe more than an address space holds. */
 typedef struct sennit_box {
     size_t element_bytes; /* that lie together: 8 for a double */
     size_t counts[3];     /* elements along each dimension, fastest first; 1 for those unused */

@@ -11,24 +11,30 @@
 namespace sennit::api {
 namespace {
 
-sennit_status check_memory(void *memory, std::size_t bytes) {
+sennit_status check_range_of_addresses(void *memory, std::size_t bytes) {
     if (bytes == 0) return SENNIT_OK;
     if (memory == nullptr) return fail(SENNIT_ERR_ARG, "memory is null");
+    if (bytes <= UINT64_MAX - reinterpret_cast<std::uintptr_t>(memory)) return SENNIT_OK;
+    return fail(SENNIT_ERR_ARG, "%zu bytes at %p run past the end of the address space", bytes,
+                memory);
+}
+
+sennit_status check_mapped(void *memory, std::size_t bytes) {
+    if (bytes == 0) return SENNIT_OK;
     const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(memory);
-    if (bytes > UINT64_MAX - begin)
-        return fail(SENNIT_ERR_ARG, "%zu bytes at %p run past the end of the address space", bytes,
-                    memory);
     const std::uint64_t page = begin / memory::page_bytes() * memory::page_bytes();
     // Only looks: it fails where something of the range is not mapped, and writes nothing back.
-    if (msync(reinterpret_cast<void *>(page), begin + bytes - page, MS_ASYNC) != 0)
-        return fail(SENNIT_ERR_ARG, "%zu bytes at %p are not all mapped in this process", bytes,
-                    memory);
-    return SENNIT_OK;
+    if (msync(reinterpret_cast<void *>(page), begin + bytes - page, MS_ASYNC) == 0)
+        return SENNIT_OK;
+    return fail(SENNIT_ERR_ARG, "%zu bytes at %p are not all mapped in this process", bytes,
+                memory);
 }
 
 sennit_status register_private(Rank &rank, void *memory, std::size_t bytes, sennit_gptr *gptr) {
     SegmentRecord *record = nullptr;
-    sennit_status status = memory::segment_register(rank, memory, bytes, &record);
+    sennit_status status = check_mapped(memory, bytes);
+    if (status != SENNIT_OK) return status;
+    status = memory::segment_register(rank, memory, bytes, &record);
     if (status != SENNIT_OK) return status;
     // relaxed: this thread stored it.
     const std::uint32_t id = record->id.load(std::memory_order_relaxed);
@@ -129,7 +135,7 @@ sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit
     if (rank == nullptr) return no_rank(name);
     if (region == nullptr) return null_region(name);
     if (flags != 0) return fail_in(fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags), name);
-    const sennit_status status = check_memory(memory, bytes);
+    const sennit_status status = check_range_of_addresses(memory, bytes);
     if (status != SENNIT_OK) return fail_in(status, name);
     return done(register_any(*rank, memory, bytes, region), name);
 }

@@ -8,16 +8,19 @@
 namespace sennit::op {
 namespace {
 
-// Offsets in a segment are below 2^46, so neither sum below overflows.
+// What is touched must lie inside; the place that is named need not.
 sennit_status check_hull(const memory::Entry &entry, sennit_gptr remote, const Hull &hull) {
     const auto place = static_cast<std::int64_t>(remote.offset);
-    const auto bytes = static_cast<std::int64_t>(entry.bytes);
-    if (place >= 0 && place <= bytes && hull.begin >= -place && hull.end <= bytes - place)
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    if (!__builtin_add_overflow(place, hull.begin, &begin) &&
+        !__builtin_add_overflow(place, hull.end, &end) && begin >= 0 && end >= 0 &&
+        static_cast<std::uint64_t>(end) <= entry.bytes)
         return SENNIT_OK;
     return fail_peer(SENNIT_ERR_RANGE, remote.rank, "",
-                     "bytes %lld to %lld from offset %lld leave the segment of %lld bytes",
+                     "bytes %lld to %lld from offset %lld leave the segment of %llu bytes",
                      static_cast<long long>(hull.begin), static_cast<long long>(hull.end),
-                     static_cast<long long>(place), static_cast<long long>(bytes));
+                     static_cast<long long>(place), static_cast<unsigned long long>(entry.bytes));
 }
 
 // By the kernel or whoever copies at once: lists of runs, as many at a time as the stack may hold.

@@ -68,12 +68,16 @@ bool paths_have(const char *word) {
     return paths_now.find(word) != std::string::npos;
 }
 
+bool all_load_store(int size) {
+    return size == 1 || !(paths_have("sim") || paths_have("cma"));
+}
+
 bool fits(const Test &test, int size, std::uint64_t seed) {
     if ((test.needs & kOnce) != 0 && seed != options.seed) return false;
     const bool threads = options.threads > 0;
     const bool sim = paths_have("sim");
     if ((test.needs & kTwoRanks) != 0 && size < 2) return false;
-    if ((test.needs & kLoadStore) != 0 && sim && size > 1) return false;
+    if ((test.needs & kLoadStore) != 0 && !all_load_store(size)) return false;
     if ((test.needs & kProcesses) != 0 && threads) return false;
     if ((test.needs & kFences) != 0 && !sim && under_thread_sanitizer()) return false;
     if ((test.needs & kThreads) != 0 && !threads) return false;
@@ -96,7 +100,7 @@ Ranks make_ranks(const Test &test, int rank, int size, std::uint64_t seed) {
     it.rank = rank;
     it.size = size;
     it.one_process = options.threads > 0;
-    it.load_store = !paths_have("sim") || size == 1;
+    it.load_store = all_load_store(size);
     it.quick = options.quick || under_sanitizer();
     it.seed = seed;
     it.most_steps = options.steps;

@@ -1,0 +1,297 @@
+// Registered memory: what the program had before, reached by other ranks.
+#include <sys/mman.h>
+
+#include <memory>
+#include <set>
+
+#include "harness.hpp"
+
+using namespace conformance;
+
+namespace {
+
+// Whether the ranks of this run reach each other's private memory: a machine may forbid it to
+// processes. The same answer on all ranks. Collective.
+bool private_memory_is_reached(Ranks &it) {
+    std::uint64_t word = 5;
+    sennit_region mine = SENNIT_REGION_NULL;
+    it.ok(sennit_register(&word, sizeof word, 0, &mine));
+    const auto all = it.tell_all(mine);
+    std::uint64_t got = 0;
+    sennit_status status = SENNIT_OK;
+    for (const sennit_region &region : all) {
+        const sennit_status one = sennit_get(&got, region.gptr, sizeof got);
+        if (one != SENNIT_OK) status = one;
+    }
+    bool reached = true;
+    for (const sennit_status theirs : it.tell_all(status)) {
+        if (theirs != SENNIT_OK) it.is(theirs, SENNIT_ERR_UNSUPPORTED);
+        reached &= theirs == SENNIT_OK;
+    }
+    it.ok(sennit_deregister(mine));
+    if (!reached && it.rank == 0)
+        std::fprintf(stderr, "left out: this machine forbids to copy between processes\n");
+    return reached;
+}
+
+// Memory between two pages that nobody may touch.
+class Pages {
+  public:
+    explicit Pages(std::size_t pages) : bytes_((pages + 2) * kPage) {
+        whole_ = static_cast<std::uint8_t *>(
+            mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        (void)mprotect(begin(), pages * kPage, PROT_READ | PROT_WRITE);
+    }
+    ~Pages() { (void)munmap(whole_, bytes_); }
+    Pages(const Pages &) = delete;
+    Pages &operator=(const Pages &) = delete;
+    std::uint8_t *begin() const { return whole_ + kPage; }
+
+    static constexpr std::size_t kPage = 4096;
+
+  private:
+    std::size_t bytes_;
+    std::uint8_t *whole_;
+};
+
+// The next rank writes all of it, the one after reads it, in every form.
+void use_region(Ranks &it, std::uint8_t *memory, std::size_t bytes, std::uint64_t salt) {
+    sennit_region mine = SENNIT_REGION_NULL;
+    it.ok(sennit_register(memory, bytes, 0, &mine));
+    it.equal(mine.bytes, bytes);
+    const auto all = it.tell_all(mine);
+    const auto theirs = all[static_cast<std::size_t>(it.previous())];
+    std::vector<std::uint8_t> data(bytes + 1, 0xAA);
+    fill(data.data(), bytes, salt + static_cast<std::uint64_t>(it.rank));
+    const std::size_t half = bytes / 2;
+    it.ok(sennit_put(theirs.gptr, data.data(), half));
+    sennit_request request = SENNIT_REQUEST_NULL;
+    const sennit_gptr middle = sennit_gptr_add(theirs.gptr, static_cast<int64_t>(half));
+    it.ok(sennit_put_nb(middle, data.data() + half, bytes - half, &request));
+    it.ok(sennit_wait(&request, SENNIT_FOREVER));
+    it.barrier();
+    check_pattern(it, memory, bytes, salt + static_cast<std::uint64_t>(it.next()));
+    std::vector<std::uint8_t> back(bytes + 1, 0xBB);
+    it.ok(sennit_get(back.data(), theirs.gptr, half));
+    it.ok(sennit_get_nbi(back.data() + half, middle, bytes - half));
+    it.ok(sennit_flush(theirs.gptr.rank, SENNIT_FOREVER));
+    check_pattern(it, back.data(), bytes, salt + static_cast<std::uint64_t>(it.rank));
+    it.equal(back[bytes], 0xBB);
+    const sennit_gptr end = sennit_gptr_add(theirs.gptr, static_cast<int64_t>(bytes));
+    it.is(sennit_put(end, data.data(), 1), SENNIT_ERR_RANGE);
+    it.barrier();
+    it.ok(sennit_deregister(mine));
+    it.barrier();
+}
+
+std::uint8_t static_memory[30000];
+
+}  // namespace
+
+// Broken by a wrong address, a lost byte at a page's edge, kinds of memory that are not reached.
+RANK_TEST(region, memory_of_any_kind_is_read_and_written_by_others, kAnything) {
+    if (!private_memory_is_reached(it)) return;
+    std::uint8_t on_stack[9000];
+    const std::size_t most = it.quick ? 70000 : std::size_t{3} << 20;
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{7}, std::size_t{8},
+                                    std::size_t{4095}, std::size_t{4097}, most + 3}) {
+        const auto heap = std::make_unique<std::uint8_t[]>(bytes + 3);
+        use_region(it, heap.get() + 3, bytes, bytes);
+    }
+    // Ranks of one process share it.
+    if (!it.one_process) use_region(it, static_memory + 1, 4096, 11);
+    use_region(it, on_stack, sizeof on_stack, 12);
+    const Pages pages(3);
+    use_region(it, pages.begin(), 3 * Pages::kPage, 13);
+}
+
+// Broken by registrations that share a count or a slot, or one that ends another.
+RANK_TEST(region, overlapping_and_repeated_registrations_live_by_themselves, kAnything) {
+    if (!private_memory_is_reached(it)) return;
+    std::uint64_t words[64] = {};
+    sennit_region regions[3];
+    it.ok(sennit_register(words, sizeof words, 0, &regions[0]));
+    it.ok(sennit_register(words, sizeof words, 0, &regions[1]));
+    it.ok(sennit_register(words + 8, 64, 0, &regions[2]));
+    struct Three {
+        sennit_region regions[3];
+    };
+    Three mine{};
+    std::memcpy(mine.regions, regions, sizeof regions);
+    const Three theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
+    const std::uint64_t value = 100 + static_cast<std::uint64_t>(it.rank);
+    it.ok(sennit_put(sennit_gptr_add(theirs.regions[0].gptr, 64), &value, sizeof value));
+    std::uint64_t got = 0;
+    it.ok(sennit_get(&got, sennit_gptr_add(theirs.regions[1].gptr, 64), sizeof got));
+    it.equal(got, value);
+    it.ok(sennit_get(&got, theirs.regions[2].gptr, sizeof got));
+    it.equal(got, value);
+    it.barrier();
+    it.equal(words[8], 100 + static_cast<std::uint64_t>(it.previous()));
+    it.ok(sennit_deregister(regions[0]));
+    it.barrier();
+    it.is(sennit_get(&got, theirs.regions[0].gptr, sizeof got), SENNIT_ERR_NOT_REGISTERED);
+    it.ok(sennit_get(&got, sennit_gptr_add(theirs.regions[1].gptr, 64), sizeof got));
+    it.ok(sennit_get(&got, theirs.regions[2].gptr, sizeof got));
+    it.barrier();
+    it.ok(sennit_deregister(regions[2]));
+    it.ok(sennit_deregister(regions[1]));
+    it.is(sennit_deregister(regions[1]), SENNIT_ERR_NOT_REGISTERED);
+}
+
+// Broken by a stale pointer that is followed, or by one that meets the slot's next tenant.
+RANK_TEST(region, what_was_deregistered_is_refused, kAnything) {
+    if (!private_memory_is_reached(it)) return;
+    std::vector<std::uint64_t> memory(100, 7);
+    sennit_region mine = SENNIT_REGION_NULL;
+    it.ok(sennit_register(memory.data(), 800, 0, &mine));
+    it.is(sennit_free(mine.gptr), SENNIT_ERR_ARG);
+    const auto all = it.tell_all(mine);
+    const sennit_region theirs = all[static_cast<std::size_t>(it.next())];
+    std::uint64_t word = 9;
+    it.ok(sennit_put(theirs.gptr, &word, sizeof word));
+    if (it.size > 1) it.ok(sennit_region_detach(theirs));
+    if (it.size > 1) it.is(sennit_region_detach(theirs), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_region_detach(mine), SENNIT_ERR_ARG);
+    it.ok(sennit_get(&word, theirs.gptr, sizeof word));
+    it.equal(word, 9u);
+    it.barrier();
+    it.ok(sennit_deregister(mine));
+    it.is(sennit_deregister(mine), SENNIT_ERR_NOT_REGISTERED);
+    sennit_region other = SENNIT_REGION_NULL;
+    it.ok(sennit_register(memory.data(), 800, 0, &other));
+    it.require(other.gptr.segment != mine.gptr.segment, "the id is another one");
+    it.barrier();
+    it.is(sennit_put(theirs.gptr, &word, sizeof word), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_get(&word, theirs.gptr, sizeof word), SENNIT_ERR_NOT_REGISTERED);
+    sennit_status status = sennit_put_nbi(theirs.gptr, &word, sizeof word);
+    // On a network the target finds out, and flush reports it.
+    if (status == SENNIT_OK && !it.load_store)
+        status = sennit_flush(theirs.gptr.rank, SENNIT_FOREVER);
+    it.is(status, SENNIT_ERR_NOT_REGISTERED);
+    it.barrier();
+    it.ok(sennit_deregister(other));
+}
+
+// Broken by arithmetic with a length of 0, or by a record of it that others can write through.
+RANK_TEST(region, a_region_of_no_bytes_is_legal_and_holds_nothing, kAnything) {
+    sennit_region mine = SENNIT_REGION_NULL;
+    it.ok(sennit_register(nullptr, 0, 0, &mine));
+    std::uint8_t byte = 0;
+    it.ok(sennit_put(mine.gptr, &byte, 0));
+    it.is(sennit_put(mine.gptr, &byte, 1), SENNIT_ERR_RANGE);
+    std::size_t bytes = 1;
+    it.ok(sennit_segment_bytes(mine.gptr, &bytes));
+    it.equal(bytes, 0u);
+    it.ok(sennit_deregister(mine));
+}
+
+// Broken by registered memory that goes around the segment that it lies in: others would copy by
+// system call what they could load.
+RANK_TEST(region, memory_in_a_segment_is_reached_through_the_segment, kAnything) {
+    const sennit_gptr segment = it.allocate(1000);
+    auto *const own = static_cast<std::uint8_t *>(sennit_ptr(segment));
+    sennit_region region = SENNIT_REGION_NULL;
+    it.ok(sennit_register(own + 100, 50, 0, &region));
+    it.equal(region.gptr.rank, it.rank);
+    it.equal(region.gptr.segment, segment.segment);
+    it.equal(region.gptr.offset, 100u);
+    it.equal(region.bytes, 50u);
+    it.is(sennit_register(own + 990, 50, 0, &region), SENNIT_ERR_RANGE);
+    it.is(sennit_register(own - 10, 50, 0, &region), SENNIT_ERR_RANGE);
+    const auto theirs = it.tell_all(region)[static_cast<std::size_t>(it.next())];
+    if (it.load_store) it.require(sennit_ptr(theirs.gptr) != nullptr, "it can be loaded from");
+    it.ok(sennit_deregister(region));
+    it.barrier();
+    std::uint8_t byte = 0;
+    it.ok(sennit_get(&byte, theirs.gptr, 1));
+    if (auto *there = static_cast<std::uint8_t *>(sennit_ptr(sennit_gptr_at(segment, it.next())))) {
+        it.ok(sennit_register(there + 8, 8, 0, &region));
+        it.equal(region.gptr.rank, it.next());
+        it.equal(region.gptr.segment, segment.segment);
+        it.equal(region.gptr.offset, 8u);
+        it.ok(sennit_deregister(region));
+    }
+    it.barrier();
+    it.free(segment);
+    it.is(sennit_deregister(region), SENNIT_ERR_NOT_REGISTERED);
+}
+
+// Broken by an abort, or by an error that leaves the user guessing whose memory it was.
+RANK_TEST(region, memory_that_is_not_there_any_more_is_an_error, kProcesses | kTwoRanks) {
+    if (!private_memory_is_reached(it)) return;
+    constexpr std::size_t kPage = Pages::kPage;
+    const Pages pages(4);
+    sennit_region mine = SENNIT_REGION_NULL;
+    it.ok(sennit_register(pages.begin(), 4 * kPage, 0, &mine));
+    const auto theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
+    std::vector<std::uint8_t> data(4 * kPage, 3);
+    it.ok(sennit_put(theirs.gptr, data.data(), data.size()));
+    it.barrier();
+    // The second page is gone, the third may only be read.
+    it.require(munmap(pages.begin() + kPage, kPage) == 0, "munmap works");
+    it.require(mprotect(pages.begin() + 2 * kPage, kPage, PROT_READ) == 0, "mprotect works");
+    it.barrier();
+    const auto at = [&](std::size_t page) {
+        return sennit_gptr_add(theirs.gptr, static_cast<int64_t>(page * kPage));
+    };
+    it.is(sennit_get(data.data(), at(1), 8), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_put(at(1), data.data(), 8), SENNIT_ERR_NOT_REGISTERED);
+    it.equal(sennit_last_error()->peer, it.next());
+    it.is(sennit_get(data.data(), theirs.gptr, data.size()), SENNIT_ERR_NOT_REGISTERED);
+    it.ok(sennit_get(data.data(), at(2), kPage));
+    it.is(sennit_put(at(2), data.data(), 1), SENNIT_ERR_NOT_REGISTERED);
+    it.ok(sennit_put(at(3), data.data(), kPage));
+    it.is(sennit_get(pages.begin() + kPage, at(3), kPage), SENNIT_ERR_ARG);
+    it.is(sennit_put(at(3), pages.begin() + kPage, kPage), SENNIT_ERR_ARG);
+    it.barrier();
+    it.ok(sennit_deregister(mine));
+    it.is(sennit_register(pages.begin(), 2 * kPage, 0, &mine), SENNIT_ERR_ARG);
+}
+
+// Broken by a pointer to memory that is another process's.
+RANK_TEST(region, a_pointer_to_private_memory_is_given_in_one_process_only, kTwoRanks) {
+    if (!private_memory_is_reached(it)) return;
+    std::uint64_t word = static_cast<std::uint64_t>(it.rank);
+    sennit_region mine = SENNIT_REGION_NULL;
+    it.ok(sennit_register(&word, sizeof word, 0, &mine));
+    it.require(sennit_ptr(mine.gptr) == &word, "the owner's pointer is the memory itself");
+    const auto theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
+    auto *there = static_cast<std::uint64_t *>(sennit_ptr(theirs.gptr));
+    if (it.one_process && it.load_store) {
+        sennit_path path = SENNIT_PATH_NONE;
+        it.ok(sennit_peer_path(it.next(), &path));
+        if (path == SENNIT_PATH_INPROC) it.equal(*there, static_cast<std::uint64_t>(it.next()));
+    } else {
+        it.require(there == nullptr, "there is no pointer");
+        it.is(sennit_last_error()->status, SENNIT_ERR_UNSUPPORTED);
+        it.equal(sennit_last_error()->peer, it.next());
+    }
+    it.barrier();
+    it.ok(sennit_deregister(mine));
+}
+
+// Broken by slots that are not given back, and ids that come back too early.
+RANK_TEST(region, thousands_of_registrations_come_and_go, kOnce) {
+    const std::size_t count = it.quick ? 300 : 2000;
+    std::vector<std::uint64_t> memory(count);
+    std::vector<sennit_region> regions(count);
+    std::set<std::uint32_t> ids;
+    for (int round = 0; round < 3; ++round) {
+        for (std::size_t i = 0; i < count; ++i) {
+            it.ok(sennit_register(&memory[i], 8, 0, &regions[i]));
+            ids.insert(regions[i].gptr.segment);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t word = i * 3;
+            it.ok(sennit_put(regions[i].gptr, &word, sizeof word));
+            it.equal(memory[i], word);
+        }
+        for (const sennit_region &region : regions)
+            it.ok(sennit_deregister(region));
+    }
+    it.equal(ids.size(), 3 * count);
+    std::uint64_t word = 0;
+    for (const sennit_region &region : regions)
+        it.is(sennit_get(&word, region.gptr, sizeof word), SENNIT_ERR_NOT_REGISTERED);
+}
