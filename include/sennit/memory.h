@@ -106,7 +106,7 @@ sennit_status sennit_deregister(sennit_region region);
 /* Exchange regions: every rank of `team` gives one (or SENNIT_REGION_NULL) and gets all, by rank in
  * the team, each tried to be reachable from here. Sizes may differ. Collective. On an error of any
  * rank all ranks get an error; every rank's own region stays registered.
- * Errors: STATE, ARG (team, null, a region of another rank), NOT_REGISTERED, UNSUPPORTED (private
+ * Errors: STATE, ARG (team, null), NOT_REGISTERED, UNSUPPORTED (private
  * memory of a rank can not be reached: the kernel does not allow it), TIMEOUT, PEER_LOST, NOMEM. */
 sennit_status sennit_region_attach(sennit_team team, sennit_region region, sennit_region regions[]);
 

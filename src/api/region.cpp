@@ -7,6 +7,7 @@
 #include "memory/segments.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
+#include "team/regions.hpp"
 
 namespace sennit::api {
 namespace {
@@ -117,6 +118,12 @@ sennit_status detach(Rank &rank, sennit_region region) {
     return SENNIT_OK;
 }
 
+sennit_status check_offer(Rank &rank, sennit_region region, const sennit_region *regions) {
+    if (regions == nullptr) return fail(SENNIT_ERR_ARG, "regions is null");
+    if (region.gptr.segment == 0) return SENNIT_OK;
+    return check_inside(rank, region);
+}
+
 sennit_status null_region(const char *name) {
     return fail_in(fail(SENNIT_ERR_ARG, "region is null"), name);
 }
@@ -145,6 +152,20 @@ sennit_status sennit_deregister(sennit_region region) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     return done(deregister(*rank, region), name);
+}
+
+sennit_status sennit_region_attach(sennit_team team, sennit_region region,
+                                   sennit_region regions[]) {
+    const char *const name = "sennit_region_attach";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    team::Team *found = team::find(*rank, team.handle);
+    if (found == nullptr) return fail_in(no_team(team.handle), name);
+    const team::CollectiveCall call(*found, team.handle);
+    if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
+    // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
+    const team::RegionOffer offer{region, check_offer(*rank, region, regions)};
+    return done(team::exchange_regions(*rank, *found, offer, regions), name);
 }
 
 sennit_status sennit_region_detach(sennit_region region) {

@@ -87,10 +87,6 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
     return add(rank, *maker, settings, sink);
 }
 
-bool load_store_peer(const Peer &peer) {
-    return peer.transport != nullptr && peer.transport->traits().load_store;
-}
-
 void set_reasons_before_trying(Rank &rank, int peer) {
     Peer &it = rank.peers[peer];
     for (int path = 0; path < SENNIT_PATH_COUNT; ++path) {

@@ -208,7 +208,9 @@ enum class Purpose : std::uint32_t {
     free = 3,
     propose = 4,
     conclude = 5,
-    destroy = 6
+    destroy = 6,
+    regions = 20,
+    region_votes = 21,
 };
 struct Exchange {
     Purpose purpose;  // the same on every member, or the calls do not match
