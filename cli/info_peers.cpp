@@ -115,7 +115,8 @@ bool is_better(const std::string &candidate, const std::string &taken) {
     return false;
 }
 
-// Why this pair takes its path: the reasons of the path itself and of all better ones.
+// Why this pair takes its path: the reasons of the path itself and of all better ones, and whether
+// memory that is private to the peer is reached.
 std::string explanation(const Json &pair) {
     const auto taken = pair["path"].get<std::string>();
     std::string text;
@@ -127,6 +128,8 @@ std::string explanation(const Json &pair) {
         text += fmt::format("    {:<7} {}{}\n", candidate,
                             candidate == taken ? "" : "not taken: ", sentence);
     }
+    const auto cma = pair["reasons"]["cma"].get<std::string>();
+    if (taken == "mapped") text += fmt::format("    {:<7} {}\n", "cma", cma);
     return text;
 }
 

@@ -276,7 +276,8 @@ void report(const Startup &it) {
         "%d ranks by %s, %d on this node; from rank 0: %d inproc, %d mapped, %d cma, %d sim, "
         "%d without a path",
         it.size, it.rank.bootstrap.name, here, counts[SENNIT_PATH_INPROC],
-        counts[SENNIT_PATH_MAPPED], counts[SENNIT_PATH_CMA], counts[SENNIT_PATH_SIM], counts[SENNIT_PATH_NONE]);
+        counts[SENNIT_PATH_MAPPED], counts[SENNIT_PATH_CMA], counts[SENNIT_PATH_SIM],
+        counts[SENNIT_PATH_NONE]);
 }
 
 }  // namespace

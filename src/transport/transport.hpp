@@ -34,6 +34,7 @@
 #include <cstdint>
 
 #include "base/clock.hpp"
+#include "base/fail.hpp"
 #include "runtime/control_block.hpp"
 #include "runtime/rank.hpp"
 
@@ -147,8 +148,11 @@ class Transport {
     // Immediate transports only: moves all runs, in any order. Any thread of the rank, any number
     // at a time. An error may come when part has been moved. Errors: PEER_LOST, NOT_REGISTERED (the
     // memory is not there any more), ARG (the private buffer is not there), OS.
-    virtual sennit_status copy(int peer, Operation::Kind kind, const Remote &remote,
-                               const Run *runs, std::size_t count);
+    virtual sennit_status copy(int peer, Operation::Kind, const Remote &, const Run *,
+                               std::size_t) {
+        return fail_peer(SENNIT_ERR_INTERNAL, peer, traits().name,
+                         "a copy was asked of the path %s, which is not immediate", traits().name);
+    }
 
     // Ends everything by the deadline; operations still open are completed with PEER_LOST.
     virtual void close(const Deadline &deadline) = 0;

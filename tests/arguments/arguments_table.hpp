@@ -16,6 +16,7 @@ enum class When { before_init, running, after_finalize };
 struct Fixture {
     sennit_gptr gptr;
     sennit_request request;
+    sennit_region region;
     sennit_locality_level level;
     sennit_path path;
     sennit_knob knob;
@@ -29,6 +30,7 @@ struct Fixture {
     sennit_group_relation relation;
     sennit_domain domain;
     int numbers[8];
+    sennit_region regions[2];
 
     Fixture() { std::memset(static_cast<void *>(this), 0x6B, sizeof *this); }
     bool untouched() const {
@@ -83,12 +85,14 @@ inline sennit_gptr of_segment(std::uint32_t segment) {
 // Wrong arguments, in the state of the process that each row names. One list for a file.
 extern const std::vector<Row> wrong_arguments;
 extern const std::vector<Row> wrong_teams;
-inline const std::vector<Row> *const kWrong[] = {&wrong_arguments, &wrong_teams};
+extern const std::vector<Row> wrong_shapes;
+inline const std::vector<Row> *const kWrong[] = {&wrong_arguments, &wrong_teams, &wrong_shapes};
 
 // Calls that need a rank: STATE before init and after finalize, whatever else is wrong.
 extern const std::vector<Row> calls_that_need_a_rank;
 extern const std::vector<Row> teams_that_need_a_rank;
-inline const std::vector<Row> *const kWithoutRank[] = {&calls_that_need_a_rank,
-                                                       &teams_that_need_a_rank};
+extern const std::vector<Row> shapes_that_need_a_rank;
+inline const std::vector<Row> *const kWithoutRank[] = {
+    &calls_that_need_a_rank, &teams_that_need_a_rank, &shapes_that_need_a_rank};
 
 }  // namespace arguments

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -127,7 +128,7 @@ RANK_TEST(memory, flags_change_nothing_that_is_seen, kOnce) {
 
 // Broken by segments that share pages, or a table that is too small.
 RANK_TEST(memory, thousands_of_segments_live_together, kOnce) {
-    const std::size_t count = it.quick ? 200 : 1000;
+    const std::size_t count = it.quick ? 200 : it.size > 2 ? 1000 : 5000;
     std::vector<sennit_gptr> segments;
     std::set<std::uint32_t> ids;
     for (std::size_t i = 0; i < count; ++i) {
@@ -347,6 +348,47 @@ RANK_TEST(memory, without_load_and_store_the_pointer_is_null_and_has_a_reason, k
     it.require(sennit_ptr(sennit_gptr_at(segment, it.next())) == nullptr, "no load and store");
     it.is(sennit_last_error()->status, SENNIT_ERR_UNSUPPORTED);
     it.require(sennit_last_error()->text[0] != '\0', "the reason is in the last error");
+    it.barrier();
+    it.free(segment);
+}
+
+// Broken by a size or an offset of 32 bits anywhere on the way. The pages are not reserved, and few
+// are touched.
+RANK_TEST(memory, a_segment_may_be_larger_than_four_gibibytes, kOnce) {
+    if (under_sanitizer()) return;
+    constexpr std::uint64_t kLine = std::uint64_t{1} << 32;
+    constexpr std::uint64_t kMebi = std::uint64_t{1} << 20;
+    sennit_gptr segment = SENNIT_GPTR_NULL;
+    const sennit_status status = sennit_alloc(SENNIT_TEAM_WORLD, kLine + 4 * kMebi, 0, 0, &segment);
+    if (status == SENNIT_ERR_NOMEM) {
+        if (it.rank == 0) std::fprintf(stderr, "left out: this machine has less than 4 GiB\n");
+        return;
+    }
+    it.ok(status);
+    std::size_t bytes = 0;
+    it.ok(sennit_segment_bytes(sennit_gptr_at(segment, it.next()), &bytes));
+    it.equal(bytes, kLine + 4 * kMebi);
+    const auto at = [&](std::uint64_t offset) {
+        return sennit_gptr_add(sennit_gptr_at(segment, it.next()),
+                               static_cast<std::int64_t>(offset));
+    };
+    const auto salt = static_cast<std::uint64_t>(it.rank);
+    std::vector<std::uint8_t> data(100000);
+    fill(data.data(), data.size(), salt);
+    it.ok(sennit_put(at(kLine - 50000), data.data(), data.size()));
+    it.ok(sennit_put(at(kLine + 4 * kMebi - 8), data.data(), 8));
+    it.is(sennit_put(at(kLine + 4 * kMebi - 7), data.data(), 8), SENNIT_ERR_RANGE);
+    // Two rows of three words, below the line and above.
+    const sennit_box box{8, {3, 2, 1}, {16, static_cast<std::int64_t>(kLine), 0}, {8, 24, 0}};
+    it.ok(sennit_put_strided(at(kMebi), data.data(), &box));
+    std::vector<std::uint8_t> back(data.size());
+    it.ok(sennit_get(back.data(), at(kLine - 50000), back.size()));
+    check_pattern(it, back.data(), back.size(), salt);
+    it.ok(sennit_get(back.data(), at(kLine + kMebi + 32), 8));
+    it.require(std::memcmp(back.data(), data.data() + 40, 8) == 0, "the last word is in its place");
+    it.ok(sennit_get(back.data(), at(32), 8));
+    it.require(std::all_of(back.begin(), back.begin() + 8, [](auto byte) { return byte == 0; }),
+               "nothing went to the place without its upper half");
     it.barrier();
     it.free(segment);
 }

@@ -1,0 +1,259 @@
+// One rank of a job in which the kernel refuses to copy to or from rank 1. The argument says why:
+//     seccomp      a filter on rank 1 makes the system calls fail with EPERM
+//     missing      the same with ENOSYS
+//     untraceable  no rank may trace others, and rank 1 may not be traced (PR_SET_DUMPABLE 0)
+//     later        the filter comes when all is running
+//     forced       as seccomp, and SENNIT_PATHS leaves nothing but cma
+//     run WORD...  becomes that program, with the filter on rank 1
+// What must hold: no rank ends by it, the reason can be read, and memory that is mapped is used.
+// Would break: an abort, a reason that is lost, a path that one side takes and the other does not.
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sennit/sennit.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int kVictim = 1;
+constexpr int kSkipped = 77;
+
+[[noreturn]] void fail(const std::string &text) {
+    const sennit_error *error = sennit_last_error();
+    std::fprintf(stderr, "rank %d: %s (last error: %s from %s about %d: %s)\n", sennit_rank(),
+                 text.c_str(), sennit_status_string(error->status), error->operation, error->peer,
+                 error->text);
+    std::exit(1);
+}
+
+void require(bool is_true, const std::string &text) {
+    if (!is_true) fail("this should be true: " + text);
+}
+
+void expect(sennit_status found, sennit_status wanted, const char *what) {
+    if (found != wanted)
+        fail(std::string(what) + " gave " + sennit_status_string(found) + " and not " +
+             sennit_status_string(wanted));
+}
+
+void barrier() {
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+}
+
+bool has(const std::string &text, const char *part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::string cma_reason(int peer) {
+    char text[256] = "";
+    expect(sennit_peer_path_reason(peer, SENNIT_PATH_CMA, text, sizeof text), SENNIT_OK, "reason");
+    return text;
+}
+
+void forbid_system_calls(unsigned error) {
+    sock_filter program[] = {
+        {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+        {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, __NR_process_vm_readv},
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, __NR_process_vm_writev},
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | error},
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+    };
+    const sock_fprog filter{sizeof program / sizeof program[0], program};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+        std::perror("left out: no seccomp filter here");
+        std::exit(kSkipped);
+    }
+}
+
+void give_up_tracing() {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct data[2] = {};
+    if (syscall(SYS_capget, &header, data) != 0) std::exit(kSkipped);
+    constexpr unsigned kBit = 1u << CAP_SYS_PTRACE;
+    data[0].effective &= ~kBit;
+    data[0].permitted &= ~kBit;
+    data[0].inheritable &= ~kBit;
+    if (syscall(SYS_capset, &header, data) != 0) std::exit(kSkipped);
+}
+
+// What all ranks map is used as ever.
+void use_mapped_memory(sennit_gptr segment) {
+    const int rank = sennit_rank();
+    const int size = sennit_size();
+    std::vector<double> row(64, rank + 0.5);
+    const int next = (rank + 1) % size;
+    const sennit_gptr there = sennit_gptr_at(segment, next);
+    require(sennit_ptr(there) != nullptr, "there is a pointer to mapped memory");
+    const sennit_box box{8, {32, 2, 1}, {16, 512, 0}, {8, 256, 0}};
+    expect(sennit_put_strided(there, row.data(), &box), SENNIT_OK, "put_strided");
+    barrier();
+    double got = 0;
+    const sennit_gptr own = sennit_gptr_add(segment, 512 + 16 * 31);
+    expect(sennit_get(&got, own, sizeof got), SENNIT_OK, "get");
+    require(got == (rank + size - 1) % size + 0.5, "mapped memory was written");
+    barrier();
+}
+
+struct Private {
+    double words[4] = {};
+    sennit_region mine = SENNIT_REGION_NULL;
+    std::vector<sennit_region> all;
+};
+
+// Tells the regions through mapped memory, as a program does that does not want the collective.
+void show_private(Private &it, sennit_gptr segment) {
+    it.words[0] = sennit_rank() + 10;
+    expect(sennit_register(it.words, sizeof it.words, 0, &it.mine), SENNIT_OK, "register");
+    expect(sennit_put(segment, &it.mine, sizeof it.mine), SENNIT_OK, "put");
+    barrier();
+    it.all.resize(static_cast<std::size_t>(sennit_size()));
+    for (int peer = 0; peer < sennit_size(); ++peer)
+        expect(sennit_get(&it.all[static_cast<std::size_t>(peer)], sennit_gptr_at(segment, peer),
+                          sizeof it.mine),
+               SENNIT_OK, "get");
+    barrier();
+}
+
+void check_reasons(const char *cause) {
+    const int rank = sennit_rank();
+    for (int peer = 0; peer < sennit_size(); ++peer) {
+        if (peer == rank) continue;
+        sennit_path path = SENNIT_PATH_NONE;
+        expect(sennit_peer_path(peer, &path), SENNIT_OK, "path");
+        require(path == SENNIT_PATH_MAPPED, "the pair maps its memory");
+        const std::string reason = cma_reason(peer);
+        if (rank != kVictim && peer != kVictim) {
+            require(has(reason, "works"), "others still copy: " + reason);
+        } else if (has(reason, "kernel refused")) {
+            require(has(reason, cause), "the reason says why: " + reason);
+        } else {
+            require(has(reason, "peer could not reach"), "the other side says why: " + reason);
+        }
+    }
+}
+
+void check_private(const Private &it) {
+    const int rank = sennit_rank();
+    for (int peer = 0; peer < sennit_size(); ++peer) {
+        const sennit_gptr there = it.all[static_cast<std::size_t>(peer)].gptr;
+        double got = 0;
+        const bool forbidden = peer != rank && (peer == kVictim || rank == kVictim);
+        expect(sennit_get(&got, there, sizeof got), forbidden ? SENNIT_ERR_UNSUPPORTED : SENNIT_OK,
+               "get of private memory");
+        if (!forbidden) {
+            require(got == peer + 10, "it holds what was stored");
+            continue;
+        }
+        const std::string text = sennit_last_error()->text;
+        require(has(text, "cma: the"), "the error has the reason: " + text);
+        require(sennit_ptr(there) == nullptr, "there is no pointer");
+    }
+    std::vector<sennit_region> regions(static_cast<std::size_t>(sennit_size()));
+    expect(sennit_region_attach(SENNIT_TEAM_WORLD, it.mine, regions.data()), SENNIT_ERR_UNSUPPORTED,
+           "region_attach");
+}
+
+int run_refused(const char *cause) {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    sennit_gptr segment = SENNIT_GPTR_NULL;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 4096, 0, 0, &segment), SENNIT_OK, "alloc");
+    const bool refused = !has(cma_reason(sennit_rank() == kVictim ? 0 : kVictim), "works");
+    if (!refused) {
+        std::fprintf(stderr, "left out: this kernel does not refuse\n");
+        expect(sennit_finalize(), SENNIT_OK, "finalize");
+        return kSkipped;
+    }
+    check_reasons(cause);
+    use_mapped_memory(segment);
+    Private memory;
+    show_private(memory, segment);
+    check_private(memory);
+    expect(sennit_deregister(memory.mine), SENNIT_OK, "deregister");
+    use_mapped_memory(segment);
+    expect(sennit_free(segment), SENNIT_OK, "free");
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+    return 0;
+}
+
+int run_later() {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    sennit_gptr segment = SENNIT_GPTR_NULL;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 4096, 0, 0, &segment), SENNIT_OK, "alloc");
+    Private memory;
+    show_private(memory, segment);
+    const sennit_gptr there = memory.all[static_cast<std::size_t>(1 - sennit_rank())].gptr;
+    double got = 0;
+    const sennit_status before = sennit_get(&got, there, sizeof got);
+    if (before != SENNIT_OK) {
+        std::fprintf(stderr, "left out: this kernel refuses from the start\n");
+        return kSkipped;
+    }
+    barrier();
+    if (sennit_rank() == kVictim) {
+        forbid_system_calls(EPERM);
+        expect(sennit_get(&got, there, sizeof got), SENNIT_ERR_OS, "get");
+        require(sennit_last_error()->os_errno == EPERM, "the error has the number");
+        require(sennit_last_error()->peer == 0, "and the peer");
+        expect(sennit_put_nbi(there, &got, sizeof got), SENNIT_ERR_OS, "put_nbi");
+    }
+    use_mapped_memory(segment);
+    expect(sennit_deregister(memory.mine), SENNIT_OK, "deregister");
+    expect(sennit_free(segment), SENNIT_OK, "free");
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+    return 0;
+}
+
+int run_forced() {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    const int other = 1 - sennit_rank();
+    sennit_path path = SENNIT_PATH_SELF;
+    expect(sennit_peer_path(other, &path), SENNIT_OK, "path");
+    require(path == SENNIT_PATH_NONE, "no path is left");
+    sennit_gptr segment = SENNIT_GPTR_NULL;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &segment), SENNIT_OK, "alloc");
+    int word = 1;
+    expect(sennit_put(sennit_gptr_at(segment, other), &word, sizeof word), SENNIT_ERR_OTHER_NODE,
+           "put");
+    expect(sennit_put(segment, &word, sizeof word), SENNIT_OK, "put to oneself");
+    barrier();
+    expect(sennit_free(segment), SENNIT_OK, "free");
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+    return 0;
+}
+
+}  // namespace
+
+int main(int count, char **words) {
+    const std::string scene = count > 1 ? words[1] : "";
+    const char *rank = std::getenv("SENNIT_RANK");
+    const bool is_victim = rank != nullptr && std::atoi(rank) == kVictim;
+    if (scene == "seccomp" || scene == "missing" || scene == "forced" || scene == "run") {
+        if (is_victim) forbid_system_calls(scene == "missing" ? ENOSYS : EPERM);
+    }
+    if (scene == "run" && count > 2) {
+        execv(words[2], words + 2);
+        return kSkipped;
+    }
+    if (scene == "untraceable") {
+        give_up_tracing();
+        if (is_victim && prctl(PR_SET_DUMPABLE, 0) != 0) return kSkipped;
+        return run_refused("may not be traced");
+    }
+    if (scene == "seccomp") return run_refused("seccomp");
+    if (scene == "missing") return run_refused(std::strerror(ENOSYS));
+    if (scene == "later") return run_later();
+    if (scene == "forced") return run_forced();
+    std::fprintf(stderr, "unknown scene\n");
+    return 2;
+}
