@@ -46,6 +46,18 @@ const std::vector<Entry> &entries() {
          {8, 64, kKi, 64 * kKi, kMi, 16 * kMi},
          201},
         {"barrier", "a barrier of all ranks", bench_ranks, {2}, {}, 201},
+        {"strided",
+         "a strided put, against a loop by hand and MPI's derived datatypes",
+         bench_ranks,
+         {2},
+         {kKi, 16 * kKi, 256 * kKi},
+         201},
+        {"cma",
+         "get and put of private memory, against the bare system calls",
+         bench_ranks,
+         {2},
+         {8, kKi, 64 * kKi, kMi, 16 * kMi},
+         201},
         {"start", "starting and ending a job that does nothing", bench_start, {2, 16}, {}, 11},
         {"memory", "memory that an idle rank has to itself", bench_memory, {2}, {}, 3},
     };
@@ -110,6 +122,8 @@ void add_bench_command(CLI::App &app, int &exit_code) {
         options->ranks = entry.ranks;
         options->sizes = entry.sizes;
         options->rounds = entry.rounds;
+        // No MPI offers the like.
+        if (options->bench == "cma") options->mpis = {"none"};
         add_shared_options(*command, *options);
         if (!entry.sizes.empty()) {
             add_size_options(*command, *options);

@@ -11,7 +11,7 @@ struct BenchOptions {
     std::string bench;
     std::vector<int> ranks;
     std::vector<std::string> mpis{"all"};
-    std::vector<std::uint64_t> sizes;  // bytes; pingpong, put, get
+    std::vector<std::uint64_t> sizes;  // bytes; all but barrier, start, memory
     std::uint64_t rounds = 0;
     double seconds = 1.0;    // for one size; pingpong, put, get, barrier
     double timeout_s = 300;  // for one job
@@ -23,7 +23,7 @@ struct BenchOptions {
 };
 
 // Each measures, prints, and returns the exit code of the program.
-int bench_ranks(const BenchOptions &options);   // pingpong, put, get, barrier
+int bench_ranks(const BenchOptions &options);   // those measured by ranks together
 int bench_start(const BenchOptions &options);   // start
 int bench_memory(const BenchOptions &options);  // memory
 

@@ -103,6 +103,8 @@ std::string bench_sentence(const std::string &bench) {
         {"put", "a blocking put from rank 0 to rank 1, which does nothing"},
         {"get", "a blocking get by rank 0 from rank 1, which does nothing"},
         {"barrier", "a barrier of all ranks, one after the other"},
+        {"strided", "a strided put from rank 0 to rank 1: words 64 bytes apart, rows 2 KiB apart"},
+        {"cma", "get and put of private memory of rank 1, which does nothing"},
         {"start", "wall time of a job that only initialises and finalises; raw: as many `true`"},
         {"memory",
          "private memory of a rank after initialisation and a barrier; raw: an empty program"},

@@ -10,6 +10,7 @@
 
 #include "worker/job.hpp"
 #include "worker/measure.hpp"
+#include "worker/strided.hpp"
 #include "worker/trips.hpp"
 
 namespace sennit::bench {
@@ -35,6 +36,9 @@ class Library {
     virtual std::vector<Subject> pingpong(const Job &job, const Messages &messages) const = 0;
     virtual std::vector<Subject> put(const Job &job, const Messages &messages) const = 0;
     virtual std::vector<Subject> get(const Job &job, const Messages &messages) const = 0;
+    // The same layout on both sides; `here` is the private buffer.
+    virtual std::vector<Subject> strided(const Job &job, const Stripes &what,
+                                         const std::byte *here) const = 0;
     virtual std::vector<Subject> barrier(const Job &job) const = 0;
 };
 

@@ -78,6 +78,20 @@ struct PersistentPair {
     }
 };
 
+// Doubles in runs that lie a stride apart.
+struct VectorType {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+
+    explicit VectorType(const Stripes &what) {
+        MPI_Type_vector(static_cast<int>(what.count), static_cast<int>(what.run_bytes / 8),
+                        static_cast<int>(what.stride / 8), MPI_DOUBLE, &type);
+        MPI_Type_commit(&type);
+    }
+    VectorType(const VectorType &) = delete;
+    VectorType &operator=(const VectorType &) = delete;
+    ~VectorType() { MPI_Type_free(&type); }
+};
+
 // How a receiver waits for a put. Some MPIs deliver puts only while the target is inside MPI: then
 // it must call in at every look. Where puts are stores, calling in only delays the next look.
 enum class Polling { kMemory, kProgress };
@@ -146,6 +160,11 @@ class MpiLibrary final : public Library {
         return {rma_get(job, messages), shared_get(job, messages)};
     }
 
+    std::vector<Subject> strided(const Job &job, const Stripes &what,
+                                 const std::byte *here) const override {
+        return {rma_strided(job, what, here)};
+    }
+
     std::vector<Subject> barrier(const Job &job) const override {
         return {{job.name() + "-barrier", [comm = m_comm](std::size_t operations) {
                      return time_batch(operations, [&] { MPI_Barrier(comm); });
@@ -158,6 +177,7 @@ class MpiLibrary final : public Library {
     Subject put_and_poll(const Job &job, const Messages &messages, Polling polling) const;
     Subject rma_put(const Job &job, const Messages &messages) const;
     Subject rma_get(const Job &job, const Messages &messages) const;
+    Subject rma_strided(const Job &job, const Stripes &what, const std::byte *here) const;
     Subject shared_put(const Job &job, const Messages &messages) const;
     Subject shared_get(const Job &job, const Messages &messages) const;
 
@@ -266,6 +286,15 @@ Subject MpiLibrary::rma_get(const Job &job, const Messages &messages) const {
     const int count = static_cast<int>(messages.bytes);
     return at_origin(job.name() + "-rma", job, [=] {
         MPI_Get(messages.incoming, count, MPI_BYTE, kTarget, 0, count, MPI_BYTE, window->win);
+        MPI_Win_flush(kTarget, window->win);
+    });
+}
+
+Subject MpiLibrary::rma_strided(const Job &job, const Stripes &what, const std::byte *here) const {
+    auto window = make_window(m_comm, what.span(), Kind::kRemote);
+    auto type = std::make_shared<VectorType>(what);
+    return at_origin(job.name() + "-rma-" + what.name, job, [=] {
+        MPI_Put(here, 1, type->type, kTarget, 0, 1, type->type, window->win);
         MPI_Win_flush(kTarget, window->win);
     });
 }

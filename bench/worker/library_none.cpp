@@ -18,6 +18,9 @@ class NoLibrary final : public Library {
     std::vector<Subject> pingpong(const Job &, const Messages &) const override { return {}; }
     std::vector<Subject> put(const Job &, const Messages &) const override { return {}; }
     std::vector<Subject> get(const Job &, const Messages &) const override { return {}; }
+    std::vector<Subject> strided(const Job &, const Stripes &, const std::byte *) const override {
+        return {};
+    }
     std::vector<Subject> barrier(const Job &) const override { return {}; }
 };
 

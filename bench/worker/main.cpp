@@ -66,7 +66,8 @@ void measure(const Options &options, const Library &library) {
         print_job(job, library, binding);
     }
     const std::map<std::string, void (*)(const Run &)> benches{
-        {"pingpong", run_pingpong}, {"put", run_put}, {"get", run_get}, {"barrier", run_barrier}};
+        {"pingpong", run_pingpong}, {"put", run_put}, {"get", run_get},
+        {"barrier", run_barrier},   {"cma", run_cma}, {"strided", run_strided}};
     const std::size_t stride = options.untouched ? SIZE_MAX / 2 : kCacheLineBytes;
     benches.at(options.bench)({job, library, options.limits, options.sizes, stride});
 }
