@@ -3,6 +3,7 @@
 #include <sennit/rma.h>
 
 #include "api/call.hpp"
+#include "op/at_once.hpp"
 #include "op/direct.hpp"
 #include "op/rma.hpp"
 #include "runtime/wait.hpp"
@@ -13,6 +14,7 @@ using namespace sennit::api;
 namespace {
 
 using Mode = op::Completion::Mode;
+using Kind = transport::Operation::Kind;
 
 [[gnu::cold, gnu::noinline]] sennit_status put_cold(sennit_gptr destination, const void *source,
                                                     std::size_t bytes,
@@ -38,14 +40,18 @@ using Mode = op::Completion::Mode;
 
 // What the hot path could not do. The parameters stand as in the public call, so the way here is a
 // jump.
-[[gnu::cold, gnu::noinline]] sennit_status put_blocking_cold(sennit_gptr destination,
-                                                             const void *source,
-                                                             std::size_t bytes) {
+[[gnu::noinline]] sennit_status put_blocking_cold(sennit_gptr destination, const void *source,
+                                                  std::size_t bytes) {
+    if (op::copied_at_once(*current_rank(), Kind::put, destination, const_cast<void *>(source),
+                           bytes)) [[likely]]
+        return SENNIT_OK;
     return put_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_put");
 }
 
-[[gnu::cold, gnu::noinline]] sennit_status get_blocking_cold(void *destination, sennit_gptr source,
-                                                             std::size_t bytes) {
+[[gnu::noinline]] sennit_status get_blocking_cold(void *destination, sennit_gptr source,
+                                                  std::size_t bytes) {
+    if (op::copied_at_once(*current_rank(), Kind::get, source, destination, bytes)) [[likely]]
+        return SENNIT_OK;
     return get_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_get");
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "op/direct.hpp"
@@ -30,22 +31,23 @@ bool widen(Hull *hull, std::uint64_t count, std::int64_t stride) {
     return !__builtin_add_overflow(*end, reach, end) && size_of_stride(*end) <= kMost;
 }
 
+// The dimensions that have more than one element, in the user's order.
+struct Dimensions {
+    int count = 0;
+    int index[kBoxDimensions];
+};
+
 // Are the elements apart? They are if the dimensions, sorted by their strides, lie in each other:
 // each stride at least as long as all that the shorter ones span.
-bool elements_are_apart(const sennit_box &box, const std::int64_t *strides) {
+bool elements_are_apart(const sennit_box &box, const std::int64_t *strides, Dimensions dimensions) {
     std::uint64_t span = box.element_bytes;
-    bool done[kBoxDimensions] = {};
-    for (int turn = 0; turn < kBoxDimensions; ++turn) {
-        int least = -1;
-        for (int d = 0; d < kBoxDimensions; ++d) {
-            if (done[d] || box.counts[d] <= 1) continue;
-            if (least < 0 || size_of_stride(strides[d]) < size_of_stride(strides[least])) least = d;
-        }
-        if (least < 0) return true;
-        done[least] = true;
-        const std::uint64_t stride = size_of_stride(strides[least]);
+    for (int *left = dimensions.index; dimensions.count > 0; --dimensions.count, ++left) {
+        for (int i = 1; i < dimensions.count; ++i)
+            if (size_of_stride(strides[left[i]]) < size_of_stride(strides[*left]))
+                std::swap(left[i], *left);
+        const std::uint64_t stride = size_of_stride(strides[*left]);
         if (stride < span) return false;
-        span += stride * (box.counts[least] - 1);
+        span += stride * (box.counts[*left] - 1);
     }
     return true;
 }
@@ -182,23 +184,27 @@ sennit_status layout_of_box(const sennit_box &box, Direction direction, Layout *
     std::uint64_t bytes = box.element_bytes;
     if (bytes > kMost) return too_large();
     layout->remote.end = layout->local.end = static_cast<std::int64_t>(bytes);
+    Dimensions dimensions;
     for (int d = 0; d < kBoxDimensions; ++d) {
+        if (box.counts[d] == 1) continue;
+        dimensions.index[dimensions.count++] = d;
         if (__builtin_mul_overflow(bytes, box.counts[d], &bytes) || bytes > kMost ||
             !widen(&layout->remote, box.counts[d], box.remote_strides[d]) ||
             !widen(&layout->local, box.counts[d], box.local_strides[d]))
             return too_large();
     }
     const bool is_put = direction == Direction::put;
-    if (!elements_are_apart(box, is_put ? box.remote_strides : box.local_strides))
+    if (!elements_are_apart(box, is_put ? box.remote_strides : box.local_strides, dimensions))
         return fail(SENNIT_ERR_ARG,
                     "elements of the destination overlap: sorted by size, each of its strides must "
                     "be at least what the elements of the smaller ones span");
     layout->bytes = bytes;
     layout->run_bytes = box.element_bytes;
-    int dimensions = 0;
-    for (int d = 0; d < kBoxDimensions; ++d)
-        if (box.counts[d] > 1)
-            append(layout, &dimensions, box.counts[d], box.remote_strides[d], box.local_strides[d]);
+    int made = 0;
+    for (int i = 0; i < dimensions.count; ++i) {
+        const int d = dimensions.index[i];
+        append(layout, &made, box.counts[d], box.remote_strides[d], box.local_strides[d]);
+    }
     return SENNIT_OK;
 }
 

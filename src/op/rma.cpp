@@ -53,8 +53,7 @@ sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void
         }
         return SENNIT_OK;
     }
-    transport::Transport *transport = path::transport_of(rank, *entry);
-    if (transport->traits().immediate) {
+    if (transport::Transport *transport = path::immediate_of(rank, *entry)) {
         const transport::Run run{remote.offset, local, bytes};
         status =
             transport->copy(remote.rank, kind_of(direction), {nullptr, entry->handle}, &run, 1);

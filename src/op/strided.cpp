@@ -63,7 +63,7 @@ sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remot
     } else if (entry->base != nullptr) {
         status = layout_move(layout, direction, entry->base + remote.offset,
                              static_cast<std::byte *>(local));
-    } else if (transport = path::transport_of(rank, *entry); transport->traits().immediate) {
+    } else if (transport = path::immediate_of(rank, *entry); transport != nullptr) {
         status = copy_now(*transport, direction, target, local, layout);
     } else {
         target.layout = &layout;

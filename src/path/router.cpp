@@ -19,6 +19,7 @@ struct Router {
     int count = 0;
     Address *addresses[kTransports] = {};  // [transport][rank]
     Transport *by_path[SENNIT_PATH_COUNT] = {};
+    Transport *immediate[SENNIT_PATH_COUNT] = {};  // those that copy at once
     std::uint8_t allowed = 1u << SENNIT_PATH_SELF;
 };
 
@@ -62,6 +63,7 @@ sennit_status add(Rank &rank, const Maker &maker, const char *settings,
     }
     router.transports[router.count++] = made;
     router.by_path[maker.path] = made;
+    if (made->traits().immediate) router.immediate[maker.path] = made;
     router.allowed = static_cast<std::uint8_t>(router.allowed | 1u << maker.path);
     return SENNIT_OK;
 }
@@ -300,6 +302,10 @@ void detach(Rank &rank, int peer, std::uint32_t id) {
 
 Transport *transport_of(Rank &rank, const memory::Entry &entry) {
     return rank.router->by_path[entry.path];
+}
+
+Transport *immediate_of(Rank &rank, const memory::Entry &entry) {
+    return rank.router->immediate[entry.path];
 }
 
 bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy) {

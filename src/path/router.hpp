@@ -43,6 +43,8 @@ transport::Transport *router_transport(Rank &rank, int index);
 
 // The transport that serves an attached entry of a peer; null for this rank's own.
 transport::Transport *transport_of(Rank &rank, const memory::Entry &entry);
+// The same if it is an immediate one, else null.
+transport::Transport *immediate_of(Rank &rank, const memory::Entry &entry);
 
 // Makes the segment that `record` describes, owned by `peer`, reachable, and fills its entry. The
 // path is the peer's, except for private memory, which mapping does not reach.
