@@ -27,6 +27,8 @@ static void print_control_block() {
     FIELD(ControlHeader, job_cookie);
     FIELD(ControlHeader, control_bytes);
     FIELD(ControlHeader, users);
+    FIELD(ControlHeader, probe_token);
+    FIELD(ControlHeader, probe_echo);
     FIELD(ControlHeader, unused);
     STRUCT(Doorbell);
     FIELD(Doorbell, sleepers);
