@@ -70,8 +70,9 @@ if(SENNIT_SANITIZE)
     add_compile_options(-fsanitize=${SENNIT_SANITIZE} -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${SENNIT_SANITIZE})
     if(SENNIT_SANITIZE MATCHES "undefined")
-        # The check of vptr reads type information, which the core does not have.
-        add_compile_options(-fno-sanitize-recover=undefined -fno-sanitize=vptr)
+        # The check of vptr reads type information, which the core does not have. That of enumerations
+        # forbids to look whether a caller in C, which may pass any number, has passed one of them.
+        add_compile_options(-fno-sanitize-recover=undefined -fno-sanitize=vptr,enum)
     endif()
     if(SENNIT_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # GCC warns at every fence that the thread sanitizer does not model it. The fences stay; where one

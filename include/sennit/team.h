@@ -11,8 +11,9 @@
  * several threads may make teams from several parents at once. Errors common to these calls: STATE
  * (no rank, or another thread is in a collective call of the parent), ARG (parent, a null pointer,
  * arguments that must be alike and differ), NOMEM (memory, or the teams of a rank), OTHER_NODE (no
- * path joins the members), TIMEOUT, PEER_LOST. After TIMEOUT the parent's members have not met:
- * sennit_barrier of the parent goes on waiting. */
+ * path joins the members), TIMEOUT, PEER_LOST. After TIMEOUT (of SENNIT_TIMEOUT) the parent's
+ * members have not met: sennit_barrier of the parent goes on waiting, and ranks that come to the
+ * creation then get ARG. */
 #ifndef SENNIT_TEAM_H
 #define SENNIT_TEAM_H
 

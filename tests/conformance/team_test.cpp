@@ -179,6 +179,26 @@ RANK_TEST(team, pointers_of_an_earlier_team_of_the_slot_are_refused, kAnything) 
     }
 }
 
+// Broken by teams that outlive the world; the harness counts descriptors and mappings.
+RANK_TEST(team, teams_and_their_segments_end_with_the_rank, kNoWorld) {
+    for (int round = 0; round < 3; ++round) {
+        it.start();
+        const std::vector<int> all = world_of(it);
+        const sennit_team team = copy_of(it, SENNIT_TEAM_WORLD);
+        const sennit_team inner = copy_of(it, team);
+        for (const sennit_team one : {team, inner, SENNIT_TEAM_NODE}) {
+            sennit_gptr gptr;
+            it.ok(sennit_alloc(one, 3000, 0, 0, &gptr));
+            fill_pieces(it, gptr, all, 3000, 5);
+        }
+        it.barrier();
+        it.stop();
+        int number = 0x6B;
+        it.is(sennit_team_size(team, &number), SENNIT_ERR_STATE);
+        it.equal(number, 0x6B);
+    }
+}
+
 // Broken by memory, descriptors or slots that a team leaves behind.
 RANK_TEST(team, many_teams_one_after_the_other_leave_nothing, kOnce) {
     const std::uint64_t all = it.size <= 2 ? 20000 : 6000;
@@ -232,8 +252,10 @@ RANK_TEST(team, nested_and_overlapping_teams_allocate_on_their_own, kAnything) {
     std::vector<Held> held;
     for (std::uint64_t round = 0; round < 12; ++round) {
         for (const auto &[team, members] : {std::pair(lower, &low), std::pair(upper, &high)}) {
-            if (team.handle == 0 || round % 3 == it.common.below(1)) continue;
-            Held one{team, members, SENNIT_GPTR_NULL, round * 2 + (members == &high ? 1 : 0)};
+            const std::uint64_t number = members == &high ? 1 : 0;
+            // Neither allocates every time, so their tables differ.
+            if (team.handle == 0 || round % 3 == number) continue;
+            Held one{team, members, SENNIT_GPTR_NULL, round * 2 + number};
             it.ok(sennit_alloc(team, 500 + round, 0, 0, &one.gptr));
             fill_pieces(it, one.gptr, *members, 500 + round, one.salt);
             held.push_back(one);

@@ -5,6 +5,7 @@
 #include <sennit/sennit.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int failures = 0;
 
@@ -36,6 +37,36 @@ static void check_peer(int peer, int is_near, sennit_gptr gptr) {
     expect(is_near || sennit_last_error()->peer == peer, "the error names the peer");
 }
 
+/* Teams need a path between all their ranks; those of each node have one. */
+static void check_teams(int rank) {
+    const int near = rank == 2 ? 1 : 2;
+    sennit_team team = {77};
+    sennit_gptr gptr;
+    char text[64];
+    int size = 0;
+    expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team) == SENNIT_ERR_OTHER_NODE &&
+               team.handle == 77,
+           "no team of all");
+    /* One color without a path fails all colors. */
+    expect(sennit_team_split(SENNIT_TEAM_WORLD, rank == 1 ? 1 : 0, 0, &team) ==
+                   SENNIT_ERR_OTHER_NODE &&
+               team.handle == 77,
+           "all or none");
+    expect(sennit_team_split_locality(SENNIT_TEAM_WORLD, SENNIT_LOCALITY_NODE, &team) == SENNIT_OK,
+           "a team for each node");
+    for (int i = 0; i < 2; ++i) {
+        const sennit_team one = i == 0 ? team : SENNIT_TEAM_NODE;
+        expect(sennit_team_size(one, &size) == SENNIT_OK && size == near, "ranks of a node");
+        expect(sennit_alloc(one, 8, 0, 0, &gptr) == SENNIT_OK, "alloc on a node");
+        expect(sennit_barrier(one, SENNIT_FOREVER) == SENNIT_OK, "barrier of a node");
+        expect(sennit_free(gptr) == SENNIT_OK, "free on a node");
+    }
+    expect(sennit_team_destroy(team) == SENNIT_OK, "destroy");
+    expect(sennit_locality_string(rank == 2 ? 0 : 2, text, sizeof text) == SENNIT_OK &&
+               strcmp(text, "another node") == 0,
+           "the text about another node");
+}
+
 int main(void) {
     sennit_gptr world;
     sennit_gptr own;
@@ -47,6 +78,7 @@ int main(void) {
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");
     for (int peer = 0; peer < 3; ++peer)
         check_peer(peer, (peer == 2) == (rank == 2), world);
+    check_teams(rank);
     /* The first local segment has the same id on every rank that has made as many. */
     theirs = sennit_gptr_at(own, rank == 2 ? 0 : 2);
     expect(sennit_get(&(int){0}, theirs, 4) == SENNIT_ERR_OTHER_NODE, "get of a local segment");
