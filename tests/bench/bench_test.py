@@ -23,8 +23,10 @@ def bench(*words, code=0):
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
-def check(lines, name, expected):
-    """Every line makes sense, and the lines are those of `expected`: {(job, bytes): [subject, ...]}."""
+def check(lines, name, expected, kind=lambda subject: ""):
+    """Every line makes sense, and the lines are those of `expected`: {(job, bytes): [subject, ...]}.
+
+    Subjects are compared with the fastest raw one of their kind."""
     found = {}
     for line in lines:
         missing = [field for field in FIELDS if field not in line]
@@ -37,11 +39,12 @@ def check(lines, name, expected):
         assert len(group) == len(set(group)), f"a subject was measured twice: {group}"
     assert {key: sorted(group) for key, group in found.items()} == \
            {key: sorted(group) for key, group in expected.items()}, f"{found} instead of {expected}"
-    for key, group in found.items():
-        raw = min(line["median_ns"] for line in lines
-                  if (line["job"], line["bytes"]) == key and line["subject"].startswith("raw-"))
-        for line in lines:
-            if (line["job"], line["bytes"]) == key:
+    for job, size in found:
+        for kind_now in {kind(line["subject"]) for line in lines}:
+            alike = [line for line in lines
+                     if (line["job"], line["bytes"]) == (job, size) and kind(line["subject"]) == kind_now]
+            raw = min((line["median_ns"] for line in alike if line["subject"].startswith("raw-")), default=None)
+            for line in alike:
                 assert abs(line["ratio_to_raw"] - line["median_ns"] / raw) < 1e-6, line
 
 
@@ -71,6 +74,24 @@ def transfer(name, word):
         for size in (8, 65536):
             expected[(job_names(mpi), size)] = [word if size == 8 else "raw-memcpy", f"sennit-{name}", *own]
     check(lines, name, expected)
+
+
+def strided():
+    lines = bench("strided", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "1K,16K", *TINY)
+    expected = {}
+    for mpi in MPI_OR_NONE:
+        subjects = ["raw", "sennit"] + ([] if mpi == "none" else [f"{mpi}-rma"])
+        for size in (1024, 16384):
+            expected[(job_names(mpi), size)] = [f"{subject}-{kind}" for subject in subjects for kind in ("words", "rows")]
+    check(lines, "strided", expected, lambda subject: subject.rsplit("-", 1)[1])
+
+
+def cma():
+    lines = bench("cma", "--bytes", "8,64K", *TINY)
+    pairs = ["raw-readv", "sennit-get", "raw-writev", "sennit-put"]
+    kinds = {"raw-readv": "get", "sennit-get": "get", "raw-writev": "put", "sennit-put": "put"}
+    check(lines, "cma", {("sennit", 8): pairs, ("sennit", 65536): [*pairs, "raw-readv-rows", "sennit-get-rows"]},
+          lambda subject: kinds.get(subject, "rows"))
 
 
 def barrier():
@@ -152,7 +173,7 @@ def wrong_words_are_refused():
 
 
 CASES = {"pingpong": pingpong, "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
-         "barrier": barrier, "start": start, "memory": memory, "a_job_over_time_is_ended": a_job_over_time_is_ended,
+         "barrier": barrier, "strided": strided, "cma": cma, "start": start, "memory": memory, "a_job_over_time_is_ended": a_job_over_time_is_ended,
          "an_interrupted_benchmark_leaves_nothing": an_interrupted_benchmark_leaves_nothing,
          "wrong_words_are_refused": wrong_words_are_refused}
 
