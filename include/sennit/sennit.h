@@ -2,15 +2,18 @@
 #ifndef SENNIT_SENNIT_H
 #define SENNIT_SENNIT_H
 
+#include <sennit/atomic.h>
 #include <sennit/coll.h>
 #include <sennit/domain.h>
 #include <sennit/error.h>
 #include <sennit/group.h>
 #include <sennit/info.h>
+#include <sennit/lock.h>
 #include <sennit/memory.h>
 #include <sennit/rma.h>
 #include <sennit/runtime.h>
 #include <sennit/team.h>
+#include <sennit/type.h>
 #include <sennit/version.h>
 
 #endif

@@ -33,6 +33,7 @@ const char *const kStatusNames[] = {
     "SENNIT_ERR_FABRIC",
     "SENNIT_ERR_BOOTSTRAP",
     "SENNIT_ERR_INTERNAL",
+    "SENNIT_ERR_OWNER_DIED",
 };
 static_assert(sizeof kStatusNames / sizeof kStatusNames[0] == SENNIT_STATUS_COUNT);
 

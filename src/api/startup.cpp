@@ -250,7 +250,7 @@ void choose_spins(Startup &it) {
 }
 
 sennit_status run(Startup &it, const char *paths) {
-    const transport::EventSink sink{op::engine_event_arrived, &it.rank};
+    const transport::EventSink sink{op::engine_event_arrived, &it.rank, op::engine_execute};
     sennit_status status = make_tables(it);
     if (status == SENNIT_OK) status = memory::segments_open(it.rank, it.rank.world_rank, it.size);
     if (status == SENNIT_OK) status = path::router_open(it.rank, paths, sink);

@@ -296,7 +296,8 @@ Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer) {
 
 void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
                 const EntryFields &fields) {
-    entry->path = fields.path;
+    entry->path = static_cast<std::uint16_t>(fields.path);
+    entry->actor = record.actor;
     entry->base = fields.base;
     entry->bytes = record.bytes;
     entry->direct_bytes = fields.base != nullptr ? record.bytes : 0;

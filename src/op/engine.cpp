@@ -2,7 +2,9 @@
 // reasons are in docs/design/engine.md.
 #include "op/engine.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "base/fail.hpp"
@@ -14,7 +16,15 @@ namespace sennit::op {
 namespace {
 
 const char *name_of(Direction direction) {
-    return direction == Direction::put ? "put" : "get";
+    switch (direction) {
+        case Direction::put:
+            return "put";
+        case Direction::get:
+            return "get";
+        case Direction::execute:
+            break;
+    }
+    return "atomic operation";
 }
 
 const char *path_name(const PeerQueue &queue) {
@@ -44,6 +54,27 @@ struct Wish {
     std::size_t bytes;
 };
 
+void fill_record(Record *record, const Wish &wish) {
+    record->kind = Kind::starting;
+    record->direction = wish.direction;
+    record->peer = wish.target->peer;
+    record->remote = wish.target->remote;
+    record->offset = wish.target->offset;
+    record->local = static_cast<std::byte *>(wish.local);
+    record->bytes = wish.bytes;
+    if (wish.direction != Direction::execute) return;
+    const Work &work = *wish.target->work;
+    record->operation = work.operation;
+    record->type = static_cast<std::uint8_t>(work.type);
+    record->element_bytes = static_cast<std::uint8_t>(work.element_bytes);
+    record->result = static_cast<std::byte *>(work.result);
+    // One element: taken now, so that the caller's word may go out of scope.
+    if (wish.bytes != work.element_bytes || wish.local == nullptr) return;
+    const std::size_t operands = work.operation == kCompareSwap ? 2 : 1;
+    std::memcpy(record->operands, wish.local, operands * work.element_bytes);
+    record->local = reinterpret_cast<std::byte *>(record->operands);
+}
+
 // Needs the mutex. OK and *out null: complete already. An error: over, and nothing to take.
 sennit_status start(Engine &engine, const Wish &wish, Record **out) {
     *out = nullptr;
@@ -54,6 +85,9 @@ sennit_status start(Engine &engine, const Wish &wish, Record **out) {
     // relaxed: the word stands alone, see detector.cpp.
     if (engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0)
         return fail_peer(SENNIT_ERR_PEER_LOST, peer, path_name(queue), "rank %d is gone", peer);
+    if (wish.direction == Direction::execute && queue.lane->task_bytes == 0)
+        return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue),
+                         "the path %s carries no atomic operations", path_name(queue));
     if (wish.bytes == 0) return SENNIT_OK;
     Record *record = engine.records.take();
     if (record == nullptr)
@@ -67,14 +101,8 @@ sennit_status start(Engine &engine, const Wish &wish, Record **out) {
                              "no memory for the list of pieces");
         }
     }
-    record->kind = Kind::starting;
-    record->direction = wish.direction;
-    record->peer = peer;
-    record->remote = wish.target->remote;
-    record->offset = wish.target->offset;
-    record->local = static_cast<std::byte *>(wish.local);
-    record->bytes = wish.bytes;
-    if (wish.direction == Direction::put || wish.kind == Kind::implicit)
+    fill_record(record, wish);
+    if (wish.direction != Direction::get || wish.kind == Kind::implicit)
         append_to_flush_list(queue, record);
     enqueue(engine, record);
     int budget = kSubmitsPerProgress;
@@ -139,6 +167,7 @@ sennit_status fill_lanes(Engine &engine) {
             lane->rails = traits.rails < kRails ? traits.rails : kRails;
             lane->keeps_order = traits.ordered && lane->rails == 1;
             lane->max_piece_bytes = traits.max_piece_bytes;
+            lane->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
         }
         engine.queues[peer].lane = lane;
     }
@@ -151,6 +180,9 @@ void engine_free(Engine *engine) {
     engine->records.close();
     engine->pieces.close();
     engine->events.close();
+    for (int peer = 0; engine->histories != nullptr && peer < engine->size; ++peer)
+        std::free(engine->histories[peer]);
+    std::free(engine->histories);
     std::free(engine->queues);
     (void)pthread_mutex_destroy(&engine->lock);
     delete engine;
@@ -166,7 +198,10 @@ sennit_status engine_create(Rank &rank) {
     engine->size = rank.bootstrap.size;
     engine->queues = static_cast<PeerQueue *>(
         std::malloc(static_cast<std::size_t>(engine->size) * sizeof(PeerQueue)));
-    if (engine->queues == nullptr || engine->records.open() != SENNIT_OK) {
+    engine->histories = static_cast<TaskHistory **>(
+        std::calloc(static_cast<std::size_t>(engine->size), sizeof(TaskHistory *)));
+    if (engine->queues == nullptr || engine->histories == nullptr ||
+        engine->records.open() != SENNIT_OK) {
         engine_free(engine);
         return fail(SENNIT_ERR_NOMEM, "no memory for the op engine");
     }
@@ -328,7 +363,9 @@ sennit_status engine_fence(Rank &rank) {
     const Locked locked(engine);
     for (int peer = 0; peer < engine.size; ++peer) {
         PeerQueue &queue = engine.queues[peer];
-        if (queue.lane == nullptr || queue.lane->keeps_order) continue;
+        if (queue.lane == nullptr) continue;
+        // Ordered rails bring puts in order, but a put may overtake the execution of a task.
+        if (queue.lane->keeps_order && queue.tasks_started == 0) continue;
         // Queued records may be puts; a barrier put too many only costs time.
         if (queue.puts_open > 0 || queue.pending_first != nullptr) queue.next_put_is_barrier = true;
     }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <sennit/rma.h>
+#include <sennit/type.h>
 
 #include "base/clock.hpp"
 #include "runtime/rank.hpp"
@@ -18,7 +19,18 @@ namespace sennit::op {
 
 struct Layout;
 
-enum class Direction : std::uint8_t { put, get };
+enum class Direction : std::uint8_t { put, get, execute };
+
+// An atomic operation on elements of the target, carried out by its owner. `bytes` of the operation
+// is then what it works on, `local` the operands: as long, or twice as long for kCompareSwap, which
+// takes one element (expected, then the new value). Operands of one element are copied.
+struct Work {
+    std::uint8_t operation = 0;  // sennit_operator or kCompareSwap
+    sennit_type type = SENNIT_INT64;
+    std::uint32_t element_bytes = 0;
+    void *result = nullptr;  // the old elements go there; null: not wanted
+};
+inline constexpr std::uint8_t kCompareSwap = 64;
 
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
 struct Target {
@@ -26,6 +38,7 @@ struct Target {
     transport::Remote remote;
     std::uint64_t offset = 0;
     const Layout *layout = nullptr;  // which bytes, if they do not lie together; copied
+    const Work *work = nullptr;      // Direction::execute
 };
 
 // Makes rank.engine and adds its progress hook. Called in start-up once paths are chosen, only if a
@@ -36,9 +49,10 @@ sennit_status engine_create(Rank &rank);
 void engine_destroy(Rank &rank, const Deadline &deadline);
 
 // Starts the operation and waits for its completion (default deadline).
-// `local` is only read for a put. Errors: PEER_LOST, FABRIC, TIMEOUT, NOMEM and the transport's.
-// When the wait itself ends first (TIMEOUT, or a death that the transport has not seen yet) the
-// operation goes on as one started by engine_implicit, and the buffer stays lent until flush.
+// `local` is only read for a put and for operands. Errors: UNSUPPORTED (the path carries no tasks),
+// PEER_LOST, FABRIC, TIMEOUT, NOMEM and the transport's. When the wait itself ends first (TIMEOUT,
+// or a death that the transport has not seen yet) the operation goes on as one started by
+// engine_implicit, and the buffer stays lent until flush.
 sennit_status engine_blocking(Rank &rank, Direction direction, const Target &target, void *local,
                               std::size_t bytes);
 // Starts it; the request completes it. An operation that is complete at once gives {0}.
@@ -71,5 +85,7 @@ bool engine_take_event(Rank &rank, ArrivedEvent *event);
 // The sink to open message transports with: {engine_event_arrived, &rank}. Transports call it from
 // progress(), which the engine alone calls.
 void engine_event_arrived(void *rank, int from, std::uint64_t event);
+// Its other half: carries out a task of a peer, once, whatever is repeated. Errors: ARG, NOMEM.
+sennit_status engine_execute(void *rank, const transport::Arrived &arrived);
 
 }  // namespace sennit::op

@@ -18,6 +18,18 @@ std::uint64_t cost(const Piece &piece) {
     return piece.operation.bytes + 64;
 }
 
+transport::Operation::Kind kind_of(Direction direction) {
+    switch (direction) {
+        case Direction::put:
+            return transport::Operation::Kind::put;
+        case Direction::get:
+            return transport::Operation::Kind::get;
+        case Direction::execute:
+            break;
+    }
+    return transport::Operation::Kind::execute;
+}
+
 bool is_gone(Engine &engine, int peer) {
     // relaxed: the word stands alone, see detector.cpp.
     return engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0;
@@ -96,9 +108,40 @@ Submit submit_piece(Engine &engine, Lane &lane, Piece *piece) {
     return Submit::failed;
 }
 
+bool changes(const Record &record) {
+    return record.direction != Direction::get;
+}
+
+// What a piece of a task carries, its number included.
+void fill_task(PeerQueue &queue, const Record &record, transport::Operation *operation) {
+    const std::uint64_t bytes = operation->bytes;
+    std::uint64_t payload = bytes;
+    if (record.operation == kCompareSwap) payload = 2 * bytes;
+    if (record.operation == SENNIT_NO_OP) payload = 0;
+    operation->task = transport::Task{queue.next_task++,
+                                      static_cast<std::uint32_t>(bytes / record.element_bytes),
+                                      static_cast<std::uint16_t>(payload),
+                                      static_cast<std::uint16_t>(record.result ? bytes : 0),
+                                      record.operation,
+                                      record.type,
+                                      {}};
+    operation->reply = record.result == nullptr ? nullptr : record.result + record.cut;
+}
+
+// A task is over: the window moves behind the oldest that is not.
+void end_task(PeerQueue &queue, std::uint64_t sequence) {
+    queue.tasks_done |= 1u << (sequence - queue.first_task);
+    while ((queue.tasks_done & 1) != 0) {
+        queue.tasks_done >>= 1;
+        ++queue.first_task;
+    }
+}
+
 // The next piece of a record; null if as many as may be are out.
 Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
     Piece *piece = nullptr;
+    const bool is_task = record->direction == Direction::execute;
+    if (is_task && queue.next_task - queue.first_task >= kTaskWindow) return nullptr;
     if (!record->own_in_use) {
         piece = &record->own;
         record->own_in_use = true;
@@ -110,8 +153,7 @@ Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
     piece->engine = &engine;
     piece->record = record;
     transport::Operation &operation = piece->operation;
-    operation.kind = record->direction == Direction::put ? transport::Operation::Kind::put
-                                                         : transport::Operation::Kind::get;
+    operation.kind = kind_of(record->direction);
     operation.peer = record->peer;
     operation.remote = record->remote;
     Part part{static_cast<std::int64_t>(record->cut), static_cast<std::int64_t>(record->cut),
@@ -119,19 +161,20 @@ Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
     if (record->layout != nullptr)
         part = layout_part(*record->layout, record->cut, &record->cursor);
     operation.offset = record->offset + static_cast<std::uint64_t>(part.remote);
-    operation.local = record->local + part.local;
+    operation.local = record->local == nullptr ? nullptr : record->local + part.local;
     operation.bytes = std::min(record->piece_bytes, part.bytes);
     operation.completed = piece_completed;
+    if (is_task) fill_task(queue, *record, &operation);
     record->cut += operation.bytes;
     ++record->open;
-    if (record->direction == Direction::put) ++queue.puts_open;
+    if (changes(*record)) ++queue.puts_open;
     return piece;
 }
 
 void release_piece(Engine &engine, PeerQueue &queue, Piece *piece) {
     Record *record = piece->record;
     --record->open;
-    if (record->direction == Direction::put) --queue.puts_open;
+    if (changes(*record)) --queue.puts_open;
     if (piece == &record->own) {
         record->own_in_use = false;
     } else {
@@ -141,6 +184,8 @@ void release_piece(Engine &engine, PeerQueue &queue, Piece *piece) {
 
 void uncut_piece(Engine &engine, PeerQueue &queue, Piece *piece) {
     piece->record->cut -= piece->operation.bytes;
+    // No transport has seen the task, so its number is free again.
+    if (piece->operation.kind == transport::Operation::Kind::execute) --queue.next_task;
     release_piece(engine, queue, piece);
 }
 
@@ -163,6 +208,7 @@ void leave_flush_list(PeerQueue &queue, Record *record) {
 
 void finish(Engine &engine, PeerQueue &queue, Record *record) {
     if (record->on_flush_list) leave_flush_list(queue, record);
+    if (record->direction == Direction::execute) --queue.tasks_started;
     record->state = State::complete;
     if (record->kind == Kind::implicit && record->status != SENNIT_OK &&
         queue.implicit_error == SENNIT_OK) {
@@ -175,6 +221,8 @@ void finish(Engine &engine, PeerQueue &queue, Record *record) {
 // The piece is over for good.
 void settle(Engine &engine, PeerQueue &queue, Piece *piece, sennit_status status) {
     Record *record = piece->record;
+    if (piece->operation.kind == transport::Operation::Kind::execute)
+        end_task(queue, piece->operation.task.sequence);
     release_piece(engine, queue, piece);
     if (status != SENNIT_OK) {
         if (record->status == SENNIT_OK) record->status = status;
@@ -235,8 +283,10 @@ void enqueue(Engine &engine, Record *record) {
     PeerQueue &queue = engine.queues[record->peer];
     const Lane &lane = *queue.lane;
     record->state = State::pending;
-    record->piece_bytes = lane.max_piece_bytes;
-    if (record->bytes >= kSharedFromBytes && lane.rails > 1) {
+    const bool is_task = record->direction == Direction::execute;
+    record->piece_bytes = is_task ? lane.task_bytes : lane.max_piece_bytes;
+    if (is_task) ++queue.tasks_started;
+    if (!is_task && record->bytes >= kSharedFromBytes && lane.rails > 1) {
         std::uint64_t usable = 0;
         for (unsigned rail = 0; rail < lane.rails; ++rail)
             if (lane.transport->rail_usable(rail)) ++usable;
@@ -244,7 +294,7 @@ void enqueue(Engine &engine, Record *record) {
         const std::uint64_t share = (record->bytes + usable - 1) / usable;
         record->piece_bytes = std::min(record->piece_bytes, (share + 63) & ~std::uint64_t{63});
     }
-    if (record->direction == Direction::put && queue.next_put_is_barrier) {
+    if (changes(*record) && queue.next_put_is_barrier) {
         record->barrier_put = true;
         queue.next_put_is_barrier = false;
     }

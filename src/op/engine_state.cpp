@@ -74,6 +74,8 @@ const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
         if (record->next_pending == nullptr && record != queue.pending_last)
             return "the end of a queue is not its last record";
     }
+    if (queue.next_task - queue.first_task > kTaskWindow)
+        return "more tasks are open than a window";
     std::uint64_t number = 0;
     for (const Record *record = queue.open_first; record != nullptr; record = record->next_open) {
         if (record->number <= number) return "a flush list is not in the order of starting";
@@ -104,7 +106,7 @@ const char *engine_check(Engine &engine) {
         for (std::uint32_t i = 0; i < engine.records.made(); ++i) {
             const Record &record = engine.records.at(i);
             if (record.state != State::free && record.peer == peer &&
-                record.direction == Direction::put)
+                record.direction != Direction::get)
                 puts_open += record.open;
         }
         if (const char *fault = check_queue(engine.queues[peer], puts_open)) return fault;

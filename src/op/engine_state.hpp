@@ -14,6 +14,9 @@ inline constexpr unsigned kRails = 64;  // a rail beyond is not used
 inline constexpr int kSubmitsPerProgress = 64;
 inline constexpr std::uint32_t kPiecesPerRecord = 64;     // out at a time
 inline constexpr std::uint64_t kSharedFromBytes = 65536;  // from here all rails get a part
+// Tasks open to one peer at a time, counted from the oldest, so that the target can tell a
+// repetition by remembering as many.
+inline constexpr std::uint32_t kTaskWindow = 32;
 
 // One message transport.
 struct Lane {
@@ -21,6 +24,7 @@ struct Lane {
     unsigned rails = 1;
     bool keeps_order = false;  // puts to one peer arrive as submitted, so fence is free
     std::uint64_t max_piece_bytes = 0;
+    std::uint64_t task_bytes = 0;  // a multiple of 8; 0: no tasks
     std::uint64_t out_bytes[kRails] = {};
 };
 
@@ -31,7 +35,11 @@ struct PeerQueue {
     bool next_put_is_barrier = false;
     sennit_status implicit_error = SENNIT_OK;
     Direction implicit_direction = Direction::put;  // of the operation that had it
-    std::uint32_t puts_open = 0;
+    std::uint32_t puts_open = 0;                    // pieces of puts and of tasks
+    std::uint32_t tasks_started = 0;  // records of Direction::execute that are not complete
+    std::uint32_t tasks_done = 0;     // bit i: the task numbered first_task + i is over
+    std::uint64_t first_task = 1;     // the oldest that is not over
+    std::uint64_t next_task = 1;
     std::uint64_t last_number = 0;
     Record *pending_first = nullptr;
     Record *pending_last = nullptr;
@@ -60,6 +68,18 @@ class EventQueue {
     std::size_t count_ = 0;
 };
 
+// What this rank has carried out for one peer: entry i holds the latest task whose number is i
+// modulo kTaskWindow, and the answer it got.
+struct TaskHistory {
+    struct Entry {
+        std::uint64_t sequence;  // 0: none yet
+        sennit_status status;
+        std::uint32_t unused;
+        std::byte reply[transport::kMostTaskBytes];
+    };
+    Entry entries[kTaskWindow];
+};
+
 struct Engine {
     Rank *rank = nullptr;
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -70,7 +90,8 @@ struct Engine {
     Lane lanes[kLanes];
     unsigned lane_count = 0;
     int size = 0;
-    PeerQueue *queues = nullptr;  // [size]
+    PeerQueue *queues = nullptr;        // [size]
+    TaskHistory **histories = nullptr;  // [size], each made with the first task of its peer
     PeerQueue *active_first = nullptr;
     PeerQueue *active_last = nullptr;
     Piece *done_first = nullptr;  // completed, not yet worked off

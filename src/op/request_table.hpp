@@ -42,6 +42,10 @@ struct Record {
     bool own_in_use;   // the piece inside
     bool on_flush_list;
     bool moved;  // a transport accepted some piece of it
+    // Direction::execute, see Work.
+    std::uint8_t operation;
+    std::uint8_t type;
+    std::uint8_t element_bytes;
     int peer;
     sennit_status status;      // first error
     std::uint32_t open;        // pieces out: with a transport or waiting to be repeated
@@ -50,6 +54,8 @@ struct Record {
     transport::Remote remote;
     std::uint64_t offset;
     std::byte *local;
+    std::byte *result;          // of execute, or null
+    std::uint64_t operands[2];  // of execute on one element; `local` points here then
     std::uint64_t bytes;
     Layout *layout;             // owned; null: the bytes lie together on both sides
     Cursor cursor;              // of the layout

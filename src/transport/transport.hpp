@@ -27,6 +27,11 @@
 //     as far as the kernel does so, docs/design/cma.md.)
 //   - put completes when the data is in the target's memory and a later operation of any rank would
 //     see it; get completes when the data is in the private buffer.
+//   - execute completes when the target has carried the task out, inside its own progress(), and
+//   the
+//     reply is in the private buffer. A task is handed to the target's sink at most once for each
+//     time it was accepted. After FABRIC it may have been carried out, and the engine repeats it on
+//     another rail under the same sequence number: the sink tells repetitions apart.
 #pragma once
 
 #include <sennit/info.h>
@@ -46,15 +51,33 @@ struct Traits {
     const char *name;  // as sennit_path_name says
     sennit_path path;
     bool load_store;
-    bool ordered;                 // puts to one peer arrive in the order of submission
+    bool ordered;                 // puts to one peer arrive in the order of submission, and tasks
+                                  // are carried out after the puts before them
     unsigned rails;               // at least 1; submit takes a rail number below it
     unsigned event_bits;          // width of the completion data of put_event: 0 (none) to 64
     std::size_t max_piece_bytes;  // the engine splits larger operations
     bool private_memory = false;  // attach() takes mechanism `copied` too
     bool immediate = false;       // copy() instead of submit()
+    std::size_t task_bytes = 0;   // longest payload and reply of a task, up to kMostTaskBytes; 0:
+                                  // the path carries no tasks, so atomics there are UNSUPPORTED
 
     bool is_message() const { return !load_store && !immediate; }
 };
+
+// A small piece of work for the processors that own the memory: an atomic operation. It travels
+// with its payload; the reply comes back. Made and carried out by op/task.cpp, carried by
+// transports that look at the two lengths only.
+inline constexpr std::size_t kMostTaskBytes = 512;
+struct Task {
+    std::uint64_t sequence;  // of the pair, from 1: a repetition has the number of the first try
+    std::uint32_t count;     // elements
+    std::uint16_t payload_bytes;
+    std::uint16_t reply_bytes;
+    std::uint8_t operation;  // sennit_operator, or op::kCompareSwap
+    std::uint8_t type;       // sennit_type
+    std::uint8_t unused[6];
+};
+static_assert(sizeof(Task) == 24 && offsetof(Task, operation) == 16);
 
 // What the peers need to connect; travels in the card of the rank. Contents are the transport's
 // own.
@@ -75,18 +98,21 @@ using CompletionFunction = void (*)(Operation *operation, sennit_status status);
 // One piece of work, owned by the op engine, lent to the transport from submit() until `completed`
 // is called with it. The transport may keep pointers to it and use `scratch`.
 struct Operation {
-    enum class Kind : std::uint8_t { put, get, put_event };
+    enum class Kind : std::uint8_t { put, get, put_event, execute };
     Kind kind = Kind::put;
     std::uint8_t rail = 0;
     int peer = -1;
     Remote remote;             // of the segment
     std::uint64_t offset = 0;  // into it
-    void *local = nullptr;     // private buffer; a put only reads it
-    std::size_t bytes = 0;     // at most max_piece_bytes; 0 is legal for put_event
+    void *local = nullptr;     // private buffer; a put only reads it. execute: the payload
+    std::size_t bytes = 0;     // at most max_piece_bytes; 0 is legal for put_event. execute: how
+                               // much of the segment the task works on
     std::uint64_t event = 0;   // put_event: the low event_bits reach the target's event sink after
                                // the data is visible there
     CompletionFunction completed = nullptr;
     std::uint64_t scratch[2] = {0, 0};
+    Task task = {};         // execute
+    void *reply = nullptr;  // execute: private buffer for the reply
 };
 
 // A piece of an immediate copy: bytes that lie together on both sides.
@@ -103,15 +129,28 @@ enum class Submit : std::uint8_t {
 };
 
 // Completion statuses with a meaning for the engine, beyond OK:
-//   FABRIC      the rail failed before the operation was done; the engine repeats put and get on
-//               another rail that rail_usable() still allows (both are idempotent)
+//   FABRIC      the rail failed before the operation was known to be done; the engine repeats it on
+//               another rail that rail_usable() still allows (put and get are idempotent, tasks are
+//               numbered)
 //   PEER_LOST   the peer is dead; not repeated
 // Any other error is handed to the user.
 
-// Where the completion data of put_event goes at the target: called from the target's progress().
+// A task that has reached its target.
+struct Arrived {
+    int from;
+    const Task *task;
+    std::byte *memory;  // what it works on: `bytes` of a live segment, as the owner sees it
+    std::size_t bytes;
+    const std::byte *payload;
+    std::byte *reply;  // room for task->reply_bytes
+};
+
+// What reaches the target, handed over from the target's progress(): the completion data of
+// put_event, and tasks, whose status goes back with the reply.
 struct EventSink {
     void (*arrived)(void *context, int from, std::uint64_t event) = nullptr;
     void *context = nullptr;
+    sennit_status (*execute)(void *context, const Arrived &arrived) = nullptr;
 };
 
 class Transport {

@@ -47,6 +47,7 @@ class SimTransport final : public Transport {
         traits_.rails = static_cast<unsigned>(settings_.rails);
         traits_.event_bits = static_cast<unsigned>(settings_.events);
         traits_.max_piece_bytes = settings_.max_piece;
+        traits_.task_bytes = kMostTaskBytes;
         for (const Strike &death : settings_.kills)
             if (death.victim >= rank.bootstrap.size)
                 return fail(SENNIT_ERR_ARG, "path sim: kill=%d names no rank", death.victim);
@@ -140,7 +141,21 @@ class SimTransport final : public Transport {
     }
 
   private:
+    // Tasks for this rank, by its own thread, as a network's progress would.
+    void execute(Flight *flight) {
+        sennit_status status = SENNIT_ERR_NOT_REGISTERED;
+        // SYNC segment-live: pairs with the release of the owner, which is this rank.
+        if (flight->live == nullptr ||
+            flight->live->load(std::memory_order_acquire) == flight->live_value)
+            status = sink_.execute(sink_.context,
+                                   Arrived{flight->from, &flight->task, flight->remote,
+                                           flight->bytes, flight->payload, flight->reply});
+        world_->answer(flight, status);
+    }
+
     int hand_over(const Handover &handover) {
+        for (int i = 0; i < handover.task_count; ++i)
+            execute(handover.tasks[i]);
         for (int i = 0; i < handover.event_count; ++i)
             if (sink_.arrived != nullptr)
                 sink_.arrived(sink_.context, handover.events[i].from, handover.events[i].value);

@@ -31,6 +31,8 @@ struct Counters {
     std::uint64_t puts;        // whose data is at the target
     std::uint64_t gets;
     std::uint64_t events;            // handed to their targets
+    std::uint64_t tasks;             // handed to their targets
+    std::uint64_t lost_answers;      // tasks that were handed over and cancelled all the same
     std::uint64_t parts;             // pieces of data moved on their own: more than puts and gets
     std::uint64_t overtakings;       // a put arrived before an earlier one of its pair and rail
     std::uint64_t rail_overtakings;  // the same over different rails

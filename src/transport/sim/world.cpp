@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "base/fail.hpp"
@@ -12,7 +13,18 @@ namespace sennit::transport::sim {
 namespace {
 
 // Kinds of lines in the trace.
-enum Trace : std::uint64_t { turn, submitted, landed, arrived, completed, cancelled, broke, lost };
+enum Trace : std::uint64_t {
+    turn,
+    submitted,
+    landed,
+    arrived,
+    completed,
+    cancelled,
+    broke,
+    lost,
+    reached,
+    answered
+};
 
 class Locked {
   public:
@@ -169,7 +181,13 @@ Submit World::submit(int rank, Operation *operation) {
         (void)fail_peer(SENNIT_ERR_UNSUPPORTED, peer, "sim", "there is no completion data");
         return Submit::failed;
     }
-    if (operation->bytes > settings_.max_piece) {
+    const bool is_task = operation->kind == Operation::Kind::execute;
+    if (is_task && (operation->task.payload_bytes > kMostTaskBytes ||
+                    operation->task.reply_bytes > kMostTaskBytes)) {
+        (void)fail_peer(SENNIT_ERR_RANGE, peer, "sim", "a task is too long");
+        return Submit::failed;
+    }
+    if (!is_task && operation->bytes > settings_.max_piece) {
         (void)fail_peer(SENNIT_ERR_RANGE, peer, "sim", "a piece of %zu bytes is too long",
                         operation->bytes);
         return Submit::failed;
@@ -193,7 +211,13 @@ Submit World::submit(int rank, Operation *operation) {
     flight->from = rank;
     flight->to = peer;
     flight->rail = rail;
-    flight->is_put = operation->kind != Operation::Kind::get;
+    flight->is_task = is_task;
+    if (is_task) {
+        flight->task = operation->task;
+        if (flight->task.payload_bytes != 0)
+            std::memcpy(flight->payload, operation->local, flight->task.payload_bytes);
+    }
+    flight->is_put = !is_task && operation->kind != Operation::Kind::get;
     flight->has_event = operation->kind == Operation::Kind::put_event;
     flight->local = static_cast<std::byte *>(operation->local);
     flight->bytes = operation->bytes;
@@ -221,7 +245,14 @@ void World::schedule(Flight *flight) {
     std::uint64_t &last_end =
         last_end_[pair(flight->from, flight->to) * settings_.rails + flight->rail];
     const bool in_order = settings_.order != 0 && flight->is_put;
-    if (in_order) begin = std::max(begin, last_end);
+    if (in_order || (settings_.order != 0 && flight->is_task)) begin = std::max(begin, last_end);
+    if (flight->is_task) {
+        // The answer is due when the target has given it.
+        flight->parts_left = 1;
+        ++flight->references;
+        heap_.push(Due{begin, ++order_, flight, 0, 0, Due::What::task});
+        return;
+    }
 
     // Parts end where words at the owner do.
     const std::uint64_t skew = reinterpret_cast<std::uintptr_t>(flight->remote) % 8;
@@ -292,11 +323,61 @@ void World::land_event(Flight *flight) {
     trace(Trace::arrived, flight->number, flight->event, pair(flight->from, flight->to));
 }
 
+void World::land_task(Flight *flight) {
+    if (flight->cancelled) return;
+    Member &target = members_[flight->to];
+    ++flight->references;
+    flight->next_event = nullptr;
+    (target.task_last != nullptr ? target.task_last->next_event : target.task_first) = flight;
+    target.task_last = flight;
+    trace(Trace::reached, flight->number, flight->task.sequence, pair(flight->from, flight->to));
+}
+
+// Hands over what still stands.
+void World::fill_tasks(Member &member, Handover *out) {
+    out->task_count = 0;
+    while (member.task_first != nullptr && out->task_count < kHandoversPerProgress) {
+        Flight *flight = member.task_first;
+        member.task_first = flight->next_event;
+        if (member.task_first == nullptr) member.task_last = nullptr;
+        if (flight->cancelled) {
+            drop(flight);
+            continue;
+        }
+        flight->executing = true;
+        ++counters_.tasks;
+        out->tasks[out->task_count++] = flight;
+    }
+}
+
+void World::answer(Flight *flight, sennit_status status) {
+    const Locked locked(lock_);
+    flight->executing = false;
+    flight->parts_left = 0;
+    if (flight->cancelled) {
+        ++counters_.lost_answers;
+        drop(flight);
+        return;
+    }
+    flight->status = status;
+    trace(Trace::answered, flight->number, static_cast<std::uint64_t>(status), 0);
+    // The reference of the target's list goes to the answer that is on its way.
+    const std::uint64_t step = counters_.steps + 1 + draw(settings_.delay);
+    if (!heap_.reserve(1)) {
+        complete(flight, status);
+        drop(flight);
+        return;
+    }
+    heap_.push(Due{step, ++order_, flight, 0, 0, Due::What::acknowledgement});
+}
+
 // The initiator will be told. From here on the operation is nobody's but the initiator's.
 void World::complete(Flight *flight, sennit_status status) {
     if (flight->over) return;
     flight->over = true;
     flight->status = status;
+    if (flight->is_task && status == SENNIT_OK && flight->task.reply_bytes != 0)
+        std::memcpy(flight->operation->reply, flight->reply, flight->task.reply_bytes);
     (flight->previous_flying != nullptr ? flight->previous_flying->next_flying : flying_) =
         flight->next_flying;
     if (flight->next_flying != nullptr)
@@ -330,6 +411,9 @@ void World::run_due() {
                 break;
             case Due::What::event:
                 land_event(due.flight);
+                break;
+            case Due::What::task:
+                land_task(due.flight);
                 break;
         }
         drop(due.flight);
@@ -377,6 +461,12 @@ void World::lose(int rank, MemberState state) {
         drop(flight);
     }
     member.event_last = nullptr;
+    while (member.task_first != nullptr) {
+        Flight *flight = member.task_first;
+        member.task_first = flight->next_event;
+        drop(flight);
+    }
+    member.task_last = nullptr;
 }
 
 void World::fill(Member &member, Handover *out) {
@@ -408,10 +498,12 @@ void World::step(int rank, Handover *out) {
     strike();
     run_due();
     fill(members_[rank], out);
+    fill_tasks(members_[rank], out);
 }
 
 void World::collect(int rank, Handover *out) {
     const Locked locked(lock_);
+    out->task_count = 0;
     fill(members_[rank], out);
 }
 

@@ -29,6 +29,9 @@ struct Flight {
     unsigned rail;
     bool is_put;
     bool has_event;
+    bool is_task;
+    bool executing;  // handed to its target, which has not answered yet
+    Task task;
     bool over;       // its completion is on the initiator's list, or was handed over
     bool cancelled;  // nothing of it happens any more
     sennit_status status;
@@ -44,11 +47,13 @@ struct Flight {
     Flight *next_flying;   // neither completed nor cancelled
     Flight *previous_flying;
     Flight *next_completed;  // also the list of free flights
-    Flight *next_event;
+    Flight *next_event;  // also in its target's list of tasks
+    std::byte payload[kMostTaskBytes];
+    std::byte reply[kMostTaskBytes];
 };
 
 struct Due {
-    enum class What : std::uint8_t { part, acknowledgement, event };
+    enum class What : std::uint8_t { part, acknowledgement, event, task };
     std::uint64_t step;
     std::uint64_t order;
     Flight *flight;
@@ -97,6 +102,8 @@ struct Member {
     Flight *completed_last = nullptr;
     Flight *event_first = nullptr;
     Flight *event_last = nullptr;
+    Flight *task_first = nullptr;  // have arrived; executed in this rank's next progress
+    Flight *task_last = nullptr;
     std::uint64_t open[kMostRails] = {};
     pthread_cond_t turn;
 };
@@ -118,6 +125,8 @@ struct Handover {
         std::uint64_t value;
     };
     Done done[kHandoversPerProgress];
+    Flight *tasks[kHandoversPerProgress];  // to be answered, each by World::answer()
+    int task_count = 0;
     Event events[kHandoversPerProgress];
     int done_count = 0;
     int event_count = 0;
@@ -145,6 +154,8 @@ class World {
     Submit submit(int rank, Operation *operation);
     // One step of the clock.
     void step(int rank, Handover *out);
+    // The target has carried out a task, or refused it: the answer goes back.
+    void answer(Flight *flight, sennit_status status);
     // What is left to hand over, without a step.
     void collect(int rank, Handover *out);
 
@@ -172,6 +183,8 @@ class World {
     void land_part(const Due &due);
     void note_arrival(const Flight &flight);
     void land_event(Flight *flight);
+    void land_task(Flight *flight);
+    void fill_tasks(Member &member, Handover *out);
     void complete(Flight *flight, sennit_status status);
     void cancel(Flight *flight, sennit_status status);
     void break_rail(unsigned rail);

@@ -31,7 +31,17 @@ struct Presence {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     std::uint64_t number = 0;  // of the rank that uses the entry; 0: free. Never the same twice.
     ControlBlock *control = nullptr;
+    // Tasks for the rank, at the place of who sent them; it carries them out in its progress().
+    struct Posted {
+        Operation *operation = nullptr;
+        int from = -1;
+    };
+    Posted tasks[kRanksPerProcess];
+    unsigned task_count = 0;
 };
+
+// What scratch[0] of a task says. Guarded by the lock of the target.
+enum : std::uint64_t { kFresh = 0, kPosted = 1, kAnswered = 2 };
 
 // Of the address space, like the memory it guards; entries are used again and never freed, so that
 // whoever holds an old index finds another number instead of freed memory.
@@ -53,15 +63,17 @@ class TemplateTransport final : public Transport {
     // What it is. Promise only what holds for every operation: `ordered` is true here because the
     // queue is carried out from its head. event_bits is 0: there is no completion data, so
     // put_event is refused in submit(). A transport with events calls sink.arrived() from the
-    // target's progress(), after the data is visible.
+    // target's progress(), after the data is visible. Tasks are carried: 512 bytes of payload.
     const Traits &traits() const override {
-        static constexpr Traits kTraits{"sim", SENNIT_PATH_SIM, false, true, 1, 0, 4096};
+        static constexpr Traits kTraits{"sim", SENNIT_PATH_SIM, false, true,          1, 0,
+                                        4096,  false,           false, kMostTaskBytes};
         return kTraits;
     }
 
     // Start-up, in this order. open: is what I need there? Refuse with a status and a sentence; the
     // path is then left out and the sentence is what `sennit info` shows.
-    sennit_status open(Rank &rank, const char *settings, const EventSink &) override {
+    sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override {
+        sink_ = sink;
         if (settings[0] != '\0')
             return fail(SENNIT_ERR_ARG, "the template transport has no setting \"%s\"", settings);
         rank_ = &rank;
@@ -132,6 +144,7 @@ class TemplateTransport final : public Transport {
         if (count_ == kQueue) return Submit::again;
         queue_[(first_ + count_) % kQueue] = operation;
         ++count_;
+        operation->scratch[0] = kFresh;
         return Submit::accepted;
     }
 
@@ -139,11 +152,19 @@ class TemplateTransport final : public Transport {
     // only now; a network card would have moved it meanwhile, and this would read its completion
     // queue.
     int progress() override {
+        serve();
         int completed = 0;
         while (completed < kCopiesPerProgress && count_ > 0) {
+            sennit_status status = SENNIT_OK;
+            if (queue_[first_]->kind == Operation::Kind::execute) {
+                // Whatever is behind a task waits until it is answered, which keeps the order.
+                if (!is_answered(queue_[first_], &status)) break;
+            } else {
+                status = carry_out(*queue_[first_]);
+            }
             // Off the queue first: completed() may submit the next operation at once.
             Operation *operation = take();
-            operation->completed(operation, carry_out(*operation));
+            operation->completed(operation, status);
             ++completed;
         }
         return completed;
@@ -156,11 +177,18 @@ class TemplateTransport final : public Transport {
     // The end. Also after a failed open or connect, so look at what there is. Nothing may be left
     // open: whoever submitted still has its buffers lent.
     void close(const Deadline &) override {
+        // The target must not write into a task that is given back.
+        if (count_ > 0 && queue_[first_]->kind == Operation::Kind::execute)
+            withdraw(queue_[first_]);
         if (place_ >= 0 && place_ < kRanksPerProcess) {
             Presence &mine = presences[place_];
             const Guard guard(mine);
             mine.number = 0;
             mine.control = nullptr;
+            // Who sent these finds another number here.
+            for (Presence::Posted &task : mine.tasks)
+                task = Presence::Posted{};
+            mine.task_count = 0;
             place_ = -1;
         }
         while (count_ > 0) {
@@ -196,6 +224,72 @@ class TemplateTransport final : public Transport {
         return operation;
     }
 
+    // Null: the segment is gone.
+    static std::byte *memory_of(const Operation &operation, Presence &there) {
+        if (operation.remote.handle == kControlHandle)
+            return reinterpret_cast<std::byte *>(there.control) + operation.offset;
+        const SegmentRecord &record = there.control->records[operation.remote.handle >> 32];
+        // SYNC segment-live: pairs with the release of the owner that makes or ends the segment.
+        if (record.live.load(std::memory_order_acquire) !=
+            static_cast<std::uint32_t>(operation.remote.handle))
+            return nullptr;
+        return reinterpret_cast<std::byte *>(record.owner_address) + operation.offset;
+    }
+
+    // The initiator's side of a task: post it once, then look. True when it is over.
+    bool is_answered(Operation *operation, sennit_status *status) {
+        const Card card = card_of(operation->peer);
+        Presence &there = presences[card.place];
+        const Guard guard(there);
+        if (operation->scratch[0] == kAnswered) {
+            *status = static_cast<sennit_status>(operation->scratch[1]);
+            return true;
+        }
+        if (there.number != card.number) {
+            note_gone(*rank_, operation->peer, Gone::left);
+            *status = SENNIT_ERR_PEER_LOST;
+            return true;
+        }
+        if (operation->scratch[0] == kFresh) {
+            operation->scratch[0] = kPosted;
+            there.tasks[place_] = Presence::Posted{operation, rank_->world_rank};
+            ++there.task_count;
+        }
+        return false;
+    }
+
+    void withdraw(Operation *operation) {
+        const Card card = card_of(operation->peer);
+        Presence &there = presences[card.place];
+        const Guard guard(there);
+        if (there.number != card.number || there.tasks[place_].operation != operation) return;
+        there.tasks[place_] = Presence::Posted{};
+        --there.task_count;
+    }
+
+    // The target's side: the tasks that others have posted are carried out by this rank's thread.
+    void serve() {
+        if (place_ < 0 || place_ >= kRanksPerProcess) return;
+        Presence &mine = presences[place_];
+        const Guard guard(mine);
+        for (int place = 0; mine.task_count > 0 && place < kRanksPerProcess; ++place) {
+            const Presence::Posted posted = mine.tasks[place];
+            Operation *operation = posted.operation;
+            if (operation == nullptr) continue;
+            mine.tasks[place] = Presence::Posted{};
+            --mine.task_count;
+            std::byte *memory = memory_of(*operation, mine);
+            const auto *payload = static_cast<const std::byte *>(operation->local);
+            auto *reply = static_cast<std::byte *>(operation->reply);
+            const Arrived arrived{posted.from,      &operation->task, memory,
+                                  operation->bytes, payload,          reply};
+            sennit_status status = SENNIT_ERR_NOT_REGISTERED;
+            if (memory != nullptr) status = sink_.execute(sink_.context, arrived);
+            operation->scratch[1] = status;
+            operation->scratch[0] = kAnswered;
+        }
+    }
+
     // The status goes to the initiator, so it must say what is true of the data: OK only when a put
     // is in the target's memory, and nothing may move after an error was reported.
     sennit_status carry_out(const Operation &operation) {
@@ -207,30 +301,21 @@ class TemplateTransport final : public Transport {
             note_gone(*rank_, operation.peer, Gone::left);
             return SENNIT_ERR_PEER_LOST;
         }
-        std::byte *remote = nullptr;
-        if (operation.remote.handle == kControlHandle) {
-            remote = reinterpret_cast<std::byte *>(there.control);
-        } else {
-            const SegmentRecord &record = there.control->records[operation.remote.handle >> 32];
-            // SYNC segment-live: pairs with the release of the owner that makes or ends the
-            // segment.
-            if (record.live.load(std::memory_order_acquire) !=
-                static_cast<std::uint32_t>(operation.remote.handle))
-                return SENNIT_ERR_NOT_REGISTERED;
-            remote = reinterpret_cast<std::byte *>(record.owner_address);
-        }
+        std::byte *remote = memory_of(operation, there);
+        if (remote == nullptr) return SENNIT_ERR_NOT_REGISTERED;
         // Not memcpy: somebody may be waiting for one of the words, which must arrive whole.
         auto *local = static_cast<std::byte *>(operation.local);
         if (operation.kind == Operation::Kind::put) {
-            copy_to_shared(remote + operation.offset, local, operation.bytes);
+            copy_to_shared(remote, local, operation.bytes);
         } else {
-            copy_from_shared(local, remote + operation.offset, operation.bytes);
+            copy_from_shared(local, remote, operation.bytes);
         }
         return SENNIT_OK;
     }
 
     Rank *rank_ = nullptr;
     const Address *addresses_ = nullptr;
+    EventSink sink_;
     std::uint64_t number_ = 0;
     int place_ = -1;
     Operation *queue_[kQueue] = {};

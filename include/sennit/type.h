@@ -1,0 +1,45 @@
+/* Types of elements and operators on them, for accumulate and for collectives. */
+#ifndef SENNIT_TYPE_H
+#define SENNIT_TYPE_H
+
+#include <sennit/compiler.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Types of array elements. */
+typedef enum sennit_type {
+    SENNIT_INT8 = 1,
+    SENNIT_INT16 = 2,
+    SENNIT_INT32 = 3,
+    SENNIT_INT64 = 4,
+    SENNIT_UINT8 = 5,
+    SENNIT_UINT16 = 6,
+    SENNIT_UINT32 = 7,
+    SENNIT_UINT64 = 8,
+    SENNIT_FLOAT = 9,
+    SENNIT_DOUBLE = 10,
+    SENNIT_TYPE_END = 11 /* one more than the last */
+} sennit_type;
+
+/* Operators of two elements. Sums and products of integers wrap around. The minimum or maximum of a
+ * number and a NaN is the number. AND, OR and XOR are bitwise, for integers only. */
+typedef enum sennit_operator {
+    SENNIT_SUM = 1,
+    SENNIT_PROD = 2,
+    SENNIT_MIN = 3,
+    SENNIT_MAX = 4,
+    SENNIT_AND = 5,
+    SENNIT_OR = 6,
+    SENNIT_XOR = 7,
+    SENNIT_REPLACE = 8, /* the new element takes the place of the old one */
+    SENNIT_NO_OP = 9,   /* the old element stays: get_accumulate then only reads */
+    SENNIT_OPERATOR_END = 10
+} sennit_operator;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,303 @@
+// Atomic operations. One template for each shape of call; the tables of sennit/atomic.h make the
+// functions. The first lines of each are the hot path; what they can not do goes to op::atomic.
+#include <sennit/atomic.h>
+
+#include <type_traits>
+
+#include "api/call.hpp"
+#include "op/atomic.hpp"
+
+using namespace sennit;
+using namespace sennit::api;
+
+namespace {
+
+using Mode = op::Completion::Mode;
+
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+template <class T>
+constexpr sennit_type kTypeOf = std::is_same_v<T, float>           ? SENNIT_FLOAT
+                                : std::is_same_v<T, double>        ? SENNIT_DOUBLE
+                                : std::is_same_v<T, std::int32_t>  ? SENNIT_INT32
+                                : std::is_same_v<T, std::uint32_t> ? SENNIT_UINT32
+                                : std::is_same_v<T, std::int64_t>  ? SENNIT_INT64
+                                                                   : SENNIT_UINT64;
+
+// What a function does, for the cold way. One constant for each function.
+struct Call {
+    std::uint8_t operation;
+    sennit_type type;
+    Mode mode;
+    bool fetches;
+    const char *name;
+};
+
+template <class T>
+Bits<T> bits_of(T value) {
+    Bits<T> bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+template <class T>
+T value_of(Bits<T> bits) {
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// What the hot path could not do. The operands are bits, the first in the low bytes of its word.
+[[gnu::cold, gnu::noinline]] sennit_status cold(const Call &call, sennit_gptr target,
+                                                const void *operands, void *old,
+                                                sennit_request *request) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(call.name);
+    if (call.fetches && old == nullptr)
+        return fail_in(fail(SENNIT_ERR_ARG, "the place of the old value is null"), call.name);
+    if (call.mode == Mode::request && request == nullptr)
+        return fail_in(fail(SENNIT_ERR_ARG, "request is null"), call.name);
+    const op::AtomicWish wish{call.operation, call.type, target, operands, old, 1};
+    return done(op::atomic(*rank, wish, {call.mode, request}), call.name);
+}
+
+template <class T>
+[[gnu::cold, gnu::noinline]] sennit_status cold_one(const Call &call, sennit_gptr target,
+                                                    Bits<T> value, T *old,
+                                                    sennit_request *request = nullptr) {
+    return cold(call, target, &value, old, request);
+}
+
+template <class T>
+[[gnu::cold, gnu::noinline]] sennit_status cold_two(const Call &call, sennit_gptr target,
+                                                    Bits<T> expected, Bits<T> value, T *old,
+                                                    sennit_request *request) {
+    const Bits<T> operands[2] = {expected, value};
+    return cold(call, target, operands, old, request);
+}
+
+template <class T>
+inline Bits<T> *place_of(sennit_gptr target) {
+    return op::direct_word<Bits<T>>(*current_rank(), target);
+}
+
+// One atomic step on a word, which returns what was there.
+template <class T, std::uint8_t Operation>
+inline Bits<T> change(Bits<T> *place, Bits<T> value) {
+    const std::atomic_ref<Bits<T>> word(*place);
+    // SYNC atomic-word: each is release and acquire in one, and pairs with the same in another rank
+    // or with update_container(); what a rank did before it changed the word is seen by who saw it.
+    if constexpr (Operation == SENNIT_SUM) return word.fetch_add(value, std::memory_order_acq_rel);
+    if constexpr (Operation == SENNIT_AND) return word.fetch_and(value, std::memory_order_acq_rel);
+    if constexpr (Operation == SENNIT_OR) return word.fetch_or(value, std::memory_order_acq_rel);
+    if constexpr (Operation == SENNIT_XOR) return word.fetch_xor(value, std::memory_order_acq_rel);
+    if constexpr (Operation == SENNIT_NO_OP) return word.load(std::memory_order_acquire);
+    if constexpr (Operation == SENNIT_REPLACE)
+        return word.exchange(value, std::memory_order_acq_rel);
+}
+
+// Without the old value, so that a set is a store and an add needs no exchange.
+template <class T, std::uint8_t Operation>
+inline sennit_status change_only(const Call &call, sennit_gptr target, T value) {
+    Bits<T> *place = place_of<T>(target);
+    if (place == nullptr) [[unlikely]]
+        return cold_one<T>(call, target, bits_of(value), nullptr);
+    if constexpr (Operation == SENNIT_REPLACE) {
+        // SYNC atomic-word: pairs with the acquires in change() and update_container().
+        std::atomic_ref<Bits<T>>(*place).store(bits_of(value), std::memory_order_release);
+    } else {
+        (void)change<T, Operation>(place, bits_of(value));
+    }
+    return SENNIT_OK;
+}
+
+template <class T, std::uint8_t Operation>
+inline sennit_status change_and_fetch(const Call &call, sennit_gptr target, T value, T *old) {
+    Bits<T> *place = place_of<T>(target);
+    if (place == nullptr || old == nullptr) [[unlikely]]
+        return cold_one<T>(call, target, bits_of(value), old);
+    *old = value_of<T>(change<T, Operation>(place, bits_of(value)));
+    return SENNIT_OK;
+}
+
+template <class T, std::uint8_t Operation>
+inline sennit_status change_and_fetch_nb(const Call &call, sennit_gptr target, T value, T *old,
+                                         sennit_request *request) {
+    Bits<T> *place = place_of<T>(target);
+    if (place == nullptr || old == nullptr || request == nullptr) [[unlikely]]
+        return cold_one<T>(call, target, bits_of(value), old, request);
+    *old = value_of<T>(change<T, Operation>(place, bits_of(value)));
+    *request = SENNIT_REQUEST_NULL;
+    return SENNIT_OK;
+}
+
+template <class T>
+struct Comparison {
+    T expected;
+    T value;
+};
+
+template <class T>
+inline sennit_status compare_swap(const Call &call, sennit_gptr target, Comparison<T> by, T *old,
+                                  sennit_request *request) {
+    Bits<T> *place = place_of<T>(target);
+    Bits<T> expected = bits_of(by.expected);
+    if (place == nullptr || old == nullptr || (call.mode == Mode::request && request == nullptr))
+        [[unlikely]]
+        return cold_two<T>(call, target, expected, bits_of(by.value), old, request);
+    // SYNC atomic-word: as in change().
+    (void)std::atomic_ref<Bits<T>>(*place).compare_exchange_strong(
+        expected, bits_of(by.value), std::memory_order_acq_rel, std::memory_order_acquire);
+    *old = value_of<T>(expected);
+    if (call.mode == Mode::request) *request = SENNIT_REQUEST_NULL;
+    return SENNIT_OK;
+}
+
+sennit_status accumulate(const char *name, const op::AtomicWish &wish,
+                         const op::Completion &completion) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    return done(op::atomic(*rank, wish, completion), name);
+}
+
+// An operator as it is kept; one that is none stays none.
+std::uint8_t operation_of(sennit_operator op) {
+    const auto number = static_cast<unsigned>(op);
+    return number < SENNIT_OPERATOR_END ? static_cast<std::uint8_t>(number) : std::uint8_t{0};
+}
+
+}  // namespace
+
+extern "C" {
+
+#define SENNIT_CALL(T, OPERATION, MODE, FETCHES, NAME) \
+    static constexpr Call kCall{OPERATION, kTypeOf<T>, Mode::MODE, FETCHES, NAME}
+
+#define SENNIT_DEFINE_WORD(T, S)                                                               \
+    sennit_status sennit_atomic_set_##S(sennit_gptr target, T value) {                         \
+        SENNIT_CALL(T, SENNIT_REPLACE, blocking, false, "sennit_atomic_set_" #S);              \
+        return change_only<T, SENNIT_REPLACE>(kCall, target, value);                           \
+    }                                                                                          \
+    sennit_status sennit_atomic_set_##S##_nbi(sennit_gptr target, T value) {                   \
+        SENNIT_CALL(T, SENNIT_REPLACE, implicit, false, "sennit_atomic_set_" #S "_nbi");       \
+        return change_only<T, SENNIT_REPLACE>(kCall, target, value);                           \
+    }                                                                                          \
+    sennit_status sennit_atomic_fetch_##S(sennit_gptr target, T *value) {                      \
+        SENNIT_CALL(T, SENNIT_NO_OP, blocking, true, "sennit_atomic_fetch_" #S);               \
+        return change_and_fetch<T, SENNIT_NO_OP>(kCall, target, T{}, value);                   \
+    }                                                                                          \
+    sennit_status sennit_atomic_fetch_##S##_nb(sennit_gptr target, T *value,                   \
+                                               sennit_request *request) {                      \
+        SENNIT_CALL(T, SENNIT_NO_OP, request, true, "sennit_atomic_fetch_" #S "_nb");          \
+        return change_and_fetch_nb<T, SENNIT_NO_OP>(kCall, target, T{}, value, request);       \
+    }                                                                                          \
+    sennit_status sennit_atomic_swap_##S(sennit_gptr target, T value, T *old) {                \
+        SENNIT_CALL(T, SENNIT_REPLACE, blocking, true, "sennit_atomic_swap_" #S);              \
+        return change_and_fetch<T, SENNIT_REPLACE>(kCall, target, value, old);                 \
+    }                                                                                          \
+    sennit_status sennit_atomic_swap_##S##_nb(sennit_gptr target, T value, T *old,             \
+                                              sennit_request *request) {                       \
+        SENNIT_CALL(T, SENNIT_REPLACE, request, true, "sennit_atomic_swap_" #S "_nb");         \
+        return change_and_fetch_nb<T, SENNIT_REPLACE>(kCall, target, value, old, request);     \
+    }                                                                                          \
+    sennit_status sennit_atomic_compare_swap_##S(sennit_gptr target, T expected, T value,      \
+                                                 T *old) {                                     \
+        SENNIT_CALL(T, op::kCompareSwap, blocking, true, "sennit_atomic_compare_swap_" #S);    \
+        return compare_swap<T>(kCall, target, {expected, value}, old, nullptr);                \
+    }                                                                                          \
+    sennit_status sennit_atomic_compare_swap_##S##_nb(sennit_gptr target, T expected, T value, \
+                                                      T *old, sennit_request *request) {       \
+        SENNIT_CALL(T, op::kCompareSwap, request, true,                                        \
+                    "sennit_atomic_compare_swap_" #S "_nb");                                   \
+        return compare_swap<T>(kCall, target, {expected, value}, old, request);                \
+    }
+
+#define SENNIT_DEFINE_CHANGE(T, S, V, OPERATION)                                                \
+    sennit_status sennit_atomic##V##_##S(sennit_gptr target, T value) {                         \
+        SENNIT_CALL(T, OPERATION, blocking, false, "sennit_atomic" #V "_" #S);                  \
+        return change_only<T, OPERATION>(kCall, target, value);                                 \
+    }                                                                                           \
+    sennit_status sennit_atomic##V##_##S##_nbi(sennit_gptr target, T value) {                   \
+        SENNIT_CALL(T, OPERATION, implicit, false, "sennit_atomic" #V "_" #S "_nbi");           \
+        return change_only<T, OPERATION>(kCall, target, value);                                 \
+    }                                                                                           \
+    sennit_status sennit_atomic_fetch##V##_##S(sennit_gptr target, T value, T *old) {           \
+        SENNIT_CALL(T, OPERATION, blocking, true, "sennit_atomic_fetch" #V "_" #S);             \
+        return change_and_fetch<T, OPERATION>(kCall, target, value, old);                       \
+    }                                                                                           \
+    sennit_status sennit_atomic_fetch##V##_##S##_nb(sennit_gptr target, T value, T *old,        \
+                                                    sennit_request *request) {                  \
+        SENNIT_CALL(T, OPERATION, request, true, "sennit_atomic_fetch" #V "_" #S "_nb");        \
+        return change_and_fetch_nb<T, OPERATION>(kCall, target, value, old, request);           \
+    }
+
+#define SENNIT_DEFINE_INTEGER(T, S)                                                           \
+    SENNIT_DEFINE_CHANGE(T, S, _add, SENNIT_SUM)                                              \
+    SENNIT_DEFINE_CHANGE(T, S, _and, SENNIT_AND)                                              \
+    SENNIT_DEFINE_CHANGE(T, S, _or, SENNIT_OR)                                                \
+    SENNIT_DEFINE_CHANGE(T, S, _xor, SENNIT_XOR)                                              \
+    sennit_status sennit_atomic_inc_##S(sennit_gptr target) {                                 \
+        SENNIT_CALL(T, SENNIT_SUM, blocking, false, "sennit_atomic_inc_" #S);                 \
+        return change_only<T, SENNIT_SUM>(kCall, target, T{1});                               \
+    }                                                                                         \
+    sennit_status sennit_atomic_inc_##S##_nbi(sennit_gptr target) {                           \
+        SENNIT_CALL(T, SENNIT_SUM, implicit, false, "sennit_atomic_inc_" #S "_nbi");          \
+        return change_only<T, SENNIT_SUM>(kCall, target, T{1});                               \
+    }                                                                                         \
+    sennit_status sennit_atomic_fetch_inc_##S(sennit_gptr target, T *old) {                   \
+        SENNIT_CALL(T, SENNIT_SUM, blocking, true, "sennit_atomic_fetch_inc_" #S);            \
+        return change_and_fetch<T, SENNIT_SUM>(kCall, target, T{1}, old);                     \
+    }                                                                                         \
+    sennit_status sennit_atomic_fetch_inc_##S##_nb(sennit_gptr target, T *old,                \
+                                                   sennit_request *request) {                 \
+        SENNIT_CALL(T, SENNIT_SUM, request, true, "sennit_atomic_fetch_inc_" #S "_nb");       \
+        return change_and_fetch_nb<T, SENNIT_SUM>(kCall, target, T{1}, old, request);         \
+    }
+
+SENNIT_ATOMIC_INTEGERS(SENNIT_DEFINE_WORD)
+SENNIT_ATOMIC_INTEGERS(SENNIT_DEFINE_INTEGER)
+SENNIT_ATOMIC_FLOATS(SENNIT_DEFINE_WORD)
+
+sennit_status sennit_accumulate(sennit_gptr target, const void *source, size_t count,
+                                sennit_type type, sennit_operator op) {
+    return accumulate("sennit_accumulate",
+                      {operation_of(op), type, target, source, nullptr, count},
+                      {Mode::blocking, nullptr});
+}
+
+sennit_status sennit_accumulate_nb(sennit_gptr target, const void *source, size_t count,
+                                   sennit_type type, sennit_operator op,
+                                   sennit_request *request) {
+    const char *const name = "sennit_accumulate_nb";
+    if (request == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "request is null"), name);
+    return accumulate(name, {operation_of(op), type, target, source, nullptr, count},
+                      {Mode::request, request});
+}
+
+sennit_status sennit_accumulate_nbi(sennit_gptr target, const void *source, size_t count,
+                                    sennit_type type, sennit_operator op) {
+    return accumulate("sennit_accumulate_nbi",
+                      {operation_of(op), type, target, source, nullptr, count},
+                      {Mode::implicit, nullptr});
+}
+
+sennit_status sennit_get_accumulate(sennit_gptr target, const void *source, void *result,
+                                    size_t count, sennit_type type, sennit_operator op) {
+    const char *const name = "sennit_get_accumulate";
+    if (result == nullptr && count != 0)
+        return fail_in(fail(SENNIT_ERR_ARG, "the result is null"), name);
+    return accumulate(name, {operation_of(op), type, target, source, result, count},
+                      {Mode::blocking, nullptr});
+}
+
+sennit_status sennit_get_accumulate_nbi(sennit_gptr target, const void *source, void *result,
+                                        size_t count, sennit_type type, sennit_operator op) {
+    const char *const name = "sennit_get_accumulate_nbi";
+    if (result == nullptr && count != 0)
+        return fail_in(fail(SENNIT_ERR_ARG, "the result is null"), name);
+    return accumulate(name, {operation_of(op), type, target, source, result, count},
+                      {Mode::implicit, nullptr});
+}
+
+}  // extern "C"

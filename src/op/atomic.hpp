@@ -1,0 +1,45 @@
+// Atomic operations as api/ and team/ call them. On memory that load and store reach they are done
+// here at once; the rest goes to the op engine as tasks for the owner.
+#pragma once
+
+#include "op/direct.hpp"
+#include "op/elements.hpp"
+#include "op/rma.hpp"
+
+namespace sennit::op {
+
+// Where an atomic operation on the word at `gptr` may be done at once, or null when anything is out
+// of the ordinary: the caller then takes the cold way, which finds out what.
+template <class T>
+inline T *direct_word(Rank &rank, sennit_gptr gptr) {
+    // relaxed: as in direct().
+    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    if (static_cast<std::uint32_t>(gptr.rank) >= size) [[unlikely]]
+        return nullptr;
+    const memory::Entry *entry = memory::find(rank, size, gptr);
+    if (entry == nullptr) [[unlikely]]
+        return nullptr;
+    const std::uint64_t reach = entry->direct_bytes;
+    if (reach < sizeof(T) || gptr.offset > reach - sizeof(T)) [[unlikely]]
+        return nullptr;
+    std::byte *place = entry->base + gptr.offset;
+    if (entry->actor != AtomicsActor::processor ||
+        reinterpret_cast<std::uintptr_t>(place) % sizeof(T) != 0) [[unlikely]]
+        return nullptr;
+    return reinterpret_cast<T *>(place);
+}
+
+struct AtomicWish {
+    std::uint8_t operation = 0;  // sennit_operator or kCompareSwap
+    sennit_type type = SENNIT_INT64;
+    sennit_gptr target = SENNIT_GPTR_NULL;
+    const void *source = nullptr;  // `count` elements; expected and new value for kCompareSwap
+    void *result = nullptr;        // null: the old elements are not wanted
+    std::size_t count = 1;
+};
+
+// The general way. Errors: ARG, RANGE, NOT_REGISTERED, OTHER_NODE, UNSUPPORTED, and those of
+// op/engine.hpp.
+sennit_status atomic(Rank &rank, const AtomicWish &wish, const Completion &completion);
+
+}  // namespace sennit::op

@@ -1,0 +1,241 @@
+// The arithmetic of accumulate. Elements are changed in containers: one element, or, where the
+// memory is aligned to 8 bytes, as many small ones as fit into 8, which then cost one locked
+// instruction together. Every element is still changed by one atomic step, and processors keep
+// atomic operations of different sizes on the same bytes in order.
+#include "op/elements.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <type_traits>
+
+#include "op/engine.hpp"
+
+namespace sennit::op {
+namespace {
+
+template <std::size_t Bytes>
+struct UnsignedOf;
+template <>
+struct UnsignedOf<1> {
+    using Type = std::uint8_t;
+};
+template <>
+struct UnsignedOf<2> {
+    using Type = std::uint16_t;
+};
+template <>
+struct UnsignedOf<4> {
+    using Type = std::uint32_t;
+};
+template <>
+struct UnsignedOf<8> {
+    using Type = std::uint64_t;
+};
+template <class T>
+using Bits = typename UnsignedOf<sizeof(T)>::Type;
+
+static_assert(std::atomic_ref<std::uint8_t>::is_always_lock_free &&
+              std::atomic_ref<std::uint16_t>::is_always_lock_free &&
+              std::atomic_ref<std::uint32_t>::is_always_lock_free &&
+              std::atomic_ref<std::uint64_t>::is_always_lock_free);
+
+template <class T>
+T smaller(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+        if (a != a) return b;
+    }
+    return b < a ? b : a;
+}
+
+template <class T>
+T larger(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+        if (a != a) return b;
+    }
+    return b > a ? b : a;
+}
+
+// Sum and product of integers wrap around: unsigned arithmetic does, and 64 bits of it have the
+// right low bits for every size and sign.
+template <class T>
+T combine(std::uint8_t operation, T old, T value) {
+    if (operation == SENNIT_MIN) return smaller(old, value);
+    if (operation == SENNIT_MAX) return larger(old, value);
+    if constexpr (std::is_floating_point_v<T>) {
+        return operation == SENNIT_SUM ? old + value : old * value;
+    } else {
+        const auto a = static_cast<std::uint64_t>(old);
+        const auto b = static_cast<std::uint64_t>(value);
+        return static_cast<T>(operation == SENNIT_SUM ? a + b : a * b);
+    }
+}
+
+// All elements of type T in one container.
+template <class T, class Container>
+Container combine_all(std::uint8_t operation, Container old, Container value) {
+    constexpr std::size_t kElements = sizeof(Container) / sizeof(T);
+    T olds[kElements];
+    T values[kElements];
+    std::memcpy(olds, &old, sizeof old);
+    std::memcpy(values, &value, sizeof value);
+    for (std::size_t i = 0; i < kElements; ++i)
+        olds[i] = combine(operation, olds[i], values[i]);
+    Container made;
+    std::memcpy(&made, olds, sizeof made);
+    return made;
+}
+
+template <class T, class Container>
+Container combine_by_compare(std::atomic_ref<Container> word, std::uint8_t operation,
+                             Container value) {
+    // SYNC atomic-word: pairs with the releases of update_container(), also in other ranks.
+    Container old = word.load(std::memory_order_acquire);
+    for (;;) {
+        const Container made = combine_all<T>(operation, old, value);
+        // Nothing to change, as a minimum often has: then the line stays where it is.
+        if (made == old) return old;
+        // SYNC atomic-word: release and acquire in one, with update_container() of other ranks;
+        // what a rank did before it changed the word is seen by who saw the change.
+        if (word.compare_exchange_weak(old, made, std::memory_order_acq_rel,
+                                       std::memory_order_acquire))
+            return old;
+    }
+}
+
+// One atomic step; returns what was there. `keep` is false if nobody wants that.
+template <class T, class Container>
+Container update_container(Container *place, std::uint8_t operation, Container value, bool keep) {
+    const std::atomic_ref<Container> word(*place);
+    // SYNC atomic-word: each of these is release and acquire in one, and pairs with the same in
+    // another rank; what a rank did before it changed the word is seen by who saw the change.
+    switch (operation) {
+        case SENNIT_AND:
+            return word.fetch_and(value, std::memory_order_acq_rel);
+        case SENNIT_OR:
+            return word.fetch_or(value, std::memory_order_acq_rel);
+        case SENNIT_XOR:
+            return word.fetch_xor(value, std::memory_order_acq_rel);
+        case SENNIT_NO_OP:
+            return word.load(std::memory_order_acquire);
+        case SENNIT_REPLACE:
+            if (keep) return word.exchange(value, std::memory_order_acq_rel);
+            word.store(value, std::memory_order_release);
+            return value;
+        case SENNIT_SUM:
+            if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(Container))
+                return word.fetch_add(value, std::memory_order_acq_rel);
+            break;
+        default:
+            break;
+    }
+    return combine_by_compare<T>(word, operation, value);
+}
+
+template <class T, class Container>
+void step(const ElementsWish &wish, std::size_t at) {
+    Container value{};
+    if (wish.source != nullptr) std::memcpy(&value, wish.source + at, sizeof value);
+    auto *place = reinterpret_cast<Container *>(wish.memory + at);
+    const Container old = update_container<T>(place, wish.operation, value, wish.result != nullptr);
+    if (wish.result != nullptr) std::memcpy(wish.result + at, &old, sizeof old);
+}
+
+template <class T>
+void update(const ElementsWish &wish) {
+    const std::size_t bytes = wish.count * sizeof(T);
+    std::size_t at = 0;
+    while (at < bytes) {
+        const bool whole = reinterpret_cast<std::uintptr_t>(wish.memory + at) % 8 == 0;
+        if (whole && bytes - at >= 8) {
+            step<T, std::uint64_t>(wish, at);
+            at += 8;
+        } else {
+            step<T, Bits<T>>(wish, at);
+            at += sizeof(T);
+        }
+    }
+}
+
+template <class Word>
+void compare_swap(const ElementsWish &wish) {
+    Word operands[2];
+    std::memcpy(operands, wish.source, sizeof operands);
+    const std::atomic_ref<Word> word(*reinterpret_cast<Word *>(wish.memory));
+    // SYNC atomic-word: as in update_container().
+    (void)word.compare_exchange_strong(operands[0], operands[1], std::memory_order_acq_rel,
+                                       std::memory_order_acquire);
+    if (wish.result != nullptr) std::memcpy(wish.result, &operands[0], sizeof(Word));
+}
+
+bool is_float(int type) {
+    return type == SENNIT_FLOAT || type == SENNIT_DOUBLE;
+}
+
+}  // namespace
+
+std::size_t element_bytes(int type) {
+    switch (type) {
+        case SENNIT_INT8:
+        case SENNIT_UINT8:
+            return 1;
+        case SENNIT_INT16:
+        case SENNIT_UINT16:
+            return 2;
+        case SENNIT_INT32:
+        case SENNIT_UINT32:
+        case SENNIT_FLOAT:
+            return 4;
+        case SENNIT_INT64:
+        case SENNIT_UINT64:
+        case SENNIT_DOUBLE:
+            return 8;
+        default:
+            return 0;
+    }
+}
+
+bool operator_fits(int operation, int type) {
+    const std::size_t bytes = element_bytes(type);
+    if (operation == kCompareSwap) return bytes == 4 || bytes == 8;
+    if (bytes == 0 || operation < SENNIT_SUM || operation >= SENNIT_OPERATOR_END) return false;
+    const bool bitwise =
+        operation == SENNIT_AND || operation == SENNIT_OR || operation == SENNIT_XOR;
+    return !bitwise || !is_float(type);
+}
+
+void update_elements(const ElementsWish &wish) {
+    if (wish.operation == kCompareSwap) {
+        if (element_bytes(wish.type) == 4) {
+            compare_swap<std::uint32_t>(wish);
+        } else {
+            compare_swap<std::uint64_t>(wish);
+        }
+        return;
+    }
+    switch (wish.type) {
+        case SENNIT_INT8:
+            return update<std::int8_t>(wish);
+        case SENNIT_INT16:
+            return update<std::int16_t>(wish);
+        case SENNIT_INT32:
+            return update<std::int32_t>(wish);
+        case SENNIT_INT64:
+            return update<std::int64_t>(wish);
+        case SENNIT_UINT8:
+            return update<std::uint8_t>(wish);
+        case SENNIT_UINT16:
+            return update<std::uint16_t>(wish);
+        case SENNIT_UINT32:
+            return update<std::uint32_t>(wish);
+        case SENNIT_UINT64:
+            return update<std::uint64_t>(wish);
+        case SENNIT_FLOAT:
+            return update<float>(wish);
+        case SENNIT_DOUBLE:
+            return update<double>(wish);
+        default:
+            return;
+    }
+}
+
+}  // namespace sennit::op

@@ -1,0 +1,75 @@
+// The target's side of atomic operations that come as messages: a task is carried out once, however
+// often it arrives. Called by the transports from progress(), with the engine's mutex held.
+//
+// A sender numbers its tasks to one target from 1 and keeps at most kTaskWindow of them open,
+// counted from the oldest. So when number s arrives, all numbers up to s - kTaskWindow are over at
+// the sender, and a history of kTaskWindow answers tells everything: the entry for s holds s itself
+// (a repetition: the same answer again), a later number (a copy that was late: the sender waits for
+// it no more), or an earlier one, which nobody will repeat.
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "op/elements.hpp"
+#include "op/engine_state.hpp"
+
+namespace sennit::op {
+namespace {
+
+// What came over a wire is checked before it is believed.
+bool well_formed(const transport::Arrived &arrived) {
+    const transport::Task &task = *arrived.task;
+    const std::size_t element = element_bytes(task.type);
+    if (element == 0 || !operator_fits(task.operation, task.type)) return false;
+    if (arrived.bytes != task.count * element || arrived.bytes > transport::kMostTaskBytes)
+        return false;
+    std::size_t payload = arrived.bytes;
+    if (task.operation == kCompareSwap) payload = 2 * element;
+    if (task.operation == kCompareSwap && task.count != 1) return false;
+    if (task.operation == SENNIT_NO_OP) payload = 0;
+    if (task.payload_bytes != payload) return false;
+    if (task.reply_bytes != 0 && task.reply_bytes != arrived.bytes) return false;
+    return reinterpret_cast<std::uintptr_t>(arrived.memory) % element == 0;
+}
+
+TaskHistory *history_of(Engine &engine, int from) {
+    TaskHistory *&history = engine.histories[from];
+    if (history == nullptr)
+        history = static_cast<TaskHistory *>(std::calloc(1, sizeof(TaskHistory)));
+    return history;
+}
+
+void carry_out(const transport::Arrived &arrived, TaskHistory::Entry *entry) {
+    const transport::Task &task = *arrived.task;
+    const ElementsWish wish{task.operation,
+                            static_cast<sennit_type>(task.type),
+                            arrived.memory,
+                            task.payload_bytes == 0 ? nullptr : arrived.payload,
+                            task.reply_bytes == 0 ? nullptr : entry->reply,
+                            task.count};
+    update_elements(wish);
+}
+
+}  // namespace
+
+sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
+    Engine *engine = static_cast<Rank *>(context)->engine;
+    const transport::Task &task = *arrived.task;
+    if (engine == nullptr) return SENNIT_ERR_PEER_LOST;  // this rank is leaving
+    if (task.sequence == 0 || arrived.from < 0 || arrived.from >= engine->size)
+        return SENNIT_ERR_ARG;
+    TaskHistory *history = history_of(*engine, arrived.from);
+    if (history == nullptr) return SENNIT_ERR_NOMEM;
+    TaskHistory::Entry &entry = history->entries[task.sequence % kTaskWindow];
+    if (entry.sequence > task.sequence) return SENNIT_ERR_FABRIC;
+    if (entry.sequence < task.sequence) {
+        entry.sequence = task.sequence;
+        entry.status = well_formed(arrived) ? SENNIT_OK : SENNIT_ERR_ARG;
+        if (entry.status == SENNIT_OK) carry_out(arrived, &entry);
+    }
+    if (entry.status == SENNIT_OK && task.reply_bytes != 0)
+        std::memcpy(arrived.reply, entry.reply, task.reply_bytes);
+    return entry.status;
+}
+
+}  // namespace sennit::op
