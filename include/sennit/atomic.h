@@ -54,22 +54,22 @@ extern "C" {
 #define SENNIT_ATOMIC_FLOATS(USE) USE(float, f32) USE(double, f64)
 
 /* For all types. */
-#define SENNIT_ATOMIC_DECLARE_WORD(T, S)                                                           \
-    SENNIT_HOT_CALL sennit_status sennit_atomic_set_##S(sennit_gptr target, T value);              \
-    sennit_status sennit_atomic_set_##S##_nbi(sennit_gptr target, T value);                        \
-    SENNIT_HOT_CALL sennit_status sennit_atomic_fetch_##S(sennit_gptr target, T *value);           \
-    sennit_status sennit_atomic_fetch_##S##_nb(sennit_gptr target, T *value,                       \
-                                               sennit_request *request);                           \
-    SENNIT_HOT_CALL sennit_status sennit_atomic_swap_##S(sennit_gptr target, T value, T *old);     \
-    sennit_status sennit_atomic_swap_##S##_nb(sennit_gptr target, T value, T *old,                 \
-                                              sennit_request *request);                            \
-    SENNIT_HOT_CALL sennit_status sennit_atomic_compare_swap_##S(sennit_gptr target, T expected,   \
-                                                                 T value, T *old);                 \
-    sennit_status sennit_atomic_compare_swap_##S##_nb(sennit_gptr target, T expected, T value,     \
+#define SENNIT_ATOMIC_DECLARE_WORD(T, S)                                                         \
+    SENNIT_HOT_CALL sennit_status sennit_atomic_set_##S(sennit_gptr target, T value);            \
+    sennit_status sennit_atomic_set_##S##_nbi(sennit_gptr target, T value);                      \
+    SENNIT_HOT_CALL sennit_status sennit_atomic_fetch_##S(sennit_gptr target, T *value);         \
+    sennit_status sennit_atomic_fetch_##S##_nb(sennit_gptr target, T *value,                     \
+                                               sennit_request *request);                         \
+    SENNIT_HOT_CALL sennit_status sennit_atomic_swap_##S(sennit_gptr target, T value, T *old);   \
+    sennit_status sennit_atomic_swap_##S##_nb(sennit_gptr target, T value, T *old,               \
+                                              sennit_request *request);                          \
+    SENNIT_HOT_CALL sennit_status sennit_atomic_compare_swap_##S(sennit_gptr target, T expected, \
+                                                                 T value, T *old);               \
+    sennit_status sennit_atomic_compare_swap_##S##_nb(sennit_gptr target, T expected, T value,   \
                                                       T *old, sennit_request *request);
 
-/* For integers: a verb and its fetching form. V is _add and the like, because C++ takes a bare `and`
- * for an operator. */
+/* For integers: a verb and its fetching form. V is _add and the like, because C++ takes a bare
+ * `and` for an operator. */
 #define SENNIT_ATOMIC_DECLARE_CHANGE(T, S, V)                                               \
     SENNIT_HOT_CALL sennit_status sennit_atomic##V##_##S(sennit_gptr target, T value);      \
     sennit_status sennit_atomic##V##_##S##_nbi(sennit_gptr target, T value);                \
@@ -97,7 +97,8 @@ SENNIT_ATOMIC_FLOATS(SENNIT_ATOMIC_DECLARE_WORD)
  * array as a whole is not. The target is aligned to its element; source and result need not be.
  * `source` may be NULL for NO_OP. Completion and order are those of the operations on words, but
  * the source is only taken by the blocking call: with _nb and _nbi it must not change until the
- * operation is complete. Errors: as above, and UNSUPPORTED for a bitwise operator on floats. */
+ * operation is complete. Errors: as above, and UNSUPPORTED for a bitwise operator on floats and for
+ * types and operators that type.h keeps for reductions. */
 sennit_status sennit_accumulate(sennit_gptr target, const void *source, size_t count,
                                 sennit_type type, sennit_operator op);
 sennit_status sennit_accumulate_nb(sennit_gptr target, const void *source, size_t count,

@@ -20,7 +20,8 @@ typedef enum sennit_type {
     SENNIT_UINT64 = 8,
     SENNIT_FLOAT = 9,
     SENNIT_DOUBLE = 10,
-    SENNIT_TYPE_END = 11 /* one more than the last */
+    SENNIT_LONG_DOUBLE = 11, /* reductions only: no processor changes 16 bytes of it at once */
+    SENNIT_TYPE_END = 12     /* one more than the last */
 } sennit_type;
 
 /* Operators of two elements. Sums and products of integers wrap around. The minimum or maximum of a
@@ -35,7 +36,12 @@ typedef enum sennit_operator {
     SENNIT_XOR = 7,
     SENNIT_REPLACE = 8, /* the new element takes the place of the old one */
     SENNIT_NO_OP = 9,   /* the old element stays: get_accumulate then only reads */
-    SENNIT_OPERATOR_END = 10
+    /* Reductions only. A logical operator takes every value but 0 for true and gives 0 or 1. */
+    SENNIT_LOGICAL_AND = 10,
+    SENNIT_LOGICAL_OR = 11,
+    SENNIT_LOGICAL_XOR = 12,
+    SENNIT_USER_OPERATOR = 13, /* a function of the program's own */
+    SENNIT_OPERATOR_END = 14
 } sennit_operator;
 
 #ifdef __cplusplus

@@ -171,88 +171,89 @@ std::uint8_t operation_of(sennit_operator op) {
 
 extern "C" {
 
-#define SENNIT_CALL(T, OPERATION, MODE, FETCHES, NAME) \
-    static constexpr Call kCall{OPERATION, kTypeOf<T>, Mode::MODE, FETCHES, NAME}
-
-#define SENNIT_DEFINE_WORD(T, S)                                                               \
-    sennit_status sennit_atomic_set_##S(sennit_gptr target, T value) {                         \
-        SENNIT_CALL(T, SENNIT_REPLACE, blocking, false, "sennit_atomic_set_" #S);              \
-        return change_only<T, SENNIT_REPLACE>(kCall, target, value);                           \
-    }                                                                                          \
-    sennit_status sennit_atomic_set_##S##_nbi(sennit_gptr target, T value) {                   \
-        SENNIT_CALL(T, SENNIT_REPLACE, implicit, false, "sennit_atomic_set_" #S "_nbi");       \
-        return change_only<T, SENNIT_REPLACE>(kCall, target, value);                           \
-    }                                                                                          \
-    sennit_status sennit_atomic_fetch_##S(sennit_gptr target, T *value) {                      \
-        SENNIT_CALL(T, SENNIT_NO_OP, blocking, true, "sennit_atomic_fetch_" #S);               \
-        return change_and_fetch<T, SENNIT_NO_OP>(kCall, target, T{}, value);                   \
-    }                                                                                          \
-    sennit_status sennit_atomic_fetch_##S##_nb(sennit_gptr target, T *value,                   \
-                                               sennit_request *request) {                      \
-        SENNIT_CALL(T, SENNIT_NO_OP, request, true, "sennit_atomic_fetch_" #S "_nb");          \
-        return change_and_fetch_nb<T, SENNIT_NO_OP>(kCall, target, T{}, value, request);       \
-    }                                                                                          \
-    sennit_status sennit_atomic_swap_##S(sennit_gptr target, T value, T *old) {                \
-        SENNIT_CALL(T, SENNIT_REPLACE, blocking, true, "sennit_atomic_swap_" #S);              \
-        return change_and_fetch<T, SENNIT_REPLACE>(kCall, target, value, old);                 \
-    }                                                                                          \
-    sennit_status sennit_atomic_swap_##S##_nb(sennit_gptr target, T value, T *old,             \
-                                              sennit_request *request) {                       \
-        SENNIT_CALL(T, SENNIT_REPLACE, request, true, "sennit_atomic_swap_" #S "_nb");         \
-        return change_and_fetch_nb<T, SENNIT_REPLACE>(kCall, target, value, old, request);     \
-    }                                                                                          \
-    sennit_status sennit_atomic_compare_swap_##S(sennit_gptr target, T expected, T value,      \
-                                                 T *old) {                                     \
-        SENNIT_CALL(T, op::kCompareSwap, blocking, true, "sennit_atomic_compare_swap_" #S);    \
-        return compare_swap<T>(kCall, target, {expected, value}, old, nullptr);                \
-    }                                                                                          \
-    sennit_status sennit_atomic_compare_swap_##S##_nb(sennit_gptr target, T expected, T value, \
-                                                      T *old, sennit_request *request) {       \
-        SENNIT_CALL(T, op::kCompareSwap, request, true,                                        \
-                    "sennit_atomic_compare_swap_" #S "_nb");                                   \
-        return compare_swap<T>(kCall, target, {expected, value}, old, request);                \
+#define SENNIT_CALL(T, OPERATION, MODE, FETCHES, NAME)   \
+    static constexpr Call kCall {                        \
+        OPERATION, kTypeOf<T>, Mode::MODE, FETCHES, NAME \
     }
 
-#define SENNIT_DEFINE_CHANGE(T, S, V, OPERATION)                                                \
-    sennit_status sennit_atomic##V##_##S(sennit_gptr target, T value) {                         \
-        SENNIT_CALL(T, OPERATION, blocking, false, "sennit_atomic" #V "_" #S);                  \
-        return change_only<T, OPERATION>(kCall, target, value);                                 \
-    }                                                                                           \
-    sennit_status sennit_atomic##V##_##S##_nbi(sennit_gptr target, T value) {                   \
-        SENNIT_CALL(T, OPERATION, implicit, false, "sennit_atomic" #V "_" #S "_nbi");           \
-        return change_only<T, OPERATION>(kCall, target, value);                                 \
-    }                                                                                           \
-    sennit_status sennit_atomic_fetch##V##_##S(sennit_gptr target, T value, T *old) {           \
-        SENNIT_CALL(T, OPERATION, blocking, true, "sennit_atomic_fetch" #V "_" #S);             \
-        return change_and_fetch<T, OPERATION>(kCall, target, value, old);                       \
-    }                                                                                           \
-    sennit_status sennit_atomic_fetch##V##_##S##_nb(sennit_gptr target, T value, T *old,        \
-                                                    sennit_request *request) {                  \
-        SENNIT_CALL(T, OPERATION, request, true, "sennit_atomic_fetch" #V "_" #S "_nb");        \
-        return change_and_fetch_nb<T, OPERATION>(kCall, target, value, old, request);           \
+#define SENNIT_DEFINE_WORD(T, S)                                                                 \
+    sennit_status sennit_atomic_set_##S(sennit_gptr target, T value) {                           \
+        SENNIT_CALL(T, SENNIT_REPLACE, blocking, false, "sennit_atomic_set_" #S);                \
+        return change_only<T, SENNIT_REPLACE>(kCall, target, value);                             \
+    }                                                                                            \
+    sennit_status sennit_atomic_set_##S##_nbi(sennit_gptr target, T value) {                     \
+        SENNIT_CALL(T, SENNIT_REPLACE, implicit, false, "sennit_atomic_set_" #S "_nbi");         \
+        return change_only<T, SENNIT_REPLACE>(kCall, target, value);                             \
+    }                                                                                            \
+    sennit_status sennit_atomic_fetch_##S(sennit_gptr target, T *value) {                        \
+        SENNIT_CALL(T, SENNIT_NO_OP, blocking, true, "sennit_atomic_fetch_" #S);                 \
+        return change_and_fetch<T, SENNIT_NO_OP>(kCall, target, T{}, value);                     \
+    }                                                                                            \
+    sennit_status sennit_atomic_fetch_##S##_nb(sennit_gptr target, T *value,                     \
+                                               sennit_request *request) {                        \
+        SENNIT_CALL(T, SENNIT_NO_OP, request, true, "sennit_atomic_fetch_" #S "_nb");            \
+        return change_and_fetch_nb<T, SENNIT_NO_OP>(kCall, target, T{}, value, request);         \
+    }                                                                                            \
+    sennit_status sennit_atomic_swap_##S(sennit_gptr target, T value, T *old) {                  \
+        SENNIT_CALL(T, SENNIT_REPLACE, blocking, true, "sennit_atomic_swap_" #S);                \
+        return change_and_fetch<T, SENNIT_REPLACE>(kCall, target, value, old);                   \
+    }                                                                                            \
+    sennit_status sennit_atomic_swap_##S##_nb(sennit_gptr target, T value, T *old,               \
+                                              sennit_request *request) {                         \
+        SENNIT_CALL(T, SENNIT_REPLACE, request, true, "sennit_atomic_swap_" #S "_nb");           \
+        return change_and_fetch_nb<T, SENNIT_REPLACE>(kCall, target, value, old, request);       \
+    }                                                                                            \
+    sennit_status sennit_atomic_compare_swap_##S(sennit_gptr target, T expected, T value,        \
+                                                 T *old) {                                       \
+        SENNIT_CALL(T, op::kCompareSwap, blocking, true, "sennit_atomic_compare_swap_" #S);      \
+        return compare_swap<T>(kCall, target, {expected, value}, old, nullptr);                  \
+    }                                                                                            \
+    sennit_status sennit_atomic_compare_swap_##S##_nb(sennit_gptr target, T expected, T value,   \
+                                                      T *old, sennit_request *request) {         \
+        SENNIT_CALL(T, op::kCompareSwap, request, true, "sennit_atomic_compare_swap_" #S "_nb"); \
+        return compare_swap<T>(kCall, target, {expected, value}, old, request);                  \
     }
 
-#define SENNIT_DEFINE_INTEGER(T, S)                                                           \
-    SENNIT_DEFINE_CHANGE(T, S, _add, SENNIT_SUM)                                              \
-    SENNIT_DEFINE_CHANGE(T, S, _and, SENNIT_AND)                                              \
-    SENNIT_DEFINE_CHANGE(T, S, _or, SENNIT_OR)                                                \
-    SENNIT_DEFINE_CHANGE(T, S, _xor, SENNIT_XOR)                                              \
-    sennit_status sennit_atomic_inc_##S(sennit_gptr target) {                                 \
-        SENNIT_CALL(T, SENNIT_SUM, blocking, false, "sennit_atomic_inc_" #S);                 \
-        return change_only<T, SENNIT_SUM>(kCall, target, T{1});                               \
-    }                                                                                         \
-    sennit_status sennit_atomic_inc_##S##_nbi(sennit_gptr target) {                           \
-        SENNIT_CALL(T, SENNIT_SUM, implicit, false, "sennit_atomic_inc_" #S "_nbi");          \
-        return change_only<T, SENNIT_SUM>(kCall, target, T{1});                               \
-    }                                                                                         \
-    sennit_status sennit_atomic_fetch_inc_##S(sennit_gptr target, T *old) {                   \
-        SENNIT_CALL(T, SENNIT_SUM, blocking, true, "sennit_atomic_fetch_inc_" #S);            \
-        return change_and_fetch<T, SENNIT_SUM>(kCall, target, T{1}, old);                     \
-    }                                                                                         \
-    sennit_status sennit_atomic_fetch_inc_##S##_nb(sennit_gptr target, T *old,                \
-                                                   sennit_request *request) {                 \
-        SENNIT_CALL(T, SENNIT_SUM, request, true, "sennit_atomic_fetch_inc_" #S "_nb");       \
-        return change_and_fetch_nb<T, SENNIT_SUM>(kCall, target, T{1}, old, request);         \
+#define SENNIT_DEFINE_CHANGE(T, S, V, OPERATION)                                         \
+    sennit_status sennit_atomic##V##_##S(sennit_gptr target, T value) {                  \
+        SENNIT_CALL(T, OPERATION, blocking, false, "sennit_atomic" #V "_" #S);           \
+        return change_only<T, OPERATION>(kCall, target, value);                          \
+    }                                                                                    \
+    sennit_status sennit_atomic##V##_##S##_nbi(sennit_gptr target, T value) {            \
+        SENNIT_CALL(T, OPERATION, implicit, false, "sennit_atomic" #V "_" #S "_nbi");    \
+        return change_only<T, OPERATION>(kCall, target, value);                          \
+    }                                                                                    \
+    sennit_status sennit_atomic_fetch##V##_##S(sennit_gptr target, T value, T *old) {    \
+        SENNIT_CALL(T, OPERATION, blocking, true, "sennit_atomic_fetch" #V "_" #S);      \
+        return change_and_fetch<T, OPERATION>(kCall, target, value, old);                \
+    }                                                                                    \
+    sennit_status sennit_atomic_fetch##V##_##S##_nb(sennit_gptr target, T value, T *old, \
+                                                    sennit_request *request) {           \
+        SENNIT_CALL(T, OPERATION, request, true, "sennit_atomic_fetch" #V "_" #S "_nb"); \
+        return change_and_fetch_nb<T, OPERATION>(kCall, target, value, old, request);    \
+    }
+
+#define SENNIT_DEFINE_INTEGER(T, S)                                                     \
+    SENNIT_DEFINE_CHANGE(T, S, _add, SENNIT_SUM)                                        \
+    SENNIT_DEFINE_CHANGE(T, S, _and, SENNIT_AND)                                        \
+    SENNIT_DEFINE_CHANGE(T, S, _or, SENNIT_OR)                                          \
+    SENNIT_DEFINE_CHANGE(T, S, _xor, SENNIT_XOR)                                        \
+    sennit_status sennit_atomic_inc_##S(sennit_gptr target) {                           \
+        SENNIT_CALL(T, SENNIT_SUM, blocking, false, "sennit_atomic_inc_" #S);           \
+        return change_only<T, SENNIT_SUM>(kCall, target, T{1});                         \
+    }                                                                                   \
+    sennit_status sennit_atomic_inc_##S##_nbi(sennit_gptr target) {                     \
+        SENNIT_CALL(T, SENNIT_SUM, implicit, false, "sennit_atomic_inc_" #S "_nbi");    \
+        return change_only<T, SENNIT_SUM>(kCall, target, T{1});                         \
+    }                                                                                   \
+    sennit_status sennit_atomic_fetch_inc_##S(sennit_gptr target, T *old) {             \
+        SENNIT_CALL(T, SENNIT_SUM, blocking, true, "sennit_atomic_fetch_inc_" #S);      \
+        return change_and_fetch<T, SENNIT_SUM>(kCall, target, T{1}, old);               \
+    }                                                                                   \
+    sennit_status sennit_atomic_fetch_inc_##S##_nb(sennit_gptr target, T *old,          \
+                                                   sennit_request *request) {           \
+        SENNIT_CALL(T, SENNIT_SUM, request, true, "sennit_atomic_fetch_inc_" #S "_nb"); \
+        return change_and_fetch_nb<T, SENNIT_SUM>(kCall, target, T{1}, old, request);   \
     }
 
 SENNIT_ATOMIC_INTEGERS(SENNIT_DEFINE_WORD)
@@ -261,14 +262,12 @@ SENNIT_ATOMIC_FLOATS(SENNIT_DEFINE_WORD)
 
 sennit_status sennit_accumulate(sennit_gptr target, const void *source, size_t count,
                                 sennit_type type, sennit_operator op) {
-    return accumulate("sennit_accumulate",
-                      {operation_of(op), type, target, source, nullptr, count},
+    return accumulate("sennit_accumulate", {operation_of(op), type, target, source, nullptr, count},
                       {Mode::blocking, nullptr});
 }
 
 sennit_status sennit_accumulate_nb(sennit_gptr target, const void *source, size_t count,
-                                   sennit_type type, sennit_operator op,
-                                   sennit_request *request) {
+                                   sennit_type type, sennit_operator op, sennit_request *request) {
     const char *const name = "sennit_accumulate_nb";
     if (request == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "request is null"), name);
     return accumulate(name, {operation_of(op), type, target, source, nullptr, count},

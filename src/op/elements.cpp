@@ -197,7 +197,7 @@ std::size_t element_bytes(int type) {
 bool operator_fits(int operation, int type) {
     const std::size_t bytes = element_bytes(type);
     if (operation == kCompareSwap) return bytes == 4 || bytes == 8;
-    if (bytes == 0 || operation < SENNIT_SUM || operation >= SENNIT_OPERATOR_END) return false;
+    if (bytes == 0 || operation < SENNIT_SUM || operation > SENNIT_NO_OP) return false;
     const bool bitwise =
         operation == SENNIT_AND || operation == SENNIT_OR || operation == SENNIT_XOR;
     return !bitwise || !is_float(type);

@@ -147,9 +147,9 @@ class SimTransport final : public Transport {
         // SYNC segment-live: pairs with the release of the owner, which is this rank.
         if (flight->live == nullptr ||
             flight->live->load(std::memory_order_acquire) == flight->live_value)
-            status = sink_.execute(sink_.context,
-                                   Arrived{flight->from, &flight->task, flight->remote,
-                                           flight->bytes, flight->payload, flight->reply});
+            status = sink_.execute(
+                sink_.context, Arrived{flight->from, &flight->task, flight->remote, flight->bytes,
+                                       flight->payload, flight->reply});
         world_->answer(flight, status);
     }
 

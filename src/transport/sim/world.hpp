@@ -47,7 +47,7 @@ struct Flight {
     Flight *next_flying;   // neither completed nor cancelled
     Flight *previous_flying;
     Flight *next_completed;  // also the list of free flights
-    Flight *next_event;  // also in its target's list of tasks
+    Flight *next_event;      // also in its target's list of tasks
     std::byte payload[kMostTaskBytes];
     std::byte reply[kMostTaskBytes];
 };

@@ -1,0 +1,145 @@
+// See lock_view.hpp.
+#include "team/lock_view.hpp"
+
+#include <algorithm>
+
+#include "base/fail.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::team {
+namespace {
+
+constexpr std::uint32_t kAtATime = 16;  // lines of the queue that are read together
+
+using Word = std::atomic<std::uint64_t>;
+
+Word &word_at(std::byte *base, std::uint64_t offset) {
+    return *reinterpret_cast<Word *>(base + offset);
+}
+
+}  // namespace
+
+sennit_status LockView::open(Rank &rank, sennit_lock lock) {
+    rank_ = &rank;
+    const sennit_gptr mine{rank.world_rank, lock.segment, 0};
+    piece_ = reinterpret_cast<LockPiece *>(op::direct(rank, mine, sizeof(LockPiece)));
+    if (piece_ == nullptr || piece_->own.magic != kLockMagic ||
+        slot_of(lock.team) != memory::team_slot_of(lock.segment)) [[unlikely]]
+        return fail(SENNIT_ERR_ARG, "handle {%#x, %u} is no lock of this rank", lock.segment,
+                    lock.team);
+    home_ = sennit_gptr{piece_->own.home, lock.segment, 0};
+    base_ = reinterpret_cast<std::byte *>(op::direct_word<std::uint64_t>(rank, home_));
+    return SENNIT_OK;
+}
+
+int LockView::world_rank(std::uint32_t member) const {
+    const auto *bytes = reinterpret_cast<const std::byte *>(piece_) + waiting_offset(size());
+    return reinterpret_cast<const std::int32_t *>(bytes)[member];
+}
+
+sennit_status LockView::load(std::uint64_t offset, std::uint64_t *value) const {
+    if (base_ != nullptr) [[likely]] {
+        // SYNC lock-word: pairs with the releases below in other ranks; what the rank that changed
+        // the word did before comes before.
+        *value = word_at(base_, offset).load(std::memory_order_acquire);
+        return SENNIT_OK;
+    }
+    op::AtomicWish wish{SENNIT_NO_OP, SENNIT_UINT64, home_, nullptr, value, 1};
+    wish.target.offset = offset;
+    return op::atomic(*rank_, wish, {});
+}
+
+sennit_status LockView::store(std::uint64_t offset, std::uint64_t value) const {
+    if (base_ != nullptr) [[likely]] {
+        // SYNC lock-word: pairs with the acquire in load(); a place in the queue before the change
+        // of the word that tells of it.
+        word_at(base_, offset).store(value, std::memory_order_release);
+        return SENNIT_OK;
+    }
+    op::AtomicWish wish{SENNIT_REPLACE, SENNIT_UINT64, home_, &value, nullptr, 1};
+    wish.target.offset = offset;
+    return op::atomic(*rank_, wish, {});
+}
+
+sennit_status LockView::add_one(std::uint64_t offset, std::uint64_t *old) const {
+    if (base_ != nullptr) [[likely]] {
+        // relaxed: only that tickets differ and grow counts.
+        *old = word_at(base_, offset).fetch_add(1, std::memory_order_relaxed);
+        return SENNIT_OK;
+    }
+    const std::uint64_t one = 1;
+    op::AtomicWish wish{SENNIT_SUM, SENNIT_UINT64, home_, &one, old, 1};
+    wish.target.offset = offset;
+    return op::atomic(*rank_, wish, {});
+}
+
+sennit_status LockView::compare_swap(std::uint64_t *word, std::uint64_t desired) const {
+    constexpr std::uint64_t kOffset = offsetof(LockPiece, word);
+    if (base_ != nullptr) [[likely]] {
+        // SYNC lock-word: release and acquire in one, with itself and load() in other ranks; all
+        // that the holder before did comes before what the next one does.
+        (void)word_at(base_, kOffset)
+            .compare_exchange_strong(*word, desired, std::memory_order_acq_rel,
+                                     std::memory_order_acquire);
+        return SENNIT_OK;
+    }
+    const std::uint64_t operands[2] = {*word, desired};
+    op::AtomicWish wish{op::kCompareSwap, SENNIT_UINT64, home_, operands, word, 1};
+    wish.target.offset = kOffset;
+    return op::atomic(*rank_, wish, {});
+}
+
+sennit_status LockView::read_queue(std::uint32_t first, std::uint32_t count,
+                                   std::uint64_t *tickets) const {
+    if (base_ != nullptr) {
+        for (std::uint32_t i = 0; i < count; ++i)
+            (void)load(waiting_offset(first + i), &tickets[i]);
+        return SENNIT_OK;
+    }
+    LockLine lines[kAtATime];
+    sennit_gptr there = home_;
+    there.offset = waiting_offset(first);
+    const sennit_status status =
+        op::transfer(*rank_, op::Direction::get, there, lines, sizeof(LockLine) * count, {});
+    for (std::uint32_t i = 0; status == SENNIT_OK && i < count; ++i)
+        tickets[i] = lines[i].word.load(std::memory_order_relaxed);  // relaxed: a private copy
+    return status;
+}
+
+sennit_status LockView::find_first(std::uint32_t *mark, std::uint64_t *ticket) const {
+    // Each round finds the lowest ticket above those whose ranks are gone.
+    for (std::uint64_t above = 0;;) {
+        *mark = 0;
+        *ticket = UINT64_MAX;
+        for (std::uint32_t first = 0; first < size(); first += kAtATime) {
+            std::uint64_t tickets[kAtATime];
+            const std::uint32_t count = std::min(kAtATime, size() - first);
+            const sennit_status status = read_queue(first, count, tickets);
+            if (status != SENNIT_OK) return status;
+            for (std::uint32_t i = 0; i < count; ++i) {
+                if (tickets[i] <= above || tickets[i] >= *ticket) continue;
+                *mark = first + i + 1;
+                *ticket = tickets[i];
+            }
+        }
+        if (*mark == 0 || !is_gone(*mark - 1)) return SENNIT_OK;
+        above = *ticket;
+    }
+}
+
+void LockView::tell(std::uint32_t mark, std::uint64_t ticket) const {
+    const int peer = world_rank(mark - 1);
+    const sennit_gptr there{peer, home_.segment, offsetof(LockPiece, grant)};
+    if (auto *word = op::direct_word<std::uint64_t>(*rank_, there)) {
+        // SYNC lock-grant: pairs with the acquire in has_grant(); the change of the word by which
+        // the rank holds the lock comes before.
+        reinterpret_cast<Word *>(word)->store(ticket, std::memory_order_release);
+        if (ControlBlock *control = control_of(*rank_, peer)) ring_doorbell(*control);
+        return;
+    }
+    const sennit_error before = *thread_error();
+    (void)op::atomic(*rank_, {SENNIT_REPLACE, SENNIT_UINT64, there, &ticket, nullptr, 1}, {});
+    *thread_error() = before;
+}
+
+}  // namespace sennit::team
