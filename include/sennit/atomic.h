@@ -27,8 +27,9 @@
  *
  * Who does it. The processors of the owner's node: ranks that load and store the memory operate on
  * it directly and the owner takes no part; towards others a message is executed by the owner, when
- * it is in a call of Sennit that waits, tests or flushes. It is executed once, also when a rail
- * fails on the way.
+ * it is in a call of Sennit that waits, tests (also a request that is {0}) or flushes. So a loop
+ * that polls its own memory for another rank's change calls one of them. A message is executed
+ * once, also when a rail fails on the way.
  *
  * Errors of all calls: STATE (no rank), ARG (target not aligned to its size; a null pointer; type
  * or operator that is none), RANGE (rank, or a range that leaves the segment), NOT_REGISTERED,

@@ -87,7 +87,7 @@ template <class T, std::uint8_t Operation>
 inline Bits<T> change(Bits<T> *place, Bits<T> value) {
     const std::atomic_ref<Bits<T>> word(*place);
     // SYNC atomic-word: each is release and acquire in one, and pairs with the same in another rank
-    // or with update_container(); what a rank did before it changed the word is seen by who saw it.
+    // or with update_bits(); what a rank did before it changed the word is seen by who saw it.
     if constexpr (Operation == SENNIT_SUM) return word.fetch_add(value, std::memory_order_acq_rel);
     if constexpr (Operation == SENNIT_AND) return word.fetch_and(value, std::memory_order_acq_rel);
     if constexpr (Operation == SENNIT_OR) return word.fetch_or(value, std::memory_order_acq_rel);
@@ -104,7 +104,7 @@ inline sennit_status change_only(const Call &call, sennit_gptr target, T value) 
     if (place == nullptr) [[unlikely]]
         return cold_one<T>(call, target, bits_of(value), nullptr);
     if constexpr (Operation == SENNIT_REPLACE) {
-        // SYNC atomic-word: pairs with the acquires in change() and update_container().
+        // SYNC atomic-word: pairs with the acquires in change() and update_bits().
         std::atomic_ref<Bits<T>>(*place).store(bits_of(value), std::memory_order_release);
     } else {
         (void)change<T, Operation>(place, bits_of(value));

@@ -88,13 +88,13 @@ Container combine_all(std::uint8_t operation, Container old, Container value) {
 template <class T, class Container>
 Container combine_by_compare(std::atomic_ref<Container> word, std::uint8_t operation,
                              Container value) {
-    // SYNC atomic-word: pairs with the releases of update_container(), also in other ranks.
+    // SYNC atomic-word: pairs with the releases below and in update_bits(), also in other ranks.
     Container old = word.load(std::memory_order_acquire);
     for (;;) {
         const Container made = combine_all<T>(operation, old, value);
         // Nothing to change, as a minimum often has: then the line stays where it is.
         if (made == old) return old;
-        // SYNC atomic-word: release and acquire in one, with update_container() of other ranks;
+        // SYNC atomic-word: release and acquire in one, with update_bits() of other ranks;
         // what a rank did before it changed the word is seen by who saw the change.
         if (word.compare_exchange_weak(old, made, std::memory_order_acq_rel,
                                        std::memory_order_acquire))
@@ -102,33 +102,49 @@ Container combine_by_compare(std::atomic_ref<Container> word, std::uint8_t opera
     }
 }
 
-// One atomic step; returns what was there. `keep` is false if nobody wants that.
-template <class T, class Container>
-Container update_container(Container *place, std::uint8_t operation, Container value, bool keep) {
+// Operators that know no elements: the same for every type, one atomic step for a container.
+// Returns what was there if `keep`.
+template <class Container>
+[[gnu::noinline]] Container update_bits(Container *place, std::uint8_t operation, Container value,
+                                        bool keep) {
     const std::atomic_ref<Container> word(*place);
     // SYNC atomic-word: each of these is release and acquire in one, and pairs with the same in
     // another rank; what a rank did before it changed the word is seen by who saw the change.
     switch (operation) {
         case SENNIT_AND:
-            return word.fetch_and(value, std::memory_order_acq_rel);
+            if (keep) return word.fetch_and(value, std::memory_order_acq_rel);
+            (void)word.fetch_and(value, std::memory_order_acq_rel);
+            return value;
         case SENNIT_OR:
-            return word.fetch_or(value, std::memory_order_acq_rel);
+            if (keep) return word.fetch_or(value, std::memory_order_acq_rel);
+            (void)word.fetch_or(value, std::memory_order_acq_rel);
+            return value;
         case SENNIT_XOR:
-            return word.fetch_xor(value, std::memory_order_acq_rel);
-        case SENNIT_NO_OP:
-            return word.load(std::memory_order_acquire);
+            if (keep) return word.fetch_xor(value, std::memory_order_acq_rel);
+            (void)word.fetch_xor(value, std::memory_order_acq_rel);
+            return value;
         case SENNIT_REPLACE:
             if (keep) return word.exchange(value, std::memory_order_acq_rel);
             word.store(value, std::memory_order_release);
             return value;
-        case SENNIT_SUM:
-            if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(Container))
-                return word.fetch_add(value, std::memory_order_acq_rel);
-            break;
         default:
-            break;
+            return word.load(std::memory_order_acquire);
+    }
+}
+
+// The operators that do arithmetic on elements of type T.
+template <class T, class Container>
+Container update_numbers(Container *place, std::uint8_t operation, Container value) {
+    const std::atomic_ref<Container> word(*place);
+    if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(Container)) {
+        // SYNC atomic-word: as in update_bits().
+        if (operation == SENNIT_SUM) return word.fetch_add(value, std::memory_order_acq_rel);
     }
     return combine_by_compare<T>(word, operation, value);
+}
+
+constexpr bool is_arithmetic(std::uint8_t operation) {
+    return operation >= SENNIT_SUM && operation <= SENNIT_MAX;
 }
 
 template <class T, class Container>
@@ -136,8 +152,11 @@ void step(const ElementsWish &wish, std::size_t at) {
     Container value{};
     if (wish.source != nullptr) std::memcpy(&value, wish.source + at, sizeof value);
     auto *place = reinterpret_cast<Container *>(wish.memory + at);
-    const Container old = update_container<T>(place, wish.operation, value, wish.result != nullptr);
-    if (wish.result != nullptr) std::memcpy(wish.result + at, &old, sizeof old);
+    const bool keep = wish.result != nullptr;
+    const Container old = is_arithmetic(wish.operation)
+                              ? update_numbers<T>(place, wish.operation, value)
+                              : update_bits(place, wish.operation, value, keep);
+    if (keep) std::memcpy(wish.result + at, &old, sizeof old);
 }
 
 template <class T>
@@ -161,7 +180,7 @@ void compare_swap(const ElementsWish &wish) {
     Word operands[2];
     std::memcpy(operands, wish.source, sizeof operands);
     const std::atomic_ref<Word> word(*reinterpret_cast<Word *>(wish.memory));
-    // SYNC atomic-word: as in update_container().
+    // SYNC atomic-word: as in update_bits().
     (void)word.compare_exchange_strong(operands[0], operands[1], std::memory_order_acq_rel,
                                        std::memory_order_acquire);
     if (wish.result != nullptr) std::memcpy(wish.result, &operands[0], sizeof(Word));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "op/atomic.hpp"
+#include "runtime/detector.hpp"
 #include "team/lock.hpp"
 
 namespace sennit::team {

@@ -1,0 +1,411 @@
+// Accumulate by random programs and a sequential oracle.
+//
+// Memory is cut into regions of 64 bytes. In each phase a region belongs to one rank, which may do
+// anything there and whose results are known exactly; or it is everybody's, with one type and one
+// operator whose order does not matter, and the oracle knows the end. All ranks draw the same
+// program and keep the same model. Steps are counted over all ranks, so that `--steps K` runs the
+// first K of the same program (shrink.py finds the least K that fails).
+#include "harness.hpp"
+
+#include <algorithm>
+#include <limits>
+
+using namespace conformance;
+
+namespace {
+
+constexpr std::size_t kRegionBytes = 64;
+constexpr std::size_t kRegions = 40;  // of each rank; more than one message of a task
+
+template <class T>
+T reference(sennit_operator op, T old, T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+        switch (op) {
+            case SENNIT_SUM:
+                return old + value;
+            case SENNIT_PROD:
+                return old * value;
+            case SENNIT_MIN:
+                return std::min(old, value);
+            case SENNIT_MAX:
+                return std::max(old, value);
+            default:
+                return op == SENNIT_REPLACE ? value : old;
+        }
+    } else {
+        using Wide = unsigned __int128;
+        switch (op) {
+            case SENNIT_SUM:
+                return static_cast<T>(static_cast<Wide>(old) + static_cast<Wide>(value));
+            case SENNIT_PROD:
+                return static_cast<T>(static_cast<Wide>(old) * static_cast<Wide>(value));
+            case SENNIT_MIN:
+                return old < value ? old : value;
+            case SENNIT_MAX:
+                return old < value ? value : old;
+            case SENNIT_AND:
+                return static_cast<T>(old & value);
+            case SENNIT_OR:
+                return static_cast<T>(old | value);
+            case SENNIT_XOR:
+                return static_cast<T>(old ^ value);
+            default:
+                return op == SENNIT_REPLACE ? value : old;
+        }
+    }
+}
+
+struct TypeInfo {
+    sennit_type type;
+    std::size_t bytes;
+    bool is_float;
+    void (*apply)(sennit_operator op, std::uint8_t *memory, const std::uint8_t *source,
+                  std::size_t count);
+    void (*draw)(Random &random, std::uint8_t *value, sennit_operator op);
+};
+
+template <class T>
+void apply(sennit_operator op, std::uint8_t *memory, const std::uint8_t *source,
+           std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        T old;
+        T value;
+        std::memcpy(&old, memory + i * sizeof(T), sizeof old);
+        std::memcpy(&value, source + i * sizeof(T), sizeof value);
+        old = reference(op, old, value);
+        std::memcpy(memory + i * sizeof(T), &old, sizeof old);
+    }
+}
+
+// Floats are small whole numbers, whose sums are exact in any order, and factors are 1 and -1.
+template <class T>
+void draw(Random &random, std::uint8_t *value, sennit_operator op) {
+    T drawn = static_cast<T>(random.next());
+    if constexpr (std::is_floating_point_v<T>) {
+        drawn = static_cast<T>(random.between(0, 40)) - T(20);
+        if (op == SENNIT_PROD) drawn = random.one_in(2) ? T(1) : T(-1);
+    }
+    std::memcpy(value, &drawn, sizeof drawn);
+}
+
+template <class T>
+constexpr TypeInfo info(sennit_type type) {
+    return {type, sizeof(T), std::is_floating_point_v<T>, apply<T>, draw<T>};
+}
+
+constexpr TypeInfo kTypes[] = {
+    info<std::int8_t>(SENNIT_INT8),     info<std::int16_t>(SENNIT_INT16),
+    info<std::int32_t>(SENNIT_INT32),   info<std::int64_t>(SENNIT_INT64),
+    info<std::uint8_t>(SENNIT_UINT8),   info<std::uint16_t>(SENNIT_UINT16),
+    info<std::uint32_t>(SENNIT_UINT32), info<std::uint64_t>(SENNIT_UINT64),
+    info<float>(SENNIT_FLOAT),          info<double>(SENNIT_DOUBLE)};
+
+enum class Form { blocking, request, implicit, fetching, fetching_implicit };
+
+// Regions are taken together as far as they have the same use, so that some steps are long.
+struct Use {
+    const TypeInfo *type = nullptr;
+    sennit_operator op = SENNIT_SUM;  // of a shared region
+    int user = -1;                    // -1: everybody
+    bool operator==(const Use &) const = default;
+};
+
+struct Step {
+    std::uint64_t number = 0;
+    int owner = 0;
+    std::size_t offset = 0;
+    std::size_t count = 0;
+    const TypeInfo *type = nullptr;
+    sennit_operator op = SENNIT_SUM;
+    Form form = Form::blocking;
+    bool exact = false;
+    std::vector<std::uint8_t> source;
+    std::vector<std::uint8_t> expected;  // old elements, if exact
+    std::vector<std::uint8_t> result;
+    sennit_request request = SENNIT_REQUEST_NULL;
+};
+
+class Program {
+  public:
+    explicit Program(Ranks &it)
+        : it_(it),
+          segment_(it.allocate(kRegions * kRegionBytes)),
+          memory_(static_cast<std::size_t>(it.size),
+                  std::vector<std::uint8_t>(kRegions * kRegionBytes)) {}
+
+    void run(int phases) {
+        for (int phase = 0; phase < phases && steps_ < it_.most_steps; ++phase) {
+            it_.at("a phase");
+            draw_uses();
+            start_floats_well();
+            run_steps();
+            it_.barrier();
+            compare();
+            it_.barrier();
+        }
+        it_.free(segment_);
+    }
+
+  private:
+    Random &random() { return it_.common; }
+
+    void draw_uses();
+    void start_floats_well();
+    Step draw_step(int user, bool *some);
+    void run_steps();
+    void start(Step &step);
+    void finish(Step &step);
+    void compare();
+
+    Ranks &it_;
+    sennit_gptr segment_;
+    std::vector<std::vector<std::uint8_t>> memory_;
+    std::vector<Use> uses_;  // [owner * kRegions + region]
+    std::uint64_t steps_ = 0;
+};
+
+void Program::draw_uses() {
+    uses_.assign(kRegions * static_cast<std::size_t>(it_.size), Use{});
+    for (std::size_t i = 0; i < uses_.size(); ++i) {
+        if (i % kRegions != 0 && !random().one_in(6)) {
+            uses_[i] = uses_[i - 1];
+            continue;
+        }
+        Use &use = uses_[i];
+        use.type = &kTypes[random().below(std::size(kTypes))];
+        const std::uint64_t operators = use.type->is_float ? 4 : 7;
+        use.op = static_cast<sennit_operator>(1 + random().below(operators));
+        if (random().one_in(3))
+            use.user = static_cast<int>(random().below(static_cast<std::uint64_t>(it_.size)));
+    }
+}
+
+// Random bytes are no numbers to add: regions of floats begin with 1, by their owner.
+void Program::start_floats_well() {
+    for (std::size_t i = 0; i < uses_.size(); ++i) {
+        const Use &use = uses_[i];
+        const std::size_t owner = i / kRegions;
+        const std::size_t offset = i % kRegions * kRegionBytes;
+        std::uint8_t *model = memory_[owner].data() + offset;
+        if (!use.type->is_float) continue;
+        for (std::size_t at = 0; at < kRegionBytes; at += use.type->bytes) {
+            const float one = 1;
+            const double long_one = 1;
+            if (use.type->bytes == 4) std::memcpy(model + at, &one, 4);
+            if (use.type->bytes == 8) std::memcpy(model + at, &long_one, 8);
+        }
+        if (static_cast<int>(owner) != it_.rank) continue;
+        it_.ok(sennit_put(
+            sennit_gptr_add(sennit_gptr_at(segment_, it_.rank), static_cast<std::int64_t>(offset)),
+            model, kRegionBytes));
+    }
+    it_.barrier();
+}
+
+Step Program::draw_step(int user, bool *some) {
+    Step step;
+    const std::size_t first = random().below(uses_.size());
+    const Use &use = uses_[first];
+    *some = use.user < 0 || use.user == user;
+    if (!*some) return step;
+    std::size_t end = first + 1;
+    while (end % kRegions != 0 && uses_[end] == use)
+        ++end;
+    step.owner = static_cast<int>(first / kRegions);
+    step.type = use.type;
+    step.exact = use.user == user;
+    step.op = use.op;
+    if (step.exact) {
+        const std::uint64_t operators = use.type->is_float ? 4 : 7;
+        const std::uint64_t drawn = 1 + random().below(operators + 2);
+        step.op = drawn <= operators       ? static_cast<sennit_operator>(drawn)
+                  : drawn == operators + 1 ? SENNIT_REPLACE
+                                           : SENNIT_NO_OP;
+    }
+    const std::size_t room = (end - first) * kRegionBytes / use.type->bytes;
+    const std::size_t begin = random().below(room);
+    step.count = random().between(
+        1, random().one_in(3) ? room - begin : std::min<std::size_t>(room - begin, 4));
+    step.offset = first % kRegions * kRegionBytes + begin * use.type->bytes;
+    step.form = static_cast<Form>(random().below(5));
+    step.source.resize(step.count * use.type->bytes);
+    for (std::size_t i = 0; i < step.count; ++i)
+        use.type->draw(random(), step.source.data() + i * use.type->bytes, step.op);
+    return step;
+}
+
+void Program::start(Step &step) {
+    const sennit_gptr target = sennit_gptr_add(sennit_gptr_at(segment_, step.owner),
+                                               static_cast<std::int64_t>(step.offset));
+    const void *source = step.op == SENNIT_NO_OP ? nullptr : step.source.data();
+    const sennit_type type = step.type->type;
+    step.result.assign(step.source.size(), 0xEE);
+    switch (step.form) {
+        case Form::blocking:
+            return it_.ok(sennit_accumulate(target, source, step.count, type, step.op));
+        case Form::request:
+            return it_.ok(
+                sennit_accumulate_nb(target, source, step.count, type, step.op, &step.request));
+        case Form::implicit:
+            return it_.ok(sennit_accumulate_nbi(target, source, step.count, type, step.op));
+        case Form::fetching:
+            return it_.ok(sennit_get_accumulate(target, source, step.result.data(), step.count,
+                                                type, step.op));
+        case Form::fetching_implicit:
+            return it_.ok(sennit_get_accumulate_nbi(target, source, step.result.data(), step.count,
+                                                    type, step.op));
+    }
+}
+
+void Program::finish(Step &step) {
+    it_.ok(sennit_wait(&step.request, SENNIT_FOREVER));
+    const bool fetched = step.form == Form::fetching || step.form == Form::fetching_implicit;
+    if (step.form == Form::implicit || step.form == Form::fetching_implicit)
+        it_.ok(sennit_flush(step.owner, SENNIT_FOREVER));
+    if (!fetched || !step.exact || step.result == step.expected) return;
+    it_.fail(Ranks::Where::current(),
+             "step " + std::to_string(step.number) + ": operator " +
+                 std::to_string(static_cast<int>(step.op)) + " on type " +
+                 std::to_string(static_cast<int>(step.type->type)) + ", " +
+                 std::to_string(step.count) + " elements at offset " + std::to_string(step.offset) +
+                 " of rank " + std::to_string(step.owner) + " returned other old elements");
+}
+
+void Program::run_steps() {
+    std::vector<Step> mine;
+    for (int user = 0; user < it_.size; ++user) {
+        const std::uint64_t count = random().below(24);
+        for (std::uint64_t i = 0; i < count && steps_ < it_.most_steps; ++i) {
+            bool some = false;
+            Step step = draw_step(user, &some);
+            if (!some) continue;
+            step.number = ++steps_;
+            std::uint8_t *model =
+                memory_[static_cast<std::size_t>(step.owner)].data() + step.offset;
+            step.expected.assign(model, model + step.source.size());
+            step.type->apply(step.op, model, step.source.data(), step.count);
+            if (user == it_.rank) mine.push_back(std::move(step));
+        }
+    }
+    // Steps of one rank in a region of its own are done in order; in shared ones several at a time.
+    std::vector<Step *> open;
+    for (Step &step : mine) {
+        start(step);
+        open.push_back(&step);
+        if (!step.exact && !it_.own.one_in(4)) continue;
+        for (Step *each : open)
+            finish(*each);
+        open.clear();
+    }
+    for (Step *each : open)
+        finish(*each);
+}
+
+// Each rank its own memory, element by element as bits; floats here have one form of each number.
+void Program::compare() {
+    std::vector<std::uint8_t> found(kRegions * kRegionBytes);
+    it_.ok(sennit_get(found.data(), sennit_gptr_at(segment_, it_.rank), found.size()));
+    const std::vector<std::uint8_t> &model = memory_[static_cast<std::size_t>(it_.rank)];
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (found[i] == model[i]) continue;
+        const Use &use = uses_[static_cast<std::size_t>(it_.rank) * kRegions + i / kRegionBytes];
+        it_.fail(Ranks::Where::current(),
+                 "after " + std::to_string(steps_) + " steps: byte " + std::to_string(i) +
+                     " of rank " + std::to_string(it_.rank) + ", type " +
+                     std::to_string(static_cast<int>(use.type->type)) + ", operator " +
+                     std::to_string(static_cast<int>(use.op)) + ", user " +
+                     std::to_string(use.user) + ": expected " + std::to_string(model[i]) +
+                     ", found " + std::to_string(found[i]));
+    }
+}
+
+}  // namespace
+
+// Broken by an operator that is wrong for a type, a container that touches its neighbours, a piece
+// that is lost, cut at the wrong place or carried out twice.
+RANK_TEST(atomic, accumulates_do_what_the_sequential_oracle_says, kAnything) {
+    const int programs = it.quick ? 2 : 12;
+    for (int i = 0; i < programs; ++i) {
+        Program program(it);
+        program.run(it.quick ? 6 : 20);
+    }
+}
+
+// Broken by elements that are changed in a step which is not atomic: neighbours of all sizes are
+// changed by all ranks at once.
+RANK_TEST(atomic, neighbours_of_all_sizes_do_not_disturb_each_other, kAnything) {
+    const int rounds = it.quick ? 20 : 2000;
+    const sennit_gptr segment = it.allocate(64);
+    const sennit_gptr there = sennit_gptr_at(segment, 0);
+    // 8 bytes of int8, 4 of them of int16, one int32, a float, an int64, all in two lines' halves.
+    const std::int8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const std::int16_t halves[4] = {100, 200, 300, 400};
+    const std::int32_t word = 70000;
+    const float number = 1;
+    const std::int64_t large = std::int64_t{1} << 33;
+    for (int i = 0; i < rounds; ++i) {
+        it.ok(sennit_accumulate_nbi(there, bytes, 8, SENNIT_INT8, SENNIT_SUM));
+        it.ok(
+            sennit_accumulate_nbi(sennit_gptr_add(there, 8), halves, 4, SENNIT_INT16, SENNIT_SUM));
+        it.ok(
+            sennit_accumulate_nbi(sennit_gptr_add(there, 16), &word, 1, SENNIT_INT32, SENNIT_SUM));
+        it.ok(sennit_accumulate_nbi(sennit_gptr_add(there, 20), &number, 1, SENNIT_FLOAT,
+                                    SENNIT_SUM));
+        it.ok(
+            sennit_accumulate_nbi(sennit_gptr_add(there, 24), &large, 1, SENNIT_INT64, SENNIT_SUM));
+        // The word's own neighbours in its container, one at a time.
+        it.ok(sennit_accumulate_nbi(sennit_gptr_add(there, 1 + i % 7), bytes, 1, SENNIT_UINT8,
+                                    SENNIT_SUM));
+    }
+    it.ok(sennit_flush_all(SENNIT_FOREVER));
+    it.barrier();
+    std::uint8_t found[32];
+    it.ok(sennit_get(found, there, sizeof found));
+    const auto times = static_cast<unsigned>(rounds) * static_cast<unsigned>(it.size);
+    for (unsigned i = 0; i < 8; ++i) {
+        unsigned extra = 0;
+        for (int round = 0; round < rounds; ++round)
+            if (1 + static_cast<unsigned>(round % 7) == i) extra += static_cast<unsigned>(it.size);
+        it.equal(unsigned{found[i]}, (times * (i + 1) + extra) & 0xFF);
+    }
+    std::int16_t halves_now[4];
+    std::memcpy(halves_now, found + 8, 8);
+    for (unsigned i = 0; i < 4; ++i)
+        it.equal(static_cast<unsigned>(static_cast<std::uint16_t>(halves_now[i])),
+                 times * 100 * (i + 1) & 0xFFFF);
+    std::uint32_t word_now = 0;
+    std::memcpy(&word_now, found + 16, 4);
+    it.equal(word_now, times * 70000u);
+    float number_now = 0;
+    std::memcpy(&number_now, found + 20, 4);
+    it.require(number_now == static_cast<float>(times), "the float has all its ones");
+    std::int64_t large_now = 0;
+    std::memcpy(&large_now, found + 24, 8);
+    it.equal(large_now, large * times);
+    it.barrier();
+    it.free(segment);
+}
+
+// Broken by a minimum that keeps a NaN, or by unsigned elements compared as signed ones.
+RANK_TEST(atomic, minimum_and_maximum_know_signs_and_prefer_numbers_to_nan, kAnything) {
+    const sennit_gptr segment = it.allocate(64);
+    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double three = 3;
+    double old = 0;
+    it.ok(sennit_atomic_set_f64(there, nan));
+    it.ok(sennit_accumulate(there, &three, 1, SENNIT_DOUBLE, SENNIT_MIN));
+    it.ok(sennit_accumulate(there, &nan, 1, SENNIT_DOUBLE, SENNIT_MAX));
+    it.ok(sennit_get_accumulate(there, nullptr, &old, 1, SENNIT_DOUBLE, SENNIT_NO_OP));
+    it.require(old == 3, "the number stays");
+    const std::int8_t minus = -1;
+    const std::uint8_t large = 0xFF;
+    std::uint8_t bytes[2] = {};
+    it.ok(sennit_accumulate(sennit_gptr_add(there, 8), &minus, 1, SENNIT_INT8, SENNIT_MAX));
+    it.ok(sennit_accumulate(sennit_gptr_add(there, 9), &large, 1, SENNIT_UINT8, SENNIT_MAX));
+    it.ok(sennit_get(bytes, sennit_gptr_add(there, 8), 2));
+    it.equal(unsigned{bytes[0]}, 0u);
+    it.equal(unsigned{bytes[1]}, 0xFFu);
+    it.barrier();
+    it.free(segment);
+}

@@ -1,0 +1,179 @@
+// Locks: mutual exclusion, order, time limits, and what a lock says when it is used wrongly. Deaths
+// are in tests/faults/.
+#include "harness.hpp"
+
+using namespace conformance;
+
+namespace {
+
+constexpr std::int64_t kLong = 60 * kSecond;
+
+sennit_lock make_lock(Ranks &it) {
+    sennit_lock lock = SENNIT_LOCK_NULL;
+    it.ok(sennit_lock_create(SENNIT_TEAM_WORLD, &lock));
+    return lock;
+}
+
+// Under the lock: the word is changed by get and put, which loses updates when two are inside.
+void increment(Ranks &it, sennit_gptr word) {
+    std::uint64_t value = 0;
+    it.ok(sennit_get(&value, word, 8));
+    ++value;
+    it.ok(sennit_put(word, &value, 8));
+}
+
+}  // namespace
+
+// Broken by two ranks inside at a time, by a lost wake-up, or by a release before what was put.
+RANK_TEST(lock, one_rank_at_a_time_and_each_sees_what_the_one_before_did, kAnything) {
+    const int rounds = it.quick ? 8 : 300;
+    const sennit_gptr segment = it.allocate(64);
+    const sennit_gptr word = sennit_gptr_at(segment, it.size - 1);
+    const sennit_lock lock = make_lock(it);
+    for (int i = 0; i < rounds; ++i) {
+        it.ok(sennit_lock_acquire(lock, kLong));
+        increment(it, word);
+        it.ok(sennit_lock_release(lock));
+    }
+    it.barrier();
+    std::uint64_t value = 0;
+    it.ok(sennit_get(&value, word, 8));
+    it.equal(value, static_cast<std::uint64_t>(rounds) * static_cast<std::uint64_t>(it.size));
+    it.barrier();
+    it.ok(sennit_lock_destroy(lock));
+    it.free(segment);
+}
+
+// Broken by a place in the queue that is given up and granted at the same moment, or by tickets
+// that stay behind.
+RANK_TEST(lock, random_programs_of_acquire_try_and_time_limits_exclude_each_other, kAnything) {
+    const int rounds = it.quick ? 12 : 400;
+    const sennit_gptr segment = it.allocate(128);
+    const sennit_lock locks[2] = {make_lock(it), make_lock(it)};
+    std::uint64_t mine[2] = {};
+    for (int i = 0; i < rounds; ++i) {
+        const std::size_t which = it.own.below(2);
+        const sennit_gptr word =
+            sennit_gptr_add(sennit_gptr_at(segment, static_cast<int>(which) % it.size),
+                            static_cast<std::int64_t>(64 * which));
+        int got = 0;
+        const std::uint64_t form = it.own.below(4);
+        if (form == 0) {
+            it.ok(sennit_lock_try(locks[which], &got));
+        } else if (form < 3) {
+            const auto limit = static_cast<std::int64_t>(it.own.below(form == 1 ? 3000 : 300000));
+            const sennit_status status = sennit_lock_acquire(locks[which], limit);
+            if (status != SENNIT_ERR_TIMEOUT) it.ok(status);
+            got = status == SENNIT_OK ? 1 : 0;
+        } else {
+            it.ok(sennit_lock_acquire(locks[which], kLong));
+            got = 1;
+        }
+        if (got == 0) continue;
+        increment(it, word);
+        ++mine[which];
+        it.ok(sennit_lock_release(locks[which]));
+    }
+    it.barrier();
+    struct Counts {
+        std::uint64_t of[2];
+    };
+    std::uint64_t all[2] = {};
+    for (const Counts &theirs : it.tell_all(Counts{{mine[0], mine[1]}}))
+        for (int which = 0; which < 2; ++which)
+            all[which] += theirs.of[which];
+    for (int which = 0; which < 2; ++which) {
+        std::uint64_t value = 0;
+        it.ok(sennit_get(&value,
+                         sennit_gptr_add(sennit_gptr_at(segment, which % it.size), 64 * which), 8));
+        it.equal(value, all[which]);
+    }
+    it.barrier();
+    for (const sennit_lock lock : locks)
+        it.ok(sennit_lock_destroy(lock));
+    it.free(segment);
+}
+
+// Broken by a queue that is not one: the ranks queue up in a known order while the lock is held.
+RANK_TEST(lock, who_came_first_is_served_first, kTwoRanks | kFreeThreads | kOnce) {
+    const sennit_gptr segment = it.allocate(64);
+    const sennit_gptr served = sennit_gptr_at(segment, 0);
+    const sennit_lock lock = make_lock(it);
+    if (it.rank == 0) it.ok(sennit_lock_acquire(lock, kLong));
+    it.barrier();
+    // Rank r comes when r - 1 is in the queue: the lock's own word counts its changes.
+    const sennit_gptr changes{0, lock.segment, 0};
+    std::uint64_t before = 0;
+    it.ok(sennit_atomic_fetch_u64(changes, &before));
+    it.barrier();
+    std::int64_t place = -1;
+    if (it.rank != 0) {
+        std::uint64_t now = 0;
+        do {
+            it.ok(sennit_atomic_fetch_u64(changes, &now));
+            it.ok(sennit_flush_all(kLong));
+        } while ((now >> 26) - (before >> 26) < static_cast<std::uint64_t>(it.rank - 1));
+        it.ok(sennit_lock_acquire(lock, kLong));
+        it.ok(sennit_atomic_fetch_inc_i64(served, &place));
+        it.ok(sennit_lock_release(lock));
+        it.equal(place, it.rank - 1);
+    } else {
+        std::uint64_t now = 0;
+        do {
+            it.ok(sennit_atomic_fetch_u64(changes, &now));
+            it.ok(sennit_flush_all(kLong));
+        } while ((now >> 26) - (before >> 26) < static_cast<std::uint64_t>(it.size - 1));
+        it.ok(sennit_lock_release(lock));
+    }
+    it.barrier();
+    it.ok(sennit_lock_destroy(lock));
+    it.free(segment);
+}
+
+// Broken by a time limit that is not kept, or a try that waits.
+RANK_TEST(lock, a_lock_that_is_held_is_not_given, kTwoRanks) {
+    const sennit_lock lock = make_lock(it);
+    if (it.rank == 0) it.ok(sennit_lock_acquire(lock, kLong));
+    it.barrier();
+    if (it.rank != 0) {
+        int got = 9;
+        it.ok(sennit_lock_try(lock, &got));
+        it.equal(got, 0);
+        it.is(sennit_lock_acquire(lock, 0), SENNIT_ERR_TIMEOUT);
+        it.is(sennit_lock_acquire(lock, 2 * kMillisecond), SENNIT_ERR_TIMEOUT);
+        it.is(sennit_lock_release(lock), SENNIT_ERR_STATE);
+    }
+    it.barrier();
+    if (it.rank == 0) it.ok(sennit_lock_release(lock));
+    it.barrier();
+    it.ok(sennit_lock_acquire(lock, kLong));
+    int got = 9;
+    it.is(sennit_lock_try(lock, &got), SENNIT_ERR_STATE);
+    it.is(sennit_lock_acquire(lock, kLong), SENNIT_ERR_STATE);
+    it.is(sennit_lock_destroy(lock), SENNIT_ERR_STATE);
+    it.equal(got, 9);
+    it.ok(sennit_lock_release(lock));
+    it.is(sennit_lock_release(lock), SENNIT_ERR_STATE);
+    it.barrier();
+    it.ok(sennit_lock_destroy(lock));
+    it.is(sennit_lock_acquire(lock, kLong), SENNIT_ERR_ARG);
+    it.is(sennit_lock_release(lock), SENNIT_ERR_ARG);
+    it.is(sennit_lock_destroy(lock), SENNIT_ERR_ARG);
+}
+
+// Broken by a segment that is taken for a lock.
+RANK_TEST(lock, what_is_no_lock_is_refused, kAnything) {
+    const sennit_gptr segment = it.allocate(4096);
+    const sennit_lock no_locks[] = {SENNIT_LOCK_NULL,
+                                    {segment.segment, SENNIT_TEAM_WORLD.handle},
+                                    {segment.segment, 0},
+                                    {segment.segment + 0x100, SENNIT_TEAM_WORLD.handle}};
+    for (const sennit_lock lock : no_locks) {
+        int got = 9;
+        it.is(sennit_lock_acquire(lock, kLong), SENNIT_ERR_ARG);
+        it.is(sennit_lock_try(lock, &got), SENNIT_ERR_ARG);
+        it.is(sennit_lock_release(lock), SENNIT_ERR_ARG);
+        it.is(sennit_lock_destroy(lock), SENNIT_ERR_ARG);
+    }
+    it.free(segment);
+}
