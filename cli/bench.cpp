@@ -58,6 +58,12 @@ const std::vector<Entry> &entries() {
          {2},
          {8, kKi, 64 * kKi, kMi, 16 * kMi},
          201},
+        {"atomic",
+         "fetch_add, compare_swap, locks and accumulate, against the bare instructions",
+         bench_ranks,
+         {2},
+         {8, kKi},
+         201},
         {"start", "starting and ending a job that does nothing", bench_start, {2, 16}, {}, 11},
         {"memory", "memory that an idle rank has to itself", bench_memory, {2}, {}, 3},
     };

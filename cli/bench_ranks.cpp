@@ -79,12 +79,22 @@ std::string failure_of(const ProcessResult &result, const BenchOptions &options,
 void print_report(const BenchOptions &options, const JobReport &report) {
     const auto text = [&](const char *field) { return report.about.value(field, std::string()); };
     const std::string library = text("library");
-    fmt::print("{}: {}.\nStarted by {}; {}{}. Medians of batches in turn.\n{}\n", options.bench,
+    fmt::print("{}: {}.\nStarted by {}; {}{}. Medians of batches in turn.\n", options.bench,
                bench_sentence(options.bench),
                library.empty() ? "sennit run" : fmt::format("the launcher of {}", library),
                text("binding"),
-               report.about.value("oversubscribed", false) ? "; more ranks than cores" : "",
-               time_table(report.records));
+               report.about.value("oversubscribed", false) ? "; more ranks than cores" : "");
+    // One table for each thing that was measured; most benchmarks measure one.
+    for (auto first = report.records.begin(); first != report.records.end();) {
+        const auto end =
+            std::find_if(first, report.records.end(),
+                         [&](const bench::Record &record) { return record.bench != first->bench; });
+        if (first->bench != options.bench) {
+            fmt::print("{}: {}\n", first->bench, bench_sentence(first->bench));
+        }
+        fmt::print("{}\n", time_table({first, end}));
+        first = end;
+    }
     std::fflush(stdout);
 }
 

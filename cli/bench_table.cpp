@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace sennit::cli {
 
@@ -56,10 +57,11 @@ std::string rate(const Record &record) {
 
 // How much a word costs on top of the bare store or load: a ratio of two very small times misleads.
 std::string word_notes(const std::vector<Record> &records) {
+    static const std::set<std::string> word_benches{"put", "get", "fetch-add", "compare-swap"};
     std::string text;
     const Record *raw = nullptr;
     for (const Record &record : records) {
-        if (record.bytes != 8 || (record.bench != "put" && record.bench != "get")) {
+        if (record.bytes != 8 || !word_benches.count(record.bench)) {
             continue;
         }
         if (raw == nullptr) {
@@ -105,6 +107,13 @@ std::string bench_sentence(const std::string &bench) {
         {"barrier", "a barrier of all ranks, one after the other"},
         {"strided", "a strided put from rank 0 to rank 1: words 64 bytes apart, rows 2 KiB apart"},
         {"cma", "get and put of private memory of rank 1, which does nothing"},
+        {"atomic", "atomic operations and locks in memory of rank 1"},
+        {"fetch-add", "rank 0 adds to a word of rank 1 and gets the old value"},
+        {"fetch-add-contended", "all ranks do so on one word"},
+        {"compare-swap", "rank 0 compares and swaps a word of rank 1"},
+        {"accumulate", "rank 0 adds an array of doubles to one of rank 1"},
+        {"lock", "rank 0 acquires a lock and releases it"},
+        {"lock-contended", "all ranks do so, one lock"},
         {"start", "wall time of a job that only initialises and finalises; raw: as many `true`"},
         {"memory",
          "private memory of a rank after initialisation and a barrier; raw: an empty program"},

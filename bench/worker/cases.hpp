@@ -24,5 +24,6 @@ void run_get(const Run &run);
 void run_barrier(const Run &run);
 void run_cma(const Run &run);
 void run_strided(const Run &run);
+void run_atomic(const Run &run);
 
 }  // namespace sennit::bench

@@ -15,6 +15,20 @@
 
 namespace sennit::bench {
 
+// Kinds of `sennit bench atomic`. The contended ones are done by all ranks on one place at a time.
+enum class AtomicKind {
+    fetch_add,
+    fetch_add_contended,
+    compare_swap,
+    accumulate,
+    lock,
+    lock_contended
+};
+const char *atomic_name(AtomicKind kind);
+constexpr bool is_contended(AtomicKind kind) {
+    return kind == AtomicKind::fetch_add_contended || kind == AtomicKind::lock_contended;
+}
+
 class Library {
   public:
     virtual ~Library() = default;
@@ -40,6 +54,8 @@ class Library {
     virtual std::vector<Subject> strided(const Job &job, const Stripes &what,
                                          const std::byte *here) const = 0;
     virtual std::vector<Subject> barrier(const Job &job) const = 0;
+    virtual std::vector<Subject> atomic(const Job &job, AtomicKind kind,
+                                        std::uint64_t bytes) const = 0;
 };
 
 // Starts the library; called first thing in main.

@@ -24,12 +24,15 @@ constexpr int kTag = 1;
 struct Window {
     MPI_Win win = MPI_WIN_NULL;
     std::byte *own = nullptr;
+    bool locked = true;
 
     Window() = default;
     Window(const Window &) = delete;
     Window &operator=(const Window &) = delete;
     ~Window() {
-        MPI_Win_unlock_all(win);
+        if (locked) {
+            MPI_Win_unlock_all(win);
+        }
         MPI_Win_free(&win);
     }
 };
@@ -171,7 +174,14 @@ class MpiLibrary final : public Library {
                  }}};
     }
 
+    std::vector<Subject> atomic(const Job &job, AtomicKind kind,
+                                std::uint64_t bytes) const override;
+
   private:
+    Subject fetch_and_op(const Job &job, AtomicKind kind, Kind window_kind) const;
+    Subject compare_and_swap(const Job &job) const;
+    Subject accumulate(const Job &job, std::uint64_t bytes, Kind window_kind) const;
+    Subject window_lock(const Job &job, AtomicKind kind) const;
     Subject send_and_receive(const Job &job, const Messages &messages) const;
     Subject persistent(const Job &job, const Messages &messages) const;
     Subject put_and_poll(const Job &job, const Messages &messages, Polling polling) const;
@@ -181,16 +191,18 @@ class MpiLibrary final : public Library {
     Subject shared_put(const Job &job, const Messages &messages) const;
     Subject shared_get(const Job &job, const Messages &messages) const;
 
-    // Only the origin works; the others wait inside MPI, where they help if the MPI wants help.
+    // Only some work; the others wait inside MPI, where they help if the MPI wants help.
     template <class Operation>
-    Subject at_origin(std::string name, const Job &job, Operation operation) const {
-        const bool is_origin = job.rank() == kOrigin;
+    Subject at_workers(std::string name, bool works, Operation operation) const {
         return {std::move(name), [=, comm = m_comm](std::size_t operations) mutable {
-                    const Interval elapsed =
-                        is_origin ? time_batch(operations, operation) : kNotTimed;
+                    const Interval elapsed = works ? time_batch(operations, operation) : kNotTimed;
                     MPI_Barrier(comm);
                     return elapsed;
                 }};
+    }
+    template <class Operation>
+    Subject at_origin(std::string name, const Job &job, Operation operation) const {
+        return at_workers(std::move(name), job.rank() == kOrigin, operation);
     }
 
     MPI_Comm m_comm;
@@ -317,6 +329,79 @@ Subject MpiLibrary::shared_get(const Job &job, const Messages &messages) const {
         copy_by_hand(messages.incoming, there, bytes);
         (void)window;  // lives as long as its memory is used
     });
+}
+
+const char *suffix_of(Kind window_kind) {
+    return window_kind == Kind::kShared ? "-shared" : "";
+}
+
+Subject MpiLibrary::fetch_and_op(const Job &job, AtomicKind kind, Kind window_kind) const {
+    auto window = make_window(m_comm, kLineBytes, window_kind);
+    const bool works = is_contended(kind) || job.rank() == kOrigin;
+    return at_workers(job.name() + "-fetch-and-op" + suffix_of(window_kind), works, [=] {
+        const std::uint64_t one = 1;
+        std::uint64_t old = 0;
+        MPI_Fetch_and_op(&one, &old, MPI_UINT64_T, kTarget, 0, MPI_SUM, window->win);
+        MPI_Win_flush(kTarget, window->win);
+        keep(old);
+    });
+}
+
+// In a shared window alone: in others Open MPI 4.1.4 ends with a segmentation fault at the target.
+Subject MpiLibrary::compare_and_swap(const Job &job) const {
+    auto window = make_window(m_comm, kLineBytes, Kind::kShared);
+    return at_origin(job.name() + "-compare-and-swap-shared", job,
+                     [=, value = std::uint64_t{0}]() mutable {
+                         const std::uint64_t expected = value;
+                         const std::uint64_t desired = expected + 1;
+                         MPI_Compare_and_swap(&desired, &expected, &value, MPI_UINT64_T, kTarget, 0,
+                                              window->win);
+                         MPI_Win_flush(kTarget, window->win);
+                         if (value == expected) {
+                             ++value;
+                         }
+                     });
+}
+
+Subject MpiLibrary::accumulate(const Job &job, std::uint64_t bytes, Kind window_kind) const {
+    auto window = make_window(m_comm, bytes, window_kind);
+    auto ones = std::make_shared<std::vector<double>>(bytes / sizeof(double), 1.0);
+    const int count = static_cast<int>(ones->size());
+    return at_origin(job.name() + "-accumulate" + suffix_of(window_kind), job, [=] {
+        MPI_Accumulate(ones->data(), count, MPI_DOUBLE, kTarget, 0, count, MPI_DOUBLE, MPI_SUM,
+                       window->win);
+        MPI_Win_flush(kTarget, window->win);
+    });
+}
+
+// An exclusive lock of a window that nobody has locked otherwise.
+Subject MpiLibrary::window_lock(const Job &job, AtomicKind kind) const {
+    auto window = make_window(m_comm, kLineBytes, Kind::kRemote);
+    const bool works = is_contended(kind) || job.rank() == kOrigin;
+    MPI_Win_unlock_all(window->win);
+    window->locked = false;
+    MPI_Barrier(m_comm);
+    return at_workers(job.name() + "-win-lock", works, [=] {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, kTarget, 0, window->win);
+        MPI_Win_unlock(kTarget, window->win);
+    });
+}
+
+std::vector<Subject> MpiLibrary::atomic(const Job &job, AtomicKind kind,
+                                        std::uint64_t bytes) const {
+    switch (kind) {
+        case AtomicKind::fetch_add:
+        case AtomicKind::fetch_add_contended:
+            return {fetch_and_op(job, kind, Kind::kRemote), fetch_and_op(job, kind, Kind::kShared)};
+        case AtomicKind::compare_swap:
+            return {compare_and_swap(job)};
+        case AtomicKind::accumulate:
+            return {accumulate(job, bytes, Kind::kRemote), accumulate(job, bytes, Kind::kShared)};
+        case AtomicKind::lock:
+        case AtomicKind::lock_contended:
+            break;
+    }
+    return {window_lock(job, kind)};
 }
 
 }  // namespace

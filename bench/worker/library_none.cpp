@@ -22,6 +22,9 @@ class NoLibrary final : public Library {
         return {};
     }
     std::vector<Subject> barrier(const Job &) const override { return {}; }
+    std::vector<Subject> atomic(const Job &, AtomicKind, std::uint64_t) const override {
+        return {};
+    }
 };
 
 }  // namespace

@@ -67,7 +67,8 @@ void measure(const Options &options, const Library &library) {
     }
     const std::map<std::string, void (*)(const Run &)> benches{
         {"pingpong", run_pingpong}, {"put", run_put}, {"get", run_get},
-        {"barrier", run_barrier},   {"cma", run_cma}, {"strided", run_strided}};
+        {"barrier", run_barrier},   {"cma", run_cma}, {"strided", run_strided},
+        {"atomic", run_atomic}};
     const std::size_t stride = options.untouched ? SIZE_MAX / 2 : kCacheLineBytes;
     benches.at(options.bench)({job, library, options.limits, options.sizes, stride});
 }

@@ -131,14 +131,20 @@ void LockView::tell(std::uint32_t mark, std::uint64_t ticket) const {
     const int peer = world_rank(mark - 1);
     const sennit_gptr there{peer, home_.segment, offsetof(LockPiece, grant)};
     if (auto *word = op::direct_word<std::uint64_t>(*rank_, there)) {
+        // Only upwards: a rank that was slow to tell must not hide what another one has told since.
+        Word &grant = *reinterpret_cast<Word *>(word);
+        // relaxed: what counts is the exchange.
+        std::uint64_t old = grant.load(std::memory_order_relaxed);
         // SYNC lock-grant: pairs with the acquire in has_grant(); the change of the word by which
-        // the rank holds the lock comes before.
-        reinterpret_cast<Word *>(word)->store(ticket, std::memory_order_release);
+        // the rank holds the lock comes before. relaxed on failure: it only looks again.
+        while (old < ticket && !grant.compare_exchange_weak(old, ticket, std::memory_order_release,
+                                                            std::memory_order_relaxed)) {
+        }
         if (ControlBlock *control = control_of(*rank_, peer)) ring_doorbell(*control);
         return;
     }
     const sennit_error before = *thread_error();
-    (void)op::atomic(*rank_, {SENNIT_REPLACE, SENNIT_UINT64, there, &ticket, nullptr, 1}, {});
+    (void)op::atomic(*rank_, {SENNIT_MAX, SENNIT_UINT64, there, &ticket, nullptr, 1}, {});
     *thread_error() = before;
 }
 
