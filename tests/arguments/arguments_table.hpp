@@ -17,6 +17,7 @@ struct Fixture {
     sennit_gptr gptr;
     sennit_request request;
     sennit_region region;
+    sennit_lock lock;
     sennit_locality_level level;
     sennit_path path;
     sennit_knob knob;
@@ -86,13 +87,17 @@ inline sennit_gptr of_segment(std::uint32_t segment) {
 extern const std::vector<Row> wrong_arguments;
 extern const std::vector<Row> wrong_teams;
 extern const std::vector<Row> wrong_shapes;
-inline const std::vector<Row> *const kWrong[] = {&wrong_arguments, &wrong_teams, &wrong_shapes};
+extern const std::vector<Row> wrong_atomics;  // and locks
+inline const std::vector<Row> *const kWrong[] = {&wrong_arguments, &wrong_teams, &wrong_shapes,
+                                                 &wrong_atomics};
 
 // Calls that need a rank: STATE before init and after finalize, whatever else is wrong.
 extern const std::vector<Row> calls_that_need_a_rank;
 extern const std::vector<Row> teams_that_need_a_rank;
 extern const std::vector<Row> shapes_that_need_a_rank;
+extern const std::vector<Row> atomics_that_need_a_rank;  // and locks
 inline const std::vector<Row> *const kWithoutRank[] = {
-    &calls_that_need_a_rank, &teams_that_need_a_rank, &shapes_that_need_a_rank};
+    &calls_that_need_a_rank, &teams_that_need_a_rank, &shapes_that_need_a_rank,
+    &atomics_that_need_a_rank};
 
 }  // namespace arguments
