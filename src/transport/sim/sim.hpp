@@ -30,9 +30,10 @@ struct Counters {
     std::uint64_t trace_hash;  // of everything that was submitted, moved, completed, broken
     std::uint64_t puts;        // whose data is at the target
     std::uint64_t gets;
-    std::uint64_t events;            // handed to their targets
-    std::uint64_t tasks;             // handed to their targets
-    std::uint64_t lost_answers;      // tasks that were handed over and cancelled all the same
+    std::uint64_t events;  // handed to their targets
+    std::uint64_t tasks;   // handed to their targets
+    std::uint64_t
+        lost_answers;  // tasks that were carried out, and their rail failed before the answer came
     std::uint64_t parts;             // pieces of data moved on their own: more than puts and gets
     std::uint64_t overtakings;       // a put arrived before an earlier one of its pair and rail
     std::uint64_t rail_overtakings;  // the same over different rails

@@ -393,6 +393,8 @@ void World::complete(Flight *flight, sennit_status status) {
 void World::cancel(Flight *flight, sennit_status status) {
     flight->cancelled = true;
     ++counters_.cancelled;
+    // The target has carried it out, and the initiator will never know.
+    if (flight->is_task && flight->parts_left == 0) ++counters_.lost_answers;
     trace(Trace::cancelled, flight->number, static_cast<std::uint64_t>(flight->parts_left), 0);
     complete(flight, status);
 }

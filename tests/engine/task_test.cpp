@@ -1,0 +1,245 @@
+// Tasks: numbers, the window, repetitions, and what a target makes of them. The engine over a fake
+// transport, the target's side called by hand, and both over the path sim with rails that fail.
+#include <numeric>
+
+#include "engine_fixture.hpp"
+#include "job.hpp"
+
+namespace sennit::test {
+namespace {
+
+class TaskTest : public EngineTest {
+  protected:
+    TaskTest() { fake.fake.task_bytes = transport::kMostTaskBytes; }
+
+    sennit_request add_nb(std::uint64_t offset, std::uint64_t value, std::uint64_t *old) {
+        const op::Work work{SENNIT_SUM, SENNIT_UINT64, 8, old};
+        op::Target target = to(1, offset);
+        target.work = &work;
+        sennit_request request{};
+        EXPECT_EQ(op::engine_request(rank(), Direction::execute, target, &value, 8, &request),
+                  SENNIT_OK);
+        return request;
+    }
+};
+
+// Broken by a number that is given twice, or an operand that is read after the call.
+TEST_F(TaskTest, tasks_are_numbered_from_1_and_carry_their_operand) {
+    start();
+    std::uint64_t old[3];
+    for (std::uint64_t i = 0; i < 3; ++i)
+        (void)add_nb(8 * i, i + 5, &old[i]);
+    ASSERT_EQ(fake.seen.size(), 3u);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        const transport::Operation &task = fake.seen[i];
+        EXPECT_EQ(task.kind, transport::Operation::Kind::execute);
+        EXPECT_EQ(task.task.sequence, i + 1);
+        EXPECT_EQ(task.task.count, 1u);
+        EXPECT_EQ(task.task.payload_bytes, 8);
+        EXPECT_EQ(task.task.reply_bytes, 8);
+        EXPECT_EQ(task.bytes, 8u);
+        std::uint64_t operand = 0;
+        std::memcpy(&operand, task.local, sizeof operand);
+        EXPECT_EQ(operand, i + 5);
+        EXPECT_EQ(task.reply, &old[i]);
+    }
+    expect_sound();
+}
+
+// Broken by a window that is not kept: the target would forget answers that may be asked for again.
+TEST_F(TaskTest, no_more_tasks_are_open_than_the_target_remembers) {
+    start();
+    std::uint64_t old = 0;
+    for (std::uint32_t i = 0; i < op::kTaskWindow + 5; ++i)
+        (void)add_nb(0, 1, &old);
+    EXPECT_EQ(fake.seen.size(), op::kTaskWindow);
+    expect_sound();
+    // The window moves when the oldest is over, not when any other is.
+    fake.complete_later(fake.held[3], SENNIT_OK);
+    make_progress(rank());
+    EXPECT_EQ(fake.seen.size(), op::kTaskWindow);
+    fake.complete_later(fake.held[0], SENNIT_OK);
+    make_progress(rank());
+    EXPECT_EQ(fake.seen.size(), op::kTaskWindow + 1);
+    EXPECT_EQ(fake.seen.back().task.sequence, op::kTaskWindow + 1);
+    fake.complete_in_progress = true;
+    for (int i = 0; i < 4; ++i)
+        make_progress(rank());
+    EXPECT_EQ(fake.seen.size(), op::kTaskWindow + 5);
+    expect_sound();
+}
+
+// Broken by a repetition under another number, which the target would carry out again.
+TEST_F(TaskTest, a_task_is_repeated_on_another_rail_under_its_number) {
+    fake.fake.rails = 2;
+    start();
+    std::uint64_t old = 0;
+    const sennit_request request = add_nb(0, 1, &old);
+    (void)add_nb(8, 1, &old);
+    const unsigned rail = fake.seen[0].rail;
+    fake.complete_later(fake.held[0], SENNIT_ERR_FABRIC);
+    make_progress(rank());
+    ASSERT_EQ(fake.seen.size(), 3u);
+    EXPECT_EQ(fake.seen[2].task.sequence, 1u);
+    EXPECT_NE(fake.seen[2].rail, rail);
+    fake.complete_later(fake.held.back(), SENNIT_ERR_FABRIC);
+    make_progress(rank());
+    EXPECT_TRUE(is_done(request, SENNIT_ERR_FABRIC));
+    expect_sound();
+}
+
+// Broken by an accumulate that is cut inside an element, or longer than a task may be.
+TEST_F(TaskTest, a_long_accumulate_goes_in_tasks_of_whole_elements) {
+    fake.fake.task_bytes = 60;  // 56 are a multiple of every element
+    fake.complete_in_progress = true;
+    start();
+    std::vector<std::uint32_t> source(100);
+    std::iota(source.begin(), source.end(), 1u);
+    const op::Work work{SENNIT_SUM, SENNIT_UINT32, 4, nullptr};
+    op::Target target = to(1, 4);
+    target.work = &work;
+    ASSERT_EQ(op::engine_blocking(rank(), Direction::execute, target, source.data(), 400),
+              SENNIT_OK);
+    std::size_t covered = 0;
+    for (const transport::Operation &task : fake.seen) {
+        EXPECT_EQ(task.offset, 4 + covered);
+        EXPECT_LE(task.bytes, 56u);
+        EXPECT_EQ(task.bytes, task.task.count * 4u);
+        EXPECT_EQ(task.local, reinterpret_cast<std::byte *>(source.data()) + covered);
+        EXPECT_EQ(task.task.reply_bytes, 0);
+        covered += task.bytes;
+    }
+    EXPECT_EQ(covered, 400u);
+    expect_sound();
+}
+
+TEST_F(TaskTest, a_path_without_tasks_refuses_atomic_operations) {
+    fake.fake.task_bytes = 0;
+    start();
+    const std::uint64_t one = 1;
+    const op::Work work{SENNIT_SUM, SENNIT_UINT64, 8, nullptr};
+    op::Target target = to(1);
+    target.work = &work;
+    EXPECT_EQ(op::engine_implicit(rank(), Direction::execute, target,
+                                  const_cast<std::uint64_t *>(&one), 8),
+              SENNIT_ERR_UNSUPPORTED);
+    EXPECT_TRUE(fake.seen.empty());
+    expect_sound();
+}
+
+// The target's side, task by task.
+class TargetTest : public TaskTest {
+  protected:
+    sennit_status arrive(std::uint64_t sequence, std::uint64_t value, int from = 1) {
+        transport::Task task{sequence, 1, 8, 8, SENNIT_SUM, SENNIT_UINT64, {}};
+        return arrive(task, value, from);
+    }
+    sennit_status arrive(const transport::Task &task, std::uint64_t value, int from = 1) {
+        return op::engine_execute(
+            &rank(), transport::Arrived{from, &task, reinterpret_cast<std::byte *>(&word), 8,
+                                        reinterpret_cast<const std::byte *>(&value),
+                                        reinterpret_cast<std::byte *>(&reply)});
+    }
+
+    alignas(8) std::uint64_t word = 100;
+    std::uint64_t reply = 0;
+};
+
+// Broken by a repetition that adds again, or that gets the present value for an answer.
+TEST_F(TargetTest, a_repetition_gets_the_first_answer_and_changes_nothing) {
+    start();
+    EXPECT_EQ(arrive(1, 5), SENNIT_OK);
+    EXPECT_EQ(reply, 100u);
+    EXPECT_EQ(arrive(2, 7), SENNIT_OK);
+    EXPECT_EQ(arrive(1, 5), SENNIT_OK);
+    EXPECT_EQ(reply, 100u);
+    EXPECT_EQ(word, 112u);
+    // Another sender has numbers of its own.
+    EXPECT_EQ(arrive(1, 1, 2), SENNIT_OK);
+    EXPECT_EQ(reply, 112u);
+    EXPECT_EQ(word, 113u);
+}
+
+// Broken by a history that is too short, or a late copy that is taken for a new task.
+TEST_F(TargetTest, tasks_of_a_window_are_remembered_in_any_order_and_older_ones_are_refused) {
+    start();
+    for (std::uint64_t number = op::kTaskWindow; number >= 1; --number)
+        EXPECT_EQ(arrive(number, 1), SENNIT_OK);
+    EXPECT_EQ(word, 100u + op::kTaskWindow);
+    for (std::uint64_t number = 1; number <= op::kTaskWindow; ++number)
+        EXPECT_EQ(arrive(number, 1), SENNIT_OK);
+    EXPECT_EQ(word, 100u + op::kTaskWindow);
+    EXPECT_EQ(arrive(op::kTaskWindow + 1, 1), SENNIT_OK);
+    EXPECT_EQ(arrive(1, 1), SENNIT_ERR_FABRIC);
+    EXPECT_EQ(word, 101u + op::kTaskWindow);
+}
+
+// Broken by a check that believes what came over a wire.
+TEST_F(TargetTest, a_task_that_makes_no_sense_is_refused_and_changes_nothing) {
+    start();
+    const transport::Task good{1, 1, 8, 8, SENNIT_SUM, SENNIT_UINT64, {}};
+    const auto spoiled = [&](void (*spoil)(transport::Task &)) {
+        static std::uint64_t number = 0;
+        transport::Task task = good;
+        task.sequence = ++number;
+        spoil(task);
+        return arrive(task, 1);
+    };
+    using Task = transport::Task;
+    EXPECT_EQ(spoiled([](Task &task) { task.sequence = 0; }), SENNIT_ERR_ARG);
+    EXPECT_EQ(spoiled([](Task &task) { task.type = 0; }), SENNIT_ERR_ARG);
+    EXPECT_EQ(spoiled([](Task &task) { task.type = 200; }), SENNIT_ERR_ARG);
+    EXPECT_EQ(spoiled([](Task &task) { task.operation = 0; }), SENNIT_ERR_ARG);
+    EXPECT_EQ(spoiled([](Task &task) { task.operation = SENNIT_LOGICAL_AND; }), SENNIT_ERR_ARG);
+    EXPECT_EQ(spoiled([](Task &task) { task.count = 2; }), SENNIT_ERR_ARG);
+    EXPECT_EQ(spoiled([](Task &task) { task.count = 1u << 29; }), SENNIT_ERR_ARG);
+    EXPECT_EQ(spoiled([](Task &task) { task.payload_bytes = 4; }), SENNIT_ERR_ARG);
+    EXPECT_EQ(spoiled([](Task &task) { task.reply_bytes = 16; }), SENNIT_ERR_ARG);
+    EXPECT_EQ(spoiled([](Task &task) { task.operation = op::kCompareSwap; }), SENNIT_ERR_ARG);
+    transport::Task task = good;
+    task.sequence = 20;
+    EXPECT_EQ(arrive(task, 1, -1), SENNIT_ERR_ARG);
+    EXPECT_EQ(arrive(task, 1, 3), SENNIT_ERR_ARG);
+    EXPECT_EQ(word, 100u);
+}
+
+// Broken by a task that a failed rail lost and that is not repeated, or that was carried out on
+// both rails: with answers that are lost on the way the sum would be too large.
+TEST(tasks_over_sim, additions_are_done_once_although_rails_fail) {
+    std::uint64_t lost = 0;
+    for (int seed = 1; seed <= 60; ++seed) {
+        const std::string paths =
+            "sim:rails=3+order=0+lockstep=1+delay=30+seed=" + std::to_string(seed) +
+            "+fail_rail=0@" + std::to_string(60 + 7 * seed) + "+fail_rail=2@" +
+            std::to_string(200 + 5 * seed);
+        Job job(3, paths);
+        constexpr int kEach = 60;
+        job.run([&](int rank) {
+            sennit_gptr gptr = SENNIT_GPTR_NULL;
+            job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "sennit_alloc");
+            const sennit_gptr word = sennit_gptr_at(gptr, (rank + 1) % 2);
+            std::uint64_t old[kEach];
+            sennit_request requests[kEach];
+            for (int i = 0; i < kEach; ++i)
+                job.expect(sennit_atomic_fetch_add_u64_nb(word, 1, &old[i], &requests[i]),
+                           "fetch_add_nb");
+            job.expect(sennit_waitall(kEach, requests, kLong), "waitall");
+            std::sort(old, old + kEach);
+            if (std::adjacent_find(old, old + kEach) != old + kEach) job.note("a value came twice");
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+            std::uint64_t sum = 0;
+            std::uint64_t both = 0;
+            for (int owner = 0; owner < 2; ++owner) {
+                job.expect(sennit_get(&sum, sennit_gptr_at(gptr, owner), 8), "get");
+                both += sum;
+            }
+            if (both != 3 * kEach) job.note("the sum is " + std::to_string(both));
+        });
+        ASSERT_EQ(job.fault, "") << paths;
+        lost += job.counters.lost_answers;
+    }
+    EXPECT_GT(lost, 0u) << "no answer was lost on its way: the test shows nothing";
+}
+
+}  // namespace
+}  // namespace sennit::test
