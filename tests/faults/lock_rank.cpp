@@ -1,0 +1,268 @@
+// One rank of a job in which a rank dies that holds a lock, waits for it, or is anywhere in
+// between. Started by faults_test.py under `sennit run`; the argument names the scene. A rank for
+// which all went as promised prints "as promised".
+#include <sennit/sennit.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+
+namespace {
+
+[[noreturn]] void fail(const std::string &text) {
+    const sennit_error *error = sennit_last_error();
+    std::fprintf(stderr, "rank %d: %s (last error: %s from %s about %d: %s)\n", sennit_rank(),
+                 text.c_str(), sennit_status_string(error->status), error->operation, error->peer,
+                 error->text);
+    std::exit(1);
+}
+
+void require(bool is_true, const char *text) {
+    if (!is_true) fail(text);
+}
+
+void expect(sennit_status found, sennit_status wanted, const char *what) {
+    if (found != wanted)
+        fail(std::string(what) + " gave " + sennit_status_string(found) + " and not " +
+             sennit_status_string(wanted));
+}
+
+void sleep_ms(int milliseconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+constexpr std::int64_t kLong = 20'000'000'000;
+
+// Words in the memory of a rank that lives; they outlive the others.
+struct Board {
+    std::atomic<std::uint64_t> ready;     // ranks that are where the scene wants them
+    std::atomic<std::uint64_t> inside;    // rank + 1 of who is under the lock
+    std::atomic<std::uint64_t> entered;   // times somebody was
+    std::atomic<std::uint64_t> told;      // times a call said OWNER_DIED
+    std::atomic<std::uint64_t> finished;  // ranks that are done
+    std::atomic<std::uint64_t> left;      // and have read that all are
+    std::uint64_t plain;                  // changed under the lock only
+};
+
+struct Scene {
+    int victim = 0;
+    sennit_lock lock = SENNIT_LOCK_NULL;
+    Board *board = nullptr;
+};
+
+Scene open_scene(int victim) {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    Scene scene;
+    scene.victim = victim < 0 ? sennit_size() - 1 : victim;
+    sennit_gptr segment = SENNIT_GPTR_NULL;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 4096, 0, 0, &segment), SENNIT_OK, "alloc");
+    const int keeper = (scene.victim + 1) % sennit_size();
+    scene.board = static_cast<Board *>(sennit_ptr(sennit_gptr_at(segment, keeper)));
+    require(scene.board != nullptr, "the board is mapped");
+    expect(sennit_lock_create(SENNIT_TEAM_WORLD, &scene.lock), SENNIT_OK, "lock_create");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the first barrier");
+    return scene;
+}
+
+void wait_for(const std::atomic<std::uint64_t> &word, std::uint64_t least) {
+    for (int i = 0; word < least; ++i) {
+        require(i < 20000, "the others come");
+        sleep_ms(1);
+    }
+}
+
+// Survivors do not leave while others still use their memory; whose board it is leaves last.
+void leave(const Scene &scene) {
+    const auto survivors = static_cast<std::uint64_t>(sennit_size()) - 1;
+    ++scene.board->finished;
+    wait_for(scene.board->finished, survivors);
+    ++scene.board->left;
+    if (sennit_rank() == (scene.victim + 1) % sennit_size()) wait_for(scene.board->left, survivors);
+    (void)sennit_finalize();
+}
+
+[[noreturn]] void die() {
+    (void)raise(SIGKILL);
+    std::abort();
+}
+
+// The others queue up behind a holder that dies: one is told, all get the lock.
+void the_holder_dies() {
+    const Scene scene = open_scene(-1);
+    Board &board = *scene.board;
+    const auto others = static_cast<std::uint64_t>(sennit_size()) - 1;
+    if (sennit_rank() == scene.victim) {
+        expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "the victim's acquire");
+        board.plain = 1;
+        ++board.ready;
+        wait_for(board.ready, others + 1);
+        sleep_ms(20);
+        die();
+    }
+    wait_for(board.ready, 1);
+    ++board.ready;
+    const sennit_status status = sennit_lock_acquire(scene.lock, kLong);
+    if (status == SENNIT_ERR_OWNER_DIED) {
+        ++board.told;
+        require(board.plain == 1, "who is told is the first after the dead one");
+        require(std::string(sennit_last_error()->operation) == "sennit_lock_acquire",
+                "the error names the call");
+    } else {
+        expect(status, SENNIT_OK, "an acquire after the death");
+        require(board.told == 1, "somebody was told before");
+    }
+    ++board.plain;
+    sleep_ms(2);
+    expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
+    ++board.entered;
+    wait_for(board.entered, others);
+    require(board.told == 1, "one rank was told");
+    require(board.plain == 1 + others, "one rank at a time was under the lock");
+    leave(scene);
+}
+
+// Nobody waits when the holder dies; who comes later is told, by try or by acquire.
+void the_holder_dies_alone() {
+    const Scene scene = open_scene(-1);
+    Board &board = *scene.board;
+    if (sennit_rank() == scene.victim) {
+        expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "the victim's acquire");
+        ++board.ready;
+        die();
+    }
+    if (sennit_rank() == 0) {
+        wait_for(board.ready, 1);
+        int got = 0;
+        sennit_status status = SENNIT_OK;
+        // The death is seen some milliseconds after it happened.
+        for (int i = 0; got == 0; ++i) {
+            require(i < 5000, "the death is noticed");
+            status = sennit_lock_try(scene.lock, &got);
+            sleep_ms(1);
+        }
+        expect(status, SENNIT_ERR_OWNER_DIED, "the try that got the lock");
+        expect(sennit_lock_try(scene.lock, &got), SENNIT_ERR_STATE, "a try by the holder");
+        expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
+        expect(sennit_lock_acquire(scene.lock, 0), SENNIT_OK, "the status comes once");
+        expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
+        ++board.ready;
+    }
+    wait_for(board.ready, 2);
+    expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "an acquire later");
+    expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
+    leave(scene);
+}
+
+// A rank dies in the queue: it is passed over, and nobody is told anything.
+void a_waiter_dies() {
+    const Scene scene = open_scene(-1);
+    Board &board = *scene.board;
+    if (sennit_rank() == 0) {
+        expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "the first acquire");
+        ++board.ready;
+        wait_for(board.ready, static_cast<std::uint64_t>(sennit_size()));
+        sleep_ms(100);  // the victim has died in the queue meanwhile
+        expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
+        leave(scene);
+        return;
+    }
+    wait_for(board.ready, 1);
+    if (sennit_rank() == scene.victim) {
+        std::thread([] {
+            sleep_ms(30);
+            die();
+        }).detach();
+    }
+    ++board.ready;
+    expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "an acquire");
+    require(sennit_rank() != scene.victim, "the victim had died before");
+    expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
+    leave(scene);
+}
+
+// One round under the lock, if it is got.
+void visit(const Scene &scene, sennit_status status) {
+    Board &board = *scene.board;
+    const std::uint64_t mark = static_cast<std::uint64_t>(sennit_rank()) + 1;
+    const std::uint64_t before = board.inside.exchange(mark);
+    const auto victim_mark = static_cast<std::uint64_t>(scene.victim) + 1;
+    if (status == SENNIT_ERR_OWNER_DIED) {
+        ++board.told;
+        require(before == 0 || before == victim_mark, "only the dead one was inside");
+    } else {
+        expect(status, SENNIT_OK, "an acquire");
+        require(before == 0, "nobody else is under the lock, and no death was hidden");
+    }
+    ++board.plain;
+    if (board.plain % 16 == 0) sched_yield();
+    require(board.inside.exchange(0) == mark, "nobody came in meanwhile");
+    expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
+}
+
+// All ranks come and go with time limits of all lengths; the victim is killed at any moment.
+void any_moment(unsigned seed, int victim) {
+    const Scene scene = open_scene(victim);
+    const bool is_victim = sennit_rank() == scene.victim;
+    std::mt19937_64 random(seed * 1000u + static_cast<unsigned>(sennit_rank()));
+    if (is_victim) {
+        const auto delay = std::chrono::microseconds(random() % 20000);
+        std::thread([delay] {
+            std::this_thread::sleep_for(delay);
+            die();
+        }).detach();
+    }
+    const double end = sennit_wtime() + 0.15;
+    while (is_victim || sennit_wtime() < end) {
+        sennit_status status = SENNIT_OK;
+        int got = 0;
+        const std::uint64_t form = random() % 4;
+        if (form == 0) {
+            status = sennit_lock_try(scene.lock, &got);
+        } else {
+            const std::int64_t limits[] = {0, 2000, 200000, kLong};
+            status = sennit_lock_acquire(scene.lock, limits[form]);
+            got = status == SENNIT_OK || status == SENNIT_ERR_OWNER_DIED ? 1 : 0;
+            if (status == SENNIT_ERR_TIMEOUT) continue;
+        }
+        if (got != 0) {
+            visit(scene, status);
+        } else {
+            expect(status, SENNIT_OK, "a try");
+        }
+    }
+    // Whatever state the victim died in, the lock works.
+    visit(scene, sennit_lock_acquire(scene.lock, kLong));
+    require(scene.board->told <= 1, "a death is told once");
+    leave(scene);
+}
+
+void run(const std::string &what) {
+    if (what == "holder") return the_holder_dies();
+    if (what == "holder_alone") return the_holder_dies_alone();
+    if (what == "waiter") return a_waiter_dies();
+    // any_moment:SEED:VICTIM
+    if (what.rfind("any_moment:", 0) == 0) {
+        const std::size_t colon = what.find(':', 11);
+        return any_moment(static_cast<unsigned>(std::stoul(what.substr(11))),
+                          std::stoi(what.substr(colon + 1)));
+    }
+    fail("there is no scene " + what);
+}
+
+}  // namespace
+
+int main(int count, char **words) {
+    if (count != 2) return 2;
+    (void)alarm(120);
+    run(words[1]);
+    std::printf("as promised\n");
+    return 0;
+}
