@@ -112,22 +112,27 @@ template <class Container>
     // another rank; what a rank did before it changed the word is seen by who saw the change.
     switch (operation) {
         case SENNIT_AND:
+            // SYNC atomic-word: as above.
             if (keep) return word.fetch_and(value, std::memory_order_acq_rel);
             (void)word.fetch_and(value, std::memory_order_acq_rel);
             return value;
         case SENNIT_OR:
+            // SYNC atomic-word: as above.
             if (keep) return word.fetch_or(value, std::memory_order_acq_rel);
             (void)word.fetch_or(value, std::memory_order_acq_rel);
             return value;
         case SENNIT_XOR:
+            // SYNC atomic-word: as above.
             if (keep) return word.fetch_xor(value, std::memory_order_acq_rel);
             (void)word.fetch_xor(value, std::memory_order_acq_rel);
             return value;
         case SENNIT_REPLACE:
+            // SYNC atomic-word: as above; the store has nothing to acquire.
             if (keep) return word.exchange(value, std::memory_order_acq_rel);
             word.store(value, std::memory_order_release);
             return value;
         default:
+            // SYNC atomic-word: as above; the load has nothing to release.
             return word.load(std::memory_order_acquire);
     }
 }

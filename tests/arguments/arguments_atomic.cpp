@@ -125,6 +125,8 @@ sennit_lock no_lock() {
 #define SENNIT_STATES_WORD(T, S) SENNIT_SHAPE_WORD(SENNIT_ROW_STATE, T, S)
 #define SENNIT_STATES_INTEGER(T, S) SENNIT_SHAPE_INTEGER(SENNIT_ROW_STATE, T, S)
 
+static_assert(sizeof(sennit_lock) == 8, "a lock is passed by value");
+
 const std::vector<Row> wrong_atomics = {
     // clang-format off
     SENNIT_ATOMIC_INTEGERS(SENNIT_TARGETS_WORD)

@@ -105,6 +105,22 @@ def barrier():
               {(mpi, 0): ["raw-flags", "raw-counter", "sennit-barrier", f"{mpi}-barrier"]})
 
 
+def atomic():
+    kinds = {("fetch-add", 8): ("raw-xadd", "sennit-fetch-add", ("fetch-and-op", "fetch-and-op-shared")),
+             ("fetch-add-contended", 8): ("raw-xadd", "sennit-fetch-add", ("fetch-and-op", "fetch-and-op-shared")),
+             ("compare-swap", 8): ("raw-cmpxchg", "sennit-compare-swap", ("compare-and-swap-shared",)),
+             ("lock", 8): ("raw-spinlock", "sennit-lock", ("win-lock",)),
+             ("lock-contended", 8): ("raw-spinlock", "sennit-lock", ("win-lock",)),
+             ("accumulate", 64): ("raw-cmpxchg-loop", "sennit-accumulate", ("accumulate", "accumulate-shared"))}
+    for mpi in MPI_OR_NONE:
+        lines = bench("atomic", "--mpi", mpi, "--bytes", "64", *TINY)
+        assert {(line["bench"], line["bytes"]) for line in lines} == set(kinds), lines
+        for (name, size), (raw, own, others) in kinds.items():
+            named = [] if mpi == "none" else [f"{mpi}-{other}" for other in others]
+            check([line for line in lines if line["bench"] == name], name,
+                  {(job_names(mpi), size): [raw, own, *named]})
+
+
 def start():
     lines = bench("start", "--mpi", "all", "-n", "2", "--rounds", "2", "--timeout", "30")
     verbs = {"openmpi": "openmpi-mpirun", "mpich": "mpich-mpiexec"}
@@ -173,7 +189,7 @@ def wrong_words_are_refused():
 
 
 CASES = {"pingpong": pingpong, "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
-         "barrier": barrier, "strided": strided, "cma": cma, "start": start, "memory": memory, "a_job_over_time_is_ended": a_job_over_time_is_ended,
+         "barrier": barrier, "atomic": atomic, "start": start, "memory": memory, "a_job_over_time_is_ended": a_job_over_time_is_ended,
          "an_interrupted_benchmark_leaves_nothing": an_interrupted_benchmark_leaves_nothing,
          "wrong_words_are_refused": wrong_words_are_refused}
 

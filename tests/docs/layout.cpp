@@ -5,6 +5,7 @@
 #include "runtime/card.hpp"
 #include "runtime/control_block.hpp"
 #include "runtime/launch_protocol.hpp"
+#include "team/lock.hpp"
 #include "transport/transport.hpp"
 
 using namespace sennit;
@@ -122,6 +123,40 @@ static void print_pointers_and_entry() {
     FIELD(Entry, mapped_bytes);
     FIELD(Entry, alignment);
     FIELD(Entry, path);
+    FIELD(Entry, actor);
+    FIELD(Entry, unused);
+}
+
+static void print_task() {
+    using transport::Task;
+    STRUCT(Task);
+    FIELD(Task, sequence);
+    FIELD(Task, count);
+    FIELD(Task, payload_bytes);
+    FIELD(Task, reply_bytes);
+    FIELD(Task, operation);
+    FIELD(Task, type);
+    FIELD(Task, unused);
+}
+
+static void print_lock() {
+    using namespace team;
+    STRUCT(LockPiece);
+    FIELD(LockPiece, word);
+    FIELD(LockPiece, tickets);
+    FIELD(LockPiece, grant);
+    FIELD(LockPiece, own);
+    STRUCT(LockLine);
+    FIELD(LockLine, word);
+    FIELD(LockLine, unused);
+    STRUCT(LockOwn);
+    FIELD(LockOwn, magic);
+    FIELD(LockOwn, size);
+    FIELD(LockOwn, rank);
+    FIELD(LockOwn, home);
+    FIELD(LockOwn, busy);
+    FIELD(LockOwn, last_word);
+    FIELD(LockOwn, unused);
 }
 
 int main() {
@@ -135,5 +170,7 @@ int main() {
     print_allocation_layouts();
     print_creation_layouts();
     print_pointers_and_entry();
+    print_task();
+    print_lock();
     return 0;
 }
