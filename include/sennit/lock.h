@@ -31,6 +31,7 @@ typedef struct sennit_lock {
 #endif
 
 /* Make a lock that nobody holds. Collective over the team. Errors: STATE, ARG (team, null), NOMEM,
+ * UNSUPPORTED (some rank reaches memory of the first rank by copies through the kernel only),
  * TIMEOUT, PEER_LOST, OS. */
 sennit_status sennit_lock_create(sennit_team team, sennit_lock *lock);
 

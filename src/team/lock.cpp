@@ -212,6 +212,11 @@ sennit_status held_already() {
 }  // namespace
 
 sennit_status lock_create(Rank &rank, Team &team, sennit_status refused, sennit_lock *lock) {
+    const int home = team.world_ranks[0];
+    if (refused == SENNIT_OK && home != rank.world_rank && rank.peers[home].path == SENNIT_PATH_CMA)
+        refused =
+            fail_peer(SENNIT_ERR_UNSUPPORTED, home, "cma",
+                      "the kernel copies from and to rank %d, and operates on no lock there", home);
     AllocationWish wish;
     wish.bytes = waiting_offset(team.size) + sizeof(std::int32_t) * std::uint64_t{team.size};
     wish.alignment = kLineBytes;

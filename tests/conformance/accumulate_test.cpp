@@ -323,7 +323,7 @@ void Program::compare() {
 
 // Broken by an operator that is wrong for a type, a container that touches its neighbours, a piece
 // that is lost, cut at the wrong place or carried out twice.
-RANK_TEST(atomic, accumulates_do_what_the_sequential_oracle_says, kAnything) {
+RANK_TEST(atomic, accumulates_do_what_the_sequential_oracle_says, kAtomics) {
     const int programs = it.quick ? 2 : 12;
     for (int i = 0; i < programs; ++i) {
         Program program(it);
@@ -333,7 +333,7 @@ RANK_TEST(atomic, accumulates_do_what_the_sequential_oracle_says, kAnything) {
 
 // Broken by elements that are changed in a step which is not atomic: neighbours of all sizes are
 // changed by all ranks at once.
-RANK_TEST(atomic, neighbours_of_all_sizes_do_not_disturb_each_other, kAnything) {
+RANK_TEST(atomic, neighbours_of_all_sizes_do_not_disturb_each_other, kAtomics) {
     const int rounds = it.quick ? 20 : 2000;
     const sennit_gptr segment = it.allocate(64);
     const sennit_gptr there = sennit_gptr_at(segment, 0);
@@ -387,7 +387,7 @@ RANK_TEST(atomic, neighbours_of_all_sizes_do_not_disturb_each_other, kAnything) 
 }
 
 // Broken by a minimum that keeps a NaN, or by unsigned elements compared as signed ones.
-RANK_TEST(atomic, minimum_and_maximum_know_signs_and_prefer_numbers_to_nan, kAnything) {
+RANK_TEST(atomic, minimum_and_maximum_know_signs_and_prefer_numbers_to_nan, kAtomics) {
     const sennit_gptr segment = it.allocate(64);
     const sennit_gptr there = sennit_gptr_at(segment, it.next());
     const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -131,7 +131,7 @@ sennit_gptr next_word(Ranks &it, sennit_gptr segment, std::int64_t offset) {
 }  // namespace
 
 // Broken by a function of the family that does another one's work, or takes another type's width.
-RANK_TEST(atomic, every_operation_on_a_word_does_what_it_says, kAnything) {
+RANK_TEST(atomic, every_operation_on_a_word_does_what_it_says, kAtomics) {
     const sennit_gptr segment = it.allocate(64);
     check_integer<std::int32_t>(it, next_word(it, segment, 4));
     check_integer<std::uint32_t>(it, next_word(it, segment, 12));
@@ -148,7 +148,7 @@ RANK_TEST(atomic, every_operation_on_a_word_does_what_it_says, kAnything) {
 }
 
 // Broken by a request or a flush that forgets the old value or the operation.
-RANK_TEST(atomic, operations_with_requests_and_flush_do_the_same, kAnything) {
+RANK_TEST(atomic, operations_with_requests_and_flush_do_the_same, kAtomics) {
     const sennit_gptr segment = it.allocate(64);
     check_integer_later<std::int32_t>(it, next_word(it, segment, 4));
     check_integer_later<std::uint32_t>(it, next_word(it, segment, 12));
@@ -158,7 +158,7 @@ RANK_TEST(atomic, operations_with_requests_and_flush_do_the_same, kAnything) {
 }
 
 // Broken by an add that is no single step, is done twice, or not at all.
-RANK_TEST(atomic, what_fetch_add_returns_to_all_ranks_is_a_permutation, kAnything) {
+RANK_TEST(atomic, what_fetch_add_returns_to_all_ranks_is_a_permutation, kAtomics) {
     const int each = it.quick ? 60 : 2000;
     const sennit_gptr segment = it.allocate(64);
     const sennit_gptr counter = sennit_gptr_at(segment, it.size - 1);
@@ -192,7 +192,7 @@ RANK_TEST(atomic, what_fetch_add_returns_to_all_ranks_is_a_permutation, kAnythin
 }
 
 // Broken by a compare_swap with two winners.
-RANK_TEST(atomic, one_rank_wins_each_compare_swap, kAnything) {
+RANK_TEST(atomic, one_rank_wins_each_compare_swap, kAtomics) {
     const int rounds = it.quick ? 10 : 200;
     const sennit_gptr segment = it.allocate(8 * static_cast<std::size_t>(rounds));
     int won = 0;
@@ -215,7 +215,7 @@ RANK_TEST(atomic, one_rank_wins_each_compare_swap, kAnything) {
 }
 
 // Broken by an atomic operation that does not release what came before, or does not acquire.
-RANK_TEST(atomic, who_sees_the_flag_sees_what_was_put_before, kTwoRanks) {
+RANK_TEST(atomic, who_sees_the_flag_sees_what_was_put_before, kAtomics | kTwoRanks) {
     const int rounds = it.quick ? 5 : 100;
     const sennit_gptr segment = it.allocate(4096);
     const sennit_gptr there = sennit_gptr_at(segment, it.next());
@@ -244,7 +244,7 @@ RANK_TEST(atomic, who_sees_the_flag_sees_what_was_put_before, kTwoRanks) {
 }
 
 // Broken by a fence that takes atomic operations for reads.
-RANK_TEST(atomic, fence_orders_operations_that_change_a_word, kAnything) {
+RANK_TEST(atomic, fence_orders_operations_that_change_a_word, kAtomics) {
     const int rounds = it.quick ? 10 : 100;
     const sennit_gptr segment = it.allocate(64);
     const sennit_gptr there = sennit_gptr_at(segment, it.next());
@@ -268,7 +268,7 @@ RANK_TEST(atomic, fence_orders_operations_that_change_a_word, kAnything) {
 }
 
 // Broken by an alignment that is looked at in the wrong place, or too late.
-RANK_TEST(atomic, words_that_are_not_aligned_or_leave_the_segment_are_refused, kAnything) {
+RANK_TEST(atomic, words_that_are_not_aligned_or_leave_the_segment_are_refused, kAtomics) {
     const sennit_gptr segment = it.allocate(64);
     const sennit_gptr there = sennit_gptr_at(segment, it.next());
     std::int64_t old = 77;
@@ -292,4 +292,33 @@ RANK_TEST(atomic, words_that_are_not_aligned_or_leave_the_segment_are_refused, k
         it.equal(word, 0u);
     it.barrier();
     it.free(segment);
+}
+
+// Broken by an atomic operation on private memory that is done by copies, which others overtake.
+RANK_TEST(atomic, registered_memory_is_operated_on_or_refused_and_never_copied, kAnything) {
+    alignas(64) std::int64_t words[8] = {};
+    sennit_region mine = SENNIT_REGION_NULL;
+    std::vector<sennit_region> regions(static_cast<std::size_t>(it.size));
+    it.ok(sennit_register(words, sizeof words, 0, &mine));
+    const sennit_status attached = sennit_region_attach(SENNIT_TEAM_WORLD, mine, regions.data());
+    if (attached != SENNIT_OK) it.is(attached, SENNIT_ERR_UNSUPPORTED);
+    if (attached == SENNIT_OK) {
+        const sennit_gptr there = regions[static_cast<std::size_t>(it.next())].gptr;
+        sennit_path path = SENNIT_PATH_NONE;
+        it.ok(sennit_peer_path(it.next(), &path));
+        const bool possible = sennit_ptr(there) != nullptr || path == SENNIT_PATH_SIM;
+        std::int64_t old = -1;
+        it.is(sennit_atomic_fetch_add_i64(there, 7, &old),
+              possible ? SENNIT_OK : SENNIT_ERR_UNSUPPORTED);
+        it.equal(old, possible ? 0 : -1);
+        it.is(sennit_accumulate(there, &old, 1, SENNIT_INT64, SENNIT_SUM),
+              possible ? SENNIT_OK : SENNIT_ERR_UNSUPPORTED);
+        it.barrier();
+        it.ok(sennit_get(&old, regions[static_cast<std::size_t>(it.rank)].gptr, 8));
+        sennit_path from = SENNIT_PATH_NONE;
+        it.ok(sennit_peer_path(it.previous(), &from));
+        if (possible && from == path) it.equal(old, 7);
+    }
+    it.barrier();
+    it.ok(sennit_deregister(mine));
 }

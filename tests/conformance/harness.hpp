@@ -60,7 +60,8 @@ enum Needs : unsigned {
     kFreeThreads = 32,  // waits outside Sennit, which a simulated network in lockstep can not bear
     kOnce = 64,         // long, and hardly different with another seed: runs with the first only
     kFences = 128,  // orders loads and stores by fences, which the thread sanitizer has no idea of
-    kOnlyNamed = 256  // very long: runs only when its group or the test itself is asked for
+    kOnlyNamed = 256,  // very long: runs only when its group or the test itself is asked for
+    kAtomics = 512     // memory of every rank can be operated on: not by copies of the kernel alone
 };
 
 // One rank in one test.

@@ -25,7 +25,7 @@ void increment(Ranks &it, sennit_gptr word) {
 }  // namespace
 
 // Broken by two ranks inside at a time, by a lost wake-up, or by a release before what was put.
-RANK_TEST(lock, one_rank_at_a_time_and_each_sees_what_the_one_before_did, kAnything) {
+RANK_TEST(lock, one_rank_at_a_time_and_each_sees_what_the_one_before_did, kAtomics) {
     const int rounds = it.quick ? 8 : 300;
     const sennit_gptr segment = it.allocate(64);
     const sennit_gptr word = sennit_gptr_at(segment, it.size - 1);
@@ -46,7 +46,7 @@ RANK_TEST(lock, one_rank_at_a_time_and_each_sees_what_the_one_before_did, kAnyth
 
 // Broken by a place in the queue that is given up and granted at the same moment, or by tickets
 // that stay behind.
-RANK_TEST(lock, random_programs_of_acquire_try_and_time_limits_exclude_each_other, kAnything) {
+RANK_TEST(lock, random_programs_of_acquire_try_and_time_limits_exclude_each_other, kAtomics) {
     const int rounds = it.quick ? 12 : 400;
     const sennit_gptr segment = it.allocate(128);
     const sennit_lock locks[2] = {make_lock(it), make_lock(it)};
@@ -95,7 +95,7 @@ RANK_TEST(lock, random_programs_of_acquire_try_and_time_limits_exclude_each_othe
 }
 
 // Broken by a queue that is not one: the ranks queue up in a known order while the lock is held.
-RANK_TEST(lock, who_came_first_is_served_first, kTwoRanks | kFreeThreads | kOnce) {
+RANK_TEST(lock, who_came_first_is_served_first, kAtomics | kTwoRanks | kFreeThreads | kOnce) {
     const sennit_gptr segment = it.allocate(64);
     const sennit_gptr served = sennit_gptr_at(segment, 0);
     const sennit_lock lock = make_lock(it);
@@ -131,7 +131,7 @@ RANK_TEST(lock, who_came_first_is_served_first, kTwoRanks | kFreeThreads | kOnce
 }
 
 // Broken by a time limit that is not kept, or a try that waits.
-RANK_TEST(lock, a_lock_that_is_held_is_not_given, kTwoRanks) {
+RANK_TEST(lock, a_lock_that_is_held_is_not_given, kAtomics | kTwoRanks) {
     const sennit_lock lock = make_lock(it);
     if (it.rank == 0) it.ok(sennit_lock_acquire(lock, kLong));
     it.barrier();
@@ -176,4 +176,17 @@ RANK_TEST(lock, what_is_no_lock_is_refused, kAnything) {
         it.is(sennit_lock_destroy(lock), SENNIT_ERR_ARG);
     }
     it.free(segment);
+}
+
+// Broken by a lock that some ranks can use and others can not.
+RANK_TEST(lock, where_only_the_kernel_copies_no_rank_gets_a_lock, kTwoRanks) {
+    sennit_path path = SENNIT_PATH_NONE;
+    it.ok(sennit_peer_path(it.rank == 0 ? 1 : 0, &path));
+    bool by_kernel = false;
+    for (const sennit_path theirs : it.tell_all(path))
+        by_kernel = by_kernel || theirs == SENNIT_PATH_CMA;
+    if (!by_kernel) return;
+    sennit_lock lock = SENNIT_LOCK_NULL;
+    it.is(sennit_lock_create(SENNIT_TEAM_WORLD, &lock), SENNIT_ERR_UNSUPPORTED);
+    it.equal(lock.segment, 0u);
 }
