@@ -72,13 +72,9 @@ bool all_load_store(int size) {
     return size == 1 || !(paths_have("sim") || paths_have("cma"));
 }
 
-// Is the memory of some rank copied by the kernel only?
-bool some_by_kernel(int size) {
-    for (int peer = 0; peer < size; ++peer) {
-        sennit_path path = SENNIT_PATH_NONE;
-        if (sennit_peer_path(peer, &path) == SENNIT_OK && path == SENNIT_PATH_CMA) return true;
-    }
-    return false;
+// Is the memory of other ranks copied by the kernel only?
+bool by_kernel_only(int size) {
+    return size > 1 && paths_have("cma");
 }
 
 bool fits(const Test &test, int size, std::uint64_t seed) {
@@ -87,7 +83,7 @@ bool fits(const Test &test, int size, std::uint64_t seed) {
     const bool sim = paths_have("sim");
     if ((test.needs & kTwoRanks) != 0 && size < 2) return false;
     if ((test.needs & kLoadStore) != 0 && !all_load_store(size)) return false;
-    if ((test.needs & kAtomics) != 0 && some_by_kernel(size)) return false;
+    if ((test.needs & kAtomics) != 0 && by_kernel_only(size)) return false;
     if ((test.needs & kProcesses) != 0 && threads) return false;
     if ((test.needs & kFences) != 0 && !sim && under_thread_sanitizer()) return false;
     if ((test.needs & kThreads) != 0 && !threads) return false;
