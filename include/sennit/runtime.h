@@ -70,7 +70,8 @@ typedef struct sennit_options {
  *
  * Errors: ARG (options malformed), BOOTSTRAP (launcher failed; ranks that differ in size or in
  * Sennit's version; a launcher that started many ranks of which each sees only itself), NOMEM, OS,
- * TIMEOUT, STATE (in a forked child). After an error the caller is no rank. */
+ * TIMEOUT, PEER_LOST (a rank ended before it was ready), STATE (in a forked child). After an error
+ * the caller is no rank. */
 sennit_status sennit_init(const sennit_options *options);
 
 /* Leave. Collective; the last counted call completes what is outstanding, meets the other ranks for

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that the documents name things that exist: links, files, functions, knobs, make targets, subcommands.
+"""Checks that the documents name things that exist: links, files, functions, knobs, make targets, subcommands; and
+that the models name files that exist, and functions in them.
 
     tests/docs/names_test.py PROJECT
 
@@ -79,12 +80,31 @@ def wrong_in(page, names):
             yield f"make {target}"
 
 
+def wrong_in_model(model, names):
+    """The comment at the head of a model names what it is a model of: (FILE: function(), ...)."""
+    with open(os.path.join(names.project, model), encoding="utf-8") as file:
+        head = file.read().split("*/", 1)[0]
+    for path in re.findall(r"\bsrc/[\w./]+\.(?:cpp|hpp|c|h)\b", head):
+        if path not in names.files:
+            yield f"file {path}"
+    for path, functions in re.findall(r"\((src/[\w./]+):([^:)]*(?:\(\)[^:)]*)+)\)", head):
+        if path not in names.files:
+            continue
+        with open(os.path.join(names.project, path), encoding="utf-8") as file:
+            text = file.read()
+        for function in re.findall(r"(\w+)\(\)", functions):
+            if not re.search(rf"\b{function}\(", text):
+                yield f"{path}: {function}()"
+
+
 def main():
     names = Names(sys.argv[1])
     pages = [name for name in names.files if name.endswith(".md") and "/decisions/" not in name]
     wrong = [f"{page}: {what} does not exist" for page in sorted(pages) for what in wrong_in(page, names)]
-    print("\n".join(wrong) or f"{len(pages)} pages name what exists")
-    return 1 if wrong or not pages else 0
+    models = [name for name in names.files if name.endswith(".pml")]
+    wrong += [f"{model}: {what} does not exist" for model in sorted(models) for what in wrong_in_model(model, names)]
+    print("\n".join(wrong) or f"{len(pages)} pages and {len(models)} models name what exists")
+    return 1 if wrong or not pages or not models else 0
 
 
 if __name__ == "__main__":
