@@ -1,6 +1,6 @@
 // The contract of a transport: everything a path needs to know, and nothing else. A new path is one
 // folder that implements this class, one line in registry.cpp and one in the build list; template/
-// is the smallest that passes the conformance suite. CONTRIBUTING.md walks through it.
+// is the smallest, put through random programs by its own test. CONTRIBUTING.md walks through it.
 //
 // Three kinds. A load/store transport (traits().load_store) turns a peer's segment into a pointer
 // in attach(); put and get never come here. A message transport executes operations that the op
