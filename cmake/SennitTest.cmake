@@ -16,8 +16,9 @@
 #                       [TIMEOUT seconds] [NOT_UNDER sanitizer...])
 #       the same under the launcher of that MPI
 #   sennit_add_script_test(NAME name COMMAND word... [LABELS ...] [TIMEOUT seconds] [PROCESSORS n]
-#                          [NOT_UNDER sanitizer...])
-#       anything else
+#                          [WATCH sennit|mpi] [NOT_UNDER sanitizer...])
+#       anything else; with WATCH it fails too when something is left behind (mpi: an MPI takes part, whose
+#       own files do not count)
 # LABELS defaults to quick, TIMEOUT to 60 s. NOT_UNDER address or thread leaves the test out of that tree.
 if(NOT SENNIT_BUILD_TESTS)
     return()
@@ -132,6 +133,23 @@ function(sennit_add_unit_test)
             SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED})
 endfunction()
 
+# Sets `out` to the words that stand before a command so that its test fails when processes, files or
+# sockets are left of it. `kind` is sennit or mpi; the command is ended after `timeout` seconds.
+function(sennit_test_watch out kind timeout)
+    set(${out} "" PARENT_SCOPE)
+    if(NOT SENNIT_HAVE_PYTHON)
+        return()
+    endif()
+    set(words "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tests/support/leftovers.py" --timeout ${timeout})
+    if(kind STREQUAL "mpi")
+        # The launchers' own helpers take their time.
+        list(APPEND words --within 5 --mpi)
+    else()
+        list(APPEND words --within 2)
+    endif()
+    set(${out} ${words} -- PARENT_SCOPE)
+endfunction()
+
 function(sennit_add_rank_test)
     cmake_parse_arguments(ARG "" "NAME;PROGRAM;TIMEOUT"
         "ARGS;RANKS;PATHS;LABELS;QUICK_RANKS;RUN_ARGS;ENVIRONMENT;NOT_UNDER" ${ARGN})
@@ -148,11 +166,7 @@ function(sennit_add_rank_test)
         set(ARG_PATHS default)
     endif()
     math(EXPR outer "${ARG_TIMEOUT} + 15")
-    # Fails the test when processes, files or sockets are left of it.
-    set(watch "")
-    if(SENNIT_HAVE_PYTHON)
-        set(watch "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tests/support/leftovers.py" --within 2 --)
-    endif()
+    sennit_test_watch(watch sennit ${outer})
     foreach(path IN LISTS ARG_PATHS)
         foreach(ranks IN LISTS ARG_RANKS)
             set(name "${ARG_NAME}.${path}.${ranks}")
@@ -181,21 +195,28 @@ function(sennit_add_mpi_test)
     sennit_test_defaults()
     set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
         OMPI_MCA_rmaps_base_oversubscribe=1)
+    math(EXPR outer "${ARG_TIMEOUT} + 15")
+    sennit_test_watch(watch mpi ${ARG_TIMEOUT})
     foreach(ranks IN LISTS ARG_RANKS)
         set(name "${ARG_NAME}.${ARG_MPI}.${ranks}")
-        add_test(NAME ${name} COMMAND ${SENNIT_TEST_PREFIX} "${SENNIT_LAUNCH_${mpi}}" -n ${ranks}
+        add_test(NAME ${name} COMMAND ${watch} ${SENNIT_TEST_PREFIX} "${SENNIT_LAUNCH_${mpi}}" -n ${ranks}
             $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGS})
-        sennit_test_properties(${name} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ranks} "${environment}")
+        sennit_test_properties(${name} "${ARG_LABELS}" ${outer} ${ranks} "${environment}")
     endforeach()
 endfunction()
 
 function(sennit_add_script_test)
-    cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS" "COMMAND;LABELS;NOT_UNDER" ${ARGN})
+    cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS;WATCH" "COMMAND;LABELS;NOT_UNDER" ${ARGN})
     sennit_test_left_out(left_out "${ARG_NOT_UNDER}")
     if(left_out)
         return()
     endif()
     sennit_test_defaults()
-    add_test(NAME ${ARG_NAME} COMMAND ${ARG_COMMAND})
+    set(watch "")
+    if(ARG_WATCH)
+        sennit_test_watch(watch ${ARG_WATCH} ${ARG_TIMEOUT})
+        math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} + 15")
+    endif()
+    add_test(NAME ${ARG_NAME} COMMAND ${watch} ${ARG_COMMAND})
     sennit_test_properties(${ARG_NAME} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_PROCESSORS} "")
 endfunction()
