@@ -30,11 +30,11 @@ std::int64_t ranks_of(const Report &report) {
 std::string table_of(const Report &report) {
     std::string text = fmt::format(
         "heat3d, {}\n"
-        "  {} cells on {} ranks ({}), neighbours' cells: {}\n"
+        "  {} cells on {} {} ({}), neighbours' cells: {}\n"
         "  {} steps of {:.4g} s, residual {:.4g} K{}\n",
-        report.program, text_of(report.cells), ranks_of(report), text_of(report.ranks_grid),
-        report.layers, report.steps, report.time_step_s, report.residual,
-        report.converged ? ", converged" : "");
+        report.program, text_of(report.cells), ranks_of(report),
+        ranks_of(report) == 1 ? "rank" : "ranks", text_of(report.ranks_grid), report.layers,
+        report.steps, report.time_step_s, report.residual, report.converged ? ", converged" : "");
     auto out = std::back_inserter(text);
     if (report.steady_state_known) {
         fmt::format_to(out, "  largest distance from the exact steady state {:.4g} K\n",

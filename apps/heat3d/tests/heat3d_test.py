@@ -144,6 +144,23 @@ def it_stops_at_the_residual_or_the_count(setup):
 
 
 @test
+def the_example_of_a_settings_file_is_solved(setup):
+    """Breaks when the file that the README starts is not there, has a name or a value that is none, or flags in a file
+    are not understood as the README says."""
+    example = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hot-plate.ini")
+    with tempfile.TemporaryDirectory() as folder:
+        out, quiet = os.path.join(folder, "out"), os.path.join(folder, "quiet.ini")
+        with open(quiet, "w", encoding="ascii") as file:
+            file.write("no-output = true\nsize = 8,8,8\nmax-steps = 2\nquiet = on\n")
+        for name in setup.starts:
+            result = setup.solve(name, 2, ["--config", example, "--size", "16,16,4", "--output", out])
+            need(result["converged"] and result["largest_error"] < 0.1, f"{name}: {result}")
+            need(fields.read_both(out)[0] == (16, 16, 4), f"{name}: the command line does not win")
+            setup.solve(name, 2, ["--config", quiet])
+            need(sorted(os.listdir(folder)) == ["out", "quiet.ini"], f"{name}: left {os.listdir(folder)}")
+
+
+@test
 def bad_input_ends_every_rank_with_a_reason(setup):
     """Breaks when a rank goes on, waits for others, or ends with 0; or when the message does not name the cause."""
     with tempfile.TemporaryDirectory() as folder:
