@@ -42,8 +42,15 @@ sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std:
                        std::byte **address);
 void file_unmap(std::byte *address, std::uint64_t bytes);
 
+// Where the kernel says what memory there is.
+struct LimitPlaces {
+    const char *meminfo = "/proc/meminfo";
+    const char *own_groups = "/proc/self/cgroup";
+    const char *groups = "/sys/fs/cgroup";
+};
+
 // Could the machine and the job's control group hold `bytes` in an otherwise empty machine
 // (`now` false), or with what is in use now? Errors: NOMEM, naming the limit.
-sennit_status memory_check(std::uint64_t bytes, bool now);
+sennit_status memory_check(std::uint64_t bytes, bool now, const LimitPlaces &places = {});
 
 }  // namespace sennit::memory

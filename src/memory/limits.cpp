@@ -53,12 +53,25 @@ void narrow(Group *group, const char *folder, const char *limit_file, const char
     group->used = used == kNoLimit ? 0 : used;
 }
 
+// The groups on the way from `path` to `root`, that included.
+void narrow_upwards(Group *group, const char *root, const char *path, bool second) {
+    char folder[400];
+    (void)std::snprintf(folder, sizeof folder, "%.99s%.300s", root, path);
+    for (;;) {
+        narrow(group, folder, second ? "memory.max" : "memory.limit_in_bytes",
+               second ? "memory.current" : "memory.usage_in_bytes");
+        char *slash = std::strrchr(folder, '/');
+        if (slash == nullptr || std::strlen(folder) <= std::strlen(root)) return;
+        *slash = '\0';
+    }
+}
+
 // The tightest limit on the way from this process's group to the root, and inside a container,
 // where the group's own path is not visible, the one at the mount point.
-Group control_group() {
+Group control_group(const LimitPlaces &places) {
     Group group;
     char text[4096];
-    if (!read_text("/proc/self/cgroup", text, sizeof text)) return group;
+    if (!read_text(places.own_groups, text, sizeof text)) return group;
     char *rest = nullptr;
     for (char *line = strtok_r(text, "\n", &rest); line != nullptr;
          line = strtok_r(nullptr, "\n", &rest)) {
@@ -66,25 +79,18 @@ Group control_group() {
         const char *path = second ? line + 3 : std::strstr(line, ":memory:");
         if (path == nullptr) continue;
         if (!second) path += std::strlen(":memory:");
-        const char *root = second ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-        char folder[400];
-        (void)std::snprintf(folder, sizeof folder, "%s%.300s", root, path);
-        for (;;) {
-            narrow(&group, folder, second ? "memory.max" : "memory.limit_in_bytes",
-                   second ? "memory.current" : "memory.usage_in_bytes");
-            char *slash = std::strrchr(folder, '/');
-            if (slash == nullptr || std::strlen(folder) <= std::strlen(root)) break;
-            *slash = '\0';
-        }
+        char root[100];
+        (void)std::snprintf(root, sizeof root, second ? "%s" : "%s/memory", places.groups);
+        narrow_upwards(&group, root, path, second);
     }
     return group;
 }
 
 }  // namespace
 
-sennit_status memory_check(std::uint64_t bytes, bool now) {
+sennit_status memory_check(std::uint64_t bytes, bool now, const LimitPlaces &places) {
     char text[4096];
-    if (read_text("/proc/meminfo", text, sizeof text)) {
+    if (read_text(places.meminfo, text, sizeof text)) {
         const std::uint64_t total = meminfo(text, "MemTotal:") + meminfo(text, "SwapTotal:");
         const std::uint64_t available = meminfo(text, "MemAvailable:") + meminfo(text, "SwapFree:");
         const std::uint64_t bound = now ? available : total;
@@ -93,7 +99,7 @@ sennit_status memory_check(std::uint64_t bytes, bool now) {
                         static_cast<unsigned long long>(bytes), now ? "has only" : "is built with",
                         static_cast<unsigned long long>(bound));
     }
-    const Group group = control_group();
+    const Group group = control_group(places);
     if (group.limit == kNoLimit) return SENNIT_OK;
     const std::uint64_t used = now ? group.used : 0;
     const std::uint64_t left = used < group.limit ? group.limit - used : 0;
