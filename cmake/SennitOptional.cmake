@@ -6,19 +6,27 @@
 #   sennit::pmix                             headers alone: the library is opened at run time
 #   SENNIT_HAVE_PMIX, SENNIT_HAVE_LIBFABRIC, SENNIT_HAVE_FORTRAN, SENNIT_HAVE_PYTHON
 #   SENNIT_MPIS                              names of the MPIs found: openmpi, mpich
-#   SENNIT_OPTIONAL_LINES                    the report, also compiled into the library
+#   SENNIT_OPTIONAL_LINES                    the report
+#   SENNIT_OPTIONAL_FOUND                    names and versions of those found, compiled into the library
 find_package(PkgConfig REQUIRED)
 
 set(SENNIT_MPICC_OPENMPI "" CACHE FILEPATH "Open MPI's C compiler wrapper; empty: look for it")
 set(SENNIT_MPICC_MPICH "" CACHE FILEPATH "MPICH's C compiler wrapper; empty: look for it")
 set(SENNIT_OPTIONAL_LINES "")
+set(SENNIT_OPTIONAL_FOUND "")
 set(SENNIT_MPIS "")
 
 function(sennit_note part text)
     string(LENGTH "${part}" length)
     math(EXPR missing "10 - ${length}")
     string(REPEAT " " ${missing} padding)
-    set(SENNIT_OPTIONAL_LINES "${SENNIT_OPTIONAL_LINES}${part}${padding}${text}\n" PARENT_SCOPE)
+    set(SENNIT_OPTIONAL_LINES "${SENNIT_OPTIONAL_LINES}${part}${padding}${text}\n")
+    if(NOT text MATCHES "^not found")
+        string(REGEX MATCH "^[0-9][^, ]*" version "${text}")
+        string(STRIP "${part} ${version}" found)
+        string(APPEND SENNIT_OPTIONAL_FOUND ", ${found}")
+    endif()
+    return(PROPAGATE SENNIT_OPTIONAL_LINES SENNIT_OPTIONAL_FOUND)
 endfunction()
 
 function(sennit_report_optional)
@@ -91,7 +99,7 @@ function(sennit_find_openmpi)
         list(APPEND SENNIT_MPIS openmpi)
         sennit_note("Open MPI" "${version}, ${wrapper}, started by ${SENNIT_LAUNCH_OPENMPI}")
     endif()
-    return(PROPAGATE SENNIT_MPIS SENNIT_OPTIONAL_LINES)
+    return(PROPAGATE SENNIT_MPIS SENNIT_OPTIONAL_LINES SENNIT_OPTIONAL_FOUND)
 endfunction()
 
 function(sennit_find_mpich)
@@ -114,7 +122,7 @@ function(sennit_find_mpich)
         list(APPEND SENNIT_MPIS mpich)
         sennit_note("MPICH" "${version}, ${wrapper}, started by ${SENNIT_LAUNCH_MPICH}")
     endif()
-    return(PROPAGATE SENNIT_MPIS SENNIT_OPTIONAL_LINES)
+    return(PROPAGATE SENNIT_MPIS SENNIT_OPTIONAL_LINES SENNIT_OPTIONAL_FOUND)
 endfunction()
 
 sennit_find_openmpi()
@@ -163,4 +171,8 @@ endif()
 set(SENNIT_SANITIZE_NAME "none")
 if(SENNIT_SANITIZE)
     set(SENNIT_SANITIZE_NAME "${SENNIT_SANITIZE}")
+endif()
+
+if(SENNIT_OPTIONAL_FOUND)
+    string(REGEX REPLACE "^, " "; found: " SENNIT_OPTIONAL_FOUND "${SENNIT_OPTIONAL_FOUND}")
 endif()

@@ -4,7 +4,6 @@
 
 namespace sennit {
 
-// `optional_parts` has one line for each part that is not needed: its name, and found or why not.
 struct BuildInfo {
     const char *version;      // "0.1.0"
     const char *build_type;   // "Release"
@@ -12,8 +11,7 @@ struct BuildInfo {
     const char *compiler;     // "GNU 12.2.0"
     const char *system;       // "Linux-x86_64"
     const char *sanitizers;   // "address,undefined", or "none"
-    const char *description;  // the above in one line
-    const char *optional_parts;
+    const char *description;  // the above in one line, and which optional parts were found
 };
 
 const BuildInfo &build_info();

@@ -33,6 +33,17 @@ def json_says_the_same_for_programs(launcher):
     equal(report["topology"]["cpus"] >= len(os.sched_getaffinity(0)), True)
 
 
+def the_build_line_names_the_optional_parts_that_were_found(launcher):
+    line = json.loads(_info(launcher, "--json"))["build"]["description"]
+    contains(line, "; found: ")
+    parts = line.split("; found: ", 1)[1].split(", ")
+    assert any(part.startswith("Python 3.") for part in parts), line  # this test was added because it is there
+    for part, needs in (("Open MPI", "mpicc.openmpi"), ("MPICH", "mpicc.mpich")):
+        if shutil.which(needs):
+            assert any(found.startswith(part + " ") for found in parts), line
+    contains(_info(launcher), line)
+
+
 def knobs_show_what_is_set(launcher):
     knobs = {knob["name"]: knob for knob in json.loads(_info(launcher, "--knobs", "--json",
                                                              env={"SENNIT_INIT_TIMEOUT": "7"}))["knobs"]}
