@@ -91,3 +91,8 @@ endfunction()
 function(sennit_program_flags target)
     target_compile_options(${target} PRIVATE ${SENNIT_WARNINGS})
 endfunction()
+
+# A static library that only parts of this build link: apart from the libraries that users link.
+function(sennit_internal_archive target)
+    set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/internal")
+endfunction()
