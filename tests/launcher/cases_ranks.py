@@ -1,8 +1,6 @@
 """What a rank is given: environment, CPUs, and the bootstrap through the launcher."""
 import os
 import shutil
-import statistics
-import time
 
 from launcher_test import contains, equal, skip
 
@@ -212,12 +210,7 @@ def the_innermost_launcher_wins_under_mpirun(launcher):
     equal((result.returncode, result.stdout), (0, "none 2\n" * 4))
 
 
-def starting_and_ending_64_ranks_takes(launcher):
-    for ranks in (2, 16, 64):
-        times = []
-        for _ in range(5):
-            start = time.monotonic()
-            result = launcher.run(ranks, launcher.rank_program, "exchange", 1, 64, 2)
-            times.append(1e3 * (time.monotonic() - start))
-            equal((result.returncode, result.stderr), (0, ""))
-        print(f"{ranks} ranks: median {statistics.median(times):.1f} ms, best {min(times):.1f} ms")
+def sixty_four_ranks_start_exchange_and_end_again_and_again(launcher):
+    for _ in range(5):
+        result = launcher.run(64, launcher.rank_program, "exchange", 1, 64, 2)
+        equal((result.returncode, result.stderr), (0, ""))
