@@ -49,7 +49,7 @@ typedef struct sennit_knob {
     const char *default_value; /* as text */
     const char *unit;          /* "" if none */
     const char *help;          /* one sentence */
-    int is_set;                /* 1 if the environment sets it */
+    int is_set;                /* 1 if the environment sets it, to more than nothing */
     char value[128];           /* in force now, as text */
 } sennit_knob;
 

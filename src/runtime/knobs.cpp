@@ -71,6 +71,21 @@ bool set_field(Type type, void *field, const char *value) {
     return false;
 }
 
+// What a value of the type looks like, for the message about one that does not.
+const char *wanted(Type type) {
+    switch (type) {
+        case Type::text:
+            return "a text of less than 128 characters";
+        case Type::seconds:
+            return "a number of seconds, such as 60 or 0.5";
+        case Type::boolean:
+            return "1 or 0";
+        case Type::integer:
+            return "a whole number";
+    }
+    return "";
+}
+
 struct Row {
     const char *name;
     Type type;
@@ -92,6 +107,12 @@ static_assert(kRowCount <= 40);
 
 // Variables of the same prefix that Sennit's own programs hand to ranks; they are no settings.
 const char *const kInternal[] = {"SENNIT_RANK", "SENNIT_SIZE", "SENNIT_CONTROL_FD", "SENNIT_JOB"};
+
+// What the environment says; null also where it is empty, which is how shells unset.
+const char *setting(const Row &row) {
+    const char *value = std::getenv(row.name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
 
 void *field_of(Knobs *values, const Row &row) {
     return reinterpret_cast<char *>(values) + row.offset;
@@ -159,7 +180,7 @@ std::size_t knob_count() {
 void knob_describe(std::size_t index, sennit_knob *knob) {
     const Row &row = kRows[index];
     *knob = sennit_knob{row.name, row.type_name, row.initial,
-                        row.unit, row.help,      std::getenv(row.name) != nullptr ? 1 : 0,
+                        row.unit, row.help,      setting(row) != nullptr ? 1 : 0,
                         {}};
     value_text(row, knob->value, sizeof knob->value);
 }
@@ -171,17 +192,17 @@ const Knobs &knobs() {
 sennit_status knobs_read() {
     Knobs values = defaults();
     for (const Row &row : kRows) {
-        const char *value = std::getenv(row.name);
+        const char *value = setting(row);
         if (value == nullptr) continue;
         if (!set_field(row.type, field_of(&values, row), value))
-            return fail(SENNIT_ERR_ARG, "%s=%.64s is not a value of type %s", row.name, value,
-                        row.type_name);
+            return fail(SENNIT_ERR_ARG, "%s=%.64s is not %s", row.name, value, wanted(row.type));
     }
     sennit_log_level level = SENNIT_LOG_WARNING;
     if (!parse_log_level(values.log.text, &level))
         return fail(SENNIT_ERR_ARG, "SENNIT_LOG=%.64s is none of none, error, warning, info, debug",
                     values.log.text);
-    if (std::getenv("SENNIT_LOG") != nullptr) log_set_level(level);
+    const char *log_setting = std::getenv("SENNIT_LOG");
+    if (log_setting != nullptr && *log_setting != '\0') log_set_level(level);
     in_force() = values;
     return SENNIT_OK;
 }
