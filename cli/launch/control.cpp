@@ -240,17 +240,22 @@ void Control::fail_gather(const GatherName &name, Gather &gather, int missing,
 }
 
 int Control::missing_rank(const GatherName &name, const Gather &gather, std::string &why) const {
+    int first_left = -1;
     for (int rank = 0; rank < size(); ++rank) {
         const Rank &other = at(rank);
         if (gather.given[static_cast<std::size_t>(rank)]) continue;
         const bool left =
             other.claims > name.first || (other.claims == name.first && other.connection_fd < 0);
-        if (!left && !other.ended) continue;
-        why = left ? fmt::format("rank {} has left", rank)
-                   : fmt::format("the process of rank {} has ended", rank);
-        return rank;
+        if (!left && other.ended) {
+            why = fmt::format("the process of rank {} has ended", rank);
+            return rank;
+        }
+        if (left && first_left < 0) {
+            why = fmt::format("rank {} has left", rank);
+            first_left = rank;
+        }
     }
-    return -1;
+    return first_left;
 }
 
 void Control::fail_impossible_gathers() {

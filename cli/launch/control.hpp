@@ -59,7 +59,8 @@ class Control {
     void give_part(int rank, const runtime::LaunchFrame &frame, std::string_view part);
     void complete(const GatherName &name, Gather &gather);
     void fail_gather(const GatherName &name, Gather &gather, int missing, const std::string &why);
-    // The first rank that can not give its part any more, with the reason; -1 if none.
+    // A rank that can not give its part any more, with the reason; -1 if none. One that ended
+    // before it came is named rather than one that left: it left because of the other.
     int missing_rank(const GatherName &name, const Gather &gather, std::string &why) const;
     void fail_impossible_gathers();
     void send(int rank, const runtime::LaunchFrame &frame, std::string_view payload);

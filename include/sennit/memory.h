@@ -50,8 +50,12 @@ static inline int sennit_gptr_is_null(sennit_gptr gptr) {
  * its first use, so the owner's first touch places it. 0 bytes are legal.
  * On an error of any rank all ranks get an error and nothing is allocated.
  * Errors: STATE, ARG (team, alignment, flags, null, or arguments that differ between ranks), NOMEM
- * (memory, the memory limit of the job's control group, or the 16384 segments of a team), TIMEOUT,
- * PEER_LOST, OS. */
+ * (memory, the memory limit of the job's control group, or the 16384 segments of a team),
+ * PEER_LOST, OTHER_NODE (no path joins the ranks of a team other than the world), BOOTSTRAP (the
+ * launcher, where no path joins the ranks of the world), OS, and TIMEOUT if the knob SENNIT_TIMEOUT
+ * bounds the call. That call can not be taken up again: collective calls on the team give STATE
+ * here until sennit_barrier has returned OK; ranks that were later wait for the collective call
+ * after that one and get ARG, as the caller of it may. Nothing is allocated on any rank. */
 sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, unsigned flags,
                            sennit_gptr *gptr);
 
@@ -62,7 +66,8 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
  * Collective over the team for sennit_alloc: it waits until all ranks have come, so every rank's
  * earlier operations are over; the owner alone for sennit_alloc_local. Pointers from sennit_ptr are
  * invalid afterwards. Errors: STATE, NOT_REGISTERED (never allocated, or freed before), ARG
- * (offset, ranks that free different segments; nothing is freed), RANGE, TIMEOUT, PEER_LOST. */
+ * (offset, ranks that free different segments; nothing is freed), RANGE, PEER_LOST, OTHER_NODE and
+ * BOOTSTRAP (as above), and TIMEOUT of what is outstanding. */
 sennit_status sennit_free(sennit_gptr gptr);
 
 /* Memory that the program had before: any it may read and write (heap, static, stack, mapped

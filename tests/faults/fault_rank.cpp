@@ -289,6 +289,41 @@ void a_rank_is_late_for_a_team() {
     expect(sennit_finalize(), SENNIT_OK, "finalize");
 }
 
+void a_rank_is_late_for_an_allocation() {
+    (void)setenv("SENNIT_TIMEOUT", "0.2", 1);
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    const bool late = sennit_rank() == sennit_size() - 1;
+    sennit_gptr gptr{-7, 7, 7};
+    if (late) {
+        sleep_ms(800);
+        expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), SENNIT_ERR_ARG, "a late alloc");
+    } else {
+        expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), SENNIT_ERR_TIMEOUT, "an alloc");
+        expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), SENNIT_ERR_STATE, "another");
+        expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the same meeting");
+        expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the late rank's");
+    }
+    require(gptr.rank == -7 && gptr.segment == 7, "an allocation that failed gives nothing");
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), SENNIT_OK, "the next alloc");
+    expect(sennit_free(gptr), SENNIT_OK, "its end");
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+}
+
+// Rank 1 never comes. The others come one after the other, and each is told of rank 1 and not of
+// those who gave up before.
+void a_rank_dies_before_init() {
+    const char *number = std::getenv("SENNIT_RANK");
+    require(number != nullptr, "started by sennit run");
+    const int rank = std::atoi(number);
+    if (rank == 1) (void)kill(getpid(), SIGKILL);
+    sleep_ms(200 * rank);
+    const double start = sennit_wtime();
+    expect(sennit_init(nullptr), SENNIT_ERR_PEER_LOST, "init");
+    require(sennit_wtime() - start < 20, "it does not wait for its timeout");
+    require(sennit_last_error()->peer == 1, "the rank that died is named");
+    require(sennit_initialized() == 0, "the caller is no rank");
+}
+
 // ---------------------------------------------------------------- nothing is left to give
 
 rlim_t soft_limit(int resource, rlim_t wanted) {
@@ -422,6 +457,8 @@ void run(const std::string &what) {
     if (what == "death_in_team_creation") return others_wait_in_the_creation_of_a_team();
     if (what == "death_in_team_destruction") return others_wait_in_the_destruction_of_a_team();
     if (what == "team_of_survivors") return a_team_without_the_victim_goes_on();
+    if (what == "death_before_init") return a_rank_dies_before_init();
+    if (what == "late_for_an_allocation") return a_rank_is_late_for_an_allocation();
     if (what == "late_for_a_team") return a_rank_is_late_for_a_team();
     if (what == "address_space") return one_rank_has_a_limit(RLIMIT_AS, 64 * kMebi, 512 * kMebi);
     if (what == "file_size") return one_rank_has_a_limit(RLIMIT_FSIZE, 16 * kMebi, 64 * kMebi);
