@@ -1,5 +1,7 @@
 // `sennit bench`: options and help. The measuring is done by ranks of jobs that bench_ranks.cpp and
 // bench_start.cpp launch.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -87,7 +89,7 @@ void add_shared_options(CLI::App &command, BenchOptions &options) {
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     command.add_option("--timeout", options.timeout_s, "Seconds after which a job is ended")
-        ->check(CLI::PositiveNumber)
+        ->check(check_seconds)
         ->capture_default_str();
     command.add_flag("--json", options.json, "One JSON object a line instead of a table");
     command.add_flag("--commands", options.show_commands,
@@ -100,15 +102,40 @@ void add_shared_options(CLI::App &command, BenchOptions &options) {
 
 void add_size_options(CLI::App &command, BenchOptions &options) {
     const std::uint64_t least = options.bench == "pingpong" ? 0 : 8;
+    const auto to_bytes = [least](std::string &text) {
+        constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+        std::string number = text;
+        try {
+            if (CLI::AsSizeValue(false)(number).empty()) {
+                const std::uint64_t bytes = std::stoull(number);
+                if (bytes % 8 == 0 && bytes >= least && bytes <= kMost) {
+                    text = number;
+                    return std::string();
+                }
+            }
+        } catch (const std::exception &) {
+            // No number, or one beyond all bounds: said below.
+        }
+        return fmt::format("wants multiples of 8 from {} to 1G, such as 64K, not \"{}\"", least,
+                           text);
+    };
     command.add_option("--bytes", options.sizes, "Sizes of the message, multiples of 8; 64K, 1M")
         ->delimiter(',')
-        ->transform(CLI::AsSizeValue(false))
-        ->check([least](const std::string &text) {
-            constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
-            const std::uint64_t bytes = std::stoull(text);
-            const bool fits = bytes % 8 == 0 && bytes >= least && bytes <= kMost;
-            return fits ? std::string() : text + " is no multiple of 8 within the bounds";
-        });
+        ->transform(CLI::Validator(to_bytes, "SIZE"));
+}
+
+// Throws UsageError for numbers of ranks that the measurement is not made for.
+void check_ranks(const BenchOptions &options) {
+    for (const int ranks : options.ranks) {
+        if ((options.bench == "put" || options.bench == "get") && ranks != 2)
+            throw UsageError(
+                fmt::format("sennit bench {}: -n wants 2, not {}: one rank moves the "
+                            "data, one owns it",
+                            options.bench, ranks));
+        if (options.bench == "pingpong" && ranks % 2 != 0)
+            throw UsageError(fmt::format(
+                "sennit bench pingpong: -n wants an even number, for pairs, not {}", ranks));
+    }
 }
 
 }  // namespace
@@ -136,7 +163,7 @@ void add_bench_command(CLI::App &app, int &exit_code) {
         }
         if (entry.runner == bench_ranks) {
             command->add_option("--seconds", options->seconds, "Measuring time of one size, about")
-                ->check(CLI::PositiveNumber)
+                ->check(check_seconds)
                 ->capture_default_str();
         }
         if (options->bench == "pingpong") {
@@ -144,6 +171,7 @@ void add_bench_command(CLI::App &app, int &exit_code) {
                               "Neither produce nor read the data of a message: only its copying");
         }
         command->callback([options, runner = entry.runner, &exit_code] {
+            check_ranks(*options);
             try {
                 exit_code = runner(*options);
             } catch (const std::exception &error) {

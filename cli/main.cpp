@@ -18,11 +18,13 @@ namespace {
 // taken out of `words` and put into `program`: it is not for CLI11 to look at.
 void check_words(const CLI::App &app, std::vector<std::string> &words,
                  std::vector<std::string> &program) {
-    if (words.empty()) return;
+    if (words.empty()) sennit::cli::fail_without_subcommand(app, "sennit", "command");
     sennit::cli::check_subcommand(app, words[0], "sennit", "command");
-    if (words[0] == "bench" && words.size() > 1) {
-        sennit::cli::check_subcommand(*app.get_subcommand("bench"), words[1], "sennit bench",
-                                      "measurement");
+    if (words[0] == "bench") {
+        const CLI::App &bench = *app.get_subcommand("bench");
+        if (words.size() == 1)
+            sennit::cli::fail_without_subcommand(bench, "sennit bench", "measurement");
+        sennit::cli::check_subcommand(bench, words[1], "sennit bench", "measurement");
     }
     if (words[0] == "run") {
         std::vector<std::string> rest(words.begin() + 1, words.end());
@@ -30,6 +32,20 @@ void check_words(const CLI::App &app, std::vector<std::string> &words,
         std::copy(rest.begin(), rest.end(), words.begin() + 1);
         words.resize(1 + rest.size());
     }
+}
+
+// "sennit bench put": the command that the words name, as far as they do.
+std::string command_of(const CLI::App &app, const std::vector<std::string> &words) {
+    std::string name = app.get_name();
+    const CLI::App *at = &app;
+    for (const std::string &word : words) {
+        const auto named =
+            at->get_subcommands([&](const CLI::App *one) { return one->check_name(word); });
+        if (named.empty()) break;
+        at = named.front();
+        name += " " + word;
+    }
+    return name;
 }
 
 }  // namespace
@@ -45,13 +61,16 @@ int main(int argc, char **argv) {
     sennit::cli::add_bench_command(app, exit_code);
     app.formatter(std::make_shared<sennit::cli::UsageFormatter>("COMMAND [OPTIONS]"));
     std::vector<std::string> words(argv + 1, argv + argc);
+    const std::string command = command_of(app, words);
     try {
         check_words(app, words, program);
         std::reverse(words.begin(), words.end());  // as CLI11 wants them
         app.parse(std::move(words));
     } catch (const CLI::ParseError &error) {
         // Help and version are no errors; everything else is wrong usage.
-        return app.exit(error) == 0 ? 0 : 2;
+        if (error.get_exit_code() == 0) return app.exit(error);
+        fmt::print(stderr, "{0}: {1}; {0} --help lists the options\n", command, error.what());
+        return 2;
     } catch (const sennit::cli::UsageError &error) {
         fmt::print(stderr, "{}\n", error.what());
         return 2;

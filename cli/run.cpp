@@ -106,7 +106,7 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
     command
         ->add_option("--timeout", options->timeout_seconds,
                      "end the job after this many seconds, with exit code 124")
-        ->check(CLI::PositiveNumber);
+        ->check(check_seconds);
     command->add_flag("--keep-going", options->job.keep_going,
                       "do not end the other ranks when one fails");
     command

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 namespace sennit::cli {
@@ -51,17 +52,37 @@ std::string option_near(const CLI::App &app, const std::string &word) {
         word, near.empty() ? "" : fmt::format(" (did you mean {}?)", near)));
 }
 
+std::vector<std::string> subcommand_names(const CLI::App &app) {
+    std::vector<std::string> names;
+    for (const CLI::App *one : app.get_subcommands([](const CLI::App *) { return true; }))
+        names.push_back(one->get_name());
+    return names;
+}
+
 }  // namespace
 
 void check_subcommand(const CLI::App &app, const std::string &word, const std::string &caller,
                       const std::string &kind) {
     if (!word.empty() && word[0] == '-') return;
-    std::string list;
-    for (const CLI::App *subcommand : app.get_subcommands([](const CLI::App *) { return true; })) {
-        if (subcommand->get_name() == word) return;
-        list += (list.empty() ? "" : ", ") + subcommand->get_name();
-    }
-    throw UsageError(fmt::format("{}: unknown {} \"{}\"; there are {}", caller, kind, word, list));
+    const std::vector<std::string> names = subcommand_names(app);
+    if (std::find(names.begin(), names.end(), word) != names.end()) return;
+    throw UsageError(fmt::format("{}: unknown {} \"{}\"; there are {}", caller, kind, word,
+                                 fmt::join(names, ", ")));
+}
+
+void fail_without_subcommand(const CLI::App &app, const std::string &caller,
+                             const std::string &kind) {
+    throw UsageError(fmt::format("{0}: which {1}? There are {2}; {0} --help says more", caller,
+                                 kind, fmt::join(subcommand_names(app), ", ")));
+}
+
+std::string check_seconds(const std::string &text) {
+    constexpr double kMost = 9e9;  // what nanoseconds in 64 bits can tell
+    double seconds = 0;
+    const char *end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, seconds);
+    const bool fits = error == std::errc() && rest == end && seconds > 0 && seconds <= kMost;
+    return fits ? "" : fmt::format("wants a number of seconds above 0, not \"{}\"", text);
 }
 
 std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std::string> &words) {

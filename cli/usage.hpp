@@ -1,6 +1,6 @@
 // What the user typed, looked at before CLI11 parses it, so that a wrong word is answered by name.
-// main.cpp calls the two functions; the files of the subcommands throw UsageError and set the
-// formatter. Owns nothing.
+// main.cpp calls the functions about words; the files of the subcommands throw UsageError, set the
+// formatter and check values. Owns nothing.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -34,6 +34,13 @@ class UsageFormatter : public CLI::Formatter {
 // sentence, `kind` is what such a word is called.
 void check_subcommand(const CLI::App &app, const std::string &word, const std::string &caller,
                       const std::string &kind);
+
+// The same where no word is there at all: throws UsageError with what there is.
+[[noreturn]] void fail_without_subcommand(const CLI::App &app, const std::string &caller,
+                                          const std::string &kind);
+
+// A check of CLI11: empty for a number of seconds above 0, else what is wanted.
+std::string check_seconds(const std::string &text);
 
 // Of `words`, those after "run": leaves the options of `run` there, and returns the program with
 // its arguments, which begin at the first word that is neither option nor value, or after "--".

@@ -29,7 +29,9 @@ int main(int argc, char **argv) {
     must(sennit_get(&by_sennit, mine, sizeof by_sennit));
     must_be(by_sennit == by_mpi, "MPI and Sennit brought the same");
 
-    if (rank == 0) printf("%d ranks of MPI, started by %s\n", size, sennit_bootstrap_used());
+    if (rank == 0)
+        printf("%d %s of MPI, started by %s\n", size, size == 1 ? "rank" : "ranks",
+               sennit_bootstrap_used());
     must(sennit_free(mine));
     must(sennit_finalize());
     MPI_Finalize();

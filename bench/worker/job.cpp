@@ -67,11 +67,12 @@ bool Job::find_oversubscription() const {
 }
 
 std::string Job::describe_binding() const {
-    std::string text = fmt::format("{} ranks on cpus", m_size);
+    const std::string ranks = m_size == 1 ? "1 rank" : fmt::format("{} ranks", m_size);
+    std::string text = fmt::format("{} on cpus", ranks);
     for (int rank = 0; rank < m_size; ++rank) {
         const Where &where = control(rank)->where;
         if (CPU_COUNT(&where.allowed) != 1) {
-            return fmt::format("{} ranks, not bound to one cpu each", m_size);
+            return fmt::format("{}, not bound to one cpu each", ranks);
         }
         text += fmt::format(" {}", where.cpu);
     }

@@ -209,8 +209,40 @@ def a_number_of_ranks_after_the_program_is_missing_before_it(launcher):
 def an_unknown_command_is_answered_with_those_there_are(launcher):
     equal(_wrong(launcher, "frobnicate", "-n", "2"), 'sennit: unknown command "frobnicate"; there are run, info, bench')
     equal(_wrong(launcher, ""), 'sennit: unknown command ""; there are run, info, bench')
-    equal(_wrong(launcher, "bench", "foo"),
-          'sennit bench: unknown measurement "foo"; there are pingpong, put, get, barrier, start, memory')
+    measurements = _wrong(launcher, "bench", "foo").removeprefix('sennit bench: unknown measurement "foo"; there are ')
+    equal(measurements.split(", ")[:4], ["pingpong", "put", "get", "barrier"])
+
+
+def a_command_that_is_missing_is_answered_with_those_there_are(launcher):
+    equal(_wrong(launcher), "sennit: which command? There are run, info, bench; sennit --help says more")
+    answer = _wrong(launcher, "bench")
+    contains(answer, "sennit bench: which measurement? There are pingpong, put, get, barrier, ")
+    contains(answer, "; sennit bench --help says more")
+
+
+def a_value_that_is_wrong_is_repeated_after_the_name_of_the_command(launcher):
+    for seconds in ("0", "-1", "soon", "nan", "inf", "1e300", "5 s"):
+        equal(_wrong(launcher, "run", "-n", "2", f"--timeout={seconds}", "true"),
+              f'sennit run: --timeout: wants a number of seconds above 0, not "{seconds}"; '
+              "sennit run --help lists the options")
+    rest = "; sennit bench put --help lists the options"
+    for size in ("7", "0", "abc", "2G", "99999999999999999999", "8X", "-8"):
+        equal(_wrong(launcher, "bench", "put", f"--bytes={size}"),
+              f'sennit bench put: --bytes: wants multiples of 8 from 8 to 1G, such as 64K, not "{size}"{rest}')
+    equal(_wrong(launcher, "bench", "get", "--seconds", "0"),
+          'sennit bench get: --seconds: wants a number of seconds above 0, not "0"'
+          "; sennit bench get --help lists the options")
+    for words in (["info", "--nonsense"], ["bench", "barrier", "--nonsense"], ["bench", "start", "--rounds", "0"]):
+        answer = _wrong(launcher, *words)
+        name = " ".join(["sennit", *(word for word in words[:2] if not word.startswith("-"))])
+        assert answer.startswith(f"{name}: ") and answer.endswith(f"; {name} --help lists the options"), answer
+        assert len(answer) < 200, answer
+
+
+def a_measurement_on_ranks_that_it_is_not_made_for_starts_nothing(launcher):
+    for what, ranks in (("put", "1"), ("get", "3"), ("put", "2,4"), ("pingpong", "3"), ("pingpong", "1")):
+        answer = _wrong(launcher, "bench", what, "-n", ranks)
+        contains(answer, f"sennit bench {what}: -n wants ")
 
 
 def usage_lines_name_the_whole_command(launcher):
