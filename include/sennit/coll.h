@@ -11,7 +11,9 @@ extern "C" {
 /* Return when all ranks of the team have come. Whatever a rank did before (stores through pointers,
  * put, operations with _nbi) is complete and seen by all ranks after. Requests stay to be waited
  * for. After TIMEOUT the barrier is still under way: the next call goes on waiting in the same one,
- * and until it has returned OK the other collective calls (alloc, free) give STATE. All ranks make
+ * and until it has returned OK the other collective calls (alloc, free) give STATE. Not so where no
+ * path joins all ranks: on the world the launcher's barrier stands in, which is not resumed (and
+ * gives BOOTSTRAP when it fails); on other teams the call gives OTHER_NODE. All ranks make
  * the same collective calls in the same order; a barrier may return OK against a peer that is in
  * another one, which then gets ARG. Errors: STATE (no rank, or another thread of the rank is in a
  * collective call of the team), ARG (team, negative timeout), TIMEOUT, PEER_LOST, and what an
