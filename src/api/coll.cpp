@@ -1,20 +1,481 @@
-// Collective calls.
+// Collective calls: checking arguments, and making them a coll::Call. A blocking call and its form
+// with a request differ in the last step alone.
 #include <sennit/coll.h>
 
 #include "api/call.hpp"
+#include "coll/collectives.hpp"
+#include "op/rma.hpp"
+#include "runtime/wait.hpp"
 #include "team/team.hpp"
 
 using namespace sennit;
 using namespace sennit::api;
 
-extern "C" sennit_status sennit_barrier(sennit_team team, int64_t timeout_ns) {
-    const char *const name = "sennit_barrier";
+namespace {
+
+using coll::Kind;
+
+// How the caller wants to wait.
+struct Way {
+    sennit_request *request = nullptr;
+    std::int64_t timeout_ns = 0;
+    bool blocks = true;
+};
+
+Way until(std::int64_t timeout_ns) {
+    return {nullptr, timeout_ns, true};
+}
+Way later(sennit_request *request) {
+    return {request, 0, false};
+}
+
+// What is wrong with the call's arguments on this team.
+using Check = sennit_status (*)(const team::Team &team, coll::Call &call);
+
+sennit_status check_way(const Way &way) {
+    if (way.blocks) return check_timeout(way.timeout_ns);
+    return way.request != nullptr ? SENNIT_OK : fail(SENNIT_ERR_ARG, "the request is null");
+}
+
+sennit_status make(Rank &rank, sennit_team team, coll::Call call, const Way &way, Check check) {
+    team::Team *found = team::find(rank, team.handle);
+    if (found == nullptr) return no_team(team.handle);
+    sennit_status status = check_way(way);
+    if (status == SENNIT_OK && call.root >= found->size)
+        status = fail(SENNIT_ERR_RANGE, "root %d is outside 0 to %u", static_cast<int>(call.root),
+                      found->size - 1);
+    if (status == SENNIT_OK && check != nullptr) status = check(*found, call);
+    if (status != SENNIT_OK) return status;
+    const team::CollectiveCall turn(*found, team.handle);
+    if (turn.status() != SENNIT_OK) return turn.status();
+    return way.blocks ? coll::run(rank, *found, call, Deadline::after(way.timeout_ns))
+                      : coll::start(rank, *found, call, way.request);
+}
+
+sennit_status run(const char *name, sennit_team team, const coll::Call &call, const Way &way,
+                  Check check) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    team::Team *found = team::find(*rank, team.handle);
-    if (found == nullptr) return fail_in(no_team(team.handle), name);
-    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
-    const team::CollectiveCall call(*found, team.handle);
-    if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
-    return done(team::barrier(*rank, *found, Deadline::after(timeout_ns)), name);
+    return done(make(*rank, team, call, way, check), name);
 }
+
+sennit_status null_buffer(const char *which) {
+    return fail(SENNIT_ERR_ARG, "the %s is null", which);
+}
+
+std::byte *bytes_of(const void *memory) {
+    // A source is only read.
+    return static_cast<std::byte *>(const_cast<void *>(memory));
+}
+
+// Marks a call as in place where its buffers say so.
+void find_in_place(coll::Call &call) {
+    const bool replaces =
+        coll::folds(call.kind) || call.kind == Kind::alltoall || call.kind == Kind::alltoallv;
+    const bool is_same =
+        call.source.memory != nullptr && call.source.memory == call.destination.memory;
+    if (call.source.memory != SENNIT_IN_PLACE && !(replaces && is_same)) return;
+    call.in_place = true;
+    call.source = {};
+}
+
+// Blocks that all have the same size.
+sennit_status check_blocks(const team::Team &team, coll::Call &call) {
+    const bool is_root = team.rank == call.root;
+    const bool sends = !coll::from_root(call.kind) || is_root;
+    const bool receives = !coll::to_root(call.kind) || is_root;
+    if (call.kind == Kind::scatter && is_root && call.destination.memory == SENNIT_IN_PLACE)
+        call.in_place = true;
+    if (call.in_place && !is_root && (coll::from_root(call.kind) || coll::to_root(call.kind)))
+        return fail(SENNIT_ERR_ARG, "only the root can work in place");
+    if (call.bytes != 0 && team.size > SIZE_MAX / call.bytes)
+        return fail(SENNIT_ERR_ARG, "blocks of %zu bytes are more than the address space",
+                    call.bytes);
+    if (call.bytes == 0) return SENNIT_OK;
+    const bool needs_source = sends && call.kind != Kind::broadcast &&
+                              (!call.in_place || call.kind == Kind::scatter);
+    if (needs_source && call.source.memory == nullptr) return null_buffer("source");
+    if (receives && call.destination.memory == nullptr) return null_buffer("destination");
+    return SENNIT_OK;
+}
+
+coll::Call blocks_call(Kind kind, int root, const void *source, void *destination,
+                       std::size_t bytes) {
+    coll::Call call;
+    call.kind = kind;
+    call.root = static_cast<std::uint32_t>(root);
+    call.bytes = bytes;
+    call.source = {bytes_of(source), nullptr, nullptr, bytes};
+    call.destination = {bytes_of(destination), nullptr, nullptr, bytes};
+    find_in_place(call);
+    return call;
+}
+
+sennit_status check_sizes_of(const team::Team &team, const coll::Blocks &blocks,
+                             const char *which) {
+    if (blocks.bytes == nullptr) return fail(SENNIT_ERR_ARG, "the %s's sizes are null", which);
+    for (std::uint32_t member = 0; member < team.size; ++member)
+        if (blocks.bytes[member] != 0 && blocks.memory == nullptr) return null_buffer(which);
+    return SENNIT_OK;
+}
+
+// Blocks of several sizes.
+sennit_status check_sized_blocks(const team::Team &team, coll::Call &call) {
+    const bool is_root = team.rank == call.root;
+    const bool rooted = coll::from_root(call.kind) || coll::to_root(call.kind);
+    if (call.kind == Kind::scatterv && call.destination.memory == SENNIT_IN_PLACE)
+        call.in_place = true;
+    if (call.in_place && rooted && !is_root)
+        return fail(SENNIT_ERR_ARG, "only the root can work in place");
+    const bool source_blocks = call.kind == Kind::scatterv || call.kind == Kind::alltoallv;
+    if (source_blocks && (is_root || !rooted) && !(call.in_place && call.kind != Kind::scatterv)) {
+        const sennit_status status = check_sizes_of(team, call.source, "source");
+        if (status != SENNIT_OK) return status;
+    }
+    if (call.kind != Kind::scatterv && (is_root || !rooted)) {
+        const sennit_status status = check_sizes_of(team, call.destination, "destination");
+        if (status != SENNIT_OK) return status;
+    }
+    if (call.bytes == 0 || call.in_place) return SENNIT_OK;
+    if (call.kind == Kind::scatterv && call.destination.memory == nullptr)
+        return null_buffer("destination");
+    if (!source_blocks && call.source.memory == nullptr) return null_buffer("source");
+    return SENNIT_OK;
+}
+
+coll::Blocks blocks_of(const sennit_blocks *blocks) {
+    if (blocks == nullptr) return {};
+    return {bytes_of(blocks->memory), blocks->bytes, blocks->offsets, 0};
+}
+
+coll::Call sized_call(Kind kind, int root, const coll::Blocks &source,
+                      const coll::Blocks &destination, std::size_t bytes) {
+    coll::Call call;
+    call.kind = kind;
+    call.root = static_cast<std::uint32_t>(root);
+    call.source = source;
+    call.destination = destination;
+    call.bytes = bytes;
+    find_in_place(call);
+    return call;
+}
+
+coll::Blocks one_block(const void *memory) {
+    return {bytes_of(memory), nullptr, nullptr, 0};
+}
+
+constexpr std::size_t kMostElementBytes = 4096;
+
+sennit_status check_operator(coll::Call &call) {
+    if (call.op == SENNIT_USER_OPERATOR) {
+        if (call.combine == nullptr) return fail(SENNIT_ERR_ARG, "the operator's function is null");
+        if (call.element_bytes == 0 || call.element_bytes > kMostElementBytes)
+            return fail(SENNIT_ERR_ARG, "elements of %zu bytes: 1 to %zu can be reduced",
+                        call.element_bytes, kMostElementBytes);
+        return SENNIT_OK;
+    }
+    call.element_bytes = coll::type_bytes(call.type);
+    call.kernel = coll::find_kernel(call.type, call.op);
+    if (call.kernel != nullptr) return SENNIT_OK;
+    return fail(SENNIT_ERR_ARG, "operator %d of type %d does not exist", static_cast<int>(call.op),
+                static_cast<int>(call.type));
+}
+
+// `call.bytes` comes as a number of elements.
+sennit_status check_reduction(const team::Team &team, coll::Call &call) {
+    sennit_status status = check_operator(call);
+    if (status != SENNIT_OK) return status;
+    std::size_t elements = call.bytes;
+    if (call.counts != nullptr) {
+        elements = 0;
+        for (std::uint32_t member = 0; member < team.size; ++member)
+            if (__builtin_add_overflow(elements, call.counts[member], &elements))
+                return fail(SENNIT_ERR_ARG, "more elements than the address space has");
+    }
+    if (__builtin_mul_overflow(elements, call.element_bytes, &call.bytes) ||
+        call.bytes > SIZE_MAX / team.size)
+        return fail(SENNIT_ERR_ARG, "%zu elements are more than the address space has", elements);
+    const bool has_result = call.kind != Kind::reduce || team.rank == call.root;
+    if (call.in_place && !has_result) return fail(SENNIT_ERR_ARG, "only the root can work in place");
+    if (elements == 0) return SENNIT_OK;
+    if (!call.in_place && call.source.memory == nullptr) return null_buffer("source");
+    const bool gets_none =
+        !has_result || (call.counts != nullptr && call.counts[team.rank] == 0 && !call.in_place);
+    return gets_none || call.destination.memory != nullptr ? SENNIT_OK : null_buffer("destination");
+}
+
+coll::Call reduction_call(Kind kind, int root, const void *source, void *destination,
+                          const sennit_reduction &reduction) {
+    coll::Call call;
+    call.kind = kind;
+    call.root = static_cast<std::uint32_t>(root);
+    call.bytes = reduction.count;
+    call.type = reduction.type;
+    call.op = reduction.op;
+    call.combine = reduction.combine;
+    call.context = reduction.context;
+    call.element_bytes = reduction.element_bytes;
+    call.source.memory = bytes_of(source);
+    call.destination.memory = bytes_of(destination);
+    find_in_place(call);
+    return call;
+}
+
+sennit_status run_blocks(const char *name, sennit_team team, const coll::Call &call,
+                         const Way &way) {
+    return run(name, team, call, way, check_blocks);
+}
+
+sennit_status run_sized(const char *name, sennit_team team, const coll::Call &call,
+                        const Way &way) {
+    return run(name, team, call, way, check_sized_blocks);
+}
+
+sennit_status run_reduction(const char *name, sennit_team team, const coll::Call &call,
+                            const Way &way) {
+    return run(name, team, call, way, check_reduction);
+}
+
+sennit_status run_counts(const char *name, sennit_team team, coll::Call call,
+                         const std::size_t counts[], const Way &way) {
+    call.counts = counts;
+    if (caller() != nullptr && counts == nullptr)
+        return fail_in(fail(SENNIT_ERR_ARG, "the counts are null"), name);
+    return run(name, team, call, way, check_reduction);
+}
+
+sennit_status barrier(Rank &rank, sennit_team team, std::int64_t timeout_ns) {
+    team::Team *found = team::find(rank, team.handle);
+    if (found == nullptr) return no_team(team.handle);
+    sennit_status status = check_timeout(timeout_ns);
+    if (status != SENNIT_OK) return status;
+    const team::CollectiveCall turn(*found, team.handle);
+    status = turn.status();
+    if (status == SENNIT_OK) status = coll::check_no_unfinished(*found);
+    if (status != SENNIT_OK) return status;
+    return team::barrier(rank, *found, Deadline::after(timeout_ns));
+}
+
+}  // namespace
+
+extern "C" {
+
+sennit_status sennit_barrier(sennit_team team, int64_t timeout_ns) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank("sennit_barrier");
+    return done(barrier(*rank, team, timeout_ns), "sennit_barrier");
+}
+
+sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request) {
+    const char *const name = "sennit_barrier_nb";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    coll::Call call;
+    call.kind = Kind::barrier;
+    const Check check = [](const team::Team &, coll::Call &) {
+        return op::flush(*caller(), kAnyPeer, default_deadline());
+    };
+    return run(name, team, call, later(request), check);
+}
+
+sennit_status sennit_broadcast(sennit_team team, int root, void *buffer, size_t bytes,
+                               int64_t timeout_ns) {
+    return run_blocks("sennit_broadcast", team,
+                      blocks_call(Kind::broadcast, root, nullptr, buffer, bytes),
+                      until(timeout_ns));
+}
+sennit_status sennit_broadcast_nb(sennit_team team, int root, void *buffer, size_t bytes,
+                                  sennit_request *request) {
+    return run_blocks("sennit_broadcast_nb", team,
+                      blocks_call(Kind::broadcast, root, nullptr, buffer, bytes), later(request));
+}
+
+sennit_status sennit_scatter(sennit_team team, int root, const void *source, void *destination,
+                             size_t bytes, int64_t timeout_ns) {
+    return run_blocks("sennit_scatter", team,
+                      blocks_call(Kind::scatter, root, source, destination, bytes),
+                      until(timeout_ns));
+}
+sennit_status sennit_scatter_nb(sennit_team team, int root, const void *source, void *destination,
+                                size_t bytes, sennit_request *request) {
+    return run_blocks("sennit_scatter_nb", team,
+                      blocks_call(Kind::scatter, root, source, destination, bytes),
+                      later(request));
+}
+
+sennit_status sennit_gather(sennit_team team, int root, const void *source, void *destination,
+                            size_t bytes, int64_t timeout_ns) {
+    return run_blocks("sennit_gather", team,
+                      blocks_call(Kind::gather, root, source, destination, bytes),
+                      until(timeout_ns));
+}
+sennit_status sennit_gather_nb(sennit_team team, int root, const void *source, void *destination,
+                               size_t bytes, sennit_request *request) {
+    return run_blocks("sennit_gather_nb", team,
+                      blocks_call(Kind::gather, root, source, destination, bytes), later(request));
+}
+
+sennit_status sennit_allgather(sennit_team team, const void *source, void *destination,
+                               size_t bytes, int64_t timeout_ns) {
+    return run_blocks("sennit_allgather", team,
+                      blocks_call(Kind::allgather, 0, source, destination, bytes),
+                      until(timeout_ns));
+}
+sennit_status sennit_allgather_nb(sennit_team team, const void *source, void *destination,
+                                  size_t bytes, sennit_request *request) {
+    return run_blocks("sennit_allgather_nb", team,
+                      blocks_call(Kind::allgather, 0, source, destination, bytes), later(request));
+}
+
+sennit_status sennit_alltoall(sennit_team team, const void *source, void *destination, size_t bytes,
+                              int64_t timeout_ns) {
+    return run_blocks("sennit_alltoall", team,
+                      blocks_call(Kind::alltoall, 0, source, destination, bytes),
+                      until(timeout_ns));
+}
+sennit_status sennit_alltoall_nb(sennit_team team, const void *source, void *destination,
+                                 size_t bytes, sennit_request *request) {
+    return run_blocks("sennit_alltoall_nb", team,
+                      blocks_call(Kind::alltoall, 0, source, destination, bytes), later(request));
+}
+
+sennit_status sennit_scatterv(sennit_team team, int root, const sennit_blocks *source,
+                              void *destination, size_t bytes, int64_t timeout_ns) {
+    return run_sized(
+        "sennit_scatterv", team,
+        sized_call(Kind::scatterv, root, blocks_of(source), one_block(destination), bytes),
+        until(timeout_ns));
+}
+sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_blocks *source,
+                                 void *destination, size_t bytes, sennit_request *request) {
+    return run_sized(
+        "sennit_scatterv_nb", team,
+        sized_call(Kind::scatterv, root, blocks_of(source), one_block(destination), bytes),
+        later(request));
+}
+
+sennit_status sennit_gatherv(sennit_team team, int root, const void *source, size_t bytes,
+                             const sennit_blocks *destination, int64_t timeout_ns) {
+    return run_sized(
+        "sennit_gatherv", team,
+        sized_call(Kind::gatherv, root, one_block(source), blocks_of(destination), bytes),
+        until(timeout_ns));
+}
+sennit_status sennit_gatherv_nb(sennit_team team, int root, const void *source, size_t bytes,
+                                const sennit_blocks *destination, sennit_request *request) {
+    return run_sized(
+        "sennit_gatherv_nb", team,
+        sized_call(Kind::gatherv, root, one_block(source), blocks_of(destination), bytes),
+        later(request));
+}
+
+sennit_status sennit_allgatherv(sennit_team team, const void *source, size_t bytes,
+                                const sennit_blocks *destination, int64_t timeout_ns) {
+    return run_sized(
+        "sennit_allgatherv", team,
+        sized_call(Kind::allgatherv, 0, one_block(source), blocks_of(destination), bytes),
+        until(timeout_ns));
+}
+sennit_status sennit_allgatherv_nb(sennit_team team, const void *source, size_t bytes,
+                                   const sennit_blocks *destination, sennit_request *request) {
+    return run_sized(
+        "sennit_allgatherv_nb", team,
+        sized_call(Kind::allgatherv, 0, one_block(source), blocks_of(destination), bytes),
+        later(request));
+}
+
+sennit_status sennit_alltoallv(sennit_team team, const sennit_blocks *source,
+                               const sennit_blocks *destination, int64_t timeout_ns) {
+    coll::Call call = sized_call(Kind::alltoallv, 0, blocks_of(source), blocks_of(destination), 0);
+    if (source == nullptr) call.in_place = true;
+    return run_sized("sennit_alltoallv", team, call, until(timeout_ns));
+}
+sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_blocks *source,
+                                  const sennit_blocks *destination, sennit_request *request) {
+    coll::Call call = sized_call(Kind::alltoallv, 0, blocks_of(source), blocks_of(destination), 0);
+    if (source == nullptr) call.in_place = true;
+    return run_sized("sennit_alltoallv_nb", team, call, later(request));
+}
+
+sennit_status sennit_reduce(sennit_team team, int root, const void *source, void *destination,
+                            sennit_reduction reduction, int64_t timeout_ns) {
+    return run_reduction("sennit_reduce", team,
+                         reduction_call(Kind::reduce, root, source, destination, reduction),
+                         until(timeout_ns));
+}
+sennit_status sennit_reduce_nb(sennit_team team, int root, const void *source, void *destination,
+                               sennit_reduction reduction, sennit_request *request) {
+    return run_reduction("sennit_reduce_nb", team,
+                         reduction_call(Kind::reduce, root, source, destination, reduction),
+                         later(request));
+}
+
+sennit_status sennit_allreduce(sennit_team team, const void *source, void *destination,
+                               sennit_reduction reduction, int64_t timeout_ns) {
+    return run_reduction("sennit_allreduce", team,
+                         reduction_call(Kind::allreduce, 0, source, destination, reduction),
+                         until(timeout_ns));
+}
+sennit_status sennit_allreduce_nb(sennit_team team, const void *source, void *destination,
+                                  sennit_reduction reduction, sennit_request *request) {
+    return run_reduction("sennit_allreduce_nb", team,
+                         reduction_call(Kind::allreduce, 0, source, destination, reduction),
+                         later(request));
+}
+
+sennit_status sennit_reduce_scatter(sennit_team team, const void *source, void *destination,
+                                    const size_t counts[], sennit_reduction reduction,
+                                    int64_t timeout_ns) {
+    return run_counts("sennit_reduce_scatter", team,
+                      reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
+                      counts, until(timeout_ns));
+}
+sennit_status sennit_reduce_scatter_nb(sennit_team team, const void *source, void *destination,
+                                       const size_t counts[], sennit_reduction reduction,
+                                       sennit_request *request) {
+    return run_counts("sennit_reduce_scatter_nb", team,
+                      reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
+                      counts, later(request));
+}
+
+sennit_status sennit_reduce_scatter_block(sennit_team team, const void *source, void *destination,
+                                          sennit_reduction reduction, int64_t timeout_ns) {
+    return run_reduction("sennit_reduce_scatter_block", team,
+                         reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
+                         until(timeout_ns));
+}
+sennit_status sennit_reduce_scatter_block_nb(sennit_team team, const void *source,
+                                             void *destination, sennit_reduction reduction,
+                                             sennit_request *request) {
+    return run_reduction("sennit_reduce_scatter_block_nb", team,
+                         reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
+                         later(request));
+}
+
+sennit_status sennit_scan(sennit_team team, const void *source, void *destination,
+                          sennit_reduction reduction, int64_t timeout_ns) {
+    return run_reduction("sennit_scan", team,
+                         reduction_call(Kind::scan, 0, source, destination, reduction),
+                         until(timeout_ns));
+}
+sennit_status sennit_scan_nb(sennit_team team, const void *source, void *destination,
+                             sennit_reduction reduction, sennit_request *request) {
+    return run_reduction("sennit_scan_nb", team,
+                         reduction_call(Kind::scan, 0, source, destination, reduction),
+                         later(request));
+}
+
+sennit_status sennit_scan_exclusive(sennit_team team, const void *source, void *destination,
+                                    sennit_reduction reduction, int64_t timeout_ns) {
+    return run_reduction("sennit_scan_exclusive", team,
+                         reduction_call(Kind::scan_exclusive, 0, source, destination, reduction),
+                         until(timeout_ns));
+}
+sennit_status sennit_scan_exclusive_nb(sennit_team team, const void *source, void *destination,
+                                       sennit_reduction reduction, sennit_request *request) {
+    return run_reduction("sennit_scan_exclusive_nb", team,
+                         reduction_call(Kind::scan_exclusive, 0, source, destination, reduction),
+                         later(request));
+}
+
+}  // extern "C"

@@ -13,6 +13,7 @@
 #include "api/teardown.hpp"
 #include "base/fail.hpp"
 #include "base/log.hpp"
+#include "coll/collectives.hpp"
 #include "memory/segments.hpp"
 #include "op/engine.hpp"
 #include "path/router.hpp"
@@ -178,6 +179,7 @@ sennit_status open_upper_layers(Startup &it) {
     if (status == SENNIT_OK)
         status =
             memory::table_create(it.rank, memory::kWorldSlot, static_cast<std::uint32_t>(it.size));
+    if (status == SENNIT_OK) status = coll::collectives_open(it.rank);
     if (status == SENNIT_OK) status = team::teams_open(it.rank);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "api/startup.hpp"
 #include "base/fail.hpp"
+#include "coll/collectives.hpp"
 #include "memory/segments.hpp"
 #include "op/engine.hpp"
 #include "path/router.hpp"
@@ -49,6 +50,7 @@ void take_apart(Rank &rank, const Deadline &deadline) {
     op::engine_destroy(rank, deadline);
     if (met) detach_everything(rank);
     team::teams_close(rank);
+    coll::collectives_close(rank);
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot)
         memory::table_destroy(rank, slot, static_cast<std::uint32_t>(size_of(rank)));
     if (met) close_peers(rank);

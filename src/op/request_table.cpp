@@ -57,7 +57,9 @@ void RequestTable::give_back(Record *record) {
     record->state = State::free;
     layout_free(record->layout);
     record->layout = nullptr;
-    if (++record->generation == 0) record->generation = 1;
+    // 31 bits: the highest bit of a handle is that of collective requests.
+    record->generation = (record->generation + 1) & (UINT32_MAX >> 1);
+    if (record->generation == 0) record->generation = 1;
     record->next_pending = free_;
     free_ = record;
     --in_use_;

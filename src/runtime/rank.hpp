@@ -8,6 +8,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sennit/rma.h>
 #include <sennit/runtime.h>
 
 #include <atomic>
@@ -38,6 +39,10 @@ namespace team {
 struct Registry;
 struct Team;
 }  // namespace team
+namespace coll {
+struct Collectives;
+}
+struct Rank;
 
 // How a peer ended, as far as this rank knows. Goes up only.
 enum class Gone : std::uint32_t { no = 0, left = 1, died = 2 };
@@ -66,6 +71,15 @@ struct ProgressHook {
 
 inline constexpr std::size_t kProgressHooks = 4;
 
+// Requests that are not of the op engine: their handles have the highest bit.
+inline constexpr std::uint64_t kCollectiveRequest = std::uint64_t{1} << 63;
+struct RequestSource {
+    // As op::engine_test with progress.
+    sennit_status (*test)(Rank &rank, sennit_request request, int *done);
+    // Carries on what is open.
+    void (*poll)(Rank &rank);
+};
+
 struct Rank {
     // Read by every put and get. `size` is 0 unless the rank is in use.
     std::atomic<std::uint32_t> size{0};
@@ -84,6 +98,8 @@ struct Rank {
     bool shares_process = false;  // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     std::atomic<unsigned> hook_count{0};
+    RequestSource collective_requests{};           // set in start-up
+    std::atomic<unsigned> open_collectives{0};     // requests; while there are some, waits poll
 
     // Parts that belong to other folders.
     memory::LocalSegments *segments = nullptr;
@@ -91,6 +107,7 @@ struct Rank {
     op::Engine *engine = nullptr;
     runtime::Domains *domains = nullptr;  // null until it is asked for
     team::Registry *team_registry = nullptr;
+    coll::Collectives *collectives = nullptr;
     std::atomic<team::Team *> teams[kTeamSlots] = {};  // objects stay until the rank ends
 
     pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free
@@ -104,6 +121,9 @@ inline void make_progress(Rank &rank) {
     const unsigned count = rank.hook_count.load(std::memory_order_relaxed);
     for (unsigned i = 0; i < count; ++i)
         rank.hooks[i].poll(rank.hooks[i].context);
+    // relaxed: a request of another thread that is missed here is that thread's to carry on.
+    if (rank.open_collectives.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        rank.collective_requests.poll(rank);
 }
 
 // Holds a rank's cold mutex: attaching, allocating and freeing segments.

@@ -44,7 +44,9 @@ WaitLoop::Step WaitLoop::step() {
     }
     if (deadline_.over()) return Step::timed_out;
     // relaxed: hooks are added during start-up only.
-    const bool must_poll = rank_.hook_count.load(std::memory_order_relaxed) != 0;
+    const bool must_poll = rank_.hook_count.load(std::memory_order_relaxed) != 0 ||
+                           // relaxed: as in make_progress().
+                           rank_.open_collectives.load(std::memory_order_relaxed) != 0;
     if (must_poll || now - started_ns_ < kYieldNs) {
         (void)sched_yield();
         return Step::again;

@@ -1,0 +1,76 @@
+// What the members of a team write for each other in collective calls: two slots in the TeamSync of
+// each, used in turns. Shared between processes: docs/design/layouts.md has the bytes, and
+// docs/design/collectives.md why two slots are enough.
+//
+// A rank's post number n goes into slot n mod 2 and is complete when the slot's number says n.
+// Everything else of a slot is written before, by its owner alone.
+#pragma once
+
+#include "runtime/control_block.hpp"
+
+namespace sennit::coll {
+
+inline constexpr std::size_t kSlots = 2;
+inline constexpr std::size_t kSlotBytes = 14848;
+inline constexpr std::size_t kPayloadBytes = kSlotBytes - 32;
+
+// The number of a rank that gave up the team's collective calls: greater than every other.
+inline constexpr std::uint64_t kGaveUp = UINT64_MAX;
+
+struct Header {
+    std::atomic<std::uint64_t> number;  // of the post in this slot; kGaveUp
+    std::uint64_t call;                 // what call it belongs to, see signature_of()
+    std::uint64_t bytes;                // its size; of a rank that gave up the team's handle
+    std::uint32_t rounds;               // that the call has; 0 where its letters decide
+    std::uint32_t status;               // sennit_status of the rank: why it gave up
+};
+static_assert(sizeof(Header) == 32 && offsetof(Header, call) == 8 && offsetof(Header, bytes) == 16 &&
+              offsetof(Header, rounds) == 24 && offsetof(Header, status) == 28);
+
+// The first 32 bytes of payload share the header's cache line, so a small message is one line.
+struct alignas(kLineBytes) Slot {
+    Header header;
+    std::byte payload[kPayloadBytes];
+};
+static_assert(sizeof(Slot) == kSlotBytes && offsetof(Slot, payload) == 32);
+
+struct Area {
+    Slot slots[kSlots];
+};
+static_assert(sizeof(Area) <= sizeof(TeamSync::coll) &&
+              offsetof(TeamSync, coll) % alignof(Area) == 0);
+
+inline Area &area_of(TeamSync &sync) {
+    return *reinterpret_cast<Area *>(sync.coll);
+}
+
+// What a rank says of its buffers where a call has a round of letters first: payload of a post.
+// Behind it, for blocks of several sizes, one Extent for each member, if they fit.
+struct Letter {
+    std::uint64_t most_bytes;  // of a block that this rank sends
+    std::uint32_t flags;       // kLetter*
+    std::int32_t source_rank;  // world rank: where the source lies, as a global pointer
+    std::uint32_t source_segment;
+    std::int32_t destination_rank;
+    std::uint64_t source_offset;
+    std::uint64_t destination_offset;
+    std::uint32_t destination_segment;
+    std::uint32_t unused;
+    std::uint64_t source_address;  // followed by ranks of the same process only
+    std::uint64_t destination_address;
+};
+static_assert(sizeof(Letter) == 64 && offsetof(Letter, source_offset) == 24 &&
+              offsetof(Letter, destination_segment) == 40 && offsetof(Letter, source_address) == 48);
+
+inline constexpr std::uint32_t kLetterInPlaceOk = 1;  // peers may use the buffers where they are
+inline constexpr std::uint32_t kLetterAddresses = 2;  // by address, as all are of one process
+
+struct Extent {
+    std::uint64_t offset;  // from the source
+    std::uint64_t bytes;
+};
+static_assert(sizeof(Extent) == 16);
+
+inline constexpr std::size_t kMostExtents = (kPayloadBytes - sizeof(Letter)) / sizeof(Extent);
+
+}  // namespace sennit::coll

@@ -1,0 +1,138 @@
+// See call.hpp.
+#include "coll/call.hpp"
+
+#include <algorithm>
+
+namespace sennit::coll {
+namespace {
+
+Block block_at(const Blocks &blocks, std::uint32_t member) {
+    if (blocks.bytes == nullptr)
+        return {blocks.memory == nullptr ? nullptr : blocks.memory + blocks.each * member,
+                blocks.each};
+    std::size_t offset = 0;
+    if (blocks.offsets != nullptr) {
+        offset = blocks.offsets[member];
+    } else {
+        for (std::uint32_t i = 0; i < member; ++i)
+            offset += blocks.bytes[i];
+    }
+    return {blocks.memory == nullptr ? nullptr : blocks.memory + offset, blocks.bytes[member]};
+}
+
+// Where a reduction's elements of this rank lie.
+std::byte *elements_of(const Call &call) {
+    return call.in_place ? call.destination.memory : call.source.memory;
+}
+
+Block reduced_block(const Call &call, std::byte *elements, std::uint32_t member) {
+    if (call.counts == nullptr)
+        return {elements == nullptr ? nullptr : elements + call.bytes * member, call.bytes};
+    std::size_t first = 0;
+    for (std::uint32_t i = 0; i < member; ++i)
+        first += call.counts[i];
+    return {elements == nullptr ? nullptr : elements + first * call.element_bytes,
+            call.counts[member] * call.element_bytes};
+}
+
+}  // namespace
+
+bool is_read(const Call &call, const team::Team &team, std::uint32_t member) {
+    if (team.size == 1) return false;
+    if (from_root(call.kind)) return member == call.root;
+    if (to_root(call.kind)) return member != call.root;
+    return true;
+}
+
+bool reads(const Call &call, std::uint32_t member, std::uint32_t source) {
+    if (from_root(call.kind)) return source == call.root;
+    if (to_root(call.kind)) return member == call.root;
+    if (call.kind == Kind::scan) return source <= member;
+    if (call.kind == Kind::scan_exclusive) return source < member;
+    return true;
+}
+
+Block block_for(const Call &call, const team::Team &team, std::uint32_t member) {
+    switch (call.kind) {
+        case Kind::barrier:
+            return {nullptr, 0};
+        case Kind::broadcast:
+            return {call.destination.memory, call.bytes};
+        case Kind::scatter:
+        case Kind::scatterv:
+            return block_at(call.source, member);
+        case Kind::alltoall:
+        case Kind::alltoallv:
+            return block_at(call.in_place ? call.destination : call.source, member);
+        case Kind::gather:
+        case Kind::gatherv:
+        case Kind::allgather:
+        case Kind::allgatherv:
+            return call.in_place ? block_at(call.destination, team.rank)
+                                 : Block{call.source.memory, call.bytes};
+        case Kind::reduce_scatter:
+            return reduced_block(call, elements_of(call), member);
+        default:
+            return {elements_of(call), call.bytes};
+    }
+}
+
+Block block_from(const Call &call, const team::Team &team, std::uint32_t member) {
+    switch (call.kind) {
+        case Kind::barrier:
+            return {nullptr, 0};
+        case Kind::gather:
+        case Kind::gatherv:
+        case Kind::allgather:
+        case Kind::allgatherv:
+        case Kind::alltoall:
+        case Kind::alltoallv:
+            return block_at(call.destination, member);
+        case Kind::reduce_scatter:
+            return {call.destination.memory, reduced_block(call, nullptr, team.rank).bytes};
+        default:
+            return {call.destination.memory, call.bytes};
+    }
+}
+
+std::size_t most_bytes(const Call &call, const team::Team &team) {
+    if (from_root(call.kind) && team.rank != call.root) return 0;
+    if (!has_own_blocks(call.kind)) return block_for(call, team, 0).bytes;
+    std::size_t most = 0;
+    for (std::uint32_t member = 0; member < team.size; ++member)
+        most = std::max(most, block_for(call, team, member).bytes);
+    return most;
+}
+
+std::uint64_t signature_of(const Call &call) {
+    const auto kind = static_cast<std::uint64_t>(call.kind);
+    if (!folds(call.kind)) return kind | static_cast<std::uint64_t>(call.root) << 32;
+    return kind | static_cast<std::uint64_t>(call.type) << 8 |
+           static_cast<std::uint64_t>(call.op) << 16 | static_cast<std::uint64_t>(call.root) << 32;
+}
+
+std::uint64_t common_bytes(const Call &call) {
+    return has_sizes(call.kind) ? 0 : call.bytes;
+}
+
+bool is_same(const Call &a, const Call &b) {
+    const auto same = [](const Blocks &x, const Blocks &y) {
+        return x.memory == y.memory && x.bytes == y.bytes && x.offsets == y.offsets &&
+               x.each == y.each;
+    };
+    return signature_of(a) == signature_of(b) && a.bytes == b.bytes && a.in_place == b.in_place &&
+           same(a.source, b.source) && same(a.destination, b.destination) &&
+           a.element_bytes == b.element_bytes && a.combine == b.combine &&
+           a.context == b.context && a.counts == b.counts;
+}
+
+const char *name_of(Kind kind) {
+    static constexpr const char *kNames[] = {
+        "none",       "barrier",  "broadcast", "scatter",        "gather", "allgather",
+        "alltoall",   "scatterv", "gatherv",   "allgatherv",     "alltoallv",
+        "reduce",     "allreduce", "reduce_scatter", "scan",     "scan_exclusive"};
+    const auto index = static_cast<std::size_t>(kind);
+    return index < sizeof kNames / sizeof kNames[0] ? kNames[index] : "unknown";
+}
+
+}  // namespace sennit::coll

@@ -1,0 +1,114 @@
+// A collective call as the caller made it, checked, and what follows from it: which blocks move
+// between which members. Pure functions of the arguments, the team's size and the own rank.
+#pragma once
+
+#include <sennit/coll.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "coll/combine.hpp"
+#include "team/team.hpp"
+
+namespace sennit::coll {
+
+enum class Kind : std::uint8_t {
+    barrier = 1,
+    broadcast,
+    scatter,
+    gather,
+    allgather,
+    alltoall,
+    scatterv,
+    gatherv,
+    allgatherv,
+    alltoallv,
+    reduce,
+    allreduce,
+    reduce_scatter,
+    scan,
+    scan_exclusive,
+};
+
+// Blocks of a buffer, one for each member. `bytes` null: all have `each` bytes.
+struct Blocks {
+    std::byte *memory = nullptr;
+    const std::size_t *bytes = nullptr;
+    const std::size_t *offsets = nullptr;
+    std::size_t each = 0;
+};
+
+struct Call {
+    Kind kind = Kind::barrier;
+    bool in_place = false;
+    std::uint32_t root = 0;
+    Blocks source;       // one block where every member gets or gives the same
+    Blocks destination;  // a source is only read
+    std::size_t bytes = 0;  // of one block where all are alike; of all elements of a reduction
+    // Reductions.
+    std::size_t element_bytes = 1;
+    sennit_type type = SENNIT_UINT8;
+    sennit_operator op = SENNIT_SUM;
+    Kernel kernel = nullptr;  // or:
+    sennit_combine combine = nullptr;
+    void *context = nullptr;
+    const std::size_t *counts = nullptr;  // reduce_scatter with several sizes, in elements
+};
+
+struct Block {
+    std::byte *memory;
+    std::size_t bytes;
+};
+
+// Does everyone who gets something get the same bytes, or does each get a block of its own?
+inline bool has_own_blocks(Kind kind) {
+    return kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::scatterv ||
+           kind == Kind::alltoallv || kind == Kind::reduce_scatter;
+}
+inline bool has_sizes(Kind kind) {
+    return kind == Kind::scatterv || kind == Kind::gatherv || kind == Kind::allgatherv ||
+           kind == Kind::alltoallv;
+}
+inline bool folds(Kind kind) {
+    return kind >= Kind::reduce;
+}
+inline bool from_root(Kind kind) {
+    return kind == Kind::broadcast || kind == Kind::scatter || kind == Kind::scatterv;
+}
+inline bool to_root(Kind kind) {
+    return kind == Kind::gather || kind == Kind::gatherv || kind == Kind::reduce;
+}
+
+// Do members other than itself read what `member` posts? Does `member` read what `source` posts?
+bool is_read(const Call &call, const team::Team &team, std::uint32_t member);
+bool reads(const Call &call, std::uint32_t member, std::uint32_t source);
+
+// What this rank has for `member`, and where what comes from `member` goes. Of a reduction: all
+// that it gives to that member, and the result.
+Block block_for(const Call &call, const team::Team &team, std::uint32_t member);
+Block block_from(const Call &call, const team::Team &team, std::uint32_t member);
+
+// The greatest block that this rank has for a member, of which peers know nothing else.
+std::size_t most_bytes(const Call &call, const team::Team &team);
+
+// Equal on all members in calls that belong together.
+std::uint64_t signature_of(const Call &call);
+std::uint64_t common_bytes(const Call &call);
+
+// The same call made again.
+bool is_same(const Call &a, const Call &b);
+
+// result = left op right, `bytes` of whole elements.
+inline void fold(const Call &call, const void *left, const void *right, void *result,
+                 std::size_t bytes) {
+    const std::size_t count = bytes / call.element_bytes;
+    if (call.kernel != nullptr) {
+        call.kernel(left, right, result, count);
+    } else {
+        call.combine(left, right, result, count, call.context);
+    }
+}
+
+const char *name_of(Kind kind);
+
+}  // namespace sennit::coll

@@ -1,0 +1,362 @@
+// What api/ calls: starting, waiting, requests. See collectives.hpp.
+#include "coll/collectives.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "coll/state.hpp"
+#include "op/rma.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::coll {
+namespace {
+
+constexpr std::int64_t kLookNs = 1'000'000;  // between looks for dead members
+constexpr std::uint32_t kGenerationMask = 0x7fffffff;
+
+class Guard {
+  public:
+    explicit Guard(Collectives &all) : all_(all) { (void)pthread_mutex_lock(&all_.mutex); }
+    ~Guard() { (void)pthread_mutex_unlock(&all_.mutex); }
+    Guard(const Guard &) = delete;
+    Guard &operator=(const Guard &) = delete;
+
+  private:
+    Collectives &all_;
+};
+
+State *state_of(team::Team &team) {
+    return static_cast<State *>(team.coll_state);
+}
+
+void close_state(Rank &rank, team::Team &team) {
+    State *state = state_of(team);
+    team.coll_state = nullptr;
+    if (state == nullptr) return;
+    if (rank.collectives != nullptr) {
+        const Guard guard(*rank.collectives);
+        State **place = &rank.collectives->states;
+        while (*place != state)
+            place = &(*place)->next;
+        *place = state->next;
+    }
+    // A get that is still under way would write into what is freed here.
+    bool is_lent = false;
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        sennit_request &request = state->fetches[member];
+        if (request.handle == 0) continue;
+        (void)op::wait(rank, &request, Deadline::after(kLookNs));
+        is_lent |= request.handle != 0;
+    }
+    (void)fail(SENNIT_ERR_STATE, "the team is gone");
+    end_all(*state, SENNIT_ERR_STATE);
+    std::free(state->scratch);
+    if (!is_lent) std::free(state);
+}
+
+// One piece of zeroed memory: the state, and behind it its arrays.
+sennit_status open_state(Rank &rank, team::Team &team) {
+    const std::size_t members = team.size;
+    const std::size_t each =
+        sizeof(Area *) + sizeof(std::uint64_t) + sizeof(Header) + sizeof(sennit_request);
+    auto *memory = static_cast<std::byte *>(std::calloc(1, sizeof(State) + members * each));
+    if (memory == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a team's collective calls");
+    auto *state = reinterpret_cast<State *>(memory);
+    memory += sizeof(State);
+    state->headers = reinterpret_cast<Header *>(memory);
+    state->areas = reinterpret_cast<Area **>(memory + members * sizeof(Header));
+    state->seen = reinterpret_cast<std::uint64_t *>(state->areas + members);
+    state->fetches = reinterpret_cast<sennit_request *>(state->seen + members);
+    state->rank = &rank;
+    state->team = &team;
+    // relaxed: constant while the team lives.
+    state->handle = team.handle.load(std::memory_order_relaxed);
+    state->number = team.coll_number;
+    state->own = &area_of(*team.own);
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        TeamSync *sync = team::sync_of(rank, team, member);
+        state->areas[member] = sync == nullptr ? nullptr : &area_of(*sync);
+    }
+    state->blocking.state = state;
+    const Guard guard(*rank.collectives);
+    state->next = rank.collectives->states;
+    rank.collectives->states = state;
+    team.coll_state = state;
+    team.coll_close = close_state;
+    return SENNIT_OK;
+}
+
+// The team's state, if it can take a call.
+sennit_status take_state(Rank &rank, team::Team &team, State **out) {
+    if (!team.all_reached)
+        return fail(SENNIT_ERR_OTHER_NODE,
+                    "no path leads to some rank of the team (sennit info --peers tells why)");
+    if (team.published)
+        return fail(SENNIT_ERR_STATE,
+                    "the last barrier timed out on this rank and is still under way: call "
+                    "sennit_barrier again until it returns SENNIT_OK, then this");
+    if (team.coll_state == nullptr) {
+        const sennit_status status = open_state(rank, team);
+        if (status != SENNIT_OK) return status;
+    }
+    *out = state_of(team);
+    const sennit_status broken = (*out)->broken;
+    if (broken == SENNIT_OK) return SENNIT_OK;
+    return fail(broken == SENNIT_ERR_PEER_LOST ? broken : SENNIT_ERR_STATE,
+                "the team makes no collective calls any more: a rank gave up with %s",
+                sennit_status_string(broken));
+}
+
+void prepare(Operation &operation, const Call &call, bool is_request) {
+    operation.call = call;
+    operation.step = Step::begin;
+    operation.is_request = is_request;
+    operation.differs = false;
+    operation.member = 0;
+    operation.round = 0;
+    operation.first_operand = nullptr;
+    operation.copy = nullptr;
+    operation.status = SENNIT_OK;
+    operation.error.status = SENNIT_OK;
+    operation.next = nullptr;
+    // relaxed: not queued yet.
+    operation.complete.store(false, std::memory_order_relaxed);
+}
+
+// Other threads of the rank may be carrying the queue on.
+class Turn {
+  public:
+    explicit Turn(State &state) : state_(state) {
+        // SYNC coll-turn: pairs with the release below; what the last thread did to the state.
+        while (state_.lock.exchange(true, std::memory_order_acquire))
+            cpu_pause();
+    }
+    ~Turn() {
+        // SYNC coll-turn: pairs with the acquire above and in try_progress().
+        state_.lock.store(false, std::memory_order_release);
+    }
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+
+  private:
+    State &state_;
+};
+
+void enqueue(State &state, Operation &operation) {
+    (state.last != nullptr ? state.last->next : state.first) = &operation;
+    state.last = &operation;
+}
+
+bool is_complete(const Operation &operation) {
+    // SYNC coll-complete: pairs with the release in finish(); results and status come before.
+    return operation.complete.load(std::memory_order_acquire);
+}
+
+sennit_status take_result(const Operation &operation) {
+    if (operation.status != SENNIT_OK) *thread_error() = operation.error;
+    return operation.status;
+}
+
+// A member is gone: the thread's last error tells.
+void lose(State &state, sennit_status status) {
+    const Turn turn(state);
+    end_all(state, status);
+}
+
+// Now and then, by tests of requests: nobody else waits for the members.
+void look_for_dead(State &state) {
+    const std::int64_t now = now_ns();
+    if (now - state.looked_at_ns < kLookNs) return;
+    state.looked_at_ns = now;
+    const int peer = find_lost_member(*state.rank, &state);
+    if (peer < 0) return;
+    const Turn turn(state);
+    // It may have posted just before it went.
+    progress(state);
+    if (state.first == nullptr || find_lost_member(*state.rank, &state) != peer) return;
+    end_all(state, fail_peer(SENNIT_ERR_PEER_LOST, peer, "",
+                             "rank %d is gone in the middle of a collective call", peer));
+}
+
+Operation *find_request(Collectives &all, sennit_request request) {
+    const auto place = static_cast<std::uint32_t>(request.handle);
+    if (place == 0 || place > all.made) return nullptr;
+    Operation *operation = all.table[place - 1];
+    const std::uint32_t generation =
+        static_cast<std::uint32_t>(request.handle >> 32) & kGenerationMask;
+    return operation->is_request && operation->generation == generation ? operation : nullptr;
+}
+
+// A RequestSource: see runtime/rank.hpp.
+sennit_status test_request(Rank &rank, sennit_request request, int *done) {
+    Collectives &all = *rank.collectives;
+    Operation *operation = nullptr;
+    {
+        const Guard guard(all);
+        operation = find_request(all, request);
+    }
+    if (operation == nullptr)
+        return fail(SENNIT_ERR_ARG,
+                    "handle 0x%llx is no request of this rank, or was completed before",
+                    static_cast<unsigned long long>(request.handle));
+    if (!is_complete(*operation)) {
+        try_progress(*operation->state);
+        if (!is_complete(*operation)) look_for_dead(*operation->state);
+    }
+    *done = is_complete(*operation) ? 1 : 0;
+    if (*done == 0) return SENNIT_OK;
+    const sennit_status status = take_result(*operation);
+    const Guard guard(all);
+    operation->is_request = false;
+    operation->next = all.free;
+    all.free = operation;
+    return status;
+}
+
+// Carries on what all teams have open, unless another thread does.
+void poll_all(Rank &rank) {
+    Collectives &all = *rank.collectives;
+    if (pthread_mutex_trylock(&all.mutex) != 0) return;
+    for (State *state = all.states; state != nullptr; state = state->next)
+        // relaxed: a request that another thread has just started is that thread's to carry on.
+        if (state->open_requests.load(std::memory_order_relaxed) != 0) try_progress(*state);
+    (void)pthread_mutex_unlock(&all.mutex);
+}
+
+Operation *make_operation(Collectives &all) {
+    if (all.made == all.room) {
+        const std::uint32_t room = all.room == 0 ? 16 : all.room * 2;
+        auto **table =
+            static_cast<Operation **>(std::realloc(all.table, room * sizeof(Operation *)));
+        if (table == nullptr) return nullptr;
+        all.table = table;
+        all.room = room;
+    }
+    auto *operation = static_cast<Operation *>(std::calloc(1, sizeof(Operation)));
+    if (operation == nullptr) return nullptr;
+    operation->index = all.made;
+    all.table[all.made++] = operation;
+    return operation;
+}
+
+sennit_status take_operation(Collectives &all, Operation **out) {
+    const Guard guard(all);
+    Operation *operation = all.free;
+    if (operation != nullptr) {
+        all.free = operation->next;
+    } else {
+        operation = make_operation(all);
+    }
+    if (operation == nullptr)
+        return fail(SENNIT_ERR_NOMEM, "no memory to record a collective call; %u are open",
+                    all.made);
+    operation->generation = (operation->generation + 1) & kGenerationMask;
+    if (operation->generation == 0) operation->generation = 1;
+    *out = operation;
+    return SENNIT_OK;
+}
+
+sennit_status wait_for(State &state, const Operation &operation, const Deadline &deadline) {
+    while (!is_complete(operation)) {
+        // relaxed: only that it changes counts.
+        const std::uint64_t moves = state.moves.load(std::memory_order_relaxed);
+        const LostSearch search{find_lost_member, &state};
+        // Polling starts anew whenever something went on.
+        const sennit_status status = wait_until(*state.rank, deadline, search, [&] {
+            try_progress(state);
+            // relaxed: as above.
+            return is_complete(operation) ||
+                   state.moves.load(std::memory_order_relaxed) != moves;
+        });
+        if (status == SENNIT_ERR_TIMEOUT) return status;
+        if (status != SENNIT_OK) lose(state, status);
+    }
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+sennit_status collectives_open(Rank &rank) {
+    rank.collectives = new (std::nothrow) Collectives;
+    if (rank.collectives == nullptr)
+        return fail(SENNIT_ERR_NOMEM, "no memory for the collective calls");
+    rank.collective_requests = RequestSource{test_request, poll_all};
+    return SENNIT_OK;
+}
+
+void collectives_close(Rank &rank) {
+    Collectives *all = rank.collectives;
+    if (all == nullptr) return;
+    for (std::uint32_t i = 0; i < all->made; ++i)
+        std::free(all->table[i]);
+    std::free(all->table);
+    delete all;
+    rank.collectives = nullptr;
+    // relaxed: no other thread of the rank is in Sennit any more.
+    rank.open_collectives.store(0, std::memory_order_relaxed);
+}
+
+sennit_status run(Rank &rank, team::Team &team, const Call &call, const Deadline &deadline) {
+    State *state = nullptr;
+    sennit_status status = take_state(rank, team, &state);
+    if (status != SENNIT_OK) return status;
+    Operation &operation = state->blocking;
+    if (state->unfinished && !is_same(operation.call, call)) return check_no_unfinished(team);
+    if (!state->unfinished) {
+        prepare(operation, call, false);
+        const Turn turn(*state);
+        enqueue(*state, operation);
+        progress(*state);
+    }
+    status = wait_for(*state, operation, deadline);
+    state->unfinished = status != SENNIT_OK;
+    return status == SENNIT_OK ? take_result(operation) : status;
+}
+
+sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *request) {
+    State *state = nullptr;
+    sennit_status status = take_state(rank, team, &state);
+    if (status == SENNIT_OK) status = check_no_unfinished(team);
+    if (status != SENNIT_OK) return status;
+    Operation *operation = nullptr;
+    status = take_operation(*rank.collectives, &operation);
+    if (status != SENNIT_OK) return status;
+    prepare(*operation, call, true);
+    operation->state = state;
+    const std::uint64_t handle = kCollectiveRequest |
+                                 static_cast<std::uint64_t>(operation->generation) << 32 |
+                                 (operation->index + 1u);
+    // relaxed twice: counts that only say that somebody should poll.
+    state->open_requests.fetch_add(1, std::memory_order_relaxed);
+    rank.open_collectives.fetch_add(1, std::memory_order_relaxed);
+    {
+        const Turn turn(*state);
+        enqueue(*state, *operation);
+        progress(*state);
+    }
+    request->handle = handle;
+    return SENNIT_OK;
+}
+
+sennit_status check_no_unfinished(team::Team &team) {
+    const State *state = state_of(team);
+    if (state == nullptr || !state->unfinished) return SENNIT_OK;
+    return fail(SENNIT_ERR_STATE,
+                "a %s of the team timed out on this rank and is still under way: call it again "
+                "with the same arguments until it has ended, then this",
+                name_of(state->blocking.call.kind));
+}
+
+sennit_status check_idle(team::Team &team) {
+    const sennit_status status = check_no_unfinished(team);
+    if (status != SENNIT_OK) return status;
+    State *state = state_of(team);
+    if (state == nullptr) return SENNIT_OK;
+    try_progress(*state);
+    if (state->first == nullptr) return SENNIT_OK;
+    return fail(SENNIT_ERR_STATE, "requests of the team's collective calls are not complete");
+}
+
+}  // namespace sennit::coll

@@ -1,0 +1,28 @@
+// Collective calls on a team, as api/ makes them.
+#pragma once
+
+#include <sennit/rma.h>
+
+#include "base/clock.hpp"
+#include "coll/call.hpp"
+
+namespace sennit::coll {
+
+// Of a rank, at its start and end. Errors: NOMEM.
+sennit_status collectives_open(Rank &rank);
+// After the teams are closed.
+void collectives_close(Rank &rank);
+
+// The following need a CollectiveCall of the team.
+
+// Starts the call, or goes on with the same one that timed out, and waits for its end.
+sennit_status run(Rank &rank, team::Team &team, const Call &call, const Deadline &deadline);
+// Starts it and gives a request.
+sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *request);
+
+// A call of the team is still open: with a request, or one that timed out. Errors: STATE.
+sennit_status check_idle(team::Team &team);
+// One that timed out is. Errors: STATE.
+sennit_status check_no_unfinished(team::Team &team);
+
+}  // namespace sennit::coll

@@ -1,0 +1,249 @@
+// The row of steps of an operation, and the queue of a team. See state.hpp.
+#include <cstdlib>
+
+#include "base/fail.hpp"
+#include "coll/state.hpp"
+
+namespace sennit::coll {
+namespace {
+
+enum class Went { on, nowhere, over };
+
+void count_move(State &state) {
+    // relaxed: a waiting thread wants to know that it changed, and looks at `complete` besides.
+    state.moves.fetch_add(1, std::memory_order_relaxed);
+}
+
+void post_next(State &state, Operation &operation, std::uint32_t rounds, bool is_read) {
+    post(state, operation.call, {operation.number, rounds, is_read});
+    operation.member = 0;
+}
+
+std::uint32_t rounds_told(const Operation &operation) {
+    const std::uint64_t rounds = operation.cut.rounds();
+    return rounds > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(rounds);
+}
+
+Went begin(State &state, Operation &operation) {
+    const Call &call = operation.call;
+    const bool letters = wants_letters(state, call);
+    std::size_t most = call.bytes;
+    if (has_sizes(call.kind)) most = most_bytes(call, *state.team);
+    if (call.counts != nullptr) {
+        most = 0;
+        for (std::uint32_t member = 0; member < state.team->size; ++member) {
+            const std::size_t bytes = block_for(call, *state.team, member).bytes;
+            if (bytes > most) most = bytes;
+        }
+    }
+    operation.most_bytes = most;
+    operation.cut = cut_of(call, *state.team, most);
+    const sennit_status status = copy_own(state, operation);
+    if (status == SENNIT_ERR_NOMEM) {
+        end_all(state, status);
+        return Went::over;
+    }
+    note(operation, status);
+    operation.in_place = letters;
+    operation.step = letters ? Step::letter_room : Step::room;
+    return Went::on;
+}
+
+// All letters are there: in place, or how many rounds?
+void decide(State &state, Operation &operation) {
+    if (operation.in_place) {
+        operation.step = Step::in_place;
+        return;
+    }
+    operation.cut = cut_of(operation.call, *state.team, operation.most_bytes);
+    operation.step = Step::room;
+}
+
+Went write_and_post_letter(State &state, Operation &operation) {
+    operation.number = state.number + 1;
+    if (!has_room(state, operation.number)) return Went::nowhere;
+    write_letter(state, operation.call);
+    post_next(state, operation, 0, true);
+    operation.step = Step::letters;
+    return Went::on;
+}
+
+Went read_letters(State &state, Operation &operation) {
+    for (; operation.member < state.team->size; ++operation.member) {
+        if (!has_posted(state, operation.member, operation.number)) return Went::nowhere;
+        if (operation.member != state.team->rank && !verify(state, operation, operation.member, 0)) {
+            end_all(state, operation.status);
+            return Went::over;
+        }
+        if (operation.differs) continue;
+        const sennit_status status = read_letter(state, operation, operation.member);
+        if (status != SENNIT_OK) {
+            end_all(state, status);
+            return Went::over;
+        }
+    }
+    if (operation.differs) {
+        // Everyone who makes this call has seen it too.
+        finish(state, operation, operation.status);
+        return Went::over;
+    }
+    decide(state, operation);
+    return Went::on;
+}
+
+Went fill_and_post(State &state, Operation &operation) {
+    operation.number = state.number + 1;
+    const bool is_read_by_others = is_read(operation.call, *state.team, state.team->rank);
+    // Nobody looks into a slot that nobody reads: it needs no room.
+    const bool writes = is_read_by_others || (folds(operation.call.kind) && operation.call.in_place);
+    if (writes && !has_room(state, operation.number)) return Went::nowhere;
+    fill(state, operation);
+    post_next(state, operation, rounds_told(operation), is_read_by_others);
+    operation.step = Step::posts;
+    return Went::on;
+}
+
+Went take_posts(State &state, Operation &operation) {
+    const std::uint32_t own = state.team->rank;
+    for (; operation.member < state.team->size; ++operation.member) {
+        const std::uint32_t member = operation.member;
+        if (!reads(operation.call, own, member)) continue;
+        if (member != own) {
+            if (!has_posted(state, member, operation.number)) return Went::nowhere;
+            if (!verify(state, operation, member, rounds_told(operation))) {
+                end_all(state, operation.status);
+                return Went::over;
+            }
+            if (operation.differs) continue;
+        }
+        const sennit_status status = take(state, operation, member);
+        if (status != SENNIT_OK) {
+            end_all(state, status);
+            return Went::over;
+        }
+    }
+    end_round(state, operation);
+    operation.step = Step::room;
+    if (++operation.round < operation.cut.rounds()) return Went::on;
+    finish(state, operation, operation.status);
+    return Went::over;
+}
+
+Went use_in_place(State &state, Operation &operation) {
+    const sennit_status status = work_in_place(state, operation);
+    if (status != SENNIT_OK && folds(operation.call.kind)) {
+        // Other ranks lack what this one should have computed.
+        end_all(state, status);
+        return Went::over;
+    }
+    note(operation, status);
+    operation.step = Step::last_room;
+    return Went::on;
+}
+
+Went post_last(State &state, Operation &operation) {
+    operation.number = state.number + 1;
+    if (!has_room(state, operation.number)) return Went::nowhere;
+    post_next(state, operation, 0, true);
+    operation.step = Step::last_posts;
+    return Went::on;
+}
+
+Went wait_for_last(State &state, Operation &operation) {
+    for (; operation.member < state.team->size; ++operation.member)
+        if (!has_posted(state, operation.member, operation.number)) return Went::nowhere;
+    finish(state, operation, operation.status);
+    return Went::over;
+}
+
+Went take_step(State &state, Operation &operation) {
+    switch (operation.step) {
+        case Step::begin:
+            return begin(state, operation);
+        case Step::letter_room:
+            return write_and_post_letter(state, operation);
+        case Step::letters:
+            return read_letters(state, operation);
+        case Step::room:
+            return fill_and_post(state, operation);
+        case Step::posts:
+            return take_posts(state, operation);
+        case Step::in_place:
+            return use_in_place(state, operation);
+        case Step::last_room:
+            return post_last(state, operation);
+        case Step::last_posts:
+            return wait_for_last(state, operation);
+        case Step::over:
+            break;
+    }
+    return Went::over;
+}
+
+}  // namespace
+
+void note(Operation &operation, sennit_status status) {
+    if (status == SENNIT_OK || operation.status != SENNIT_OK) return;
+    operation.status = status;
+    operation.error = *thread_error();
+}
+
+void finish(State &state, Operation &operation, sennit_status status) {
+    state.first = operation.next;
+    if (state.first == nullptr) state.last = nullptr;
+    operation.next = nullptr;
+    operation.step = Step::over;
+    operation.status = status;
+    if (status != SENNIT_OK && operation.error.status != status) operation.error = *thread_error();
+    std::free(operation.copy);
+    operation.copy = nullptr;
+    count_move(state);
+    // relaxed twice: counts that only say that somebody should poll.
+    if (operation.is_request) {
+        state.open_requests.fetch_sub(1, std::memory_order_relaxed);
+        state.rank->open_collectives.fetch_sub(1, std::memory_order_relaxed);
+    }
+    // SYNC coll-complete: pairs with the acquire in is_complete(); results and status come before.
+    operation.complete.store(true, std::memory_order_release);
+}
+
+void end_all(State &state, sennit_status status) {
+    const sennit_error error = *thread_error();
+    if (state.broken == SENNIT_OK) {
+        state.broken = status;
+        give_up(state, status);
+    }
+    while (state.first != nullptr) {
+        *thread_error() = error;
+        finish(state, *state.first, status);
+    }
+    *thread_error() = error;
+}
+
+void progress(State &state) {
+    while (state.first != nullptr) {
+        const std::uint64_t rounds = state.number;
+        const Step step = state.first->step;
+        const Went went = take_step(state, *state.first);
+        if (went == Went::nowhere) return;
+        if (state.first == nullptr || step != state.first->step || rounds != state.number)
+            count_move(state);
+    }
+}
+
+void try_progress(State &state) {
+    const bool shared = state.rank->thread_level == SENNIT_THREAD_MULTIPLE;
+    if (shared) {
+        // SYNC coll-turn: pairs with the release below; what the last thread did to the state.
+        if (state.lock.exchange(true, std::memory_order_acquire)) return;
+    } else {
+        // relaxed: one thread of the rank is in Sennit; the word keeps it from coming in twice.
+        if (state.lock.load(std::memory_order_relaxed)) return;
+        state.lock.store(true, std::memory_order_relaxed);
+    }
+    progress(state);
+    // SYNC coll-turn: pairs with the acquire above.
+    state.lock.store(false, std::memory_order_release);
+}
+
+}  // namespace sennit::coll

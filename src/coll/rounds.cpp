@@ -1,0 +1,200 @@
+// Rounds through the slots: cutting blocks into pieces, filling a slot, taking from the others'.
+//
+// Round i carries piece i / groups of the blocks for group i mod groups. A slot holds one piece that
+// is for everybody, or one for each member of the group, member d's at place_of(...). All pieces
+// of one number are written before anything of that number is read, and a result only overwrites
+// what this rank has sent before: that is why every call works in place.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "coll/state.hpp"
+
+namespace sennit::coll {
+namespace {
+
+constexpr std::size_t kPieceAlignment = 64;
+constexpr std::size_t kSmallAlignment = 16;
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+// Where the piece of `source` for `destination` lies, as a number of pieces over all groups. For
+// copies a Latin square that is its own mirror image, so that no two senders serve the same member
+// first and calls in place replace a piece just when it has been sent. A fold needs all sources at
+// once, hence one place for each destination.
+std::uint32_t place_of(const Call &call, const team::Team &team, std::uint32_t source,
+                       std::uint32_t destination) {
+    return folds(call.kind) ? destination : (source + destination) % team.size;
+}
+
+std::uint32_t group_of(const Operation &operation) {
+    return static_cast<std::uint32_t>(operation.round % operation.cut.groups);
+}
+
+std::size_t piece_offset(const Operation &operation) {
+    return operation.round / operation.cut.groups * operation.cut.piece_bytes;
+}
+
+// The part of the block that this round carries.
+Block piece_of(const Operation &operation, const Block &block) {
+    const std::size_t offset = piece_offset(operation);
+    if (offset >= block.bytes) return {nullptr, 0};
+    return {block.memory + offset, std::min(operation.cut.piece_bytes, block.bytes - offset)};
+}
+
+// Where `source`'s piece for `destination` lies in its slot this round. False: in another group.
+bool find_piece(const State &state, const Operation &operation, std::uint32_t source,
+                std::uint32_t destination, std::size_t *offset) {
+    *offset = 0;
+    if (!has_own_blocks(operation.call.kind)) return true;
+    const std::uint32_t place = place_of(operation.call, *state.team, source, destination);
+    *offset = place % operation.cut.group * operation.cut.piece_bytes;
+    return place / operation.cut.group == group_of(operation);
+}
+
+// Does this rank's own slot hold what it folds itself?
+bool needs_own_slot(const State &state, const Call &call) {
+    return folds(call.kind) && call.in_place && reads(call, state.team->rank, state.team->rank);
+}
+
+sennit_status fold_piece(State &state, Operation &operation, const std::byte *operand,
+                         std::uint32_t member) {
+    const Call &call = operation.call;
+    const Block to = piece_of(operation, block_from(call, *state.team, member));
+    if (to.bytes == 0) return SENNIT_OK;
+    if (operation.first_operand == nullptr) {
+        operation.first_operand = operand;
+        return SENNIT_OK;
+    }
+    const bool is_second = operation.first_operand != to.memory;
+    fold(call, operation.first_operand, operand, to.memory, to.bytes);
+    if (is_second) operation.first_operand = to.memory;
+    return SENNIT_OK;
+}
+
+// The member's elements of this round by pointer; what is out of reach is fetched into the scratch.
+sennit_status find_operand(State &state, Operation &operation, std::uint32_t member,
+                           std::size_t offset, const std::byte **operand) {
+    const Call &call = operation.call;
+    if (member == state.team->rank) {
+        const Block own = piece_of(operation, block_for(call, *state.team, member));
+        *operand = call.in_place ? state.own->slots[operation.number % kSlots].payload + offset
+                                 : own.memory;
+        return SENNIT_OK;
+    }
+    *operand = payload_of(state, member, operation.number);
+    if (*operand != nullptr) {
+        *operand += offset;
+        return SENNIT_OK;
+    }
+    std::byte *scratch = scratch_of(state);
+    if (scratch == nullptr) return SENNIT_ERR_NOMEM;
+    if (operation.first_operand == scratch) scratch += kSlotBytes;
+    const Block to = piece_of(operation, block_from(call, *state.team, member));
+    *operand = scratch;
+    return fetch(state, member, operation.number, offset, scratch, to.bytes);
+}
+
+// Blocks in place are overwritten in the order in which they are sent. Where a round serves a part
+// of the members only, a result can reach a block that has its turn later: copy them all first.
+sennit_status copy_elements(State &state, Operation &operation) {
+    Call &call = operation.call;
+    if (call.kind != Kind::reduce_scatter || !call.in_place || operation.cut.groups == 1)
+        return SENNIT_OK;
+    const Block last = block_for(call, *state.team, state.team->size - 1);
+    const auto bytes =
+        static_cast<std::size_t>(last.memory + last.bytes - call.destination.memory);
+    operation.copy = static_cast<std::byte *>(std::malloc(bytes));
+    if (operation.copy == nullptr)
+        return fail(SENNIT_ERR_NOMEM, "no memory for a copy of %zu bytes of elements", bytes);
+    std::memcpy(operation.copy, call.destination.memory, bytes);
+    call.source.memory = operation.copy;
+    call.in_place = false;
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+Cut cut_of(const Call &call, const team::Team &team, std::size_t most) {
+    Cut cut;
+    const std::size_t unit = std::max(call.element_bytes, kPieceAlignment);
+    std::size_t room = kPayloadBytes;
+    if (has_own_blocks(call.kind)) {
+        cut.group = std::min<std::uint32_t>(team.size,
+                                            static_cast<std::uint32_t>(kPayloadBytes / unit));
+        cut.groups = (team.size + cut.group - 1) / cut.group;
+        room = kPayloadBytes / cut.group;
+        if (room > kPieceAlignment) room = room / kPieceAlignment * kPieceAlignment;
+    }
+    cut.piece_bytes = room / call.element_bytes * call.element_bytes;
+    // Small blocks lie close together, to travel on few lines.
+    const std::size_t small =
+        round_up(most, std::max(call.element_bytes, kSmallAlignment)) / call.element_bytes *
+        call.element_bytes;
+    if (small >= most && small < cut.piece_bytes && small != 0) cut.piece_bytes = small;
+    cut.piece_rounds = most == 0 ? 1 : (most + cut.piece_bytes - 1) / cut.piece_bytes;
+    return cut;
+}
+
+sennit_status copy_own(State &state, Operation &operation) {
+    const Call &call = operation.call;
+    if (folds(call.kind)) return copy_elements(state, operation);
+    const std::uint32_t own = state.team->rank;
+    if (call.in_place || call.kind == Kind::broadcast || !reads(call, own, own)) return SENNIT_OK;
+    const Block from = block_for(call, *state.team, own);
+    const Block to = block_from(call, *state.team, own);
+    if (from.bytes != to.bytes)
+        return fail(SENNIT_ERR_ARG, "this rank's own block has %zu bytes in the source and %zu in "
+                    "the destination", from.bytes, to.bytes);
+    if (to.bytes != 0 && from.memory != to.memory) std::memcpy(to.memory, from.memory, to.bytes);
+    return SENNIT_OK;
+}
+
+void fill(State &state, Operation &operation) {
+    const Call &call = operation.call;
+    const std::uint32_t own = state.team->rank;
+    if (!is_read(call, *state.team, own) && !needs_own_slot(state, call)) return;
+    std::byte *payload = state.own->slots[operation.number % kSlots].payload;
+    if (!has_own_blocks(call.kind)) {
+        const Block piece = piece_of(operation, block_for(call, *state.team, own));
+        if (piece.bytes != 0) std::memcpy(payload, piece.memory, piece.bytes);
+        return;
+    }
+    for (std::uint32_t member = 0; member < state.team->size; ++member) {
+        std::size_t offset = 0;
+        if (!find_piece(state, operation, own, member, &offset)) continue;
+        if (member == own && !needs_own_slot(state, call)) continue;
+        const Block piece = piece_of(operation, block_for(call, *state.team, member));
+        if (piece.bytes != 0) std::memcpy(payload + offset, piece.memory, piece.bytes);
+    }
+}
+
+sennit_status take(State &state, Operation &operation, std::uint32_t member) {
+    const Call &call = operation.call;
+    const std::uint32_t own = state.team->rank;
+    std::size_t offset = 0;
+    if (!find_piece(state, operation, member, own, &offset)) return SENNIT_OK;
+    if (folds(call.kind)) {
+        const std::byte *operand = nullptr;
+        const sennit_status status = find_operand(state, operation, member, offset, &operand);
+        return status == SENNIT_OK ? fold_piece(state, operation, operand, member) : status;
+    }
+    if (member == own) return SENNIT_OK;
+    const Block to = piece_of(operation, block_from(call, *state.team, member));
+    return fetch(state, member, operation.number, offset, to.memory, to.bytes);
+}
+
+void end_round(State &state, Operation &operation) {
+    if (operation.first_operand == nullptr) return;
+    // A fold of one operand.
+    const Block to =
+        piece_of(operation, block_from(operation.call, *state.team, state.team->rank));
+    if (to.bytes != 0 && operation.first_operand != to.memory)
+        std::memmove(to.memory, operation.first_operand, to.bytes);
+    operation.first_operand = nullptr;
+}
+
+}  // namespace sennit::coll

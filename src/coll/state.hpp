@@ -1,0 +1,154 @@
+// The moving part of the collectives: operations, and what a rank keeps for each team that makes
+// some. An operation is a row of rounds, and a round is: wait until the own slot is free, write into
+// it, post it under the next number, wait for the posts of those who are read, act. No function here
+// waits: progress() goes as far as the peers' posts allow and returns, so a call that timed out and a
+// call with a request are the same thing, taken up again later. docs/design/collectives.md has the
+// invariants.
+//
+// A State belongs to one team of one rank. Everything in it is used with its `lock` held, except
+// `complete` of an operation.
+#pragma once
+
+#include "coll/area.hpp"
+#include "coll/call.hpp"
+#include "coll/choices.hpp"
+#include "op/engine.hpp"
+
+namespace sennit::coll {
+
+enum class Step : std::uint8_t {
+    begin,
+    letter_room,   // wait for the slot, then post the letter
+    letters,       // wait for everyone's
+    room,          // wait for the slot, then fill and post it
+    posts,         // wait for those who are read, and take what they posted
+    in_place,      // read peers' buffers where they are
+    last_room,     // then tell that this rank is done with them
+    last_posts,    // wait until all are
+    over,
+};
+
+// How blocks are cut into rounds.
+struct Cut {
+    std::size_t piece_bytes = 0;    // of a block in one round
+    std::uint32_t group = 1;        // members that get a piece in one round
+    std::uint32_t groups = 1;
+    std::uint64_t piece_rounds = 1;  // pieces of the longest block
+    std::uint64_t rounds() const { return piece_rounds * groups; }
+};
+
+struct Operation {
+    Call call;
+    Step step;
+    bool is_request;
+    bool in_place;      // the letters agreed on using buffers where they are
+    bool differs;       // somebody makes another call: this one ends with ARG
+    std::uint32_t member;  // whose post is looked at next
+    std::uint64_t number;  // of the present round's post
+    std::uint64_t round;
+    std::uint64_t most_bytes;  // of the longest block of all letters
+    Cut cut;
+    const std::byte *first_operand;  // of a fold that has met only one so far
+    std::byte *copy;                 // of the elements, where the call would overwrite them
+    sennit_status status;
+    sennit_error error;  // of a request, for the thread that takes it
+    std::atomic<bool> complete;
+    Operation *next;  // in the team's queue, or in the free list
+    struct State *state;
+    std::uint32_t index;  // in the rank's table
+    std::uint32_t generation;
+};
+
+struct State {
+    Rank *rank;
+    team::Team *team;
+    std::uint32_t handle;
+    std::atomic<bool> lock;
+    std::uint64_t number;          // of this rank's last post
+    std::atomic<std::uint64_t> awaited;  // the same, for the search after dead members
+    std::uint64_t needed[kSlots];  // all must have posted it before the slot is written again
+    std::uint32_t room_member;     // all before it have
+    std::atomic<std::uint64_t> moves;  // counts steps, to tell waits that something went on
+    State *next;                   // in the rank's list
+    std::atomic<std::uint32_t> open_requests;  // in the queue
+    Operation *first;              // queue; the first is under way
+    Operation *last;
+    Operation blocking;         // the one blocking call
+    bool unfinished;            // it timed out
+    sennit_status broken;       // not OK: some rank gave up
+    std::int64_t looked_at_ns;  // when somebody last looked for dead members
+    std::byte *scratch;         // two pieces, made when first needed
+    Area *own;
+    Area **areas;                // [size], null where load and store do not reach
+    std::uint64_t *seen;         // [size], the highest number known of each
+    Header *headers;             // [size], of those out of reach: the last one fetched
+    sennit_request *fetches;     // [size], under way
+};
+
+// Of a rank: its requests, and the teams that have some.
+struct Collectives {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    Operation **table = nullptr;
+    std::uint32_t made = 0;
+    std::uint32_t room = 0;
+    Operation *free = nullptr;
+    State *states = nullptr;  // of all teams that have made a call
+    Choices choices;
+};
+
+// ---- posts.cpp
+
+// Is the member's post `number` there? Its slot's header is then good until this rank posts the
+// next number, if the member is one that is read.
+bool has_posted(State &state, std::uint32_t member, std::uint64_t number);
+// May this rank write the slot of post `number`?
+bool has_room(State &state, std::uint64_t number);
+struct Post {
+    std::uint64_t number;
+    std::uint32_t rounds;
+    bool is_read;  // by others, so that the slot has to last
+};
+void post(State &state, const Call &call, const Post &what);
+// Copies from the payload of the member's post. Errors: those of a get.
+sennit_status fetch(State &state, std::uint32_t member, std::uint64_t number, std::size_t offset,
+                    void *to, std::size_t bytes);
+// Payload by pointer, or null where load and store do not reach.
+const std::byte *payload_of(State &state, std::uint32_t member, std::uint64_t number);
+// Notes a call that differs. False: the ranks can not go on together.
+bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds);
+// Ends the team's collective calls with this status on all members.
+void give_up(State &state, sennit_status status);
+// A member without which the queue has no hope: its world rank, or -1. A LostSearch of a State.
+int find_lost_member(Rank &rank, const void *state);
+std::byte *scratch_of(State &state);
+
+// ---- rounds.cpp
+
+Cut cut_of(const Call &call, const team::Team &team, std::size_t most_bytes);
+// Copies or folds what needs no peer.
+sennit_status copy_own(State &state, Operation &operation);
+void fill(State &state, Operation &operation);
+sennit_status take(State &state, Operation &operation, std::uint32_t member);
+void end_round(State &state, Operation &operation);
+
+// ---- in_place.cpp
+
+bool wants_letters(const State &state, const Call &call);
+void write_letter(State &state, const Call &call);
+// Looks at the member's letter.
+sennit_status read_letter(State &state, Operation &operation, std::uint32_t member);
+sennit_status work_in_place(State &state, Operation &operation);
+
+// ---- progress.cpp
+
+// Needs the lock. Carries the queue on as far as it goes.
+void progress(State &state);
+// The same if nobody else does it at the moment.
+void try_progress(State &state);
+void finish(State &state, Operation &operation, sennit_status status);
+// What the operation is to end with: the thread's last error, if nothing was noted before.
+void note(Operation &operation, sennit_status status);
+// All that is queued ends with the thread's last error.
+void end_all(State &state, sennit_status status);
+
+}  // namespace sennit::coll
