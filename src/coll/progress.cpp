@@ -94,9 +94,7 @@ Went read_letters(State &state, Operation &operation) {
 Went fill_and_post(State &state, Operation &operation) {
     operation.number = state.number + 1;
     const bool is_read_by_others = is_read(operation.call, *state.team, state.team->rank);
-    // Nobody looks into a slot that nobody reads: it needs no room.
-    const bool writes = is_read_by_others || (folds(operation.call.kind) && operation.call.in_place);
-    if (writes && !has_room(state, operation.number)) return Went::nowhere;
+    if (!has_room(state, operation.number)) return Went::nowhere;
     fill(state, operation);
     post_next(state, operation, rounds_told(operation), is_read_by_others);
     operation.step = Step::posts;

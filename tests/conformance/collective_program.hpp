@@ -1,0 +1,80 @@
+// Random collective calls, and a sequential oracle of what each gives. Every rank draws the same
+// calls, and knows the input of every rank by its number, so it computes alone what it must get.
+// Which buffer it uses, and how it waits, each rank draws for itself: that must not change anything.
+//
+// A failure names the step; `--steps K` ends the same program after K of them (shrink.py).
+#pragma once
+
+#include <memory>
+
+#include "harness.hpp"
+
+namespace conformance {
+
+enum class CollKind : std::uint8_t {
+    barrier,
+    broadcast,
+    scatter,
+    gather,
+    allgather,
+    alltoall,
+    scatterv,
+    gatherv,
+    allgatherv,
+    alltoallv,
+    reduce,
+    allreduce,
+    reduce_scatter,
+    reduce_scatter_block,
+    scan,
+    scan_exclusive
+};
+inline constexpr int kCollKinds = 16;
+
+using Bytes = std::vector<std::uint8_t>;
+
+// A team as the oracle sees it.
+struct Members {
+    sennit_team team;
+    int rank;
+    int size;
+};
+
+// One call, the same on all ranks.
+struct CollStep {
+    CollKind kind = CollKind::barrier;
+    int root = 0;
+    std::size_t count = 0;  // of elements, or bytes of a block
+    sennit_type type = SENNIT_UINT8;
+    sennit_operator op = SENNIT_SUM;
+    bool in_place = false;
+    bool offsets = false;            // blocks with gaps, else packed
+    std::vector<std::size_t> sizes;  // of blocks; alltoallv: [from * size + to]
+    std::uint64_t salt = 0;
+    std::uint64_t number = 0;
+};
+
+CollStep draw_step(Random &draw, const Members &members, std::size_t most_bytes);
+
+// What one rank needs for the call, and must get.
+struct CollBuffers {
+    Bytes source;
+    Bytes destination;  // before the call
+    Bytes expected;     // the destination after it
+    std::vector<std::size_t> source_sizes, source_offsets;
+    std::vector<std::size_t> destination_sizes, destination_offsets;
+    std::vector<std::size_t> counts;
+};
+CollBuffers make_buffers(const CollStep &step, const Members &members);
+
+// Makes the call: with a request if there is one.
+sennit_status call(const CollStep &step, const Members &members, const CollBuffers &buffers,
+                   void *source, void *destination, sennit_request *request);
+
+std::size_t element_bytes(sennit_type type);
+const char *name_of(CollKind kind);
+
+// The program: runs `steps` calls on the team, several at a time under way.
+void run_collectives(Ranks &it, const Members &members, int steps, std::size_t most_bytes);
+
+}  // namespace conformance
