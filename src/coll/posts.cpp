@@ -43,8 +43,15 @@ bool note_number(State &state, std::uint32_t member, std::uint64_t found, const 
     return true;
 }
 
-// By a get that is started here and looked after by later calls.
-bool fetch_header(State &state, std::uint32_t member, std::uint64_t number) {
+// Of a member out of reach: into state.headers.
+sennit_status get_header(State &state, std::uint32_t member, std::uint64_t number) {
+    return op::get_control(*state.rank, world_rank_of(state, member), slot_offset(state, number),
+                           &state.headers[member], sizeof(Header));
+}
+
+// By a get that is started here and looked after by later calls. The number alone: a get of more
+// may bring the number of this post with the words of the one before.
+bool fetch_number(State &state, std::uint32_t member, std::uint64_t number) {
     Rank &rank = *state.rank;
     const int peer = world_rank_of(state, member);
     Header &header = state.headers[member];
@@ -54,8 +61,8 @@ bool fetch_header(State &state, std::uint32_t member, std::uint64_t number) {
     if (request.handle == 0) {
         const op::Target target{peer, transport::Remote{nullptr, rank.peers[peer].control_handle},
                                 slot_offset(state, number)};
-        status = op::engine_request(rank, op::Direction::get, target, &header, sizeof header,
-                                    &request);
+        status = op::engine_request(rank, op::Direction::get, target, &header.number,
+                                    sizeof header.number, &request);
         done = request.handle == 0 ? 1 : 0;
     }
     if (status == SENNIT_OK && done == 0) {
@@ -70,12 +77,15 @@ bool fetch_header(State &state, std::uint32_t member, std::uint64_t number) {
     // SYNC coll-post: pairs with the release in post(), carried by the transport's delivery; the
     // payload comes before the number.
     const std::uint64_t found = header.number.load(std::memory_order_acquire);
+    if (found == kGaveUp && get_header(state, member, number) != SENNIT_OK) return false;
     return note_number(state, member, found, header, number);
 }
 
-const Header &header_of(State &state, std::uint32_t member, std::uint64_t number) {
+// The header of a post that is there and lasts.
+const Header *header_of(State &state, std::uint32_t member, std::uint64_t number) {
     Area *area = state.areas[member];
-    return area != nullptr ? area->slots[number % kSlots].header : state.headers[member];
+    if (area != nullptr) return &area->slots[number % kSlots].header;
+    return get_header(state, member, number) == SENNIT_OK ? &state.headers[member] : nullptr;
 }
 
 }  // namespace
@@ -83,7 +93,7 @@ const Header &header_of(State &state, std::uint32_t member, std::uint64_t number
 bool has_posted(State &state, std::uint32_t member, std::uint64_t number) {
     if (state.seen[member] >= number) return true;
     if (member == state.team->rank) return state.number >= number;
-    if (state.areas[member] == nullptr) return fetch_header(state, member, number);
+    if (state.areas[member] == nullptr) return fetch_number(state, member, number);
     const Header &header = state.areas[member]->slots[number % kSlots].header;
     // SYNC coll-post: pairs with the release in post(); the payload, and all that the member read
     // of earlier posts, come before the number.
@@ -111,7 +121,7 @@ void post(State &state, const Call &call, const Post &what) {
     // relaxed: see find_lost_member().
     state.awaited.store(what.number, std::memory_order_relaxed);
     state.team->coll_number = what.number;
-    // SYNC coll-post: pairs with the acquires in has_posted() and fetch_header(); the payload, and
+    // SYNC coll-post: pairs with the acquires in has_posted() and fetch_number(); the payload, and
     // all that this rank read of earlier posts, come before.
     header.number.store(what.number, std::memory_order_release);
     // SYNC doorbell: pairs with the fence in announce_sleep(); the number before the looks at
@@ -143,7 +153,12 @@ sennit_status fetch(State &state, std::uint32_t member, std::uint64_t number, st
 }
 
 bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds) {
-    const Header &header = header_of(state, member, operation.number);
+    const Header *found = header_of(state, member, operation.number);
+    if (found == nullptr) {
+        note(operation, thread_error()->status);
+        return false;
+    }
+    const Header &header = *found;
     const Call &call = operation.call;
     if (header.call == signature_of(call) && header.bytes == common_bytes(call)) return true;
     const int peer = world_rank_of(state, member);
@@ -164,7 +179,7 @@ void give_up(State &state, sennit_status status) {
     for (Slot &slot : state.own->slots) {
         slot.header.bytes = state.handle;
         slot.header.status = static_cast<std::uint32_t>(status);
-        // SYNC coll-post: pairs with the acquires in has_posted() and fetch_header(); the reason
+        // SYNC coll-post: pairs with the acquires in has_posted() and fetch_number(); the reason
         // comes before.
         slot.header.number.store(kGaveUp, std::memory_order_release);
     }

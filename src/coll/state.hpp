@@ -81,7 +81,7 @@ struct State {
     Area *own;
     Area **areas;                // [size], null where load and store do not reach
     std::uint64_t *seen;         // [size], the highest number known of each
-    Header *headers;             // [size], of those out of reach: the last one fetched
+    Header *headers;             // [size], of those out of reach: what was fetched last
     sennit_request *fetches;     // [size], under way
 };
 
