@@ -25,5 +25,8 @@ void run_barrier(const Run &run);
 void run_cma(const Run &run);
 void run_strided(const Run &run);
 void run_atomic(const Run &run);
+void run_broadcast(const Run &run);
+void run_allreduce(const Run &run);
+void run_alltoall(const Run &run);
 
 }  // namespace sennit::bench

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "worker/collective.hpp"
 #include "worker/job.hpp"
 #include "worker/measure.hpp"
 #include "worker/strided.hpp"
@@ -56,6 +57,7 @@ class Library {
     virtual std::vector<Subject> barrier(const Job &job) const = 0;
     virtual std::vector<Subject> atomic(const Job &job, AtomicKind kind,
                                         std::uint64_t bytes) const = 0;
+    virtual std::vector<Subject> collective(const Job &job, const Collective &what) const = 0;
 };
 
 // Starts the library; called first thing in main.

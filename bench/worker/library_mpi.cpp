@@ -182,6 +182,39 @@ class MpiLibrary final : public Library {
     Subject compare_and_swap(const Job &job) const;
     Subject accumulate(const Job &job, std::uint64_t bytes, Kind window_kind) const;
     Subject window_lock(const Job &job, AtomicKind kind) const;
+    std::vector<Subject> collective(const Job &job, const Collective &what) const override {
+        return {{job.name() + "-collective",
+                 [=, comm = m_comm, number = 0.0](std::size_t operations) mutable {
+                     bool all_right = true;
+                     const Interval elapsed = time_batch(operations, [&] {
+                         number += 1.0;
+                         what.produce(number);
+                         call_collective(what, comm);
+                         all_right &= what.consume(number);
+                     });
+                     if (!all_right) {
+                         throw std::runtime_error("a collective call brought the wrong data");
+                     }
+                     return elapsed;
+                 }}};
+    }
+
+  private:
+    static void call_collective(const Collective &what, MPI_Comm comm) {
+        const int bytes = static_cast<int>(what.bytes);
+        switch (what.kind) {
+            case CollectiveKind::broadcast:
+                MPI_Bcast(what.destination, bytes, MPI_BYTE, 0, comm);
+                break;
+            case CollectiveKind::allreduce:
+                MPI_Allreduce(what.source, what.destination, bytes / 8, MPI_DOUBLE, MPI_SUM, comm);
+                break;
+            case CollectiveKind::alltoall:
+                MPI_Alltoall(what.source, bytes, MPI_BYTE, what.destination, bytes, MPI_BYTE, comm);
+                break;
+        }
+    }
+
     Subject send_and_receive(const Job &job, const Messages &messages) const;
     Subject persistent(const Job &job, const Messages &messages) const;
     Subject put_and_poll(const Job &job, const Messages &messages, Polling polling) const;

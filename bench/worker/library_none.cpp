@@ -25,6 +25,7 @@ class NoLibrary final : public Library {
     std::vector<Subject> atomic(const Job &, AtomicKind, std::uint64_t) const override {
         return {};
     }
+    std::vector<Subject> collective(const Job &, const Collective &) const override { return {}; }
 };
 
 }  // namespace

@@ -60,6 +60,10 @@ void measure(const Options &options, const Library &library) {
     for (const std::uint64_t bytes : options.sizes) {
         payload_bytes = std::max<std::size_t>(payload_bytes, bytes);
     }
+    // An alltoall by hand has a block for every rank.
+    if (options.bench == "alltoall") {
+        payload_bytes *= static_cast<std::size_t>(options.ranks);
+    }
     Job job(options.job, payload_bytes + 4096);
     const std::string binding = job.describe_binding();
     if (job.rank() == 0) {
@@ -69,6 +73,15 @@ void measure(const Options &options, const Library &library) {
         {"pingpong", run_pingpong}, {"put", run_put}, {"get", run_get},
         {"barrier", run_barrier},   {"cma", run_cma}, {"strided", run_strided},
         {"atomic", run_atomic}};
+    const std::map<std::string, void (*)(const Run &)> benches{{"pingpong", run_pingpong},
+                                                               {"put", run_put},
+                                                               {"get", run_get},
+                                                               {"barrier", run_barrier},
+                                                               {"cma", run_cma},
+                                                               {"strided", run_strided},
+                                                               {"broadcast", run_broadcast},
+                                                               {"allreduce", run_allreduce},
+                                                               {"alltoall", run_alltoall}};
     const std::size_t stride = options.untouched ? SIZE_MAX / 2 : kCacheLineBytes;
     benches.at(options.bench)({job, library, options.limits, options.sizes, stride});
 }

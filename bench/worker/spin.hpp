@@ -31,6 +31,12 @@ inline void keep(T &value) {
     __asm__ __volatile__("" : "+r"(value) : : "memory");
 }
 
+// The same for what is in no general register.
+template <class T>
+inline void keep_in_memory(T &value) {
+    __asm__ __volatile__("" : "+m"(value) : : "memory");
+}
+
 inline void post_flag(std::uint64_t *flag, std::uint64_t value) {
     // SYNC bench-flag: pairs with acquire in wait_for_flag(); payload before flag.
     Flag(*flag).store(value, std::memory_order_release);

@@ -1,0 +1,206 @@
+// Broadcast, allreduce and alltoall of all ranks: Sennit with private buffers and with buffers in a
+// segment, the MPI of the job, and by hand: everyone copies into memory that all map, counts up a
+// flag, and takes what it needs from the others.
+//
+// Sizes are those of one block: what everyone gets of a broadcast, the vector of an allreduce
+// (doubles), what each rank sends to each in an alltoall. Before every call a rank writes one word
+// of each cache line that it gives, and afterwards it reads one of each that it got, as a program
+// would; both are part of the time, alike for all subjects.
+#include "worker/collective.hpp"
+
+#include <sennit/sennit.h>
+
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "worker/cases.hpp"
+#include "worker/check.hpp"
+#include "worker/private_buffer.hpp"
+#include "worker/spin.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+// Meetings by hand, as in the barrier: each rank counts up on a line of its own.
+class Flags {
+  public:
+    explicit Flags(const Job &job)
+        : m_rank(static_cast<std::size_t>(job.rank())), m_yields(job.is_oversubscribed()) {
+        for (int rank = 0; rank < job.size(); ++rank) {
+            m_flags.push_back(job.raw_flag(rank, rank));
+        }
+        m_number = *m_flags[m_rank];
+    }
+    void meet() {
+        ++m_number;
+        post_flag(m_flags[m_rank], m_number);
+        // seq_cst: the store leaves the store buffer before this core polls; without it the others
+        // wait longer.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        for (std::uint64_t *flag : m_flags) {
+            wait_for_flag(flag, m_number, m_yields);
+        }
+    }
+
+  private:
+    std::size_t m_rank;
+    bool m_yields;
+    std::vector<std::uint64_t *> m_flags;
+    std::uint64_t m_number;
+};
+
+// Runs `operation` on buffers that were freshly written, and reads the result. Throws when the first
+// word of the result is wrong.
+template <class Operation>
+Subject subject(std::string name, const Collective &what, Operation operation) {
+    return {std::move(name),
+            [=, number = 0.0](std::size_t operations) mutable {
+                bool all_right = true;
+                const Interval elapsed = time_batch(operations, [&] {
+                    number += 1.0;
+                    what.produce(number);
+                    operation(what.source, what.destination);
+                    all_right &= what.consume(number);
+                });
+                if (!all_right) {
+                    throw std::runtime_error("a collective call brought the wrong data");
+                }
+                return elapsed;
+            }};
+}
+
+void check_call(sennit_status status) {
+    if (status != SENNIT_OK) [[unlikely]] {
+        check(status, "collective call");
+    }
+}
+
+Subject by_sennit(std::string name, const Collective &what) {
+    const std::size_t bytes = what.bytes;
+    switch (what.kind) {
+        case CollectiveKind::broadcast:
+            return subject(std::move(name), what, [=](std::byte *, std::byte *destination) {
+                check_call(sennit_broadcast(SENNIT_TEAM_WORLD, 0, destination, bytes,
+                                            SENNIT_FOREVER));
+            });
+        case CollectiveKind::allreduce:
+            return subject(std::move(name), what, [=](std::byte *source, std::byte *destination) {
+                check_call(sennit_allreduce(
+                    SENNIT_TEAM_WORLD, source, destination,
+                    sennit_reduction_of(bytes / 8, SENNIT_DOUBLE, SENNIT_SUM), SENNIT_FOREVER));
+            });
+        case CollectiveKind::alltoall:
+            break;
+    }
+    return subject(std::move(name), what, [=](std::byte *source, std::byte *destination) {
+        check_call(
+            sennit_alltoall(SENNIT_TEAM_WORLD, source, destination, bytes, SENNIT_FOREVER));
+    });
+}
+
+void add_up(double *to, const std::byte *other, std::size_t bytes) {
+    const auto *from = reinterpret_cast<const double *>(other);
+    for (std::size_t i = 0; i < bytes / sizeof(double); ++i) {
+        to[i] += from[i];
+    }
+}
+
+Subject by_hand(const Job &job, const Collective &what) {
+    const auto flags = std::make_shared<Flags>(job);
+    const auto rank = static_cast<std::size_t>(job.rank());
+    const auto size = static_cast<std::size_t>(job.size());
+    std::vector<std::byte *> shared;
+    for (int other = 0; other < job.size(); ++other) {
+        shared.push_back(job.raw_payload(other));
+    }
+    const std::size_t bytes = what.bytes;
+    const CollectiveKind kind = what.kind;
+    return subject("raw-copy", what, [=](std::byte *source, std::byte *destination) {
+        if (kind == CollectiveKind::broadcast) {
+            if (rank == 0) std::memcpy(shared[0], destination, bytes);
+            flags->meet();
+            if (rank != 0) std::memcpy(destination, shared[0], bytes);
+        } else if (kind == CollectiveKind::allreduce) {
+            std::memcpy(shared[rank], source, bytes);
+            flags->meet();
+            std::memcpy(destination, shared[0], bytes);
+            for (std::size_t other = 1; other < size; ++other) {
+                add_up(reinterpret_cast<double *>(destination), shared[other], bytes);
+            }
+        } else {
+            std::memcpy(shared[rank], source, size * bytes);
+            flags->meet();
+            for (std::size_t other = 0; other < size; ++other) {
+                std::memcpy(destination + other * bytes, shared[other] + rank * bytes, bytes);
+            }
+        }
+        flags->meet();
+    });
+}
+
+// Buffers in a segment of the world, freed with the last subject that uses them. Collective.
+class SegmentBuffers {
+  public:
+    explicit SegmentBuffers(std::size_t bytes) {
+        check(sennit_alloc(SENNIT_TEAM_WORLD, 2 * bytes, 4096, 0, &m_segment), "sennit_alloc");
+        source = static_cast<std::byte *>(sennit_ptr(m_segment));
+        destination = source + bytes;
+        std::memset(source, 0, 2 * bytes);
+    }
+    ~SegmentBuffers() { (void)sennit_free(m_segment); }
+    SegmentBuffers(const SegmentBuffers &) = delete;
+    SegmentBuffers &operator=(const SegmentBuffers &) = delete;
+
+    std::byte *source;
+    std::byte *destination;
+
+  private:
+    sennit_gptr m_segment{};
+};
+
+void run_collective(const Run &run, const char *bench, CollectiveKind kind) {
+    const auto ranks = static_cast<std::size_t>(run.job.size());
+    for (const std::uint64_t bytes : run.sizes) {
+        const std::size_t total = kind == CollectiveKind::alltoall ? bytes * ranks : bytes;
+        const std::size_t room = (total + 4095) / 4096 * 4096;
+        const PrivateBuffer source(room, 0);
+        const PrivateBuffer destination(room, 0);
+        const SegmentBuffers segment(room);
+        Collective what{kind,
+                        bytes,
+                        total,
+                        run.job.rank(),
+                        run.job.size(),
+                        run.stride,
+                        source.data(),
+                        destination.data()};
+        Case one{bench, bytes, 1.0, {}};
+        one.subjects.push_back(by_hand(run.job, what));
+        one.subjects.push_back(by_sennit("sennit-private", what));
+        for (Subject &other : run.library.collective(run.job, what)) {
+            one.subjects.push_back(std::move(other));
+        }
+        what.source = segment.source;
+        what.destination = segment.destination;
+        one.subjects.push_back(by_sennit("sennit-segment", what));
+        measure_in_turn(run.job, one, run.limits);
+    }
+}
+
+}  // namespace
+
+void run_broadcast(const Run &run) {
+    run_collective(run, "broadcast", CollectiveKind::broadcast);
+}
+
+void run_allreduce(const Run &run) {
+    run_collective(run, "allreduce", CollectiveKind::allreduce);
+}
+
+void run_alltoall(const Run &run) {
+    run_collective(run, "alltoall", CollectiveKind::alltoall);
+}
+
+}  // namespace sennit::bench

@@ -1,0 +1,49 @@
+// What a collective call of a benchmark works on, the same for all subjects.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "worker/spin.hpp"
+
+namespace sennit::bench {
+
+enum class CollectiveKind { broadcast, allreduce, alltoall };
+
+struct Collective {
+    CollectiveKind kind;
+    std::size_t bytes;  // of a block
+    std::size_t total;  // of source and destination
+    int rank;
+    int size;
+    std::size_t stride;      // of the words that are written and read
+    std::byte *source;       // a broadcast has none
+    std::byte *destination;  // of the root's broadcast the source
+
+    // Writes `number` into one double of every `stride` bytes that this rank gives.
+    void produce(double number) const {
+        std::byte *const place = kind == CollectiveKind::broadcast ? destination : source;
+        if (kind == CollectiveKind::broadcast && rank != 0) {
+            return;
+        }
+        for (std::size_t offset = 0; offset < total; offset += stride) {
+            std::memcpy(place + offset, &number, sizeof number);
+        }
+    }
+
+    // Reads them where they came to. Is the first one right?
+    bool consume(double number) const {
+        double sum = 0.0;
+        double word = 0.0;
+        for (std::size_t offset = 0; offset < total; offset += stride) {
+            std::memcpy(&word, destination + offset, sizeof word);
+            sum += word;
+        }
+        keep_in_memory(sum);
+        std::memcpy(&word, destination, sizeof word);
+        return word == (kind == CollectiveKind::allreduce ? number * size : number);
+    }
+};
+
+}  // namespace sennit::bench
