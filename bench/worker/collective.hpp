@@ -27,7 +27,9 @@ struct Collective {
         if (kind == CollectiveKind::broadcast && rank != 0) {
             return;
         }
-        for (std::size_t offset = 0; offset < total; offset += stride) {
+        // The first word of each block, whatever its size.
+        const std::size_t step = bytes < stride ? bytes : stride;
+        for (std::size_t offset = 0; offset < total; offset += step) {
             std::memcpy(place + offset, &number, sizeof number);
         }
     }

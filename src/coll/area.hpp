@@ -1,18 +1,23 @@
-// What the members of a team write for each other in collective calls: two slots in the TeamSync of
+// What the members of a team write for each other in collective calls: four slots in the TeamSync of
 // each, used in turns. Shared between processes: docs/design/layouts.md has the bytes, and
-// docs/design/collectives.md why two slots are enough.
+// docs/design/collectives.md when a slot may be written again.
 //
-// A rank's post number n goes into slot n mod 2 and is complete when the slot's number says n.
-// Everything else of a slot is written before, by its owner alone.
+// A rank's post number n goes into slot n mod 4 and is complete when the slot's number says n.
+// Everything else of a slot is written before, by its owner alone. Calls of many bytes have their
+// payload in wide slots, in a segment of each member that its letter names.
 #pragma once
 
 #include "runtime/control_block.hpp"
 
 namespace sennit::coll {
 
-inline constexpr std::size_t kSlots = 2;
-inline constexpr std::size_t kSlotBytes = 14848;
+inline constexpr std::size_t kSlots = 4;
+inline constexpr std::size_t kSlotBytes = 7424;
 inline constexpr std::size_t kPayloadBytes = kSlotBytes - 32;
+
+// Of a segment with one wide slot for each slot.
+inline constexpr std::size_t kWideBytes = 65536;
+inline constexpr std::size_t kLeastWideBytes = 16384;
 
 // The number of a rank that gave up the team's collective calls: greater than every other.
 inline constexpr std::uint64_t kGaveUp = UINT64_MAX;
@@ -55,7 +60,7 @@ struct Letter {
     std::uint64_t source_offset;
     std::uint64_t destination_offset;
     std::uint32_t destination_segment;
-    std::uint32_t unused;
+    std::uint32_t wide_segment;  // of the wide slots
     std::uint64_t source_address;  // followed by ranks of the same process only
     std::uint64_t destination_address;
 };
@@ -64,6 +69,7 @@ static_assert(sizeof(Letter) == 64 && offsetof(Letter, source_offset) == 24 &&
 
 inline constexpr std::uint32_t kLetterInPlaceOk = 1;  // peers may use the buffers where they are
 inline constexpr std::uint32_t kLetterAddresses = 2;  // by address, as all are of one process
+inline constexpr std::uint32_t kLetterWide = 4;       // there are wide slots
 
 struct Extent {
     std::uint64_t offset;  // from the source

@@ -52,6 +52,7 @@ void close_state(Rank &rank, team::Team &team) {
     }
     (void)fail(SENNIT_ERR_STATE, "the team is gone");
     end_all(*state, SENNIT_ERR_STATE);
+    drop_wide_slots(*state);
     std::free(state->scratch);
     if (!is_lent) std::free(state);
 }
@@ -60,7 +61,7 @@ void close_state(Rank &rank, team::Team &team) {
 sennit_status open_state(Rank &rank, team::Team &team) {
     const std::size_t members = team.size;
     const std::size_t each =
-        sizeof(Area *) + sizeof(std::uint64_t) + sizeof(Header) + sizeof(sennit_request);
+        sizeof(Area *) + sizeof(std::byte *) + sizeof(std::uint64_t) + sizeof(Header) + sizeof(sennit_request);
     auto *memory = static_cast<std::byte *>(std::calloc(1, sizeof(State) + members * each));
     if (memory == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a team's collective calls");
     auto *state = reinterpret_cast<State *>(memory);
@@ -69,6 +70,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     state->areas = reinterpret_cast<Area **>(memory + members * sizeof(Header));
     state->seen = reinterpret_cast<std::uint64_t *>(state->areas + members);
     state->fetches = reinterpret_cast<sennit_request *>(state->seen + members);
+    state->wide = reinterpret_cast<std::byte **>(state->fetches + members);
     state->rank = &rank;
     state->team = &team;
     // relaxed: constant while the team lives.
@@ -114,6 +116,8 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
     operation.step = Step::begin;
     operation.is_request = is_request;
     operation.differs = false;
+    operation.wide = false;
+    operation.can_be_wide = true;
     operation.member = 0;
     operation.round = 0;
     operation.first_operand = nullptr;

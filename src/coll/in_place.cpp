@@ -14,8 +14,8 @@
 namespace sennit::coll {
 namespace {
 
-constexpr std::size_t kMostFolded = kSlotBytes / (2 * sizeof(std::byte *));
-constexpr std::size_t kFoldBytes = 8192;  // of each operand at a time: all stay in the first cache
+constexpr std::size_t kMostFolded = kScratchBytes / (2 * sizeof(std::byte *));
+constexpr std::size_t kFoldBytes = kScratchBytes;  // of each operand at a time: all stay in the first cache
 
 std::size_t in_place_from(const State &state, const Call &call) {
     // relaxed: not shared while the rank is in use.
@@ -142,7 +142,7 @@ struct Buffers {
 sennit_status buffers_of(State &state, const Operation &operation, std::uint32_t member,
                          Buffers *out) {
     Letter letter;
-    const sennit_status status = fetch(state, member, operation.number, 0, &letter, sizeof letter);
+    const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
     if (status != SENNIT_OK) return status;
     const bool by_address = (letter.flags & kLetterAddresses) != 0;
     out->source = {letter.source_rank, letter.source_segment, letter.source_offset};
@@ -178,9 +178,9 @@ sennit_status source_offset(State &state, const Operation &operation, std::uint3
     if (!has_own_blocks(call.kind)) return SENNIT_OK;
     if (has_sizes(call.kind)) {
         Extent extent{};
-        const sennit_status status = fetch(state, member, operation.number,
-                                           sizeof(Letter) + own * sizeof extent, &extent,
-                                           sizeof extent);
+        const sennit_status status = fetch(
+            state, operation, member, {sizeof(Letter) + own * sizeof extent, sizeof extent},
+            &extent);
         *offset = extent.offset;
         return status;
     }
@@ -203,9 +203,9 @@ sennit_status check_size(State &state, const Operation &operation, std::uint32_t
     if (has_own_blocks(call.kind)) {
         if (state.team->size > kMostExtents) return SENNIT_OK;
         Extent extent{};
-        const sennit_status status = fetch(state, member, operation.number,
-                                           sizeof(Letter) + own * sizeof extent, &extent,
-                                           sizeof extent);
+        const sennit_status status = fetch(
+            state, operation, member, {sizeof(Letter) + own * sizeof extent, sizeof extent},
+            &extent);
         if (status != SENNIT_OK) return status;
         sent = extent.bytes;
     }
@@ -244,7 +244,7 @@ sennit_status find_operands(State &state, Operation &operation, Operands *out) {
     const team::Team &team = *state.team;
     std::byte *scratch = scratch_of(state);
     if (scratch == nullptr) return SENNIT_ERR_NOMEM;
-    out->sources = reinterpret_cast<std::byte **>(scratch + kSlotBytes);
+    out->sources = reinterpret_cast<std::byte **>(scratch + kScratchBytes);
     out->destinations = out->sources + team.size;
     for (std::uint32_t member = 0; member < team.size; ++member) {
         if (member == team.rank) {
@@ -317,7 +317,45 @@ sennit_status fold_in_place(State &state, Operation &operation) {
     return SENNIT_OK;
 }
 
+// Makes this rank's wide slots when they are first wanted. Without memory for them the call goes
+// through the slots there are.
+bool has_wide_slots(State &state) {
+    if (!state.team->all_load_store) return false;
+    if (state.wide_segment != 0) return true;
+    const ColdLock lock(*state.rank);
+    SegmentRecord *record = nullptr;
+    const memory::SegmentWish wish{SegmentKind::local, 0, kSlots * kWideBytes, 4096, 0};
+    if (memory::segment_create(*state.rank, wish, &record) != SENNIT_OK) return false;
+    // relaxed: the rank's own record, under its cold mutex.
+    state.wide_segment = record->id.load(std::memory_order_relaxed);
+    state.wide[state.team->rank] = reinterpret_cast<std::byte *>(record->owner_address);
+    return true;
+}
+
 }  // namespace
+
+sennit_status find_wide_slots(State &state, Operation &operation) {
+    if (!operation.can_be_wide) return SENNIT_OK;
+    for (std::uint32_t member = 0; member < state.team->size; ++member) {
+        if (state.wide[member] != nullptr) continue;
+        Letter letter;
+        sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
+        if (status != SENNIT_OK) return status;
+        const sennit_gptr place{state.team->world_ranks[member], letter.wide_segment, 0};
+        status = find_pointer(*state.rank, place, nullptr, &state.wide[member]);
+        if (status != SENNIT_OK) return status;
+    }
+    operation.wide = true;
+    return SENNIT_OK;
+}
+
+void drop_wide_slots(State &state) {
+    if (state.wide_segment == 0) return;
+    const std::uint32_t slot = memory::index_of(state.wide_segment);
+    const ColdLock lock(*state.rank);
+    memory::segment_destroy(*state.rank, &state.rank->control->records[slot]);
+    state.wide_segment = 0;
+}
 
 bool wants_letters(const State &state, const Call &call) {
     if (state.team->size == 1) return false;
@@ -329,6 +367,10 @@ void write_letter(State &state, const Call &call) {
     Letter letter{};
     letter.most_bytes = most_bytes(call, *state.team);
     if (describe_buffers(state, call, &letter)) letter.flags |= kLetterInPlaceOk;
+    if (has_wide_slots(state)) {
+        letter.flags |= kLetterWide;
+        letter.wide_segment = state.wide_segment;
+    }
     if (has_extents(call) && is_read(call, *state.team, state.team->rank) &&
         state.team->size <= kMostExtents)
         write_extents(state, call, payload);
@@ -337,10 +379,11 @@ void write_letter(State &state, const Call &call) {
 
 sennit_status read_letter(State &state, Operation &operation, std::uint32_t member) {
     Letter letter;
-    const sennit_status status = fetch(state, member, operation.number, 0, &letter, sizeof letter);
+    const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
     if (status != SENNIT_OK) return status;
     operation.most_bytes = std::max(operation.most_bytes, letter.most_bytes);
     if ((letter.flags & kLetterInPlaceOk) == 0) operation.in_place = false;
+    if ((letter.flags & kLetterWide) == 0) operation.can_be_wide = false;
     // The others go on without knowing, so this rank takes its part and reports at the end.
     note(operation, check_size(state, operation, member, letter));
     return SENNIT_OK;

@@ -135,20 +135,23 @@ void post(State &state, const Call &call, const Post &what) {
     }
 }
 
-const std::byte *payload_of(State &state, std::uint32_t member, std::uint64_t number) {
+std::byte *payload_of(State &state, const Operation &operation, std::uint32_t member) {
+    const std::uint64_t turn = operation.number % kSlots;
+    if (operation.wide) return state.wide[member] + turn * kWideBytes;
     Area *area = state.areas[member];
-    return area == nullptr ? nullptr : area->slots[number % kSlots].payload;
+    return area == nullptr ? nullptr : area->slots[turn].payload;
 }
 
-sennit_status fetch(State &state, std::uint32_t member, std::uint64_t number, std::size_t offset,
-                    void *to, std::size_t bytes) {
-    if (bytes == 0) return SENNIT_OK;
-    const std::byte *payload = payload_of(state, member, number);
+sennit_status fetch(State &state, const Operation &operation, std::uint32_t member,
+                    const Part &part, void *to) {
+    if (part.bytes == 0) return SENNIT_OK;
+    const std::byte *payload = payload_of(state, operation, member);
     if (payload == nullptr)
-        return op::get_control(*state.rank, world_rank_of(state, member),
-                               slot_offset(state, number) + offsetof(Slot, payload) + offset, to,
-                               bytes);
-    std::memcpy(to, payload + offset, bytes);
+        return op::get_control(
+            *state.rank, world_rank_of(state, member),
+            slot_offset(state, operation.number) + offsetof(Slot, payload) + part.offset, to,
+            part.bytes);
+    std::memcpy(to, payload + part.offset, part.bytes);
     return SENNIT_OK;
 }
 
@@ -209,7 +212,7 @@ int find_lost_member(Rank &rank, const void *context) {
 
 std::byte *scratch_of(State &state) {
     if (state.scratch == nullptr)
-        state.scratch = static_cast<std::byte *>(std::aligned_alloc(64, 2 * kSlotBytes));
+        state.scratch = static_cast<std::byte *>(std::aligned_alloc(64, 2 * kScratchBytes));
     if (state.scratch == nullptr)
         (void)fail(SENNIT_ERR_NOMEM, "no memory for a piece of a collective call");
     return state.scratch;

@@ -1,4 +1,5 @@
 // The row of steps of an operation, and the queue of a team. See state.hpp.
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/fail.hpp"
@@ -37,7 +38,7 @@ Went begin(State &state, Operation &operation) {
         }
     }
     operation.most_bytes = most;
-    operation.cut = cut_of(call, *state.team, most);
+    operation.cut = cut_of(call, *state.team, most, kPayloadBytes);
     const sennit_status status = copy_own(state, operation);
     if (status == SENNIT_ERR_NOMEM) {
         end_all(state, status);
@@ -50,13 +51,23 @@ Went begin(State &state, Operation &operation) {
 }
 
 // All letters are there: in place, or how many rounds?
-void decide(State &state, Operation &operation) {
+sennit_status decide(State &state, Operation &operation) {
     if (operation.in_place) {
         operation.step = Step::in_place;
-        return;
+        return SENNIT_OK;
     }
-    operation.cut = cut_of(operation.call, *state.team, operation.most_bytes);
+    const sennit_status status = find_wide_slots(state, operation);
+    if (status != SENNIT_OK) return status;
+    std::size_t payload = kPayloadBytes;
+    if (operation.wide) {
+        // Some pieces of each call, so that ranks fill and take at the same time.
+        const std::size_t members = has_own_blocks(operation.call.kind) ? state.team->size : 1;
+        const std::size_t wanted = operation.most_bytes / kSlots * members / 4096 * 4096;
+        payload = std::clamp(wanted, kLeastWideBytes, kWideBytes);
+    }
+    operation.cut = cut_of(operation.call, *state.team, operation.most_bytes, payload);
     operation.step = Step::room;
+    return SENNIT_OK;
 }
 
 Went write_and_post_letter(State &state, Operation &operation) {
@@ -87,8 +98,10 @@ Went read_letters(State &state, Operation &operation) {
         finish(state, operation, operation.status);
         return Went::over;
     }
-    decide(state, operation);
-    return Went::on;
+    const sennit_status status = decide(state, operation);
+    if (status == SENNIT_OK) return Went::on;
+    end_all(state, status);
+    return Went::over;
 }
 
 Went fill_and_post(State &state, Operation &operation) {

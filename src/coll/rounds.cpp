@@ -81,21 +81,20 @@ sennit_status find_operand(State &state, Operation &operation, std::uint32_t mem
     const Call &call = operation.call;
     if (member == state.team->rank) {
         const Block own = piece_of(operation, block_for(call, *state.team, member));
-        *operand = call.in_place ? state.own->slots[operation.number % kSlots].payload + offset
-                                 : own.memory;
+        *operand = call.in_place ? payload_of(state, operation, member) + offset : own.memory;
         return SENNIT_OK;
     }
-    *operand = payload_of(state, member, operation.number);
+    *operand = payload_of(state, operation, member);
     if (*operand != nullptr) {
         *operand += offset;
         return SENNIT_OK;
     }
     std::byte *scratch = scratch_of(state);
     if (scratch == nullptr) return SENNIT_ERR_NOMEM;
-    if (operation.first_operand == scratch) scratch += kSlotBytes;
+    if (operation.first_operand == scratch) scratch += kScratchBytes;
     const Block to = piece_of(operation, block_from(call, *state.team, member));
     *operand = scratch;
-    return fetch(state, member, operation.number, offset, scratch, to.bytes);
+    return fetch(state, operation, member, {offset, to.bytes}, scratch);
 }
 
 // Blocks in place are overwritten in the order in which they are sent. Where a round serves a part
@@ -118,15 +117,15 @@ sennit_status copy_elements(State &state, Operation &operation) {
 
 }  // namespace
 
-Cut cut_of(const Call &call, const team::Team &team, std::size_t most) {
+Cut cut_of(const Call &call, const team::Team &team, std::size_t most, std::size_t payload) {
     Cut cut;
     const std::size_t unit = std::max(call.element_bytes, kPieceAlignment);
-    std::size_t room = kPayloadBytes;
+    std::size_t room = payload;
     if (has_own_blocks(call.kind)) {
         cut.group = std::min<std::uint32_t>(team.size,
-                                            static_cast<std::uint32_t>(kPayloadBytes / unit));
+                                            static_cast<std::uint32_t>(payload / unit));
         cut.groups = (team.size + cut.group - 1) / cut.group;
-        room = kPayloadBytes / cut.group;
+        room = payload / cut.group;
         if (room > kPieceAlignment) room = room / kPieceAlignment * kPieceAlignment;
     }
     cut.piece_bytes = room / call.element_bytes * call.element_bytes;
@@ -157,7 +156,7 @@ void fill(State &state, Operation &operation) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
     if (!is_read(call, *state.team, own) && !needs_own_slot(state, call)) return;
-    std::byte *payload = state.own->slots[operation.number % kSlots].payload;
+    std::byte *payload = payload_of(state, operation, own);
     if (!has_own_blocks(call.kind)) {
         const Block piece = piece_of(operation, block_for(call, *state.team, own));
         if (piece.bytes != 0) std::memcpy(payload, piece.memory, piece.bytes);
@@ -184,7 +183,7 @@ sennit_status take(State &state, Operation &operation, std::uint32_t member) {
     }
     if (member == own) return SENNIT_OK;
     const Block to = piece_of(operation, block_from(call, *state.team, member));
-    return fetch(state, member, operation.number, offset, to.memory, to.bytes);
+    return fetch(state, operation, member, {offset, to.bytes}, to.memory);
 }
 
 void end_round(State &state, Operation &operation) {

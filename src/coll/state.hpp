@@ -42,6 +42,8 @@ struct Operation {
     Step step;
     bool is_request;
     bool in_place;      // the letters agreed on using buffers where they are
+    bool wide;          // or on wide slots
+    bool can_be_wide;   // as far as letters were read
     bool differs;       // somebody makes another call: this one ends with ARG
     std::uint32_t member;  // whose post is looked at next
     std::uint64_t number;  // of the present round's post
@@ -80,6 +82,8 @@ struct State {
     std::byte *scratch;         // two pieces, made when first needed
     Area *own;
     Area **areas;                // [size], null where load and store do not reach
+    std::uint32_t wide_segment;  // of this rank's wide slots; 0: none yet
+    std::byte **wide;            // [size], the members' wide slots, null until needed
     std::uint64_t *seen;         // [size], the highest number known of each
     Header *headers;             // [size], of those out of reach: what was fetched last
     sennit_request *fetches;     // [size], under way
@@ -109,22 +113,29 @@ struct Post {
     bool is_read;  // by others, so that the slot has to last
 };
 void post(State &state, const Call &call, const Post &what);
-// Copies from the payload of the member's post. Errors: those of a get.
-sennit_status fetch(State &state, std::uint32_t member, std::uint64_t number, std::size_t offset,
-                    void *to, std::size_t bytes);
-// Payload by pointer, or null where load and store do not reach.
-const std::byte *payload_of(State &state, std::uint32_t member, std::uint64_t number);
+// The payload of the member's present post, or null where load and store do not reach.
+std::byte *payload_of(State &state, const Operation &operation, std::uint32_t member);
+// Copies from it. Errors: those of a get.
+struct Part {
+    std::size_t offset;
+    std::size_t bytes;
+};
+sennit_status fetch(State &state, const Operation &operation, std::uint32_t member,
+                    const Part &part, void *to);
 // Notes a call that differs. False: the ranks can not go on together.
 bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds);
 // Ends the team's collective calls with this status on all members.
 void give_up(State &state, sennit_status status);
 // A member without which the queue has no hope: its world rank, or -1. A LostSearch of a State.
 int find_lost_member(Rank &rank, const void *state);
+// Two pieces of kScratchBytes. Null: the thread's last error tells.
+inline constexpr std::size_t kScratchBytes = 8192;
+static_assert(kScratchBytes >= kPayloadBytes);
 std::byte *scratch_of(State &state);
 
 // ---- rounds.cpp
 
-Cut cut_of(const Call &call, const team::Team &team, std::size_t most_bytes);
+Cut cut_of(const Call &call, const team::Team &team, std::size_t most_bytes, std::size_t payload);
 // Copies or folds what needs no peer.
 sennit_status copy_own(State &state, Operation &operation);
 void fill(State &state, Operation &operation);
@@ -138,6 +149,9 @@ void write_letter(State &state, const Call &call);
 // Looks at the member's letter.
 sennit_status read_letter(State &state, Operation &operation, std::uint32_t member);
 sennit_status work_in_place(State &state, Operation &operation);
+// After the letters: finds everyone's wide slots, if all have some.
+sennit_status find_wide_slots(State &state, Operation &operation);
+void drop_wide_slots(State &state);
 
 // ---- progress.cpp
 
