@@ -2,7 +2,8 @@
 // each, used in turns. Shared between processes: docs/design/layouts.md has the bytes, and
 // docs/design/collectives.md when a slot may be written again.
 //
-// A rank's post number n goes into slot n mod 4 and is complete when the slot's number says n.
+// A rank's post number n goes into slot n mod 4 and is complete when the slot's number says n. A post
+// that nobody reads leaves the slots alone.
 // Everything else of a slot is written before, by its owner alone. Calls of many bytes have their
 // payload in wide slots, in a segment of each member that its letter names.
 #pragma once
@@ -39,10 +40,13 @@ struct alignas(kLineBytes) Slot {
 };
 static_assert(sizeof(Slot) == kSlotBytes && offsetof(Slot, payload) == 32);
 
+// `latest` is the number of the owner's last post, whether it used a slot or not: who only wants to
+// know how far a member has got reads that, and learns of several posts at once.
 struct Area {
+    EpochLine latest;
     Slot slots[kSlots];
 };
-static_assert(sizeof(Area) <= sizeof(TeamSync::coll) &&
+static_assert(offsetof(Area, slots) == 128 && sizeof(Area) <= sizeof(TeamSync::coll) &&
               offsetof(TeamSync, coll) % alignof(Area) == 0);
 
 inline Area &area_of(TeamSync &sync) {

@@ -11,9 +11,12 @@
 namespace sennit::coll {
 namespace {
 
+std::size_t area_offset(const State &state) {
+    return team::sync_offset(*state.team) + offsetof(TeamSync, coll);
+}
+
 std::size_t slot_offset(const State &state, std::uint64_t number) {
-    return team::sync_offset(*state.team) + offsetof(TeamSync, coll) +
-           sizeof(Slot) * (number % kSlots);
+    return area_offset(state) + offsetof(Area, slots) + sizeof(Slot) * (number % kSlots);
 }
 
 int world_rank_of(const State &state, std::uint32_t member) {
@@ -31,22 +34,27 @@ bool gave_up(State &state, std::uint32_t member, const Header &header) {
     return true;
 }
 
-// Takes the number of a header that was loaded or fetched.
-bool note_number(State &state, std::uint32_t member, std::uint64_t found, const Header &header,
-                 std::uint64_t number) {
-    if (found < number) return false;
-    if (found == kGaveUp) {
-        (void)gave_up(state, member, header);
-        return false;
-    }
-    state.seen[member] = found;
-    return true;
-}
-
 // Of a member out of reach: into state.headers.
 sennit_status get_header(State &state, std::uint32_t member, std::uint64_t number) {
     return op::get_control(*state.rank, world_rank_of(state, member), slot_offset(state, number),
                            &state.headers[member], sizeof(Header));
+}
+
+// Takes a number that was loaded or fetched. The slot of any number tells why a member gave up.
+bool note_number(State &state, std::uint32_t member, std::uint64_t found, std::uint64_t number) {
+    if (found < number) return false;
+    if (found != kGaveUp) {
+        state.seen[member] = found;
+        return true;
+    }
+    const Header *header = &state.headers[member];
+    if (state.areas[member] != nullptr) {
+        header = &state.areas[member]->slots[0].header;
+    } else if (get_header(state, member, 0) != SENNIT_OK) {
+        return false;
+    }
+    (void)gave_up(state, member, *header);
+    return false;
 }
 
 // By a get that is started here and looked after by later calls. The number alone: a get of more
@@ -54,15 +62,14 @@ sennit_status get_header(State &state, std::uint32_t member, std::uint64_t numbe
 bool fetch_number(State &state, std::uint32_t member, std::uint64_t number) {
     Rank &rank = *state.rank;
     const int peer = world_rank_of(state, member);
-    Header &header = state.headers[member];
+    std::atomic<std::uint64_t> &word = state.headers[member].number;
     sennit_request &request = state.fetches[member];
     sennit_status status = SENNIT_OK;
     int done = 0;
     if (request.handle == 0) {
         const op::Target target{peer, transport::Remote{nullptr, rank.peers[peer].control_handle},
-                                slot_offset(state, number)};
-        status = op::engine_request(rank, op::Direction::get, target, &header.number,
-                                    sizeof header.number, &request);
+                                area_offset(state) + offsetof(Area, latest)};
+        status = op::engine_request(rank, op::Direction::get, target, &word, sizeof word, &request);
         done = request.handle == 0 ? 1 : 0;
     }
     if (status == SENNIT_OK && done == 0) {
@@ -73,12 +80,9 @@ bool fetch_number(State &state, std::uint32_t member, std::uint64_t number) {
         end_all(state, status);
         return false;
     }
-    if (done == 0) return false;
-    // SYNC coll-post: pairs with the release in post(), carried by the transport's delivery; the
+    // SYNC coll-post: pairs with the releases in post(), carried by the transport's delivery; the
     // payload comes before the number.
-    const std::uint64_t found = header.number.load(std::memory_order_acquire);
-    if (found == kGaveUp && get_header(state, member, number) != SENNIT_OK) return false;
-    return note_number(state, member, found, header, number);
+    return done != 0 && note_number(state, member, word.load(std::memory_order_acquire), number);
 }
 
 // The header of a post that is there and lasts.
@@ -95,36 +99,34 @@ bool has_posted(State &state, std::uint32_t member, std::uint64_t number) {
     if (member == state.team->rank) return state.number >= number;
     if (state.areas[member] == nullptr) return fetch_number(state, member, number);
     const Header &header = state.areas[member]->slots[number % kSlots].header;
-    // SYNC coll-post: pairs with the release in post(); the payload, and all that the member read
-    // of earlier posts, come before the number.
+    // SYNC coll-post: pairs with the release in post(); the payload comes before the number.
     const std::uint64_t found = header.number.load(std::memory_order_acquire);
-    return found >= number && note_number(state, member, found, header, number);
+    return found >= number && note_number(state, member, found, number);
+}
+
+bool has_come(State &state, std::uint32_t member, std::uint64_t number) {
+    if (state.seen[member] >= number) return true;
+    if (member == state.team->rank) return state.number >= number;
+    if (state.areas[member] == nullptr) return fetch_number(state, member, number);
+    // SYNC coll-post: pairs with the release in post(); what the member read of earlier posts comes
+    // before.
+    const std::uint64_t found =
+        state.areas[member]->latest.epoch.load(std::memory_order_acquire);
+    return found >= number && note_number(state, member, found, number);
 }
 
 bool has_room(State &state, std::uint64_t number) {
     const std::uint64_t needed = state.needed[number % kSlots];
     for (; state.room_member < state.team->size; ++state.room_member)
-        if (state.room_member != state.team->rank && !has_posted(state, state.room_member, needed))
-            return false;
+        if (!has_come(state, state.room_member, needed)) return false;
     state.room_member = 0;
     return true;
 }
 
-void post(State &state, const Call &call, const Post &what) {
-    Header &header = state.own->slots[what.number % kSlots].header;
-    header.call = signature_of(call);
-    header.bytes = common_bytes(call);
-    header.rounds = what.rounds;
-    header.status = SENNIT_OK;
-    if (what.is_read) state.needed[what.number % kSlots] = what.number + 1;
-    state.number = what.number;
-    // relaxed: see find_lost_member().
-    state.awaited.store(what.number, std::memory_order_relaxed);
-    state.team->coll_number = what.number;
-    // SYNC coll-post: pairs with the acquires in has_posted() and fetch_number(); the payload, and
-    // all that this rank read of earlier posts, come before.
-    header.number.store(what.number, std::memory_order_release);
-    // SYNC doorbell: pairs with the fence in announce_sleep(); the number before the looks at
+namespace {
+
+void ring(State &state) {
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the numbers before the looks at
     // sleepers.
     store_load_fence();
     for (std::uint32_t place = 0; place + 1 < state.team->size; ++place) {
@@ -133,6 +135,29 @@ void post(State &state, const Call &call, const Post &what) {
         if (bell != nullptr && bell->sleepers.load(std::memory_order_relaxed) != 0)
             ring_sleepers(*bell);
     }
+}
+
+}  // namespace
+
+void post(State &state, const Call &call, const Post &what) {
+    if (what.is_read) {
+        Header &header = state.own->slots[what.number % kSlots].header;
+        header.call = signature_of(call);
+        header.bytes = common_bytes(call);
+        header.rounds = what.rounds;
+        header.status = SENNIT_OK;
+        state.needed[what.number % kSlots] = what.number + 1;
+        // SYNC coll-post: pairs with the acquire in has_posted(); the payload comes before.
+        header.number.store(what.number, std::memory_order_release);
+    }
+    state.number = what.number;
+    // relaxed: see find_lost_member().
+    state.awaited.store(what.number, std::memory_order_relaxed);
+    state.team->coll_number = what.number;
+    // SYNC coll-post: pairs with the acquires in has_come(), fetch_number() and find_lost_member();
+    // the payload, and all that this rank read of earlier posts, come before.
+    state.own->latest.epoch.store(what.number, std::memory_order_release);
+    ring(state);
 }
 
 std::byte *payload_of(State &state, const Operation &operation, std::uint32_t member) {
@@ -182,14 +207,12 @@ void give_up(State &state, sennit_status status) {
     for (Slot &slot : state.own->slots) {
         slot.header.bytes = state.handle;
         slot.header.status = static_cast<std::uint32_t>(status);
-        // SYNC coll-post: pairs with the acquires in has_posted() and fetch_number(); the reason
-        // comes before.
+        // SYNC coll-post: pairs with the acquire in has_posted(); the reason comes before.
         slot.header.number.store(kGaveUp, std::memory_order_release);
     }
-    // SYNC doorbell: pairs with the fence in announce_sleep(); as in post().
-    store_load_fence();
-    for (std::uint32_t place = 0; place + 1 < state.team->size; ++place)
-        if (state.team->bells[place] != nullptr) ring_sleepers(*state.team->bells[place]);
+    // SYNC coll-post: pairs with the acquires in has_come() and fetch_number(); as above.
+    state.own->latest.epoch.store(kGaveUp, std::memory_order_release);
+    ring(state);
 }
 
 int find_lost_member(Rank &rank, const void *context) {
@@ -203,8 +226,7 @@ int find_lost_member(Rank &rank, const void *context) {
         if (peer_gone(rank, peer) == Gone::no) continue;
         if (state.areas[member] == nullptr) return peer;
         // SYNC coll-post: pairs with the release in post().
-        if (state.areas[member]->slots[number % kSlots].header.number.load(
-                std::memory_order_acquire) < number)
+        if (state.areas[member]->latest.epoch.load(std::memory_order_acquire) < number)
             return peer;
     }
     return -1;

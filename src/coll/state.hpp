@@ -105,6 +105,8 @@ struct Collectives {
 // Is the member's post `number` there? Its slot's header is then good until this rank posts the
 // next number, if the member is one that is read.
 bool has_posted(State &state, std::uint32_t member, std::uint64_t number);
+// Has the member come that far, with or without a post that is read?
+bool has_come(State &state, std::uint32_t member, std::uint64_t number);
 // May this rank write the slot of post `number`?
 bool has_room(State &state, std::uint64_t number);
 struct Post {
