@@ -251,7 +251,7 @@ sennit_status barrier(Rank &rank, sennit_team team, std::int64_t timeout_ns) {
     if (status != SENNIT_OK) return status;
     const team::CollectiveCall turn(*found, team.handle);
     status = turn.status();
-    if (status == SENNIT_OK) status = coll::check_no_unfinished(*found);
+    if (status == SENNIT_OK) status = coll::check_no_unfinished(rank, *found);
     if (status != SENNIT_OK) return status;
     return team::barrier(rank, *found, Deadline::after(timeout_ns));
 }

@@ -49,8 +49,8 @@ void take_apart(Rank &rank, const Deadline &deadline) {
     // The engine first: what it still has queued names segments by their attachments.
     op::engine_destroy(rank, deadline);
     if (met) detach_everything(rank);
-    team::teams_close(rank);
     coll::collectives_close(rank);
+    team::teams_close(rank);
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot)
         memory::table_destroy(rank, slot, static_cast<std::uint32_t>(size_of(rank)));
     if (met) close_peers(rank);

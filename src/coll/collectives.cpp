@@ -27,31 +27,41 @@ class Guard {
     Collectives &all_;
 };
 
-State *state_of(team::Team &team) {
-    return static_cast<State *>(team.coll_state);
+// Posts of a generation of a team's slot are numbered from here. 2^36 calls of a team, and 2^28 teams
+// of a slot, are more than any job makes.
+constexpr std::uint64_t kGenerationShift = 36;
+
+// The state of the team, or null. Only the caller makes or drops it: it has the CollectiveCall.
+State *state_of(Rank &rank, const team::Team &team) {
+    State *state = rank.collectives->by_slot[team.slot];
+    // relaxed: constant while the team lives.
+    return state != nullptr && state->handle == team.handle.load(std::memory_order_relaxed)
+               ? state
+               : nullptr;
 }
 
-void close_state(Rank &rank, team::Team &team) {
-    State *state = state_of(team);
-    team.coll_state = nullptr;
-    if (state == nullptr) return;
-    if (rank.collectives != nullptr) {
+// The team lives, or another one has its slot.
+void close_state(Rank &rank, State *state) {
+    {
         const Guard guard(*rank.collectives);
         State **place = &rank.collectives->states;
         while (*place != state)
             place = &(*place)->next;
         *place = state->next;
+        rank.collectives->by_slot[state->slot] = nullptr;
     }
     // A get that is still under way would write into what is freed here.
     bool is_lent = false;
-    for (std::uint32_t member = 0; member < team.size; ++member) {
+    for (std::uint32_t member = 0; member < state->size; ++member) {
         sennit_request &request = state->fetches[member];
         if (request.handle == 0) continue;
         (void)op::wait(rank, &request, Deadline::after(kLookNs));
         is_lent |= request.handle != 0;
     }
-    (void)fail(SENNIT_ERR_STATE, "the team is gone");
-    end_all(*state, SENNIT_ERR_STATE);
+    state->own = nullptr;  // another team's by now
+    const sennit_error error = *thread_error();
+    end_all(*state, fail(SENNIT_ERR_STATE, "the team is gone"));
+    *thread_error() = error;
     drop_wide_slots(*state);
     std::free(state->scratch);
     if (!is_lent) std::free(state);
@@ -61,7 +71,7 @@ void close_state(Rank &rank, team::Team &team) {
 sennit_status open_state(Rank &rank, team::Team &team) {
     const std::size_t members = team.size;
     const std::size_t each =
-        sizeof(Area *) + sizeof(std::byte *) + sizeof(std::uint64_t) + sizeof(Header) + sizeof(sennit_request);
+        sizeof(Area *) + sizeof(Doorbell *) + sizeof(std::byte *) + sizeof(std::uint64_t) + sizeof(Header) + sizeof(sennit_request);
     auto *memory = static_cast<std::byte *>(std::calloc(1, sizeof(State) + members * each));
     if (memory == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a team's collective calls");
     auto *state = reinterpret_cast<State *>(memory);
@@ -71,22 +81,31 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     state->seen = reinterpret_cast<std::uint64_t *>(state->areas + members);
     state->fetches = reinterpret_cast<sennit_request *>(state->seen + members);
     state->wide = reinterpret_cast<std::byte **>(state->fetches + members);
+    state->bells = reinterpret_cast<Doorbell **>(state->wide + members);
     state->rank = &rank;
     state->team = &team;
     // relaxed: constant while the team lives.
     state->handle = team.handle.load(std::memory_order_relaxed);
-    state->number = team.coll_number;
+    state->number = team.generation << kGenerationShift;
+    state->slot = team.slot;
+    state->size = team.size;
+    state->reaches_data = true;
     state->own = &area_of(*team.own);
     for (std::uint32_t member = 0; member < team.size; ++member) {
-        TeamSync *sync = team::sync_of(rank, team, member);
-        state->areas[member] = sync == nullptr ? nullptr : &area_of(*sync);
+        const int peer = team.world_ranks[member];
+        ControlBlock *control = control_of(rank, peer);
+        const sennit_path path = rank.peers[peer].path;
+        if (peer != rank.world_rank && path != SENNIT_PATH_INPROC && path != SENNIT_PATH_MAPPED)
+            state->reaches_data = false;
+        if (control == nullptr) continue;
+        state->areas[member] = &area_of(team_sync(*control, team.slot));
+        state->bells[member] = &control->doorbell;
     }
     state->blocking.state = state;
     const Guard guard(*rank.collectives);
     state->next = rank.collectives->states;
     rank.collectives->states = state;
-    team.coll_state = state;
-    team.coll_close = close_state;
+    rank.collectives->by_slot[team.slot] = state;
     return SENNIT_OK;
 }
 
@@ -99,11 +118,14 @@ sennit_status take_state(Rank &rank, team::Team &team, State **out) {
         return fail(SENNIT_ERR_STATE,
                     "the last barrier timed out on this rank and is still under way: call "
                     "sennit_barrier again until it returns SENNIT_OK, then this");
-    if (team.coll_state == nullptr) {
+    *out = state_of(rank, team);
+    if (*out == nullptr) {
+        State *old = rank.collectives->by_slot[team.slot];
+        if (old != nullptr) close_state(rank, old);
         const sennit_status status = open_state(rank, team);
         if (status != SENNIT_OK) return status;
+        *out = state_of(rank, team);
     }
-    *out = state_of(team);
     const sennit_status broken = (*out)->broken;
     if (broken == SENNIT_OK) return SENNIT_OK;
     return fail(broken == SENNIT_ERR_PEER_LOST ? broken : SENNIT_ERR_STATE,
@@ -293,6 +315,8 @@ sennit_status collectives_open(Rank &rank) {
 void collectives_close(Rank &rank) {
     Collectives *all = rank.collectives;
     if (all == nullptr) return;
+    while (all->states != nullptr)
+        close_state(rank, all->states);
     for (std::uint32_t i = 0; i < all->made; ++i)
         std::free(all->table[i]);
     std::free(all->table);
@@ -307,7 +331,7 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, const Deadline
     sennit_status status = take_state(rank, team, &state);
     if (status != SENNIT_OK) return status;
     Operation &operation = state->blocking;
-    if (state->unfinished && !is_same(operation.call, call)) return check_no_unfinished(team);
+    if (state->unfinished && !is_same(operation.call, call)) return check_no_unfinished(rank, team);
     if (!state->unfinished) {
         prepare(operation, call, false);
         const Turn turn(*state);
@@ -322,7 +346,7 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, const Deadline
 sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *request) {
     State *state = nullptr;
     sennit_status status = take_state(rank, team, &state);
-    if (status == SENNIT_OK) status = check_no_unfinished(team);
+    if (status == SENNIT_OK) status = check_no_unfinished(rank, team);
     if (status != SENNIT_OK) return status;
     Operation *operation = nullptr;
     status = take_operation(*rank.collectives, &operation);
@@ -344,8 +368,8 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     return SENNIT_OK;
 }
 
-sennit_status check_no_unfinished(team::Team &team) {
-    const State *state = state_of(team);
+sennit_status check_no_unfinished(Rank &rank, const team::Team &team) {
+    const State *state = state_of(rank, team);
     if (state == nullptr || !state->unfinished) return SENNIT_OK;
     return fail(SENNIT_ERR_STATE,
                 "a %s of the team timed out on this rank and is still under way: call it again "
@@ -353,10 +377,10 @@ sennit_status check_no_unfinished(team::Team &team) {
                 name_of(state->blocking.call.kind));
 }
 
-sennit_status check_idle(team::Team &team) {
-    const sennit_status status = check_no_unfinished(team);
+sennit_status check_idle(Rank &rank, const team::Team &team) {
+    const sennit_status status = check_no_unfinished(rank, team);
     if (status != SENNIT_OK) return status;
-    State *state = state_of(team);
+    State *state = state_of(rank, team);
     if (state == nullptr) return SENNIT_OK;
     try_progress(*state);
     if (state->first == nullptr) return SENNIT_OK;

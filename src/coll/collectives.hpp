@@ -10,7 +10,7 @@ namespace sennit::coll {
 
 // Of a rank, at its start and end. Errors: NOMEM.
 sennit_status collectives_open(Rank &rank);
-// After the teams are closed.
+// Before the memory of the rank goes; requests that are open end with STATE.
 void collectives_close(Rank &rank);
 
 // The following need a CollectiveCall of the team.
@@ -21,8 +21,8 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, const Deadline
 sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *request);
 
 // A call of the team is still open: with a request, or one that timed out. Errors: STATE.
-sennit_status check_idle(team::Team &team);
+sennit_status check_idle(Rank &rank, const team::Team &team);
 // One that timed out is. Errors: STATE.
-sennit_status check_no_unfinished(team::Team &team);
+sennit_status check_no_unfinished(Rank &rank, const team::Team &team);
 
 }  // namespace sennit::coll

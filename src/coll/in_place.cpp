@@ -107,7 +107,7 @@ void write_extents(const State &state, const Call &call, std::byte *payload) {
 bool describe_buffers(State &state, const Call &call, Letter *letter) {
     if (!can_be_in_place(call)) return false;
     // The pointers to all members' buffers have to fit into the scratch.
-    if (folds(call.kind) && (!state.team->all_load_store || state.team->size > kMostFolded))
+    if (folds(call.kind) && (!state.reaches_data || state.team->size > kMostFolded))
         return false;
     if (!gives_source(call, *state.team)) return true;
     const Block sent = sent_range(call, *state.team);
@@ -320,7 +320,7 @@ sennit_status fold_in_place(State &state, Operation &operation) {
 // Makes this rank's wide slots when they are first wanted. Without memory for them the call goes
 // through the slots there are.
 bool has_wide_slots(State &state) {
-    if (!state.team->all_load_store) return false;
+    if (!state.reaches_data) return false;
     if (state.wide_segment != 0) return true;
     const ColdLock lock(*state.rank);
     SegmentRecord *record = nullptr;

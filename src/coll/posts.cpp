@@ -129,8 +129,8 @@ void ring(State &state) {
     // SYNC doorbell: pairs with the fence in announce_sleep(); the numbers before the looks at
     // sleepers.
     store_load_fence();
-    for (std::uint32_t place = 0; place + 1 < state.team->size; ++place) {
-        Doorbell *bell = state.team->bells[place];
+    for (std::uint32_t place = 1; place < state.size; ++place) {
+        Doorbell *bell = state.bells[(state.team->rank + place) % state.size];
         // relaxed: the one fence above serves all peers, see ring_doorbell().
         if (bell != nullptr && bell->sleepers.load(std::memory_order_relaxed) != 0)
             ring_sleepers(*bell);
@@ -153,7 +153,6 @@ void post(State &state, const Call &call, const Post &what) {
     state.number = what.number;
     // relaxed: see find_lost_member().
     state.awaited.store(what.number, std::memory_order_relaxed);
-    state.team->coll_number = what.number;
     // SYNC coll-post: pairs with the acquires in has_come(), fetch_number() and find_lost_member();
     // the payload, and all that this rank read of earlier posts, come before.
     state.own->latest.epoch.store(what.number, std::memory_order_release);

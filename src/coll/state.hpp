@@ -64,7 +64,10 @@ struct Operation {
 struct State {
     Rank *rank;
     team::Team *team;
+    std::uint32_t slot;
+    std::uint32_t size;
     std::uint32_t handle;
+    bool reaches_data;             // load and store lead to segments of all members
     std::atomic<bool> lock;
     std::uint64_t number;          // of this rank's last post
     std::atomic<std::uint64_t> awaited;  // the same, for the search after dead members
@@ -81,6 +84,7 @@ struct State {
     std::int64_t looked_at_ns;  // when somebody last looked for dead members
     std::byte *scratch;         // two pieces, made when first needed
     Area *own;
+    Doorbell **bells;            // [size], null where load and store do not reach
     Area **areas;                // [size], null where load and store do not reach
     std::uint32_t wide_segment;  // of this rank's wide slots; 0: none yet
     std::byte **wide;            // [size], the members' wide slots, null until needed
@@ -96,7 +100,8 @@ struct Collectives {
     std::uint32_t made = 0;
     std::uint32_t room = 0;
     Operation *free = nullptr;
-    State *states = nullptr;  // of all teams that have made a call
+    State *states = nullptr;               // of all teams that have made a call
+    State *by_slot[kTeamSlots] = {};       // the same by team slot
     Choices choices;
 };
 

@@ -89,7 +89,7 @@ struct Team {
 
 // How far the numbers of two members can lie apart: a peer may have published the call after the
 // one that this rank has published.
-inline constexpr std::uint64_t kNumberMargin = 8;
+inline constexpr std::uint64_t kNumberMargin = 2;
 
 // The team of a handle, or null: never made, destroyed, or not this rank's. For a call that changes
 // the team, CollectiveCall looks again.
