@@ -21,8 +21,9 @@
  * destination are faults of the program.
  *
  * Errors of all calls here: STATE (no rank, another thread of the rank in a collective call of the
- * team, a call that timed out under way, or a team on which ranks gave up before), ARG (team, root,
- * null, a negative timeout, or arguments that are seen to differ between ranks), NOMEM, TIMEOUT,
+ * team, a call that timed out under way, or a team on which ranks gave up before), ARG (team, null,
+ * a negative timeout, or arguments that are seen to differ between ranks: this rank's result is then
+ * not to be used, and where sizes differ the team may be given up), RANGE (root), NOMEM, TIMEOUT,
  * PEER_LOST (a rank of the team died or left; the team makes no collective calls any more),
  * OTHER_NODE and FABRIC (paths). */
 #ifndef SENNIT_COLL_H

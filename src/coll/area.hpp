@@ -27,7 +27,7 @@ struct Header {
     std::atomic<std::uint64_t> number;  // of the post in this slot; kGaveUp
     std::uint64_t call;                 // what call it belongs to, see signature_of()
     std::uint64_t bytes;                // its size; of a rank that gave up the team's handle
-    std::uint32_t rounds;               // that the call has; 0 where its letters decide
+    std::uint32_t rounds;  // of the call, 0 where its letters decide; who was lost, plus 1
     std::uint32_t status;               // sennit_status of the rank: why it gave up
 };
 static_assert(sizeof(Header) == 32 && offsetof(Header, call) == 8 && offsetof(Header, bytes) == 16 &&

@@ -128,9 +128,10 @@ sennit_status take_state(Rank &rank, team::Team &team, State **out) {
     }
     const sennit_status broken = (*out)->broken;
     if (broken == SENNIT_OK) return SENNIT_OK;
-    return fail(broken == SENNIT_ERR_PEER_LOST ? broken : SENNIT_ERR_STATE,
-                "the team makes no collective calls any more: a rank gave up with %s",
-                sennit_status_string(broken));
+    return fail_peer(broken == SENNIT_ERR_PEER_LOST ? broken : SENNIT_ERR_STATE,
+                     (*out)->broken_by, "",
+                     "the team makes no collective calls any more: a rank gave up with %s",
+                     sennit_status_string(broken));
 }
 
 void prepare(Operation &operation, const Call &call, bool is_request) {

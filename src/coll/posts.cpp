@@ -27,7 +27,8 @@ int world_rank_of(const State &state, std::uint32_t member) {
 bool gave_up(State &state, std::uint32_t member, const Header &header) {
     if (header.bytes != state.handle) return false;
     const auto status = static_cast<sennit_status>(header.status);
-    (void)fail_peer(status, world_rank_of(state, member), "",
+    const int about = static_cast<int>(header.rounds) - 1;
+    (void)fail_peer(status, about >= 0 ? about : world_rank_of(state, member), "",
                     "rank %d gave up the team's collective calls: %s",
                     world_rank_of(state, member), sennit_status_string(status));
     end_all(state, status);
@@ -206,6 +207,7 @@ void give_up(State &state, sennit_status status) {
     for (Slot &slot : state.own->slots) {
         slot.header.bytes = state.handle;
         slot.header.status = static_cast<std::uint32_t>(status);
+        slot.header.rounds = static_cast<std::uint32_t>(thread_error()->peer + 1);
         // SYNC coll-post: pairs with the acquire in has_posted(); the reason comes before.
         slot.header.number.store(kGaveUp, std::memory_order_release);
     }

@@ -222,6 +222,7 @@ void end_all(State &state, sennit_status status) {
     const sennit_error error = *thread_error();
     if (state.broken == SENNIT_OK) {
         state.broken = status;
+        state.broken_by = error.peer;
         give_up(state, status);
     }
     while (state.first != nullptr) {

@@ -81,6 +81,7 @@ struct State {
     Operation blocking;         // the one blocking call
     bool unfinished;            // it timed out
     sennit_status broken;       // not OK: some rank gave up
+    int broken_by;              // the rank that this was about, -1 if none
     std::int64_t looked_at_ns;  // when somebody last looked for dead members
     std::byte *scratch;         // two pieces, made when first needed
     Area *own;

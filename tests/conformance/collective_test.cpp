@@ -24,3 +24,253 @@ RANK_TEST(collective, programs_do_what_the_sequential_oracle_says, kAnything) {
     it.at("a program of large calls");
     run_collectives(it, world_of(it), it.quick ? 8 : 40, it.load_store ? 150000 : 40000);
 }
+
+namespace {
+
+// Element i of rank r; sums of them depend on the order.
+double part(int rank, std::size_t i) {
+    return 1.0 / (static_cast<double>(i % 97) + 3.0 * rank + 1.0) *
+           (rank % 2 == 0 ? 1e8 : 1.0);
+}
+
+std::vector<double> parts(int rank, std::size_t count) {
+    std::vector<double> out(count);
+    for (std::size_t i = 0; i < count; ++i)
+        out[i] = part(rank, i);
+    return out;
+}
+
+std::vector<double> sums_in_order(int size, std::size_t count) {
+    std::vector<double> out = parts(0, count);
+    for (int rank = 1; rank < size; ++rank)
+        for (std::size_t i = 0; i < count; ++i)
+            out[i] += part(rank, i);
+    return out;
+}
+
+void require_same_bits(Ranks &it, const double *found, const std::vector<double> &wanted) {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        if (std::memcmp(&found[i], &wanted[i], sizeof(double)) != 0)
+            it.fail(Ranks::Where::current(), "element " + std::to_string(i) + " of " +
+                                                 std::to_string(wanted.size()) + " differs");
+}
+
+// x -> a x + b, applied one after the other: associative and not commutative.
+struct Affine {
+    std::uint64_t a;
+    std::uint64_t b;
+    std::uint64_t unused;
+};
+Affine after(const Affine &f, const Affine &g) {
+    return {f.a * g.a, f.b * g.a + g.b, 0};
+}
+void combine_affine(const void *left, const void *right, void *result, std::size_t count,
+                    void *context) {
+    const auto *f = static_cast<const Affine *>(left);
+    const auto *g = static_cast<const Affine *>(right);
+    auto *out = static_cast<Affine *>(result);
+    for (std::size_t i = 0; i < count; ++i)
+        out[i] = after(f[i], g[i]);
+    *static_cast<bool *>(context) = true;
+}
+Affine affine(int rank, std::size_t i) {
+    return {static_cast<std::uint64_t>(rank) + 2, i + 1, 0};
+}
+
+// Makes a call again until it has ended.
+template <class Call>
+sennit_status patiently(Call call) {
+    for (;;) {
+        const sennit_status status = call();
+        if (status != SENNIT_ERR_TIMEOUT) return status;
+    }
+}
+
+}  // namespace
+
+// Broken by an algorithm, a size or a kind of buffer that combines in another order.
+RANK_TEST(collective, sums_of_floats_have_the_same_bits_with_every_buffer, kAnything) {
+    const std::size_t most = it.quick ? 20000 : 60000;
+    const sennit_gptr segment = it.allocate(2 * most * sizeof(double));
+    auto *shared = static_cast<double *>(sennit_ptr(segment));
+    for (std::size_t count : {std::size_t{1}, std::size_t{3}, std::size_t{900}, std::size_t{1025},
+                              std::size_t{5000}, most}) {
+        const std::vector<double> wanted = sums_in_order(it.size, count);
+        const std::vector<double> mine = parts(it.rank, count);
+        std::vector<double> found(count);
+        const sennit_reduction sum = sennit_reduction_of(count, SENNIT_DOUBLE, SENNIT_SUM);
+        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, mine.data(), found.data(), sum, SENNIT_FOREVER));
+        require_same_bits(it, found.data(), wanted);
+        std::copy(mine.begin(), mine.end(), shared);
+        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, shared, shared + most, sum, SENNIT_FOREVER));
+        require_same_bits(it, shared + most, wanted);
+        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, shared, sum, SENNIT_FOREVER));
+        require_same_bits(it, shared, wanted);
+        const bool is_root = it.rank == it.size - 1;
+        std::fill(found.begin(), found.end(), 0.0);
+        it.ok(sennit_reduce(SENNIT_TEAM_WORLD, it.size - 1, mine.data(),
+                            is_root ? found.data() : nullptr, sum, SENNIT_FOREVER));
+        if (is_root) require_same_bits(it, found.data(), wanted);
+    }
+    it.free(segment);
+}
+
+// Broken by operands that change places, or elements that are cut.
+RANK_TEST(collective, operators_of_the_program_are_applied_in_the_order_of_the_ranks, kAnything) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{7000}}) {
+        std::vector<Affine> mine;
+        for (std::size_t i = 0; i < count; ++i)
+            mine.push_back(affine(it.rank, i));
+        std::vector<Affine> all(count);
+        std::vector<Affine> before(count);
+        bool called = false;
+        const sennit_reduction what =
+            sennit_reduction_by(count, sizeof(Affine), combine_affine, &called);
+        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, mine.data(), all.data(), what, SENNIT_FOREVER));
+        it.ok(sennit_scan(SENNIT_TEAM_WORLD, mine.data(), before.data(), what, SENNIT_FOREVER));
+        it.equal(called, it.size > 1);
+        for (std::size_t i = 0; i < count; ++i) {
+            Affine wanted = affine(0, i);
+            for (int rank = 1; rank < it.size; ++rank) {
+                if (rank == it.rank + 1) it.equal(before[i].b, wanted.b);
+                wanted = after(wanted, affine(rank, i));
+            }
+            it.equal(all[i].a, wanted.a);
+            it.equal(all[i].b, wanted.b);
+        }
+    }
+}
+
+// Broken by a call that begins anew, or loses its place, when its time is over.
+RANK_TEST(collective, a_call_that_timed_out_goes_on_where_it_was, kTwoRanks) {
+    const std::size_t most = it.quick ? 20000 : 100000;
+    for (std::uint64_t round = 1; round <= (it.quick ? 10u : 40u); ++round) {
+        const std::size_t bytes = round % 3 == 0 ? most : round * 8;
+        const int root = static_cast<int>(round) % it.size;
+        std::vector<std::uint8_t> data(bytes);
+        if (it.rank == root) fill(data.data(), bytes, round);
+        if (it.own.one_in(4)) std::this_thread::sleep_for(std::chrono::microseconds(300));
+        it.ok(patiently([&] {
+            return sennit_broadcast(SENNIT_TEAM_WORLD, root, data.data(), bytes, 0);
+        }));
+        check_pattern(it, data.data(), bytes, round);
+        std::uint64_t sum = 0;
+        const auto mine = static_cast<std::uint64_t>(it.rank) + round;
+        it.ok(patiently([&] {
+            return sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &sum,
+                                    sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), 10'000);
+        }));
+        const auto size = static_cast<std::uint64_t>(it.size);
+        it.equal(sum, size * round + size * (size - 1) / 2);
+    }
+}
+
+// Broken by another call that is let into the middle of one that timed out.
+RANK_TEST(collective, a_call_under_way_keeps_the_others_out, kTwoRanks | kFreeThreads | kOnce) {
+    int mine = it.rank;
+    int sum = 0;
+    const sennit_reduction what = sennit_reduction_of(1, SENNIT_INT32, SENNIT_SUM);
+    const auto call = [&](int64_t timeout_ns) {
+        return sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &sum, what, timeout_ns);
+    };
+    it.barrier();
+    if (it.rank == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(40));
+        it.ok(call(SENNIT_FOREVER));
+    } else {
+        const double start = sennit_wtime();
+        it.is(call(5 * kMillisecond), SENNIT_ERR_TIMEOUT);
+        it.require(sennit_wtime() - start >= 0.0049, "it waited as long as it was told");
+        it.is(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &mine, sizeof mine, 0), SENNIT_ERR_STATE);
+        it.is(sennit_barrier(SENNIT_TEAM_WORLD, 0), SENNIT_ERR_STATE);
+        sennit_request request{77};
+        it.is(sennit_barrier_nb(SENNIT_TEAM_WORLD, &request), SENNIT_ERR_STATE);
+        it.equal(request.handle, 77u);
+        it.ok(call(SENNIT_FOREVER));
+    }
+    it.equal(sum, it.size * (it.size - 1) / 2);
+}
+
+// Broken by ranks that combine what does not belong together without a word, or that can not make
+// the next call.
+RANK_TEST(collective, calls_that_differ_are_errors_and_the_next_ones_match, kTwoRanks) {
+    std::uint64_t mine = 3;
+    std::uint64_t sum = 0;
+    const auto size = static_cast<std::uint64_t>(it.size);
+    const auto reduce = [&](sennit_operator op, std::size_t count) {
+        return sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &sum,
+                                sennit_reduction_of(count, SENNIT_UINT64, op), SENNIT_FOREVER);
+    };
+    for (int round = 0; round < 3; ++round) {
+        it.is(reduce(it.rank == 0 ? SENNIT_MAX : SENNIT_SUM, 1), SENNIT_ERR_ARG);
+        it.ok(reduce(SENNIT_SUM, 1));
+        it.equal(sum, 3 * size);
+        // Only who reads rank 0's post can see that it has another size.
+        const sennit_status status = reduce(SENNIT_SUM, it.rank == 0 ? 0 : 1);
+        it.is(status, SENNIT_ERR_ARG);
+        it.ok(reduce(SENNIT_SUM, 1));
+        it.equal(sum, 3 * size);
+    }
+    // Sizes that differ where both sides name them.
+    std::vector<std::uint8_t> from(64), to(64 * static_cast<std::size_t>(it.size));
+    std::vector<std::size_t> sizes(static_cast<std::size_t>(it.size), 10);
+    const sennit_blocks blocks{to.data(), sizes.data(), nullptr};
+    const std::size_t own = it.rank == 1 ? 20 : 10;
+    if (it.rank == 1) sizes[1] = 20;
+    it.is(sennit_allgatherv(SENNIT_TEAM_WORLD, from.data(), own, &blocks, SENNIT_FOREVER),
+          it.rank == 1 ? SENNIT_OK : SENNIT_ERR_ARG);
+    it.ok(reduce(SENNIT_SUM, 1));
+    it.equal(sum, 3 * size);
+}
+
+// Broken by requests that are not carried on while their rank waits for something else.
+RANK_TEST(collective, requests_go_on_while_other_calls_wait, kTwoRanks) {
+    const std::size_t bytes = it.load_store ? 300000 : 30000;
+    std::vector<std::uint8_t> data(bytes);
+    for (int round = 0; round < (it.quick ? 2 : 10); ++round) {
+        const auto salt = static_cast<std::uint64_t>(round);
+        if (it.rank == 0) fill(data.data(), bytes, salt);
+        if (it.rank % 2 == 0) {
+            sennit_request request = SENNIT_REQUEST_NULL;
+            it.ok(sennit_broadcast_nb(SENNIT_TEAM_WORLD, 0, data.data(), bytes, &request));
+            it.barrier();
+            it.ok(sennit_wait(&request, SENNIT_FOREVER));
+            it.equal(request.handle, 0u);
+        } else {
+            it.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, data.data(), bytes, SENNIT_FOREVER));
+            it.barrier();
+        }
+        check_pattern(it, data.data(), bytes, salt);
+    }
+}
+
+// Broken by requests that share a place, or that the functions for many do not know.
+RANK_TEST(collective, many_requests_are_completed_by_all_the_ways_there_are, kAnything) {
+    constexpr std::size_t kMany = 24;
+    for (int round = 0; round < (it.quick ? 1 : 5); ++round) {
+        std::uint64_t mine[kMany];
+        std::uint64_t sums[kMany] = {};
+        sennit_request requests[kMany + 1] = {};
+        for (std::size_t i = 0; i < kMany; ++i) {
+            mine[i] = i * static_cast<std::uint64_t>(it.rank + 1);
+            it.ok(sennit_allreduce_nb(SENNIT_TEAM_WORLD, &mine[i], &sums[i],
+                                      sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
+                                      &requests[i]));
+        }
+        int done = 0;
+        it.ok(sennit_testall(4, requests, &done));
+        std::size_t index = 0;
+        it.ok(sennit_waitany(kMany, requests, SENNIT_FOREVER, &index));
+        it.require(index < kMany, "one of them was found");
+        const sennit_request taken = requests[kMany - 1];
+        it.ok(sennit_wait(&requests[kMany - 1], SENNIT_FOREVER));
+        if (taken.handle != 0) {
+            sennit_request stale = taken;
+            it.is(sennit_wait(&stale, SENNIT_FOREVER), SENNIT_ERR_ARG);
+        }
+        it.ok(sennit_waitall(kMany, requests, SENNIT_FOREVER));
+        const auto size = static_cast<std::uint64_t>(it.size);
+        for (std::size_t i = 0; i < kMany; ++i)
+            it.equal(sums[i], i * size * (size + 1) / 2);
+    }
+}
