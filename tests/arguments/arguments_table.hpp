@@ -88,16 +88,18 @@ extern const std::vector<Row> wrong_arguments;
 extern const std::vector<Row> wrong_teams;
 extern const std::vector<Row> wrong_shapes;
 extern const std::vector<Row> wrong_atomics;  // and locks
+extern const std::vector<Row> wrong_collectives;
 inline const std::vector<Row> *const kWrong[] = {&wrong_arguments, &wrong_teams, &wrong_shapes,
-                                                 &wrong_atomics};
+                                                 &wrong_atomics, &wrong_collectives};
 
 // Calls that need a rank: STATE before init and after finalize, whatever else is wrong.
 extern const std::vector<Row> calls_that_need_a_rank;
 extern const std::vector<Row> teams_that_need_a_rank;
 extern const std::vector<Row> shapes_that_need_a_rank;
 extern const std::vector<Row> atomics_that_need_a_rank;  // and locks
+extern const std::vector<Row> collectives_that_need_a_rank;
 inline const std::vector<Row> *const kWithoutRank[] = {
     &calls_that_need_a_rank, &teams_that_need_a_rank, &shapes_that_need_a_rank,
-    &atomics_that_need_a_rank};
+    &atomics_that_need_a_rank, &collectives_that_need_a_rank};
 
 }  // namespace arguments

@@ -122,6 +122,39 @@ void others_wait_in_an_allocation() {
     leave(scene);
 }
 
+// In one call of many, when each rank is somewhere else: all learn of it, also those that only heard
+// of it from others, and no later call of the team waits.
+void others_wait_in_a_collective(bool with_request, std::size_t bytes) {
+    const Scene scene = open_scene();
+    std::vector<double> mine(bytes / sizeof(double), 1.0);
+    std::vector<double> sum(mine.size());
+    const sennit_reduction what = sennit_reduction_of(mine.size(), SENNIT_DOUBLE, SENNIT_SUM);
+    for (int round = 0; round < 10; ++round)
+        expect(sennit_allreduce(SENNIT_TEAM_WORLD, mine.data(), sum.data(), what, SENNIT_FOREVER),
+               SENNIT_OK, "sennit_allreduce");
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    sennit_status status = SENNIT_OK;
+    sennit_request request = SENNIT_REQUEST_NULL;
+    if (with_request) {
+        expect(sennit_broadcast_nb(SENNIT_TEAM_WORLD, scene.victim, mine.data(), bytes, &request),
+               SENNIT_OK, "sennit_broadcast_nb");
+        expect_lost(scene, sennit_wait(&request, SENNIT_FOREVER), "sennit_wait");
+        require(request.handle == 0, "the request is over");
+    } else {
+        // A root may have sent what it has before it learns of the death.
+        for (int round = 0; round < 20 && status == SENNIT_OK; ++round)
+            status = sennit_broadcast(SENNIT_TEAM_WORLD, 0, mine.data(), bytes, SENNIT_FOREVER);
+        expect_lost(scene, status, "sennit_broadcast");
+    }
+    expect_lost(scene,
+                sennit_allreduce(SENNIT_TEAM_WORLD, mine.data(), sum.data(), what, SENNIT_FOREVER),
+                "sennit_allreduce");
+    leave(scene);
+}
+
 void others_wait_in_a_free() {
     Scene scene = open_scene();
     sennit_gptr other;
@@ -449,6 +482,9 @@ void run(const std::string &what) {
     if (what == "death_in_barrier") return others_wait_in_a_barrier(20);
     if (what == "death_in_long_barrier") return others_wait_in_a_barrier(400);
     if (what == "death_in_alloc") return others_wait_in_an_allocation();
+    if (what == "death_in_small_collective") return others_wait_in_a_collective(false, 64);
+    if (what == "death_in_large_collective") return others_wait_in_a_collective(false, 1 << 20);
+    if (what == "death_in_request") return others_wait_in_a_collective(true, 5000);
     if (what == "death_in_free") return others_wait_in_a_free();
     if (what == "death_in_finalize") return others_wait_in_finalize();
     if (what == "late_third") return a_third_rank_is_late();
