@@ -51,12 +51,11 @@ class Flags {
     std::uint64_t m_number;
 };
 
-// Runs `operation` on buffers that were freshly written, and reads the result. Throws when the first
-// word of the result is wrong.
+// Runs `operation` on buffers that were freshly written, and reads the result. Throws when the
+// first word of the result is wrong.
 template <class Operation>
 Subject subject(std::string name, const Collective &what, Operation operation) {
-    return {std::move(name),
-            [=, number = 0.0](std::size_t operations) mutable {
+    return {std::move(name), [=, number = 0.0](std::size_t operations) mutable {
                 bool all_right = true;
                 const Interval elapsed = time_batch(operations, [&] {
                     number += 1.0;
@@ -82,8 +81,8 @@ Subject by_sennit(std::string name, const Collective &what) {
     switch (what.kind) {
         case CollectiveKind::broadcast:
             return subject(std::move(name), what, [=](std::byte *, std::byte *destination) {
-                check_call(sennit_broadcast(SENNIT_TEAM_WORLD, 0, destination, bytes,
-                                            SENNIT_FOREVER));
+                check_call(
+                    sennit_broadcast(SENNIT_TEAM_WORLD, 0, destination, bytes, SENNIT_FOREVER));
             });
         case CollectiveKind::allreduce:
             return subject(std::move(name), what, [=](std::byte *source, std::byte *destination) {
@@ -95,8 +94,7 @@ Subject by_sennit(std::string name, const Collective &what) {
             break;
     }
     return subject(std::move(name), what, [=](std::byte *source, std::byte *destination) {
-        check_call(
-            sennit_alltoall(SENNIT_TEAM_WORLD, source, destination, bytes, SENNIT_FOREVER));
+        check_call(sennit_alltoall(SENNIT_TEAM_WORLD, source, destination, bytes, SENNIT_FOREVER));
     });
 }
 
@@ -168,14 +166,8 @@ void run_collective(const Run &run, const char *bench, CollectiveKind kind) {
         const PrivateBuffer source(room, 0);
         const PrivateBuffer destination(room, 0);
         const SegmentBuffers segment(room);
-        Collective what{kind,
-                        bytes,
-                        total,
-                        run.job.rank(),
-                        run.job.size(),
-                        run.stride,
-                        source.data(),
-                        destination.data()};
+        Collective what{kind,           bytes,      total,         run.job.rank(),
+                        run.job.size(), run.stride, source.data(), destination.data()};
         Case one{bench, bytes, 1.0, {}};
         one.subjects.push_back(by_hand(run.job, what));
         one.subjects.push_back(by_sennit("sennit-private", what));

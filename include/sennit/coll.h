@@ -2,30 +2,30 @@
  * each rank at a time in each team. Ranks here (root, the order of blocks) are ranks of the team;
  * sizes are bytes, except in reductions, which count elements.
  *
- * Blocking calls take a timeout in nanoseconds (SENNIT_FOREVER waits without end). After TIMEOUT the
- * call is still under way: made again with the same arguments it goes on where it was, and until it
- * has returned something else the team's other collective calls give STATE. A call returns when this
- * rank's part is done: its buffers may be used again, its results are there. That other ranks have
- * got so far only sennit_barrier promises.
+ * Blocking calls take a timeout in nanoseconds (SENNIT_FOREVER waits without end). After TIMEOUT
+ * the call is still under way: made again with the same arguments it goes on where it was, and
+ * until it has returned something else the team's other collective calls give STATE. A call returns
+ * when this rank's part is done: its buffers may be used again, its results are there. That other
+ * ranks have got so far only sennit_barrier promises.
  *
  * Calls with _nb start and return a request, which sennit_wait, test, waitall, testall and waitany
  * complete. Buffers and arrays of sizes belong to the library until then. Several may be open; they
  * are carried out in the order of their start, by whatever waits or tests in this rank, and by the
  * later collective calls of the team. The blocking calls may be mixed with them.
  *
- * Buffers may be anywhere. Where a buffer lies in a segment of the team, of the world or of a single
- * rank's allocation, or where the ranks are threads, peers read it in place; others are copied
- * through memory that the ranks of a node share. NULL is legal where no byte is read or written.
- * SENNIT_IN_PLACE says that the result replaces the input: each call tells where the input lies then;
- * for alltoall and reductions the same address twice says it too. Other overlaps of source and
- * destination are faults of the program.
+ * Buffers may be anywhere. Where a buffer lies in a segment of the team, of the world or of a
+ * single rank's allocation, or where the ranks are threads, peers read it in place; others are
+ * copied through memory that the ranks of a node share. NULL is legal where no byte is read or
+ * written. SENNIT_IN_PLACE says that the result replaces the input: each call tells where the input
+ * lies then; for alltoall and reductions the same address twice says it too. Other overlaps of
+ * source and destination are faults of the program.
  *
  * Errors of all calls here: STATE (no rank, another thread of the rank in a collective call of the
  * team, a call that timed out under way, or a team on which ranks gave up before), ARG (team, null,
- * a negative timeout, or arguments that are seen to differ between ranks: this rank's result is then
- * not to be used, and where sizes differ the team may be given up), RANGE (root), NOMEM, TIMEOUT,
- * PEER_LOST (a rank of the team died or left; the team makes no collective calls any more),
- * OTHER_NODE and FABRIC (paths). */
+ * a negative timeout, or arguments that are seen to differ between ranks: this rank's result is
+ * then not to be used, and where sizes differ the team may be given up), RANGE (root), NOMEM,
+ * TIMEOUT, PEER_LOST (a rank of the team died or left; the team makes no collective calls any
+ * more), OTHER_NODE and FABRIC (paths). */
 #ifndef SENNIT_COLL_H
 #define SENNIT_COLL_H
 
@@ -37,8 +37,8 @@
 extern "C" {
 #endif
 
-/* As the source (broadcast has none): the input lies in the destination. For scatter and scatterv as
- * the destination at the root: its own block stays where it is. */
+/* As the source (broadcast has none): the input lies in the destination. For scatter and scatterv
+ * as the destination at the root: its own block stays where it is. */
 #define SENNIT_IN_PLACE ((void *)1)
 
 /* Return when all ranks of the team have come. Whatever a rank did before (stores through pointers,
@@ -49,8 +49,8 @@ extern "C" {
  * gives BOOTSTRAP when it fails); on other teams the call gives OTHER_NODE. All ranks make
  * the same collective calls in the same order; a barrier may return OK against a peer that is in
  * another one, which then gets ARG. A barrier with _nb meets barriers with _nb alone; it completes
- * operations with _nbi when it starts. Errors: STATE (no rank, or another thread of the rank is in a
- * collective call of the team), ARG (team, negative timeout), TIMEOUT, PEER_LOST, and what an
+ * operations with _nbi when it starts. Errors: STATE (no rank, or another thread of the rank is in
+ * a collective call of the team), ARG (team, negative timeout), TIMEOUT, PEER_LOST, and what an
  * operation with _nbi failed with. */
 sennit_status sennit_barrier(sennit_team team, int64_t timeout_ns);
 sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request);
@@ -97,10 +97,10 @@ typedef struct sennit_blocks {
     const size_t *offsets;
 } sennit_blocks;
 
-/* As above with a size for each rank. Sender and receiver of a block must name the same size; `bytes`
- * is the caller's own. The blocks of scatterv and gatherv are looked at on the root alone. In place as
- * above; for alltoallv by a null `source` or SENNIT_IN_PLACE as its memory, and sizes and places are
- * then those of the destination. */
+/* As above with a size for each rank. Sender and receiver of a block must name the same size;
+ * `bytes` is the caller's own. The blocks of scatterv and gatherv are looked at on the root alone.
+ * In place as above; for alltoallv by a null `source` or SENNIT_IN_PLACE as its memory, and sizes
+ * and places are then those of the destination. */
 sennit_status sennit_scatterv(sennit_team team, int root, const sennit_blocks *source,
                               void *destination, size_t bytes, int64_t timeout_ns);
 sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_blocks *source,
@@ -119,8 +119,8 @@ sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_blocks *source,
                                   const sennit_blocks *destination, sennit_request *request);
 
 /* An operator of the program: result[i] = left[i] op right[i] for `count` elements. It must be
- * associative, need not be commutative, and must not call Sennit. `result` may be `left` or `right`.
- * The three are aligned for the elements if the program's own buffers are. */
+ * associative, need not be commutative, and must not call Sennit. `result` may be `left` or
+ * `right`. The three are aligned for the elements if the program's own buffers are. */
 typedef void (*sennit_combine)(const void *left, const void *right, void *result, size_t count,
                                void *context);
 
@@ -160,9 +160,9 @@ static inline sennit_reduction sennit_reduction_by(size_t count, size_t element_
     return made;
 }
 
-/* Reductions combine the ranks' elements in the order of the ranks, ((x0 op x1) op x2) ..., whatever
- * the size, the timing, the path and the kind of buffer: sums of floats are the same bits in every
- * run with as many ranks. In place: the input lies in the destination.
+/* Reductions combine the ranks' elements in the order of the ranks, ((x0 op x1) op x2) ...,
+ * whatever the size, the timing, the path and the kind of buffer: sums of floats are the same bits
+ * in every run with as many ranks. In place: the input lies in the destination.
  *
  * reduce: the result is at the root, the only rank whose destination is looked at (in place the
  * root only). allreduce: on all ranks. */

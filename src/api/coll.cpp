@@ -92,8 +92,8 @@ sennit_status check_blocks(const team::Team &team, coll::Call &call) {
         return fail(SENNIT_ERR_ARG, "blocks of %zu bytes are more than the address space",
                     call.bytes);
     if (call.bytes == 0) return SENNIT_OK;
-    const bool needs_source = sends && call.kind != Kind::broadcast &&
-                              (!call.in_place || call.kind == Kind::scatter);
+    const bool needs_source =
+        sends && call.kind != Kind::broadcast && (!call.in_place || call.kind == Kind::scatter);
     if (needs_source && call.source.memory == nullptr) return null_buffer("source");
     if (receives && call.destination.memory == nullptr) return null_buffer("destination");
     return SENNIT_OK;
@@ -196,7 +196,8 @@ sennit_status check_reduction(const team::Team &team, coll::Call &call) {
         call.bytes > SIZE_MAX / team.size)
         return fail(SENNIT_ERR_ARG, "%zu elements are more than the address space has", elements);
     const bool has_result = call.kind != Kind::reduce || team.rank == call.root;
-    if (call.in_place && !has_result) return fail(SENNIT_ERR_ARG, "only the root can work in place");
+    if (call.in_place && !has_result)
+        return fail(SENNIT_ERR_ARG, "only the root can work in place");
     if (elements == 0) return SENNIT_OK;
     if (!call.in_place && call.source.memory == nullptr) return null_buffer("source");
     const bool gets_none =
@@ -299,8 +300,7 @@ sennit_status sennit_scatter(sennit_team team, int root, const void *source, voi
 sennit_status sennit_scatter_nb(sennit_team team, int root, const void *source, void *destination,
                                 size_t bytes, sennit_request *request) {
     return run_blocks("sennit_scatter_nb", team,
-                      blocks_call(Kind::scatter, root, source, destination, bytes),
-                      later(request));
+                      blocks_call(Kind::scatter, root, source, destination, bytes), later(request));
 }
 
 sennit_status sennit_gather(sennit_team team, int root, const void *source, void *destination,

@@ -1,11 +1,11 @@
-// What the members of a team write for each other in collective calls: four slots in the TeamSync of
-// each, used in turns. Shared between processes: docs/design/layouts.md has the bytes, and
+// What the members of a team write for each other in collective calls: four slots in the TeamSync
+// of each, used in turns. Shared between processes: docs/design/layouts.md has the bytes, and
 // docs/design/collectives.md when a slot may be written again.
 //
-// A rank's post number n goes into slot n mod 4 and is complete when the slot's number says n. A post
-// that nobody reads leaves the slots alone.
-// Everything else of a slot is written before, by its owner alone. Calls of many bytes have their
-// payload in wide slots, in a segment of each member that its letter names.
+// A rank's post number n goes into slot n mod 4 and is complete when the slot's number says n. A
+// post that nobody reads leaves the slots alone. Everything else of a slot is written before, by
+// its owner alone. Calls of many bytes have their payload in wide slots, in a segment of each
+// member that its letter names.
 #pragma once
 
 #include "runtime/control_block.hpp"
@@ -23,19 +23,20 @@ inline constexpr std::size_t kLeastWideBytes = 16384;
 // The number of a rank that gave up the team's collective calls: greater than every other.
 inline constexpr std::uint64_t kGaveUp = UINT64_MAX;
 
-struct Header {
+struct SlotHeader {
     std::atomic<std::uint64_t> number;  // of the post in this slot; kGaveUp
     std::uint64_t call;                 // what call it belongs to, see signature_of()
     std::uint64_t bytes;                // its size; of a rank that gave up the team's handle
     std::uint32_t rounds;  // of the call, 0 where its letters decide; who was lost, plus 1
-    std::uint32_t status;               // sennit_status of the rank: why it gave up
+    std::uint32_t status;  // sennit_status of the rank: why it gave up
 };
-static_assert(sizeof(Header) == 32 && offsetof(Header, call) == 8 && offsetof(Header, bytes) == 16 &&
-              offsetof(Header, rounds) == 24 && offsetof(Header, status) == 28);
+static_assert(sizeof(SlotHeader) == 32 && offsetof(SlotHeader, call) == 8 &&
+              offsetof(SlotHeader, bytes) == 16 && offsetof(SlotHeader, rounds) == 24 &&
+              offsetof(SlotHeader, status) == 28);
 
 // The first 32 bytes of payload share the header's cache line, so a small message is one line.
 struct alignas(kLineBytes) Slot {
-    Header header;
+    SlotHeader header;
     std::byte payload[kPayloadBytes];
 };
 static_assert(sizeof(Slot) == kSlotBytes && offsetof(Slot, payload) == 32);
@@ -55,7 +56,7 @@ inline Area &area_of(TeamSync &sync) {
 
 // What a rank says of its buffers where a call has a round of letters first: payload of a post.
 // Behind it, for blocks of several sizes, one Extent for each member, if they fit.
-struct Letter {
+struct CollLetter {
     std::uint64_t most_bytes;  // of a block that this rank sends
     std::uint32_t flags;       // kLetter*
     std::int32_t source_rank;  // world rank: where the source lies, as a global pointer
@@ -64,12 +65,13 @@ struct Letter {
     std::uint64_t source_offset;
     std::uint64_t destination_offset;
     std::uint32_t destination_segment;
-    std::uint32_t wide_segment;  // of the wide slots
+    std::uint32_t wide_segment;    // of the wide slots
     std::uint64_t source_address;  // followed by ranks of the same process only
     std::uint64_t destination_address;
 };
-static_assert(sizeof(Letter) == 64 && offsetof(Letter, source_offset) == 24 &&
-              offsetof(Letter, destination_segment) == 40 && offsetof(Letter, source_address) == 48);
+static_assert(sizeof(CollLetter) == 64 && offsetof(CollLetter, source_offset) == 24 &&
+              offsetof(CollLetter, destination_segment) == 40 &&
+              offsetof(CollLetter, source_address) == 48);
 
 inline constexpr std::uint32_t kLetterInPlaceOk = 1;  // peers may use the buffers where they are
 inline constexpr std::uint32_t kLetterAddresses = 2;  // by address, as all are of one process
@@ -81,6 +83,6 @@ struct Extent {
 };
 static_assert(sizeof(Extent) == 16);
 
-inline constexpr std::size_t kMostExtents = (kPayloadBytes - sizeof(Letter)) / sizeof(Extent);
+inline constexpr std::size_t kMostExtents = (kPayloadBytes - sizeof(CollLetter)) / sizeof(Extent);
 
 }  // namespace sennit::coll

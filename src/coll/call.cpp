@@ -122,15 +122,15 @@ bool is_same(const Call &a, const Call &b) {
     };
     return signature_of(a) == signature_of(b) && a.bytes == b.bytes && a.in_place == b.in_place &&
            same(a.source, b.source) && same(a.destination, b.destination) &&
-           a.element_bytes == b.element_bytes && a.combine == b.combine &&
-           a.context == b.context && a.counts == b.counts;
+           a.element_bytes == b.element_bytes && a.combine == b.combine && a.context == b.context &&
+           a.counts == b.counts;
 }
 
 const char *name_of(Kind kind) {
     static constexpr const char *kNames[] = {
-        "none",       "barrier",  "broadcast", "scatter",        "gather", "allgather",
-        "alltoall",   "scatterv", "gatherv",   "allgatherv",     "alltoallv",
-        "reduce",     "allreduce", "reduce_scatter", "scan",     "scan_exclusive"};
+        "none",      "barrier",        "broadcast", "scatter",       "gather",    "allgather",
+        "alltoall",  "scatterv",       "gatherv",   "allgatherv",    "alltoallv", "reduce",
+        "allreduce", "reduce_scatter", "scan",      "scan_exclusive"};
     const auto index = static_cast<std::size_t>(kind);
     return index < sizeof kNames / sizeof kNames[0] ? kNames[index] : "unknown";
 }

@@ -42,8 +42,8 @@ struct Call {
     Kind kind = Kind::barrier;
     bool in_place = false;
     std::uint32_t root = 0;
-    Blocks source;       // one block where every member gets or gives the same
-    Blocks destination;  // a source is only read
+    Blocks source;          // one block where every member gets or gives the same
+    Blocks destination;     // a source is only read
     std::size_t bytes = 0;  // of one block where all are alike; of all elements of a reduction
     // Reductions.
     std::size_t element_bytes = 1;

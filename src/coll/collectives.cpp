@@ -27,8 +27,8 @@ class Guard {
     Collectives &all_;
 };
 
-// Posts of a generation of a team's slot are numbered from here. 2^36 calls of a team, and 2^28 teams
-// of a slot, are more than any job makes.
+// Posts of a generation of a team's slot are numbered from here. 2^36 calls of a team, and 2^28
+// teams of a slot, are more than any job makes.
 constexpr std::uint64_t kGenerationShift = 36;
 
 // The state of the team, or null. Only the caller makes or drops it: it has the CollectiveCall.
@@ -70,14 +70,14 @@ void close_state(Rank &rank, State *state) {
 // One piece of zeroed memory: the state, and behind it its arrays.
 sennit_status open_state(Rank &rank, team::Team &team) {
     const std::size_t members = team.size;
-    const std::size_t each =
-        sizeof(Area *) + sizeof(Doorbell *) + sizeof(std::byte *) + sizeof(std::uint64_t) + sizeof(Header) + sizeof(sennit_request);
+    const std::size_t each = sizeof(Area *) + sizeof(Doorbell *) + sizeof(std::byte *) +
+                             sizeof(std::uint64_t) + sizeof(SlotHeader) + sizeof(sennit_request);
     auto *memory = static_cast<std::byte *>(std::calloc(1, sizeof(State) + members * each));
     if (memory == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a team's collective calls");
     auto *state = reinterpret_cast<State *>(memory);
     memory += sizeof(State);
-    state->headers = reinterpret_cast<Header *>(memory);
-    state->areas = reinterpret_cast<Area **>(memory + members * sizeof(Header));
+    state->headers = reinterpret_cast<SlotHeader *>(memory);
+    state->areas = reinterpret_cast<Area **>(memory + members * sizeof(SlotHeader));
     state->seen = reinterpret_cast<std::uint64_t *>(state->areas + members);
     state->fetches = reinterpret_cast<sennit_request *>(state->seen + members);
     state->wide = reinterpret_cast<std::byte **>(state->fetches + members);
@@ -128,9 +128,8 @@ sennit_status take_state(Rank &rank, team::Team &team, State **out) {
     }
     const sennit_status broken = (*out)->broken;
     if (broken == SENNIT_OK) return SENNIT_OK;
-    return fail_peer(broken == SENNIT_ERR_PEER_LOST ? broken : SENNIT_ERR_STATE,
-                     (*out)->broken_by, "",
-                     "the team makes no collective calls any more: a rank gave up with %s",
+    return fail_peer(broken == SENNIT_ERR_PEER_LOST ? broken : SENNIT_ERR_STATE, (*out)->broken_by,
+                     "", "the team makes no collective calls any more: a rank gave up with %s",
                      sennit_status_string(broken));
 }
 
@@ -294,8 +293,7 @@ sennit_status wait_for(State &state, const Operation &operation, const Deadline 
         const sennit_status status = wait_until(*state.rank, deadline, search, [&] {
             try_progress(state);
             // relaxed: as above.
-            return is_complete(operation) ||
-                   state.moves.load(std::memory_order_relaxed) != moves;
+            return is_complete(operation) || state.moves.load(std::memory_order_relaxed) != moves;
         });
         if (status == SENNIT_ERR_TIMEOUT) return status;
         if (status != SENNIT_OK) lose(state, status);

@@ -89,8 +89,8 @@ struct [[gnu::packed, gnu::may_alias]] Element {
     T value;
 };
 
-// Three loops, because the compiler makes vectors of a loop only if it knows what overlaps: nothing,
-// or the result one operand exactly.
+// Three loops, because the compiler makes vectors of a loop only if it knows what overlaps:
+// nothing, or the result one operand exactly.
 template <class T, class Op>
 void combine(const void *left, const void *right, void *result, std::size_t count) {
     const auto *const __restrict a = static_cast<const Element<T> *>(left);
@@ -148,9 +148,9 @@ constexpr TypeRow row() {
 
 // In the order of sennit_type, which starts with 1.
 constexpr TypeRow kTypes[] = {
-    row<std::int8_t>(),   row<std::int16_t>(),  row<std::int32_t>(),  row<std::int64_t>(),
-    row<std::uint8_t>(),  row<std::uint16_t>(), row<std::uint32_t>(), row<std::uint64_t>(),
-    row<float>(),         row<double>(),        row<long double>(),
+    row<std::int8_t>(),  row<std::int16_t>(),  row<std::int32_t>(),  row<std::int64_t>(),
+    row<std::uint8_t>(), row<std::uint16_t>(), row<std::uint32_t>(), row<std::uint64_t>(),
+    row<float>(),        row<double>(),        row<long double>(),
 };
 static_assert(sizeof kTypes / sizeof kTypes[0] == SENNIT_TYPE_END - 1);
 

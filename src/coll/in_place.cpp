@@ -15,7 +15,8 @@ namespace sennit::coll {
 namespace {
 
 constexpr std::size_t kMostFolded = kScratchBytes / (2 * sizeof(std::byte *));
-constexpr std::size_t kFoldBytes = kScratchBytes;  // of each operand at a time: all stay in the first cache
+constexpr std::size_t kFoldBytes =
+    kScratchBytes;  // of each operand at a time: all stay in the first cache
 
 std::size_t in_place_from(const State &state, const Call &call) {
     // relaxed: not shared while the rank is in use.
@@ -97,18 +98,17 @@ void write_extents(const State &state, const Call &call, std::byte *payload) {
     const std::byte *base = sent_range(call, *state.team).memory;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         const Block block = block_for(call, *state.team, member);
-        const Extent extent{
-            block.bytes == 0 ? 0 : static_cast<std::uint64_t>(block.memory - base), block.bytes};
-        std::memcpy(payload + sizeof(Letter) + member * sizeof extent, &extent, sizeof extent);
+        const Extent extent{block.bytes == 0 ? 0 : static_cast<std::uint64_t>(block.memory - base),
+                            block.bytes};
+        std::memcpy(payload + sizeof(CollLetter) + member * sizeof extent, &extent, sizeof extent);
     }
 }
 
 // Fills in where the buffers lie. True if peers may use them there.
-bool describe_buffers(State &state, const Call &call, Letter *letter) {
+bool describe_buffers(State &state, const Call &call, CollLetter *letter) {
     if (!can_be_in_place(call)) return false;
     // The pointers to all members' buffers have to fit into the scratch.
-    if (folds(call.kind) && (!state.reaches_data || state.team->size > kMostFolded))
-        return false;
+    if (folds(call.kind) && (!state.reaches_data || state.team->size > kMostFolded)) return false;
     if (!gives_source(call, *state.team)) return true;
     const Block sent = sent_range(call, *state.team);
     const bool is_written = call.kind == Kind::allreduce;
@@ -141,7 +141,7 @@ struct Buffers {
 
 sennit_status buffers_of(State &state, const Operation &operation, std::uint32_t member,
                          Buffers *out) {
-    Letter letter;
+    CollLetter letter;
     const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
     if (status != SENNIT_OK) return status;
     const bool by_address = (letter.flags & kLetterAddresses) != 0;
@@ -178,9 +178,9 @@ sennit_status source_offset(State &state, const Operation &operation, std::uint3
     if (!has_own_blocks(call.kind)) return SENNIT_OK;
     if (has_sizes(call.kind)) {
         Extent extent{};
-        const sennit_status status = fetch(
-            state, operation, member, {sizeof(Letter) + own * sizeof extent, sizeof extent},
-            &extent);
+        const sennit_status status =
+            fetch(state, operation, member,
+                  {sizeof(CollLetter) + own * sizeof extent, sizeof extent}, &extent);
         *offset = extent.offset;
         return status;
     }
@@ -195,7 +195,7 @@ sennit_status source_offset(State &state, const Operation &operation, std::uint3
 
 // Do sender and receiver name the same size for the block that comes from `member`?
 sennit_status check_size(State &state, const Operation &operation, std::uint32_t member,
-                         const Letter &letter) {
+                         const CollLetter &letter) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
     if (!has_sizes(call.kind) || !reads(call, own, member)) return SENNIT_OK;
@@ -203,9 +203,9 @@ sennit_status check_size(State &state, const Operation &operation, std::uint32_t
     if (has_own_blocks(call.kind)) {
         if (state.team->size > kMostExtents) return SENNIT_OK;
         Extent extent{};
-        const sennit_status status = fetch(
-            state, operation, member, {sizeof(Letter) + own * sizeof extent, sizeof extent},
-            &extent);
+        const sennit_status status =
+            fetch(state, operation, member,
+                  {sizeof(CollLetter) + own * sizeof extent, sizeof extent}, &extent);
         if (status != SENNIT_OK) return status;
         sent = extent.bytes;
     }
@@ -338,7 +338,7 @@ sennit_status find_wide_slots(State &state, Operation &operation) {
     if (!operation.can_be_wide) return SENNIT_OK;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         if (state.wide[member] != nullptr) continue;
-        Letter letter;
+        CollLetter letter;
         sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
         if (status != SENNIT_OK) return status;
         const sennit_gptr place{state.team->world_ranks[member], letter.wide_segment, 0};
@@ -364,7 +364,7 @@ bool wants_letters(const State &state, const Call &call) {
 
 void write_letter(State &state, const Call &call) {
     std::byte *payload = state.own->slots[(state.number + 1) % kSlots].payload;
-    Letter letter{};
+    CollLetter letter{};
     letter.most_bytes = most_bytes(call, *state.team);
     if (describe_buffers(state, call, &letter)) letter.flags |= kLetterInPlaceOk;
     if (has_wide_slots(state)) {
@@ -378,7 +378,7 @@ void write_letter(State &state, const Call &call) {
 }
 
 sennit_status read_letter(State &state, Operation &operation, std::uint32_t member) {
-    Letter letter;
+    CollLetter letter;
     const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
     if (status != SENNIT_OK) return status;
     operation.most_bytes = std::max(operation.most_bytes, letter.most_bytes);

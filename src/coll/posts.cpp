@@ -24,13 +24,13 @@ int world_rank_of(const State &state, std::uint32_t member) {
 }
 
 // The member says that it gave up, and means this team and none that had the slot before.
-bool gave_up(State &state, std::uint32_t member, const Header &header) {
+bool gave_up(State &state, std::uint32_t member, const SlotHeader &header) {
     if (header.bytes != state.handle) return false;
     const auto status = static_cast<sennit_status>(header.status);
     const int about = static_cast<int>(header.rounds) - 1;
     (void)fail_peer(status, about >= 0 ? about : world_rank_of(state, member), "",
-                    "rank %d gave up the team's collective calls: %s",
-                    world_rank_of(state, member), sennit_status_string(status));
+                    "rank %d gave up the team's collective calls: %s", world_rank_of(state, member),
+                    sennit_status_string(status));
     end_all(state, status);
     return true;
 }
@@ -38,7 +38,7 @@ bool gave_up(State &state, std::uint32_t member, const Header &header) {
 // Of a member out of reach: into state.headers.
 sennit_status get_header(State &state, std::uint32_t member, std::uint64_t number) {
     return op::get_control(*state.rank, world_rank_of(state, member), slot_offset(state, number),
-                           &state.headers[member], sizeof(Header));
+                           &state.headers[member], sizeof(SlotHeader));
 }
 
 // Takes a number that was loaded or fetched. The slot of any number tells why a member gave up.
@@ -48,7 +48,7 @@ bool note_number(State &state, std::uint32_t member, std::uint64_t found, std::u
         state.seen[member] = found;
         return true;
     }
-    const Header *header = &state.headers[member];
+    const SlotHeader *header = &state.headers[member];
     if (state.areas[member] != nullptr) {
         header = &state.areas[member]->slots[0].header;
     } else if (get_header(state, member, 0) != SENNIT_OK) {
@@ -87,7 +87,7 @@ bool fetch_number(State &state, std::uint32_t member, std::uint64_t number) {
 }
 
 // The header of a post that is there and lasts.
-const Header *header_of(State &state, std::uint32_t member, std::uint64_t number) {
+const SlotHeader *header_of(State &state, std::uint32_t member, std::uint64_t number) {
     Area *area = state.areas[member];
     if (area != nullptr) return &area->slots[number % kSlots].header;
     return get_header(state, member, number) == SENNIT_OK ? &state.headers[member] : nullptr;
@@ -99,7 +99,7 @@ bool has_posted(State &state, std::uint32_t member, std::uint64_t number) {
     if (state.seen[member] >= number) return true;
     if (member == state.team->rank) return state.number >= number;
     if (state.areas[member] == nullptr) return fetch_number(state, member, number);
-    const Header &header = state.areas[member]->slots[number % kSlots].header;
+    const SlotHeader &header = state.areas[member]->slots[number % kSlots].header;
     // SYNC coll-post: pairs with the release in post(); the payload comes before the number.
     const std::uint64_t found = header.number.load(std::memory_order_acquire);
     return found >= number && note_number(state, member, found, number);
@@ -111,8 +111,7 @@ bool has_come(State &state, std::uint32_t member, std::uint64_t number) {
     if (state.areas[member] == nullptr) return fetch_number(state, member, number);
     // SYNC coll-post: pairs with the release in post(); what the member read of earlier posts comes
     // before.
-    const std::uint64_t found =
-        state.areas[member]->latest.epoch.load(std::memory_order_acquire);
+    const std::uint64_t found = state.areas[member]->latest.epoch.load(std::memory_order_acquire);
     return found >= number && note_number(state, member, found, number);
 }
 
@@ -142,7 +141,7 @@ void ring(State &state) {
 
 void post(State &state, const Call &call, const Post &what) {
     if (what.is_read) {
-        Header &header = state.own->slots[what.number % kSlots].header;
+        SlotHeader &header = state.own->slots[what.number % kSlots].header;
         header.call = signature_of(call);
         header.bytes = common_bytes(call);
         header.rounds = what.rounds;
@@ -181,12 +180,12 @@ sennit_status fetch(State &state, const Operation &operation, std::uint32_t memb
 }
 
 bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds) {
-    const Header *found = header_of(state, member, operation.number);
+    const SlotHeader *found = header_of(state, member, operation.number);
     if (found == nullptr) {
         note(operation, thread_error()->status);
         return false;
     }
-    const Header &header = *found;
+    const SlotHeader &header = *found;
     const Call &call = operation.call;
     if (header.call == signature_of(call) && header.bytes == common_bytes(call)) return true;
     const int peer = world_rank_of(state, member);
@@ -227,8 +226,7 @@ int find_lost_member(Rank &rank, const void *context) {
         if (peer_gone(rank, peer) == Gone::no) continue;
         if (state.areas[member] == nullptr) return peer;
         // SYNC coll-post: pairs with the release in post().
-        if (state.areas[member]->latest.epoch.load(std::memory_order_acquire) < number)
-            return peer;
+        if (state.areas[member]->latest.epoch.load(std::memory_order_acquire) < number) return peer;
     }
     return -1;
 }

@@ -82,7 +82,8 @@ Went write_and_post_letter(State &state, Operation &operation) {
 Went read_letters(State &state, Operation &operation) {
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, operation.number)) return Went::nowhere;
-        if (operation.member != state.team->rank && !verify(state, operation, operation.member, 0)) {
+        if (operation.member != state.team->rank &&
+            !verify(state, operation, operation.member, 0)) {
             end_all(state, operation.status);
             return Went::over;
         }
@@ -211,6 +212,7 @@ void finish(State &state, Operation &operation, sennit_status status) {
     count_move(state);
     // relaxed twice: counts that only say that somebody should poll.
     if (operation.is_request) {
+        // relaxed: as said above.
         state.open_requests.fetch_sub(1, std::memory_order_relaxed);
         state.rank->open_collectives.fetch_sub(1, std::memory_order_relaxed);
     }

@@ -1,9 +1,9 @@
 // Rounds through the slots: cutting blocks into pieces, filling a slot, taking from the others'.
 //
-// Round i carries piece i / groups of the blocks for group i mod groups. A slot holds one piece that
-// is for everybody, or one for each member of the group, member d's at place_of(...). All pieces
-// of one number are written before anything of that number is read, and a result only overwrites
-// what this rank has sent before: that is why every call works in place.
+// Round i carries piece i / groups of the blocks for group i mod groups. A slot holds one piece
+// that is for everybody, or one for each member of the group, member d's at place_of(...). All
+// pieces of one number are written before anything of that number is read, and a result only
+// overwrites what this rank has sent before: that is why every call works in place.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -104,8 +104,7 @@ sennit_status copy_elements(State &state, Operation &operation) {
     if (call.kind != Kind::reduce_scatter || !call.in_place || operation.cut.groups == 1)
         return SENNIT_OK;
     const Block last = block_for(call, *state.team, state.team->size - 1);
-    const auto bytes =
-        static_cast<std::size_t>(last.memory + last.bytes - call.destination.memory);
+    const auto bytes = static_cast<std::size_t>(last.memory + last.bytes - call.destination.memory);
     operation.copy = static_cast<std::byte *>(std::malloc(bytes));
     if (operation.copy == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for a copy of %zu bytes of elements", bytes);
@@ -122,17 +121,15 @@ Cut cut_of(const Call &call, const team::Team &team, std::size_t most, std::size
     const std::size_t unit = std::max(call.element_bytes, kPieceAlignment);
     std::size_t room = payload;
     if (has_own_blocks(call.kind)) {
-        cut.group = std::min<std::uint32_t>(team.size,
-                                            static_cast<std::uint32_t>(payload / unit));
+        cut.group = std::min<std::uint32_t>(team.size, static_cast<std::uint32_t>(payload / unit));
         cut.groups = (team.size + cut.group - 1) / cut.group;
         room = payload / cut.group;
         if (room > kPieceAlignment) room = room / kPieceAlignment * kPieceAlignment;
     }
     cut.piece_bytes = room / call.element_bytes * call.element_bytes;
     // Small blocks lie close together, to travel on few lines.
-    const std::size_t small =
-        round_up(most, std::max(call.element_bytes, kSmallAlignment)) / call.element_bytes *
-        call.element_bytes;
+    const std::size_t small = round_up(most, std::max(call.element_bytes, kSmallAlignment)) /
+                              call.element_bytes * call.element_bytes;
     if (small >= most && small < cut.piece_bytes && small != 0) cut.piece_bytes = small;
     cut.piece_rounds = most == 0 ? 1 : (most + cut.piece_bytes - 1) / cut.piece_bytes;
     return cut;
@@ -146,8 +143,10 @@ sennit_status copy_own(State &state, Operation &operation) {
     const Block from = block_for(call, *state.team, own);
     const Block to = block_from(call, *state.team, own);
     if (from.bytes != to.bytes)
-        return fail(SENNIT_ERR_ARG, "this rank's own block has %zu bytes in the source and %zu in "
-                    "the destination", from.bytes, to.bytes);
+        return fail(SENNIT_ERR_ARG,
+                    "this rank's own block has %zu bytes in the source and %zu in "
+                    "the destination",
+                    from.bytes, to.bytes);
     if (to.bytes != 0 && from.memory != to.memory) std::memcpy(to.memory, from.memory, to.bytes);
     return SENNIT_OK;
 }
@@ -189,8 +188,7 @@ sennit_status take(State &state, Operation &operation, std::uint32_t member) {
 void end_round(State &state, Operation &operation) {
     if (operation.first_operand == nullptr) return;
     // A fold of one operand.
-    const Block to =
-        piece_of(operation, block_from(operation.call, *state.team, state.team->rank));
+    const Block to = piece_of(operation, block_from(operation.call, *state.team, state.team->rank));
     if (to.bytes != 0 && operation.first_operand != to.memory)
         std::memmove(to.memory, operation.first_operand, to.bytes);
     operation.first_operand = nullptr;

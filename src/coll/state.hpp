@@ -1,9 +1,9 @@
 // The moving part of the collectives: operations, and what a rank keeps for each team that makes
-// some. An operation is a row of rounds, and a round is: wait until the own slot is free, write into
-// it, post it under the next number, wait for the posts of those who are read, act. No function here
-// waits: progress() goes as far as the peers' posts allow and returns, so a call that timed out and a
-// call with a request are the same thing, taken up again later. docs/design/collectives.md has the
-// invariants.
+// some. An operation is a row of rounds, and a round is: wait until the own slot is free, write
+// into it, post it under the next number, wait for the posts of those who are read, act. No
+// function here waits: progress() goes as far as the peers' posts allow and returns, so a call that
+// timed out and a call with a request are the same thing, taken up again later.
+// docs/design/collectives.md has the invariants.
 //
 // A State belongs to one team of one rank. Everything in it is used with its `lock` held, except
 // `complete` of an operation.
@@ -18,20 +18,20 @@ namespace sennit::coll {
 
 enum class Step : std::uint8_t {
     begin,
-    letter_room,   // wait for the slot, then post the letter
-    letters,       // wait for everyone's
-    room,          // wait for the slot, then fill and post it
-    posts,         // wait for those who are read, and take what they posted
-    in_place,      // read peers' buffers where they are
-    last_room,     // then tell that this rank is done with them
-    last_posts,    // wait until all are
+    letter_room,  // wait for the slot, then post the letter
+    letters,      // wait for everyone's
+    room,         // wait for the slot, then fill and post it
+    posts,        // wait for those who are read, and take what they posted
+    in_place,     // read peers' buffers where they are
+    last_room,    // then tell that this rank is done with them
+    last_posts,   // wait until all are
     over,
 };
 
 // How blocks are cut into rounds.
 struct Cut {
-    std::size_t piece_bytes = 0;    // of a block in one round
-    std::uint32_t group = 1;        // members that get a piece in one round
+    std::size_t piece_bytes = 0;  // of a block in one round
+    std::uint32_t group = 1;      // members that get a piece in one round
     std::uint32_t groups = 1;
     std::uint64_t piece_rounds = 1;  // pieces of the longest block
     std::uint64_t rounds() const { return piece_rounds * groups; }
@@ -41,10 +41,10 @@ struct Operation {
     Call call;
     Step step;
     bool is_request;
-    bool in_place;      // the letters agreed on using buffers where they are
-    bool wide;          // or on wide slots
-    bool can_be_wide;   // as far as letters were read
-    bool differs;       // somebody makes another call: this one ends with ARG
+    bool in_place;         // the letters agreed on using buffers where they are
+    bool wide;             // or on wide slots
+    bool can_be_wide;      // as far as letters were read
+    bool differs;          // somebody makes another call: this one ends with ARG
     std::uint32_t member;  // whose post is looked at next
     std::uint64_t number;  // of the present round's post
     std::uint64_t round;
@@ -67,16 +67,16 @@ struct State {
     std::uint32_t slot;
     std::uint32_t size;
     std::uint32_t handle;
-    bool reaches_data;             // load and store lead to segments of all members
+    bool reaches_data;  // load and store lead to segments of all members
     std::atomic<bool> lock;
-    std::uint64_t number;          // of this rank's last post
+    std::uint64_t number;                // of this rank's last post
     std::atomic<std::uint64_t> awaited;  // the same, for the search after dead members
-    std::uint64_t needed[kSlots];  // all must have posted it before the slot is written again
-    std::uint32_t room_member;     // all before it have
-    std::atomic<std::uint64_t> moves;  // counts steps, to tell waits that something went on
-    State *next;                   // in the rank's list
+    std::uint64_t needed[kSlots];        // all must have posted it before the slot is written again
+    std::uint32_t room_member;           // all before it have
+    std::atomic<std::uint64_t> moves;    // counts steps, to tell waits that something went on
+    State *next;                         // in the rank's list
     std::atomic<std::uint32_t> open_requests;  // in the queue
-    Operation *first;              // queue; the first is under way
+    Operation *first;                          // queue; the first is under way
     Operation *last;
     Operation blocking;         // the one blocking call
     bool unfinished;            // it timed out
@@ -90,7 +90,7 @@ struct State {
     std::uint32_t wide_segment;  // of this rank's wide slots; 0: none yet
     std::byte **wide;            // [size], the members' wide slots, null until needed
     std::uint64_t *seen;         // [size], the highest number known of each
-    Header *headers;             // [size], of those out of reach: what was fetched last
+    SlotHeader *headers;         // [size], of those out of reach: what was fetched last
     sennit_request *fetches;     // [size], under way
 };
 
@@ -101,8 +101,8 @@ struct Collectives {
     std::uint32_t made = 0;
     std::uint32_t room = 0;
     Operation *free = nullptr;
-    State *states = nullptr;               // of all teams that have made a call
-    State *by_slot[kTeamSlots] = {};       // the same by team slot
+    State *states = nullptr;          // of all teams that have made a call
+    State *by_slot[kTeamSlots] = {};  // the same by team slot
     Choices choices;
 };
 

@@ -98,8 +98,8 @@ struct Rank {
     bool shares_process = false;  // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     std::atomic<unsigned> hook_count{0};
-    RequestSource collective_requests{};           // set in start-up
-    std::atomic<unsigned> open_collectives{0};     // requests; while there are some, waits poll
+    RequestSource collective_requests{};        // set in start-up
+    std::atomic<unsigned> open_collectives{0};  // requests; while there are some, waits poll
 
     // Parts that belong to other folders.
     memory::LocalSegments *segments = nullptr;

@@ -225,11 +225,11 @@ TEST(arguments, functions_that_can_not_fail_bear_everything) {
 TEST(arguments, every_declared_function_has_its_rows) {
     // Without errors; the test above calls them.
     std::set<std::string> covered = {
-        "sennit_status_string", "sennit_path_name",     "sennit_path_built",
-        "sennit_error_report",  "sennit_version",       "sennit_bootstrap_describe",
-        "sennit_last_error",    "sennit_wtime",         "sennit_build_description",
-        "sennit_initialized",   "sennit_rank",          "sennit_size",
-        "sennit_gptr_add",      "sennit_gptr_at",       "sennit_thread_level_granted",
+        "sennit_status_string", "sennit_path_name",      "sennit_path_built",
+        "sennit_error_report",  "sennit_version",        "sennit_bootstrap_describe",
+        "sennit_last_error",    "sennit_wtime",          "sennit_build_description",
+        "sennit_initialized",   "sennit_rank",           "sennit_size",
+        "sennit_gptr_add",      "sennit_gptr_at",        "sennit_thread_level_granted",
         "sennit_gptr_is_null",  "sennit_bootstrap_used", "sennit_reduction_of",
         "sennit_reduction_by"};
     for (const auto *rows : kWrong)

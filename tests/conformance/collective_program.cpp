@@ -190,8 +190,8 @@ CollBuffers copied(const CollStep &step, const Members &members) {
         return out;
     }
     out.source_sizes = sent_sizes(step, members.size, members.rank);
-    out.source = input_of(step, members.rank,
-                          lay_out(step, &out.source_sizes, &out.source_offsets));
+    out.source =
+        input_of(step, members.rank, lay_out(step, &out.source_sizes, &out.source_offsets));
     for (std::size_t from = 0; from < size; ++from)
         out.destination_sizes.push_back(step.sizes[from * size + own]);
     out.destination.assign(lay_out(step, &out.destination_sizes, &out.destination_offsets),
@@ -290,11 +290,14 @@ std::size_t element_bytes(sennit_type type) {
 }
 
 const char *name_of(CollKind kind) {
-    static const char *const names[] = {
-        "barrier",        "broadcast", "scatter",        "gather",
-        "allgather",      "alltoall",  "scatterv",       "gatherv",
-        "allgatherv",     "alltoallv", "reduce",         "allreduce",
-        "reduce_scatter", "reduce_scatter_block", "scan", "scan_exclusive"};
+    static const char *const names[] = {"barrier",        "broadcast",
+                                        "scatter",        "gather",
+                                        "allgather",      "alltoall",
+                                        "scatterv",       "gatherv",
+                                        "allgatherv",     "alltoallv",
+                                        "reduce",         "allreduce",
+                                        "reduce_scatter", "reduce_scatter_block",
+                                        "scan",           "scan_exclusive"};
     return names[static_cast<int>(kind)];
 }
 
@@ -307,11 +310,9 @@ CollStep draw_step(Random &draw, const Members &members, std::size_t most_bytes)
     step.offsets = draw.one_in(2);
     step.salt = draw.next() >> 8;
     step.type = static_cast<sennit_type>(draw.between(1, SENNIT_TYPE_END - 1));
-    static const sennit_operator operators[] = {SENNIT_SUM,         SENNIT_PROD,
-                                                SENNIT_MIN,         SENNIT_MAX,
-                                                SENNIT_LOGICAL_AND, SENNIT_LOGICAL_OR,
-                                                SENNIT_LOGICAL_XOR, SENNIT_AND,
-                                                SENNIT_OR,          SENNIT_XOR};
+    static const sennit_operator operators[] = {
+        SENNIT_SUM,        SENNIT_PROD,        SENNIT_MIN, SENNIT_MAX, SENNIT_LOGICAL_AND,
+        SENNIT_LOGICAL_OR, SENNIT_LOGICAL_XOR, SENNIT_AND, SENNIT_OR,  SENNIT_XOR};
     const bool is_float = step.type >= SENNIT_FLOAT;
     step.op = operators[draw.below(is_float ? 7 : 10)];
     // Mostly small, sometimes nothing, sometimes as long as may be.
@@ -322,8 +323,7 @@ CollStep draw_step(Random &draw, const Members &members, std::size_t most_bytes)
     };
     const bool sized = (step.kind >= CollKind::scatterv && step.kind <= CollKind::alltoallv) ||
                        step.kind == CollKind::reduce_scatter;
-    const bool is_table =
-        step.kind == CollKind::alltoall || step.kind == CollKind::alltoallv;
+    const bool is_table = step.kind == CollKind::alltoall || step.kind == CollKind::alltoallv;
     step.count = draw_size();
     if (reduces(step.kind)) step.count /= element_bytes(step.type);
     const bool has_blocks = step.kind == CollKind::alltoall || step.kind == CollKind::scatter ||
@@ -459,7 +459,7 @@ namespace {
 struct Flight {
     CollStep step;
     CollBuffers buffers;
-    Bytes source, destination;  // private memory
+    Bytes source, destination;   // private memory
     std::uint8_t *at = nullptr;  // where the destination lies
     sennit_request request = SENNIT_REQUEST_NULL;
 };
@@ -517,9 +517,8 @@ class Program {
         flight->buffers = make_buffers(flight->step, members_);
         std::uint8_t *source = take(flight->buffers.source, &flight->source);
         flight->at = take(flight->buffers.destination, &flight->destination);
-        const sennit_status status =
-            call(flight->step, members_, flight->buffers, source, flight->at,
-                 later ? &flight->request : nullptr);
+        const sennit_status status = call(flight->step, members_, flight->buffers, source,
+                                          flight->at, later ? &flight->request : nullptr);
         if (status != SENNIT_OK) say(*flight, "failed: " + std::string(sennit_last_error()->text));
         if (later) {
             flights_.push_back(std::move(flight));

@@ -1,6 +1,7 @@
 // Random collective calls, and a sequential oracle of what each gives. Every rank draws the same
 // calls, and knows the input of every rank by its number, so it computes alone what it must get.
-// Which buffer it uses, and how it waits, each rank draws for itself: that must not change anything.
+// Which buffer it uses, and how it waits, each rank draws for itself: that must not change
+// anything.
 //
 // A failure names the step; `--steps K` ends the same program after K of them (shrink.py).
 #pragma once

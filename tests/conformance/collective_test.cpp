@@ -29,8 +29,7 @@ namespace {
 
 // Element i of rank r; sums of them depend on the order.
 double part(int rank, std::size_t i) {
-    return 1.0 / (static_cast<double>(i % 97) + 3.0 * rank + 1.0) *
-           (rank % 2 == 0 ? 1e8 : 1.0);
+    return 1.0 / (static_cast<double>(i % 97) + 3.0 * rank + 1.0) * (rank % 2 == 0 ? 1e8 : 1.0);
 }
 
 std::vector<double> parts(int rank, std::size_t count) {
@@ -150,9 +149,8 @@ RANK_TEST(collective, a_call_that_timed_out_goes_on_where_it_was, kTwoRanks) {
         std::vector<std::uint8_t> data(bytes);
         if (it.rank == root) fill(data.data(), bytes, round);
         if (it.own.one_in(4)) std::this_thread::sleep_for(std::chrono::microseconds(300));
-        it.ok(patiently([&] {
-            return sennit_broadcast(SENNIT_TEAM_WORLD, root, data.data(), bytes, 0);
-        }));
+        it.ok(patiently(
+            [&] { return sennit_broadcast(SENNIT_TEAM_WORLD, root, data.data(), bytes, 0); }));
         check_pattern(it, data.data(), bytes, round);
         std::uint64_t sum = 0;
         const auto mine = static_cast<std::uint64_t>(it.rank) + round;

@@ -166,6 +166,7 @@ int main() {
     print_startup_layouts();
     print_node_exchange_layouts();
     print_launch_messages();
+    print_collective_layouts();
     print_exchange_layouts();
     print_allocation_layouts();
     print_creation_layouts();

@@ -11,6 +11,7 @@
 
 // Each in a source of its own, because the structs of a protocol are private to the file that
 // speaks it, and that file is included whole.
+void print_collective_layouts();
 void print_exchange_layouts();
 void print_allocation_layouts();
 void print_creation_layouts();

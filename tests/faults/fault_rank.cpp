@@ -122,8 +122,8 @@ void others_wait_in_an_allocation() {
     leave(scene);
 }
 
-// In one call of many, when each rank is somewhere else: all learn of it, also those that only heard
-// of it from others, and no later call of the team waits.
+// In one call of many, when each rank is somewhere else: all learn of it, also those that only
+// heard of it from others, and no later call of the team waits.
 void others_wait_in_a_collective(bool with_request, std::size_t bytes) {
     const Scene scene = open_scene();
     std::vector<double> mine(bytes / sizeof(double), 1.0);

@@ -1,0 +1,35 @@
+// What members of a team write for each other in collective calls.
+#include "layout.hpp"
+
+#include "coll/area.hpp"
+
+void print_collective_layouts() {
+    using namespace sennit::coll;
+    STRUCT(Area);
+    FIELD(Area, latest);
+    FIELD(Area, slots);
+    STRUCT(Slot);
+    FIELD(Slot, header);
+    FIELD(Slot, payload);
+    STRUCT(SlotHeader);
+    FIELD(SlotHeader, number);
+    FIELD(SlotHeader, call);
+    FIELD(SlotHeader, bytes);
+    FIELD(SlotHeader, rounds);
+    FIELD(SlotHeader, status);
+    STRUCT(CollLetter);
+    FIELD(CollLetter, most_bytes);
+    FIELD(CollLetter, flags);
+    FIELD(CollLetter, source_rank);
+    FIELD(CollLetter, source_segment);
+    FIELD(CollLetter, destination_rank);
+    FIELD(CollLetter, source_offset);
+    FIELD(CollLetter, destination_offset);
+    FIELD(CollLetter, destination_segment);
+    FIELD(CollLetter, wide_segment);
+    FIELD(CollLetter, source_address);
+    FIELD(CollLetter, destination_address);
+    STRUCT(Extent);
+    FIELD(Extent, offset);
+    FIELD(Extent, bytes);
+}
