@@ -18,7 +18,6 @@ inline constexpr std::size_t kPayloadBytes = kSlotBytes - 32;
 
 // Of a segment with one wide slot for each slot.
 inline constexpr std::size_t kWideBytes = 65536;
-inline constexpr std::size_t kLeastWideBytes = 16384;
 
 // The number of a rank that gave up the team's collective calls: greater than every other.
 inline constexpr std::uint64_t kGaveUp = UINT64_MAX;
@@ -76,6 +75,7 @@ static_assert(sizeof(CollLetter) == 64 && offsetof(CollLetter, source_offset) ==
 inline constexpr std::uint32_t kLetterInPlaceOk = 1;  // peers may use the buffers where they are
 inline constexpr std::uint32_t kLetterAddresses = 2;  // by address, as all are of one process
 inline constexpr std::uint32_t kLetterWide = 4;       // there are wide slots
+inline constexpr std::uint32_t kLetterShares = 8;     // the rank shares its processor with others
 
 struct Extent {
     std::uint64_t offset;  // from the source

@@ -367,6 +367,7 @@ void write_letter(State &state, const Call &call) {
     CollLetter letter{};
     letter.most_bytes = most_bytes(call, *state.team);
     if (describe_buffers(state, call, &letter)) letter.flags |= kLetterInPlaceOk;
+    if (state.rank->spins == 0) letter.flags |= kLetterShares;
     if (has_wide_slots(state)) {
         letter.flags |= kLetterWide;
         letter.wide_segment = state.wide_segment;
@@ -383,6 +384,7 @@ sennit_status read_letter(State &state, Operation &operation, std::uint32_t memb
     if (status != SENNIT_OK) return status;
     operation.most_bytes = std::max(operation.most_bytes, letter.most_bytes);
     if ((letter.flags & kLetterInPlaceOk) == 0) operation.in_place = false;
+    if ((letter.flags & kLetterShares) != 0) operation.shares_processors = true;
     if ((letter.flags & kLetterWide) == 0) operation.can_be_wide = false;
     // The others go on without knowing, so this rank takes its part and reports at the end.
     note(operation, check_size(state, operation, member, letter));

@@ -50,21 +50,27 @@ Went begin(State &state, Operation &operation) {
     return Went::on;
 }
 
+// How much of all blocks should go through a slot at a time. A piece that stays in the first cache
+// of sender and receiver is the fastest; where ranks share processors each round costs them turns,
+// so there are few and long ones.
+std::size_t wanted_payload(const State &state, const Operation &operation) {
+    if (operation.shares_processors) return kWideBytes;
+    const std::size_t members = has_own_blocks(operation.call.kind) ? state.size : 1;
+    return std::min(members * kPayloadBytes, kWideBytes);
+}
+
 // All letters are there: in place, or how many rounds?
 sennit_status decide(State &state, Operation &operation) {
     if (operation.in_place) {
         operation.step = Step::in_place;
         return SENNIT_OK;
     }
-    const sennit_status status = find_wide_slots(state, operation);
-    if (status != SENNIT_OK) return status;
-    std::size_t payload = kPayloadBytes;
-    if (operation.wide) {
-        // Some pieces of each call, so that ranks fill and take at the same time.
-        const std::size_t members = has_own_blocks(operation.call.kind) ? state.team->size : 1;
-        const std::size_t wanted = operation.most_bytes / kSlots * members / 4096 * 4096;
-        payload = std::clamp(wanted, kLeastWideBytes, kWideBytes);
+    std::size_t payload = wanted_payload(state, operation);
+    if (payload > kPayloadBytes) {
+        const sennit_status status = find_wide_slots(state, operation);
+        if (status != SENNIT_OK) return status;
     }
+    if (!operation.wide) payload = kPayloadBytes;
     operation.cut = cut_of(operation.call, *state.team, operation.most_bytes, payload);
     operation.step = Step::room;
     return SENNIT_OK;

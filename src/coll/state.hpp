@@ -41,12 +41,13 @@ struct Operation {
     Call call;
     Step step;
     bool is_request;
-    bool in_place;         // the letters agreed on using buffers where they are
-    bool wide;             // or on wide slots
-    bool can_be_wide;      // as far as letters were read
-    bool differs;          // somebody makes another call: this one ends with ARG
-    std::uint32_t member;  // whose post is looked at next
-    std::uint64_t number;  // of the present round's post
+    bool in_place;           // the letters agreed on using buffers where they are
+    bool wide;               // or on wide slots
+    bool shares_processors;  // of the members, as far as letters were read
+    bool can_be_wide;        // as far as letters were read
+    bool differs;            // somebody makes another call: this one ends with ARG
+    std::uint32_t member;    // whose post is looked at next
+    std::uint64_t number;    // of the present round's post
     std::uint64_t round;
     std::uint64_t most_bytes;  // of the longest block of all letters
     Cut cut;
