@@ -1,11 +1,12 @@
-// What the members of a team write for each other in collective calls: four slots in the TeamSync
-// of each, used in turns. Shared between processes: docs/design/layouts.md has the bytes, and
-// docs/design/collectives.md when a slot may be written again.
+// What the members of a team write for each other in collective calls: slots in the TeamSync of
+// each, used in turns, 4 for posts of some size and 16 for small ones. Shared between processes:
+// docs/design/layouts.md has the bytes, docs/design/collectives.md when a slot may be written
+// again.
 //
-// A rank's post number n goes into slot n mod 4 and is complete when the slot's number says n. A
-// post that nobody reads leaves the slots alone. Everything else of a slot is written before, by
-// its owner alone. Calls of many bytes have their payload in wide slots, in a segment of each
-// member that its letter names.
+// A rank's post number n goes into slot n mod 4, or small slot n mod 16, and is complete when the
+// slot's number says n. A post that nobody reads leaves the slots alone. Everything else of a slot
+// is written before, by its owner alone. Calls of many bytes may have their payload in wide slots,
+// in a segment of each member that its letter names.
 #pragma once
 
 #include "runtime/control_block.hpp"
@@ -13,8 +14,13 @@
 namespace sennit::coll {
 
 inline constexpr std::size_t kSlots = 4;
-inline constexpr std::size_t kSlotBytes = 7424;
+inline constexpr std::size_t kSlotBytes = 6400;
 inline constexpr std::size_t kPayloadBytes = kSlotBytes - 32;
+
+// Many small ones, so that a root of small broadcasts can run ahead of ranks that have no
+// processor.
+inline constexpr std::size_t kSmallSlots = 16;
+inline constexpr std::size_t kSmallPayloadBytes = 224;
 
 // Of a segment with one wide slot for each slot.
 inline constexpr std::size_t kWideBytes = 65536;
@@ -40,14 +46,42 @@ struct alignas(kLineBytes) Slot {
 };
 static_assert(sizeof(Slot) == kSlotBytes && offsetof(Slot, payload) == 32);
 
+struct alignas(kLineBytes) SmallSlot {
+    SlotHeader header;
+    std::byte payload[kSmallPayloadBytes];
+};
+static_assert(sizeof(SmallSlot) == 256 && offsetof(SmallSlot, payload) == 32);
+
 // `latest` is the number of the owner's last post, whether it used a slot or not: who only wants to
 // know how far a member has got reads that, and learns of several posts at once.
 struct Area {
     EpochLine latest;
+    SmallSlot small_slots[kSmallSlots];
     Slot slots[kSlots];
 };
-static_assert(offsetof(Area, slots) == 128 && sizeof(Area) <= sizeof(TeamSync::coll) &&
+static_assert(offsetof(Area, small_slots) == 128 && offsetof(Area, slots) == 4224 &&
+              sizeof(Area) <= sizeof(TeamSync::coll) &&
               offsetof(TeamSync, coll) % alignof(Area) == 0);
+
+// Which slot a post uses.
+struct Place {
+    std::uint64_t number;
+    bool is_small;
+};
+
+inline SlotHeader &header_at(Area &area, const Place &place) {
+    return place.is_small ? area.small_slots[place.number % kSmallSlots].header
+                          : area.slots[place.number % kSlots].header;
+}
+inline std::byte *payload_at(Area &area, const Place &place) {
+    return place.is_small ? area.small_slots[place.number % kSmallSlots].payload
+                          : area.slots[place.number % kSlots].payload;
+}
+inline std::size_t slot_offset(const Place &place) {
+    return place.is_small
+               ? offsetof(Area, small_slots) + sizeof(SmallSlot) * (place.number % kSmallSlots)
+               : offsetof(Area, slots) + sizeof(Slot) * (place.number % kSlots);
+}
 
 inline Area &area_of(TeamSync &sync) {
     return *reinterpret_cast<Area *>(sync.coll);

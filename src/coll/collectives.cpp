@@ -139,6 +139,7 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
     operation.is_request = is_request;
     operation.differs = false;
     operation.wide = false;
+    operation.is_small = false;
     operation.shares_processors = false;
     operation.can_be_wide = true;
     operation.member = 0;

@@ -363,7 +363,7 @@ bool wants_letters(const State &state, const Call &call) {
 }
 
 void write_letter(State &state, const Call &call) {
-    std::byte *payload = state.own->slots[(state.number + 1) % kSlots].payload;
+    std::byte *payload = payload_at(*state.own, {state.number + 1, false});
     CollLetter letter{};
     letter.most_bytes = most_bytes(call, *state.team);
     if (describe_buffers(state, call, &letter)) letter.flags |= kLetterInPlaceOk;

@@ -15,10 +15,6 @@ std::size_t area_offset(const State &state) {
     return team::sync_offset(*state.team) + offsetof(TeamSync, coll);
 }
 
-std::size_t slot_offset(const State &state, std::uint64_t number) {
-    return area_offset(state) + offsetof(Area, slots) + sizeof(Slot) * (number % kSlots);
-}
-
 int world_rank_of(const State &state, std::uint32_t member) {
     return state.team->world_ranks[member];
 }
@@ -36,9 +32,10 @@ bool gave_up(State &state, std::uint32_t member, const SlotHeader &header) {
 }
 
 // Of a member out of reach: into state.headers.
-sennit_status get_header(State &state, std::uint32_t member, std::uint64_t number) {
-    return op::get_control(*state.rank, world_rank_of(state, member), slot_offset(state, number),
-                           &state.headers[member], sizeof(SlotHeader));
+sennit_status get_header(State &state, std::uint32_t member, const Place &place) {
+    return op::get_control(*state.rank, world_rank_of(state, member),
+                           area_offset(state) + slot_offset(place), &state.headers[member],
+                           sizeof(SlotHeader));
 }
 
 // Takes a number that was loaded or fetched. The slot of any number tells why a member gave up.
@@ -51,7 +48,7 @@ bool note_number(State &state, std::uint32_t member, std::uint64_t found, std::u
     const SlotHeader *header = &state.headers[member];
     if (state.areas[member] != nullptr) {
         header = &state.areas[member]->slots[0].header;
-    } else if (get_header(state, member, 0) != SENNIT_OK) {
+    } else if (get_header(state, member, {0, false}) != SENNIT_OK) {
         return false;
     }
     (void)gave_up(state, member, *header);
@@ -86,23 +83,39 @@ bool fetch_number(State &state, std::uint32_t member, std::uint64_t number) {
     return done != 0 && note_number(state, member, word.load(std::memory_order_acquire), number);
 }
 
-// The header of a post that is there and lasts.
-const SlotHeader *header_of(State &state, std::uint32_t member, std::uint64_t number) {
-    Area *area = state.areas[member];
-    if (area != nullptr) return &area->slots[number % kSlots].header;
-    return get_header(state, member, number) == SENNIT_OK ? &state.headers[member] : nullptr;
+// The header of the member's post, in whichever slot it is. Null: the member has come that far
+// without a post that is read, or a get failed and *status says how.
+const SlotHeader *header_of(State &state, std::uint32_t member, const Place &place,
+                            sennit_status *status) {
+    *status = SENNIT_OK;
+    for (const bool is_small : {place.is_small, !place.is_small}) {
+        const Place here{place.number, is_small};
+        Area *area = state.areas[member];
+        if (area == nullptr) *status = get_header(state, member, here);
+        if (*status != SENNIT_OK) return nullptr;
+        const SlotHeader &header = area != nullptr ? header_at(*area, here) : state.headers[member];
+        // SYNC coll-post: pairs with the release in post(); the words of the header come before.
+        const std::uint64_t found = header.number.load(std::memory_order_acquire);
+        if (found == place.number) return &header;
+        if (found == kGaveUp && gave_up(state, member, header)) return nullptr;
+    }
+    return nullptr;
 }
+
+// After so many looks into a slot whether its owner has gone another way.
+constexpr unsigned kPolls = 1024;
 
 }  // namespace
 
-bool has_posted(State &state, std::uint32_t member, std::uint64_t number) {
-    if (state.seen[member] >= number) return true;
-    if (member == state.team->rank) return state.number >= number;
-    if (state.areas[member] == nullptr) return fetch_number(state, member, number);
-    const SlotHeader &header = state.areas[member]->slots[number % kSlots].header;
+bool has_posted(State &state, std::uint32_t member, const Place &place) {
+    if (state.seen[member] >= place.number) return true;
+    if (member == state.team->rank) return state.number >= place.number;
+    if (state.areas[member] == nullptr) return fetch_number(state, member, place.number);
+    const SlotHeader &header = header_at(*state.areas[member], place);
     // SYNC coll-post: pairs with the release in post(); the payload comes before the number.
     const std::uint64_t found = header.number.load(std::memory_order_acquire);
-    return found >= number && note_number(state, member, found, number);
+    if (found >= place.number) return note_number(state, member, found, place.number);
+    return ++state.polls % kPolls == 0 && has_come(state, member, place.number);
 }
 
 bool has_come(State &state, std::uint32_t member, std::uint64_t number) {
@@ -115,8 +128,17 @@ bool has_come(State &state, std::uint32_t member, std::uint64_t number) {
     return found >= number && note_number(state, member, found, number);
 }
 
-bool has_room(State &state, std::uint64_t number) {
-    const std::uint64_t needed = state.needed[number % kSlots];
+namespace {
+
+std::uint64_t &needed_for(State &state, const Place &place) {
+    return place.is_small ? state.needed_small[place.number % kSmallSlots]
+                          : state.needed[place.number % kSlots];
+}
+
+}  // namespace
+
+bool has_room(State &state, const Place &place) {
+    const std::uint64_t needed = needed_for(state, place);
     for (; state.room_member < state.team->size; ++state.room_member)
         if (!has_come(state, state.room_member, needed)) return false;
     state.room_member = 0;
@@ -140,30 +162,30 @@ void ring(State &state) {
 }  // namespace
 
 void post(State &state, const Call &call, const Post &what) {
+    const std::uint64_t number = what.place.number;
     if (what.is_read) {
-        SlotHeader &header = state.own->slots[what.number % kSlots].header;
+        SlotHeader &header = header_at(*state.own, what.place);
         header.call = signature_of(call);
         header.bytes = common_bytes(call);
         header.rounds = what.rounds;
         header.status = SENNIT_OK;
-        state.needed[what.number % kSlots] = what.number + 1;
+        needed_for(state, what.place) = number + 1;
         // SYNC coll-post: pairs with the acquire in has_posted(); the payload comes before.
-        header.number.store(what.number, std::memory_order_release);
+        header.number.store(number, std::memory_order_release);
     }
-    state.number = what.number;
+    state.number = number;
     // relaxed: see find_lost_member().
-    state.awaited.store(what.number, std::memory_order_relaxed);
+    state.awaited.store(number, std::memory_order_relaxed);
     // SYNC coll-post: pairs with the acquires in has_come(), fetch_number() and find_lost_member();
     // the payload, and all that this rank read of earlier posts, come before.
-    state.own->latest.epoch.store(what.number, std::memory_order_release);
+    state.own->latest.epoch.store(number, std::memory_order_release);
     ring(state);
 }
 
 std::byte *payload_of(State &state, const Operation &operation, std::uint32_t member) {
-    const std::uint64_t turn = operation.number % kSlots;
-    if (operation.wide) return state.wide[member] + turn * kWideBytes;
+    if (operation.wide) return state.wide[member] + operation.number % kSlots * kWideBytes;
     Area *area = state.areas[member];
-    return area == nullptr ? nullptr : area->slots[turn].payload;
+    return area == nullptr ? nullptr : payload_at(*area, place_of(operation));
 }
 
 sennit_status fetch(State &state, const Operation &operation, std::uint32_t member,
@@ -171,22 +193,29 @@ sennit_status fetch(State &state, const Operation &operation, std::uint32_t memb
     if (part.bytes == 0) return SENNIT_OK;
     const std::byte *payload = payload_of(state, operation, member);
     if (payload == nullptr)
-        return op::get_control(
-            *state.rank, world_rank_of(state, member),
-            slot_offset(state, operation.number) + offsetof(Slot, payload) + part.offset, to,
-            part.bytes);
+        return op::get_control(*state.rank, world_rank_of(state, member),
+                               area_offset(state) + slot_offset(place_of(operation)) +
+                                   sizeof(SlotHeader) + part.offset,
+                               to, part.bytes);
     std::memcpy(to, payload + part.offset, part.bytes);
     return SENNIT_OK;
 }
 
 bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds) {
-    const SlotHeader *found = header_of(state, member, operation.number);
+    sennit_status status = SENNIT_OK;
+    const SlotHeader *found = header_of(state, member, place_of(operation), &status);
+    const Call &call = operation.call;
+    if (found == nullptr && state.broken != SENNIT_OK) return false;
     if (found == nullptr) {
-        note(operation, thread_error()->status);
+        const int peer = world_rank_of(state, member);
+        if (status == SENNIT_OK)
+            status = fail_peer(SENNIT_ERR_ARG, peer, "",
+                               "this rank is in a %s and rank %d in a call where it sends nothing",
+                               name_of(call.kind), peer);
+        note(operation, status);
         return false;
     }
     const SlotHeader &header = *found;
-    const Call &call = operation.call;
     if (header.call == signature_of(call) && header.bytes == common_bytes(call)) return true;
     const int peer = world_rank_of(state, member);
     const auto theirs = static_cast<Kind>(header.call & 0xff);
@@ -203,12 +232,13 @@ bool verify(State &state, Operation &operation, std::uint32_t member, std::uint3
 
 void give_up(State &state, sennit_status status) {
     if (state.own == nullptr) return;
-    for (Slot &slot : state.own->slots) {
-        slot.header.bytes = state.handle;
-        slot.header.status = static_cast<std::uint32_t>(status);
-        slot.header.rounds = static_cast<std::uint32_t>(thread_error()->peer + 1);
+    for (std::uint64_t i = 0; i < kSlots + kSmallSlots; ++i) {
+        SlotHeader &header = header_at(*state.own, {i, i >= kSlots});
+        header.bytes = state.handle;
+        header.status = static_cast<std::uint32_t>(status);
+        header.rounds = static_cast<std::uint32_t>(thread_error()->peer + 1);
         // SYNC coll-post: pairs with the acquire in has_posted(); the reason comes before.
-        slot.header.number.store(kGaveUp, std::memory_order_release);
+        header.number.store(kGaveUp, std::memory_order_release);
     }
     // SYNC coll-post: pairs with the acquires in has_come() and fetch_number(); as above.
     state.own->latest.epoch.store(kGaveUp, std::memory_order_release);

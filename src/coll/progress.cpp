@@ -16,7 +16,7 @@ void count_move(State &state) {
 }
 
 void post_next(State &state, Operation &operation, std::uint32_t rounds, bool is_read) {
-    post(state, operation.call, {operation.number, rounds, is_read});
+    post(state, operation.call, {place_of(operation), rounds, is_read});
     operation.member = 0;
 }
 
@@ -46,6 +46,9 @@ Went begin(State &state, Operation &operation) {
     }
     note(operation, status);
     operation.in_place = letters;
+    const std::size_t used =
+        has_own_blocks(call.kind) ? operation.cut.piece_bytes * operation.cut.group : most;
+    operation.is_small = !letters && operation.cut.rounds() == 1 && used <= kSmallPayloadBytes;
     operation.step = letters ? Step::letter_room : Step::room;
     return Went::on;
 }
@@ -78,7 +81,7 @@ sennit_status decide(State &state, Operation &operation) {
 
 Went write_and_post_letter(State &state, Operation &operation) {
     operation.number = state.number + 1;
-    if (!has_room(state, operation.number)) return Went::nowhere;
+    if (!has_room(state, place_of(operation))) return Went::nowhere;
     write_letter(state, operation.call);
     post_next(state, operation, 0, true);
     operation.step = Step::letters;
@@ -87,10 +90,10 @@ Went write_and_post_letter(State &state, Operation &operation) {
 
 Went read_letters(State &state, Operation &operation) {
     for (; operation.member < state.team->size; ++operation.member) {
-        if (!has_posted(state, operation.member, operation.number)) return Went::nowhere;
+        if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
         if (operation.member != state.team->rank &&
             !verify(state, operation, operation.member, 0)) {
-            end_all(state, operation.status);
+            if (state.broken == SENNIT_OK) end_all(state, operation.status);
             return Went::over;
         }
         if (operation.differs) continue;
@@ -114,7 +117,7 @@ Went read_letters(State &state, Operation &operation) {
 Went fill_and_post(State &state, Operation &operation) {
     operation.number = state.number + 1;
     const bool is_read_by_others = is_read(operation.call, *state.team, state.team->rank);
-    if (!has_room(state, operation.number)) return Went::nowhere;
+    if (!has_room(state, place_of(operation))) return Went::nowhere;
     fill(state, operation);
     post_next(state, operation, rounds_told(operation), is_read_by_others);
     operation.step = Step::posts;
@@ -127,9 +130,9 @@ Went take_posts(State &state, Operation &operation) {
         const std::uint32_t member = operation.member;
         if (!reads(operation.call, own, member)) continue;
         if (member != own) {
-            if (!has_posted(state, member, operation.number)) return Went::nowhere;
+            if (!has_posted(state, member, place_of(operation))) return Went::nowhere;
             if (!verify(state, operation, member, rounds_told(operation))) {
-                end_all(state, operation.status);
+                if (state.broken == SENNIT_OK) end_all(state, operation.status);
                 return Went::over;
             }
             if (operation.differs) continue;
@@ -161,7 +164,7 @@ Went use_in_place(State &state, Operation &operation) {
 
 Went post_last(State &state, Operation &operation) {
     operation.number = state.number + 1;
-    if (!has_room(state, operation.number)) return Went::nowhere;
+    if (!has_room(state, place_of(operation))) return Went::nowhere;
     post_next(state, operation, 0, true);
     operation.step = Step::last_posts;
     return Went::on;
@@ -169,7 +172,7 @@ Went post_last(State &state, Operation &operation) {
 
 Went wait_for_last(State &state, Operation &operation) {
     for (; operation.member < state.team->size; ++operation.member)
-        if (!has_posted(state, operation.member, operation.number)) return Went::nowhere;
+        if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
     finish(state, operation, operation.status);
     return Went::over;
 }

@@ -43,6 +43,7 @@ struct Operation {
     bool is_request;
     bool in_place;           // the letters agreed on using buffers where they are
     bool wide;               // or on wide slots
+    bool is_small;           // its one post goes into a small slot
     bool shares_processors;  // of the members, as far as letters were read
     bool can_be_wide;        // as far as letters were read
     bool differs;            // somebody makes another call: this one ends with ARG
@@ -72,10 +73,13 @@ struct State {
     std::atomic<bool> lock;
     std::uint64_t number;                // of this rank's last post
     std::atomic<std::uint64_t> awaited;  // the same, for the search after dead members
-    std::uint64_t needed[kSlots];        // all must have posted it before the slot is written again
-    std::uint32_t room_member;           // all before it have
-    std::atomic<std::uint64_t> moves;    // counts steps, to tell waits that something went on
-    State *next;                         // in the rank's list
+    // All must have come so far before the slot is written again.
+    std::uint64_t needed[kSlots];
+    std::uint64_t needed_small[kSmallSlots];
+    unsigned polls;                            // that found nothing
+    std::uint32_t room_member;                 // all before it have
+    std::atomic<std::uint64_t> moves;          // counts steps, to tell waits that something went on
+    State *next;                               // in the rank's list
     std::atomic<std::uint32_t> open_requests;  // in the queue
     Operation *first;                          // queue; the first is under way
     Operation *last;
@@ -109,15 +113,15 @@ struct Collectives {
 
 // ---- posts.cpp
 
-// Is the member's post `number` there? Its slot's header is then good until this rank posts the
-// next number, if the member is one that is read.
-bool has_posted(State &state, std::uint32_t member, std::uint64_t number);
+// Is the member's post there? It may also have come that far without such a post, if its call
+// differs, which verify() finds out. The slot is good until this rank posts the next number.
+bool has_posted(State &state, std::uint32_t member, const Place &place);
 // Has the member come that far, with or without a post that is read?
 bool has_come(State &state, std::uint32_t member, std::uint64_t number);
-// May this rank write the slot of post `number`?
-bool has_room(State &state, std::uint64_t number);
+// May this rank write the slot?
+bool has_room(State &state, const Place &place);
 struct Post {
-    std::uint64_t number;
+    Place place;
     std::uint32_t rounds;
     bool is_read;  // by others, so that the slot has to last
 };
@@ -131,6 +135,9 @@ struct Part {
 };
 sennit_status fetch(State &state, const Operation &operation, std::uint32_t member,
                     const Part &part, void *to);
+inline Place place_of(const Operation &operation) {
+    return {operation.number, operation.is_small};
+}
 // Notes a call that differs. False: the ranks can not go on together.
 bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds);
 // Ends the team's collective calls with this status on all members.

@@ -7,7 +7,11 @@ void print_collective_layouts() {
     using namespace sennit::coll;
     STRUCT(Area);
     FIELD(Area, latest);
+    FIELD(Area, small_slots);
     FIELD(Area, slots);
+    STRUCT(SmallSlot);
+    FIELD(SmallSlot, header);
+    FIELD(SmallSlot, payload);
     STRUCT(Slot);
     FIELD(Slot, header);
     FIELD(Slot, payload);
