@@ -7,6 +7,7 @@
 
 #include "api/call.hpp"
 #include "api/ranks.hpp"
+#include "coll/collectives.hpp"
 
 namespace sennit::api {
 
@@ -235,7 +236,11 @@ sennit_status sennit_team_destroy(sennit_team team) {
     if (found == nullptr) return status;
     if (found->slot <= team::kNodeSlot)
         return fail_in(fail(SENNIT_ERR_ARG, "the world and the node end with the rank"), name);
-    return done(team::destroy(*rank, *found, team.handle), name);
+    const std::uint32_t slot = found->slot;
+    status = coll::check_idle(*rank, *found);
+    if (status == SENNIT_OK) status = team::destroy(*rank, *found, team.handle);
+    if (status == SENNIT_OK) coll::release(*rank, slot);
+    return done(status, name);
 }
 
 }  // extern "C"

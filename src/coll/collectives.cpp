@@ -378,6 +378,11 @@ sennit_status check_no_unfinished(Rank &rank, const team::Team &team) {
                 name_of(state->blocking.call.kind));
 }
 
+void release(Rank &rank, std::uint32_t slot) {
+    State *state = rank.collectives->by_slot[slot];
+    if (state != nullptr) close_state(rank, state);
+}
+
 sennit_status check_idle(Rank &rank, const team::Team &team) {
     const sennit_status status = check_no_unfinished(rank, team);
     if (status != SENNIT_OK) return status;

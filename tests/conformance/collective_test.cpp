@@ -25,6 +25,38 @@ RANK_TEST(collective, programs_do_what_the_sequential_oracle_says, kAnything) {
     run_collectives(it, world_of(it), it.quick ? 8 : 40, it.load_store ? 150000 : 40000);
 }
 
+// Broken by teams that meet in each other's slots, or by a team that finds what an earlier one
+// left.
+RANK_TEST(collective, teams_that_overlap_and_follow_each_other_do_not_meet, kTwoRanks) {
+    for (int round = 0; round < (it.quick ? 2 : 8); ++round) {
+        const std::uint64_t salt = it.common.next();
+        const int color = static_cast<int>((static_cast<std::uint64_t>(it.rank) * salt >> 20) % 2);
+        sennit_team halves{};
+        sennit_team reversed{};
+        it.ok(sennit_team_split(SENNIT_TEAM_WORLD, color, 0, &halves));
+        it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, -it.rank, &reversed));
+        Members half{halves, 0, 0};
+        it.ok(sennit_team_rank(halves, &half.rank));
+        it.ok(sennit_team_size(halves, &half.size));
+        it.at("programs in two halves");
+        run_collectives(it, half, it.quick ? 12 : 30, 3000);
+        it.at("a program in reverse");
+        run_collectives(it, {reversed, it.size - 1 - it.rank, it.size}, it.quick ? 12 : 30, 3000);
+        // A request of one team is under way while the others work.
+        std::uint64_t mine = 1;
+        std::uint64_t sum = 0;
+        sennit_request request = SENNIT_REQUEST_NULL;
+        it.ok(sennit_allreduce_nb(reversed, &mine, &sum,
+                                  sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), &request));
+        it.ok(sennit_broadcast(halves, 0, &mine, sizeof mine, SENNIT_FOREVER));
+        it.ok(sennit_wait(&request, SENNIT_FOREVER));
+        it.equal(sum, static_cast<std::uint64_t>(it.size));
+        it.ok(sennit_team_destroy(halves));
+        it.ok(sennit_team_destroy(reversed));
+        it.is(sennit_broadcast(halves, 0, &mine, sizeof mine, SENNIT_FOREVER), SENNIT_ERR_ARG);
+    }
+}
+
 namespace {
 
 // Element i of rank r; sums of them depend on the order.
