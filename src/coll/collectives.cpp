@@ -90,11 +90,14 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     state->slot = team.slot;
     state->size = team.size;
     state->reaches_data = true;
+    state->kernel_copies = true;
     state->own = &area_of(*team.own);
     for (std::uint32_t member = 0; member < team.size; ++member) {
         const int peer = team.world_ranks[member];
         ControlBlock *control = control_of(rank, peer);
         const sennit_path path = rank.peers[peer].path;
+        if (peer != rank.world_rank && rank.peers[peer].copier == nullptr)
+            state->kernel_copies = false;
         if (peer != rank.world_rank && path != SENNIT_PATH_INPROC && path != SENNIT_PATH_MAPPED)
             state->reaches_data = false;
         if (control == nullptr) continue;
@@ -146,6 +149,7 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
     operation.round = 0;
     operation.first_operand = nullptr;
     operation.copy = nullptr;
+    operation.lent = nullptr;
     operation.status = SENNIT_OK;
     operation.error.status = SENNIT_OK;
     operation.next = nullptr;

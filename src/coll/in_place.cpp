@@ -104,8 +104,26 @@ void write_extents(const State &state, const Call &call, std::byte *payload) {
     }
 }
 
+// Registers private memory for the time of the call, where the kernel may copy from it for peers.
+bool lend(State &state, Operation &operation, const Block &block, sennit_gptr *gptr) {
+    const Choices &choices = state.rank->collectives->choices;
+    const std::size_t from = operation.call.kind == Kind::broadcast
+                                 ? choices.broadcast_by_kernel_from
+                                 : choices.copy_by_kernel_from;
+    if (folds(operation.call.kind) || !state.kernel_copies || block.bytes < from) return false;
+    const ColdLock lock(*state.rank);
+    if (memory::segment_register(*state.rank, block.memory, block.bytes, &operation.lent) !=
+        SENNIT_OK)
+        return false;
+    // relaxed: the rank's own record, under its cold mutex.
+    const std::uint32_t id = operation.lent->id.load(std::memory_order_relaxed);
+    *gptr = sennit_gptr{state.rank->world_rank, id, 0};
+    return true;
+}
+
 // Fills in where the buffers lie. True if peers may use them there.
-bool describe_buffers(State &state, const Call &call, CollLetter *letter) {
+bool describe_buffers(State &state, Operation &operation, CollLetter *letter) {
+    const Call &call = operation.call;
     if (!can_be_in_place(call)) return false;
     // The pointers to all members' buffers have to fit into the scratch.
     if (folds(call.kind) && (!state.reaches_data || state.team->size > kMostFolded)) return false;
@@ -120,7 +138,9 @@ bool describe_buffers(State &state, const Call &call, CollLetter *letter) {
         return true;
     }
     sennit_gptr place = SENNIT_GPTR_NULL;
-    if (sent.bytes != 0 && !find_segment(state, sent.memory, sent.bytes, &place)) return false;
+    if (sent.bytes != 0 && !find_segment(state, sent.memory, sent.bytes, &place) &&
+        !lend(state, operation, sent, &place))
+        return false;
     letter->source_rank = place.rank;
     letter->source_segment = place.segment;
     letter->source_offset = place.offset;
@@ -362,11 +382,19 @@ bool wants_letters(const State &state, const Call &call) {
     return has_sizes(call.kind) || call.bytes >= in_place_from(state, call);
 }
 
-void write_letter(State &state, const Call &call) {
+void end_loan(State &state, Operation &operation) {
+    if (operation.lent == nullptr) return;
+    const ColdLock lock(*state.rank);
+    memory::segment_destroy(*state.rank, operation.lent);
+    operation.lent = nullptr;
+}
+
+void write_letter(State &state, Operation &operation) {
+    const Call &call = operation.call;
     std::byte *payload = payload_at(*state.own, {state.number + 1, false});
     CollLetter letter{};
     letter.most_bytes = most_bytes(call, *state.team);
-    if (describe_buffers(state, call, &letter)) letter.flags |= kLetterInPlaceOk;
+    if (describe_buffers(state, operation, &letter)) letter.flags |= kLetterInPlaceOk;
     if (state.rank->spins == 0) letter.flags |= kLetterShares;
     if (has_wide_slots(state)) {
         letter.flags |= kLetterWide;

@@ -82,7 +82,7 @@ sennit_status decide(State &state, Operation &operation) {
 Went write_and_post_letter(State &state, Operation &operation) {
     operation.number = state.number + 1;
     if (!has_room(state, place_of(operation))) return Went::nowhere;
-    write_letter(state, operation.call);
+    write_letter(state, operation);
     post_next(state, operation, 0, true);
     operation.step = Step::letters;
     return Went::on;
@@ -216,6 +216,7 @@ void finish(State &state, Operation &operation, sennit_status status) {
     operation.step = Step::over;
     operation.status = status;
     if (status != SENNIT_OK && operation.error.status != status) operation.error = *thread_error();
+    end_loan(state, operation);
     std::free(operation.copy);
     operation.copy = nullptr;
     count_move(state);

@@ -53,6 +53,7 @@ struct Operation {
     std::uint64_t most_bytes;  // of the longest block of all letters
     Cut cut;
     const std::byte *first_operand;  // of a fold that has met only one so far
+    SegmentRecord *lent;             // this rank's source, registered while peers read it
     std::byte *copy;                 // of the elements, where the call would overwrite them
     sennit_status status;
     sennit_error error;  // of a request, for the thread that takes it
@@ -69,7 +70,8 @@ struct State {
     std::uint32_t slot;
     std::uint32_t size;
     std::uint32_t handle;
-    bool reaches_data;  // load and store lead to segments of all members
+    bool kernel_copies;  // or the kernel copies private memory between all members
+    bool reaches_data;   // load and store lead to segments of all members
     std::atomic<bool> lock;
     std::uint64_t number;                // of this rank's last post
     std::atomic<std::uint64_t> awaited;  // the same, for the search after dead members
@@ -161,7 +163,8 @@ void end_round(State &state, Operation &operation);
 // ---- in_place.cpp
 
 bool wants_letters(const State &state, const Call &call);
-void write_letter(State &state, const Call &call);
+void write_letter(State &state, Operation &operation);
+void end_loan(State &state, Operation &operation);
 // Looks at the member's letter.
 sennit_status read_letter(State &state, Operation &operation, std::uint32_t member);
 sennit_status work_in_place(State &state, Operation &operation);
