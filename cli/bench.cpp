@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "bench_options.hpp"
 #include "commands.hpp"
@@ -25,64 +26,35 @@ struct Entry {
     std::uint64_t rounds;
 };
 
+constexpr std::uint64_t kKi = 1024;
+constexpr std::uint64_t kMi = kKi * kKi;
+
+using Sizes = std::vector<std::uint64_t>;
+
+// A measurement whose ranks measure together, of 2 unless the user says another number.
+Entry together(const char *name, const char *help, Sizes sizes = {}) {
+    return {name, help, bench_ranks, {2}, std::move(sizes), 201};
+}
+
 const std::vector<Entry> &entries() {
-    constexpr std::uint64_t kKi = 1024;
-    constexpr std::uint64_t kMi = kKi * kKi;
+    const Sizes transfers{8, 64, kKi, 64 * kKi, kMi, 16 * kMi};
+    const Sizes collectives{8, 64, kKi, 8 * kKi, 64 * kKi, kMi, 4 * kMi};
     static const std::vector<Entry> all{
-        {"pingpong",
-         "half the round trip of a message between two ranks",
-         bench_ranks,
-         {2},
-         {0, 8, 64, kKi, 8 * kKi, 64 * kKi, kMi},
-         201},
-        {"put",
-         "a blocking put, against a bare store or memcpy",
-         bench_ranks,
-         {2},
-         {8, 64, kKi, 64 * kKi, kMi, 16 * kMi},
-         201},
-        {"get",
-         "a blocking get, against a bare load or memcpy",
-         bench_ranks,
-         {2},
-         {8, 64, kKi, 64 * kKi, kMi, 16 * kMi},
-         201},
-        {"barrier", "a barrier of all ranks", bench_ranks, {2}, {}, 201},
-        {"strided",
-         "a strided put, against a loop by hand and MPI's derived datatypes",
-         bench_ranks,
-         {2},
-         {kKi, 16 * kKi, 256 * kKi},
-         201},
-        {"cma",
-         "get and put of private memory, against the bare system calls",
-         bench_ranks,
-         {2},
-         {8, kKi, 64 * kKi, kMi, 16 * kMi},
-         201},
-        {"atomic",
-         "fetch_add, compare_swap, locks and accumulate, against the bare instructions",
-         bench_ranks,
-         {2},
-         {8, kKi},
-        {"broadcast",
-         "a broadcast to all ranks",
-         bench_ranks,
-         {2},
-         {8, 64, kKi, 8 * kKi, 64 * kKi, kMi, 4 * kMi},
-         201},
-        {"allreduce",
-         "the sum of everyone's vector of doubles, on all ranks",
-         bench_ranks,
-         {2},
-         {8, 64, kKi, 8 * kKi, 64 * kKi, kMi, 4 * kMi},
-         201},
-        {"alltoall",
-         "a block from each rank to each",
-         bench_ranks,
-         {2},
-         {8, 64, kKi, 8 * kKi, 64 * kKi, kMi, 4 * kMi},
-         201},
+        together("pingpong", "half the round trip of a message between two ranks",
+                 {0, 8, 64, kKi, 8 * kKi, 64 * kKi, kMi}),
+        together("put", "a blocking put, against a bare store or memcpy", transfers),
+        together("get", "a blocking get, against a bare load or memcpy", transfers),
+        together("barrier", "a barrier of all ranks"),
+        together("strided", "a strided put, against a loop by hand and MPI's derived datatypes",
+                 {kKi, 16 * kKi, 256 * kKi}),
+        together("cma", "get and put of private memory, against the bare system calls",
+                 {8, kKi, 64 * kKi, kMi, 16 * kMi}),
+        together("atomic",
+                 "fetch_add, compare_swap, locks and accumulate, against the bare instructions",
+                 {8, kKi}),
+        together("broadcast", "a broadcast to all ranks", collectives),
+        together("allreduce", "the sum of everyone's vector of doubles, on all ranks", collectives),
+        together("alltoall", "a block from each rank to each", collectives),
         {"start", "starting and ending a job that does nothing", bench_start, {2, 16}, {}, 11},
         {"memory", "memory that an idle rank has to itself", bench_memory, {2}, {}, 3},
     };
