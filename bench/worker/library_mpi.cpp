@@ -177,11 +177,6 @@ class MpiLibrary final : public Library {
     std::vector<Subject> atomic(const Job &job, AtomicKind kind,
                                 std::uint64_t bytes) const override;
 
-  private:
-    Subject fetch_and_op(const Job &job, AtomicKind kind, Kind window_kind) const;
-    Subject compare_and_swap(const Job &job) const;
-    Subject accumulate(const Job &job, std::uint64_t bytes, Kind window_kind) const;
-    Subject window_lock(const Job &job, AtomicKind kind) const;
     std::vector<Subject> collective(const Job &job, const Collective &what) const override {
         return {{job.name() + "-collective",
                  [=, comm = m_comm, number = 0.0](std::size_t operations) mutable {
@@ -200,6 +195,10 @@ class MpiLibrary final : public Library {
     }
 
   private:
+    Subject fetch_and_op(const Job &job, AtomicKind kind, Kind window_kind) const;
+    Subject compare_and_swap(const Job &job) const;
+    Subject accumulate(const Job &job, std::uint64_t bytes, Kind window_kind) const;
+    Subject window_lock(const Job &job, AtomicKind kind) const;
     static void call_collective(const Collective &what, MPI_Comm comm) {
         const int bytes = static_cast<int>(what.bytes);
         switch (what.kind) {

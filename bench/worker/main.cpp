@@ -69,16 +69,13 @@ void measure(const Options &options, const Library &library) {
     if (job.rank() == 0) {
         print_job(job, library, binding);
     }
-    const std::map<std::string, void (*)(const Run &)> benches{
-        {"pingpong", run_pingpong}, {"put", run_put}, {"get", run_get},
-        {"barrier", run_barrier},   {"cma", run_cma}, {"strided", run_strided},
-        {"atomic", run_atomic}};
     const std::map<std::string, void (*)(const Run &)> benches{{"pingpong", run_pingpong},
                                                                {"put", run_put},
                                                                {"get", run_get},
                                                                {"barrier", run_barrier},
                                                                {"cma", run_cma},
                                                                {"strided", run_strided},
+                                                               {"atomic", run_atomic},
                                                                {"broadcast", run_broadcast},
                                                                {"allreduce", run_allreduce},
                                                                {"alltoall", run_alltoall}};
