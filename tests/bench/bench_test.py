@@ -121,6 +121,17 @@ def atomic():
                   {(job_names(mpi), size): [raw, own, *named]})
 
 
+def collective(name):
+    for ranks in (2, 3):
+        lines = bench(name, "--mpi", ",".join(MPI_OR_NONE), "-n", str(ranks), "--bytes", "8,24K", *TINY)
+        expected = {}
+        for mpi in MPI_OR_NONE:
+            own = [] if mpi == "none" else [f"{mpi}-collective"]
+            for size in (8, 24576):
+                expected[(job_names(mpi), size)] = ["raw-copy", "sennit-private", "sennit-segment", *own]
+        check(lines, name, expected)
+
+
 def start():
     lines = bench("start", "--mpi", "all", "-n", "2", "--rounds", "2", "--timeout", "30")
     verbs = {"openmpi": "openmpi-mpirun", "mpich": "mpich-mpiexec"}
@@ -189,7 +200,8 @@ def wrong_words_are_refused():
 
 
 CASES = {"pingpong": pingpong, "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
-         "barrier": barrier, "atomic": atomic, "start": start, "memory": memory, "a_job_over_time_is_ended": a_job_over_time_is_ended,
+         "barrier": barrier, "broadcast": lambda: collective("broadcast"),
+         "allreduce": lambda: collective("allreduce"), "alltoall": lambda: collective("alltoall"), "atomic": atomic, "start": start, "memory": memory, "a_job_over_time_is_ended": a_job_over_time_is_ended,
          "an_interrupted_benchmark_leaves_nothing": an_interrupted_benchmark_leaves_nothing,
          "wrong_words_are_refused": wrong_words_are_refused}
 
