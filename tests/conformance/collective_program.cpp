@@ -549,7 +549,7 @@ class Program {
     void check(const Flight &flight) {
         const Bytes &expected = flight.buffers.expected;
         for (std::size_t i = 0; i < expected.size(); ++i)
-            if (flight.at[i] != expected[i] && !is_padding(flight.step, i))
+            if (!is_padding(flight.step, i) && flight.at[i] != expected[i])
                 say(flight, "byte " + std::to_string(i) + " of " + std::to_string(expected.size()) +
                                 " is " + std::to_string(flight.at[i]) + " and not " +
                                 std::to_string(expected[i]));
