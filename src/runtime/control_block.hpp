@@ -128,7 +128,7 @@ static_assert(sizeof(SegmentRecord) == 128 && offsetof(SegmentRecord, kind) == 4
               offsetof(SegmentRecord, live) == 104 && offsetof(SegmentRecord, unused) == 108);
 
 // Processors of a node, as the operating system counts them.
-struct alignas(kLineBytes) ProcessorSet {
+struct ProcessorSet {
     std::uint64_t words[kCpuWords];
 };
 static_assert(sizeof(ProcessorSet) == 128);
@@ -150,8 +150,8 @@ static_assert(sizeof(TeamSync) == kTeamSyncBytes && offsetof(TeamSync, rounds) =
 struct ControlBlock {
     ControlHeader header;
     Doorbell doorbell;
-    ProcessorSet processors;         // that the owner might run on at start-up
-    TeamSync teams[kTeamSlots - 1];  // from slot 1 on: slot 0 is no team
+    alignas(kLineBytes) ProcessorSet processors;  // that the owner might run on at start-up
+    TeamSync teams[kTeamSlots - 1];               // from slot 1 on: slot 0 is no team
     SegmentRecord records[kSegmentsPerTeam];
 };
 static_assert(offsetof(ControlBlock, doorbell) == 128 && offsetof(ControlBlock, teams) == 384 &&
