@@ -311,7 +311,7 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *do
         *done = 1;
         return SENNIT_OK;
     }
-    if ((request.handle & kCollectiveRequest) != 0)
+    if ((request.handle & kCollectiveRequest) != 0 && rank.collective_requests.test != nullptr)
         return rank.collective_requests.test(rank, request, done);
     if (rank.engine == nullptr) return no_request(request);
     Engine &engine = *rank.engine;
