@@ -92,6 +92,12 @@ function(sennit_program_flags target)
     target_compile_options(${target} PRIVATE ${SENNIT_WARNINGS})
 endfunction()
 
+# Sources of the present folder that read options and print. Their headers are large, nothing in them is
+# fast or shares memory: sanitizers and optimisation would only take most of a build's time.
+function(sennit_plain_sources)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O1;-g0;-fno-sanitize=all")
+endfunction()
+
 # A static library that only parts of this build link: apart from the libraries that users link.
 function(sennit_internal_archive target)
     set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/internal")

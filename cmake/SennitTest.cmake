@@ -1,6 +1,6 @@
 # How tests are added. Labels choose what runs when:
 #   quick    runs in `make test`, in the release tree
-#   sample   runs in `make test` in the dev, asan and tsan trees too
+#   sample   runs in `make test` in the asan and tsan trees too, and in the dev tree in `make test-all`
 #   full     runs in `make test-all` only
 # Every test has a timeout. A test that needs something this machine lacks exits with 77 and says what.
 #
@@ -71,6 +71,24 @@ function(sennit_test_left_out out not_under)
     endforeach()
 endfunction()
 
+# What tests with the label sample need: `make test` builds no more than that in the asan and tsan trees.
+add_custom_target(sennit_sample)
+
+# Notes the targets of a test, and those named in the words of its command.
+function(sennit_test_needs labels)
+    if(NOT "sample" IN_LIST labels)
+        return()
+    endif()
+    foreach(word IN LISTS ARGN)
+        if(word MATCHES "^[$]<TARGET_FILE:(.+)>$")
+            set(word "${CMAKE_MATCH_1}")
+        endif()
+        if(TARGET "${word}")
+            add_dependencies(sennit_sample "${word}")
+        endif()
+    endforeach()
+endfunction()
+
 function(sennit_test_defaults)
     if(NOT ARG_LABELS)
         set(ARG_LABELS quick)
@@ -122,6 +140,7 @@ function(sennit_add_unit_test)
     if(SENNIT_TEST_PREFIX)
         set_target_properties(${ARG_NAME} PROPERTIES CROSSCOMPILING_EMULATOR "${SENNIT_TEST_PREFIX}")
     endif()
+    sennit_test_needs("${ARG_LABELS}" ${ARG_NAME})
     # gtest_discover_tests drops all labels but the first from a list, so one label carries them all: ctest
     # matches labels as patterns, `-L sample` finds "quick.sample".
     list(JOIN ARG_LABELS "." label)
@@ -167,6 +186,7 @@ function(sennit_add_rank_test)
     endif()
     math(EXPR outer "${ARG_TIMEOUT} + 15")
     sennit_test_watch(watch sennit ${outer})
+    sennit_test_needs("${ARG_LABELS}" sennit_cli ${ARG_PROGRAM})
     foreach(path IN LISTS ARG_PATHS)
         foreach(ranks IN LISTS ARG_RANKS)
             set(name "${ARG_NAME}.${path}.${ranks}")
@@ -197,6 +217,7 @@ function(sennit_add_mpi_test)
         OMPI_MCA_rmaps_base_oversubscribe=1)
     math(EXPR outer "${ARG_TIMEOUT} + 15")
     sennit_test_watch(watch mpi ${ARG_TIMEOUT})
+    sennit_test_needs("${ARG_LABELS}" ${ARG_PROGRAM})
     foreach(ranks IN LISTS ARG_RANKS)
         set(name "${ARG_NAME}.${ARG_MPI}.${ranks}")
         add_test(NAME ${name} COMMAND ${watch} ${SENNIT_TEST_PREFIX} "${SENNIT_LAUNCH_${mpi}}" -n ${ranks}
@@ -217,6 +238,7 @@ function(sennit_add_script_test)
         sennit_test_watch(watch ${ARG_WATCH} ${ARG_TIMEOUT})
         math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} + 15")
     endif()
+    sennit_test_needs("${ARG_LABELS}" ${ARG_COMMAND})
     add_test(NAME ${ARG_NAME} COMMAND ${watch} ${ARG_COMMAND})
     sennit_test_properties(${ARG_NAME} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_PROCESSORS} "")
 endfunction()
