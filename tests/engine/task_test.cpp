@@ -267,8 +267,8 @@ TEST(tasks_over_sim, the_lock_of_a_killed_rank_goes_to_the_next_who_is_told) {
                 } else {
                     job.expect(status, "acquire after the death");
                 }
-                ++entered;
                 job.expect(sennit_lock_release(lock), "release");
+                ++entered;
                 // The rank that keeps the lock stays until both are through.
                 sennit_request none = SENNIT_REQUEST_NULL;
                 int done = 0;
