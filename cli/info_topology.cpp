@@ -14,18 +14,14 @@
 namespace sennit::cli {
 namespace {
 
-struct TopologyDeleter {
-    void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
-
-Topology load() {
-    hwloc_topology_t topology = nullptr;
+// Null if hwloc can not read it. Kept to the end of the program: with its last topology hwloc
+// unloads its plugins, and what they have allocated would be lost.
+hwloc_topology_t load() {
+    static hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) return nullptr;
-    Topology result(topology);
     (void)hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     (void)hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    return hwloc_topology_load(topology) == 0 ? std::move(result) : nullptr;
+    return hwloc_topology_load(topology) == 0 ? topology : nullptr;
 }
 
 std::string list_text(hwloc_const_bitmap_t set) {
@@ -93,29 +89,28 @@ std::string bytes_text(double bytes) {
 }  // namespace
 
 Json topology_section() {
-    const Topology topology = load();
-    if (!topology) return {{"error", "hwloc can not read the topology of this node"}};
+    const hwloc_topology_t topology = load();
+    if (topology == nullptr) return {{"error", "hwloc can not read the topology of this node"}};
     char host[256] = "";
     (void)gethostname(host, sizeof host - 1);
     const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> bound(hwloc_bitmap_alloc(),
                                                                               hwloc_bitmap_free);
-    if (hwloc_get_cpubind(topology.get(), bound.get(), HWLOC_CPUBIND_PROCESS) != 0) {
-        hwloc_bitmap_copy(bound.get(), hwloc_topology_get_allowed_cpuset(topology.get()));
+    if (hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+        hwloc_bitmap_copy(bound.get(), hwloc_topology_get_allowed_cpuset(topology));
     }
-    const hwloc_obj_t package =
-        hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_PACKAGE, nullptr);
+    const hwloc_obj_t package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, nullptr);
     const char *model =
         package != nullptr ? hwloc_obj_get_info_by_name(package, "CPUModel") : nullptr;
     return {{"host", host},
             {"processor", model != nullptr ? model : ""},
-            {"packages", count(topology.get(), HWLOC_OBJ_PACKAGE)},
-            {"cores", count(topology.get(), HWLOC_OBJ_CORE)},
-            {"cpus", count(topology.get(), HWLOC_OBJ_PU)},
-            {"allowed_cpus", list_text(hwloc_topology_get_allowed_cpuset(topology.get()))},
+            {"packages", count(topology, HWLOC_OBJ_PACKAGE)},
+            {"cores", count(topology, HWLOC_OBJ_CORE)},
+            {"cpus", count(topology, HWLOC_OBJ_PU)},
+            {"allowed_cpus", list_text(hwloc_topology_get_allowed_cpuset(topology))},
             {"bound_to_cpus", list_text(bound.get())},
-            {"numa_nodes", numa_nodes(topology.get())},
-            {"caches", caches(topology.get())},
-            {"network_cards", network_cards(topology.get())}};
+            {"numa_nodes", numa_nodes(topology)},
+            {"caches", caches(topology)},
+            {"network_cards", network_cards(topology)}};
 }
 
 std::string topology_text(const Json &section) {
