@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/mutex.hpp"
 #include "coll/state.hpp"
 #include "op/rma.hpp"
 #include "runtime/wait.hpp"
@@ -16,15 +17,9 @@ namespace {
 constexpr std::int64_t kLookNs = 1'000'000;  // between looks for dead members
 constexpr std::uint32_t kGenerationMask = 0x7fffffff;
 
-class Guard {
+class Guard : private MutexLock {
   public:
-    explicit Guard(Collectives &all) : all_(all) { (void)pthread_mutex_lock(&all_.mutex); }
-    ~Guard() { (void)pthread_mutex_unlock(&all_.mutex); }
-    Guard(const Guard &) = delete;
-    Guard &operator=(const Guard &) = delete;
-
-  private:
-    Collectives &all_;
+    explicit Guard(Collectives &all) : MutexLock(all.mutex) {}
 };
 
 // Posts of a generation of a team's slot are numbered from here. 2^36 calls of a team, and 2^28

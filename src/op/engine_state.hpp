@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/mutex.hpp"
 #include "op/request_table.hpp"
 
 namespace sennit::op {
@@ -100,15 +101,9 @@ struct Engine {
     bool outlived = false;              // engine_destroy() is over; the last completion frees
 };
 
-class Locked {
+class Locked : private MutexLock {
   public:
-    explicit Locked(Engine &engine) : engine_(engine) { (void)pthread_mutex_lock(&engine.lock); }
-    ~Locked() { (void)pthread_mutex_unlock(&engine_.lock); }
-    Locked(const Locked &) = delete;
-    Locked &operator=(const Locked &) = delete;
-
-  private:
-    Engine &engine_;
+    explicit Locked(Engine &engine) : MutexLock(engine.lock) {}
 };
 
 // Appends a new record to its peer's queue, which need not be empty.

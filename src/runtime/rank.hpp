@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/mutex.hpp"
 #include "runtime/control_block.hpp"
 #include "runtime/reason.hpp"
 
@@ -127,15 +128,9 @@ inline void make_progress(Rank &rank) {
 }
 
 // Holds a rank's cold mutex: attaching, allocating and freeing segments.
-class ColdLock {
+class ColdLock : private MutexLock {
   public:
-    explicit ColdLock(Rank &rank) : rank_(rank) { (void)pthread_mutex_lock(&rank_.cold); }
-    ~ColdLock() { (void)pthread_mutex_unlock(&rank_.cold); }
-    ColdLock(const ColdLock &) = delete;
-    ColdLock &operator=(const ColdLock &) = delete;
-
-  private:
-    Rank &rank_;
+    explicit ColdLock(Rank &rank) : MutexLock(rank.cold) {}
 };
 
 inline ControlBlock *control_of(Rank &rank, int peer) {

@@ -54,19 +54,6 @@ struct Creation {
     bool joins() const { return wish.color >= 0; }
 };
 
-class RegistryLock {
-  public:
-    explicit RegistryLock(Rank &rank) : lock_(rank.team_registry->lock) {
-        (void)pthread_mutex_lock(&lock_);
-    }
-    ~RegistryLock() { (void)pthread_mutex_unlock(&lock_); }
-    RegistryLock(const RegistryLock &) = delete;
-    RegistryLock &operator=(const RegistryLock &) = delete;
-
-  private:
-    pthread_mutex_t &lock_;
-};
-
 bool has(const std::uint64_t *words, std::uint32_t slot) {
     return (words[slot / 64] >> (slot % 64) & 1) != 0;
 }

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "base/mutex.hpp"
 #include "team/grid.hpp"
 #include "team/team.hpp"
 
@@ -27,6 +28,11 @@ struct Registry {
     std::uint64_t numbers[kTeamSlots];      // no higher number was ever stored in the slot's words
     std::uint64_t generations[kTeamSlots];  // of the slot's last team
     Groups *groups;                         // group.cpp; null until the first one
+};
+
+class RegistryLock : private MutexLock {
+  public:
+    explicit RegistryLock(Rank &rank) : MutexLock(rank.team_registry->lock) {}
 };
 
 // Errors: NOMEM.

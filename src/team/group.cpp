@@ -31,19 +31,6 @@ struct Groups {
 
 namespace {
 
-class GroupsLock {
-  public:
-    explicit GroupsLock(Rank &rank) : lock_(rank.team_registry->lock) {
-        (void)pthread_mutex_lock(&lock_);
-    }
-    ~GroupsLock() { (void)pthread_mutex_unlock(&lock_); }
-    GroupsLock(const GroupsLock &) = delete;
-    GroupsLock &operator=(const GroupsLock &) = delete;
-
-  private:
-    pthread_mutex_t &lock_;
-};
-
 sennit_status no_group(sennit_group group) {
     return fail(SENNIT_ERR_ARG, "group %#llx does not exist, or was destroyed",
                 static_cast<unsigned long long>(group.handle));
@@ -120,7 +107,7 @@ sennit_status Places::fill(const Rank &rank, const RankList &list) {
 }
 
 sennit_status group_read(Rank &rank, sennit_group group, RankList *list) {
-    const GroupsLock lock(rank);
+    const RegistryLock lock(rank);
     const Group *found = find_group(rank, group);
     if (found == nullptr) return no_group(group);
     const sennit_status status = list->reserve(found->count);
@@ -131,7 +118,7 @@ sennit_status group_read(Rank &rank, sennit_group group, RankList *list) {
 }
 
 sennit_status group_keep(Rank &rank, RankList *list, sennit_group *group) {
-    const GroupsLock lock(rank);
+    const RegistryLock lock(rank);
     Groups *groups = open_groups(rank);
     if (groups == nullptr || (groups->first_free == 0 && !grow(groups)))
         return fail(SENNIT_ERR_NOMEM, "no memory for another group, or %u of them", kMostGroups);
@@ -147,7 +134,7 @@ sennit_status group_keep(Rank &rank, RankList *list, sennit_group *group) {
 }
 
 sennit_status group_destroy(Rank &rank, sennit_group group) {
-    const GroupsLock lock(rank);
+    const RegistryLock lock(rank);
     Group *found = find_group(rank, group);
     if (found == nullptr) return no_group(group);
     Groups &groups = *rank.team_registry->groups;

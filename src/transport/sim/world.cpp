@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/mutex.hpp"
 #include "transport/word_copy.hpp"
 
 namespace sennit::transport::sim {
@@ -26,33 +27,22 @@ enum Trace : std::uint64_t {
     answered
 };
 
-class Locked {
-  public:
-    explicit Locked(pthread_mutex_t &lock) : lock_(lock) { (void)pthread_mutex_lock(&lock_); }
-    ~Locked() { (void)pthread_mutex_unlock(&lock_); }
-    Locked(const Locked &) = delete;
-    Locked &operator=(const Locked &) = delete;
-
-  private:
-    pthread_mutex_t &lock_;
-};
-
 }  // namespace
 
 void World::introduce(int rank, ControlBlock *control) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     members_[rank].control = control;
 }
 
 void World::enter(int rank, const Rank *object) {
     name_object(rank, object);
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     if (members_[rank].state == MemberState::absent) members_[rank].state = MemberState::present;
 }
 
 sennit_status World::attach(int rank, int owner, const SegmentRecord &record,
                             std::uint64_t *handle) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     Member &member = members_[rank];
     ControlBlock *control = members_[owner].control;
     if (control == nullptr || record.owner_slot >= kSegmentsPerTeam || record.owner_address == 0)
@@ -84,7 +74,7 @@ sennit_status World::attach(int rank, int owner, const SegmentRecord &record,
 }
 
 void World::detach(int rank, std::uint64_t handle) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     Member &member = members_[rank];
     const auto place = static_cast<std::uint32_t>(handle);
     if (place == 0 || place > member.attachment_count) return;
@@ -164,7 +154,7 @@ void World::drop(Flight *flight) {
 }
 
 Submit World::submit(int rank, Operation *operation) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     if (settings_.lockstep != 0) join_turns(rank);
     const int peer = operation->peer;
     const unsigned rail = operation->rail;
@@ -351,7 +341,7 @@ void World::fill_tasks(Member &member, Handover *out) {
 }
 
 void World::answer(Flight *flight, sennit_status status) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     flight->executing = false;
     flight->parts_left = 0;
     if (flight->cancelled) {
@@ -493,7 +483,7 @@ void World::fill(Member &member, Handover *out) {
 }
 
 void World::step(int rank, Handover *out) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     if (settings_.lockstep != 0) take_turn(rank);
     ++counters_.steps;
     trace(Trace::turn, static_cast<std::uint64_t>(rank), 0, 0);
@@ -504,14 +494,14 @@ void World::step(int rank, Handover *out) {
 }
 
 void World::collect(int rank, Handover *out) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     out->task_count = 0;
     fill(members_[rank], out);
 }
 
 void World::leave(int rank) {
     name_object(rank, nullptr);
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     lose(rank, MemberState::left);
     Member &member = members_[rank];
     std::free(member.attachments);
@@ -521,34 +511,34 @@ void World::leave(int rank) {
 }
 
 bool World::changed(std::uint64_t *seen) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     if (*seen == changes_) return false;
     *seen = changes_;
     return true;
 }
 
 MemberState World::state_of(int rank) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     return members_[rank].state;
 }
 
 bool World::rail_failed(unsigned rail) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     return rail >= settings_.rails || rail_failed_[rail];
 }
 
 void World::fail_rail(unsigned rail) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     break_rail(rail);
 }
 
 void World::kill(int rank) {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     if (rank >= 0 && rank < size_) lose(rank, MemberState::dead);
 }
 
 Counters World::counters() {
-    const Locked locked(lock_);
+    const MutexLock locked(lock_);
     return counters_;
 }
 

@@ -12,6 +12,7 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/mutex.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/process.hpp"
 #include "transport/word_copy.hpp"
@@ -198,17 +199,9 @@ class TemplateTransport final : public Transport {
     }
 
   private:
-    class Guard {
+    class Guard : private MutexLock {
       public:
-        explicit Guard(Presence &presence) : presence_(presence) {
-            (void)pthread_mutex_lock(&presence_.lock);
-        }
-        ~Guard() { (void)pthread_mutex_unlock(&presence_.lock); }
-        Guard(const Guard &) = delete;
-        Guard &operator=(const Guard &) = delete;
-
-      private:
-        Presence &presence_;
+        explicit Guard(Presence &presence) : MutexLock(presence.lock) {}
     };
 
     Card card_of(int peer) const {
