@@ -12,15 +12,8 @@ namespace sennit::op {
 // of the ordinary: the caller then takes the cold way, which finds out what.
 template <class T>
 inline T *direct_word(Rank &rank, sennit_gptr gptr) {
-    // relaxed: as in direct().
-    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
-    if (static_cast<std::uint32_t>(gptr.rank) >= size) [[unlikely]]
-        return nullptr;
-    const memory::Entry *entry = memory::find(rank, size, gptr);
+    const memory::Entry *entry = direct_entry(rank, gptr, sizeof(T));
     if (entry == nullptr) [[unlikely]]
-        return nullptr;
-    const std::uint64_t reach = entry->direct_bytes;
-    if (reach < sizeof(T) || gptr.offset > reach - sizeof(T)) [[unlikely]]
         return nullptr;
     std::byte *place = entry->base + gptr.offset;
     if (entry->actor != AtomicsActor::processor ||

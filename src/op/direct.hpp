@@ -8,9 +8,9 @@
 
 namespace sennit::op {
 
-// The address of `bytes` bytes at `gptr`, or null when anything at all is out of the ordinary (a
-// size of 0 too): the caller then takes the cold way, which finds out what.
-inline std::byte *direct(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+// The entry through which load and store reach `bytes` bytes at `gptr`, or null when anything at
+// all is out of the ordinary (a size of 0 too).
+inline const memory::Entry *direct_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     // relaxed: 0 unless the rank is in use, and then constant; the rank was found through only-rank
     // or by its own thread.
     const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
@@ -21,6 +21,15 @@ inline std::byte *direct(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
         return nullptr;
     const std::uint64_t reach = entry->direct_bytes;
     if (bytes - 1 >= reach || gptr.offset > reach - bytes) [[unlikely]]
+        return nullptr;
+    return entry;
+}
+
+// The address of `bytes` bytes at `gptr`, or null: the caller then takes the cold way, which finds
+// out what is wrong.
+inline std::byte *direct(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+    const memory::Entry *entry = direct_entry(rank, gptr, bytes);
+    if (entry == nullptr) [[unlikely]]
         return nullptr;
     return entry->base + gptr.offset;
 }
