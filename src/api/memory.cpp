@@ -28,17 +28,8 @@ sennit_status check(std::size_t bytes, std::size_t alignment, unsigned flags) {
 sennit_status allocate_local(Rank &rank, const memory::SegmentWish &wish, sennit_gptr *gptr) {
     const ColdLock lock(rank);
     SegmentRecord *record = nullptr;
-    sennit_status status = memory::segment_create(rank, wish, &record);
-    if (status != SENNIT_OK) return status;
-    // relaxed: this thread stored it.
-    const std::uint32_t id = record->id.load(std::memory_order_relaxed);
-    status = op::attach_segment(rank, rank.world_rank, *record, id);
-    if (status != SENNIT_OK) {
-        memory::segment_destroy(rank, record);
-        return status;
-    }
-    *gptr = sennit_gptr{rank.world_rank, id, 0};
-    return SENNIT_OK;
+    const sennit_status status = memory::segment_create(rank, wish, &record);
+    return status == SENNIT_OK ? op::attach_own(rank, record, gptr) : status;
 }
 
 sennit_status not_live(sennit_gptr gptr) {

@@ -36,16 +36,7 @@ sennit_status register_private(Rank &rank, void *memory, std::size_t bytes, senn
     sennit_status status = check_mapped(memory, bytes);
     if (status != SENNIT_OK) return status;
     status = memory::segment_register(rank, memory, bytes, &record);
-    if (status != SENNIT_OK) return status;
-    // relaxed: this thread stored it.
-    const std::uint32_t id = record->id.load(std::memory_order_relaxed);
-    status = op::attach_segment(rank, rank.world_rank, *record, id);
-    if (status != SENNIT_OK) {
-        memory::segment_destroy(rank, record);
-        return status;
-    }
-    *gptr = sennit_gptr{rank.world_rank, id, 0};
-    return SENNIT_OK;
+    return status == SENNIT_OK ? op::attach_own(rank, record, gptr) : status;
 }
 
 sennit_status register_any(Rank &rank, void *memory, std::size_t bytes, sennit_region *region) {

@@ -38,4 +38,16 @@ void detach_segment(Rank &rank, int peer, std::uint32_t id) {
     path::detach(rank, peer, id);
 }
 
+sennit_status attach_own(Rank &rank, SegmentRecord *record, sennit_gptr *gptr) {
+    // relaxed: this thread stored it.
+    const std::uint32_t id = record->id.load(std::memory_order_relaxed);
+    const sennit_status status = attach_segment(rank, rank.world_rank, *record, id);
+    if (status != SENNIT_OK) {
+        memory::segment_destroy(rank, record);
+        return status;
+    }
+    *gptr = sennit_gptr{rank.world_rank, id, 0};
+    return SENNIT_OK;
+}
+
 }  // namespace sennit::op

@@ -17,4 +17,8 @@ sennit_status get_control(Rank &rank, int peer, std::size_t offset, void *destin
 sennit_status attach_segment(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id);
 void detach_segment(Rank &rank, int peer, std::uint32_t id);
 
+// Makes a segment that this rank has just created alone usable by itself, or destroys it. Needs the
+// cold mutex. Errors: as attach_segment.
+sennit_status attach_own(Rank &rank, SegmentRecord *record, sennit_gptr *gptr);
+
 }  // namespace sennit::op
