@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/fail.hpp"
+#include "runtime/control_block.hpp"
 
 namespace sennit::memory {
 
@@ -22,6 +23,10 @@ inline constexpr std::uint64_t kLargestSmallPage = 65536;
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
+
+// The control block at the start of the file.
+inline constexpr std::uint64_t kControlFileBytes =
+    round_up(sizeof(ControlBlock), kLargestSmallPage);
 
 // An empty file. Errors: OS.
 sennit_status file_create(int *file);

@@ -16,8 +16,6 @@
 namespace sennit::memory {
 namespace {
 
-constexpr std::uint64_t kControlFileBytes = round_up(sizeof(ControlBlock), kLargestSmallPage);
-
 void write_header(ControlBlock *control, int world_rank, int size) {
     ControlHeader &header = control->header;
     header.magic = kControlMagic;

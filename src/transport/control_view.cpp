@@ -5,26 +5,19 @@
 #include "memory/file.hpp"
 
 namespace sennit::transport {
-namespace {
-
-constexpr std::uint64_t kControlFileBytes =
-    memory::round_up(sizeof(ControlBlock), memory::kLargestSmallPage);
-
-}  // namespace
-
 Reason control_view_open(Rank &rank, int peer) {
     Peer &it = rank.peers[peer];
     if (!it.same_node) return {Reason::Code::other_node, 0};
     if (it.memory_file < 0) return {Reason::Code::no_memory_file, 0};
     std::byte *address = nullptr;
-    if (memory::file_map(it.memory_file, 0, kControlFileBytes, memory::page_bytes(), &address) !=
-        SENNIT_OK)
+    if (memory::file_map(it.memory_file, 0, memory::kControlFileBytes, memory::page_bytes(),
+                         &address) != SENNIT_OK)
         return {Reason::Code::map_failed, thread_error()->os_errno};
     auto *control = reinterpret_cast<ControlBlock *>(address);
     const ControlHeader &header = control->header;
     if (header.magic != kControlMagic || header.layout_version != kLayoutVersion ||
         header.rank != peer || header.job_cookie != rank.job_cookie) {
-        memory::file_unmap(address, kControlFileBytes);
+        memory::file_unmap(address, memory::kControlFileBytes);
         return {Reason::Code::wrong_content, 0};
     }
     it.control = control;
@@ -33,7 +26,7 @@ Reason control_view_open(Rank &rank, int peer) {
 
 void control_view_close(Rank &rank, int peer) {
     Peer &it = rank.peers[peer];
-    memory::file_unmap(reinterpret_cast<std::byte *>(it.control), kControlFileBytes);
+    memory::file_unmap(reinterpret_cast<std::byte *>(it.control), memory::kControlFileBytes);
     it.control = nullptr;
 }
 
