@@ -49,9 +49,17 @@ def ranks_inherit_no_descriptor_but_their_own(launcher):
 
 def ranks_get_their_signals_and_limits_back(launcher):
     script = "grep -E 'SigBlk|SigIgn' /proc/self/status; ulimit -n"
+
+    def read(text):
+        # 32 and 33 belong to the C library: posix_spawn leaves them ignored, a thread sanitizer takes them for itself,
+        # and no program can set them.
+        own = 0b11 << 31
+        blocked, ignored, files = (line.split()[-1] for line in text.splitlines())
+        return int(blocked, 16) & ~own, int(ignored, 16) & ~own, files
+
     plain = launcher.watch.run(["sh", "-c", script])
     ranks = launcher.shell(1, script)
-    equal(ranks.stdout, plain.stdout, ranks.stderr)
+    equal(read(ranks.stdout), read(plain.stdout), ranks.stderr)
 
 
 def ranks_are_in_process_groups_of_their_own_in_the_same_session(launcher):
