@@ -23,27 +23,18 @@
 #include <string>
 #include <vector>
 
+#include "../support/rank_checks.hpp"
+
 namespace {
+
+using sennit::test::expect;
+using sennit::test::fail;
 
 constexpr int kVictim = 1;
 constexpr int kSkipped = 77;
 
-[[noreturn]] void fail(const std::string &text) {
-    const sennit_error *error = sennit_last_error();
-    std::fprintf(stderr, "rank %d: %s (last error: %s from %s about %d: %s)\n", sennit_rank(),
-                 text.c_str(), sennit_status_string(error->status), error->operation, error->peer,
-                 error->text);
-    std::exit(1);
-}
-
 void require(bool is_true, const std::string &text) {
     if (!is_true) fail("this should be true: " + text);
-}
-
-void expect(sennit_status found, sennit_status wanted, const char *what) {
-    if (found != wanted)
-        fail(std::string(what) + " gave " + sennit_status_string(found) + " and not " +
-             sennit_status_string(wanted));
 }
 
 void barrier() {

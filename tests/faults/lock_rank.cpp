@@ -15,29 +15,14 @@
 
 #include <unistd.h>
 
+#include "../support/rank_checks.hpp"
+
 namespace {
 
-[[noreturn]] void fail(const std::string &text) {
-    const sennit_error *error = sennit_last_error();
-    std::fprintf(stderr, "rank %d: %s (last error: %s from %s about %d: %s)\n", sennit_rank(),
-                 text.c_str(), sennit_status_string(error->status), error->operation, error->peer,
-                 error->text);
-    std::exit(1);
-}
-
-void require(bool is_true, const char *text) {
-    if (!is_true) fail(text);
-}
-
-void expect(sennit_status found, sennit_status wanted, const char *what) {
-    if (found != wanted)
-        fail(std::string(what) + " gave " + sennit_status_string(found) + " and not " +
-             sennit_status_string(wanted));
-}
-
-void sleep_ms(int milliseconds) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-}
+using sennit::test::expect;
+using sennit::test::fail;
+using sennit::test::require;
+using sennit::test::sleep_ms;
 
 constexpr std::int64_t kLong = 20'000'000'000;
 
