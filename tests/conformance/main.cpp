@@ -107,7 +107,7 @@ Ranks make_ranks(const Test &test, int rank, int size, std::uint64_t seed) {
     it.size = size;
     it.one_process = options.threads > 0;
     it.load_store = all_load_store(size);
-    it.quick = options.quick || under_sanitizer();
+    it.quick = options.quick || under_sanitizer() || paths_have("sim");
     it.seed = seed;
     it.most_steps = options.steps;
     it.common = Random(seed ^ name);

@@ -1,7 +1,8 @@
 // Lockstep of the path sim: of all rank threads that have joined, one runs. A rank joins with its
 // first submit or progress call and then waits until all ranks of the job have come (or left), so
-// that the first choice does not depend on how fast threads start. Each progress call passes the
-// turn to a rank that the generator chooses, perhaps the same. A rank leaves with close().
+// that the first choice does not depend on how fast threads start. The generator draws for how many
+// progress calls the rank keeps the turn, one as often as any longer time, and then to which rank
+// it goes, perhaps the same. A rank leaves with close().
 //
 // Who has the turn must not block outside progress, or nobody runs. If that lasts longer than
 // the patience set, lockstep ends for good, says so, and the threads run freely.
@@ -12,6 +13,9 @@
 #include "transport/sim/world.hpp"
 
 namespace sennit::transport::sim {
+
+// A change of turns is a change of threads, a thousand times dearer than a step.
+constexpr std::uint64_t kLongestTurn = 24;
 
 int World::next_in_turn() {
     std::uint64_t candidates = 0;
@@ -73,6 +77,11 @@ bool World::join_turns(int rank) {
 
 void World::take_turn(int rank) {
     if (counters_.lockstep_broken || join_turns(rank)) return;
+    if (steps_kept_ > 0 && holder_ == rank) {
+        --steps_kept_;
+        return;
+    }
+    steps_kept_ = draw(2) == 0 ? 0 : draw(kLongestTurn);
     pass_to(next_in_turn());
     wait_for_turn(rank);
 }

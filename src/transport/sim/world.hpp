@@ -232,6 +232,8 @@ class World {
     int gate_ = 0;  // members that came to their first turn or left before it
     bool gate_open_ = false;
     int holder_ = -1;  // whose turn it is
+    std::uint64_t steps_kept_ =
+        0;  // progress calls that the holder makes before it passes the turn
 };
 
 }  // namespace sennit::transport::sim
