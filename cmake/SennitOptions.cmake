@@ -1,8 +1,9 @@
 # How things are compiled: the options a user may set, and the flags of the core and of programs.
 #
-# Two functions give the flags, so that no other CMakeLists.txt names a compiler flag:
+# Three functions give the flags, so that no other CMakeLists.txt names a compiler flag:
 #   sennit_core_flags(target)      the library: no exceptions, no RTTI, hidden symbols, strict warnings
-#   sennit_program_flags(target)   command line, benchmarks, applications, tests: ordinary C++20
+#   sennit_program_flags(target)   benchmarks, applications, launcher, tests: ordinary C++20
+#   sennit_plain_flags(target)     the same where it only reads options and prints
 # Sanitizers are set for the whole tree, because half a program under a sanitizer reports what is not there.
 option(SENNIT_BUILD_PROGRAMS "Build the command line, benchmarks, applications and examples"
     ${PROJECT_IS_TOP_LEVEL})
@@ -92,10 +93,19 @@ function(sennit_program_flags target)
     target_compile_options(${target} PRIVATE ${SENNIT_WARNINGS})
 endfunction()
 
-# Sources of the present folder that read options and print. Their headers are large, nothing in them is
-# fast or shares memory: sanitizers and optimisation would only take most of a build's time.
+# What reads options and prints. The headers for that are large, nothing there is fast or shares memory: sanitizers
+# and optimisation would only take most of a build's time. For a whole target, or for sources of the present folder.
+set(SENNIT_PLAIN_FLAGS -O0)
+if(SENNIT_SANITIZE)
+    list(APPEND SENNIT_PLAIN_FLAGS -g0 -fno-sanitize=all)
+endif()
+
+function(sennit_plain_flags target)
+    target_compile_options(${target} PRIVATE ${SENNIT_WARNINGS} ${SENNIT_PLAIN_FLAGS})
+endfunction()
+
 function(sennit_plain_sources)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O1;-g0;-fno-sanitize=all")
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${SENNIT_PLAIN_FLAGS}")
 endfunction()
 
 # A static library that only parts of this build link: apart from the libraries that users link.

@@ -123,6 +123,8 @@ function(sennit_add_test_program name)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;LIBRARIES")
     add_executable(${name} ${ARG_SOURCES})
     sennit_program_flags(${name})
+    # Tests measure nothing, and compile in half the time.
+    target_compile_options(${name} PRIVATE -O1)
     target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 endfunction()
