@@ -315,12 +315,14 @@ CollStep draw_step(Random &draw, const Members &members, std::size_t most_bytes)
         SENNIT_LOGICAL_OR, SENNIT_LOGICAL_XOR, SENNIT_AND, SENNIT_OR,  SENNIT_XOR};
     const bool is_float = step.type >= SENNIT_FLOAT;
     step.op = operators[draw.below(is_float ? 7 : 10)];
-    // Mostly small, sometimes nothing, sometimes as long as may be.
+    // Sometimes nothing; mostly small, or half of them long in a program of long calls.
+    const std::uint64_t small_below = most_bytes > 10000 ? 4 : 6;
     const auto draw_size = [&] {
         const std::uint64_t kind = draw.below(8);
         if (kind == 0) return std::size_t{0};
-        return static_cast<std::size_t>(draw.below(kind < 6 ? 300 : most_bytes) + 1);
+        return static_cast<std::size_t>(draw.below(kind < small_below ? 300 : most_bytes) + 1);
     };
+    step.memory = static_cast<CollMemory>(draw.below(3));
     const bool sized = (step.kind >= CollKind::scatterv && step.kind <= CollKind::alltoallv) ||
                        step.kind == CollKind::reduce_scatter;
     const bool is_table = step.kind == CollKind::alltoall || step.kind == CollKind::alltoallv;
@@ -496,12 +498,14 @@ class Program {
     void close() { it_.free(arena_); }
 
   private:
-    static constexpr std::size_t kArenaBytes = 1 << 20;
+    static constexpr std::size_t kArenaBytes = 4 << 20;
 
     // Memory for a buffer with these contents: private, or in the segment.
-    std::uint8_t *take(const Bytes &contents, Bytes *own) {
+    std::uint8_t *take(CollMemory kind, const Bytes &contents, Bytes *own) {
         const bool fits = memory_ != nullptr && used_ + contents.size() + 64 <= kArenaBytes;
-        if (fits && it_.own.one_in(2)) {
+        const bool in_segment =
+            kind == CollMemory::mixed ? it_.own.one_in(2) : kind == CollMemory::segment;
+        if (fits && in_segment) {
             std::uint8_t *place = memory_ + used_ + it_.own.below(8) * 8;
             used_ += contents.size() + 64;
             std::copy(contents.begin(), contents.end(), place);
@@ -515,8 +519,8 @@ class Program {
         auto flight = std::make_unique<Flight>();
         flight->step = std::move(step);
         flight->buffers = make_buffers(flight->step, members_);
-        std::uint8_t *source = take(flight->buffers.source, &flight->source);
-        flight->at = take(flight->buffers.destination, &flight->destination);
+        std::uint8_t *source = take(flight->step.memory, flight->buffers.source, &flight->source);
+        flight->at = take(flight->step.memory, flight->buffers.destination, &flight->destination);
         const sennit_status status = call(flight->step, members_, flight->buffers, source,
                                           flight->at, later ? &flight->request : nullptr);
         if (status != SENNIT_OK) say(*flight, "failed: " + std::string(sennit_last_error()->text));

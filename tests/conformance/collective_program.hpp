@@ -41,6 +41,9 @@ struct Members {
     int size;
 };
 
+// Where the buffers of a call lie: at each rank as it likes, or alike at all of them.
+enum class CollMemory { mixed, segment, own };
+
 // One call, the same on all ranks.
 struct CollStep {
     CollKind kind = CollKind::barrier;
@@ -49,6 +52,7 @@ struct CollStep {
     sennit_type type = SENNIT_UINT8;
     sennit_operator op = SENNIT_SUM;
     bool in_place = false;
+    CollMemory memory = CollMemory::mixed;
     bool offsets = false;            // blocks with gaps, else packed
     std::vector<std::size_t> sizes;  // of blocks; alltoallv: [from * size + to]
     std::uint64_t salt = 0;

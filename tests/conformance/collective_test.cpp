@@ -22,7 +22,7 @@ RANK_TEST(collective, programs_do_what_the_sequential_oracle_says, kAnything) {
         run_collectives(it, world_of(it), it.quick ? 25 : 100, 2000);
     }
     it.at("a program of large calls");
-    run_collectives(it, world_of(it), it.quick ? 8 : 40, it.load_store ? 150000 : 40000);
+    run_collectives(it, world_of(it), it.quick ? 8 : 40, it.load_store ? 300000 : 40000);
 }
 
 // Broken by teams that meet in each other's slots, or by a team that finds what an earlier one
