@@ -37,7 +37,7 @@ sennit_status check_way(const Way &way) {
     return way.request != nullptr ? SENNIT_OK : fail(SENNIT_ERR_ARG, "the request is null");
 }
 
-sennit_status make(Rank &rank, sennit_team team, coll::Call call, const Way &way, Check check) {
+sennit_status make(Rank &rank, sennit_team team, coll::Call &call, const Way &way, Check check) {
     team::Team *found = team::find(rank, team.handle);
     if (found == nullptr) return no_team(team.handle);
     sennit_status status = check_way(way);
@@ -52,7 +52,7 @@ sennit_status make(Rank &rank, sennit_team team, coll::Call call, const Way &way
                       : coll::start(rank, *found, call, way.request);
 }
 
-sennit_status run(const char *name, sennit_team team, const coll::Call &call, const Way &way,
+sennit_status run(const char *name, sennit_team team, coll::Call call, const Way &way,
                   Check check) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
@@ -88,7 +88,8 @@ sennit_status check_blocks(const team::Team &team, coll::Call &call) {
         call.in_place = true;
     if (call.in_place && !is_root && (coll::from_root(call.kind) || coll::to_root(call.kind)))
         return fail(SENNIT_ERR_ARG, "only the root can work in place");
-    if (call.bytes != 0 && team.size > SIZE_MAX / call.bytes)
+    std::size_t all_bytes = 0;
+    if (__builtin_mul_overflow(call.bytes, std::size_t{team.size}, &all_bytes))
         return fail(SENNIT_ERR_ARG, "blocks of %zu bytes are more than the address space",
                     call.bytes);
     if (call.bytes == 0) return SENNIT_OK;

@@ -110,6 +110,7 @@ inline constexpr std::uint32_t kLetterInPlaceOk = 1;  // peers may use the buffe
 inline constexpr std::uint32_t kLetterAddresses = 2;  // by address, as all are of one process
 inline constexpr std::uint32_t kLetterWide = 4;       // there are wide slots
 inline constexpr std::uint32_t kLetterShares = 8;     // the rank shares its processor with others
+inline constexpr std::uint32_t kLetterTakes = 16;     // peers may write into the destination
 
 struct Extent {
     std::uint64_t offset;  // from the source

@@ -37,21 +37,6 @@ Block reduced_block(const Call &call, std::byte *elements, std::uint32_t member)
 
 }  // namespace
 
-bool is_read(const Call &call, const team::Team &team, std::uint32_t member) {
-    if (team.size == 1) return false;
-    if (from_root(call.kind)) return member == call.root;
-    if (to_root(call.kind)) return member != call.root;
-    return true;
-}
-
-bool reads(const Call &call, std::uint32_t member, std::uint32_t source) {
-    if (from_root(call.kind)) return source == call.root;
-    if (to_root(call.kind)) return member == call.root;
-    if (call.kind == Kind::scan) return source <= member;
-    if (call.kind == Kind::scan_exclusive) return source < member;
-    return true;
-}
-
 Block block_for(const Call &call, const team::Team &team, std::uint32_t member) {
     switch (call.kind) {
         case Kind::barrier:
@@ -102,17 +87,6 @@ std::size_t most_bytes(const Call &call, const team::Team &team) {
     for (std::uint32_t member = 0; member < team.size; ++member)
         most = std::max(most, block_for(call, team, member).bytes);
     return most;
-}
-
-std::uint64_t signature_of(const Call &call) {
-    const auto kind = static_cast<std::uint64_t>(call.kind);
-    if (!folds(call.kind)) return kind | static_cast<std::uint64_t>(call.root) << 32;
-    return kind | static_cast<std::uint64_t>(call.type) << 8 |
-           static_cast<std::uint64_t>(call.op) << 16 | static_cast<std::uint64_t>(call.root) << 32;
-}
-
-std::uint64_t common_bytes(const Call &call) {
-    return has_sizes(call.kind) ? 0 : call.bytes;
 }
 
 bool is_same(const Call &a, const Call &b) {

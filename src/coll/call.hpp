@@ -80,8 +80,20 @@ inline bool to_root(Kind kind) {
 }
 
 // Do members other than itself read what `member` posts? Does `member` read what `source` posts?
-bool is_read(const Call &call, const team::Team &team, std::uint32_t member);
-bool reads(const Call &call, std::uint32_t member, std::uint32_t source);
+inline bool is_read(const Call &call, const team::Team &team, std::uint32_t member) {
+    if (team.size == 1) return false;
+    if (from_root(call.kind)) return member == call.root;
+    if (to_root(call.kind)) return member != call.root;
+    return true;
+}
+
+inline bool reads(const Call &call, std::uint32_t member, std::uint32_t source) {
+    if (from_root(call.kind)) return source == call.root;
+    if (to_root(call.kind)) return member == call.root;
+    if (call.kind == Kind::scan) return source <= member;
+    if (call.kind == Kind::scan_exclusive) return source < member;
+    return true;
+}
 
 // What this rank has for `member`, and where what comes from `member` goes. Of a reduction: all
 // that it gives to that member, and the result.
@@ -92,8 +104,16 @@ Block block_from(const Call &call, const team::Team &team, std::uint32_t member)
 std::size_t most_bytes(const Call &call, const team::Team &team);
 
 // Equal on all members in calls that belong together.
-std::uint64_t signature_of(const Call &call);
-std::uint64_t common_bytes(const Call &call);
+inline std::uint64_t signature_of(const Call &call) {
+    const auto kind = static_cast<std::uint64_t>(call.kind);
+    if (!folds(call.kind)) return kind | static_cast<std::uint64_t>(call.root) << 32;
+    return kind | static_cast<std::uint64_t>(call.type) << 8 |
+           static_cast<std::uint64_t>(call.op) << 16 | static_cast<std::uint64_t>(call.root) << 32;
+}
+
+inline std::uint64_t common_bytes(const Call &call) {
+    return has_sizes(call.kind) ? 0 : call.bytes;
+}
 
 // The same call made again.
 bool is_same(const Call &a, const Call &b);

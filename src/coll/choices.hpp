@@ -9,10 +9,6 @@
 namespace sennit::coll {
 
 struct Choices {
-    // Private buffers that the kernel copies from (path cma): worth its system calls from here. Of
-    // a broadcast every receiver reads the same bytes, which the slots bring into the first caches.
-    std::size_t broadcast_by_kernel_from = 524288;
-    std::size_t copy_by_kernel_from = 32768;
 #define SENNIT_CHOICE(name, bytes, meaning) std::size_t name = bytes;
 #include "coll/choices.def"
 #undef SENNIT_CHOICE

@@ -59,6 +59,7 @@ void close_state(Rank &rank, State *state) {
     *thread_error() = error;
     drop_wide_slots(*state);
     std::free(state->scratch);
+    std::free(state->stages);
     if (!is_lent) std::free(state);
 }
 
@@ -85,6 +86,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     state->slot = team.slot;
     state->size = team.size;
     state->reaches_data = true;
+    state->reaches_control = true;
     state->kernel_copies = true;
     state->own = &area_of(*team.own);
     for (std::uint32_t member = 0; member < team.size; ++member) {
@@ -95,11 +97,15 @@ sennit_status open_state(Rank &rank, team::Team &team) {
             state->kernel_copies = false;
         if (peer != rank.world_rank && path != SENNIT_PATH_INPROC && path != SENNIT_PATH_MAPPED)
             state->reaches_data = false;
-        if (control == nullptr) continue;
+        if (control == nullptr) {
+            state->reaches_control = false;
+            continue;
+        }
         state->areas[member] = &area_of(team_sync(*control, team.slot));
         state->bells[member] = &control->doorbell;
     }
     state->blocking.state = state;
+    state->turn.set_shared(rank.thread_level == SENNIT_THREAD_MULTIPLE);
     const Guard guard(*rank.collectives);
     state->next = rank.collectives->states;
     rank.collectives->states = state;
@@ -137,6 +143,7 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
     operation.is_request = is_request;
     operation.differs = false;
     operation.wide = false;
+    operation.relayed = false;
     operation.is_small = false;
     operation.shares_processors = false;
     operation.can_be_wide = true;
@@ -144,7 +151,7 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
     operation.round = 0;
     operation.first_operand = nullptr;
     operation.copy = nullptr;
-    operation.lent = nullptr;
+    operation.lent[0] = operation.lent[1] = nullptr;
     operation.status = SENNIT_OK;
     operation.error.status = SENNIT_OK;
     operation.next = nullptr;
@@ -153,19 +160,15 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
 }
 
 // Other threads of the rank may be carrying the queue on.
-class Turn {
+class QueueTurn {
   public:
-    explicit Turn(State &state) : state_(state) {
-        // SYNC coll-turn: pairs with the release below; what the last thread did to the state.
-        while (state_.lock.exchange(true, std::memory_order_acquire))
+    explicit QueueTurn(State &state) : state_(state) {
+        while (!state_.turn.try_take())
             cpu_pause();
     }
-    ~Turn() {
-        // SYNC coll-turn: pairs with the acquire above and in try_progress().
-        state_.lock.store(false, std::memory_order_release);
-    }
-    Turn(const Turn &) = delete;
-    Turn &operator=(const Turn &) = delete;
+    ~QueueTurn() { state_.turn.give_back(); }
+    QueueTurn(const QueueTurn &) = delete;
+    QueueTurn &operator=(const QueueTurn &) = delete;
 
   private:
     State &state_;
@@ -188,7 +191,7 @@ sennit_status take_result(const Operation &operation) {
 
 // A member is gone: the thread's last error tells.
 void lose(State &state, sennit_status status) {
-    const Turn turn(state);
+    const QueueTurn turn(state);
     end_all(state, status);
 }
 
@@ -199,7 +202,7 @@ void look_for_dead(State &state) {
     state.looked_at_ns = now;
     const int peer = find_lost_member(*state.rank, &state);
     if (peer < 0) return;
-    const Turn turn(state);
+    const QueueTurn turn(state);
     // It may have posted just before it went.
     progress(state);
     if (state.first == nullptr || find_lost_member(*state.rank, &state) != peer) return;
@@ -333,9 +336,12 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, const Deadline
     Operation &operation = state->blocking;
     if (state->unfinished && !is_same(operation.call, call)) return check_no_unfinished(rank, team);
     if (!state->unfinished) {
+        const QueueTurn turn(*state);
+        const ShortWay way = take_short_way(*state, call);
+        if (way == ShortWay::done) return SENNIT_OK;
         prepare(operation, call, false);
-        const Turn turn(*state);
         enqueue(*state, operation);
+        if (way == ShortWay::posted) begin_posted(*state, operation);
         progress(*state);
     }
     status = wait_for(*state, operation, deadline);
@@ -360,7 +366,7 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     state->open_requests.fetch_add(1, std::memory_order_relaxed);
     rank.open_collectives.fetch_add(1, std::memory_order_relaxed);
     {
-        const Turn turn(*state);
+        const QueueTurn turn(*state);
         enqueue(*state, *operation);
         progress(*state);
     }

@@ -1,20 +1,23 @@
 // Large blocks: the ranks first tell each other, in a letter, where their buffers lie. If all that
-// are needed can be used by load and store (or, for copies, by get), every rank reads them where
-// they are, and all meet once more before anybody's buffer is its own again. If not, the same call
-// goes through the slots. The letters also carry the sizes that only one side knows.
+// are needed can be used there, the members read and write each other's buffers, and all meet once
+// more before anybody's buffer is its own again. If not, the same call goes through the slots. The
+// letters also carry the sizes that only one side knows.
+//
+// Work that one member could do alone is divided: of a block that moves between the root and
+// another member both copy a part, and a vector that is reduced is cut into as many parts as there
+// are members.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "coll/buffers.hpp"
 #include "coll/state.hpp"
 #include "memory/segments.hpp"
-#include "op/resolve.hpp"
-#include "op/rma.hpp"
 
 namespace sennit::coll {
 namespace {
 
-constexpr std::size_t kMostFolded = kScratchBytes / (2 * sizeof(std::byte *));
 constexpr std::size_t kFoldBytes =
     kScratchBytes;  // of each operand at a time: all stay in the first cache
 
@@ -23,194 +26,6 @@ std::size_t in_place_from(const State &state, const Call &call) {
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast) return choices.broadcast_in_place_from;
     return folds(call.kind) ? choices.fold_in_place_from : choices.copy_in_place_from;
-}
-
-// Calls that overwrite what peers still read, or that peers would overwrite.
-bool can_be_in_place(const Call &call) {
-    if (!call.in_place) return true;
-    return call.kind != Kind::alltoall && call.kind != Kind::alltoallv &&
-           call.kind != Kind::reduce_scatter && call.kind != Kind::scan &&
-           call.kind != Kind::scan_exclusive;
-}
-
-bool all_of_one_process(const State &state) {
-    for (std::uint32_t member = 0; member < state.team->size; ++member) {
-        const int peer = state.team->world_ranks[member];
-        if (peer != state.rank->world_rank && state.rank->peers[peer].path != SENNIT_PATH_INPROC)
-            return false;
-    }
-    return true;
-}
-
-// Can the members attach a segment with this id?
-bool is_known_to_members(const State &state, std::uint32_t id) {
-    const std::uint32_t slot = memory::team_slot_of(id);
-    return slot == memory::kLocalSlot || slot == memory::kWorldSlot || slot == state.team->slot;
-}
-
-// The global pointer to `bytes` of this rank's memory, if they lie in one of its segments.
-bool find_segment(State &state, const std::byte *memory, std::size_t bytes, sennit_gptr *gptr) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory);
-    Rank &rank = *state.rank;
-    const ColdLock lock(rank);
-    for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
-        std::uint64_t used = rank.segments->used_slots[word];
-        for (; used != 0; used &= used - 1) {
-            const auto slot = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(used));
-            const SegmentRecord &record = rank.control->records[slot];
-            if (record.mechanism != Mechanism::file || address < record.owner_address ||
-                address - record.owner_address > record.bytes ||
-                bytes > record.bytes - (address - record.owner_address))
-                continue;
-            // relaxed: the rank's own record, under its cold mutex.
-            const std::uint32_t id = record.id.load(std::memory_order_relaxed);
-            *gptr = sennit_gptr{rank.world_rank, id, address - record.owner_address};
-            return is_known_to_members(state, id);
-        }
-    }
-    return false;
-}
-
-// The memory from the first to the last byte that this rank sends.
-Block sent_range(const Call &call, const team::Team &team) {
-    if (!has_own_blocks(call.kind)) return block_for(call, team, team.rank);
-    std::byte *begin = nullptr;
-    std::byte *end = nullptr;
-    for (std::uint32_t member = 0; member < team.size; ++member) {
-        const Block block = block_for(call, team, member);
-        if (block.bytes == 0) continue;
-        if (begin == nullptr || block.memory < begin) begin = block.memory;
-        if (end == nullptr || block.memory + block.bytes > end) end = block.memory + block.bytes;
-    }
-    return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-// Does somebody read this rank's source, or write its destination, in place?
-bool gives_source(const Call &call, const team::Team &team) {
-    return is_read(call, team, team.rank);
-}
-
-bool has_extents(const Call &call) {
-    return has_sizes(call.kind) && has_own_blocks(call.kind);
-}
-
-void write_extents(const State &state, const Call &call, std::byte *payload) {
-    const std::byte *base = sent_range(call, *state.team).memory;
-    for (std::uint32_t member = 0; member < state.team->size; ++member) {
-        const Block block = block_for(call, *state.team, member);
-        const Extent extent{block.bytes == 0 ? 0 : static_cast<std::uint64_t>(block.memory - base),
-                            block.bytes};
-        std::memcpy(payload + sizeof(CollLetter) + member * sizeof extent, &extent, sizeof extent);
-    }
-}
-
-// Registers private memory for the time of the call, where the kernel may copy from it for peers.
-bool lend(State &state, Operation &operation, const Block &block, sennit_gptr *gptr) {
-    const Choices &choices = state.rank->collectives->choices;
-    const std::size_t from = operation.call.kind == Kind::broadcast
-                                 ? choices.broadcast_by_kernel_from
-                                 : choices.copy_by_kernel_from;
-    if (folds(operation.call.kind) || !state.kernel_copies || block.bytes < from) return false;
-    const ColdLock lock(*state.rank);
-    if (memory::segment_register(*state.rank, block.memory, block.bytes, &operation.lent) !=
-        SENNIT_OK)
-        return false;
-    // relaxed: the rank's own record, under its cold mutex.
-    const std::uint32_t id = operation.lent->id.load(std::memory_order_relaxed);
-    *gptr = sennit_gptr{state.rank->world_rank, id, 0};
-    return true;
-}
-
-// Fills in where the buffers lie. True if peers may use them there.
-bool describe_buffers(State &state, Operation &operation, CollLetter *letter) {
-    const Call &call = operation.call;
-    if (!can_be_in_place(call)) return false;
-    // The pointers to all members' buffers have to fit into the scratch.
-    if (folds(call.kind) && (!state.reaches_data || state.team->size > kMostFolded)) return false;
-    if (!gives_source(call, *state.team)) return true;
-    const Block sent = sent_range(call, *state.team);
-    const bool is_written = call.kind == Kind::allreduce;
-    letter->source_address = reinterpret_cast<std::uintptr_t>(sent.memory);
-    letter->destination_address = reinterpret_cast<std::uintptr_t>(call.destination.memory);
-    if (has_extents(call) && state.team->size > kMostExtents) return false;
-    if (all_of_one_process(state)) {
-        letter->flags |= kLetterAddresses;
-        return true;
-    }
-    sennit_gptr place = SENNIT_GPTR_NULL;
-    if (sent.bytes != 0 && !find_segment(state, sent.memory, sent.bytes, &place) &&
-        !lend(state, operation, sent, &place))
-        return false;
-    letter->source_rank = place.rank;
-    letter->source_segment = place.segment;
-    letter->source_offset = place.offset;
-    if (!is_written) return true;
-    if (!find_segment(state, call.destination.memory, call.bytes, &place)) return false;
-    letter->destination_rank = place.rank;
-    letter->destination_segment = place.segment;
-    letter->destination_offset = place.offset;
-    return true;
-}
-
-struct Buffers {
-    sennit_gptr source;
-    sennit_gptr destination;
-    std::byte *source_address;  // null: by global pointer
-    std::byte *destination_address;
-};
-
-sennit_status buffers_of(State &state, const Operation &operation, std::uint32_t member,
-                         Buffers *out) {
-    CollLetter letter;
-    const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
-    if (status != SENNIT_OK) return status;
-    const bool by_address = (letter.flags & kLetterAddresses) != 0;
-    out->source = {letter.source_rank, letter.source_segment, letter.source_offset};
-    out->destination = {letter.destination_rank, letter.destination_segment,
-                        letter.destination_offset};
-    out->source_address =
-        by_address ? reinterpret_cast<std::byte *>(letter.source_address) : nullptr;
-    out->destination_address =
-        by_address ? reinterpret_cast<std::byte *>(letter.destination_address) : nullptr;
-    return SENNIT_OK;
-}
-
-// Where this rank can load and store at the place.
-sennit_status find_pointer(Rank &rank, sennit_gptr place, std::byte *known, std::byte **out) {
-    *out = known;
-    if (known != nullptr) return SENNIT_OK;
-    memory::Entry *entry = nullptr;
-    const sennit_status status = op::resolve(rank, place, &entry);
-    if (status != SENNIT_OK) return status;
-    if (entry->base == nullptr)
-        return fail_peer(SENNIT_ERR_INTERNAL, place.rank, "",
-                         "no load and store to a segment of a team that has them");
-    *out = entry->base + place.offset;
-    return SENNIT_OK;
-}
-
-// Where the block for this rank begins in the source that the letter names.
-sennit_status source_offset(State &state, const Operation &operation, std::uint32_t member,
-                            std::uint64_t *offset) {
-    const Call &call = operation.call;
-    const std::uint32_t own = state.team->rank;
-    *offset = 0;
-    if (!has_own_blocks(call.kind)) return SENNIT_OK;
-    if (has_sizes(call.kind)) {
-        Extent extent{};
-        const sennit_status status =
-            fetch(state, operation, member,
-                  {sizeof(CollLetter) + own * sizeof extent, sizeof extent}, &extent);
-        *offset = extent.offset;
-        return status;
-    }
-    // All know the sizes of all blocks.
-    *offset = static_cast<std::uint64_t>(call.bytes) * own;
-    if (call.counts == nullptr) return SENNIT_OK;
-    *offset = 0;
-    for (std::uint32_t i = 0; i < own; ++i)
-        *offset += call.counts[i] * call.element_bytes;
-    return SENNIT_OK;
 }
 
 // Do sender and receiver name the same size for the block that comes from `member`?
@@ -237,26 +52,76 @@ sennit_status check_size(State &state, const Operation &operation, std::uint32_t
                      static_cast<unsigned long long>(sent), wanted);
 }
 
+using op::Direction;
+
 sennit_status copy_from(State &state, Operation &operation, std::uint32_t member) {
     const Block to = block_from(operation.call, *state.team, member);
     Buffers buffers{};
     std::uint64_t offset = 0;
     sennit_status status = buffers_of(state, operation, member, &buffers);
     if (status == SENNIT_OK) status = source_offset(state, operation, member, &offset);
-    if (status != SENNIT_OK || to.bytes == 0) return status;
-    if (buffers.source_address != nullptr) {
-        std::memcpy(to.memory, buffers.source_address + offset, to.bytes);
-        return SENNIT_OK;
-    }
-    return op::transfer(*state.rank, op::Direction::get,
-                        sennit_gptr_add(buffers.source, static_cast<std::int64_t>(offset)),
-                        to.memory, to.bytes, {op::Completion::Mode::blocking, nullptr});
+    if (status != SENNIT_OK) return status;
+    return copy(*state.rank, Direction::get, buffers.source, offset, to.memory, to.bytes);
 }
 
-// Pointers to what this rank folds and to where allreduce puts it, by member; in the scratch.
+// ---- Blocks between the root and the others, copied by both ends.
+
+// The root has such a block with every member, each of the others one only, so of each it copies
+// as much as leaves all with the same work. Whole pages, which the kernel copies best.
+std::size_t part_of_root(const Call &call, const team::Team &team) {
+    constexpr std::size_t kPage = 4096;
+    return call.bytes / team.size / kPage * kPage;
+}
+
+// The last bytes of a block are the root's to copy, the others the member's.
+sennit_status copy_as_root(State &state, Operation &operation) {
+    const Call &call = operation.call;
+    const team::Team &team = *state.team;
+    const std::size_t part = part_of_root(call, team);
+    const std::size_t first = call.bytes - part;
+    const bool gives = from_root(call.kind);
+    for (std::uint32_t place = 1; place < team.size; ++place) {
+        const std::uint32_t member = (team.rank + place) % team.size;
+        Buffers buffers{};
+        sennit_status status = buffers_of(state, operation, member, &buffers);
+        if (status != SENNIT_OK) return status;
+        const Block block = gives ? block_for(call, team, member) : block_from(call, team, member);
+        status =
+            copy(*state.rank, gives ? Direction::put : Direction::get,
+                 gives ? buffers.destination : buffers.source, first, block.memory + first, part);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+sennit_status copy_as_member(State &state, Operation &operation) {
+    const Call &call = operation.call;
+    const team::Team &team = *state.team;
+    const std::size_t bytes = call.bytes - part_of_root(call, team);
+    Buffers buffers{};
+    std::uint64_t offset = 0;
+    sennit_status status = buffers_of(state, operation, call.root, &buffers);
+    if (from_root(call.kind)) {
+        if (status == SENNIT_OK) status = source_offset(state, operation, call.root, &offset);
+        if (status != SENNIT_OK) return status;
+        return copy(*state.rank, Direction::get, buffers.source, offset,
+                    block_from(call, team, call.root).memory, bytes);
+    }
+    if (status != SENNIT_OK) return status;
+    return copy(*state.rank, Direction::put, buffers.destination,
+                static_cast<std::uint64_t>(call.bytes) * team.rank,
+                block_for(call, team, call.root).memory, bytes);
+}
+
+// ---- Reductions.
+
+// What this rank folds, by member, in the scratch; and where elements are fetched to that load does
+// not reach.
 struct Operands {
-    std::byte **sources;
-    std::byte **destinations;
+    Buffers *of;
+    std::byte *stages[2];
+    std::byte *aside;  // for a result that can not be made where it goes
+    std::size_t step;  // bytes of each operand at a time
 };
 
 sennit_status find_operands(State &state, Operation &operation, Operands *out) {
@@ -264,78 +129,116 @@ sennit_status find_operands(State &state, Operation &operation, Operands *out) {
     const team::Team &team = *state.team;
     std::byte *scratch = scratch_of(state);
     if (scratch == nullptr) return SENNIT_ERR_NOMEM;
-    out->sources = reinterpret_cast<std::byte **>(scratch + kScratchBytes);
-    out->destinations = out->sources + team.size;
+    out->of = reinterpret_cast<Buffers *>(scratch + kScratchBytes);
+    bool all_here = true;
     for (std::uint32_t member = 0; member < team.size; ++member) {
+        Buffers &buffers = out->of[member];
         if (member == team.rank) {
-            out->sources[member] = block_for(call, team, member).memory;
-            out->destinations[member] = call.destination.memory;
+            buffers.source.address = block_for(call, team, member).memory;
+            buffers.destination.address = call.destination.memory;
             continue;
         }
-        if (!is_read(call, team, member)) continue;
-        Buffers buffers{};
         std::uint64_t offset = 0;
         sennit_status status = buffers_of(state, operation, member, &buffers);
         if (status == SENNIT_OK) status = source_offset(state, operation, member, &offset);
-        if (status == SENNIT_OK)
-            status = find_pointer(*state.rank, buffers.source, buffers.source_address,
-                                  &out->sources[member]);
-        if (status == SENNIT_OK && call.kind == Kind::allreduce)
-            status = find_pointer(*state.rank, buffers.destination, buffers.destination_address,
-                                  &out->destinations[member]);
+        if (status == SENNIT_OK) status = find_address(*state.rank, &buffers.source);
+        if (status == SENNIT_OK) status = find_address(*state.rank, &buffers.destination);
         if (status != SENNIT_OK) return status;
-        out->sources[member] += offset;
+        buffers.source.place.offset += offset;
+        if (buffers.source.address != nullptr) buffers.source.address += offset;
+        all_here &= buffers.source.address != nullptr;
     }
+    const std::size_t unit = call.element_bytes;
+    out->step = std::max((all_here ? kFoldBytes : kStageBytes) / unit, std::size_t{1}) * unit;
+    out->aside = scratch;
+    if (all_here) return SENNIT_OK;
+    std::byte *stages = stages_of(state);
+    if (stages == nullptr) return SENNIT_ERR_NOMEM;
+    out->stages[0] = stages;
+    out->stages[1] = stages + kStageBytes;
+    out->aside = stages + 2 * kStageBytes;
     return SENNIT_OK;
 }
 
-// Folds bytes begin to end of all sources that this rank reads into `into`, in the members' order.
-void fold_range(State &state, const Call &call, const Operands &operands, std::size_t begin,
-                std::size_t end, std::byte *into) {
+// A part of the vector, in bytes, and where its sum goes.
+struct Range {
+    std::size_t begin;
+    std::size_t end;
+    std::byte *into;
+};
+
+// Folds the range of all sources that `reader` reads, in the members' order.
+sennit_status fold_range(State &state, const Call &call, std::uint32_t reader,
+                         const Operands &operands, const Range &range) {
+    const std::size_t bytes = range.end - range.begin;
     const std::byte *left = nullptr;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
-        if (!reads(call, state.team->rank, member)) continue;
-        const std::byte *right = operands.sources[member] + begin;
+        if (!reads(call, reader, member)) continue;
+        const Where &source = operands.of[member].source;
+        const std::byte *right = source.address + range.begin;
+        if (source.address == nullptr) {
+            std::byte *stage = operands.stages[left == nullptr ? 0 : 1];
+            const sennit_status status =
+                copy(*state.rank, Direction::get, source, range.begin, stage, bytes);
+            if (status != SENNIT_OK) return status;
+            right = stage;
+        }
         if (left == nullptr) {
             left = right;
         } else {
-            fold(call, left, right, into, end - begin);
-            left = into;
+            fold(call, left, right, range.into, bytes);
+            left = range.into;
         }
     }
-    if (left != nullptr && left != into) std::memcpy(into, left, end - begin);
+    if (left != nullptr && left != range.into) std::memcpy(range.into, left, bytes);
+    return SENNIT_OK;
+}
+
+// Does this rank put its part of the result into the member's destination?
+bool gives_result(const Call &call, const team::Team &team, std::uint32_t member) {
+    if (member == team.rank) return false;
+    return call.kind == Kind::allreduce || (call.kind == Kind::reduce && member == call.root);
 }
 
 sennit_status fold_in_place(State &state, Operation &operation) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
     Operands operands{};
-    const sennit_status status = find_operands(state, operation, &operands);
+    sennit_status status = find_operands(state, operation, &operands);
     if (status != SENNIT_OK) return status;
     const std::size_t unit = call.element_bytes;
-    const std::size_t bytes = block_from(call, team, team.rank).bytes;
+    const std::size_t bytes =
+        call.kind == Kind::reduce ? call.bytes : block_from(call, team, team.rank).bytes;
     std::size_t first = 0;
     std::size_t end = bytes;
-    if (call.kind == Kind::allreduce) {
+    if (operation.divided) {
         // Whole blocks of elements, so that the ranks write on different lines.
         const std::size_t share = (bytes / unit / team.size / 64 + 1) * 64 * unit;
         first = std::min(bytes, share * team.rank);
         end = team.rank + 1 == team.size ? bytes : std::min(bytes, first + share);
     }
-    const std::size_t step = std::max(kFoldBytes / unit, std::size_t{1}) * unit;
+    const std::uint32_t reader = call.kind == Kind::reduce ? call.root : team.rank;
+    const bool has_destination = call.kind != Kind::reduce || team.rank == call.root;
     // The own elements may lie where the result goes, and not be the first two of the fold.
-    const bool aside = call.in_place && team.rank > 1;
-    for (std::size_t begin = first; begin < end; begin += step) {
-        const std::size_t stop = std::min(end, begin + step);
-        std::byte *into = aside ? state.scratch : call.destination.memory + begin;
-        fold_range(state, call, operands, begin, stop, into);
-        if (aside) std::memcpy(call.destination.memory + begin, into, stop - begin);
-        for (std::uint32_t member = 0; call.kind == Kind::allreduce && member < team.size; ++member)
-            if (member != team.rank)
-                std::memcpy(operands.destinations[member] + begin, into, stop - begin);
+    const bool aside = !has_destination || (call.in_place && team.rank > 1);
+    for (std::size_t begin = first; begin < end; begin += operands.step) {
+        const std::size_t stop = std::min(end, begin + operands.step);
+        std::byte *into = aside ? operands.aside : call.destination.memory + begin;
+        status = fold_range(state, call, reader, operands, {begin, stop, into});
+        if (status != SENNIT_OK) return status;
+        if (aside && has_destination)
+            std::memcpy(call.destination.memory + begin, into, stop - begin);
+        for (std::uint32_t member = 0; member < team.size; ++member) {
+            if (!gives_result(call, team, member)) continue;
+            status = copy(*state.rank, Direction::put, operands.of[member].destination, begin, into,
+                          stop - begin);
+            if (status != SENNIT_OK) return status;
+        }
     }
     return SENNIT_OK;
 }
+
+// ---- Wide slots.
 
 // Makes this rank's wide slots when they are first wanted. Without memory for them the call goes
 // through the slots there are.
@@ -361,9 +264,10 @@ sennit_status find_wide_slots(State &state, Operation &operation) {
         CollLetter letter;
         sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
         if (status != SENNIT_OK) return status;
-        const sennit_gptr place{state.team->world_ranks[member], letter.wide_segment, 0};
-        status = find_pointer(*state.rank, place, nullptr, &state.wide[member]);
+        Where slots{nullptr, {state.team->world_ranks[member], letter.wide_segment, 0}};
+        status = find_address(*state.rank, &slots);
         if (status != SENNIT_OK) return status;
+        state.wide[member] = slots.address;
     }
     operation.wide = true;
     return SENNIT_OK;
@@ -383,10 +287,12 @@ bool wants_letters(const State &state, const Call &call) {
 }
 
 void end_loan(State &state, Operation &operation) {
-    if (operation.lent == nullptr) return;
-    const ColdLock lock(*state.rank);
-    memory::segment_destroy(*state.rank, operation.lent);
-    operation.lent = nullptr;
+    for (SegmentRecord *&record : operation.lent) {
+        if (record == nullptr) continue;
+        const ColdLock lock(*state.rank);
+        memory::segment_destroy(*state.rank, record);
+        record = nullptr;
+    }
 }
 
 void write_letter(State &state, Operation &operation) {
@@ -406,12 +312,39 @@ void write_letter(State &state, Operation &operation) {
     std::memcpy(payload, &letter, sizeof letter);
 }
 
+namespace {
+
+// Is the call divided only if others may write into this member's destination?
+bool must_take(const Call &call, std::uint32_t member) {
+    switch (call.kind) {
+        case Kind::allreduce:
+            return true;
+        case Kind::broadcast:
+        case Kind::scatter:
+            return member != call.root;
+        case Kind::gather:
+        case Kind::reduce:
+            return member == call.root;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+bool can_be_divided(const Call &call) {
+    return call.kind == Kind::allreduce || call.kind == Kind::broadcast ||
+           call.kind == Kind::scatter || call.kind == Kind::gather || call.kind == Kind::reduce;
+}
+
 sennit_status read_letter(State &state, Operation &operation, std::uint32_t member) {
     CollLetter letter;
     const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
     if (status != SENNIT_OK) return status;
     operation.most_bytes = std::max(operation.most_bytes, letter.most_bytes);
     if ((letter.flags & kLetterInPlaceOk) == 0) operation.in_place = false;
+    if ((letter.flags & kLetterTakes) == 0 && must_take(operation.call, member))
+        operation.divided = false;
     if ((letter.flags & kLetterShares) != 0) operation.shares_processors = true;
     if ((letter.flags & kLetterWide) == 0) operation.can_be_wide = false;
     // The others go on without knowing, so this rank takes its part and reports at the end.
@@ -425,9 +358,12 @@ sennit_status work_in_place(State &state, Operation &operation) {
     // A size that differs: nothing can be copied rightly.
     if (operation.status != SENNIT_OK) return SENNIT_OK;
     if (folds(call.kind)) {
-        const bool has_part = call.kind == Kind::scan_exclusive ? own > 0 : reads(call, own, own);
+        bool has_part = call.kind == Kind::scan_exclusive ? own > 0 : reads(call, own, own);
+        if (operation.divided) has_part = true;
         return has_part ? fold_in_place(state, operation) : SENNIT_OK;
     }
+    if (operation.divided)
+        return own == call.root ? copy_as_root(state, operation) : copy_as_member(state, operation);
     for (std::uint32_t place = 1; place < state.team->size; ++place) {
         const std::uint32_t member = (own + place) % state.team->size;
         if (!reads(call, own, member)) continue;

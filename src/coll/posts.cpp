@@ -269,4 +269,12 @@ std::byte *scratch_of(State &state) {
     return state.scratch;
 }
 
+std::byte *stages_of(State &state) {
+    if (state.stages == nullptr)
+        state.stages = static_cast<std::byte *>(std::aligned_alloc(4096, 3 * kStageBytes));
+    if (state.stages == nullptr)
+        (void)fail(SENNIT_ERR_NOMEM, "no memory for a piece of a collective call");
+    return state.stages;
+}
+
 }  // namespace sennit::coll

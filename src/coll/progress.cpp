@@ -46,6 +46,7 @@ Went begin(State &state, Operation &operation) {
     }
     note(operation, status);
     operation.in_place = letters;
+    operation.divided = letters && can_be_divided(call);
     const std::size_t used =
         has_own_blocks(call.kind) ? operation.cut.piece_bytes * operation.cut.group : most;
     operation.is_small = !letters && operation.cut.rounds() == 1 && used <= kSmallPayloadBytes;
@@ -53,13 +54,13 @@ Went begin(State &state, Operation &operation) {
     return Went::on;
 }
 
-// How much of all blocks should go through a slot at a time. A piece that stays in the first cache
-// of sender and receiver is the fastest; where ranks share processors each round costs them turns,
-// so there are few and long ones.
-std::size_t wanted_payload(const State &state, const Operation &operation) {
-    if (operation.shares_processors) return kWideBytes;
-    const std::size_t members = has_own_blocks(operation.call.kind) ? state.size : 1;
-    return std::min(members * kPayloadBytes, kWideBytes);
+// How much of all blocks should go through a slot at a time. Pieces of a broadcast that stay in the
+// first cache of sender and receiver are the fastest. Otherwise each round costs more than the
+// second cache does, and the more so where ranks share processors and a round costs them turns.
+std::size_t wanted_payload(const Operation &operation) {
+    const Kind kind = operation.call.kind;
+    const bool is_wide = operation.shares_processors || folds(kind) || has_own_blocks(kind);
+    return is_wide ? kWideBytes : kPayloadBytes;
 }
 
 // All letters are there: in place, or how many rounds?
@@ -68,13 +69,18 @@ sennit_status decide(State &state, Operation &operation) {
         operation.step = Step::in_place;
         return SENNIT_OK;
     }
-    std::size_t payload = wanted_payload(state, operation);
+    std::size_t payload = wanted_payload(operation);
     if (payload > kPayloadBytes) {
         const sennit_status status = find_wide_slots(state, operation);
         if (status != SENNIT_OK) return status;
     }
     if (!operation.wide) payload = kPayloadBytes;
     operation.cut = cut_of(operation.call, *state.team, operation.most_bytes, payload);
+    if (operation.wide && can_be_relayed(state, operation.call)) {
+        if (stages_of(state) == nullptr) return SENNIT_ERR_NOMEM;
+        operation.relayed = true;
+        operation.cut = relay_cut(state, operation.call);
+    }
     operation.step = Step::room;
     return SENNIT_OK;
 }
@@ -116,9 +122,14 @@ Went read_letters(State &state, Operation &operation) {
 
 Went fill_and_post(State &state, Operation &operation) {
     operation.number = state.number + 1;
-    const bool is_read_by_others = is_read(operation.call, *state.team, state.team->rank);
+    const bool is_read_by_others =
+        operation.relayed || is_read(operation.call, *state.team, state.team->rank);
     if (!has_room(state, place_of(operation))) return Went::nowhere;
-    fill(state, operation);
+    if (operation.relayed) {
+        relay_fill(state, operation);
+    } else {
+        fill(state, operation);
+    }
     post_next(state, operation, rounds_told(operation), is_read_by_others);
     operation.step = Step::posts;
     return Went::on;
@@ -128,7 +139,7 @@ Went take_posts(State &state, Operation &operation) {
     const std::uint32_t own = state.team->rank;
     for (; operation.member < state.team->size; ++operation.member) {
         const std::uint32_t member = operation.member;
-        if (!reads(operation.call, own, member)) continue;
+        if (!operation.relayed && !reads(operation.call, own, member)) continue;
         if (member != own) {
             if (!has_posted(state, member, place_of(operation))) return Went::nowhere;
             if (!verify(state, operation, member, rounds_told(operation))) {
@@ -137,13 +148,21 @@ Went take_posts(State &state, Operation &operation) {
             }
             if (operation.differs) continue;
         }
+        if (operation.relayed) {
+            relay_take(state, operation, member);
+            continue;
+        }
         const sennit_status status = take(state, operation, member);
         if (status != SENNIT_OK) {
             end_all(state, status);
             return Went::over;
         }
     }
-    end_round(state, operation);
+    if (operation.relayed) {
+        operation.first_operand = nullptr;
+    } else {
+        end_round(state, operation);
+    }
     operation.step = Step::room;
     if (++operation.round < operation.cut.rounds()) return Went::on;
     finish(state, operation, operation.status);
@@ -244,6 +263,12 @@ void end_all(State &state, sennit_status status) {
     *thread_error() = error;
 }
 
+void begin_posted(State &state, Operation &operation) {
+    (void)begin(state, operation);
+    operation.number = state.number;
+    operation.step = Step::posts;
+}
+
 void progress(State &state) {
     while (state.first != nullptr) {
         const std::uint64_t rounds = state.number;
@@ -256,18 +281,9 @@ void progress(State &state) {
 }
 
 void try_progress(State &state) {
-    const bool shared = state.rank->thread_level == SENNIT_THREAD_MULTIPLE;
-    if (shared) {
-        // SYNC coll-turn: pairs with the release below; what the last thread did to the state.
-        if (state.lock.exchange(true, std::memory_order_acquire)) return;
-    } else {
-        // relaxed: one thread of the rank is in Sennit; the word keeps it from coming in twice.
-        if (state.lock.load(std::memory_order_relaxed)) return;
-        state.lock.store(true, std::memory_order_relaxed);
-    }
+    if (!state.turn.try_take()) return;
     progress(state);
-    // SYNC coll-turn: pairs with the acquire above.
-    state.lock.store(false, std::memory_order_release);
+    state.turn.give_back();
 }
 
 }  // namespace sennit::coll

@@ -15,7 +15,6 @@ namespace sennit::coll {
 namespace {
 
 constexpr std::size_t kPieceAlignment = 64;
-constexpr std::size_t kSmallAlignment = 16;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
@@ -136,10 +135,14 @@ Cut cut_of(const Call &call, const team::Team &team, std::size_t most, std::size
 }
 
 sennit_status copy_own(State &state, Operation &operation) {
-    const Call &call = operation.call;
-    if (folds(call.kind)) return copy_elements(state, operation);
+    if (folds(operation.call.kind)) return copy_elements(state, operation);
+    return copy_own_block(state, operation.call);
+}
+
+sennit_status copy_own_block(const State &state, const Call &call) {
     const std::uint32_t own = state.team->rank;
-    if (call.in_place || call.kind == Kind::broadcast || !reads(call, own, own)) return SENNIT_OK;
+    if (call.in_place || call.kind == Kind::broadcast || folds(call.kind) || !reads(call, own, own))
+        return SENNIT_OK;
     const Block from = block_for(call, *state.team, own);
     const Block to = block_from(call, *state.team, own);
     if (from.bytes != to.bytes)

@@ -5,10 +5,11 @@
 // timed out and a call with a request are the same thing, taken up again later.
 // docs/design/collectives.md has the invariants.
 //
-// A State belongs to one team of one rank. Everything in it is used with its `lock` held, except
+// A State belongs to one team of one rank. Everything in it is used in its `turn`, except
 // `complete` of an operation.
 #pragma once
 
+#include "base/turn.hpp"
 #include "coll/area.hpp"
 #include "coll/call.hpp"
 #include "coll/choices.hpp"
@@ -42,7 +43,9 @@ struct Operation {
     Step step;
     bool is_request;
     bool in_place;           // the letters agreed on using buffers where they are
+    bool divided;            // and each member does a part of what the root could do alone
     bool wide;               // or on wide slots
+    bool relayed;            // on which results are passed on, see relay.cpp
     bool is_small;           // its one post goes into a small slot
     bool shares_processors;  // of the members, as far as letters were read
     bool can_be_wide;        // as far as letters were read
@@ -53,7 +56,7 @@ struct Operation {
     std::uint64_t most_bytes;  // of the longest block of all letters
     Cut cut;
     const std::byte *first_operand;  // of a fold that has met only one so far
-    SegmentRecord *lent;             // this rank's source, registered while peers read it
+    SegmentRecord *lent[2];          // buffers of this rank, registered while peers use them
     std::byte *copy;                 // of the elements, where the call would overwrite them
     sennit_status status;
     sennit_error error;  // of a request, for the thread that takes it
@@ -70,9 +73,10 @@ struct State {
     std::uint32_t slot;
     std::uint32_t size;
     std::uint32_t handle;
-    bool kernel_copies;  // or the kernel copies private memory between all members
-    bool reaches_data;   // load and store lead to segments of all members
-    std::atomic<bool> lock;
+    bool kernel_copies;    // or the kernel copies private memory between all members
+    bool reaches_data;     // load and store lead to segments of all members
+    bool reaches_control;  // and to their control blocks
+    Turn turn;
     std::uint64_t number;                // of this rank's last post
     std::atomic<std::uint64_t> awaited;  // the same, for the search after dead members
     // All must have come so far before the slot is written again.
@@ -91,6 +95,7 @@ struct State {
     int broken_by;              // the rank that this was about, -1 if none
     std::int64_t looked_at_ns;  // when somebody last looked for dead members
     std::byte *scratch;         // two pieces, made when first needed
+    std::byte *stages;          // three of kStageBytes, likewise
     Area *own;
     Doorbell **bells;            // [size], null where load and store do not reach
     Area **areas;                // [size], null where load and store do not reach
@@ -150,19 +155,46 @@ int find_lost_member(Rank &rank, const void *state);
 inline constexpr std::size_t kScratchBytes = 8192;
 static_assert(kScratchBytes >= kPayloadBytes);
 std::byte *scratch_of(State &state);
+// Elements that a reduction fetches from a peer at a time: long enough for the kernel's copy, short
+// enough for the second cache.
+inline constexpr std::size_t kStageBytes = 32768;
+// Null: the thread's last error tells.
+std::byte *stages_of(State &state);
 
 // ---- rounds.cpp
 
+inline constexpr std::size_t kSmallAlignment = 16;  // of short pieces in a slot
 Cut cut_of(const Call &call, const team::Team &team, std::size_t most_bytes, std::size_t payload);
-// Copies or folds what needs no peer.
+// Copies what needs no peer.
 sennit_status copy_own(State &state, Operation &operation);
+sennit_status copy_own_block(const State &state, const Call &call);
 void fill(State &state, Operation &operation);
 sennit_status take(State &state, Operation &operation, std::uint32_t member);
 void end_round(State &state, Operation &operation);
 
+// ---- small.cpp
+
+enum class ShortWay {
+    done,
+    posted,     // goes on with begin_posted()
+    not_taken,  // nothing has happened
+};
+// Of a blocking call, with the queue empty.
+ShortWay take_short_way(State &state, const Call &call);
+
+// ---- relay.cpp
+
+// From how many bytes on it is worth its round more.
+inline constexpr std::size_t kRelayFrom = 32768;
+bool can_be_relayed(const State &state, const Call &call);
+Cut relay_cut(const State &state, const Call &call);
+void relay_fill(State &state, Operation &operation);
+void relay_take(State &state, Operation &operation, std::uint32_t member);
+
 // ---- in_place.cpp
 
 bool wants_letters(const State &state, const Call &call);
+bool can_be_divided(const Call &call);
 void write_letter(State &state, Operation &operation);
 void end_loan(State &state, Operation &operation);
 // Looks at the member's letter.
@@ -174,7 +206,10 @@ void drop_wide_slots(State &state);
 
 // ---- progress.cpp
 
-// Needs the lock. Carries the queue on as far as it goes.
+// The operation's one round was posted before.
+void begin_posted(State &state, Operation &operation);
+
+// Needs the turn. Carries the queue on as far as it goes.
 void progress(State &state);
 // The same if nobody else does it at the moment.
 void try_progress(State &state);

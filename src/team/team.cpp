@@ -18,6 +18,8 @@ Team *take_object(Rank &rank, std::uint32_t slot) {
     if (team != nullptr) return team;
     // Zero is the initial value of every field.
     team = static_cast<Team *>(std::calloc(1, sizeof(Team)));
+    if (team == nullptr) return nullptr;
+    team->turn.set_shared(rank.thread_level == SENNIT_THREAD_MULTIPLE);
     // SYNC team-object: pairs with the acquire in find(); the zeroed object comes before.
     rank.teams[slot].store(team, std::memory_order_release);
     return team;
@@ -157,12 +159,11 @@ void teams_close(Rank &rank) {
     registry_close(rank);
 }
 
-sennit_status CollectiveCall::refuse(bool busy) {
-    if (busy)
+sennit_status CollectiveCall::refuse(bool has_turn) {
+    if (!has_turn)
         return fail(SENNIT_ERR_STATE,
                     "another thread of this rank is in a collective call of the team");
-    // SYNC collective-turn: pairs with the acquire in the constructor.
-    team_.busy.store(false, std::memory_order_release);
+    team_.turn.give_back();
     return fail(SENNIT_ERR_STATE, "another thread has destroyed the team");
 }
 

@@ -21,6 +21,7 @@
 #include <sennit/team.h>
 
 #include "base/clock.hpp"
+#include "base/turn.hpp"
 #include "memory/entry.hpp"
 #include "runtime/rank.hpp"
 
@@ -82,7 +83,7 @@ struct Team {
     std::uint32_t next_peer;   // flat: how many peers were seen already
     std::uint32_t round;       // dissemination: rounds done
     bool round_sent;
-    std::atomic<bool> busy;  // a thread of this rank is in a collective call of the team
+    Turn turn;  // of a thread of this rank in a collective call of the team
 
     SegmentTable *segments;  // null until the first allocation
 };
@@ -167,22 +168,20 @@ void drop(Team &team);
 class CollectiveCall {
   public:
     CollectiveCall(Team &team, std::uint32_t handle) : team_(team), status_(SENNIT_OK) {
-        // SYNC collective-turn: pairs with the release in the destructor; the team's tables.
-        const bool busy = team_.busy.exchange(true, std::memory_order_acquire);
+        const bool has_turn = team_.turn.try_take();
         // relaxed: stored by a thread that had its turn before.
-        if (busy || team_.handle.load(std::memory_order_relaxed) != handle) [[unlikely]]
-            status_ = refuse(busy);
+        if (!has_turn || team_.handle.load(std::memory_order_relaxed) != handle) [[unlikely]]
+            status_ = refuse(has_turn);
     }
     ~CollectiveCall() {
-        // SYNC collective-turn: pairs with the acquire in the constructor.
-        if (status_ == SENNIT_OK) team_.busy.store(false, std::memory_order_release);
+        if (status_ == SENNIT_OK) team_.turn.give_back();
     }
     CollectiveCall(const CollectiveCall &) = delete;
     CollectiveCall &operator=(const CollectiveCall &) = delete;
     sennit_status status() const { return status_; }
 
   private:
-    [[gnu::cold]] sennit_status refuse(bool busy);
+    [[gnu::cold]] sennit_status refuse(bool has_turn);
 
     Team &team_;
     sennit_status status_;

@@ -1,6 +1,7 @@
-// Measures collective calls with both ways forced, letters first and slots alone, for
-// tools/tune-collectives: a line of JSON for each kind, size, buffer and way. All ranks run it
-// under `sennit run`; rank 0 prints. An argument is the number of rounds.
+// Measures collective calls with each way forced, for tools/tune-collectives: slots alone; letters
+// first; and letters with private buffers that the kernel copies from. A line of JSON for each
+// kind, size, buffer and way. All ranks run it under `sennit run`; rank 0 prints. Arguments: the
+// number of rounds, and the least and the greatest size.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -16,9 +17,12 @@ namespace {
 
 using sennit::coll::Choices;
 
-constexpr std::size_t kMostBytes = 262144;
 constexpr double kBatchSeconds = 0.0003;
 int rounds = 41;
+
+enum class By { slots, letters, kernel };
+constexpr By kWays[] = {By::slots, By::letters, By::kernel};
+constexpr const char *kWayNames[] = {"slots", "letters", "kernel"};
 
 void must(sennit_status status) {
     if (status == SENNIT_OK) return;
@@ -76,12 +80,29 @@ double batch(Kind kind, const Buffers &buffers, std::size_t bytes, int calls) {
     return (sennit_wtime() - start) / calls;
 }
 
-void choose(bool letters) {
+void choose(By way) {
     Choices &choices = sennit::current_rank()->collectives->choices;
-    const std::size_t from = letters ? 1 : SIZE_MAX;
-    choices.broadcast_in_place_from = from;
-    choices.copy_in_place_from = from;
-    choices.fold_in_place_from = from;
+    const std::size_t in_place = way == By::slots ? SIZE_MAX : 1;
+    choices.broadcast_in_place_from = in_place;
+    choices.copy_in_place_from = in_place;
+    choices.fold_in_place_from = in_place;
+    const std::size_t kernel = way == By::kernel ? 1 : SIZE_MAX;
+    choices.broadcast_by_kernel_from = kernel;
+    choices.copy_by_kernel_from = kernel;
+    choices.fold_by_kernel_from = kernel;
+}
+
+void print(Kind kind, std::size_t bytes, const Buffers &buffers, By way,
+           std::vector<double> &seconds) {
+    std::sort(seconds.begin(), seconds.end());
+    sennit_path path{};
+    must(sennit_peer_path(1, &path));
+    std::printf(
+        "{\"kind\":\"%s\",\"bytes\":%zu,\"ranks\":%d,\"path\":\"%s\",\"buffer\":\"%s\",\"way\":\"%"
+        "s\","
+        "\"median_ns\":%.1f}\n",
+        kNames[static_cast<int>(kind)], bytes, sennit_size(), sennit_path_name(path), buffers.name,
+        kWayNames[static_cast<int>(way)], seconds[seconds.size() / 2] * 1e9);
 }
 
 void measure(Kind kind, const Buffers (&buffers)[2], std::size_t bytes) {
@@ -89,32 +110,32 @@ void measure(Kind kind, const Buffers (&buffers)[2], std::size_t bytes) {
     double guess = batch(kind, buffers[0], bytes, 20);
     must(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &guess, sizeof guess, SENNIT_FOREVER));
     const int calls = std::clamp(static_cast<int>(kBatchSeconds / guess), 2, 1000);
-    std::vector<double> times[2][2];
+    std::vector<double> seconds[2][3];
     for (int round = 0; round < rounds; ++round)
         for (int buffer = 0; buffer < 2; ++buffer)
-            for (int letters = 0; letters < 2; ++letters) {
-                choose(letters == 1);
-                times[buffer][letters].push_back(batch(kind, buffers[buffer], bytes, calls));
+            for (const By way : kWays) {
+                choose(way);
+                seconds[buffer][static_cast<int>(way)].push_back(
+                    batch(kind, buffers[buffer], bytes, calls));
             }
     if (sennit_rank() != 0) return;
     for (int buffer = 0; buffer < 2; ++buffer)
-        for (int letters = 0; letters < 2; ++letters) {
-            std::vector<double> &row = times[buffer][letters];
-            std::sort(row.begin(), row.end());
-            std::printf(
-                "{\"kind\":\"%s\",\"bytes\":%zu,\"ranks\":%d,\"buffer\":\"%s\","
-                "\"way\":\"%s\",\"median_ns\":%.1f}\n",
-                kNames[static_cast<int>(kind)], bytes, sennit_size(), buffers[buffer].name,
-                letters == 1 ? "letters" : "slots", row[row.size() / 2] * 1e9);
-        }
+        for (const By way : kWays)
+            print(kind, bytes, buffers[buffer], way, seconds[buffer][static_cast<int>(way)]);
 }
 
 }  // namespace
 
 int main(int count, char **words) {
+    std::size_t least = 1024;
+    std::size_t most = 1 << 20;
     if (count > 1) rounds = std::max(1, std::atoi(words[1]));
+    if (count > 3) {
+        least = std::strtoull(words[2], nullptr, 10);
+        most = std::strtoull(words[3], nullptr, 10);
+    }
     must(sennit_init(nullptr));
-    const std::size_t room = kMostBytes * static_cast<std::size_t>(sennit_size());
+    const std::size_t room = most * static_cast<std::size_t>(sennit_size());
     std::vector<char> memory(2 * room);
     sennit_gptr segment = SENNIT_GPTR_NULL;
     must(sennit_alloc(SENNIT_TEAM_WORLD, 2 * room, 0, 0, &segment));
@@ -123,7 +144,7 @@ int main(int count, char **words) {
     const Buffers buffers[2] = {{"private", memory.data(), memory.data() + room},
                                 {"segment", shared, shared + room}};
     for (const Kind kind : {Kind::broadcast, Kind::alltoall, Kind::allreduce})
-        for (std::size_t bytes = 1024; bytes <= kMostBytes; bytes *= 2)
+        for (std::size_t bytes = least; bytes <= most; bytes *= 2)
             measure(kind, buffers, bytes);
     must(sennit_free(segment));
     must(sennit_finalize());

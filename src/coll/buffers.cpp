@@ -1,0 +1,242 @@
+// See buffers.hpp.
+#include "coll/buffers.hpp"
+
+#include <cstring>
+
+#include "memory/segments.hpp"
+#include "op/resolve.hpp"
+#include "op/rma.hpp"
+
+namespace sennit::coll {
+namespace {
+
+// Calls that overwrite what peers still read, or that peers would overwrite.
+bool can_be_in_place(const Call &call) {
+    if (!call.in_place) return true;
+    return call.kind != Kind::alltoall && call.kind != Kind::alltoallv &&
+           call.kind != Kind::reduce_scatter && call.kind != Kind::scan &&
+           call.kind != Kind::scan_exclusive;
+}
+
+bool all_of_one_process(const State &state) {
+    for (std::uint32_t member = 0; member < state.team->size; ++member) {
+        const int peer = state.team->world_ranks[member];
+        if (peer != state.rank->world_rank && state.rank->peers[peer].path != SENNIT_PATH_INPROC)
+            return false;
+    }
+    return true;
+}
+
+// Can the members attach a segment with this id?
+bool is_known_to_members(const State &state, std::uint32_t id) {
+    const std::uint32_t slot = memory::team_slot_of(id);
+    return slot == memory::kLocalSlot || slot == memory::kWorldSlot || slot == state.team->slot;
+}
+
+// The global pointer to `bytes` of this rank's memory, if they lie in one of its segments.
+bool find_segment(State &state, const std::byte *memory, std::size_t bytes, sennit_gptr *gptr) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    Rank &rank = *state.rank;
+    const ColdLock lock(rank);
+    for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
+        std::uint64_t used = rank.segments->used_slots[word];
+        for (; used != 0; used &= used - 1) {
+            const auto slot = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(used));
+            const SegmentRecord &record = rank.control->records[slot];
+            if (record.mechanism != Mechanism::file || address < record.owner_address ||
+                address - record.owner_address > record.bytes ||
+                bytes > record.bytes - (address - record.owner_address))
+                continue;
+            // relaxed: the rank's own record, under its cold mutex.
+            const std::uint32_t id = record.id.load(std::memory_order_relaxed);
+            *gptr = sennit_gptr{rank.world_rank, id, address - record.owner_address};
+            return is_known_to_members(state, id);
+        }
+    }
+    return false;
+}
+
+// The memory from the first to the last byte that this rank sends.
+Block sent_range(const Call &call, const team::Team &team) {
+    if (!has_own_blocks(call.kind)) return block_for(call, team, team.rank);
+    std::byte *begin = nullptr;
+    std::byte *end = nullptr;
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        const Block block = block_for(call, team, member);
+        if (block.bytes == 0) continue;
+        if (begin == nullptr || block.memory < begin) begin = block.memory;
+        if (end == nullptr || block.memory + block.bytes > end) end = block.memory + block.bytes;
+    }
+    return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+// From how many bytes on the kernel's copies are worth a registration for the call.
+std::size_t lent_from(const State &state, const Call &call) {
+    // relaxed: not shared while the rank is in use.
+    const Choices &choices = state.rank->collectives->choices;
+    if (call.kind == Kind::broadcast) return choices.broadcast_by_kernel_from;
+    return folds(call.kind) ? choices.fold_by_kernel_from : choices.copy_by_kernel_from;
+}
+
+// Registers private memory for the time of the call, where the kernel may copy from it for peers.
+bool lend(State &state, Operation &operation, const Block &block, sennit_gptr *gptr) {
+    if (!state.kernel_copies || block.bytes < lent_from(state, operation.call)) return false;
+    // Elements go through the first caches on the way through the slots, which is faster.
+    if (folds(operation.call.kind) && state.reaches_data) return false;
+    SegmentRecord *&record = operation.lent[operation.lent[0] == nullptr ? 0 : 1];
+    const ColdLock lock(*state.rank);
+    if (memory::segment_register(*state.rank, block.memory, block.bytes, &record) != SENNIT_OK)
+        return false;
+    // relaxed: the rank's own record, under its cold mutex.
+    const std::uint32_t id = record->id.load(std::memory_order_relaxed);
+    *gptr = sennit_gptr{state.rank->world_rank, id, 0};
+    return true;
+}
+
+bool locate(State &state, Operation &operation, const Block &block, sennit_gptr *gptr) {
+    *gptr = SENNIT_GPTR_NULL;
+    return block.bytes == 0 || find_segment(state, block.memory, block.bytes, gptr) ||
+           lend(state, operation, block, gptr);
+}
+
+// What peers may write where this rank wants it, in a call that the members divide among them.
+Block written_range(const Call &call, const team::Team &team) {
+    const bool is_root = team.rank == call.root;
+    switch (call.kind) {
+        case Kind::allreduce:
+            return {call.destination.memory, call.bytes};
+        case Kind::broadcast:
+        case Kind::scatter:
+            return is_root ? Block{nullptr, 0} : block_from(call, team, call.root);
+        case Kind::gather:
+            return is_root ? Block{call.destination.memory, call.bytes * team.size}
+                           : Block{nullptr, 0};
+        case Kind::reduce:
+            return is_root ? Block{call.destination.memory, call.bytes} : Block{nullptr, 0};
+        default:
+            return {nullptr, 0};
+    }
+}
+
+bool describe_source(State &state, Operation &operation, CollLetter *letter) {
+    const Call &call = operation.call;
+    const bool is_read_by_others =
+        is_read(call, *state.team, state.team->rank) || call.kind == Kind::reduce;
+    if (!is_read_by_others) return true;
+    if (has_extents(call) && state.team->size > kMostExtents) return false;
+    const Block sent = sent_range(call, *state.team);
+    letter->source_address = reinterpret_cast<std::uintptr_t>(sent.memory);
+    if ((letter->flags & kLetterAddresses) != 0) return true;
+    sennit_gptr place;
+    if (!locate(state, operation, sent, &place)) return false;
+    letter->source_rank = place.rank;
+    letter->source_segment = place.segment;
+    letter->source_offset = place.offset;
+    return true;
+}
+
+bool describe_destination(State &state, Operation &operation, CollLetter *letter) {
+    const Block written = written_range(operation.call, *state.team);
+    if (written.memory == nullptr) return false;
+    letter->destination_address = reinterpret_cast<std::uintptr_t>(written.memory);
+    if ((letter->flags & kLetterAddresses) != 0) return true;
+    sennit_gptr place;
+    if (!locate(state, operation, written, &place)) return false;
+    letter->destination_rank = place.rank;
+    letter->destination_segment = place.segment;
+    letter->destination_offset = place.offset;
+    return true;
+}
+
+}  // namespace
+
+bool has_extents(const Call &call) {
+    return has_sizes(call.kind) && has_own_blocks(call.kind);
+}
+
+void write_extents(const State &state, const Call &call, std::byte *payload) {
+    const std::byte *base = sent_range(call, *state.team).memory;
+    for (std::uint32_t member = 0; member < state.team->size; ++member) {
+        const Block block = block_for(call, *state.team, member);
+        const Extent extent{block.bytes == 0 ? 0 : static_cast<std::uint64_t>(block.memory - base),
+                            block.bytes};
+        std::memcpy(payload + sizeof(CollLetter) + member * sizeof extent, &extent, sizeof extent);
+    }
+}
+
+bool describe_buffers(State &state, Operation &operation, CollLetter *letter) {
+    const Call &call = operation.call;
+    if (!can_be_in_place(call)) return false;
+    if (folds(call.kind) &&
+        (!(state.reaches_data || state.kernel_copies) || state.team->size > kMostFolded))
+        return false;
+    if (all_of_one_process(state)) letter->flags |= kLetterAddresses;
+    if (!describe_source(state, operation, letter)) return false;
+    if (describe_destination(state, operation, letter)) letter->flags |= kLetterTakes;
+    return call.kind != Kind::allreduce || (letter->flags & kLetterTakes) != 0;
+}
+
+sennit_status buffers_of(State &state, const Operation &operation, std::uint32_t member,
+                         Buffers *out) {
+    CollLetter letter;
+    const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
+    if (status != SENNIT_OK) return status;
+    const bool by_address = (letter.flags & kLetterAddresses) != 0;
+    out->source.place = {letter.source_rank, letter.source_segment, letter.source_offset};
+    out->destination.place = {letter.destination_rank, letter.destination_segment,
+                              letter.destination_offset};
+    out->source.address =
+        by_address ? reinterpret_cast<std::byte *>(letter.source_address) : nullptr;
+    out->destination.address =
+        by_address ? reinterpret_cast<std::byte *>(letter.destination_address) : nullptr;
+    return SENNIT_OK;
+}
+
+sennit_status source_offset(State &state, const Operation &operation, std::uint32_t member,
+                            std::uint64_t *offset) {
+    const Call &call = operation.call;
+    const std::uint32_t own = state.team->rank;
+    *offset = 0;
+    if (!has_own_blocks(call.kind)) return SENNIT_OK;
+    if (has_sizes(call.kind)) {
+        Extent extent{};
+        const sennit_status status =
+            fetch(state, operation, member,
+                  {sizeof(CollLetter) + own * sizeof extent, sizeof extent}, &extent);
+        *offset = extent.offset;
+        return status;
+    }
+    // All know the sizes of all blocks.
+    *offset = static_cast<std::uint64_t>(call.bytes) * own;
+    if (call.counts == nullptr) return SENNIT_OK;
+    *offset = 0;
+    for (std::uint32_t i = 0; i < own; ++i)
+        *offset += call.counts[i] * call.element_bytes;
+    return SENNIT_OK;
+}
+
+sennit_status find_address(Rank &rank, Where *where) {
+    if (where->address != nullptr || where->place.segment == 0) return SENNIT_OK;
+    memory::Entry *entry = nullptr;
+    const sennit_status status = op::resolve(rank, where->place, &entry);
+    if (status == SENNIT_OK && entry->base != nullptr)
+        where->address = entry->base + where->place.offset;
+    return status;
+}
+
+sennit_status copy(Rank &rank, op::Direction direction, const Where &where, std::uint64_t offset,
+                   void *local, std::size_t bytes) {
+    if (bytes == 0) return SENNIT_OK;
+    if (where.address == nullptr)
+        return op::transfer(rank, direction,
+                            sennit_gptr_add(where.place, static_cast<std::int64_t>(offset)), local,
+                            bytes, {op::Completion::Mode::blocking, nullptr});
+    if (direction == op::Direction::get) {
+        std::memcpy(local, where.address + offset, bytes);
+    } else {
+        std::memcpy(where.address + offset, local, bytes);
+    }
+    return SENNIT_OK;
+}
+
+}  // namespace sennit::coll

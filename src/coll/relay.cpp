@@ -1,0 +1,106 @@
+// Long reductions of private vectors among many members, through wide slots. If every member folded
+// every piece, n members would each read n pieces. Instead each folds its share of a piece, and
+// passes the result on in its next post, beside its own elements of the next piece:
+//
+//   post of round r:  own elements of piece r | result of the own share of piece r - 1
+//
+// so there is one round more than pieces, and a member touches each byte about three times however
+// many members there are. Every share is folded in the members' order, as everywhere.
+#include <algorithm>
+#include <cstring>
+
+#include "coll/state.hpp"
+
+namespace sennit::coll {
+namespace {
+
+struct Range {
+    std::size_t begin;
+    std::size_t bytes;
+};
+
+// The piece of a round, in bytes of the vector; empty in the round after the last piece.
+Range piece_of_round(const Operation &operation, std::uint64_t round) {
+    const std::size_t begin = round * operation.cut.piece_bytes;
+    if (begin >= operation.call.bytes) return {begin, 0};
+    return {begin, std::min(operation.cut.piece_bytes, operation.call.bytes - begin)};
+}
+
+// What `member` folds of the piece, counted from the piece's beginning. Whole lines, where the
+// piece is long enough.
+Range share_of(const Operation &operation, const team::Team &team, const Range &piece,
+               std::uint32_t member) {
+    const std::size_t unit = operation.call.element_bytes;
+    const std::size_t elements = piece.bytes / unit;
+    const std::size_t line = std::max<std::size_t>(64 / unit, 1);
+    const std::size_t each = (elements / team.size / line + 1) * line;
+    const std::size_t begin = std::min(elements, each * member);
+    const std::size_t end =
+        member + 1 == team.size ? elements : std::min(elements, each * (member + 1));
+    return {begin * unit, (end - begin) * unit};
+}
+
+// Where the result of the own share is made: in the destination, if there is one.
+std::byte *result_of(State &state, const Operation &operation, const Range &piece) {
+    const Call &call = operation.call;
+    if (call.kind == Kind::reduce && state.team->rank != call.root) return state.stages;
+    return call.destination.memory + piece.begin +
+           share_of(operation, *state.team, piece, state.team->rank).begin;
+}
+
+}  // namespace
+
+bool can_be_relayed(const State &state, const Call &call) {
+    return (call.kind == Kind::allreduce || call.kind == Kind::reduce) && state.size >= 3 &&
+           call.bytes >= kRelayFrom;
+}
+
+Cut relay_cut(const State &state, const Call &call) {
+    // A share is at most this much longer than its part of the piece.
+    const std::size_t slack = std::max<std::size_t>(64, call.element_bytes) * 2;
+    const std::size_t room = (kWideBytes - 2 * slack) / (state.size + 1) * state.size;
+    Cut cut;
+    cut.piece_bytes = room / call.element_bytes * call.element_bytes;
+    cut.piece_rounds = (call.bytes + cut.piece_bytes - 1) / cut.piece_bytes + 1;
+    return cut;
+}
+
+void relay_fill(State &state, Operation &operation) {
+    const team::Team &team = *state.team;
+    std::byte *payload = payload_of(state, operation, team.rank);
+    const Range piece = piece_of_round(operation, operation.round);
+    if (piece.bytes != 0)
+        std::memcpy(payload, block_for(operation.call, team, team.rank).memory + piece.begin,
+                    piece.bytes);
+    if (operation.round == 0) return;
+    const Range last = piece_of_round(operation, operation.round - 1);
+    const Range share = share_of(operation, team, last, team.rank);
+    std::memcpy(payload + operation.cut.piece_bytes, result_of(state, operation, last),
+                share.bytes);
+}
+
+void relay_take(State &state, Operation &operation, std::uint32_t member) {
+    const Call &call = operation.call;
+    const team::Team &team = *state.team;
+    const std::byte *payload = payload_of(state, operation, member);
+    const bool has_destination = call.kind == Kind::allreduce || team.rank == call.root;
+    if (operation.round != 0 && has_destination && member != team.rank) {
+        const Range last = piece_of_round(operation, operation.round - 1);
+        const Range share = share_of(operation, team, last, member);
+        std::memcpy(call.destination.memory + last.begin + share.begin,
+                    payload + operation.cut.piece_bytes, share.bytes);
+    }
+    const Range piece = piece_of_round(operation, operation.round);
+    const Range share = share_of(operation, team, piece, team.rank);
+    if (share.bytes == 0) return;
+    const std::byte *operand = payload + share.begin;
+    if (operation.first_operand == nullptr) {
+        operation.first_operand = operand;
+        return;
+    }
+    std::byte *result = result_of(state, operation, piece);
+    fold(call, operation.first_operand, operand, result, share.bytes);
+    operation.first_operand = result;
+}
+
+}  // namespace sennit::coll
