@@ -50,6 +50,9 @@ struct Membership {
     bool is_stuck = false;   // a call did not come back in time; nothing is tried after that
     bool exit_handler_is_set = false;
     bool rank_is_open = false;
+    // MPI_Finalize had left PMIx when this process joined again, as the others may not have done
+    // yet.
+    bool joined_again = false;
     pid_t pid = 0;  // a forked child has nothing to say to the launcher
     pmix_proc_t self{};
     int size = 0;
@@ -237,8 +240,16 @@ sennit_status get_value(const pmix_proc_t &from, const char *key, Deadline deadl
     if (!deadline.forever())
         info.value.data.integer = static_cast<int>(
             1 + std::min<std::int64_t>(deadline.left_ns() / 1'000'000'000, 1'000'000));
-    const pmix_status_t result = membership.pmix.get(&from, key, &info, 1, value);
-    if (result == PMIX_ERR_TIMEOUT) return fail_late("PMIx_Get");
+    pmix_status_t result = membership.pmix.get(&from, key, &info, 1, value);
+    // No fence has told that it is there.
+    timespec pause{0, 200'000};
+    while (membership.joined_again && result == PMIX_ERR_NOT_FOUND && !deadline.over()) {
+        (void)nanosleep(&pause, nullptr);
+        pause.tv_nsec = std::min(pause.tv_nsec * 2, 20'000'000L);
+        result = membership.pmix.get(&from, key, &info, 1, value);
+    }
+    if (result == PMIX_ERR_TIMEOUT || (membership.joined_again && result == PMIX_ERR_NOT_FOUND))
+        return fail_late("PMIx_Get");
     return result == PMIX_SUCCESS ? SENNIT_OK : fail_pmix(result, "PMIx_Get");
 }
 
@@ -311,7 +322,7 @@ int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes,
     char key[48];
     (void)std::snprintf(key, sizeof key, "sennit.%u", ++membership.generation);
     if (status == SENNIT_OK && bytes != 0) status = publish(key, mine, bytes);
-    if (status == SENNIT_OK) status = fence(bytes != 0, deadline);
+    if (status == SENNIT_OK && !membership.joined_again) status = fence(bytes != 0, deadline);
     auto *to = static_cast<unsigned char *>(all);
     const int self = static_cast<int>(membership.self.rank);
     for (int rank = 0; rank < membership.size && status == SENNIT_OK && bytes != 0; ++rank) {
@@ -324,8 +335,18 @@ int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes,
     return status;
 }
 
-int pmix_barrier(void *, std::int64_t timeout_ns) {
+int pmix_barrier(void *context, std::int64_t timeout_ns) {
     const int status = check_membership();
+    if (status == SENNIT_OK && membership.joined_again) {
+        // Whoever has everybody's word knows that all have come.
+        unsigned char mine = 1;
+        auto *all =
+            static_cast<unsigned char *>(std::malloc(static_cast<std::size_t>(membership.size)));
+        if (all == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a barrier");
+        const int met = pmix_allgather(context, &mine, all, sizeof mine, timeout_ns);
+        std::free(all);
+        return met;
+    }
     return status != SENNIT_OK ? status : fence(false, Deadline::after(timeout_ns));
 }
 
@@ -363,6 +384,7 @@ sennit_status join(Deadline deadline) {
             "PMIx_Init", deadline);
         if (status != SENNIT_OK) return status;
         membership.is_member = true;
+        membership.joined_again = mpi_presence().state == MpiState::kOver;
         membership.pid = getpid();
     }
     pmix_proc_t everyone = membership.self;
