@@ -14,8 +14,11 @@
  * later collective calls of the team. The blocking calls may be mixed with them.
  *
  * Buffers may be anywhere. Where a buffer lies in a segment of the team, of the world or of a
- * single rank's allocation, or where the ranks are threads, peers read it in place; others are
- * copied through memory that the ranks of a node share. NULL is legal where no byte is read or
+ * single rank's allocation, or where the ranks are threads, peers read a source and write a
+ * destination in place, and long private buffers the kernel copies for them; others are copied
+ * through memory that the ranks of a node share. So until the call has returned, a destination
+ * holds anything; and after an error on any rank peers may write there until they too have
+ * returned from the call. NULL is legal where no byte is read or
  * written. SENNIT_IN_PLACE says that the result replaces the input: each call tells where the input
  * lies then; for alltoall and reductions the same address twice says it too. Other overlaps of
  * source and destination are faults of the program.
@@ -120,7 +123,8 @@ sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_blocks *source,
 
 /* An operator of the program: result[i] = left[i] op right[i] for `count` elements. It must be
  * associative, need not be commutative, and must not call Sennit. `result` may be `left` or
- * `right`. The three are aligned for the elements if the program's own buffers are. */
+ * `right`. The three are aligned for the elements, up to
+ * 32 bytes, if the program's own buffers are. */
 typedef void (*sennit_combine)(const void *left, const void *right, void *result, size_t count,
                                void *context);
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/fail.hpp"
 #include "memory/segments.hpp"
 #include "op/resolve.hpp"
 #include "op/rma.hpp"
@@ -85,8 +86,12 @@ bool lend(State &state, Operation &operation, const Block &block, sennit_gptr *g
     if (folds(operation.call.kind) && state.reaches_data) return false;
     SegmentRecord *&record = operation.lent[operation.lent[0] == nullptr ? 0 : 1];
     const ColdLock lock(*state.rank);
-    if (memory::segment_register(*state.rank, block.memory, block.bytes, &record) != SENNIT_OK)
+    const sennit_error error = *thread_error();
+    if (memory::segment_register(*state.rank, block.memory, block.bytes, &record) != SENNIT_OK) {
+        // There is another way.
+        *thread_error() = error;
         return false;
+    }
     // relaxed: the rank's own record, under its cold mutex.
     const std::uint32_t id = record->id.load(std::memory_order_relaxed);
     *gptr = sennit_gptr{state.rank->world_rank, id, 0};
@@ -171,8 +176,10 @@ bool describe_buffers(State &state, Operation &operation, CollLetter *letter) {
         (!(state.reaches_data || state.kernel_copies) || state.team->size > kMostFolded))
         return false;
     if (all_of_one_process(state)) letter->flags |= kLetterAddresses;
-    if (!describe_source(state, operation, letter)) return false;
-    if (describe_destination(state, operation, letter)) letter->flags |= kLetterTakes;
+    const bool has_source = describe_source(state, operation, letter);
+    if (!has_source && is_read(call, *state.team, state.team->rank)) return false;
+    // The source of a reduction's root is read by others only if they divide the work.
+    if (has_source && describe_destination(state, operation, letter)) letter->flags |= kLetterTakes;
     return call.kind != Kind::allreduce || (letter->flags & kLetterTakes) != 0;
 }
 

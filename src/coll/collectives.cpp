@@ -174,6 +174,16 @@ class QueueTurn {
     State &state_;
 };
 
+// Elements in place that had to be copied were turned into a source.
+Call call_as_made(const Operation &operation) {
+    Call call = operation.call;
+    if (operation.copy != nullptr) {
+        call.source = {};
+        call.in_place = true;
+    }
+    return call;
+}
+
 void enqueue(State &state, Operation &operation) {
     (state.last != nullptr ? state.last->next : state.first) = &operation;
     state.last = &operation;
@@ -334,7 +344,8 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, const Deadline
     sennit_status status = take_state(rank, team, &state);
     if (status != SENNIT_OK) return status;
     Operation &operation = state->blocking;
-    if (state->unfinished && !is_same(operation.call, call)) return check_no_unfinished(rank, team);
+    if (state->unfinished && !is_same(call_as_made(operation), call))
+        return check_no_unfinished(rank, team);
     if (!state->unfinished) {
         const QueueTurn turn(*state);
         const ShortWay way = take_short_way(*state, call);

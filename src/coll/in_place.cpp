@@ -83,13 +83,13 @@ sennit_status copy_as_root(State &state, Operation &operation) {
     for (std::uint32_t place = 1; place < team.size; ++place) {
         const std::uint32_t member = (team.rank + place) % team.size;
         Buffers buffers{};
-        sennit_status status = buffers_of(state, operation, member, &buffers);
+        const sennit_status status = buffers_of(state, operation, member, &buffers);
         if (status != SENNIT_OK) return status;
         const Block block = gives ? block_for(call, team, member) : block_from(call, team, member);
-        status =
-            copy(*state.rank, gives ? Direction::put : Direction::get,
-                 gives ? buffers.destination : buffers.source, first, block.memory + first, part);
-        if (status != SENNIT_OK) return status;
+        // One member out of reach does not keep the others from their parts.
+        note(operation,
+             copy(*state.rank, gives ? Direction::put : Direction::get,
+                  gives ? buffers.destination : buffers.source, first, block.memory + first, part));
     }
     return SENNIT_OK;
 }
@@ -248,7 +248,12 @@ bool has_wide_slots(State &state) {
     const ColdLock lock(*state.rank);
     SegmentRecord *record = nullptr;
     const memory::SegmentWish wish{SegmentKind::local, 0, kSlots * kWideBytes, 4096, 0};
-    if (memory::segment_create(*state.rank, wish, &record) != SENNIT_OK) return false;
+    const sennit_error error = *thread_error();
+    if (memory::segment_create(*state.rank, wish, &record) != SENNIT_OK) {
+        // There is another way.
+        *thread_error() = error;
+        return false;
+    }
     // relaxed: the rank's own record, under its cold mutex.
     state.wide_segment = record->id.load(std::memory_order_relaxed);
     state.wide[state.team->rank] = reinterpret_cast<std::byte *>(record->owner_address);
@@ -302,7 +307,7 @@ void write_letter(State &state, Operation &operation) {
     letter.most_bytes = most_bytes(call, *state.team);
     if (describe_buffers(state, operation, &letter)) letter.flags |= kLetterInPlaceOk;
     if (state.rank->spins == 0) letter.flags |= kLetterShares;
-    if (has_wide_slots(state)) {
+    if (has_wide_slots(state) && (!can_be_relayed(state, call) || stages_of(state) != nullptr)) {
         letter.flags |= kLetterWide;
         letter.wide_segment = state.wide_segment;
     }

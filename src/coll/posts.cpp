@@ -83,8 +83,12 @@ bool fetch_number(State &state, std::uint32_t member, std::uint64_t number) {
     return done != 0 && note_number(state, member, word.load(std::memory_order_acquire), number);
 }
 
-// The header of the member's post, in whichever slot it is. Null: the member has come that far
-// without a post that is read, or a get failed and *status says how.
+// After so many looks into a slot whether its owner has gone another way.
+constexpr unsigned kPolls = 1024;
+constexpr unsigned kFewPolls = 8;  // where ranks share processors, and a look may follow a sleep
+
+}  // namespace
+
 const SlotHeader *header_of(State &state, std::uint32_t member, const Place &place,
                             sennit_status *status) {
     *status = SENNIT_OK;
@@ -102,11 +106,6 @@ const SlotHeader *header_of(State &state, std::uint32_t member, const Place &pla
     return nullptr;
 }
 
-// After so many looks into a slot whether its owner has gone another way.
-constexpr unsigned kPolls = 1024;
-
-}  // namespace
-
 bool has_posted(State &state, std::uint32_t member, const Place &place) {
     if (state.seen[member] >= place.number) return true;
     if (member == state.team->rank) return state.number >= place.number;
@@ -114,8 +113,13 @@ bool has_posted(State &state, std::uint32_t member, const Place &place) {
     const SlotHeader &header = header_at(*state.areas[member], place);
     // SYNC coll-post: pairs with the release in post(); the payload comes before the number.
     const std::uint64_t found = header.number.load(std::memory_order_acquire);
-    if (found >= place.number) return note_number(state, member, found, place.number);
-    return ++state.polls % kPolls == 0 && has_come(state, member, place.number);
+    if (found >= place.number) {
+        if (note_number(state, member, found, place.number)) return true;
+        if (state.broken != SENNIT_OK) return false;
+        // An earlier team of the slot was given up, which says nothing of this one.
+    }
+    const unsigned polls = state.rank->spins == 0 ? kFewPolls : kPolls;
+    return ++state.polls % polls == 0 && has_come(state, member, place.number);
 }
 
 bool has_come(State &state, std::uint32_t member, std::uint64_t number) {
@@ -168,7 +172,7 @@ void post(State &state, const Call &call, const Post &what) {
         header.call = signature_of(call);
         header.bytes = common_bytes(call);
         header.rounds = what.rounds;
-        header.status = SENNIT_OK;
+        header.status = static_cast<std::uint32_t>(what.status);
         needed_for(state, what.place) = number + 1;
         // SYNC coll-post: pairs with the acquire in has_posted(); the payload comes before.
         header.number.store(number, std::memory_order_release);
@@ -201,6 +205,26 @@ sennit_status fetch(State &state, const Operation &operation, std::uint32_t memb
     return SENNIT_OK;
 }
 
+namespace {
+
+// The words of the header were not those of the post: its owner gave up meanwhile.
+bool has_been_given_up(State &state, std::uint32_t member, const SlotHeader &header,
+                       std::uint64_t number) {
+    if (state.areas[member] == nullptr) return false;
+    order_loads();
+    // The reason is on its way while the number is 0, unless its owner has died just then.
+    for (unsigned i = 0; i < kPolls; ++i) {
+        // SYNC coll-post: pairs with the release in give_up(); the reason comes before.
+        const std::uint64_t found = header.number.load(std::memory_order_acquire);
+        if (found == number) return false;
+        if (found == kGaveUp) return gave_up(state, member, header);
+        cpu_pause();
+    }
+    return false;
+}
+
+}  // namespace
+
 bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds) {
     sennit_status status = SENNIT_OK;
     const SlotHeader *found = header_of(state, member, place_of(operation), &status);
@@ -217,6 +241,7 @@ bool verify(State &state, Operation &operation, std::uint32_t member, std::uint3
     }
     const SlotHeader &header = *found;
     if (header.call == signature_of(call) && header.bytes == common_bytes(call)) return true;
+    if (has_been_given_up(state, member, header, operation.number)) return false;
     const int peer = world_rank_of(state, member);
     const auto theirs = static_cast<Kind>(header.call & 0xff);
     note(operation,
@@ -234,6 +259,9 @@ void give_up(State &state, sennit_status status) {
     if (state.own == nullptr) return;
     for (std::uint64_t i = 0; i < kSlots + kSmallSlots; ++i) {
         SlotHeader &header = header_at(*state.own, {i, i >= kSlots});
+        // relaxed: the fence orders it before the words that are no post's any more.
+        header.number.store(0, std::memory_order_relaxed);
+        order_stores();
         header.bytes = state.handle;
         header.status = static_cast<std::uint32_t>(status);
         header.rounds = static_cast<std::uint32_t>(thread_error()->peer + 1);
@@ -255,8 +283,12 @@ int find_lost_member(Rank &rank, const void *context) {
         // The order counts: a rank posts first and goes then.
         if (peer_gone(rank, peer) == Gone::no) continue;
         if (state.areas[member] == nullptr) return peer;
-        // SYNC coll-post: pairs with the release in post().
-        if (state.areas[member]->latest.epoch.load(std::memory_order_acquire) < number) return peer;
+        const Area &area = *state.areas[member];
+        // SYNC coll-post: pairs with the releases in post() and give_up().
+        const std::uint64_t found = area.latest.epoch.load(std::memory_order_acquire);
+        const bool is_of_earlier_team =
+            found == kGaveUp && area.slots[0].header.bytes != state.handle;
+        if (found < number || is_of_earlier_team) return peer;
     }
     return -1;
 }

@@ -16,7 +16,7 @@ void count_move(State &state) {
 }
 
 void post_next(State &state, Operation &operation, std::uint32_t rounds, bool is_read) {
-    post(state, operation.call, {place_of(operation), rounds, is_read});
+    post(state, operation.call, {place_of(operation), rounds, is_read, operation.status});
     operation.member = 0;
 }
 
@@ -54,9 +54,9 @@ Went begin(State &state, Operation &operation) {
     return Went::on;
 }
 
-// How much of all blocks should go through a slot at a time. Pieces of a broadcast that stay in the
-// first cache of sender and receiver are the fastest. Otherwise each round costs more than the
-// second cache does, and the more so where ranks share processors and a round costs them turns.
+// How much of all blocks should go through a slot at a time. Pieces that everybody gets and that
+// stay in the first caches are the fastest. Otherwise each round costs more than the second cache
+// does, and the more so where ranks share processors and a round costs them turns.
 std::size_t wanted_payload(const Operation &operation) {
     const Kind kind = operation.call.kind;
     const bool is_wide = operation.shares_processors || folds(kind) || has_own_blocks(kind);
@@ -77,7 +77,6 @@ sennit_status decide(State &state, Operation &operation) {
     if (!operation.wide) payload = kPayloadBytes;
     operation.cut = cut_of(operation.call, *state.team, operation.most_bytes, payload);
     if (operation.wide && can_be_relayed(state, operation.call)) {
-        if (stages_of(state) == nullptr) return SENNIT_ERR_NOMEM;
         operation.relayed = true;
         operation.cut = relay_cut(state, operation.call);
     }
@@ -170,15 +169,13 @@ Went take_posts(State &state, Operation &operation) {
 }
 
 Went use_in_place(State &state, Operation &operation) {
-    const sennit_status status = work_in_place(state, operation);
-    if (status != SENNIT_OK && folds(operation.call.kind)) {
-        // Other ranks lack what this one should have computed.
-        end_all(state, status);
-        return Went::over;
-    }
-    note(operation, status);
+    note(operation, work_in_place(state, operation));
     operation.step = Step::last_room;
-    return Went::on;
+    // A peer that gave up has taken back what it lent, which says less than why it gave up.
+    const bool has_failed = operation.status != SENNIT_OK;
+    for (std::uint32_t member = 0; has_failed && member < state.size; ++member)
+        (void)has_come(state, member, operation.number + 1);
+    return state.broken == SENNIT_OK ? Went::on : Went::over;
 }
 
 Went post_last(State &state, Operation &operation) {
@@ -189,9 +186,25 @@ Went post_last(State &state, Operation &operation) {
     return Went::on;
 }
 
+// Where the work was divided this rank lacks what another one could not do.
+void note_part_of(State &state, Operation &operation, std::uint32_t member) {
+    sennit_status status = SENNIT_OK;
+    const SlotHeader *header = header_of(state, member, place_of(operation), &status);
+    if (header != nullptr) status = static_cast<sennit_status>(header->status);
+    if (status == SENNIT_OK || operation.status != SENNIT_OK || header == nullptr)
+        return note(operation, status);
+    const int peer = state.team->world_ranks[member];
+    note(operation, fail_peer(status, peer, "", "rank %d could not do its part of a %s", peer,
+                              name_of(operation.call.kind)));
+}
+
 Went wait_for_last(State &state, Operation &operation) {
-    for (; operation.member < state.team->size; ++operation.member)
+    for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
+        if (operation.divided && operation.member != state.team->rank)
+            note_part_of(state, operation, operation.member);
+        if (state.broken != SENNIT_OK) return Went::over;
+    }
     finish(state, operation, operation.status);
     return Went::over;
 }

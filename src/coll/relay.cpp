@@ -52,7 +52,7 @@ std::byte *result_of(State &state, const Operation &operation, const Range &piec
 
 bool can_be_relayed(const State &state, const Call &call) {
     return (call.kind == Kind::allreduce || call.kind == Kind::reduce) && state.size >= 3 &&
-           call.bytes >= kRelayFrom;
+           call.bytes >= state.rank->collectives->choices.relay_from;
 }
 
 Cut relay_cut(const State &state, const Call &call) {

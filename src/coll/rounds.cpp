@@ -123,7 +123,8 @@ Cut cut_of(const Call &call, const team::Team &team, std::size_t most, std::size
         cut.group = std::min<std::uint32_t>(team.size, static_cast<std::uint32_t>(payload / unit));
         cut.groups = (team.size + cut.group - 1) / cut.group;
         room = payload / cut.group;
-        if (room > kPieceAlignment) room = room / kPieceAlignment * kPieceAlignment;
+        const std::size_t whole_lines = room / kPieceAlignment * kPieceAlignment;
+        if (whole_lines >= call.element_bytes) room = whole_lines;
     }
     cut.piece_bytes = room / call.element_bytes * call.element_bytes;
     // Small blocks lie close together, to travel on few lines.

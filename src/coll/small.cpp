@@ -114,7 +114,8 @@ ShortWay take_short_way(State &state, const Call &call) {
     const Wanted wanted{place.number, signature_of(call), common_bytes(call)};
     std::uint32_t next = 0;
     bool is_there = has_all_posts(state, call, wanted, &next);
-    for (unsigned i = 0; !is_there && i < state.rank->spins; ++i) {
+    // A part of the polls of a wait, which begins anew afterwards.
+    for (unsigned i = 0; !is_there && i < state.rank->spins / 8; ++i) {
         cpu_pause();
         is_there = has_all_posts(state, call, wanted, &next);
     }

@@ -23,7 +23,7 @@ enum class Step : std::uint8_t {
     letters,      // wait for everyone's
     room,         // wait for the slot, then fill and post it
     posts,        // wait for those who are read, and take what they posted
-    in_place,     // read peers' buffers where they are
+    in_place,     // read and write peers' buffers where they are
     last_room,    // then tell that this rank is done with them
     last_posts,   // wait until all are
     over,
@@ -130,7 +130,8 @@ bool has_room(State &state, const Place &place);
 struct Post {
     Place place;
     std::uint32_t rounds;
-    bool is_read;  // by others, so that the slot has to last
+    bool is_read;                      // by others, so that the slot has to last
+    sennit_status status = SENNIT_OK;  // of what this rank has done of the call so far
 };
 void post(State &state, const Call &call, const Post &what);
 // The payload of the member's present post, or null where load and store do not reach.
@@ -145,6 +146,10 @@ sennit_status fetch(State &state, const Operation &operation, std::uint32_t memb
 inline Place place_of(const Operation &operation) {
     return {operation.number, operation.is_small};
 }
+// The header of the member's post, in whichever slot it is. Null: the member has come that far
+// without a post that is read, or a get failed and *status says how.
+const SlotHeader *header_of(State &state, std::uint32_t member, const Place &place,
+                            sennit_status *status);
 // Notes a call that differs. False: the ranks can not go on together.
 bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds);
 // Ends the team's collective calls with this status on all members.
@@ -184,8 +189,6 @@ ShortWay take_short_way(State &state, const Call &call);
 
 // ---- relay.cpp
 
-// From how many bytes on it is worth its round more.
-inline constexpr std::size_t kRelayFrom = 32768;
 bool can_be_relayed(const State &state, const Call &call);
 Cut relay_cut(const State &state, const Call &call);
 void relay_fill(State &state, Operation &operation);

@@ -117,6 +117,16 @@ sennit_status patiently(Call call) {
     }
 }
 
+// Each byte of an element is a number of its own; the context has the bytes of an element.
+void add_bytes(const void *left, const void *right, void *result, std::size_t count,
+               void *context) {
+    const std::size_t bytes = count * *static_cast<std::size_t *>(context);
+    for (std::size_t i = 0; i < bytes; ++i)
+        static_cast<std::uint8_t *>(result)[i] =
+            static_cast<std::uint8_t>(static_cast<const std::uint8_t *>(left)[i] +
+                                      static_cast<const std::uint8_t *>(right)[i]);
+}
+
 }  // namespace
 
 // Broken by an algorithm, a size or a kind of buffer that combines in another order.
@@ -170,6 +180,34 @@ RANK_TEST(collective, operators_of_the_program_are_applied_in_the_order_of_the_r
             it.equal(all[i].b, wanted.b);
         }
     }
+}
+
+// Broken by pieces that do not hold a whole element, or elements in place that are sent after they
+// were replaced; and by a call that is not known again when it was made with such elements.
+RANK_TEST(collective, elements_of_every_size_are_whole, kAnything) {
+    std::vector<std::size_t> sizes = {1, 7, 64, 1000, 3136, 3140, 3184, 3185, 4095, 4096};
+    for (int i = 0; i < (it.quick ? 5 : 40); ++i)
+        sizes.push_back(it.common.below(4096) + 1);
+    const auto ranks = static_cast<std::size_t>(it.size);
+    const auto all = static_cast<std::uint8_t>(it.size * (it.size + 1) / 2);
+    for (const std::size_t size : sizes)
+        for (const std::size_t count : {std::size_t{1}, std::size_t{3}}) {
+            std::size_t unit = size;
+            const sennit_reduction sum = sennit_reduction_by(count, size, add_bytes, &unit);
+            const auto mine = static_cast<std::uint8_t>(it.rank + 1);
+            std::vector<std::uint8_t> elements(size * count * ranks, mine);
+            it.ok(patiently([&] {
+                return sennit_reduce_scatter_block(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE,
+                                                   elements.data(), sum, 20'000);
+            }));
+            std::vector<std::uint8_t> result(size * count, mine);
+            it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, result.data(), sum,
+                                   SENNIT_FOREVER));
+            for (std::size_t i = 0; i < size * count; ++i) {
+                it.equal(elements[i], all);
+                it.equal(result[i], all);
+            }
+        }
 }
 
 // Broken by a call that begins anew, or loses its place, when its time is over.

@@ -408,6 +408,66 @@ void one_rank_has_a_limit(int resource, rlim_t limit, std::size_t bytes) {
     expect(sennit_finalize(), SENNIT_OK, "finalize");
 }
 
+// A rank that can not attach its peers' buffers: a call whose work is divided fails on all, since
+// the others lack its part, and the team's next calls are right.
+void one_rank_can_not_attach() {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    const std::size_t bytes = 16 * kMebi;
+    const auto size = static_cast<std::size_t>(sennit_size());
+    sennit_gptr whole{};
+    sennit_gptr part{};
+    expect(sennit_alloc_local(bytes * size, 0, 0, &whole), SENNIT_OK, "alloc_local");
+    expect(sennit_alloc_local(bytes, 0, 0, &part), SENNIT_OK, "alloc_local");
+    void *all = sennit_ptr(whole);
+    void *one = sennit_ptr(part);
+    expect_healthy();
+    const bool mine = sennit_rank() == sennit_size() - 1;
+    const rlim_t before =
+        mine ? soft_limit(RLIMIT_AS, address_space_in_use() + 4 * kMebi) : rlim_t{0};
+    const sennit_team world = SENNIT_TEAM_WORLD;
+    const auto sum = sennit_reduction_of(bytes / 8, SENNIT_DOUBLE, SENNIT_SUM);
+    expect(sennit_broadcast(world, 0, one, bytes, SENNIT_FOREVER), SENNIT_ERR_NOMEM, "broadcast");
+    expect(sennit_scatter(world, 0, all, one, bytes, SENNIT_FOREVER), SENNIT_ERR_NOMEM, "scatter");
+    expect(sennit_gather(world, 0, one, all, bytes, SENNIT_FOREVER), SENNIT_ERR_NOMEM, "gather");
+    expect(sennit_reduce(world, 0, one, all, sum, SENNIT_FOREVER), SENNIT_ERR_NOMEM, "reduce");
+    expect(sennit_allreduce(world, one, all, sum, SENNIT_FOREVER), SENNIT_ERR_NOMEM, "allreduce");
+    if (mine) (void)soft_limit(RLIMIT_AS, before);
+    expect(sennit_allreduce(world, one, all, sum, SENNIT_FOREVER), SENNIT_OK,
+           "allreduce without the limit");
+    expect(sennit_free(whole), SENNIT_OK, "free");
+    expect(sennit_free(part), SENNIT_OK, "free");
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+}
+
+// The slot of a team whose collective calls were given up, and of another one after it, in which a
+// rank dies: what the first has left there does not hide the death.
+void death_in_a_team_after_one_that_was_given_up() {
+    const Scene scene = open_scene();
+    std::vector<char> data(kMebi);
+    sennit_team team;
+    expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_OK, "split");
+    const std::size_t bytes = sennit_rank() == 0 ? 20000 : kMebi;
+    // The root may have sent all before it learns that the others want more.
+    sennit_status status = SENNIT_OK;
+    for (int round = 0; round < 20 && status == SENNIT_OK; ++round)
+        status = sennit_broadcast(team, 0, data.data(), bytes, SENNIT_FOREVER);
+    require(status != SENNIT_OK, "a broadcast of two sizes fails");
+    expect(sennit_team_destroy(team), SENNIT_OK, "destroy");
+    expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_OK, "split");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    const double mine = 1;
+    double sum = 0;
+    expect_lost(scene,
+                sennit_allreduce(team, &mine, &sum,
+                                 sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_SUM), SENNIT_FOREVER),
+                "sennit_allreduce");
+    leave(scene);
+}
+
 // Nearly no descriptors on one rank: start fails everywhere and soon; later it works.
 void one_rank_has_few_descriptors() {
     const int victim = 1;
@@ -482,6 +542,8 @@ void run(const std::string &what) {
     if (what == "late_for_an_allocation") return a_rank_is_late_for_an_allocation();
     if (what == "late_for_a_team") return a_rank_is_late_for_a_team();
     if (what == "address_space") return one_rank_has_a_limit(RLIMIT_AS, 64 * kMebi, 512 * kMebi);
+    if (what == "address_space_in_collective") return one_rank_can_not_attach();
+    if (what == "death_after_giving_up") return death_in_a_team_after_one_that_was_given_up();
     if (what == "file_size") return one_rank_has_a_limit(RLIMIT_FSIZE, 16 * kMebi, 64 * kMebi);
     if (what == "descriptors") return one_rank_has_few_descriptors();
     if (what == "segments") return the_table_of_segments_is_full();

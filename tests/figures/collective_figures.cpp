@@ -20,9 +20,9 @@ using sennit::coll::Choices;
 constexpr double kBatchSeconds = 0.0003;
 int rounds = 41;
 
-enum class By { slots, letters, kernel };
-constexpr By kWays[] = {By::slots, By::letters, By::kernel};
-constexpr const char *kWayNames[] = {"slots", "letters", "kernel"};
+enum class By { slots, letters, kernel, relay };
+constexpr By kWays[] = {By::slots, By::letters, By::kernel, By::relay};
+constexpr const char *kWayNames[] = {"slots", "letters", "kernel", "relay"};
 
 void must(sennit_status status) {
     if (status == SENNIT_OK) return;
@@ -90,6 +90,7 @@ void choose(By way) {
     choices.broadcast_by_kernel_from = kernel;
     choices.copy_by_kernel_from = kernel;
     choices.fold_by_kernel_from = kernel;
+    choices.relay_from = way == By::relay ? 1 : SIZE_MAX;
 }
 
 void print(Kind kind, std::size_t bytes, const Buffers &buffers, By way,
@@ -110,7 +111,7 @@ void measure(Kind kind, const Buffers (&buffers)[2], std::size_t bytes) {
     double guess = batch(kind, buffers[0], bytes, 20);
     must(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &guess, sizeof guess, SENNIT_FOREVER));
     const int calls = std::clamp(static_cast<int>(kBatchSeconds / guess), 2, 1000);
-    std::vector<double> seconds[2][3];
+    std::vector<double> seconds[2][4];
     for (int round = 0; round < rounds; ++round)
         for (int buffer = 0; buffer < 2; ++buffer)
             for (const By way : kWays) {
