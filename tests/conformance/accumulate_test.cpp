@@ -3,8 +3,7 @@
 // Memory is cut into regions of 64 bytes. In each phase a region belongs to one rank, which may do
 // anything there and whose results are known exactly; or it is everybody's, with one type and one
 // operator whose order does not matter, and the oracle knows the end. All ranks draw the same
-// program and keep the same model. Steps are counted over all ranks, so that `--steps K` runs the
-// first K of the same program (shrink.py finds the least K that fails).
+// program and keep the same model. A failure can be shrunk (shrink.py).
 #include "harness.hpp"
 
 #include <algorithm>
@@ -125,6 +124,16 @@ struct Step {
     sennit_request request = SENNIT_REQUEST_NULL;
 };
 
+std::string describe(const Step &step) {
+    static const char *const kForms[] = {"accumulate", "accumulate_nb", "accumulate_nbi",
+                                         "get_accumulate", "get_accumulate_nbi"};
+    return "step " + std::to_string(step.number) + ": " + kForms[static_cast<int>(step.form)] +
+           ", operator " + std::to_string(static_cast<int>(step.op)) + " on type " +
+           std::to_string(static_cast<int>(step.type->type)) + ", " + std::to_string(step.count) +
+           " elements at offset " + std::to_string(step.offset) + " of rank " +
+           std::to_string(step.owner);
+}
+
 class Program {
   public:
     explicit Program(Ranks &it)
@@ -134,7 +143,7 @@ class Program {
                   std::vector<std::uint8_t>(kRegions * kRegionBytes)) {}
 
     void run(int phases) {
-        for (int phase = 0; phase < phases && steps_ < it_.most_steps; ++phase) {
+        for (int phase = 0; phase < phases && steps_ < it_.chosen.most_steps; ++phase) {
             it_.at("a phase");
             draw_uses();
             start_floats_well();
@@ -263,23 +272,19 @@ void Program::finish(Step &step) {
     if (step.form == Form::implicit || step.form == Form::fetching_implicit)
         it_.ok(sennit_flush(step.owner, SENNIT_FOREVER));
     if (!fetched || !step.exact || step.result == step.expected) return;
-    it_.fail(Ranks::Where::current(),
-             "step " + std::to_string(step.number) + ": operator " +
-                 std::to_string(static_cast<int>(step.op)) + " on type " +
-                 std::to_string(static_cast<int>(step.type->type)) + ", " +
-                 std::to_string(step.count) + " elements at offset " + std::to_string(step.offset) +
-                 " of rank " + std::to_string(step.owner) + " returned other old elements");
+    it_.fail(Ranks::Where::current(), describe(step) + ": returned other old elements");
 }
 
 void Program::run_steps() {
     std::vector<Step> mine;
     for (int user = 0; user < it_.size; ++user) {
         const std::uint64_t count = random().below(24);
-        for (std::uint64_t i = 0; i < count && steps_ < it_.most_steps; ++i) {
+        for (std::uint64_t i = 0; i < count && steps_ < it_.chosen.most_steps; ++i) {
             bool some = false;
             Step step = draw_step(user, &some);
             if (!some) continue;
             step.number = ++steps_;
+            if (!it_.chosen.has(step.number)) continue;
             std::uint8_t *model =
                 memory_[static_cast<std::size_t>(step.owner)].data() + step.offset;
             step.expected.assign(model, model + step.source.size());
@@ -290,6 +295,8 @@ void Program::run_steps() {
     // Steps of one rank in a region of its own are done in order; in shared ones several at a time.
     std::vector<Step *> open;
     for (Step &step : mine) {
+        it_.begin_step(step.number);
+        it_.show(describe(step));
         start(step);
         open.push_back(&step);
         if (!step.exact && !it_.own.one_in(4)) continue;
@@ -324,11 +331,7 @@ void Program::compare() {
 // Broken by an operator that is wrong for a type, a container that touches its neighbours, a piece
 // that is lost, cut at the wrong place or carried out twice.
 RANK_TEST(atomic, accumulates_do_what_the_sequential_oracle_says, kAtomics) {
-    const int programs = it.quick ? 2 : 12;
-    for (int i = 0; i < programs; ++i) {
-        Program program(it);
-        program.run(it.quick ? 6 : 20);
-    }
+    it.programs(it.quick ? 2 : 12, [&] { Program(it).run(it.quick ? 6 : 20); });
 }
 
 // Broken by elements that are changed in a step which is not atomic: neighbours of all sizes are

@@ -67,10 +67,6 @@ auto with_type(sennit_type type, Body body) {
     }
 }
 
-bool reduces(CollKind kind) {
-    return kind >= CollKind::reduce;
-}
-
 // What `rank` gives: `bytes` of a pattern, or elements that are small, so that no sum of signed
 // integers overflows, and fractions of floats, so that the order of a sum shows.
 Bytes input_of(const CollStep &step, int rank, std::size_t bytes) {
@@ -289,6 +285,10 @@ std::size_t element_bytes(sennit_type type) {
     return with_type(type, [](auto zero) { return sizeof zero; });
 }
 
+bool reduces(CollKind kind) {
+    return kind >= CollKind::reduce;
+}
+
 const char *name_of(CollKind kind) {
     static const char *const names[] = {"barrier",        "broadcast",
                                         "scatter",        "gather",
@@ -361,14 +361,13 @@ namespace {
 
 // A call that has two forms.
 template <class Blocking, class Later, class... Arguments>
-sennit_status either(Blocking blocking, Later later, sennit_request *request,
-                     Arguments... arguments) {
-    return request == nullptr ? blocking(arguments..., SENNIT_FOREVER)
-                              : later(arguments..., request);
+sennit_status either(Blocking blocking, Later later, const Form &form, Arguments... arguments) {
+    return form.request == nullptr ? blocking(arguments..., form.timeout_ns)
+                                   : later(arguments..., form.request);
 }
 
 sennit_status call_sized(const CollStep &step, const Members &members, const CollBuffers &buffers,
-                         void *source, void *destination, sennit_request *request) {
+                         void *source, void *destination, const Form &form) {
     const std::size_t *from_offsets =
         buffers.source_offsets.empty() ? nullptr : buffers.source_offsets.data();
     const std::size_t *to_offsets =
@@ -378,41 +377,41 @@ sennit_status call_sized(const CollStep &step, const Members &members, const Col
     const std::size_t own = step.sizes[static_cast<std::size_t>(members.rank)];
     switch (step.kind) {
         case CollKind::scatterv:
-            return either(sennit_scatterv, sennit_scatterv_nb, request, members.team, step.root,
-                          &from, destination, own);
+            return either(sennit_scatterv, sennit_scatterv_nb, form, members.team, step.root, &from,
+                          destination, own);
         case CollKind::gatherv:
-            return either(sennit_gatherv, sennit_gatherv_nb, request, members.team, step.root,
-                          source, own, &to);
-        case CollKind::allgatherv:
-            return either(sennit_allgatherv, sennit_allgatherv_nb, request, members.team, source,
+            return either(sennit_gatherv, sennit_gatherv_nb, form, members.team, step.root, source,
                           own, &to);
+        case CollKind::allgatherv:
+            return either(sennit_allgatherv, sennit_allgatherv_nb, form, members.team, source, own,
+                          &to);
         default:
-            return either(sennit_alltoallv, sennit_alltoallv_nb, request, members.team, &from, &to);
+            return either(sennit_alltoallv, sennit_alltoallv_nb, form, members.team, &from, &to);
     }
 }
 
 sennit_status call_reduction(const CollStep &step, const Members &members,
                              const CollBuffers &buffers, void *source, void *destination,
-                             sennit_request *request) {
+                             const Form &form) {
     const sennit_reduction what = sennit_reduction_of(step.count, step.type, step.op);
     switch (step.kind) {
         case CollKind::reduce:
-            return either(sennit_reduce, sennit_reduce_nb, request, members.team, step.root, source,
+            return either(sennit_reduce, sennit_reduce_nb, form, members.team, step.root, source,
                           destination, what);
         case CollKind::allreduce:
-            return either(sennit_allreduce, sennit_allreduce_nb, request, members.team, source,
+            return either(sennit_allreduce, sennit_allreduce_nb, form, members.team, source,
                           destination, what);
         case CollKind::reduce_scatter:
-            return either(sennit_reduce_scatter, sennit_reduce_scatter_nb, request, members.team,
+            return either(sennit_reduce_scatter, sennit_reduce_scatter_nb, form, members.team,
                           source, destination, buffers.counts.data(), what);
         case CollKind::reduce_scatter_block:
-            return either(sennit_reduce_scatter_block, sennit_reduce_scatter_block_nb, request,
+            return either(sennit_reduce_scatter_block, sennit_reduce_scatter_block_nb, form,
                           members.team, source, destination, what);
         case CollKind::scan:
-            return either(sennit_scan, sennit_scan_nb, request, members.team, source, destination,
+            return either(sennit_scan, sennit_scan_nb, form, members.team, source, destination,
                           what);
         default:
-            return either(sennit_scan_exclusive, sennit_scan_exclusive_nb, request, members.team,
+            return either(sennit_scan_exclusive, sennit_scan_exclusive_nb, form, members.team,
                           source, destination, what);
     }
 }
@@ -420,7 +419,7 @@ sennit_status call_reduction(const CollStep &step, const Members &members,
 }  // namespace
 
 sennit_status call(const CollStep &step, const Members &members, const CollBuffers &buffers,
-                   void *source, void *destination, sennit_request *request) {
+                   void *source, void *destination, const Form &form) {
     if (step.in_place && (works_in_place(step, members) || step.kind == CollKind::alltoall)) {
         if (step.kind == CollKind::scatter || step.kind == CollKind::scatterv) {
             destination = SENNIT_IN_PLACE;
@@ -431,163 +430,28 @@ sennit_status call(const CollStep &step, const Members &members, const CollBuffe
     const sennit_team team = members.team;
     switch (step.kind) {
         case CollKind::barrier:
-            return either(sennit_barrier, sennit_barrier_nb, request, team);
+            return either(sennit_barrier, sennit_barrier_nb, form, team);
         case CollKind::broadcast:
-            return either(sennit_broadcast, sennit_broadcast_nb, request, team, step.root,
-                          destination, step.count);
+            return either(sennit_broadcast, sennit_broadcast_nb, form, team, step.root, destination,
+                          step.count);
         case CollKind::scatter:
-            return either(sennit_scatter, sennit_scatter_nb, request, team, step.root, source,
+            return either(sennit_scatter, sennit_scatter_nb, form, team, step.root, source,
                           destination, step.count);
         case CollKind::gather:
-            return either(sennit_gather, sennit_gather_nb, request, team, step.root, source,
+            return either(sennit_gather, sennit_gather_nb, form, team, step.root, source,
                           destination, step.count);
         case CollKind::allgather:
-            return either(sennit_allgather, sennit_allgather_nb, request, team, source, destination,
+            return either(sennit_allgather, sennit_allgather_nb, form, team, source, destination,
                           step.count);
         case CollKind::alltoall:
-            return either(sennit_alltoall, sennit_alltoall_nb, request, team, source, destination,
+            return either(sennit_alltoall, sennit_alltoall_nb, form, team, source, destination,
                           step.count);
         default:
             break;
     }
     if (step.kind < CollKind::reduce)
-        return call_sized(step, members, buffers, source, destination, request);
-    return call_reduction(step, members, buffers, source, destination, request);
-}
-
-namespace {
-
-// One call under way.
-struct Flight {
-    CollStep step;
-    CollBuffers buffers;
-    Bytes source, destination;   // private memory
-    std::uint8_t *at = nullptr;  // where the destination lies
-    sennit_request request = SENNIT_REQUEST_NULL;
-};
-
-// A long double of 16 bytes has 10 that count.
-bool is_padding(const CollStep &step, std::size_t byte) {
-    return reduces(step.kind) && step.type == SENNIT_LONG_DOUBLE && sizeof(long double) == 16 &&
-           byte % 16 >= 10;
-}
-
-class Program {
-  public:
-    Program(Ranks &it, const Members &members, std::size_t most_bytes)
-        : it_(it),
-          members_(members),
-          most_bytes_(most_bytes),
-          arena_(it.allocate(kArenaBytes)),
-          memory_(static_cast<std::uint8_t *>(sennit_ptr(arena_))),
-          // The team's members draw alike, whatever other ranks do.
-          draw_(it.common.next()) {}
-
-    void run(int steps) {
-        for (int i = 0; i < steps && number_ < it_.most_steps; ++i) {
-            CollStep step = draw_step(draw_, members_, most_bytes_);
-            step.number = ++number_;
-            // Barriers with and without a request do not meet.
-            const bool later = step.kind == CollKind::barrier ? draw_.one_in(2) : it_.own.one_in(2);
-            one(std::move(step), later);
-            if (flights_.size() > 6 || it_.own.one_in(4)) complete_some();
-        }
-        while (!flights_.empty())
-            finish(it_.own.below(flights_.size()));
-    }
-    void close() { it_.free(arena_); }
-
-  private:
-    static constexpr std::size_t kArenaBytes = 4 << 20;
-
-    // Memory for a buffer with these contents: private, or in the segment.
-    std::uint8_t *take(CollMemory kind, const Bytes &contents, Bytes *own) {
-        const bool fits = memory_ != nullptr && used_ + contents.size() + 64 <= kArenaBytes;
-        const bool in_segment =
-            kind == CollMemory::mixed ? it_.own.one_in(2) : kind == CollMemory::segment;
-        if (fits && in_segment) {
-            std::uint8_t *place = memory_ + used_ + it_.own.below(8) * 8;
-            used_ += contents.size() + 64;
-            std::copy(contents.begin(), contents.end(), place);
-            return place;
-        }
-        *own = contents;
-        return own->data();
-    }
-
-    void one(CollStep step, bool later) {
-        auto flight = std::make_unique<Flight>();
-        flight->step = std::move(step);
-        flight->buffers = make_buffers(flight->step, members_);
-        std::uint8_t *source = take(flight->step.memory, flight->buffers.source, &flight->source);
-        flight->at = take(flight->step.memory, flight->buffers.destination, &flight->destination);
-        const sennit_status status = call(flight->step, members_, flight->buffers, source,
-                                          flight->at, later ? &flight->request : nullptr);
-        if (status != SENNIT_OK) say(*flight, "failed: " + std::string(sennit_last_error()->text));
-        if (later) {
-            flights_.push_back(std::move(flight));
-        } else {
-            check(*flight);
-        }
-    }
-
-    void complete_some() {
-        if (flights_.empty()) return;
-        if (!it_.own.one_in(4)) return finish(it_.own.below(flights_.size()));
-        int done = 0;
-        it_.ok(sennit_test(&flights_.front()->request, &done));
-        if (done == 0) return;
-        check(*flights_.front());
-        flights_.erase(flights_.begin());
-    }
-
-    void finish(std::size_t place) {
-        const sennit_status status = sennit_wait(&flights_[place]->request, SENNIT_FOREVER);
-        if (status != SENNIT_OK)
-            say(*flights_[place], "failed: " + std::string(sennit_last_error()->text));
-        check(*flights_[place]);
-        flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(place));
-        if (flights_.empty()) used_ = 0;
-    }
-
-    void check(const Flight &flight) {
-        const Bytes &expected = flight.buffers.expected;
-        for (std::size_t i = 0; i < expected.size(); ++i)
-            if (!is_padding(flight.step, i) && flight.at[i] != expected[i])
-                say(flight, "byte " + std::to_string(i) + " of " + std::to_string(expected.size()) +
-                                " is " + std::to_string(flight.at[i]) + " and not " +
-                                std::to_string(expected[i]));
-        if (flights_.empty()) used_ = 0;
-    }
-
-    [[noreturn]] void say(const Flight &flight, const std::string &what) {
-        const CollStep &step = flight.step;
-        it_.fail(Ranks::Where::current(),
-                 "step " + std::to_string(step.number) + ", " + name_of(step.kind) + ", root " +
-                     std::to_string(step.root) + ", count " + std::to_string(step.count) +
-                     ", type " + std::to_string(step.type) + ", operator " +
-                     std::to_string(step.op) + (step.in_place ? ", in place" : "") +
-                     (flight.request.handle != 0 ? ", with a request" : "") + ": " + what);
-    }
-
-    Ranks &it_;
-    Members members_;
-    std::size_t most_bytes_;
-    sennit_gptr arena_;
-    std::uint8_t *memory_;
-    std::size_t used_ = 0;
-    Random draw_;
-    std::uint64_t number_ = 0;
-    std::vector<std::unique_ptr<Flight>> flights_;
-};
-
-}  // namespace
-
-void run_collectives(Ranks &it, const Members &members, int steps, std::size_t most_bytes) {
-    Program program(it, members, most_bytes);
-    program.run(steps);
-    it.barrier();
-    program.close();
+        return call_sized(step, members, buffers, source, destination, form);
+    return call_reduction(step, members, buffers, source, destination, form);
 }
 
 }  // namespace conformance

@@ -3,10 +3,12 @@
 // Which buffer it uses, and how it waits, each rank draws for itself: that must not change
 // anything.
 //
-// A failure names the step; `--steps K` ends the same program after K of them (shrink.py).
+// A failure names the step and can be shrunk (shrink.py).
 #pragma once
 
-#include <memory>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 
 #include "harness.hpp"
 
@@ -72,14 +74,55 @@ struct CollBuffers {
 };
 CollBuffers make_buffers(const CollStep &step, const Members &members);
 
-// Makes the call: with a request if there is one.
+// With a request if there is one, else for so long at a time.
+struct Form {
+    sennit_request *request = nullptr;
+    std::int64_t timeout_ns = SENNIT_FOREVER;
+};
 sennit_status call(const CollStep &step, const Members &members, const CollBuffers &buffers,
-                   void *source, void *destination, sennit_request *request);
+                   void *source, void *destination, const Form &form);
 
 std::size_t element_bytes(sennit_type type);
 const char *name_of(CollKind kind);
+bool reduces(CollKind kind);
+
+// A request that one thread started and another waits for.
+struct HandedOver {
+    sennit_request request = SENNIT_REQUEST_NULL;
+    std::atomic<bool> is_over{false};
+    sennit_status status = SENNIT_OK;  // and the text, when it is over
+    std::string text;
+};
+
+// The thread that waits for what others hand over. work() is its body and returns after end().
+class RequestThread {
+  public:
+    void take(HandedOver &given);
+    void work(Random draw);
+    void end();
+
+  private:
+    bool collect(std::vector<HandedOver *> &open);
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<HandedOver *> given_;
+    bool ended_ = false;
+};
+
+// How a program runs its calls.
+struct CollWays {
+    std::size_t most_bytes = 2000;
+    // A segment of the team or the world for buffers; none: the program allocates one over the
+    // world, and all ranks of the world run a program.
+    sennit_gptr arena = SENNIT_GPTR_NULL;
+    RequestThread *waiter = nullptr;  // gets some of the requests
+    // Threads below SENNIT_THREAD_MULTIPLE take turns by it: no call lasts while it is held.
+    std::mutex *turns = nullptr;
+};
+inline constexpr std::size_t kArenaBytes = 4 << 20;
 
 // The program: runs `steps` calls on the team, several at a time under way.
-void run_collectives(Ranks &it, const Members &members, int steps, std::size_t most_bytes);
+void run_collectives(Ranks &it, const Members &members, int steps, const CollWays &ways);
 
 }  // namespace conformance

@@ -19,15 +19,19 @@ Members world_of(const Ranks &it) {
 RANK_TEST(collective, programs_do_what_the_sequential_oracle_says, kAnything) {
     for (int i = 0; i < (it.quick ? 2 : 6); ++i) {
         it.at("a program of small calls");
-        run_collectives(it, world_of(it), it.quick ? 25 : 100, 2000);
+        run_collectives(it, world_of(it), it.quick ? 25 : 100, {});
     }
     it.at("a program of large calls");
-    run_collectives(it, world_of(it), it.quick ? 8 : 40, it.load_store ? 300000 : 40000);
+    CollWays large;
+    large.most_bytes = it.load_store ? 300000 : 40000;
+    run_collectives(it, world_of(it), it.quick ? 8 : 40, large);
 }
 
 // Broken by teams that meet in each other's slots, or by a team that finds what an earlier one
 // left.
 RANK_TEST(collective, teams_that_overlap_and_follow_each_other_do_not_meet, kTwoRanks) {
+    CollWays ways;
+    ways.most_bytes = 3000;
     for (int round = 0; round < (it.quick ? 2 : 8); ++round) {
         const std::uint64_t salt = it.common.next();
         const int color = static_cast<int>((static_cast<std::uint64_t>(it.rank) * salt >> 20) % 2);
@@ -39,9 +43,9 @@ RANK_TEST(collective, teams_that_overlap_and_follow_each_other_do_not_meet, kTwo
         it.ok(sennit_team_rank(halves, &half.rank));
         it.ok(sennit_team_size(halves, &half.size));
         it.at("programs in two halves");
-        run_collectives(it, half, it.quick ? 12 : 30, 3000);
+        run_collectives(it, half, it.quick ? 12 : 30, ways);
         it.at("a program in reverse");
-        run_collectives(it, {reversed, it.size - 1 - it.rank, it.size}, it.quick ? 12 : 30, 3000);
+        run_collectives(it, {reversed, it.size - 1 - it.rank, it.size}, it.quick ? 12 : 30, ways);
         // A request of one team is under way while the others work.
         std::uint64_t mine = 1;
         std::uint64_t sum = 0;

@@ -110,7 +110,7 @@ void all_shapes(int ranks, std::size_t count, std::vector<int> &so_far,
 
 // Broken by a shift that goes the wrong way, or around where the edge is open.
 RANK_TEST(grid, random_grids_agree_with_counting, kAnything) {
-    const std::uint64_t grids = std::min<std::uint64_t>(it.most_steps, it.quick ? 10 : 40);
+    const std::uint64_t grids = std::min<std::uint64_t>(it.chosen.most_steps, it.quick ? 10 : 40);
     for (std::uint64_t i = 0; i < grids; ++i) {
         Shape shape;
         int left = it.size;

@@ -132,7 +132,7 @@ void translate_between(Ranks &it, const List &a, const List &b) {
 
 // Broken by an operation of sets that loses the order, or a member.
 RANK_TEST(group, random_groups_agree_with_lists_of_ranks, kAnything) {
-    const std::uint64_t steps = std::min<std::uint64_t>(it.most_steps, it.quick ? 40 : 400);
+    const std::uint64_t steps = std::min<std::uint64_t>(it.chosen.most_steps, it.quick ? 40 : 400);
     for (std::uint64_t i = 0; i < steps; ++i) {
         const List a = draw_list(it);
         const List b = it.own.one_in(4) ? a : draw_list(it);

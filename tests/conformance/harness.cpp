@@ -24,6 +24,7 @@ struct Shared {
     std::atomic<bool> failed{false};
     std::atomic<std::int64_t> failed_at_ns{0};
     std::atomic<const char *> at[kMostRanks] = {};
+    std::atomic<std::uint64_t> program[kMostRanks] = {};
     std::atomic<const Test *> test{nullptr};
     std::atomic<std::int64_t> started_ns{0};
     std::atomic<std::uint64_t> seed{0};
@@ -59,6 +60,10 @@ std::string last_error_text() {
     return text + error->text;
 }
 
+std::string program_text(std::uint64_t program) {
+    return program == 0 ? "" : ", program " + std::to_string(program);
+}
+
 // Ends the process when a test takes too long, or others do not come back after a failure.
 void watch(std::int64_t limit_ns) {
     constexpr std::int64_t kGraceNs = 25 * kSecond;
@@ -75,7 +80,9 @@ void watch(std::int64_t limit_ns) {
                      shared().paths.c_str());
         for (int rank = 0; rank < kMostRanks; ++rank) {
             const char *at = shared().at[rank].load();
-            if (at != nullptr) std::fprintf(stderr, "    rank %d is at: %s\n", rank, at);
+            if (at == nullptr) continue;
+            std::fprintf(stderr, "    rank %d is at: %s%s\n", rank, at,
+                         program_text(shared().program[rank]).c_str());
         }
         std::fflush(nullptr);
         _exit(3);
@@ -128,12 +135,27 @@ void Ranks::fail(Where where, const std::string &text) {
     const Test *test = shared().test.load();
     std::string line = std::string("FAILED ") + test->group + "." + test->name + " on rank " +
                        std::to_string(rank) + " of " + std::to_string(size) + ", seed " +
-                       std::to_string(seed) + ", paths \"" + shared().paths + "\"\n    " +
-                       file_part(where.file_name()) + ":" + std::to_string(where.line()) + ": " +
-                       text + "\n";
+                       std::to_string(seed) + program_text(program) + ", paths \"" +
+                       shared().paths + "\"\n    " + file_part(where.file_name()) + ":" +
+                       std::to_string(where.line()) + ": " + text + "\n";
     std::fputs(line.c_str(), stderr);
     note_failure();
     throw Failed();
+}
+
+void Ranks::begin_program(std::uint64_t number) {
+    program = number;
+    common = Random(base + number * 0xD1B54A32D192ED03u);
+    own = Random(mix(number, 0));
+    if (lane == 0) shared().program[rank] = number;
+}
+
+void Ranks::show(const std::string &step) const {
+    if (!chosen.show) return;
+    std::string line = "    rank " + std::to_string(rank);
+    if (lane != 0) line += ", thread " + std::to_string(lane);
+    line += program_text(program) + ", " + step + "\n";
+    std::fputs(line.c_str(), stderr);
 }
 
 void Ranks::ok(sennit_status status, Where where) {
@@ -221,6 +243,8 @@ void end_test() {
     shared().test = nullptr;
     for (auto &at : shared().at)
         at = nullptr;
+    for (auto &program : shared().program)
+        program = 0;
 }
 
 bool has_failed() {

@@ -61,7 +61,22 @@ enum Needs : unsigned {
     kOnce = 64,         // long, and hardly different with another seed: runs with the first only
     kFences = 128,  // orders loads and stores by fences, which the thread sanitizer has no idea of
     kOnlyNamed = 256,  // very long: runs only when its group or the test itself is asked for
-    kAtomics = 512     // memory of every rank can be operated on: not by copies of the kernel alone
+    kAtomics = 512,    // memory of every rank can be operated on: not by copies of the kernel alone
+    kTurns = 1024      // several threads, one in Sennit at a time: --level serialized is enough
+};
+
+// Which part of the random programs runs: all of it, unless a failure is being shrunk (shrink.py).
+struct Chosen {
+    std::uint64_t program = 0;              // of the test, the first is 1; 0: all
+    std::uint64_t most_steps = UINT64_MAX;  // of each program
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> only;  // first to last; empty: all
+    bool show = false;                                          // print the steps
+
+    bool has(std::uint64_t step) const {
+        for (const auto &[first, last] : only)
+            if (step >= first && step <= last) return true;
+        return only.empty() && step <= most_steps;
+    }
 };
 
 // One rank in one test.
@@ -75,7 +90,10 @@ class Ranks {
     bool load_store = true;
     bool quick = false;  // run less of what is repeated: a sanitizer, or many seeds
     std::uint64_t seed = 1;
-    std::uint64_t most_steps = UINT64_MAX;  // of random programs
+    std::uint64_t base = 1;     // of the numbers that are drawn: seed, test and lane
+    std::uint64_t lane = 0;     // of the threads of a rank, each has one
+    std::uint64_t program = 0;  // the random program that runs; 0: none
+    Chosen chosen;
     Random common{1};
     Random own{1};
 
@@ -87,6 +105,28 @@ class Ranks {
 
     // sennit_barrier in slices, so that it ends when another rank has failed.
     void barrier(Where where = Where::current());
+
+    // Random programs. Each draws numbers of its own, so that it is the same when others are left
+    // out. Its steps are counted from 1 over all ranks; those that chosen.has() says no to are
+    // drawn and not carried out, neither here nor in the model.
+    template <class Body>
+    void programs(int count, Body body) {
+        const Random saved_common = common;
+        const Random saved_own = own;
+        for (int i = 0; i < count; ++i) {
+            ++programs_;
+            if (chosen.program != 0 && chosen.program != programs_) continue;
+            begin_program(programs_);
+            body();
+        }
+        begin_program(0);
+        common = saved_common;
+        own = saved_own;
+    }
+    // What a rank draws for itself in a step does not depend on the steps before.
+    void begin_step(std::uint64_t step) { own = Random(mix(mix(program, 0x51ED), step)); }
+    // With --show: a step that this rank carries out.
+    void show(const std::string &step) const;
 
     // The same bytes from every rank, by rank. Collective; at most kTellBytes.
     static constexpr std::size_t kTellBytes = 256;
@@ -120,6 +160,14 @@ class Ranks {
 
   private:
     void tell_bytes(const void *mine, void *all, std::size_t bytes, Where where);
+    void begin_program(std::uint64_t number);
+    // A start of numbers of this rank.
+    std::uint64_t mix(std::uint64_t a, std::uint64_t b) const {
+        return Random(Random(base + a * 0x9E3779B97F4A7C15u).next() + b).next() +
+               1000003 * static_cast<std::uint64_t>(rank + 1);
+    }
+
+    std::uint64_t programs_ = 0;  // of the test so far
 };
 
 using Body = void (*)(Ranks &it);

@@ -6,11 +6,16 @@
 //                 [--paths WORDS]    as SENNIT_PATHS; the word sim gets its settings from the seed
 //                 [--expect PATH]    every peer must be reached by it
 //                 [--seed S] [--seeds COUNT]   run everything with seeds S .. S+COUNT-1
-//                 [--steps K]        random programs stop after K steps (to shrink a failure)
+//                 [--level WORD]     of threads: single, funneled, serialized, multiple (default)
+//                 [--program P]      only the P-th of the random programs of a test
+//                 [--steps K]        random programs stop after K steps
+//                 [--only LIST]      only these steps of random programs: 3,7-9
+//                 [--show]           print the steps of random programs
 //                 [--quick]          repeat less
 //                 [--limit SECONDS]  of one test, default 60, more under a sanitizer
 //
-// A failure prints rank, seed and paths; the same words replay it. Exit codes: 0, 1 a test failed,
+// A failure prints rank, seed, program and paths; the same words replay it, and shrink.py finds the
+// few steps that it needs. Exit codes: 0, 1 a test failed,
 // 2 usage, 3 a test did not end, 77 nothing to run.
 #include <algorithm>
 #include <chrono>
@@ -32,7 +37,8 @@ struct Options {
     int threads = 0;
     std::uint64_t seed = 1;
     std::uint64_t seeds = 1;
-    std::uint64_t steps = UINT64_MAX;
+    sennit_thread_level level = SENNIT_THREAD_MULTIPLE;
+    Chosen chosen;
     double limit_seconds = 60;
     bool quick = false;
     bool list = false;
@@ -88,6 +94,8 @@ bool fits(const Test &test, int size, std::uint64_t seed) {
     if ((test.needs & kFences) != 0 && !sim && under_thread_sanitizer()) return false;
     if ((test.needs & kThreads) != 0 && !threads) return false;
     if ((test.needs & kFreeThreads) != 0 && paths_have("lockstep=1")) return false;
+    if ((test.needs & kTurns) != 0) return options.level >= SENNIT_THREAD_SERIALIZED;
+    if ((test.needs & kFreeThreads) != 0) return options.level == SENNIT_THREAD_MULTIPLE;
     return true;
 }
 
@@ -109,7 +117,8 @@ Ranks make_ranks(const Test &test, int rank, int size, std::uint64_t seed) {
     it.load_store = all_load_store(size);
     it.quick = options.quick || under_sanitizer() || paths_have("sim");
     it.seed = seed;
-    it.most_steps = options.steps;
+    it.base = seed ^ name;
+    it.chosen = options.chosen;
     it.common = Random(seed ^ name);
     it.own = Random((seed ^ name) + 1000003 * static_cast<std::uint64_t>(rank + 1));
     return it;
@@ -263,13 +272,42 @@ int run_process(const std::vector<Test> &tests) {
     std::exit(2);
 }
 
+// 3,7-9
+void read_only(const std::string &list) {
+    for (std::size_t at = 0; at < list.size();) {
+        std::size_t used = 0;
+        const std::uint64_t first = std::stoull(list.substr(at), &used);
+        at += used;
+        std::uint64_t last = first;
+        if (at < list.size() && list[at] == '-') {
+            last = std::stoull(list.substr(at + 1), &used);
+            at += used + 1;
+        }
+        options.chosen.only.emplace_back(first, last);
+        if (at < list.size() && list[at++] != ',') usage("--only wants a list such as 3,7-9");
+    }
+}
+
+sennit_thread_level level_named(const std::string &word) {
+    static const char *const words[] = {"single", "funneled", "serialized", "multiple"};
+    for (int level = SENNIT_THREAD_SINGLE; level <= SENNIT_THREAD_MULTIPLE; ++level)
+        if (word == words[level]) return static_cast<sennit_thread_level>(level);
+    usage("--level " + word + " is unknown");
+}
+
+bool read_flag(const std::string &word) {
+    bool *flag = nullptr;
+    if (word == "--list") flag = &options.list;
+    if (word == "--quick") flag = &options.quick;
+    if (word == "--show") flag = &options.chosen.show;
+    if (flag != nullptr) *flag = true;
+    return flag != nullptr;
+}
+
 void read_options(int count, char **words) {
     for (int i = 1; i < count; ++i) {
         const std::string word = words[i];
-        if (word == "--list" || word == "--quick") {
-            (word == "--list" ? options.list : options.quick) = true;
-            continue;
-        }
+        if (read_flag(word)) continue;
         if (i + 1 == count) usage(word + " wants a value, or is unknown");
         const std::string value = words[++i];
         if (word == "--group") {
@@ -287,7 +325,13 @@ void read_options(int count, char **words) {
         } else if (word == "--seeds") {
             options.seeds = std::stoull(value);
         } else if (word == "--steps") {
-            options.steps = std::stoull(value);
+            options.chosen.most_steps = std::stoull(value);
+        } else if (word == "--program") {
+            options.chosen.program = std::stoull(value);
+        } else if (word == "--only") {
+            read_only(value);
+        } else if (word == "--level") {
+            options.level = level_named(value);
         } else if (word == "--limit") {
             options.limit_seconds = std::stod(value);
         } else {
@@ -312,7 +356,7 @@ std::vector<Test> chosen_tests() {
 
 sennit_status start_world(const Ranks &it) {
     sennit_options wish = SENNIT_OPTIONS_INIT;
-    wish.thread_level = SENNIT_THREAD_MULTIPLE;
+    wish.thread_level = options.level;
     if (options.threads > 0) wish.bootstrap = &bootstraps[static_cast<std::size_t>(it.rank)];
     if (!paths_now.empty()) wish.paths = paths_now.c_str();
     return sennit_init(&wish);

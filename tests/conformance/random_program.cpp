@@ -13,10 +13,12 @@ bool overlap(std::size_t a_begin, std::size_t a_end, std::size_t b_begin, std::s
 std::string describe(const Step &step) {
     static const char *const kNames[] = {"put",     "put_nb", "put_nbi", "get",      "get_nb",
                                          "get_nbi", "move",   "nothing", "out_of_it"};
-    return "step " + std::to_string(step.number) + ": " +
-           kNames[static_cast<std::size_t>(step.kind)] + " of " + std::to_string(step.bytes) +
-           " bytes at " + std::to_string(step.offset) + " of segment " +
-           std::to_string(step.piece.segment) + " of rank " + std::to_string(step.piece.owner);
+    const std::string number =
+        step.number == 0 ? "after a phase" : "step " + std::to_string(step.number);
+    return number + ": " + kNames[static_cast<std::size_t>(step.kind)] + " of " +
+           std::to_string(step.bytes) + " bytes at " + std::to_string(step.offset) +
+           " of segment " + std::to_string(step.piece.segment) + " of rank " +
+           std::to_string(step.piece.owner);
 }
 
 bool is_put(StepKind kind) {
@@ -184,6 +186,8 @@ void Runner::start(Step &step) {
 }
 
 void Runner::run(Step step) {
+    it_.begin_step(step.number);
+    if (step.number != 0) it_.show(describe(step));
     switch (step.kind) {
         case StepKind::move:
             move_within(step);

@@ -6,8 +6,8 @@
 // phases lies a barrier. How a rank completes what it started (wait, test, flush, fence, ...) it
 // draws for itself, because that must not change anything.
 //
-// A failure names the step. Steps are counted over all ranks, so `--steps K` runs the first K of
-// the same program, and the least K that fails is a short reproduction (shrink.py finds it).
+// A failure names the step. Steps are counted over all ranks, and shrink.py finds the few that a
+// failure needs.
 #pragma once
 
 #include "harness.hpp"
@@ -39,7 +39,7 @@ struct Step {
     std::size_t source = 0;              // move: where from
     std::uint64_t salt = 0;              // put: pattern
     std::vector<std::uint8_t> expected;  // get: what must come
-    std::uint64_t number = 0;            // over all ranks
+    std::uint64_t number = 0;            // over all ranks; 0: the check after a phase
 };
 
 struct ModelSegment {

@@ -14,7 +14,7 @@ class Program {
     explicit Program(Ranks &it) : it_(it), runner_(it, segments_), segments_(kMostSegments) {}
 
     void run(int phases) {
-        for (int phase = 0; phase < phases && steps_ < it_.most_steps; ++phase) {
+        for (int phase = 0; phase < phases && steps_ < it_.chosen.most_steps; ++phase) {
             it_.at("changing segments");
             change_segments();
             it_.at("a phase");
@@ -153,10 +153,11 @@ void Program::run_steps() {
     std::vector<Step> mine;
     for (int user = 0; user < it_.size; ++user) {
         const std::uint64_t count = it_.common.below(16);
-        for (std::uint64_t i = 0; i < count && steps_ < it_.most_steps; ++i) {
+        for (std::uint64_t i = 0; i < count && steps_ < it_.chosen.most_steps; ++i) {
             Step step;
             if (!draw_step(user, &step)) break;
             step.number = ++steps_;
+            if (!it_.chosen.has(step.number)) continue;
             apply(step);
             if (user == it_.rank) mine.push_back(std::move(step));
         }
@@ -177,7 +178,6 @@ void Program::compare() {
             step.kind = StepKind::get;
             step.piece = {static_cast<int>(i), owner};
             step.bytes = segments_[i].bytes;
-            step.number = steps_;
             apply(step);
             runner_.run(std::move(step));
         }
@@ -189,9 +189,5 @@ void Program::compare() {
 
 // Broken by anything that puts the wrong byte at the wrong place at the wrong time.
 RANK_TEST(random, programs_do_what_the_sequential_oracle_says, kAnything) {
-    const int programs = it.quick ? 3 : 20;
-    for (int i = 0; i < programs; ++i) {
-        Program program(it);
-        program.run(it.quick ? 8 : 20);
-    }
+    it.programs(it.quick ? 3 : 20, [&] { Program(it).run(it.quick ? 8 : 20); });
 }

@@ -118,6 +118,14 @@ struct Step {
     std::vector<std::uint8_t> expected;  // the private buffer afterwards
 };
 
+std::string describe(const Step &step, int owner) {
+    static const char *const kForms[] = {"", "_nb", "_nbi"};
+    return "step " + std::to_string(step.number) + ": " + (step.is_put ? "put" : "get") +
+           kForms[step.form] + " of " + std::to_string(step.shape.bytes.size()) + " bytes " +
+           (step.shape.is_box ? "in a box" : "in a list") + " at " + std::to_string(step.place) +
+           " of memory " + std::to_string(step.memory) + ", rank " + std::to_string(owner);
+}
+
 class Program {
   public:
     Program(Ranks &it, bool with_private_memory) : it_(it) { make_memory(with_private_memory); }
@@ -228,6 +236,7 @@ sennit_status Program::call(const Step &step, sennit_gptr there, std::uint8_t *h
 
 void Program::perform(const Step &step) {
     const Memory &memory = memories_[step.memory];
+    it_.show(describe(step, memory.owner));
     std::vector<std::uint8_t> buffer(step.shape.local_span + 1);
     fill(buffer.data(), buffer.size() - 1, step.salt);
     const std::size_t named = step.place + step.shape.remote_origin;
@@ -240,10 +249,7 @@ void Program::perform(const Step &step) {
     buffer.pop_back();
     if (status == SENNIT_OK && buffer == step.expected) return;
     it_.fail(Ranks::Where::current(),
-             "step " + std::to_string(step.number) + ", " + (step.is_put ? "put" : "get") + " of " +
-                 std::to_string(step.shape.bytes.size()) + " bytes " +
-                 (step.shape.is_box ? "in a box" : "in a list") + ", rank " +
-                 std::to_string(memory.owner) + ": " +
+             describe(step, memory.owner) + ": " +
                  (status == SENNIT_OK ? "the private buffer is wrong" : sennit_last_error()->text));
 }
 
@@ -264,13 +270,15 @@ void Program::compare() {
 }
 
 void Program::run(int phases) {
-    for (int phase = 0; phase < phases && steps_ < it_.most_steps; ++phase) {
+    for (int phase = 0; phase < phases && steps_ < it_.chosen.most_steps; ++phase) {
         for (Memory &memory : memories_)
             memory.user = static_cast<int>(it_.common.below(static_cast<std::uint64_t>(it_.size)));
         for (int user = 0; user < it_.size; ++user) {
-            for (std::uint64_t i = it_.common.below(8); i > 0 && steps_ < it_.most_steps; --i) {
+            for (std::uint64_t i = it_.common.below(8); i > 0 && steps_ < it_.chosen.most_steps;
+                 --i) {
                 Step step = draw_step(user);
                 if (step.number == 0) break;
+                if (!it_.chosen.has(step.number)) continue;
                 apply(step);
                 if (user == it_.rank) perform(step);
             }
@@ -294,7 +302,7 @@ Shape draw_shape(Random &draw, bool is_put, std::size_t most) {
 }
 
 void run_strided_program(Ranks &it, int phases, bool with_private_memory) {
-    Program(it, with_private_memory).run(phases);
+    it.programs(1, [&] { Program(it, with_private_memory).run(phases); });
 }
 
 }  // namespace conformance

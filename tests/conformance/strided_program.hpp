@@ -3,7 +3,7 @@
 // A program is a row of phases. All ranks draw it from the same numbers and keep the same model of
 // all memory; in a phase each piece of memory has one rank that uses it, and between phases lies a
 // barrier. A transfer is described by the places of its elements alone: the oracle never looks at
-// strides. A failure names the step; `--steps K` runs the first K.
+// strides. A failure names the step and can be shrunk (shrink.py).
 #pragma once
 
 #include "harness.hpp"

@@ -1,0 +1,199 @@
+// Collective calls of several threads of a rank, each with a team of its own: at the same time, and
+// one after the other where the rank's level of threads allows no more.
+#include <thread>
+
+#include "collective_program.hpp"
+#include "threads.hpp"
+
+using namespace conformance;
+
+namespace {
+
+constexpr int kThreadCount = 3;
+
+// What one thread works with.
+struct Lane {
+    Members members{};
+    sennit_gptr arena = SENNIT_GPTR_NULL;
+};
+
+// Teams of three kinds: all ranks, all in reverse, and two parts.
+std::vector<Lane> open_lanes(Ranks &it) {
+    std::vector<Lane> lanes(kThreadCount);
+    const int colors[kThreadCount] = {0, 0, it.rank % 2};
+    const int keys[kThreadCount] = {it.rank, -it.rank, it.rank * 5 % 7};
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        Members &members = lanes[i].members;
+        it.ok(sennit_team_split(SENNIT_TEAM_WORLD, colors[i], keys[i], &members.team));
+        it.ok(sennit_team_rank(members.team, &members.rank));
+        it.ok(sennit_team_size(members.team, &members.size));
+        it.ok(sennit_alloc(members.team, kArenaBytes, 0, 0, &lanes[i].arena));
+    }
+    return lanes;
+}
+
+void close_lanes(Ranks &it, const std::vector<Lane> &lanes) {
+    for (const Lane &lane : lanes) {
+        it.ok(sennit_free(lane.arena));
+        it.ok(sennit_team_destroy(lane.members.team));
+    }
+}
+
+// Many programs of small calls, one of long ones.
+void run_lane(Ranks &mine, const Lane &lane, CollWays ways) {
+    ways.arena = lane.arena;
+    for (int i = 0; i < (mine.quick ? 2 : 8); ++i)
+        run_collectives(mine, lane.members, mine.quick ? 25 : 80, ways);
+    ways.most_bytes = mine.load_store ? 200000 : 30000;
+    run_collectives(mine, lane.members, mine.quick ? 5 : 25, ways);
+}
+
+// The last of the threads, also one that fails, ends the one that waits for them.
+struct LastEnds {
+    std::atomic<int> &at_work;
+    RequestThread &waiter;
+    ~LastEnds() {
+        if (--at_work == 0) waiter.end();
+    }
+};
+
+// One small blocking call; what each gives can be said in a line.
+void small_call(Ranks &mine, const Members &members, std::uint64_t round) {
+    constexpr std::size_t kMost = 64;
+    const auto size = static_cast<std::uint64_t>(members.size);
+    const std::uint64_t own = round * 100 + static_cast<std::uint64_t>(members.rank);
+    std::uint64_t from[kMost] = {};
+    std::uint64_t to[kMost] = {};
+    for (std::uint64_t i = 0; i < size; ++i)
+        from[i] = own + 1000 * i;
+    switch (round % 4) {
+        case 0:
+            mine.ok(sennit_allreduce(members.team, &own, to,
+                                     sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
+                                     SENNIT_FOREVER));
+            return mine.equal(to[0], round * 100 * size + size * (size - 1) / 2);
+        case 1: {
+            const std::uint64_t root = round / 4 % size;
+            to[0] = own;
+            mine.ok(sennit_broadcast(members.team, static_cast<int>(root), to, 8, SENNIT_FOREVER));
+            return mine.equal(to[0], round * 100 + root);
+        }
+        case 2:
+            mine.ok(sennit_allgather(members.team, &own, to, 8, SENNIT_FOREVER));
+            for (std::uint64_t i = 0; i < size; ++i)
+                mine.equal(to[i], round * 100 + i);
+            return;
+        default:
+            mine.ok(sennit_alltoall(members.team, from, to, 8, SENNIT_FOREVER));
+            for (std::uint64_t i = 0; i < size; ++i)
+                mine.equal(to[i],
+                           round * 100 + i + 1000 * static_cast<std::uint64_t>(members.rank));
+    }
+}
+
+}  // namespace
+
+// Broken by calls of two teams that use one thing at the same time: a table, a slot, a count.
+RANK_TEST(collective, programs_of_threads_with_a_team_each_agree_with_the_oracle, kFreeThreads) {
+    const std::vector<Lane> lanes = open_lanes(it);
+    in_threads(it, kThreadCount, [&](Ranks &mine, int number) {
+        run_lane(mine, lanes[static_cast<std::size_t>(number)], {});
+    });
+    it.barrier();
+    close_lanes(it, lanes);
+}
+
+// Broken by a request that only its own thread carries on or finds, and by a result that the thread
+// which waited sees before the one that started it does.
+RANK_TEST(collective, a_thread_waits_for_the_requests_of_the_others_teams, kFreeThreads) {
+    const std::vector<Lane> lanes = open_lanes(it);
+    RequestThread waiter;
+    std::atomic<int> at_work{kThreadCount};
+    in_threads(it, kThreadCount + 1, [&](Ranks &mine, int number) {
+        if (number == kThreadCount) return waiter.work(mine.own);
+        const LastEnds last{at_work, waiter};
+        CollWays ways;
+        ways.waiter = &waiter;
+        run_lane(mine, lanes[static_cast<std::size_t>(number)], ways);
+    });
+    it.barrier();
+    close_lanes(it, lanes);
+}
+
+// Broken by a call that keeps something of the rank for itself until it is made again: between two
+// attempts other threads make calls of other teams.
+RANK_TEST(collective, programs_of_threads_that_take_turns_agree_with_the_oracle,
+          kFreeThreads | kTurns) {
+    const std::vector<Lane> lanes = open_lanes(it);
+    std::mutex turns;
+    in_threads(it, kThreadCount, [&](Ranks &mine, int number) {
+        CollWays ways;
+        ways.turns = &turns;
+        run_lane(mine, lanes[static_cast<std::size_t>(number)], ways);
+    });
+    it.barrier();
+    close_lanes(it, lanes);
+}
+
+// Broken by the short way of a small call that meets another thread's: of another team, or one that
+// carries on the requests of all.
+RANK_TEST(collective, small_calls_of_threads_with_a_team_each_do_not_meet, kFreeThreads) {
+    const std::vector<Lane> lanes = open_lanes(it);
+    const std::uint64_t rounds = it.quick ? 60 : it.size > 4 ? 400 : 1500;
+    in_threads(it, kThreadCount, [&](Ranks &mine, int number) {
+        const Members &members = lanes[static_cast<std::size_t>(number)].members;
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            std::uint64_t one = round;
+            std::uint64_t sum = 0;
+            sennit_request request = SENNIT_REQUEST_NULL;
+            const bool has_request = round % 8 < static_cast<std::uint64_t>(number);
+            if (has_request)
+                mine.ok(sennit_allreduce_nb(members.team, &one, &sum,
+                                            sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
+                                            &request));
+            small_call(mine, members, round);
+            mine.ok(sennit_wait(&request, SENNIT_FOREVER));
+            if (has_request) mine.equal(sum, round * static_cast<std::uint64_t>(members.size));
+        }
+    });
+    it.barrier();
+    close_lanes(it, lanes);
+}
+
+// Broken by a wait that counts as a collective call of the team, or keeps its queue.
+RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_team,
+          kTwoRanks | kFreeThreads | kOnce) {
+    sennit_team team{};
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    const sennit_reduction sum_of_one = sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM);
+    const std::uint64_t one = 1;
+    std::uint64_t sums[3] = {};
+    HandedOver first;
+    std::atomic<bool> may_wait{false};
+    const auto make_calls = [&](Ranks &mine) {
+        if (mine.rank != 0) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        mine.ok(sennit_allreduce_nb(team, &one, &sums[0], sum_of_one, &first.request));
+        may_wait = true;
+        if (mine.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        sennit_request second = SENNIT_REQUEST_NULL;
+        mine.ok(sennit_allreduce_nb(team, &one, &sums[1], sum_of_one, &second));
+        if (mine.rank == 0) {
+            int done = 1;
+            mine.ok(sennit_test(&second, &done));
+            mine.equal(done, 0);
+        }
+        mine.ok(sennit_allreduce(team, &one, &sums[2], sum_of_one, SENNIT_FOREVER));
+        mine.ok(sennit_wait(&second, SENNIT_FOREVER));
+    };
+    it.barrier();
+    in_threads(it, 2, [&](Ranks &mine, int number) {
+        if (number == 0) return make_calls(mine);
+        while (!may_wait)
+            std::this_thread::yield();
+        mine.ok(sennit_wait(&first.request, SENNIT_FOREVER));
+    });
+    for (const std::uint64_t sum : sums)
+        it.equal(sum, static_cast<std::uint64_t>(it.size));
+    it.barrier();
+    it.ok(sennit_team_destroy(team));
+}
