@@ -44,54 +44,67 @@ RANK_TEST(lock, one_rank_at_a_time_and_each_sees_what_the_one_before_did, kAtomi
     it.free(segment);
 }
 
-// Broken by a place in the queue that is given up and granted at the same moment, or by tickets
-// that stay behind.
-RANK_TEST(lock, random_programs_of_acquire_try_and_time_limits_exclude_each_other, kAtomics) {
-    const int rounds = it.quick ? 12 : 400;
+namespace {
+
+// Tries for the lock in a form that is drawn. Does this rank have it?
+bool take_somehow(Ranks &it, std::uint64_t step, sennit_lock lock) {
+    const std::uint64_t form = it.own.below(4);
+    const auto limit = static_cast<std::int64_t>(it.own.below(form == 1 ? 3000 : 300000));
+    it.show("step " + std::to_string(step) + ": form " + std::to_string(form));
+    int got = 0;
+    if (form == 0) {
+        it.ok(sennit_lock_try(lock, &got));
+        return got != 0;
+    }
+    const sennit_status status = sennit_lock_acquire(lock, form == 3 ? kLong : limit);
+    if (form != 3 && status == SENNIT_ERR_TIMEOUT) return false;
+    it.ok(status);
+    return true;
+}
+
+void run_program_of_two_locks(Ranks &it) {
+    const std::uint64_t steps = it.quick ? 12 : 400;
     const sennit_gptr segment = it.allocate(128);
     const sennit_lock locks[2] = {make_lock(it), make_lock(it)};
-    std::uint64_t mine[2] = {};
-    for (int i = 0; i < rounds; ++i) {
-        const std::size_t which = it.own.below(2);
-        const sennit_gptr word =
-            sennit_gptr_add(sennit_gptr_at(segment, static_cast<int>(which) % it.size),
-                            static_cast<std::int64_t>(64 * which));
-        int got = 0;
-        const std::uint64_t form = it.own.below(4);
-        if (form == 0) {
-            it.ok(sennit_lock_try(locks[which], &got));
-        } else if (form < 3) {
-            const auto limit = static_cast<std::int64_t>(it.own.below(form == 1 ? 3000 : 300000));
-            const sennit_status status = sennit_lock_acquire(locks[which], limit);
-            if (status != SENNIT_ERR_TIMEOUT) it.ok(status);
-            got = status == SENNIT_OK ? 1 : 0;
-        } else {
-            it.ok(sennit_lock_acquire(locks[which], kLong));
-            got = 1;
-        }
-        if (got == 0) continue;
-        increment(it, word);
-        ++mine[which];
-        it.ok(sennit_lock_release(locks[which]));
-    }
-    it.barrier();
     struct Counts {
         std::uint64_t of[2];
     };
-    std::uint64_t all[2] = {};
-    for (const Counts &theirs : it.tell_all(Counts{{mine[0], mine[1]}}))
-        for (int which = 0; which < 2; ++which)
-            all[which] += theirs.of[which];
-    for (int which = 0; which < 2; ++which) {
+    Counts mine{};
+    const auto word_of = [&](std::size_t which) {
+        return sennit_gptr_add(sennit_gptr_at(segment, static_cast<int>(which) % it.size),
+                               static_cast<std::int64_t>(64 * which));
+    };
+    for (std::uint64_t step = 1; step <= steps; ++step) {
+        if (!it.chosen.has(step)) continue;
+        it.begin_step(step);
+        const std::size_t which = it.own.below(2);
+        if (!take_somehow(it, step, locks[which])) continue;
+        increment(it, word_of(which));
+        ++mine.of[which];
+        it.ok(sennit_lock_release(locks[which]));
+    }
+    it.barrier();
+    Counts all{};
+    for (const Counts &theirs : it.tell_all(mine))
+        for (std::size_t which = 0; which < 2; ++which)
+            all.of[which] += theirs.of[which];
+    for (std::size_t which = 0; which < 2; ++which) {
         std::uint64_t value = 0;
-        it.ok(sennit_get(&value,
-                         sennit_gptr_add(sennit_gptr_at(segment, which % it.size), 64 * which), 8));
-        it.equal(value, all[which]);
+        it.ok(sennit_get(&value, word_of(which), 8));
+        it.equal(value, all.of[which]);
     }
     it.barrier();
     for (const sennit_lock lock : locks)
         it.ok(sennit_lock_destroy(lock));
     it.free(segment);
+}
+
+}  // namespace
+
+// Broken by a place in the queue that is given up and granted at the same moment, or by tickets
+// that stay behind.
+RANK_TEST(lock, random_programs_of_acquire_try_and_time_limits_exclude_each_other, kAtomics) {
+    it.programs(1, [&] { run_program_of_two_locks(it); });
 }
 
 // Broken by a queue that is not one: the ranks queue up in a known order while the lock is held.

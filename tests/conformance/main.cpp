@@ -100,7 +100,8 @@ bool fits(const Test &test, int size, std::uint64_t seed) {
 }
 
 bool is_wanted(const Test &test) {
-    if (!options.test.empty()) return options.test == test.name;
+    if (!options.test.empty() && options.test != test.name) return false;
+    if (options.groups.empty() && !options.test.empty()) return true;
     if (options.groups.empty()) return (test.needs & kOnlyNamed) == 0;
     return std::find(options.groups.begin(), options.groups.end(), test.group) !=
            options.groups.end();

@@ -1,43 +1,140 @@
 #!/usr/bin/env python3
-"""Finds the least number of steps with which a random program still fails.
+"""Finds the few steps of a random program with which a test of the conformance suite still fails.
 
-    shrink.py COMMAND...        a command of the conformance suite that fails, with its --seed
+    shrink.py [--tries N] COMMAND...      a command of the suite that fails: with --threads, or under `sennit run`
 
-Runs COMMAND with `--steps K` for falling K and prints the shortest that fails. Failures that depend on timing are
-tried several times for every K.
+Reads from the failure which test, seed and program it was, and runs that alone, then less and less of it: first
+the shortest beginning that fails (--steps), then without the steps that are not needed (--only). Prints the failure,
+the steps that are left, and the command that shows it again. What does not fail in N attempts (3) counts as right.
+Exit codes: 0 shrunk, 1 the command does not fail or has no random program, 2 usage.
 """
+import argparse
+import os
+import re
 import subprocess
 import sys
 
-TRIES = 3
-MOST = 1 << 20
+MOST_STEPS = 1 << 20
+MOST_RUNS = 1000
+LIMIT_S = 600
+# Ranks that are not there any more after a failure are not waited for.
+ENVIRONMENT = {"SENNIT_FINALIZE_TIMEOUT": "1", **os.environ}
+RIGHT = (0, 77)
+USAGE = 2
+FAILURE = re.compile(r"(?:FAILED|STUCK ) +(\w+)\.(\w+)\b.*?, seed (\d+)(?:, program (\d+))?")
+STUCK_AT = re.compile(r"rank \d+ is at: .*, program (\d+)")
+# Words of the suite that the failure decides anew, and how many values each has.
+NARROWED = {"--group": 1, "--test": 1, "--seed": 1, "--seeds": 1, "--program": 1, "--steps": 1, "--only": 1,
+            "--show": 0}
 
 
-def fails(command, steps):
-    for _ in range(TRIES):
-        run = subprocess.run(command + ["--steps", str(steps)], capture_output=True, text=True, timeout=600)
-        if run.returncode not in (0, 77):
-            return run.stderr
-    return None
+class Runs:
+    """Runs the suite with this and that, and remembers the last failure."""
+
+    def __init__(self, command, tries):
+        self.command = command
+        self.tries = tries
+        self.count = 0
+        self.text = ""
+
+    def fails(self, *words):
+        if self.count >= MOST_RUNS:
+            return False
+        for _ in range(self.tries):
+            self.count += 1
+            run = subprocess.run([*self.command, *words], capture_output=True, text=True, errors="replace",
+                                 timeout=LIMIT_S, env=ENVIRONMENT)
+            if run.returncode == USAGE:
+                sys.exit(f"the command is refused: {run.stderr}")
+            if run.returncode not in RIGHT:
+                self.text = run.stderr
+                return True
+        return False
+
+
+def narrowed(command, group, test, seed):
+    """The command for one test and one seed. Words before the suite's own name stay as they are."""
+    own = next((i for i, word in enumerate(command) if os.path.basename(word).startswith("conformance_suite")), 0)
+    kept = list(command[:own + 1])
+    rest = iter(command[own + 1:])
+    for word in rest:
+        if word not in NARROWED:
+            kept.append(word)
+            continue
+        for _ in range(NARROWED[word]):
+            next(rest, None)
+    return [*kept, "--group", group, "--test", test, "--seed", seed]
+
+
+def as_list(steps):
+    """3,7-9"""
+    parts = []
+    for step in steps:
+        if parts and parts[-1][1] == step - 1:
+            parts[-1][1] = step
+        else:
+            parts.append([step, step])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
+
+
+def shortest_beginning(runs):
+    good, bad = 0, 1
+    while bad < MOST_STEPS and not runs.fails("--steps", str(bad)):
+        good, bad = bad, bad * 2
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if runs.fails("--steps", str(middle)):
+            bad = middle
+        else:
+            good = middle
+    return bad
+
+
+def without_needless(runs, steps):
+    """Leaves out pieces of the list, smaller and smaller ones, while it still fails."""
+    size = len(steps) // 2
+    while size > 0:
+        at = 0
+        while at < len(steps) and len(steps) > 1:
+            fewer = steps[:at] + steps[at + size:]
+            if fewer and runs.fails("--only", as_list(fewer)):
+                steps = fewer
+            else:
+                at += size
+        size = min(size, len(steps)) // 2
+    return steps
 
 
 def main():
-    command = sys.argv[1:]
-    if not command:
-        sys.exit(__doc__)
-    last = fails(command, MOST)
-    if last is None:
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--tries", type=int, default=3)
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    if not options.command:
+        parser.error("which command?")
+    whole = Runs(options.command, options.tries)
+    if not whole.fails():
         sys.exit("the command does not fail")
-    good, bad = 0, MOST
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        text = fails(command, middle)
-        if text is None:
-            good = middle
-        else:
-            bad, last = middle, text
-    print(last, end="")
-    print("shortest:", *command, "--steps", bad)
+    failures = [failure.groups() for failure in FAILURE.finditer(whole.text)]
+    if not failures:
+        sys.exit(f"no failure of a test is named:\n{whole.text}")
+    group, test, seed, program = next((failure for failure in failures if failure[-1] is not None), failures[0])
+    program = program or next(iter(sorted(STUCK_AT.findall(whole.text), key=int)), None)
+    if program is None:
+        sys.exit(f"{test} with seed {seed} fails outside random programs, and there is nothing to shrink:\n{whole.text}")
+
+    runs = Runs(narrowed(options.command, group, test, seed), options.tries)
+    # An earlier program may have prepared the failure.
+    if runs.fails("--program", program):
+        runs.command += ["--program", program]
+    elif not runs.fails():
+        sys.exit(f"{test} with seed {seed} does not fail alone; what fails is\n{whole.text}")
+    steps = without_needless(runs, list(range(1, shortest_beginning(runs) + 1)))
+    runs.command += ["--only", as_list(steps)]
+    if not runs.fails("--show"):
+        sys.exit("what was left did not fail again; give more --tries")
+    print(runs.text, end="")
+    print(f"shrunk to {len(steps)} steps, seed {seed}, in {runs.count} runs:", *runs.command)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Plants faults that need two steps, and looks whether shrink.py finds two such steps of long random programs.
+
+    shrink_test.py SUITE FAULTS      the conformance suite, the library of planted faults (planted_fault.cpp)
+
+Broken by programs whose steps change when others are left out, by a failure that does not say which seed and program it
+was, and by a search that stops too early.
+"""
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SEEDS = ["--seed", "5", "--seeds", "2"]
+# Fault, what of the suite runs, and what the two steps are; the order is that of the program.
+PLANTED = [
+    ("collective", ["--test", "programs_do_what_the_sequential_oracle_says", "--group", "collective"], r"broadcast.*, count \d+", r"allreduce.*, count [1-9]"),
+    ("lock", ["--test", "random_programs_of_locks_of_several_teams_exclude_their_members"], r"rank (\d) takes lock.* by try", r"rank (\d) takes lock \d \d by (no|a) limit"),
+    ("accumulate", ["--group", "atomic"], r"accumulate_nb,", r"get_accumulate,"),
+    ("strided", ["--group", "strided"], r"put of \d+ bytes in a list", r"get of \d+ bytes in a box"),
+    ("random", ["--group", "random"], r"put_nb of", r"get_nb of"),
+]
+
+
+def shrink(suite, faults, fault, chosen):
+    command = [suite, "--threads", "3", "--quick", *chosen, *SEEDS]
+    if fault is not None:
+        command = ["env", f"LD_PRELOAD={faults}", f"PLANTED_FAULT={fault}", *command]
+    return subprocess.run([sys.executable, os.path.join(HERE, "shrink.py"), "--tries", "1", *command],
+                          capture_output=True, text=True, timeout=240)
+
+
+def check(suite, faults, fault, chosen, first, second):
+    run = shrink(suite, faults, fault, chosen)
+    assert run.returncode == 0, f"{fault}: not shrunk: {run.stdout}{run.stderr}"
+    failed = re.search(r"FAILED .* on rank (\d+)", run.stdout)
+    steps = re.findall(rf"^    rank {failed[1]}, program \d+, (step \d+: .*)$", run.stdout, re.MULTILINE)
+    last = re.search(r"^shrunk to (\d+) steps, seed (\d+), in (\d+) runs: (.*)$", run.stdout, re.MULTILINE)
+    assert last is not None, f"{fault}: no command: {run.stdout}"
+    assert last[1] == "2", f"{fault}: {last[1]} steps are left: {run.stdout}"
+    is_there = re.search(rf"{first}.*\n(.*\n)*.*{second}", "\n".join(steps))
+    assert is_there is not None, f"{fault}: rank {failed[1]} made the wrong steps: {run.stdout}"
+    again = subprocess.run(last[4].split(), capture_output=True, text=True, timeout=60)
+    assert again.returncode == 1 and f", seed {last[2]}" in again.stderr, f"{fault}: {last[4]} does not fail"
+    print(f"{fault}: after {last[3]} runs {' and '.join(steps)}")
+
+
+def main():
+    suite, faults = sys.argv[1:]
+    for planted in PLANTED:
+        check(suite, faults, *planted)
+    run = shrink(suite, faults, None, ["--group", "strided"])
+    assert run.returncode == 1 and "does not fail" in run.stderr, f"a suite that is right: {run.stdout}{run.stderr}"
+
+
+if __name__ == "__main__":
+    main()
