@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Plants faults that need two steps, and looks whether shrink.py finds two such steps of long random programs.
 
-    shrink_test.py SUITE FAULTS      the conformance suite, the library of planted faults (planted_fault.cpp)
+    shrink_test.py SUITE FAULTS [SENNIT]    the conformance suite, the library of planted faults (planted_fault.cpp),
+                                            and the launcher, for ranks that are processes
 
 Broken by programs whose steps change when others are left out, by a failure that does not say which seed and program it
 was, and by a search that stops too early.
@@ -23,16 +24,20 @@ PLANTED = [
 ]
 
 
-def shrink(suite, faults, fault, chosen):
-    command = [suite, "--threads", "3", "--quick", *chosen, *SEEDS]
+def shrink(suite, faults, fault, chosen, launcher=()):
+    command = [suite, "--quick", *chosen, *SEEDS]
+    if not launcher:
+        command += ["--threads", "3"]
     if fault is not None:
         command = ["env", f"LD_PRELOAD={faults}", f"PLANTED_FAULT={fault}", *command]
+    command = [*launcher, *command]
     return subprocess.run([sys.executable, os.path.join(HERE, "shrink.py"), "--tries", "1", *command],
                           capture_output=True, text=True, timeout=240)
 
 
-def check(suite, faults, fault, chosen, first, second):
-    run = shrink(suite, faults, fault, chosen)
+def check(suite, faults, planted, launcher=()):
+    fault, chosen, first, second = planted
+    run = shrink(suite, faults, fault, chosen, launcher)
     assert run.returncode == 0, f"{fault}: not shrunk: {run.stdout}{run.stderr}"
     failed = re.search(r"FAILED .* on rank (\d+)", run.stdout)
     steps = re.findall(rf"^    rank {failed[1]}, program \d+, (step \d+: .*)$", run.stdout, re.MULTILINE)
@@ -47,9 +52,11 @@ def check(suite, faults, fault, chosen, first, second):
 
 
 def main():
-    suite, faults = sys.argv[1:]
+    suite, faults, *launcher = sys.argv[1:]
     for planted in PLANTED:
-        check(suite, faults, *planted)
+        check(suite, faults, planted)
+    if launcher:
+        check(suite, faults, PLANTED[3], [*launcher, "run", "-n", "2", "--timeout", "60"])
     run = shrink(suite, faults, None, ["--group", "strided"])
     assert run.returncode == 1 and "does not fail" in run.stderr, f"a suite that is right: {run.stdout}{run.stderr}"
 
