@@ -205,6 +205,8 @@ bool RequestThread::collect(std::vector<HandedOver *> &open) {
     return !open.empty();
 }
 
+// Never waits long for one of them: its team's call may need a thread of another rank that waits
+// for what lies here too.
 void RequestThread::work(Random draw) {
     std::vector<HandedOver *> open;
     while (collect(open)) {
@@ -212,14 +214,14 @@ void RequestThread::work(Random draw) {
         sennit_status status = SENNIT_OK;
         if (draw.one_in(3)) {
             which = draw.below(open.size());
-            status = sennit_wait(&open[which]->request, SENNIT_FOREVER);
+            status = sennit_wait(&open[which]->request, kMillisecond);
         } else {
             std::vector<sennit_request> requests;
             for (const HandedOver *one : open)
                 requests.push_back(one->request);
             status = sennit_waitany(requests.size(), requests.data(), kMillisecond, &which);
-            if (status == SENNIT_ERR_TIMEOUT) continue;
         }
+        if (status == SENNIT_ERR_TIMEOUT) continue;
         HandedOver &done = *open[which];
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
         done.status = status;

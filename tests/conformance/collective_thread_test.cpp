@@ -197,3 +197,44 @@ RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_
     it.barrier();
     it.ok(sennit_team_destroy(team));
 }
+
+// Broken by two threads that carry on one team's calls at the same time: the one that makes them
+// and those that wait for its requests.
+RANK_TEST(collective, threads_that_wait_for_requests_of_one_team_carry_on_its_calls_in_turns,
+          kFreeThreads) {
+    constexpr std::size_t kWaiters = 2;
+    const std::uint64_t rounds = it.quick ? 100 : 1500;
+    const Members members{SENNIT_TEAM_WORLD, it.rank, it.size};
+    sennit_request requests[kWaiters] = {};
+    std::uint64_t sums[kWaiters] = {};
+    // The round that a request was started in, and the one that was waited for.
+    std::atomic<std::uint64_t> started[kWaiters] = {};
+    std::atomic<std::uint64_t> waited[kWaiters] = {};
+    const auto make_calls = [&](Ranks &mine) {
+        for (std::uint64_t round = 1; round <= rounds; ++round) {
+            for (std::size_t i = 0; i < kWaiters; ++i) {
+                mine.ok(sennit_allreduce_nb(members.team, &round, &sums[i],
+                                            sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
+                                            &requests[i]));
+                started[i] = round;
+            }
+            small_call(mine, members, round);
+            for (std::size_t i = 0; i < kWaiters; ++i) {
+                while (waited[i] != round)
+                    std::this_thread::yield();
+                mine.equal(sums[i], round * static_cast<std::uint64_t>(mine.size));
+            }
+        }
+    };
+    in_threads(it, kWaiters + 1, [&](Ranks &mine, int number) {
+        const auto which = static_cast<std::size_t>(number);
+        if (which == kWaiters) return make_calls(mine);
+        for (std::uint64_t round = 1; round <= rounds; ++round) {
+            while (started[which] != round)
+                std::this_thread::yield();
+            mine.ok(sennit_wait(&requests[which], SENNIT_FOREVER));
+            waited[which] = round;
+        }
+    });
+    it.barrier();
+}
