@@ -160,19 +160,25 @@ RANK_TEST(collective, small_calls_of_threads_with_a_team_each_do_not_meet, kFree
     close_lanes(it, lanes);
 }
 
-// Broken by a wait that counts as a collective call of the team, or keeps its queue.
+// Broken by a wait that counts as a collective call of the team, or keeps its queue: rank 0 starts
+// further calls while its other thread waits for the first, to which nobody else has come.
 RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_team,
           kTwoRanks | kFreeThreads | kOnce) {
     sennit_team team{};
     it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    const sennit_gptr may_come = it.allocate(8);
     const sennit_reduction sum_of_one = sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM);
     const std::uint64_t one = 1;
     std::uint64_t sums[3] = {};
-    HandedOver first;
+    sennit_request first = SENNIT_REQUEST_NULL;
     std::atomic<bool> may_wait{false};
     const auto make_calls = [&](Ranks &mine) {
-        if (mine.rank != 0) std::this_thread::sleep_for(std::chrono::milliseconds(30));
-        mine.ok(sennit_allreduce_nb(team, &one, &sums[0], sum_of_one, &first.request));
+        std::uint64_t word = mine.rank == 0 ? 1 : 0;
+        while (word == 0) {
+            mine.ok(sennit_get(&word, may_come, sizeof word));
+            std::this_thread::yield();
+        }
+        mine.ok(sennit_allreduce_nb(team, &one, &sums[0], sum_of_one, &first));
         may_wait = true;
         if (mine.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
         sennit_request second = SENNIT_REQUEST_NULL;
@@ -181,6 +187,10 @@ RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_
             int done = 1;
             mine.ok(sennit_test(&second, &done));
             mine.equal(done, 0);
+            mine.is(sennit_allreduce(team, &one, &sums[2], sum_of_one, kMillisecond),
+                    SENNIT_ERR_TIMEOUT);
+            for (int peer = 1; peer < mine.size; ++peer)
+                mine.ok(sennit_put(sennit_gptr_at(may_come, peer), &one, sizeof one));
         }
         mine.ok(sennit_allreduce(team, &one, &sums[2], sum_of_one, SENNIT_FOREVER));
         mine.ok(sennit_wait(&second, SENNIT_FOREVER));
@@ -190,11 +200,12 @@ RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_
         if (number == 0) return make_calls(mine);
         while (!may_wait)
             std::this_thread::yield();
-        mine.ok(sennit_wait(&first.request, SENNIT_FOREVER));
+        mine.ok(sennit_wait(&first, SENNIT_FOREVER));
     });
     for (const std::uint64_t sum : sums)
         it.equal(sum, static_cast<std::uint64_t>(it.size));
     it.barrier();
+    it.free(may_come);
     it.ok(sennit_team_destroy(team));
 }
 

@@ -107,40 +107,68 @@ RANK_TEST(lock, random_programs_of_acquire_try_and_time_limits_exclude_each_othe
     it.programs(1, [&] { run_program_of_two_locks(it); });
 }
 
-// Broken by a queue that is not one: the ranks queue up in a known order while the lock is held.
-RANK_TEST(lock, who_came_first_is_served_first, kAtomics | kTwoRanks | kFreeThreads | kOnce) {
+namespace {
+
+// The members of a team of `size` come one after the other while the first holds the lock, whose
+// memory is at world rank `home`; `mine` is the caller's number. All ranks of the world call it.
+void queue_up(Ranks &it, sennit_lock lock, int home, int mine, int size) {
     const sennit_gptr segment = it.allocate(64);
     const sennit_gptr served = sennit_gptr_at(segment, 0);
-    const sennit_lock lock = make_lock(it);
-    if (it.rank == 0) it.ok(sennit_lock_acquire(lock, kLong));
+    const bool is_member = mine >= 0 && mine < size;
+    if (mine == 0) it.ok(sennit_lock_acquire(lock, kLong));
     it.barrier();
-    // Rank r comes when r - 1 is in the queue: the lock's own word counts its changes.
-    const sennit_gptr changes{0, lock.segment, 0};
+    // Member r comes when r - 1 is in the queue: the lock's own word counts its changes.
+    const sennit_gptr changes{home, lock.segment, 0};
     std::uint64_t before = 0;
-    it.ok(sennit_atomic_fetch_u64(changes, &before));
+    if (is_member) it.ok(sennit_atomic_fetch_u64(changes, &before));
     it.barrier();
-    std::int64_t place = -1;
-    if (it.rank != 0) {
+    const auto wait_for_others = [&](int count) {
         std::uint64_t now = 0;
         do {
             it.ok(sennit_atomic_fetch_u64(changes, &now));
             it.ok(sennit_flush_all(kLong));
-        } while ((now >> 26) - (before >> 26) < static_cast<std::uint64_t>(it.rank - 1));
+        } while ((now >> 26) - (before >> 26) < static_cast<std::uint64_t>(count));
+    };
+    std::int64_t place = -1;
+    if (mine == 0) {
+        wait_for_others(size - 1);
+        it.ok(sennit_lock_release(lock));
+    } else if (is_member) {
+        wait_for_others(mine - 1);
         it.ok(sennit_lock_acquire(lock, kLong));
         it.ok(sennit_atomic_fetch_inc_i64(served, &place));
         it.ok(sennit_lock_release(lock));
-        it.equal(place, it.rank - 1);
-    } else {
-        std::uint64_t now = 0;
-        do {
-            it.ok(sennit_atomic_fetch_u64(changes, &now));
-            it.ok(sennit_flush_all(kLong));
-        } while ((now >> 26) - (before >> 26) < static_cast<std::uint64_t>(it.size - 1));
-        it.ok(sennit_lock_release(lock));
+        it.equal(place, mine - 1);
     }
     it.barrier();
-    it.ok(sennit_lock_destroy(lock));
     it.free(segment);
+}
+
+}  // namespace
+
+// Broken by a queue that is not one: the ranks queue up in a known order while the lock is held.
+RANK_TEST(lock, who_came_first_is_served_first, kAtomics | kTwoRanks | kFreeThreads | kOnce) {
+    const sennit_lock lock = make_lock(it);
+    queue_up(it, lock, 0, it.rank, it.size);
+    it.ok(sennit_lock_destroy(lock));
+}
+
+// Broken by a place in the queue, or a grant, that goes by the number in the world.
+RANK_TEST(lock, who_of_a_team_came_first_is_served_first,
+          kAtomics | kTwoRanks | kFreeThreads | kOnce) {
+    // Rank 1, then the last of the world and so on down: the first to wait has the highest number.
+    std::vector<int> ranks{1};
+    for (int rank = it.size - 1; rank > 1; --rank)
+        ranks.push_back(rank);
+    sennit_team team{};
+    it.ok(sennit_team_create(SENNIT_TEAM_WORLD, ranks.size(), ranks.data(), &team));
+    sennit_lock lock = SENNIT_LOCK_NULL;
+    if (it.rank != 0) it.ok(sennit_lock_create(team, &lock));
+    const int mine = it.rank == 0 ? -1 : it.rank == 1 ? 0 : it.size - it.rank;
+    queue_up(it, lock, 1, mine, it.size - 1);
+    if (it.rank == 0) return;
+    it.ok(sennit_lock_destroy(lock));
+    it.ok(sennit_team_destroy(team));
 }
 
 // Broken by a time limit that is not kept, or a try that waits.
