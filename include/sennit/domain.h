@@ -10,6 +10,7 @@
 extern "C" {
 #endif
 
+/* What a domain is, from the outside in. */
 typedef enum sennit_domain_kind {
     SENNIT_DOMAIN_MACHINE = 0,
     SENNIT_DOMAIN_PACKAGE = 1,

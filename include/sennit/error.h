@@ -16,6 +16,7 @@
 extern "C" {
 #endif
 
+/* What a call says about itself. Numbers never change their meaning; new ones may come. */
 typedef enum sennit_status {
     SENNIT_OK = 0,
     SENNIT_ERR_ARG = 1,   /* an argument is wrong in itself: null pointer, bad flag */
@@ -62,6 +63,7 @@ sennit_status sennit_error_report(sennit_status status, const char *operation, c
  * Any thread, any time. */
 const char *sennit_status_string(sennit_status status);
 
+/* How much is logged: a level and all below it. */
 typedef enum sennit_log_level {
     SENNIT_LOG_NONE = 0,
     SENNIT_LOG_ERROR = 1,

@@ -67,12 +67,14 @@ sennit_status sennit_group_world_rank(sennit_group group, int rank, int *world_r
 sennit_status sennit_group_translate(sennit_group from, size_t count, const int ranks[],
                                      sennit_group to, int translated[]);
 
+/* What two groups have in common. */
 typedef enum sennit_group_relation {
     SENNIT_GROUP_IDENTICAL = 0, /* the same members in the same order */
     SENNIT_GROUP_SIMILAR = 1,   /* the same members in another order */
     SENNIT_GROUP_UNEQUAL = 2
 } sennit_group_relation;
 
+/* How the members of two groups and their orders compare. */
 sennit_status sennit_group_compare(sennit_group first, sennit_group second,
                                    sennit_group_relation *relation);
 

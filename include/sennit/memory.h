@@ -24,17 +24,21 @@ typedef struct sennit_gptr {
 #define SENNIT_GPTR_NULL ((sennit_gptr){-1, 0u, 0u})
 #endif
 
+/* The place `bytes` further on, or back, in the same rank's piece. Looked at when it is used: a
+ * place outside the piece is RANGE there. */
 static inline sennit_gptr sennit_gptr_add(sennit_gptr gptr, int64_t bytes) {
     gptr.offset += (uint64_t)bytes;
     return gptr;
 }
 
-/* The same place in the piece of the segment that world rank `rank` owns. */
+/* The same place in the piece that world rank `rank` owns. A number in another team is translated
+ * by sennit_team_world_rank first. */
 static inline sennit_gptr sennit_gptr_at(sennit_gptr gptr, int rank) {
     gptr.rank = rank;
     return gptr;
 }
 
+/* 1 for a pointer to nothing, as SENNIT_GPTR_NULL, else 0. */
 static inline int sennit_gptr_is_null(sennit_gptr gptr) {
     return gptr.segment == 0u;
 }

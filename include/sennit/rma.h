@@ -38,14 +38,17 @@ typedef struct sennit_request {
 #define SENNIT_REQUEST_NULL ((sennit_request){0u})
 #endif
 
+/* Blocking: complete when they return. */
 SENNIT_HOT_CALL sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes);
 SENNIT_HOT_CALL sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes);
 
+/* With a request, which sennit_wait and its like complete. */
 sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,
                             sennit_request *request);
 sennit_status sennit_get_nb(void *destination, sennit_gptr source, size_t bytes,
                             sennit_request *request);
 
+/* Implicit: sennit_flush or sennit_barrier completes them. */
 sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t bytes);
 sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes);
 
@@ -70,6 +73,7 @@ typedef struct sennit_box {
     int64_t local_strides[3];  /* in the private buffer */
 } sennit_box;
 
+/* A box: blocking, with a request, implicit. */
 sennit_status sennit_put_strided(sennit_gptr destination, const void *source,
                                  const sennit_box *box);
 sennit_status sennit_get_strided(void *destination, sennit_gptr source, const sennit_box *box);
@@ -89,6 +93,7 @@ typedef struct sennit_piece {
     size_t bytes;          /* 0 is legal */
 } sennit_piece;
 
+/* A list of pieces: blocking, with a request, implicit. */
 sennit_status sennit_put_indexed(sennit_gptr destination, const void *source, size_t count,
                                  const sennit_piece pieces[]);
 sennit_status sennit_get_indexed(void *destination, sennit_gptr source, size_t count,

@@ -37,6 +37,7 @@ typedef struct sennit_bootstrap {
     void (*release)(void *context);
 } sennit_bootstrap;
 
+/* Which threads of a rank call Sennit. */
 typedef enum sennit_thread_level {
     SENNIT_THREAD_SINGLE = 0,     /* the rank has one thread */
     SENNIT_THREAD_FUNNELED = 1,   /* only the thread that called init calls Sennit */
@@ -44,6 +45,7 @@ typedef enum sennit_thread_level {
     SENNIT_THREAD_MULTIPLE = 3    /* any thread at any time */
 } sennit_thread_level;
 
+/* What sennit_init may be told. Begin with SENNIT_OPTIONS_INIT and change what shall differ. */
 typedef struct sennit_options {
     size_t struct_bytes; /* sizeof(sennit_options), set by SENNIT_OPTIONS_INIT */
     sennit_thread_level thread_level;

@@ -1,5 +1,6 @@
 /* Start Sennit on a communicator of any MPI. Header-only: this is compiled by the program's own
- * MPI compiler, so one libsennit serves every MPI. Include it after, or instead of, <mpi.h>.
+ * MPI compiler, so one libsennit serves every MPI. Include it after, or instead of, <mpi.h>. A
+ * program calls sennit_init_mpi; what begins with sennit_mpi_ is the machinery of this header.
  */
 #ifndef SENNIT_SENNIT_MPI_H
 #define SENNIT_SENNIT_MPI_H

@@ -16,7 +16,7 @@ SOURCES = (".c", ".h", ".cpp", ".hpp", ".def", ".py", ".pml")
 # Functions of other libraries and programs that the pages speak of.
 FOREIGN = {"main", "mmap", "memmove", "memcpy", "fork", "malloc", "poll", "usleep", "MPI_Init", "MPI_Finalize",
            "MPI_Abort", "dlopen", "getenv", "exec", "setpgid", "tcsetpgrp", "waitpid", "prctl", "signalfd", "_exit"}
-FOREIGN_FILES = {"first.c", "pmix.h", "mpi.h"}
+FOREIGN_FILES = {"first.c", "pmix.h", "mpi.h", "sennit/version.h"}
 
 
 def project_files(project):

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Compares what the parser of the headers finds with what the library shows, and with the pages made of it.
+
+    tests/docs/reference_test.py PROJECT NM LIBRARY
+
+Every function that LIBRARY exports must be found in a header, with a comment or under the head of its header, and its
+page must show it; what is found and not exported must be inline in its header. What would break it: a declaration that
+the parser does not understand, a function without a header, a page that leaves out a function.
+"""
+import os
+import re
+import subprocess
+import sys
+
+
+def main():
+    project, nm, library = sys.argv[1:]
+    sys.path.insert(0, os.path.join(project, "tools"))
+    sys.dont_write_bytecode = True
+    from reference import headers
+
+    symbols = subprocess.run([nm, "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    exported = {name.split("@")[0] for name in re.findall(r" T (\S+)", symbols)}
+    folder = os.path.join(project, "include", "sennit")
+    found = {function.name: function for function in headers.functions(headers.read_headers(folder))}
+    wrong = [f"{name}: exported, and in no header" for name in exported - found.keys()]
+    for name, function in found.items():
+        with open(os.path.join(folder, function.header), encoding="utf-8") as file:
+            is_inline = re.search(rf"static inline [\w \n*]*{name}\(", file.read())
+        if name not in exported and not is_inline:
+            wrong.append(f"{name}: in {function.header}, and not exported")
+        if not re.fullmatch(rf"[\w *]*\b{name}\(.*\);", function.signature):
+            wrong.append(f"{name}: the signature is {function.signature}")
+        with open(os.path.join(project, "docs", "manual", "headers", function.header.replace(".h", ".md")),
+                  encoding="utf-8") as file:
+            shown = file.read()
+        type_named = re.sub(r"_(?:[iu](?:32|64)|f(?:32|64))(?=_|$)", "_TYPE", name)
+        if f"{name}(" not in shown and f"{type_named}(" not in shown:
+            wrong.append(f"{name}: not on the page of {function.header}")
+    print("\n".join(sorted(wrong)) or f"{len(found)} functions, as the library has them")
+    return 1 if wrong or len(exported) < 100 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

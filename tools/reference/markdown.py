@@ -1,0 +1,193 @@
+"""Writes pages of the manual from what headers.py, help.py and the table of knobs give. Called by tools/make-reference.
+
+Each function returns the text of one page. A page says in its first line that it is made, and from what.
+"""
+import re
+
+MADE = "<!-- Made by tools/make-reference from {}: change it there. -->\n"
+# Words of a comment that are code: names of the interface, the short suffixes, and names with an underscore.
+NAME = re.compile(r"`[^`]*`|<\w+\.h>|\bsennit/\w+\.h\b|\b(?:sennit|SENNIT|MPI)_\w+(?:\(\))?|(?<!\w)_nbi?\b|"
+                  r"(?<![\w.])\w+\.h\b|\*\w+\b|\b[a-z]+_[a-z_]+\b|\{0(?:, 0)?\}|\b[a-z]+\[[^\]\n]+\]")
+ERRORS = re.compile(r"(?:^|\s+)(Errors(?: [a-z]+)*: )(?=\S)")
+# Of a family of functions, the types that stand for all in links.
+OTHER_TYPES = re.compile(r"_(?:i32|u32|u64|f32)(?:_|$)")
+
+
+def escaped(text):
+    return re.sub(r"([\\*_\[\]<>|])", r"\\\1", text)
+
+
+def linked(name, places, page):
+    """A name in backticks; a link where a page describes it."""
+    bare = name.strip("`").removesuffix("()")
+    place = places.get(bare)
+    if place is None:
+        return "`" + name.strip("`") + "`"
+    return f"[`{name.strip('`')}`]({'' if place == page else place}#{bare})"
+
+
+def inline(text, places, page):
+    """A paragraph of a comment as Markdown."""
+    out, end = [], 0
+    for match in NAME.finditer(text):
+        out += [escaped(text[end:match.start()]), linked(match.group(), places, page)]
+        end = match.end()
+    return "".join(out) + escaped(text[end:])
+
+
+def paragraphs(comment, places, page):
+    """A comment as Markdown. Lines that are indented are a table of their own and stay as they are."""
+    blocks, block = [], []
+    for line in [*comment.split("\n"), ""]:
+        if line:
+            block.append(line)
+        elif block:
+            blocks.append(block)
+            block = []
+    for block in blocks:
+        if all(line.startswith("  ") for line in block):
+            yield "```text\n" + "\n".join(line[2:] for line in block) + "\n```"
+            continue
+        text = "\n".join(line.strip() for line in block)
+        errors = ERRORS.search(text)
+        if not errors:
+            yield inline(text, places, page)
+            continue
+        if errors.start():
+            yield inline(text[:errors.start()], places, page)
+        yield f"**{errors[1].strip()}** " + inline(text[errors.end():], places, page)
+
+
+def first_sentence(comment):
+    text = re.sub(r"\s+", " ", comment)
+    return re.split(r"(?<=[^.]\.) |: ", text, maxsplit=1)[0].rstrip(".")
+
+
+def places_of(headers):
+    """{name: page that describes it}"""
+    return {name: header.name.removesuffix(".h") + ".md" for header in headers for item in header.items
+            for name in linkable(item)}
+
+
+def linkable(item):
+    """The names of an item that links lead to: not all types of a large family."""
+    return [name for name in item.names if len(item.names) < 20 or not OTHER_TYPES.search(name)]
+
+
+def title_of(item):
+    """The names of an item's functions without the forms of one another."""
+    names = list(item.signatures) or item.names
+    short = []
+    for name in names:
+        base = re.sub(r"_nbi?$", "", name)
+        if base != name and base in names:
+            continue
+        short.append(name)
+    return short if len(short) <= 6 else [short[0], "…", short[-1]]
+
+
+def header_page(header, places):
+    page = header.name.removesuffix(".h") + ".md"
+    out = [MADE.format(f"`include/sennit/{header.name}`"), f"# sennit/{header.name}\n"]
+    out += [text + "\n" for text in paragraphs(header.comment, places, page)]
+    for item in header.items:
+        if item.kind == "text":
+            out += ["---\n", *[text + "\n" for text in paragraphs(item.comment, places, page)]]
+            continue
+        anchors = "".join(f'<a id="{name}"></a>' for name in linkable(item))
+        if item.comment.startswith("For T, TYPE"):
+            title = "Operations on one word of a TYPE" if not any("_inc_" in name for name in item.names) \
+                else "Operations on one word of an integer TYPE"
+        else:
+            title = ", ".join(f"`{name}`" if name != "…" else name for name in title_of(item))
+        out += [anchors + "\n", f"## {title}\n", "```c\n" + "\n".join(item.code) + "\n```\n"]
+        out += [text + "\n" for text in paragraphs(item.comment, places, page)]
+    return "\n".join(out)
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("<", "\\<")
+
+
+def options_table(options):
+    rows = ["| option | |", "|---|---|"]
+    rows += [f"| `{cell(names)}` | {cell(text)} |" for names, text in options]
+    return "\n".join(rows) + "\n"
+
+
+def section_text(section):
+    """Running text as it is, examples as code."""
+    is_code = section.title.startswith("Example") or any(line.startswith(" ") for line in section.lines)
+    if is_code:
+        return "```sh\n" + "\n".join(section.lines) + "\n```\n"
+    return "\n".join(cell(line) for line in section.lines) + "\n"
+
+
+def command_parts(command, depth):
+    name = " ".join(command.words)
+    summary = cell(command.summary[0].upper() + command.summary[1:]).rstrip(".") + "."
+    out = [f"{'#' * depth} {name}\n", summary + "\n",
+           f"```sh\n{command.usage}\n```\n", options_table(command.options)]
+    return out
+
+
+def command_page(command):
+    """A command with its subcommands, whose common text stands once."""
+    out = [MADE.format(f"`{' '.join(command.words)} --help`"), *command_parts(command, 1)]
+    for section in command.sections:
+        if section.title:
+            out.append(f"## {section.title}\n")
+        out.append(section_text(section))
+    for sub in command.commands:
+        out += command_parts(sub, 2)
+        for section in sub.sections:
+            if section not in command.sections:
+                out += [f"**{section.title}**\n"] if section.title else []
+                out.append(section_text(section))
+    return "\n".join(out)
+
+
+def knobs_page(knobs):
+    out = [MADE.format("`src/runtime/knobs.def`"), "# Knobs\n",
+           "Settings that are read from the environment when a rank starts. `sennit info --knobs` shows what is in force. A "
+           "name that begins with\nSENNIT\\_ and is none of these gets a warning.\n",
+           "| name | type | default | unit | |", "|---|---|---|---|---|"]
+    out += [f"| `{name}` | {kind} | {f'`{default}`' if default else ''} | {unit} | {cell(help_text)} |"
+            for name, kind, default, unit, help_text in knobs]
+    return "\n".join(out) + "\n"
+
+
+def reference_page(headers, commands, places):
+    """The way into all the others."""
+    out = [MADE.format("the headers and the help of the command line"), "# Reference\n",
+           "## Commands\n", "| command | |", "|---|---|"]
+    out += [f"| [`{' '.join(command.words)}`](commands/{command.words[-1]}.md) | {cell(command.summary)} |"
+            for command in commands]
+    out += ["\nSettings from the environment: [knobs](knobs.md).\n", "## Headers\n",
+            "`sennit/sennit.h` includes all of them but `sennit/sennit_mpi.h`, and `sennit/version.h` with the "
+            "version as numbers.\n", "| header | |", "|---|---|"]
+    for header in headers:
+        page = header.name.removesuffix(".h") + ".md"
+        text = inline(first_sentence(header.comment), {}, page)
+        out.append(f"| [`sennit/{header.name}`](headers/{page}) | {text} |")
+    out.append("\n## Functions\n")
+    for header in headers:
+        names = [name for item in header.items for name in linkable(item) if name in item.signatures]
+        if names:
+            page = f"headers/{places[names[0]]}"
+            out.append(f"**{header.name}**: " + ", ".join(f"[`{name}`]({page}#{name})" for name in names) + "\n")
+    return "\n".join(out)
+
+
+def pages(headers, command, knobs):
+    """{path below docs/manual: text} of all pages that are made."""
+    places = places_of(headers)
+    commands = [command, *command.commands]
+    made = {f"headers/{header.name.removesuffix('.h')}.md": header_page(header, places) for header in headers}
+    top = command.__class__(command.words, command.summary, command.usage, command.options, command.sections)
+    for one in [top, *command.commands]:
+        made[f"commands/{one.words[-1]}.md"] = command_page(one)
+    made["knobs.md"] = knobs_page(knobs)
+    made["reference.md"] = reference_page(headers, commands, places)
+    return made
+
