@@ -105,9 +105,10 @@ sennit_status sennit_grid_balance(int ranks, int dimensions, int dims[]);
 sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dims[],
                                const int periodic[], sennit_team *team);
 
-/* The shape of a grid. `dims` and `periodic` have room for `capacity` entries and may be NULL, both
- * with capacity 0. The following are local. Errors: STATE, ARG (the team is no grid), RANGE
- * (capacity is below the number of dimensions and not 0). */
+/* The shape of a grid. `dims` and `periodic` have room for `capacity` entries; what is not wanted
+ * is NULL, and with capacity 0 neither is written. The following are local. Errors: STATE, ARG (the
+ * team is no grid, `dimensions` is NULL), RANGE (capacity is below the number of dimensions and not
+ * 0). */
 sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimensions, int dims[],
                                      int periodic[]);
 

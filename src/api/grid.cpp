@@ -134,16 +134,14 @@ sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimens
     if (status != SENNIT_OK) return status;
     const team::Grid &grid = *found->grid;
     if (dimensions == nullptr) return null_argument("dimensions", name);
-    if (capacity != 0 && (dims == nullptr || periodic == nullptr))
-        return null_argument("dims or periodic", name);
     if (capacity != 0 && capacity < grid.dimensions)
         return fail_in(fail(SENNIT_ERR_RANGE, "the grid has %d dimensions, there is room for %d",
                             grid.dimensions, capacity),
                        name);
     *dimensions = grid.dimensions;
     for (int i = 0; capacity != 0 && i < grid.dimensions; ++i) {
-        dims[i] = grid.sizes[i];
-        periodic[i] = grid.periodic[i] ? 1 : 0;
+        if (dims != nullptr) dims[i] = grid.sizes[i];
+        if (periodic != nullptr) periodic[i] = grid.periodic[i] ? 1 : 0;
     }
     return SENNIT_OK;
 }

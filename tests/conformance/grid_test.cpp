@@ -55,6 +55,12 @@ void check_shape(Ranks &it, sennit_team team, const Shape &shape) {
     it.ok(sennit_team_grid_shape(team, dimensions, &dimensions, dims.data(), periodic.data()));
     it.require(dims == shape.dims, "the sizes are those asked for");
     it.require(periodic == shape.periodic, "the edges are those asked for");
+    // What is not wanted is NULL.
+    std::vector<int> alone(shape.dims.size(), -7);
+    it.ok(sennit_team_grid_shape(team, dimensions, &dimensions, alone.data(), nullptr));
+    it.require(alone == shape.dims, "the sizes without the edges");
+    it.ok(sennit_team_grid_shape(team, dimensions, &dimensions, nullptr, alone.data()));
+    it.require(alone == shape.periodic, "the edges without the sizes");
     if (dimensions > 1)
         it.is(
             sennit_team_grid_shape(team, dimensions - 1, &dimensions, dims.data(), periodic.data()),
