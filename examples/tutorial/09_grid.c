@@ -10,8 +10,8 @@ enum { UP, DOWN, LEFT, RIGHT, SIDES };
 static void find_neighbours(sennit_team grid, int neighbours[SIDES]) {
     must(sennit_team_grid_shift(grid, 0, 1, &neighbours[UP], &neighbours[DOWN]));
     must(sennit_team_grid_shift(grid, 1, 1, &neighbours[LEFT], &neighbours[RIGHT]));
-    for (int side = 0; side < SIDES;
-         ++side) /* ranks of the grid so far; pointers carry the world's */
+    /* Ranks of the grid so far; global pointers carry those of the world. */
+    for (int side = 0; side < SIDES; ++side)
         if (neighbours[side] != SENNIT_RANK_NONE)
             must(sennit_team_world_rank(grid, neighbours[side], &neighbours[side]));
 }

@@ -1,0 +1,44 @@
+/* The same small tasks by MPI (mpi_side.c) and by Sennit (sennit_side.c), side by side in
+ * docs/from-mpi.md. main.c calls each and compares its result with what it must be; so both sides
+ * do the same. Every function is collective. */
+#ifndef SENNIT_EXAMPLES_PAIRS_H
+#define SENNIT_EXAMPLES_PAIRS_H
+
+enum {
+    PAIR_COUNT = 100,  /* numbers of a row */
+    PAIR_ROWS = 8,     /* of a matrix */
+    PAIR_COLUMNS = 10, /* of it, row by row */
+    PAIR_ITEMS = 500   /* of a work queue */
+};
+
+/* Starts and ends; the first tells who this is. */
+void side_start(int *rank, int *size);
+void side_end(void);
+
+/* Puts `number` at rank `to`; returns what came. */
+int side_put(int number, int to);
+
+/* Starts puts of `row` to ranks `left` and `right`, and completes them. `came` gets the row of the
+ * left rank and behind it that of the right one. */
+void side_requests(const double row[PAIR_COUNT], int left, int right, double came[2 * PAIR_COUNT]);
+
+/* The number that rank `peer` has in its memory, read in place. */
+int side_pointer(int number, int peer);
+
+/* How many of PAIR_ITEMS items this rank took from a counter that all share. */
+int side_counter(void);
+
+/* Adds `row` to a row at rank 0, element by element; `sum` gets it there. */
+void side_accumulate(const double row[PAIR_COUNT], double sum[PAIR_COUNT]);
+
+/* Adds 1 to each of two words at rank 0 that belong together, `times` times; the words there. */
+void side_lock(int times, long words[2]);
+
+/* Puts the last column of `matrix`, which the program has already, into the first one of rank `to`.
+ */
+void side_column(double matrix[PAIR_ROWS * PAIR_COLUMNS], int to);
+
+/* The sum of `number` over the ranks of the caller's row in a grid of two dimensions. */
+int side_teams(int number, int coords[2]);
+
+#endif
