@@ -118,10 +118,7 @@ sennit_status take_state(Rank &rank, team::Team &team, State **out) {
     if (!team.all_reached)
         return fail(SENNIT_ERR_OTHER_NODE,
                     "no path leads to some rank of the team (sennit info --peers tells why)");
-    if (team.published)
-        return fail(SENNIT_ERR_STATE,
-                    "the last barrier timed out on this rank and is still under way: call "
-                    "sennit_barrier again until it returns SENNIT_OK, then this");
+    if (team.published) return team::fail_unfinished(rank, team);
     *out = state_of(rank, team);
     if (*out == nullptr) {
         State *old = rank.collectives->by_slot[team.slot];

@@ -207,12 +207,22 @@ sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
     return thread_error()->status;
 }
 
+sennit_status fail_unfinished(Rank &rank, const Team &team) {
+    const int peer =
+        team.all_load_store ? find_lost_arrival(rank, &team) : find_dead_member(rank, &team);
+    if (peer >= 0)
+        return fail_peer(SENNIT_ERR_PEER_LOST, peer, "",
+                         "rank %d is gone, so the team's last barrier can not be completed, and it "
+                         "makes no collective calls any more",
+                         peer);
+    return fail(SENNIT_ERR_STATE,
+                "the last barrier timed out on this rank and is still under way: call "
+                "sennit_barrier again until it returns SENNIT_OK, then this");
+}
+
 sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadline &deadline) {
     if (!team.all_reached) return exchange_without_path(rank, team, what, deadline);
-    if (team.published)
-        return fail(SENNIT_ERR_STATE,
-                    "the last barrier timed out on this rank and is still under way: call "
-                    "sennit_barrier again until it returns SENNIT_OK, then this");
+    if (team.published) return fail_unfinished(rank, team);
     // The epoch that the exchange completes: alike on all members whatever failed before.
     const std::uint64_t number = team.epoch + 1;
     team.read_failed = false;

@@ -197,9 +197,13 @@ sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline);
 // the next call goes on with the same meeting. Errors: TIMEOUT, PEER_LOST.
 sennit_status meet(Rank &rank, Team &team, const Deadline &deadline);
 
+// Why no other collective call can be made while a meeting of the team is unfinished, which
+// `team.published` says: STATE, or PEER_LOST where a member is gone, since it never ends then.
+sennit_status fail_unfinished(Rank &rank, const Team &team);
+
 // Every member gives `bytes` (at most kExchangeBytes) and gets all members', by rank. Errors: as
-// meet, STATE (a barrier that timed out is under way), and ARG when a member is in another
-// collective call than this one.
+// meet, those of fail_unfinished, and ARG when a member is in another collective call than this
+// one.
 inline constexpr std::size_t kExchangeBytes = kMailboxBytes - 16;
 enum class Purpose : std::uint32_t {
     offer = 1,

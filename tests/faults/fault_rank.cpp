@@ -64,6 +64,24 @@ void expect_lost(const Scene &scene, sennit_status status, const char *call) {
         fail("it took " + std::to_string(now - *scene.ended_at) + " s to notice");
 }
 
+// After a barrier that found somebody lost the team's other collective calls say so as well, and do
+// not ask for a barrier that can not come.
+void expect_no_more_collective_calls(const Scene &scene) {
+    sennit_gptr made{5, 5, 5};
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 100, 0, 0, &made), SENNIT_ERR_PEER_LOST, "sennit_alloc");
+    expect(sennit_free(scene.segment), SENNIT_ERR_PEER_LOST, "sennit_free");
+    sennit_team team{77};
+    expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_ERR_PEER_LOST,
+           "sennit_team_split");
+    int sum = 0;
+    const int one = 1;
+    expect(sennit_allreduce(SENNIT_TEAM_WORLD, &one, &sum,
+                            sennit_reduction_of(1, SENNIT_INT32, SENNIT_SUM), SENNIT_FOREVER),
+           SENNIT_ERR_PEER_LOST, "sennit_allreduce");
+    require(sennit_last_error()->peer >= 0, "the error names a rank that is gone");
+    require(made.segment == 5 && team.handle == 77 && sum == 0, "nothing was changed");
+}
+
 // What is left of the job works: memory of all ranks can be used, and the end is bounded.
 void leave(const Scene &scene) {
     std::uint64_t word = 7;
@@ -92,6 +110,7 @@ void others_wait_in_a_barrier(int victim_sleeps_ms) {
         die(scene);
     }
     expect_lost(scene, sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "sennit_barrier");
+    expect_no_more_collective_calls(scene);
     leave(scene);
 }
 
