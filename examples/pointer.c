@@ -1,6 +1,7 @@
 /* Another rank's memory as a plain pointer, with C11 atomics of the program's own.
  *     sennit run -n 4 pointer
  */
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "must.h"
@@ -36,8 +37,11 @@ int main(void) {
         at_zero->answer = 42;
         atomic_store_explicit(&at_zero->is_ready, 1, memory_order_release);
     }
-    while (atomic_load_explicit(&at_zero->is_ready, memory_order_acquire) == 0) {
-    }
+    /* snippet: wait */
+    for (int looks = 0; atomic_load_explicit(&at_zero->is_ready, memory_order_acquire) == 0;
+         ++looks)
+        if (looks > 100) (void)sched_yield(); /* the other rank may need this processor */
+    /* end of snippet */
     must_be(at_zero->answer == 42, "the int before its flag");
 
     if (sennit_rank() == 0) printf("%d additions by %d ranks\n", kAdds * size, size);
