@@ -19,6 +19,12 @@ namespace {
 void check_words(const CLI::App &app, std::vector<std::string> &words,
                  std::vector<std::string> &program) {
     if (words.empty()) sennit::cli::fail_without_subcommand(app, "sennit", "command");
+    // As mpirun has it, without a command before the options.
+    if (words[0][0] == '-' && app.get_option_no_throw(words[0]) == nullptr)
+        throw sennit::cli::UsageError(fmt::format(
+            "sennit: which command? \"{}\" is no option of its own; to start a program: sennit run "
+            "-n N PROGRAM",
+            words[0]));
     sennit::cli::check_subcommand(app, words[0], "sennit", "command");
     if (words[0] == "bench") {
         const CLI::App &bench = *app.get_subcommand("bench");

@@ -44,7 +44,41 @@ std::string option_near(const CLI::App &app, const std::string &word) {
     return nearest;
 }
 
+// What people write who know mpirun or mpiexec, and what takes its place here.
+struct Foreign {
+    const char *name;
+    const char *answer;
+};
+constexpr Foreign kForeign[] = {
+    {"--bind-to", "here it is --bind share, core or none"},
+    {"-bind-to", "here it is --bind share, core or none"},
+    {"--map-by", "here it is --bind share, core or none"},
+    {"--oversubscribe", "not needed: there may be more ranks than CPUs"},
+    {"--allow-run-as-root", "not needed"},
+    {"--hostfile", "it starts ranks on this machine alone; on several, mpirun or srun does"},
+    {"--host", "it starts ranks on this machine alone; on several, mpirun or srun does"},
+    {"-hosts", "it starts ranks on this machine alone; on several, mpirun or srun does"},
+    {"-H", "it starts ranks on this machine alone; on several, mpirun or srun does"},
+    {"-x", "here it is --env NAME=VALUE; what is set already the ranks have"},
+    {"-env", "here it is --env NAME=VALUE"},
+    {"-genv", "here it is --env NAME=VALUE"},
+    {"--tag-output", "here it is --tag"},
+    {"-prepend-rank", "here it is --tag"},
+    {"-l", "here it is --tag"},
+};
+
+const char *answer_to_foreign(const std::string &word) {
+    const std::string name = word.substr(0, word.find('='));
+    for (const Foreign &one : kForeign)
+        if (name == one.name) return one.answer;
+    return nullptr;
+}
+
 [[noreturn]] void fail_unknown_option(const CLI::App &run, const std::string &word) {
+    if (const char *answer = answer_to_foreign(word); answer != nullptr)
+        throw UsageError(fmt::format(
+            "sennit run: there is no option \"{}\": {}; sennit run --help lists the options", word,
+            answer));
     const std::string near = option_near(run, word.substr(0, word.find('=')));
     throw UsageError(fmt::format(
         "sennit run: unknown option \"{0}\"{1}; sennit run --help lists them; a program whose "

@@ -33,10 +33,8 @@ int main(void) {
     must(attached);
 
     /* A column: one double from each row, on both sides. */
-    const sennit_box column = {sizeof(double),
-                               {kRows, 1, 1},
-                               {sizeof(double) * kColumns, 0, 0},
-                               {sizeof(double) * kColumns, 0, 0}};
+    const int64_t row_bytes = sizeof(double) * kColumns;
+    const sennit_box column = sennit_box_line(sizeof(double), kRows, row_bytes, row_bytes);
     const int left = (rank + size - 1) % size;
     const int right = (rank + 1) % size;
     must(sennit_put_strided_nbi(

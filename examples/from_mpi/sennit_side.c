@@ -131,10 +131,8 @@ void side_column(double matrix[PAIR_ROWS * PAIR_COLUMNS], int to) {
     must(sennit_register(matrix, PAIR_ROWS * PAIR_COLUMNS * sizeof(double), 0, &mine));
     must_reach(sennit_region_attach(SENNIT_TEAM_WORLD, mine, regions)); /* one of each rank */
 
-    const sennit_box column = {.element_bytes = sizeof(double),
-                               .counts = {PAIR_ROWS, 1, 1},
-                               .remote_strides = {PAIR_COLUMNS * sizeof(double)},
-                               .local_strides = {PAIR_COLUMNS * sizeof(double)}};
+    const int64_t row = PAIR_COLUMNS * sizeof(double);
+    const sennit_box column = sennit_box_line(sizeof(double), PAIR_ROWS, row, row);
     must(sennit_put_strided(regions[to].gptr, &matrix[PAIR_COLUMNS - 1], &column));
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
 

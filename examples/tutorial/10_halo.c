@@ -52,10 +52,8 @@ static void exchange(const Block *block, int now) {
     const double *mine = block->cells[now];
     const int *to = block->neighbours;
     /* A column: N doubles, each a row further on, here and there. */
-    const sennit_box column = {.element_bytes = sizeof(double),
-                               .counts = {N, 1, 1},
-                               .remote_strides = {WIDTH * sizeof(double)},
-                               .local_strides = {WIDTH * sizeof(double)}};
+    const int64_t row = WIDTH * sizeof(double);
+    const sennit_box column = sennit_box_line(sizeof(double), N, row, row);
     const sennit_gptr state = block->states[now];
     if (to[UP] != SENNIT_RANK_NONE)
         must(sennit_put_nbi(sennit_gptr_add(sennit_gptr_at(state, to[UP]), place(N + 1, 1)),

@@ -67,11 +67,28 @@ sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes
  * named need not. The whole box is checked before any of it moves; RANGE also when counts and
  * strides describe more than an address space holds. */
 typedef struct sennit_box {
-    size_t element_bytes; /* that lie together: 8 for a double */
-    size_t counts[3];     /* elements along each dimension, fastest first; 1 for those unused */
+    size_t element_bytes;      /* that lie together: 8 for a double */
+    size_t counts[3];          /* elements along each dimension, fastest first; 1 for those unused,
+                                  as 0 says that nothing is moved */
     int64_t remote_strides[3]; /* from element to element in the global memory */
     int64_t local_strides[3];  /* in the private buffer */
 } sennit_box;
+
+/* The box of one dimension: `count` elements, each so many bytes behind the one before. A column of
+ * a matrix is sennit_box_line(sizeof(double), rows, row_bytes, row_bytes). */
+static inline sennit_box sennit_box_line(size_t element_bytes, size_t count, int64_t remote_stride,
+                                         int64_t local_stride) {
+    sennit_box made;
+    made.element_bytes = element_bytes;
+    made.counts[0] = count;
+    made.counts[1] = 1;
+    made.counts[2] = 1;
+    made.remote_strides[0] = remote_stride;
+    made.local_strides[0] = local_stride;
+    made.remote_strides[1] = made.remote_strides[2] = 0;
+    made.local_strides[1] = made.local_strides[2] = 0;
+    return made;
+}
 
 /* A box: blocking, with a request, implicit. */
 sennit_status sennit_put_strided(sennit_gptr destination, const void *source,

@@ -178,8 +178,12 @@ sennit_status check_operator(coll::Call &call) {
     call.element_bytes = coll::type_bytes(call.type);
     call.kernel = coll::find_kernel(call.type, call.op);
     if (call.kernel != nullptr) return SENNIT_OK;
-    return fail(SENNIT_ERR_ARG, "operator %d of type %d does not exist", static_cast<int>(call.op),
-                static_cast<int>(call.type));
+    if (call.element_bytes == 0)
+        return fail(SENNIT_ERR_ARG, "there is no type %d", static_cast<int>(call.type));
+    return fail(SENNIT_ERR_ARG,
+                "there is no operator %d for elements of type %d (sennit/type.h: the bitwise ones "
+                "are for integers; REPLACE and NO_OP are for accumulate)",
+                static_cast<int>(call.op), static_cast<int>(call.type));
 }
 
 // `call.bytes` comes as a number of elements.

@@ -33,13 +33,15 @@ sennit_status allocate_local(Rank &rank, const memory::SegmentWish &wish, sennit
 }
 
 sennit_status not_live(sennit_gptr gptr) {
+    if (gptr.segment == 0)
+        return fail(SENNIT_ERR_NOT_REGISTERED, "the global pointer is null: it names no segment");
     return fail(SENNIT_ERR_NOT_REGISTERED,
                 "segment %#x of rank %d is not allocated, or freed already", gptr.segment,
                 gptr.rank);
 }
 
 sennit_status free_local(Rank &rank, sennit_gptr gptr) {
-    if (gptr.rank != rank.world_rank)
+    if (gptr.segment != 0 && gptr.rank != rank.world_rank)
         return fail(SENNIT_ERR_ARG, "the segment belongs to rank %d, which alone may free it",
                     gptr.rank);
     const ColdLock lock(rank);

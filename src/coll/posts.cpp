@@ -234,7 +234,7 @@ bool verify(State &state, Operation &operation, std::uint32_t member, std::uint3
         const int peer = world_rank_of(state, member);
         if (status == SENNIT_OK)
             status = fail_peer(SENNIT_ERR_ARG, peer, "",
-                               "this rank is in a %s and rank %d in a call where it sends nothing",
+                               "this rank is in %s and rank %d in a call where it sends nothing",
                                name_of(call.kind), peer);
         note(operation, status);
         return false;
@@ -246,7 +246,7 @@ bool verify(State &state, Operation &operation, std::uint32_t member, std::uint3
     const auto theirs = static_cast<Kind>(header.call & 0xff);
     note(operation,
          fail_peer(SENNIT_ERR_ARG, peer, "",
-                   "rank %d is in a %s of %llu bytes, this rank in a %s of %llu, or they differ in "
+                   "rank %d is in %s of %llu bytes, this rank in %s of %llu, or they differ in "
                    "root, type or operator",
                    peer, name_of(theirs), static_cast<unsigned long long>(header.bytes),
                    name_of(call.kind), static_cast<unsigned long long>(common_bytes(call))));

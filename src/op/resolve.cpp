@@ -14,9 +14,15 @@ sennit_status unknown(const Rank &rank, sennit_gptr gptr) {
     if (gptr.rank != rank.world_rank && rank.peers[gptr.rank].transport == nullptr)
         return fail_peer(SENNIT_ERR_OTHER_NODE, gptr.rank, "",
                          "no path leads to rank %d (sennit info --peers tells why)", gptr.rank);
-    return fail_peer(SENNIT_ERR_NOT_REGISTERED, gptr.rank, "",
-                     "rank %d has no live segment %#x: never allocated, or freed", gptr.rank,
-                     gptr.segment);
+    if (gptr.segment == 0)
+        return fail(SENNIT_ERR_NOT_REGISTERED, "the global pointer is null: it names no segment");
+    // Who takes a rank of a team for one of the world ends here, or at another member's memory.
+    const std::uint32_t slot = memory::team_slot_of(gptr.segment);
+    const bool of_a_team = slot != memory::kLocalSlot && slot != memory::kWorldSlot;
+    return fail_peer(
+        SENNIT_ERR_NOT_REGISTERED, gptr.rank, "",
+        "rank %d has no live segment %#x: never allocated%s, or freed", gptr.rank, gptr.segment,
+        of_a_team ? " there (global pointers carry world ranks, not those of a team)" : "");
 }
 
 // The record of a local segment, from wherever its owner's control block can be read.

@@ -102,7 +102,7 @@ void reason_text(const Reason &reason, sennit_path candidate, char *text, std::s
             return;
         case Reason::Code::private_memory:
             (void)std::snprintf(text, bytes,
-                                "works: taken for private memory that the peer registers");
+                                "kept for private memory that the peer registers; there it works");
             return;
     }
     (void)std::snprintf(text, bytes, "unknown");

@@ -78,7 +78,10 @@ void WaitLoop::cancel_sleep() {
 }
 
 sennit_status WaitLoop::result(Step step) {
-    if (step == Step::timed_out) return fail(SENNIT_ERR_TIMEOUT, "the time given is over");
+    if (step == Step::timed_out)
+        return fail(SENNIT_ERR_TIMEOUT,
+                    "the time given is over, after %lld us of waiting (timeouts are nanoseconds)",
+                    static_cast<long long>((now_ns() - started_ns_) / 1000));
     const int peer = lost_;
     // relaxed: only its value counts, see detector.cpp.
     const bool left = rank_.peers[peer].gone.load(std::memory_order_relaxed) ==

@@ -8,7 +8,7 @@ using namespace conformance;
 namespace {
 
 sennit_box line(std::size_t element, std::size_t count, std::int64_t remote, std::int64_t local) {
-    return {element, {count, 1, 1}, {remote, 0, 0}, {local, 0, 0}};
+    return sennit_box_line(element, count, remote, local);
 }
 
 // Every rank finds out for itself, and all do what the worst of them can.

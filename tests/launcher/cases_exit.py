@@ -174,6 +174,21 @@ def an_option_that_is_unknown_is_named_and_starts_nothing(launcher):
         equal(_wrong(launcher, "run", *words), f'sennit run: unknown option "{wrong}"{hint}{rest}{wrong}')
 
 
+def an_option_of_mpirun_is_answered_with_what_takes_its_place(launcher):
+    for words, wrong, answer in ((["-n", "2", "--oversubscribe", "echo"], "--oversubscribe", "not needed"),
+                                 (["-n", "2", "-x", "A=1", "echo"], "-x", "here it is --env NAME=VALUE"),
+                                 (["--bind-to=core", "-n", "2", "echo"], "--bind-to=core", "here it is --bind "),
+                                 (["--hostfile", "h", "echo"], "--hostfile", "it starts ranks on this machine alone")):
+        said = _wrong(launcher, "run", *words)
+        contains(said, f'sennit run: there is no option "{wrong}": {answer}')
+        contains(said, "; sennit run --help lists the options")
+
+
+def options_without_a_command_are_answered_with_run(launcher):
+    equal(_wrong(launcher, "-n", "2", "./prog"),
+          'sennit: which command? "-n" is no option of its own; to start a program: sennit run -n N PROGRAM')
+
+
 def a_program_whose_name_begins_with_a_dash_follows_two_dashes(launcher):
     for name in ("--tagg", "--tag", "-n"):
         program = os.path.join(launcher.watch.folder, name)
