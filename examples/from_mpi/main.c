@@ -19,6 +19,10 @@ static void check_rows(int rank, int size) {
     must_be(side_put(rank + 7, right) == left + 7, "the number of the left rank");
     must_be(side_pointer(rank + 9, left) == left + 9, "the number in the left rank's memory");
 
+    const int last = size - 1;
+    const int number = last > 0 ? side_message(rank + 11, 0, last) : 11;
+    must_be(number == (rank == last ? 11 : -1), "the number of rank 0, at the last rank alone");
+
     double row[PAIR_COUNT], came[2 * PAIR_COUNT];
     for (int i = 0; i < PAIR_COUNT; ++i)
         row[i] = rank + 0.5 * i;
@@ -65,6 +69,6 @@ int main(void) {
     must_be(row_sum >= 1 && size % row_sum == 0, "rows are as long as the grid is wide");
     must_be(rank == coords[0] * row_sum + coords[1], "coordinates, the last one fastest");
     side_end();
-    if (rank == 0) printf("8 tasks by %d ranks\n", size);
+    if (rank == 0) printf("9 tasks by %d ranks\n", size);
     return 0;
 }

@@ -31,6 +31,17 @@ int side_put(int number, int to) {
     return came;
 }
 
+int side_message(int number, int from, int to) {
+    int rank, came = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    /* snippet: message */
+    if (rank == from) MPI_Send(&number, 1, MPI_INT, to, 0, MPI_COMM_WORLD);
+
+    if (rank == to) MPI_Recv(&came, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    /* end of snippet */
+    return came;
+}
+
 void side_requests(const double row[PAIR_COUNT], int left, int right, double came[2 * PAIR_COUNT]) {
     const int n = PAIR_COUNT;
     double *rows;

@@ -1,4 +1,6 @@
 /* The tasks of pairs.h by Sennit. */
+#include <sched.h>
+
 #include "../must.h"
 #include "pairs.h"
 
@@ -32,6 +34,31 @@ int side_put(int number, int to) {
 
     must(sennit_free(box));
     /* end of snippet */
+    return came;
+}
+
+int side_message(int number, int from, int to) {
+    const int rank = sennit_rank();
+    int came = -1;
+    sennit_gptr box;
+    must(sennit_alloc(SENNIT_TEAM_WORLD, 2 * sizeof(int32_t), 0, 0, &box));
+    const sennit_gptr flag = sennit_gptr_add(box, sizeof(int32_t));
+    /* snippet: message */
+    if (rank == from) { /* the number first; who sees the flag sees it too */
+        must(sennit_put(sennit_gptr_at(box, to), &number, sizeof number));
+        must(sennit_atomic_set_i32(sennit_gptr_at(flag, to), 1));
+    }
+    if (rank == to) {
+        int32_t is_there = 0;
+        for (;;) {
+            must(sennit_atomic_fetch_i32(flag, &is_there)); /* of this rank's own memory */
+            if (is_there) break;
+            (void)sched_yield(); /* the sender may need this processor */
+        }
+        came = *(int *)sennit_ptr(box);
+    }
+    /* end of snippet */
+    must(sennit_free(box));
     return came;
 }
 

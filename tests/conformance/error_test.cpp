@@ -38,6 +38,44 @@ void expect_healthy(Ranks &it, Ranks::Where where = Ranks::Where::current()) {
 
 }  // namespace
 
+// Broken by a message that says what is wrong in the words of the library and not what was meant.
+RANK_TEST(error, a_usual_mistake_is_answered_with_what_was_meant, kAnything) {
+    const auto says = [&](const char *words) {
+        it.require(std::strstr(sennit_last_error()->text, words) != nullptr, words);
+    };
+    const std::uint64_t word = 0;
+    sennit_gptr never_set = SENNIT_GPTR_NULL;
+    never_set.rank = it.next();
+    it.is(sennit_put(never_set, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+    says("the global pointer is null");
+    it.is(sennit_free(never_set), SENNIT_ERR_NOT_REGISTERED);
+    says("the global pointer is null");
+    double sum = 0;
+    it.is(sennit_allreduce(SENNIT_TEAM_WORLD, &sum, &sum,
+                           sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_XOR), SENNIT_FOREVER),
+          SENNIT_ERR_ARG);
+    says("for integers");
+    // Ten was meant to be seconds.
+    sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, 10);
+    if (status == SENNIT_ERR_TIMEOUT) {
+        says("nanoseconds");
+        status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
+    }
+    it.ok(status);
+    // The number of a rank in its team, where that of the world is wanted.
+    sennit_team team = SENNIT_TEAM_NULL;
+    sennit_gptr segment = SENNIT_GPTR_NULL;
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, it.rank % 2, it.rank, &team));
+    it.ok(sennit_alloc(team, 8, 0, 0, &segment));
+    const int stranger = 1 - it.rank % 2;
+    if (stranger < it.size) {
+        it.is(sennit_put(sennit_gptr_at(segment, stranger), &word, 8), SENNIT_ERR_NOT_REGISTERED);
+        says("world ranks");
+    }
+    it.ok(sennit_free(segment));
+    it.ok(sennit_team_destroy(team));
+}
+
 // Broken by an error that names another function or peer, or forgets its text.
 RANK_TEST(error, the_last_error_names_operation_and_peer, kAnything) {
     const sennit_gptr segment = it.allocate(64);
