@@ -1,7 +1,37 @@
-# What `cmake --install` puts where: headers, both libraries, sennit.pc, the CMake package, the programs.
+# What `cmake --install` puts where, in components that are also the packages of SennitPackage.cmake:
+#   runtime        libsennit.so.ABI, which programs need to run
+#   development    headers, libsennit.so, libsennit.a, CMake package, pkg-config, man pages of the calls
+#   programs       `sennit`, what `sennit bench` starts, man pages of the commands
+#   bench_MPI      what `sennit bench --mpi MPI` starts
+#   documents      README, docs/, examples/
 include(CMakePackageConfigHelpers)
 
-# sennit.pc finds its prefix from its own place, so an installed tree may be moved.
+set(SENNIT_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/sennit")
+# Components of find_package; one more is a sennit_install_component() more.
+set(SENNIT_COMPONENTS "")
+
+# Lets users find `target` as sennit::NAME of it, in component `name` of find_package.
+function(sennit_install_component name package)
+    install(EXPORT sennit-${name}-targets NAMESPACE sennit::
+        DESTINATION "${SENNIT_PACKAGE_DIR}" COMPONENT ${package})
+    list(APPEND SENNIT_COMPONENTS ${name})
+    return(PROPAGATE SENNIT_COMPONENTS)
+endfunction()
+
+install(TARGETS sennit EXPORT sennit-c-targets
+    LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
+sennit_install_component(c development)
+install(TARGETS sennit_static EXPORT sennit-static-targets ARCHIVE COMPONENT development)
+sennit_install_component(static development)
+if(TARGET sennit_cli)
+    set_target_properties(sennit_cli PROPERTIES EXPORT_NAME cli)
+    install(TARGETS sennit_cli EXPORT sennit-cli-targets RUNTIME COMPONENT programs)
+    sennit_install_component(cli programs)
+else()
+    list(APPEND SENNIT_COMPONENTS cli)
+endif()
+
+# The .pc files find their prefix from their own place, so an installed tree may be moved.
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}"
     OUTPUT_VARIABLE libdir)
 file(RELATIVE_PATH SENNIT_PC_PREFIX "${libdir}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
@@ -10,22 +40,30 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}"
     OUTPUT_VARIABLE SENNIT_PC_INCLUDEDIR)
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
     OUTPUT_VARIABLE SENNIT_PC_LIBDIR)
-configure_file(cmake/sennit.pc.in "${PROJECT_BINARY_DIR}/sennit.pc" @ONLY)
+foreach(name sennit sennit-static)
+    configure_file(cmake/${name}.pc.in "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/${name}.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+endforeach()
 
-set(SENNIT_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/sennit")
-configure_package_config_file(cmake/sennitConfig.cmake.in "${PROJECT_BINARY_DIR}/sennitConfig.cmake"
-    INSTALL_DESTINATION "${SENNIT_PACKAGE_DIR}")
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake"
-    COMPATIBILITY SameMinorVersion)
-
-install(TARGETS sennit sennit_static EXPORT sennitTargets)
-install(EXPORT sennitTargets NAMESPACE sennit:: DESTINATION "${SENNIT_PACKAGE_DIR}")
-install(DIRECTORY include/sennit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
-install(FILES "${SENNIT_HEADER_OUTPUT_DIRECTORY}/sennit/version.h"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit")
-install(FILES "${PROJECT_BINARY_DIR}/sennit.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-install(FILES "${PROJECT_BINARY_DIR}/sennitConfig.cmake" "${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake"
-    DESTINATION "${SENNIT_PACKAGE_DIR}")
-if(TARGET sennit_cli)
-    install(TARGETS sennit_cli)
+# Which versions serve a project that asks for another: those of the same ABI.
+set(compatibility SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(compatibility SameMinorVersion)
 endif()
+configure_package_config_file(cmake/sennitConfig.cmake.in "${PROJECT_BINARY_DIR}/sennitConfig.cmake"
+    INSTALL_DESTINATION "${SENNIT_PACKAGE_DIR}" NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake"
+    COMPATIBILITY ${compatibility})
+install(FILES "${PROJECT_BINARY_DIR}/sennitConfig.cmake" "${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake"
+    DESTINATION "${SENNIT_PACKAGE_DIR}" COMPONENT development)
+
+install(DIRECTORY include/sennit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
+    FILES_MATCHING PATTERN "*.h")
+install(FILES "${SENNIT_HEADER_OUTPUT_DIRECTORY}/sennit/version.h"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit" COMPONENT development)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)
+install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" COMPONENT documents
+    FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT documents
+    FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp")

@@ -1,10 +1,10 @@
 """Tests of the installed library, from the place of another project: install_test.py CMAKE BUILD-TREE.
 
 Installs the build tree into a folder, moves that folder, and works with what is there: a package that remembers
-where it was built or installed, a header that needs another first, or a symbol that is too many fails here.
+where it was built or installed, a header that needs another first, a component that is missing without a word, or
+libraries that are not named to the linker fail here.
 """
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -12,37 +12,22 @@ import tempfile
 import unittest
 
 CMAKE, BUILD_TREE = sys.argv[1:3]
+CTEST = os.path.join(os.path.dirname(CMAKE), "ctest")
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
+CONSUMER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "consumer")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+COMPILERS = {"user.c": [CC, "-std=c11", *WARNINGS], "user.cpp": [CXX, "-std=c++20", *WARNINGS]}
+LANGUAGES = {"C": ["c_sennit", "c_sennit_static"], "CXX": ["cpp_sennit", "cpp_sennit_static"],
+             "C;CXX": ["c_sennit", "c_sennit_static", "cpp_sennit", "cpp_sennit_static"]}
 
-PROGRAM = """#include <sennit/sennit.h>
-#include <stdio.h>
-#include <string.h>
-
-int main(void) {
-    if (strcmp(sennit_version(), SENNIT_VERSION_STRING) != 0) return 1;
-    if (sennit_init(NULL) != SENNIT_OK) return 2;
-    printf("rank %d of %d\\n", sennit_rank(), sennit_size());
-    return sennit_finalize() == SENNIT_OK ? 0 : 3;
-}
-"""
-
-PROJECT = """cmake_minimum_required(VERSION 3.25)
-project(user LANGUAGES C CXX)
-find_package(sennit 0.1 REQUIRED)
-foreach(library sennit static)
-    add_executable(user_${library} user.c)
-    target_link_libraries(user_${library} PRIVATE sennit::${library})
-    set_target_properties(user_${library} PROPERTIES LINKER_LANGUAGE CXX)
-endforeach()
-"""
-
-PROJECT_IN_C = """cmake_minimum_required(VERSION 3.25)
+ASKS = """cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C)
-find_package(sennit 0.1 REQUIRED)
-foreach(library sennit static)
-    add_executable(user_${library} user.c)
-    target_link_libraries(user_${library} PRIVATE sennit::${library})
+find_package(sennit %s)
+message(STATUS "found: ${sennit_FOUND}, targets:")
+foreach(name sennit sennit_static cli)
+    if(TARGET sennit::${name})
+        message(STATUS "has ${name}")
+    endif()
 endforeach()
 """
 
@@ -62,19 +47,9 @@ class InstallTest(unittest.TestCase):
         cls.prefix = os.path.join(cls.folder, "moved")
         run(CMAKE, "--install", BUILD_TREE, "--prefix", first)
         os.rename(first, cls.prefix)
-        lib = [name for name in os.listdir(cls.prefix) if name.startswith("lib")]
-        cls.lib = os.path.join(cls.prefix, lib[0])
-        for path, folders, files in os.walk(cls.prefix):
-            if "libsennit.so.0" in files:
-                cls.lib = path
-        cls.library = os.path.join(cls.lib, "libsennit.so")
-        cls.environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(cls.lib, "pkgconfig"),
-                           "LD_LIBRARY_PATH": cls.lib}
-        cls.user = os.path.join(cls.folder, "user")
-        os.mkdir(cls.user)
-        for name, text in (("user.c", PROGRAM), ("CMakeLists.txt", PROJECT)):
-            with open(os.path.join(cls.user, name), "w", encoding="utf-8") as file:
-                file.write(text)
+        cls.lib = next(path for path, _, files in os.walk(cls.prefix) if "libsennit.a" in files)
+        cls.sennit = os.path.join(cls.prefix, "bin", "sennit")
+        cls.environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(cls.lib, "pkgconfig")}
 
     @classmethod
     def tearDownClass(cls):
@@ -83,6 +58,26 @@ class InstallTest(unittest.TestCase):
     def headers(self):
         folder = os.path.join(self.prefix, "include", "sennit")
         return sorted(name for name in os.listdir(folder) if name.endswith(".h"))
+
+    def pkg_config(self, *words):
+        return run("pkg-config", *words, env=self.environment).split()
+
+    def check_runs(self, program):
+        lines = run(self.sennit, "run", "-n", "2", program).splitlines()
+        self.assertEqual(sorted(lines), ["rank 0 of 2 found 1", "rank 1 of 2 found 0"])
+
+    def needed(self, program):
+        return [line for line in run("readelf", "-d", program).splitlines() if "NEEDED" in line]
+
+    def ask(self, question, prefix=None):
+        """What CMake says of find_package(sennit QUESTION), and its exit status."""
+        source = tempfile.mkdtemp(prefix="asks-", dir=self.folder)
+        with open(os.path.join(source, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+            file.write(ASKS % question)
+        result = subprocess.run([CMAKE, "-S", source, "-B", os.path.join(source, "build"),
+                                 f"-DCMAKE_PREFIX_PATH={prefix or self.prefix}"],
+                                capture_output=True, text=True, timeout=100, check=False)
+        return " ".join((result.stdout + result.stderr).split()), result.returncode
 
     def test_every_header_compiles_alone_as_c_and_as_cpp(self):
         self.assertIn("sennit.h", self.headers())
@@ -96,63 +91,85 @@ class InstallTest(unittest.TestCase):
                         "-I", os.path.join(self.prefix, "include"), "-",
                         input=f"#include <sennit/{name}>\nint main(void) {{ return 0; }}\n")
 
-    def test_the_library_shows_only_its_own_names(self):
-        names = [line.split()[-1] for line in run("nm", "-D", "--defined-only", self.library).splitlines()]
-        own = [name for name in names if name.startswith("sennit_")]
-        self.assertIn("sennit_init@@SENNIT_0", own)
-        self.assertEqual([name for name in names if name not in own and not name.startswith("SENNIT_0")], [])
+    def test_a_program_is_built_with_pkg_config_and_the_shared_library(self):
+        flags = self.pkg_config("--cflags", "--libs", "sennit")
+        place, = self.pkg_config("--variable=libdir", "sennit")
+        for source, compiler in COMPILERS.items():
+            with self.subTest(source=source):
+                program = os.path.join(self.folder, f"shared-{source}.out")
+                run(*compiler, os.path.join(CONSUMER, source), *flags, f"-Wl,-rpath,{place}", "-o", program)
+                self.assertTrue(any("libsennit.so." in line for line in self.needed(program)))
+                self.check_runs(program)
 
-    def test_every_declared_function_is_there(self):
-        names = {line.split()[-1].split("@")[0]
-                 for line in run("nm", "-D", "--defined-only", self.library).splitlines()}
-        declared = set()
-        for name in self.headers():
-            if name == "sennit_mpi.h":
-                continue
-            text = run(CC, "-E", "-P", "-I", os.path.join(self.prefix, "include"), "-x", "c", "-",
-                       input=f"#include <sennit/{name}>\n")
-            for statement in text.split(";"):
-                words = re.sub(r"__attribute__ *\(\(\w+\)\)", "", " ".join(statement.split()))
-                if "typedef" in words or "inline" in words or "(" not in words or "{" in words:
-                    continue
-                function = words.split("(")[0].split()[-1].lstrip("*")
-                if function.startswith("sennit_"):
-                    declared.add(function)
-        self.assertIn("sennit_put", declared)
-        self.assertEqual(sorted(declared - names), [])
+    def test_a_program_is_built_with_pkg_config_and_the_archive(self):
+        flags = self.pkg_config("--cflags", "--libs", "sennit-static")
+        for source, compiler in COMPILERS.items():
+            with self.subTest(source=source):
+                program = os.path.join(self.folder, f"archive-{source}.out")
+                run(*compiler, os.path.join(CONSUMER, source), *flags, "-o", program)
+                self.assertFalse(any("libsennit" in line for line in self.needed(program)))
+                self.check_runs(program)
 
-    def test_the_library_needs_no_mpi_and_no_network_library(self):
-        needed = [line.split("[")[1].rstrip("]") for line in run("readelf", "-d", self.library).splitlines()
-                  if "(NEEDED)" in line]
-        allowed = ("libc.", "libm.", "libstdc++.", "libgcc_s.", "libhwloc.", "libpthread.", "libdl.", "ld-linux")
-        self.assertEqual([name for name in needed if not name.startswith(allowed)], [])
-        self.assertIn("Library soname: [libsennit.so.0]", run("readelf", "-d", self.library))
+    def test_a_program_without_any_shared_library_is_built_with_pkg_config_static(self):
+        flags = self.pkg_config("--cflags", "--libs", "--static", "sennit")
+        for source, compiler in COMPILERS.items():
+            with self.subTest(source=source):
+                program = os.path.join(self.folder, f"static-{source}.out")
+                run(*compiler, "-static", os.path.join(CONSUMER, source), *flags, "-o", program)
+                self.assertEqual(self.needed(program), [])
+                self.check_runs(program)
 
-    def test_a_program_is_built_with_pkg_config(self):
-        flags = run("pkg-config", "--cflags", "--libs", "sennit", env=self.environment).split()
-        program = os.path.join(self.folder, "with-pkg-config")
-        place = run("pkg-config", "--variable=libdir", "sennit", env=self.environment).strip()
-        run(CC, *WARNINGS, os.path.join(self.user, "user.c"), *flags, f"-Wl,-rpath,{place}", "-o", program)
-        self.assertEqual(run(program), "rank 0 of 1\n")
+    def test_projects_in_c_in_cpp_and_in_both_are_built_with_cmake_and_either_library(self):
+        for languages, programs in LANGUAGES.items():
+            with self.subTest(languages=languages):
+                tree = tempfile.mkdtemp(prefix="consumer-", dir=self.folder)
+                run(CMAKE, "-S", CONSUMER, "-B", tree, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                    f"-DUSER_LANGUAGES={languages}")
+                run(CMAKE, "--build", tree)
+                run(CTEST, "--test-dir", tree, "--output-on-failure", "--no-tests=error")
+                for program in programs:
+                    is_shared = any("libsennit.so." in line for line in self.needed(os.path.join(tree, program)))
+                    self.assertEqual(is_shared, not program.endswith("_static"), program)
 
-    def test_a_program_is_built_with_cmake_and_either_library(self):
-        tree = os.path.join(self.folder, "user-build")
-        run(CMAKE, "-S", self.user, "-B", tree, f"-DCMAKE_PREFIX_PATH={self.prefix}")
-        run(CMAKE, "--build", tree)
-        for library in ("sennit", "static"):
-            self.assertEqual(run(os.path.join(tree, f"user_{library}")), "rank 0 of 1\n")
+    def test_all_components_are_found_when_none_is_named(self):
+        said, status = self.ask("REQUIRED")
+        self.assertEqual(status, 0, said)
+        for name in ("sennit", "sennit_static", "cli"):
+            self.assertIn(f"has {name} ", said)
 
-    def test_a_project_in_c_alone_is_built_with_either_library(self):
-        source = os.path.join(self.folder, "user-in-c")
-        os.mkdir(source)
-        for name, text in (("user.c", PROGRAM), ("CMakeLists.txt", PROJECT_IN_C)):
-            with open(os.path.join(source, name), "w", encoding="utf-8") as file:
-                file.write(text)
-        tree = os.path.join(source, "build")
-        run(CMAKE, "-S", source, "-B", tree, f"-DCMAKE_PREFIX_PATH={self.prefix}")
-        run(CMAKE, "--build", tree)
-        for library in ("sennit", "static"):
-            self.assertEqual(run(os.path.join(tree, f"user_{library}")), "rank 0 of 1\n")
+    def test_one_component_brings_no_other_but_the_c_library(self):
+        said, status = self.ask("REQUIRED COMPONENTS static")
+        self.assertEqual(status, 0, said)
+        self.assertIn("has sennit -- has sennit_static", said)
+        self.assertNotIn("has cli", said)
+
+    def test_a_component_that_does_not_exist_is_an_error_that_names_those_that_do(self):
+        said, status = self.ask("REQUIRED COMPONENTS c pascal")
+        self.assertNotEqual(status, 0)
+        self.assertIn('has no component "pascal"; installed are: c, cli, static.', said)
+        said, status = self.ask("REQUIRED COMPONENTS c OPTIONAL_COMPONENTS pascal")
+        self.assertEqual(status, 0, said)
+
+    def test_a_component_that_was_not_installed_is_an_error_that_says_so(self):
+        prefix = os.path.join(self.folder, "in-part")
+        for component in ("runtime", "development"):
+            run(CMAKE, "--install", BUILD_TREE, "--prefix", prefix, "--component", component)
+        said, status = self.ask("REQUIRED COMPONENTS cli", prefix)
+        self.assertNotEqual(status, 0)
+        self.assertIn('component "cli" of Sennit', said)
+        self.assertIn("is not installed here; installed are: c, static.", said)
+        said, status = self.ask("", prefix)
+        self.assertEqual(status, 0, said)
+        self.assertIn("found: TRUE, targets: -- has sennit -- has sennit_static", said.replace("found: 1", "found: TRUE"))
+
+    def test_another_abi_is_not_accepted(self):
+        version, = self.pkg_config("--modversion", "sennit")
+        major, minor = version.split(".")[:2]
+        for question, is_found in ((f"{major}.{minor}", True), (f"{version} EXACT", True),
+                                   (f"{major}.{int(minor) + 1}", False), (f"{int(major) + 1}.0", False)):
+            with self.subTest(question=question):
+                said, status = self.ask(f"{question} REQUIRED")
+                self.assertEqual(status == 0, is_found, said)
 
     def test_an_installed_header_is_a_file_of_its_own(self):
         for name in self.headers():
@@ -161,11 +178,14 @@ class InstallTest(unittest.TestCase):
     def test_an_installed_file_does_not_name_the_build_tree(self):
         for path, _, files in os.walk(self.prefix):
             for name in files:
-                if name.endswith((".cmake", ".pc", ".h")):
-                    with open(os.path.join(path, name), encoding="utf-8") as file:
-                        text = file.read()
-                    for place in (BUILD_TREE, os.path.join(self.folder, "first")):
-                        self.assertNotIn(place, text, f"{name} names {place}")
+                if os.path.islink(os.path.join(path, name)):
+                    continue
+                with open(os.path.join(path, name), "rb") as file:
+                    data = file.read()
+                if b".debug_info" in data:  # where debug information is asked for, it names sources
+                    continue
+                for place in (BUILD_TREE, os.path.join(self.folder, "first")):
+                    self.assertNotIn(place.encode(), data, f"{name} names {place}")
 
 
 if __name__ == "__main__":
