@@ -1,0 +1,75 @@
+# What `cpack` makes of the components of SennitInstall.cmake: Debian packages, split as Debian splits a library.
+#   libsennitABI         the shared library; several ABIs may be installed at once
+#   libsennit-dev        for compiling programs
+#   sennit               the command line
+#   sennit-bench-MPI     what `sennit bench` compares with, one package for each MPI of this build
+#   sennit-doc           README, documents, examples
+# Dependencies on other packages are found by dpkg-shlibdeps. tools/package builds all of it as Debian would.
+if(NOT PROJECT_IS_TOP_LEVEL)
+    return()
+endif()
+set(SENNIT_PACKAGE_MAINTAINER "The Sennit developers <sennit@localhost>" CACHE STRING
+    "Name and address of who makes the packages")
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME sennit)
+set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
+set(CPACK_PACKAGE_CONTACT "${SENNIT_PACKAGE_MAINTAINER}")
+set(CPACK_PACKAGE_VENDOR "The Sennit developers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+
+# sennit_package(component package SECTION name TEXT text [DEPENDS component...] [FIELDS key value...])
+# FIELDS are variables CPACK_DEBIAN_<COMPONENT>_<key>.
+function(sennit_package component package)
+    cmake_parse_arguments(ARG "" "SECTION;TEXT" "DEPENDS;FIELDS" ${ARGN})
+    string(TOUPPER "${component}" upper)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_NAME "${package}" PARENT_SCOPE)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION "${ARG_SECTION}" PARENT_SCOPE)
+    set(CPACK_COMPONENT_${upper}_DESCRIPTION "${PROJECT_DESCRIPTION}: ${ARG_TEXT}" PARENT_SCOPE)
+    set(CPACK_COMPONENT_${upper}_DEPENDS "${ARG_DEPENDS}" PARENT_SCOPE)
+    while(ARG_FIELDS)
+        list(POP_FRONT ARG_FIELDS key value)
+        set(CPACK_DEBIAN_${upper}_${key} "${value}" PARENT_SCOPE)
+    endwhile()
+    set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} ${component} PARENT_SCOPE)
+endfunction()
+
+set(CPACK_COMPONENTS_ALL "")
+sennit_package(runtime "libsennit${SENNIT_ABI}" SECTION libs TEXT "the library"
+    # Both are opened at run time, where they are there.
+    FIELDS PACKAGE_RECOMMENDS libhwloc15 PACKAGE_SUGGESTS libpmix2)
+sennit_package(development libsennit-dev SECTION libdevel TEXT "headers and archive" DEPENDS runtime
+    FIELDS PACKAGE_SUGGESTS "sennit, sennit-doc")
+if(TARGET sennit_cli)
+    sennit_package(programs sennit SECTION utils TEXT "the command line" DEPENDS runtime)
+    foreach(mpi IN LISTS SENNIT_MPIS)
+        set(launcher ${mpi})
+        if(mpi STREQUAL "openmpi")
+            set(launcher openmpi-bin)
+        endif()
+        sennit_package(bench_${mpi} sennit-bench-${mpi} SECTION utils TEXT "measured against ${mpi}"
+            DEPENDS programs FIELDS PACKAGE_DEPENDS "${launcher}")
+    endforeach()
+endif()
+sennit_package(documents sennit-doc SECTION doc TEXT "documents and examples"
+    FIELDS PACKAGE_ARCHITECTURE all PACKAGE_SHLIBDEPS OFF)
+
+configure_file(cmake/SennitPackageFiles.cmake.in "${PROJECT_BINARY_DIR}/package/files.cmake" @ONLY)
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_BINARY_DIR}/package/files.cmake")
+include(CPack)
