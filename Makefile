@@ -5,13 +5,14 @@ ifdef JOBS
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 endif
 
-.PHONY: help setup build demo test test-rest test-all clean
+.PHONY: help setup build demo package test test-rest test-all clean
 
 help:
 	@echo "make demo       build, then a ping-pong and 3-D heat conduction, with Sennit and with MPI"
 	@echo "make test       the tests, sampled where they are long: at most 15 minutes on 2 cores"
 	@echo "make test-all   all of the tests: at most 40 minutes more"
 	@echo "make build      library and programs: build/bin, build/lib, build/include"
+	@echo "make package    Debian packages in build/packages"
 	@echo "make setup      install the Debian packages that the above need (they all do that first)"
 	@echo "make clean      remove everything that was built"
 
@@ -23,6 +24,9 @@ build: setup
 
 demo: build
 	@tools/demo
+
+package: setup
+	@tools/package
 
 test: setup
 	@tools/run-tests quick

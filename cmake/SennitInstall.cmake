@@ -67,3 +67,42 @@ install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" COMPONENT doc
     FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT documents
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp")
+
+# Man pages, from the headers, the help of the command line and the table of knobs: what is built says it itself.
+set(SENNIT_MAN AUTO CACHE STRING "Man pages: AUTO where they can be made, ON insists on them, OFF leaves them out")
+set_property(CACHE SENNIT_MAN PROPERTY STRINGS AUTO ON OFF)
+sennit_is_wanted(man_wanted SENNIT_MAN)
+set(man_missing "")
+if(NOT SENNIT_HAVE_PYTHON)
+    set(man_missing "Python is missing")
+elseif(NOT TARGET sennit_cli OR CMAKE_CROSSCOMPILING OR SENNIT_SANITIZE)
+    set(man_missing "the command line is not built, or does not run here as users run it")
+endif()
+if(man_wanted AND man_missing AND NOT SENNIT_MAN STREQUAL "AUTO")
+    message(FATAL_ERROR "SENNIT_MAN is ON, but man pages cannot be made: ${man_missing}")
+elseif(man_wanted AND NOT man_missing)
+    file(GLOB man_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/sennit/*.h"
+        "${PROJECT_SOURCE_DIR}/tools/reference/*.py")
+    add_custom_command(OUTPUT "${PROJECT_BINARY_DIR}/man/made"
+        COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/make-man"
+            --sennit $<TARGET_FILE:sennit_cli> --version "${PROJECT_VERSION}" "${PROJECT_BINARY_DIR}/man"
+        COMMAND "${CMAKE_COMMAND}" -E touch "${PROJECT_BINARY_DIR}/man/made"
+        DEPENDS sennit_cli ${man_sources} tools/make-man src/runtime/knobs.def
+        COMMENT "Making man pages" VERBATIM)
+    add_custom_target(sennit_man ALL DEPENDS "${PROJECT_BINARY_DIR}/man/made")
+    foreach(section man1 man7)
+        install(DIRECTORY "${PROJECT_BINARY_DIR}/man/${section}"
+            DESTINATION "${CMAKE_INSTALL_MANDIR}" COMPONENT programs)
+    endforeach()
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/man/man3"
+        DESTINATION "${CMAKE_INSTALL_MANDIR}" COMPONENT development)
+endif()
+
+# What an installation needs and no more: neither tests nor applications nor examples.
+add_custom_target(sennit_installed DEPENDS sennit sennit_static)
+if(TARGET sennit_cli)
+    add_dependencies(sennit_installed sennit_cli ${SENNIT_BENCH_PROGRAMS})
+endif()
+if(TARGET sennit_man)
+    add_dependencies(sennit_installed sennit_man)
+endif()

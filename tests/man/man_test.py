@@ -1,0 +1,145 @@
+"""Tests of the man pages: man_test.py SOURCE FOLDER SENNIT.
+
+What would break them: a function, a command, an option or a knob without a page; words that roff swallows or that are lost on
+the way from the comment; a warning of groff.
+"""
+import concurrent.futures
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+SOURCE, FOLDER, SENNIT = sys.argv[1:4]
+sys.path.insert(0, os.path.join(SOURCE, "tools"))
+sys.dont_write_bytecode = True
+from reference import headers, help as command_help, knobs, man  # noqa: E402
+
+GROFF = shutil.which("groff")
+
+
+def read(name):
+    with open(os.path.join(FOLDER, name), encoding="ascii") as file:
+        return file.read()
+
+
+def groff(text, *words):
+    """What groff prints, and its warnings."""
+    # Wide, without hyphens and without adjustment: words stay as they are.
+    settings = ".ll 2000\n.nh\n.ad l\n" if words == ("-Tascii",) else ""
+    result = subprocess.run([GROFF, "-man", "-ww", "-P-cbou", *words] if words == ("-Tascii",) else
+                            [GROFF, "-man", "-ww", *words], input=text.replace(".SH NAME", settings + ".SH NAME", 1),
+                            capture_output=True, text=True, timeout=60, check=False, cwd=FOLDER)
+    return result.stdout, result.stderr
+
+
+def words_of(text):
+    return text.replace("`", "").split()
+
+
+def lost(words, page):
+    """The first of `words` that does not follow in `page`, or None."""
+    position = 0
+    for word in words:
+        if word not in page[position:]:
+            return word
+        position = page.index(word, position) + 1
+    return None
+
+
+class ManTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.names = [os.path.relpath(path, FOLDER) for path in sorted(glob.glob(os.path.join(FOLDER, "man?", "*")))]
+        cls.headers = headers.read_headers(os.path.join(SOURCE, "include", "sennit"))
+        cls.command = command_help.read_commands(SENNIT)
+
+    def need_groff(self):
+        if not GROFF:
+            self.skipTest("no groff here (apt-get install groff-base)")
+
+    def test_every_function_has_a_page(self):
+        with open(os.path.join(SOURCE, "docs", "abi.md"), encoding="utf-8") as file:
+            listed = re.search(r"<!-- functions.*?<!-- end of functions", file.read(), re.DOTALL).group()
+        functions = set(re.findall(r"\bsennit_\w+", listed))
+        self.assertGreater(len(functions), 200)
+        self.assertEqual(sorted(name for name in functions if f"man3/{name}.3" not in self.names), [])
+
+    def test_a_page_that_names_another_names_one_that_is_there_and_speaks_of_it(self):
+        count = 0
+        for name in self.names:
+            target = re.fullmatch(r"\.so (\S+)\n", read(name))
+            if target:
+                count += 1
+                self.assertIn(target[1], self.names)
+                function = os.path.basename(name).removesuffix(".3")
+                if target[1] != "man3/sennit_atomic.3":  # which shows a family once
+                    self.assertIn(function, read(target[1]).replace("\\-", "-"))
+        self.assertGreater(count, 100)
+
+    def test_references_lead_to_pages(self):
+        for name in self.names:
+            for target, section in re.findall(r"\\fB([\w\\-]+)\\fP\((\d)\)", read(name)):
+                page = target.replace("\\-", "-")
+                self.assertIn(f"man{section}/{page}.{section}", self.names, name)
+
+    def test_every_command_has_a_page_with_all_its_options(self):
+        for command in self.command.commands:
+            text = read(f"man1/{'-'.join(command.words)}.1")
+            for one in (command, *command.commands):
+                for names, _ in one.options:
+                    self.assertIn(rf"\fB{man.escaped(names)}\fP", text, names)
+                self.assertIn(man.escaped(one.usage), text)
+
+    def test_every_knob_is_in_the_page_of_knobs(self):
+        text = read("man7/sennit-knobs.7")
+        for name, *_ in knobs.read_knobs(SOURCE):
+            self.assertIn(rf"\fB{name}\fP", text)
+
+    def test_groff_has_nothing_to_say(self):
+        self.need_groff()
+        pages = [name for name in self.names if not read(name).startswith(".so ")]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            said = pool.map(lambda name: groff(read(name), "-z")[1], pages)
+            self.assertEqual([f"{name}: {text}" for name, text in zip(pages, said) if text], [])
+
+    def test_the_summary_is_one_that_apropos_can_read(self):
+        for name in self.names:
+            text = read(name)
+            if not text.startswith(".so "):
+                summary = re.search(r"^\.SH NAME\n(.*)\n\.SH ", text, re.MULTILINE)
+                self.assertTrue(summary, name)
+                own = man.escaped(os.path.basename(name)[:-2])
+                self.assertRegex(summary[1], rf"^{re.escape(own)}(?:, \w+)* \\- \S.*[^.]$", name)
+
+    def test_no_word_of_a_header_is_lost(self):
+        self.need_groff()
+        for header in self.headers:
+            page = words_of(groff(read(f"man3/{man.header_name(header)}.3"), "-Tascii")[0])
+            for text in (header.comment, *(item.comment for item in header.items), *(
+                    "\n".join(item.code) for item in header.items)):
+                self.assertIsNone(lost(words_of(text), page), f"{header.name}: {text}")
+
+    def test_no_word_of_the_help_is_lost(self):
+        self.need_groff()
+        for command in self.command.commands:
+            page = words_of(groff(read(f"man1/{'-'.join(command.words)}.1"), "-Tascii")[0])
+            for part in command.sections:
+                self.assertIsNone(lost(words_of("\n".join(part.lines)), page), part.title)
+            for _, text in command.options:
+                self.assertIsNone(lost(words_of(text), page), text)
+
+    def test_what_roff_takes_for_a_command_is_printed(self):
+        self.need_groff()
+        hard = ".PP is a request\n'br too, and a\\nbackslash -x --yes a-b 'quoted' `code` ~ ^ \"x\" ×\n\n  .in a column\n  of  -1"
+        text = "\n".join([".TH X 3", ".SH NAME", "x", *man.filled(hard), ""])
+        printed, warnings = groff(text, "-Tascii")
+        self.assertEqual(warnings, "")
+        self.assertIsNone(lost(".PP is a request 'br too, and a\\nbackslash -x --yes a-b 'quoted' code ~ ^ \"x\" x "
+                               ".in a column of -1".split(), words_of(printed)), printed)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,238 @@
+"""Tests of the Debian packages.
+
+    debian_test.py CMAKE BUILD-TREE           packages of what is built there
+    debian_test.py CMAKE --preset SOURCE      of preset `package`, built in a folder of its own
+
+They are made, unpacked into an empty folder as they would lie in the root, looked at as lintian looks at packages, and
+used from there. What would break them: a file in no package or in two, a dependency that is not named, a name of the
+build tree, a library or program that only runs where it was built. Skipped where Debian's tools are missing.
+"""
+import glob
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CMAKE = sys.argv[1]
+TOOLS = ("dpkg-deb", "dpkg-shlibdeps", "dpkg-query", "file", "gzip", "pkg-config")
+CONSUMER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "install", "consumer")
+
+
+def run(*words, seconds=170, **options):
+    result = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False, **options)
+    if result.returncode != 0:
+        raise AssertionError(f"{' '.join(words)}: exit status {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def build_tree(folder):
+    """The tree that the packages are made of."""
+    if sys.argv[2] != "--preset":
+        return sys.argv[2]
+    tree = os.path.join(folder, "tree")
+    # What compilers optimise is not what is tested.
+    run(CMAKE, "--preset", "package", "-S", sys.argv[3], "-B", tree, "-DCMAKE_CXX_FLAGS_RELEASE=-O0")
+    run(CMAKE, "--build", tree, "--target", "sennit_installed", seconds=800)
+    return tree
+
+
+class Package:
+    def __init__(self, path, place):
+        self.path = path
+        self.fields = dict(re.findall(r"^([A-Z][\w-]*): (.*)$", run("dpkg-deb", "--field", path), re.MULTILINE))
+        self.name = self.fields["Package"]
+        self.rows = [line.split(maxsplit=5) for line in run("dpkg-deb", "--contents", path).splitlines()]
+        self.place = place
+        os.makedirs(place)
+        run("dpkg-deb", "--extract", path, place)
+
+    def files(self):
+        """[(path in the root, path here)] of files and links."""
+        return [(os.path.relpath(os.path.join(folder, name), self.place), os.path.join(folder, name))
+                for folder, _, names in os.walk(self.place) for name in names]
+
+    def programs(self):
+        """ELF files that the loader reads."""
+        for name, path in self.files():
+            if not os.path.islink(path):
+                with open(path, "rb") as file:
+                    if file.read(4) == b"\x7fELF":
+                        yield name, path
+
+
+class DebianTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="debian-test-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.tree = build_tree(cls.folder)
+        out = os.path.join(cls.folder, "packages")
+        run(os.path.join(os.path.dirname(CMAKE), "cpack"), "--config", os.path.join(cls.tree, "CPackConfig.cmake"),
+            "-G", "DEB", "-B", out)
+        cls.packages = {}
+        for path in glob.glob(os.path.join(out, "*.deb")):
+            package = Package(path, os.path.join(cls.folder, "apart", os.path.basename(path)))
+            cls.packages[package.name] = package
+        cls.library, = (name for name in cls.packages if re.fullmatch(r"libsennit\d+(\.\d+)?", name))
+        cls.root = cls.together("root", cls.library, "libsennit-dev", "sennit")
+
+    @classmethod
+    def together(cls, name, *packages):
+        root = os.path.join(cls.folder, name)
+        os.makedirs(root)
+        for package in packages:
+            run("dpkg-deb", "--extract", cls.packages[package].path, root)
+        return os.path.join(root, "usr")
+
+    def depends(self, name):
+        words = self.packages[name].fields.get("Depends", "").split(", ")
+        return {word.split()[0]: word for word in words if word}
+
+    def test_there_are_the_packages_of_a_library_of_its_program_and_of_its_documents(self):
+        wanted = {self.library, "libsennit-dev", "sennit", "sennit-doc"}
+        self.assertEqual({name for name in self.packages if not name.startswith("sennit-bench-")}, wanted)
+
+    def test_every_package_has_the_fields_that_debian_wants(self):
+        for name, package in self.packages.items():
+            with self.subTest(package=name):
+                self.assertRegex(package.fields["Version"], r"^\d+\.\d+\.\d+-1$")
+                self.assertRegex(package.fields["Maintainer"], r"^.+ <\S+@\S+>$")
+                self.assertEqual(package.fields["Architecture"] == "all", name == "sennit-doc")
+                self.assertNotRegex(package.fields["Description"], r"\.$|^(?:a|an|the) |^sennit")
+                for field in ("Section", "Priority", "Installed-Size"):
+                    self.assertTrue(package.fields[field])
+
+    def test_dependencies_are_named(self):
+        version = self.packages[self.library].fields["Version"]
+        for name in ("libc6", "libstdc++6", "libgcc-s1"):
+            self.assertIn(name, self.depends(self.library))
+        self.assertNotIn("libhwloc15", self.depends(self.library))
+        self.assertEqual(self.depends("libsennit-dev")[self.library], f"{self.library} (= {version})")
+        self.assertEqual(self.depends("sennit")[self.library], f"{self.library} (= {version})")
+        for name in ("libhwloc15", "libfmt9"):
+            self.assertIn(name, self.depends("sennit"))
+        self.assertFalse([name for name in self.depends("sennit") if "mpi" in name])
+        for mpi, library in (("openmpi", "libopenmpi3"), ("mpich", "libmpich12")):
+            if f"sennit-bench-{mpi}" in self.packages:
+                self.assertIn(library, self.depends(f"sennit-bench-{mpi}"))
+
+    def test_dependencies_are_packages_that_dpkg_knows_here(self):
+        for name in self.packages:
+            for other in self.depends(name):
+                if other not in self.packages:
+                    with self.subTest(package=name, needs=other):
+                        self.assertRegex(run("dpkg-query", "-W", "-f", "${db:Status-Abbrev}", other), "^.i")
+
+    def test_no_file_is_in_two_packages(self):
+        owners = {}
+        for name, package in self.packages.items():
+            for path, _ in package.files():
+                self.assertNotIn(path, owners, f"{path} is in {name} too")
+                owners[path] = name
+
+    def test_all_files_that_are_installed_are_in_a_package(self):
+        prefix = os.path.join(self.folder, "installed")
+        run(CMAKE, "--install", self.tree, "--prefix", prefix)
+        packed = {path.removesuffix(".gz") for package in self.packages.values() for path, _ in package.files()}
+        installed = {os.path.join("usr", os.path.relpath(os.path.join(folder, name), prefix))
+                     for folder, _, names in os.walk(prefix) for name in names}
+        self.assertEqual(sorted(installed - packed), [])
+
+    def test_files_have_the_owner_and_the_mode_that_debian_wants(self):
+        for name, package in self.packages.items():
+            for mode, owner, _, _, _, path in package.rows:
+                with self.subTest(package=name, path=path):
+                    self.assertEqual(owner, "root/root")
+                    self.assertTrue(path.startswith("./usr/"))
+                    self.assertIn(mode, ("drwxr-xr-x", "-rwxr-xr-x", "-rw-r--r--", "lrwxrwxrwx"))
+                    if mode == "-rwxr-xr-x":
+                        self.assertRegex(path, r"/(?:bin|libexec)/")
+
+    def test_every_package_has_its_licence_and_its_changes(self):
+        for name, package in self.packages.items():
+            documents = os.path.join(package.place, "usr", "share", "doc", name)
+            self.assertEqual(sorted(file for file in os.listdir(documents) if file.startswith("c")),
+                             ["changelog.gz", "copyright"])
+
+    def test_man_pages_are_compressed_and_read_by_man(self):
+        pages = os.path.join(self.root, "share", "man")
+        names = sorted(name for _, _, files in os.walk(pages) for name in files)
+        self.assertIn("sennit_put.3.gz", names)
+        self.assertIn("sennit-run.1.gz", names)
+        self.assertEqual([name for name in names if not name.endswith(".gz")], [])
+        if not shutil.which("man"):
+            self.skipTest("no man here (apt-get install man-db)")
+        # The page of another function, by its own name.
+        said = run("man", "-M", pages, "-P", "cat", "3", "sennit_get", env={**os.environ, "MANWIDTH": "100"})
+        self.assertIn("sennit_status sennit_get(void *destination,", said)
+
+    def test_programs_are_stripped_and_find_libraries_from_their_own_place_alone(self):
+        for name, package in self.packages.items():
+            for path, file in package.programs():
+                with self.subTest(package=name, path=path):
+                    self.assertNotIn(".symtab", run("readelf", "-SW", file))
+                    for place in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", run("readelf", "-d", file)):
+                        self.assertRegex(place, r"^\$ORIGIN(?:/[\w.-]+)+$")
+
+    def test_no_file_names_the_build_tree(self):
+        for name, package in self.packages.items():
+            for path, file in package.files():
+                if os.path.islink(file):
+                    continue
+                with open(file, "rb") as opened:
+                    self.assertNotIn(self.tree.encode(), opened.read(), f"{name}: {path}")
+
+    def test_links_lead_to_files_of_the_same_library(self):
+        root = self.packages[self.library].place
+        links = [path for _, path in self.packages[self.library].files() if os.path.islink(path)]
+        self.assertTrue(links)
+        for link in links:
+            self.assertTrue(os.path.isfile(os.path.realpath(link)), os.path.relpath(link, root))
+
+    def check_runs(self, prefix, program):
+        environment = {**os.environ, "LD_LIBRARY_PATH": os.path.dirname(glob.glob(f"{prefix}/lib/**/libsennit.so.*",
+                                                                                  recursive=True)[0])}
+        said = run(os.path.join(prefix, "bin", "sennit"), "run", "-n", "2", program, env=environment)
+        self.assertEqual(sorted(said.splitlines()), ["rank 0 of 2 found 1", "rank 1 of 2 found 0"])
+
+    def pkg_config(self, module):
+        place, = glob.glob(f"{self.root}/lib/**/pkgconfig", recursive=True)
+        return run("pkg-config", "--cflags", "--libs", module, env={**os.environ, "PKG_CONFIG_LIBDIR": place}).split()
+
+    def test_a_program_is_compiled_with_the_development_package_and_runs_with_the_others_alone(self):
+        runtime = self.together("runtime", self.library, "sennit")
+        for module in ("sennit", "sennit-static"):
+            with self.subTest(module=module):
+                program = os.path.join(self.folder, module)
+                run(os.environ.get("CC", "cc"), os.path.join(CONSUMER, "user.c"), "-o", program,
+                    *self.pkg_config(module))
+                self.check_runs(runtime, program)
+
+    def test_a_project_finds_the_packages_with_cmake(self):
+        tree = os.path.join(self.folder, "consumer")
+        run(CMAKE, "-S", CONSUMER, "-B", tree, f"-DCMAKE_PREFIX_PATH={self.root}")
+        run(CMAKE, "--build", tree)
+        for program in ("c_sennit", "cpp_sennit_static"):
+            self.check_runs(self.root, os.path.join(tree, program))
+
+    def test_the_packages_without_mpi_measure_without_it(self):
+        said = run(os.path.join(self.root, "bin", "sennit"), "bench", "barrier", "--mpi", "none", "--rounds", "1")
+        self.assertIn("barrier", said)
+
+    def test_another_user_may_read_everything(self):
+        for name, package in self.packages.items():
+            for path, file in package.files():
+                if not os.path.islink(file):
+                    self.assertTrue(os.stat(file).st_mode & stat.S_IROTH, f"{name}: {path}")
+
+
+if __name__ == "__main__":
+    missing = [tool for tool in TOOLS if not shutil.which(tool)]
+    if missing:
+        print(f"skipped: no {', '.join(missing)} here (apt-get install dpkg-dev file pkg-config)")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,215 @@
+"""Writes man pages from what headers.py, help.py and knobs.py give. Called by tools/make-man.
+
+    pages(headers, command, knobs, version)   {"man3/sennit_put.3": text}
+
+A page for every command, with the commands below it; one for every header; one for every comment in a header that
+speaks of functions, and for each further function of it a page that only names that one. Text is taken as it is: what
+stands in a column or behind an indentation keeps its lines, the rest is filled.
+"""
+import re
+
+LONGEST_SUMMARY = 100
+MANY = 12  # functions of one comment that are described with their header only
+ERRORS = re.compile(r"(?:^|\s+)Errors: (?=\S)")
+NAME = re.compile(r"\b(?:sennit|SENNIT|MPI)_\w+(?:\(\))?|`[^`\n]+`")
+
+
+def escaped(text):
+    """Text that roff prints as it is, wherever it stands in a line."""
+    text = text.replace("\\", "\\e")
+    text = re.sub(r"(?<![A-Za-z0-9])-|-(?=-)", r"\\-", text)  # options and signs; a hyphen stays one
+    text = text.replace("'", r"\(aq").replace("`", r"\(ga").replace("^", r"\(ha").replace("~", r"\(ti")
+    text = "".join(char if ord(char) < 128 else rf"\[u{ord(char):04X}]" for char in text)
+    return re.sub(r"^\.", r"\\&.", text, flags=re.MULTILINE)
+
+
+def marked(text):
+    """A paragraph with the names of the interface in bold, and those of parameters in italics."""
+    out, end = [], 0
+    for match in NAME.finditer(text):
+        font = "I" if match.group().startswith("`") else "B"
+        out += [escaped(text[end:match.start()]), rf"\f{font}{escaped(match.group().strip('`'))}\fP"]
+        end = match.end()
+    text = "".join(out) + escaped(text[end:])
+    return re.sub(r"^\.", r"\\&.", text, flags=re.MULTILINE)
+
+
+def kept(lines):
+    """Lines that stay as they are."""
+    return [".PP", ".RS 4", ".nf", *(escaped(line) if line else "" for line in lines), ".fi", ".RE"]
+
+
+def blocks_of(lines):
+    """Runs of lines without an empty one between."""
+    block = []
+    for line in [*lines, ""]:
+        if line.strip():
+            block.append(line)
+        elif block:
+            yield block
+            block = []
+
+
+def has_columns(block):
+    return any(re.search(r"\S {3,}\S", line) for line in block) or all(line.startswith("  ") for line in block)
+
+
+def filled(text):
+    """A comment or a section of the help as lines of roff."""
+    out = []
+    for block in blocks_of(text.split("\n")):
+        if has_columns(block):
+            least = min(len(line) - len(line.lstrip()) for line in block)
+            out += kept([line[least:] for line in block])
+        else:
+            out += [".PP", *marked("\n".join(line.strip() for line in block)).split("\n")]
+    return out
+
+
+def first_sentence(comment):
+    return re.split(r"(?<=[^.])\. ", re.sub(r"\s+", " ", comment), maxsplit=1)[0]
+
+
+def one_line(text):
+    """A summary for the line that apropos reads."""
+    text = re.sub(r"\s+", " ", text.replace("`", "")).strip().rstrip(".").removeprefix("Sennit: ")
+    if len(text) > LONGEST_SUMMARY:
+        text = re.split(r"[,;:(]", text[:LONGEST_SUMMARY])[0] if re.search(r"[,;:(]", text[:LONGEST_SUMMARY]) else \
+            text[:LONGEST_SUMMARY].rsplit(" ", 1)[0]
+    text = text.strip()
+    return text if re.match(r"[A-Z][A-Z]", text) else text[:1].lower() + text[1:]
+
+
+class Page:
+    def __init__(self, name, section, version, names, summary):
+        self.path = f"man{section}/{name}.{section}"
+        self.lines = [r'.\" Made by tools/make-man: change the text in the header or in the help instead.',
+                      f'.TH {escaped(name)} {section} "" "Sennit {version}" "Sennit"',
+                      ".SH NAME", rf"{escaped(', '.join(names))} \- {escaped(one_line(summary))}"]
+
+    def section(self, title, lines):
+        if lines:
+            if lines[0] == ".PP":  # a heading begins a paragraph by itself
+                lines = lines[1:]
+            self.lines += [f".SH {escaped(title)}", *lines]
+
+    def text(self):
+        return "\n".join(self.lines) + "\n"
+
+
+def see_also(*pages):
+    named = sorted(set(pages), key=lambda page: (page[1], page[0]))
+    return [", ".join(rf"\fB{escaped(name)}\fP({section})" for name, section in named)]
+
+
+def option_lines(options):
+    lines = []
+    for names, description in options:
+        lines += [".TP", rf"\fB{escaped(names)}\fP", escaped(description) if description else r"\&"]
+    return lines
+
+
+def command_page(command, version, others):
+    name = "-".join(command.words)
+    page = Page(name, 1, version, [name], command.summary)
+    page.section("SYNOPSIS", [rf"\fB{escaped(command.usage)}\fP"])
+    page.section("DESCRIPTION", [line for part in command.sections if not part.title
+                                 for line in filled("\n".join(part.lines))] or [escaped(command.summary) + "."])
+    page.section("OPTIONS", option_lines(command.options))
+    for below in command.commands:
+        is_page = len(command.words) == 1  # `sennit run` has a page of its own, `sennit bench put` has not
+        lines = [escaped(below.summary[:1].upper() + below.summary[1:]) + "."]
+        lines += [rf"See \fB{escaped('-'.join(below.words))}\fP(1)."] if is_page else \
+            [".PP", rf"\fB{escaped(below.usage)}\fP", *option_lines(below.options)]
+        if below is command.commands[0]:
+            page.lines.append(".SH COMMANDS")
+        page.lines += [f".SS {escaped(' '.join(below.words))}", *lines]
+    for part in command.sections:
+        if part.title:
+            page.section(part.title.upper(), filled("\n".join(part.lines)))
+    page.section("SEE ALSO", see_also(*((other, 1) for other in others if other != name), ("sennit-knobs", 7)))
+    return page
+
+
+def code_lines(code):
+    lines = "\n".join(code).split("\n")
+    return [".nf", *(rf"\fB{escaped(line)}\fP" if line else "" for line in lines), ".fi"]
+
+
+def header_name(header):
+    """The page of a header: sennit_rma for rma.h."""
+    stem = header.name.removesuffix(".h")
+    return stem if stem.startswith("sennit_") else "sennit_" + stem
+
+
+def header_page(header, version):
+    page = Page(header_name(header), 3, version, [header_name(header)], first_sentence(header.comment))
+    page.section("SYNOPSIS", code_lines([f"#include <sennit/{header.name}>"]))
+    page.section("DESCRIPTION", filled(header.comment))
+    page.lines.append(".SH DECLARATIONS")
+    for item in header.items:
+        if item.code:
+            page.lines += [".PP", *code_lines(item.code)]
+        if item.comment:
+            page.lines += [".RS 4", *filled(item.comment), ".RE"]
+    page.section("SEE ALSO", see_also(("sennit", 1), ("sennit_error", 3), ("sennit-knobs", 7)))
+    return page
+
+
+def returned(item):
+    types = {signature.split(" sennit_")[0] for signature in item.signatures.values()}
+    if types != {"sennit_status"}:
+        return []
+    return [r"\fBSENNIT_OK\fP. Anything else is an error: nothing was written to outputs, and",
+            r"\fBsennit_last_error\fP(3) has the details."]
+
+
+def function_page(header, item, version):
+    names = list(item.signatures)
+    comment = item.comment or item.inherited or header.comment
+    page = Page(names[0], 3, version, names, first_sentence(comment))
+    page.section("SYNOPSIS", code_lines([f"#include <sennit/{header.name}>", "", *item.code]))
+    errors = ERRORS.search(comment)
+    if errors and "\n\n" in comment[errors.end():]:
+        errors = None  # more than errors follows
+    page.section("DESCRIPTION", filled(comment[:errors.start()] if errors else comment))
+    page.section("RETURN VALUE", returned(item))
+    if errors:
+        page.section("ERRORS", filled(comment[errors.end():]))
+    page.section("SEE ALSO", [rf"\fB{header_name(header)}\fP(3) says what holds for all calls of its header.",
+                              r"\fBsennit_error\fP(3) has the list of errors."])
+    return page
+
+
+def knobs_page(knobs, version):
+    page = Page("sennit-knobs", 7, version, ["sennit-knobs"], "settings that Sennit reads from the environment")
+    page.section("DESCRIPTION", filled("Every one is read when a rank starts. sennit info --knobs prints what is in "
+                                       "force. A variable SENNIT_... that is none of these gives a warning."))
+    lines = []
+    for name, kind, default, unit, text in knobs:
+        facts = f"{kind}, in {unit}" if unit else kind
+        lines += [".TP", rf"\fB{name}\fP", escaped(f"{text[:1].upper()}{text[1:]}."), ".br",
+                  escaped(f"({facts}; default {default or 'empty'})")]
+    page.section("ENVIRONMENT", lines)
+    page.section("SEE ALSO", see_also(("sennit", 1), ("sennit-info", 1), ("sennit-run", 1)))
+    return page
+
+
+def pages(headers, command, knobs, version):
+    commands = ["sennit", *("-".join(below.words) for below in command.commands)]
+    made = [knobs_page(knobs, version)]
+    made += [command_page(one, version, commands) for one in (command, *command.commands)]
+    texts, aliases = {}, {}
+    for header in headers:
+        made.append(header_page(header, version))
+        for item in header.items:
+            names = list(item.signatures)
+            if len(names) > MANY:
+                aliases.update({name: header_name(header) for name in names})
+            elif names:
+                made.append(function_page(header, item, version))
+                aliases.update({name: names[0] for name in names[1:]})
+    texts.update({page.path: page.text() for page in made})
+    for name, target in aliases.items():
+        texts.setdefault(f"man3/{name}.3", f".so man3/{target}.3\n")
+    return texts
