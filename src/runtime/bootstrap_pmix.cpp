@@ -22,6 +22,7 @@
 
 #include "base/clock.hpp"
 #include "base/fail.hpp"
+#include "base/linking.hpp"
 #include "runtime/bootstrap.hpp"
 #include "runtime/mpi_presence.hpp"
 
@@ -194,6 +195,10 @@ bool mpi_joined_with_another_copy() {
 sennit_status load_library() {
     PmixFunctions &pmix = membership.pmix;
     if (pmix.init != nullptr) return SENNIT_OK;
+    if (linked_statically())
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "this launcher speaks PMIx, whose library a program that is linked without "
+                    "shared libraries cannot open; link libsennit.a and the rest shared");
     if (mpi_joined_with_another_copy())
         return fail(SENNIT_ERR_BOOTSTRAP,
                     "MPI has joined the launcher's job with a PMIx of its own; use "

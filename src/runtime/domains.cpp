@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/linking.hpp"
+
 namespace sennit::runtime {
 namespace {
 
@@ -33,6 +35,11 @@ bool look_up(const Hwloc &hwloc, const char *name, Function *function) {
 }
 
 sennit_status open_hwloc(Hwloc *hwloc) {
+    if (linked_statically())
+        return fail(
+            SENNIT_ERR_UNSUPPORTED,
+            "the tree of domains needs hwloc, which a program that is linked without shared "
+            "libraries cannot open");
     hwloc->library = dlopen(kLibrary, RTLD_LAZY | RTLD_LOCAL);
     if (hwloc->library == nullptr) {
         const char *reason = dlerror();

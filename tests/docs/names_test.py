@@ -40,6 +40,8 @@ class Names:
                 with open(os.path.join(project, name), encoding="utf-8", errors="replace") as file:
                     text.append(file.read())
         self.sources = "\n".join(text)
+        with open(os.path.join(project, "cmake", "SennitOptional.cmake"), encoding="utf-8") as file:
+            self.sources += file.read()  # options of the build
         self.functions = set(re.findall(r"(~?\w+)\s*\(", self.sources))
         with open(os.path.join(project, "Makefile"), encoding="utf-8") as file:
             self.targets = set(re.findall(r"^([a-z-]+):", file.read(), re.MULTILINE))

@@ -20,6 +20,18 @@ COMPILERS = {"user.c": [CC, "-std=c11", *WARNINGS], "user.cpp": [CXX, "-std=c++2
 LANGUAGES = {"C": ["c_sennit", "c_sennit_static"], "CXX": ["cpp_sennit", "cpp_sennit_static"],
              "C;CXX": ["c_sennit", "c_sennit_static", "cpp_sennit", "cpp_sennit_static"]}
 
+# Asks for what the library opens when it runs.
+DOMAINS = """#include <sennit/sennit.h>
+#include <stdio.h>
+int main(void) {
+    int count = 0;
+    if (sennit_init(NULL) != SENNIT_OK) return 1;
+    sennit_status status = sennit_domain_count(&count);
+    printf("%s: %s\\n", sennit_status_string(status), status ? sennit_last_error()->text : "");
+    return sennit_finalize() == SENNIT_OK ? 0 : 1;
+}
+"""
+
 ASKS = """cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C)
 find_package(sennit %s)
@@ -118,6 +130,31 @@ class InstallTest(unittest.TestCase):
                 run(*compiler, "-static", os.path.join(CONSUMER, source), *flags, "-o", program)
                 self.assertEqual(self.needed(program), [])
                 self.check_runs(program)
+
+    def static_program(self, source, name):
+        program = os.path.join(self.folder, name)
+        run(CC, "-static", "-x", "c", source, "-x", "none", "-o", program,
+            *self.pkg_config("--cflags", "--libs", "--static", "sennit"))
+        return program
+
+    def test_a_program_without_any_shared_library_does_without_hwloc(self):
+        source = os.path.join(self.folder, "domains.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(DOMAINS)
+        said = run(self.static_program(source, "domains"))
+        self.assertIn("SENNIT_ERR_UNSUPPORTED: the tree of domains needs hwloc, which a program that is linked", said)
+
+    def test_a_program_without_any_shared_library_is_refused_by_a_launcher_with_pmix_and_says_why(self):
+        launcher = shutil.which("mpirun.openmpi")
+        if not launcher:
+            self.skipTest("no mpirun.openmpi here (apt-get install openmpi-bin)")
+        program = self.static_program(os.path.join(CONSUMER, "user.c"), "under-pmix")
+        result = subprocess.run([launcher, "-n", "2", program], capture_output=True, text=True, timeout=60, check=False,
+                                env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                                     "OMPI_MCA_rmaps_base_oversubscribe": "1"})
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("this launcher speaks PMIx, whose library a program that is linked without shared libraries "
+                      "cannot open", result.stderr)
 
     def test_projects_in_c_in_cpp_and_in_both_are_built_with_cmake_and_either_library(self):
         for languages, programs in LANGUAGES.items():

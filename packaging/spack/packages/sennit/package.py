@@ -1,0 +1,67 @@
+"""How Spack builds Sennit. Spack reads it; tests/package/spack_test.py compares it with the build lists.
+
+It builds branch main of the checkout that this file lies in. Spack 0.23 or later.
+"""
+import os
+
+from spack.package import *
+
+try:
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:
+    pass  # before Spack 1.0 it comes with the line above
+
+CHECKOUT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "..", ".."))
+
+
+class Sennit(CMakePackage):
+    """One-sided communication for HPC codes. A rank reads and writes the memory of another one by the shortest way
+    there: a load or a store where both share a node."""
+
+    git = "file://" + CHECKOUT
+
+    license("BSD-3-Clause")
+
+    version("main", branch="main")
+    version("0.1.0", branch="main")
+
+    variant("programs", default=True, description="The command line: sennit run, info, bench")
+    variant("man", default=True, when="+programs", description="Man pages")
+    variant("pmix", default=True, description="Start under launchers that speak PMIx")
+    variant("mpi", default=False, when="+programs", description="Compare with an MPI in sennit bench")
+
+    generator("ninja")
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("python@3.9:", type="build", when="+man")
+    # The library opens both when it runs, the command line is linked with hwloc.
+    depends_on("hwloc@2.5:")
+    depends_on("pmix@3:", when="+pmix")
+    depends_on("cli11", type="build", when="+programs")
+    depends_on("nlohmann-json", type="build", when="+programs")
+    depends_on("fmt", when="+programs")
+    depends_on("mpi", when="+mpi")
+    depends_on("googletest@1.12: +gmock", type="test")
+
+    requires("platform=linux", msg="Sennit needs memfd, futex and pidfd")
+    requires("^[virtuals=mpi] openmpi", "^[virtuals=mpi] mpich", policy="one_of", when="+mpi",
+             msg="sennit bench starts programs of Open MPI and of MPICH")
+    conflicts("%gcc@:11", msg="Sennit is C++20, tried with GCC 12")
+
+    build_targets = ["sennit_installed"]
+
+    def cmake_args(self):
+        arguments = [
+            self.define("SENNIT_BUILD_TESTS", self.run_tests),
+            self.define_from_variant("SENNIT_BUILD_PROGRAMS", "programs"),
+            self.define_from_variant("SENNIT_PMIX", "pmix"),
+            self.define("SENNIT_MAN", self.spec.satisfies("+man")),
+        ]
+        for name in ("openmpi", "mpich"):
+            wanted = self.spec.satisfies(f"+mpi ^{name}")
+            arguments.append(self.define(f"SENNIT_{name.upper()}", wanted))
+            if wanted:
+                arguments.append(self.define(f"SENNIT_MPICC_{name.upper()}", self.spec["mpi"].mpicc))
+        return arguments
