@@ -39,9 +39,11 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 function(sennit_package component package)
     cmake_parse_arguments(ARG "" "SECTION;TEXT" "DEPENDS;FIELDS" ${ARGN})
     string(TOUPPER "${component}" upper)
+    string(CONCAT about "A rank reads and writes the memory of another one by the shortest way there:\n"
+        "a load or a store where both share a node or an address space.")
     set(CPACK_DEBIAN_${upper}_PACKAGE_NAME "${package}" PARENT_SCOPE)
     set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION "${ARG_SECTION}" PARENT_SCOPE)
-    set(CPACK_COMPONENT_${upper}_DESCRIPTION "${PROJECT_DESCRIPTION}: ${ARG_TEXT}" PARENT_SCOPE)
+    set(CPACK_COMPONENT_${upper}_DESCRIPTION "${about}\n\nThis package holds ${ARG_TEXT}." PARENT_SCOPE)
     set(CPACK_COMPONENT_${upper}_DEPENDS "${ARG_DEPENDS}" PARENT_SCOPE)
     while(ARG_FIELDS)
         list(POP_FRONT ARG_FIELDS key value)
@@ -51,19 +53,19 @@ function(sennit_package component package)
 endfunction()
 
 set(CPACK_COMPONENTS_ALL "")
-sennit_package(runtime "libsennit${SENNIT_ABI}" SECTION libs TEXT "the library"
+sennit_package(runtime "libsennit${SENNIT_ABI}" SECTION libs TEXT "the shared library, which programs need to run"
     # Both are opened at run time, where they are there.
     FIELDS PACKAGE_RECOMMENDS libhwloc15 PACKAGE_SUGGESTS libpmix2)
-sennit_package(development libsennit-dev SECTION libdevel TEXT "headers and archive" DEPENDS runtime
+sennit_package(development libsennit-dev SECTION libdevel TEXT "what is needed to compile programs" DEPENDS runtime
     FIELDS PACKAGE_SUGGESTS "sennit, sennit-doc")
 if(TARGET sennit_cli)
-    sennit_package(programs sennit SECTION utils TEXT "the command line" DEPENDS runtime)
+    sennit_package(programs sennit SECTION utils TEXT "the command sennit, which starts ranks and measures" DEPENDS runtime)
     foreach(mpi IN LISTS SENNIT_MPIS)
         set(launcher ${mpi})
         if(mpi STREQUAL "openmpi")
             set(launcher openmpi-bin)
         endif()
-        sennit_package(bench_${mpi} sennit-bench-${mpi} SECTION utils TEXT "measured against ${mpi}"
+        sennit_package(bench_${mpi} sennit-bench-${mpi} SECTION utils TEXT "what sennit bench compares with ${mpi}"
             DEPENDS programs FIELDS PACKAGE_DEPENDS "${launcher}")
     endforeach()
 endif()

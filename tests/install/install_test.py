@@ -43,6 +43,16 @@ foreach(name sennit sennit_static cli)
 endforeach()
 """
 
+CONTAINS = """cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C CXX)
+add_subdirectory(%s sennit)
+foreach(name sennit sennit_static cli)
+    if(TARGET sennit::${name})
+        message(STATUS "has ${name}")
+    endif()
+endforeach()
+"""
+
 
 def run(*words, **options):
     result = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False, **options)
@@ -198,6 +208,14 @@ class InstallTest(unittest.TestCase):
         said, status = self.ask("", prefix)
         self.assertEqual(status, 0, said)
         self.assertIn("found: TRUE, targets: -- has sennit -- has sennit_static", said.replace("found: 1", "found: TRUE"))
+
+    def test_a_project_may_contain_sennit_and_gets_its_libraries_and_nothing_else(self):
+        source = tempfile.mkdtemp(prefix="contains-", dir=self.folder)
+        with open(os.path.join(source, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+            file.write(CONTAINS % os.path.realpath(os.path.join(CONSUMER, "..", "..", "..")))
+        said = " ".join(run(CMAKE, "-S", source, "-B", os.path.join(source, "build")).split())
+        self.assertIn("has sennit -- has sennit_static -- ", said)
+        self.assertNotIn("has cli", said)
 
     def test_another_abi_is_not_accepted(self):
         version, = self.pkg_config("--modversion", "sennit")

@@ -102,7 +102,11 @@ class DebianTest(unittest.TestCase):
                 self.assertRegex(package.fields["Version"], r"^\d+\.\d+\.\d+-1$")
                 self.assertRegex(package.fields["Maintainer"], r"^.+ <\S+@\S+>$")
                 self.assertEqual(package.fields["Architecture"] == "all", name == "sennit-doc")
-                self.assertNotRegex(package.fields["Description"], r"\.$|^(?:a|an|the) |^sennit")
+                summary, *text = run("dpkg-deb", "--field", package.path, "Description").splitlines()
+                self.assertNotRegex(summary, r"\.$|^(?:a|an|the) |^sennit")
+                self.assertNotIn(summary, "\n".join(text))
+                self.assertRegex(text[-1], r"^ This package holds .*\.$")
+                self.assertLess(max(len(line) for line in [summary, *text]), 81)
                 for field in ("Section", "Priority", "Installed-Size"):
                     self.assertTrue(package.fields[field])
 
