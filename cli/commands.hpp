@@ -13,7 +13,8 @@ namespace sennit::cli {
 
 // run.cpp. `program` is what to start: filled before the callback runs, and outlives it.
 void add_run_command(CLI::App &app, const std::vector<std::string> &program, int &exit_code);
-void add_info_command(CLI::App &app, int &exit_code);   // info.cpp
-void add_bench_command(CLI::App &app, int &exit_code);  // bench.cpp
+void add_info_command(CLI::App &app, int &exit_code);    // info.cpp
+void add_bench_command(CLI::App &app, int &exit_code);   // bench.cpp
+void add_doctor_command(CLI::App &app, int &exit_code);  // doctor.cpp
 
 }  // namespace sennit::cli

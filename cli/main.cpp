@@ -64,6 +64,7 @@ int main(int argc, char **argv) {
     std::vector<std::string> program;
     sennit::cli::add_run_command(app, program, exit_code);
     sennit::cli::add_info_command(app, exit_code);
+    sennit::cli::add_doctor_command(app, exit_code);
     sennit::cli::add_bench_command(app, exit_code);
     app.formatter(std::make_shared<sennit::cli::UsageFormatter>("COMMAND [OPTIONS]"));
     std::vector<std::string> words(argv + 1, argv + argc);

@@ -1,0 +1,71 @@
+// `sennit doctor`: options and help. The checks are in doctor/; needs no rank and no library.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+
+#include "commands.hpp"
+#include "doctor/report.hpp"
+
+namespace sennit::cli {
+namespace {
+
+constexpr const char *kHelp =
+    R"(Looks at the settings of this machine, of its kernel and of the container it may be: what is, what
+that costs Sennit (measured where that is quick, a tenth of a second in all), and the command that mends it.
+Changes nothing.
+
+Verdicts
+  good   nothing to do
+  note   costs something in some programs
+  bad    calls fail, or every program of so many ranks is slower
+
+Examples
+  sennit doctor                    this machine
+  sennit doctor -n 16              for programs of 16 ranks: processors, their time, memory for each
+  sennit doctor --json | jq -r '.findings[] | select(.verdict == "bad") | .mend'
+
+The end
+  Exit code 0 if nothing is bad, 1 if something is, 2 wrong usage.)";
+
+struct DoctorOptions {
+    int ranks = 0;
+    bool json = false;
+    bool looks_only = false;
+    std::string root;
+};
+
+int doctor(const DoctorOptions &options) {
+    System system{options.root, options.ranks, {}};
+    if (!options.looks_only && options.root.empty()) system.figures = measure();
+    std::vector<Finding> findings;
+    for (const Check check : all_checks())
+        findings.push_back(check(system));
+    const std::string text = options.json
+                                 ? findings_json(findings, options.ranks)
+                                           .dump(2, ' ', false, Json::error_handler_t::replace) +
+                                       "\n"
+                                 : findings_text(findings);
+    (void)std::fwrite(text.data(), 1, text.size(), stdout);
+    return doctor_exit_code(findings);
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App &app, int &exit_code) {
+    auto options = std::make_shared<DoctorOptions>();
+    CLI::App *command =
+        app.add_subcommand("doctor", "What on this machine slows Sennit down, and how to mend it");
+    command->footer(kHelp);
+    command->add_option("-n,--ranks", options->ranks, "how many ranks are to run here")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1 << 20));
+    command->add_flag("--json", options->json, "for programs");
+    command->add_flag("--no-measure", options->looks_only, "look only, measure nothing");
+    // For tests: files are read below this folder, and the machine itself is not measured.
+    command->add_option("--root", options->root)->group("");
+    command->callback([options, &exit_code] { exit_code = doctor(*options); });
+}
+
+}  // namespace sennit::cli

@@ -1,0 +1,107 @@
+// What `sennit doctor` looks at and what it finds. Every check is one function: it reads files
+// below System::root, which tests set to a folder of their own, and the figures in System::figures,
+// which probes.cpp measures on the live machine. A check prints nothing and changes nothing.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sennit::cli {
+
+using Json = nlohmann::ordered_json;
+
+// good: nothing to do. note: costs something in some programs. bad: costs something in every
+// program of that many ranks, or makes calls fail.
+enum class Verdict { good, note, bad };
+
+struct Finding {
+    explicit Finding(std::string what) : name(std::move(what)) {}
+
+    std::string name;
+    Verdict verdict = Verdict::good;
+    std::string is;        // how it is set here
+    std::string costs;     // empty if nothing
+    std::string measured;  // empty if nothing was
+    std::string mend;      // a command, empty if there is nothing to mend
+    Json figures;          // what was measured, by name with the unit last; null if nothing was
+};
+
+// Measured on this machine; what is missing was not measured or could not be.
+struct Figures {
+    // Between two processes of which neither is the other's parent, as ranks are.
+    std::optional<int> copy_error;  // errno of the kernel's refusal, 0 if it copies
+    std::optional<double> copy_ns;  // 8 bytes
+    std::optional<double> system_call_ns;
+    // First touch of one MiB of a memory file, in pages of the usual size and with huge ones asked
+    // for.
+    std::optional<double> touch_ns_per_mib;
+    std::optional<double> touch_huge_ns_per_mib;
+    // From one thread to another on the same processor, by sched_yield.
+    std::optional<double> handover_ns;
+    // The same work, right after a sleep and when the processor has been busy for a while.
+    std::optional<double> first_work_ns;
+    std::optional<double> later_work_ns;
+};
+
+struct System {
+    std::string root;  // before every name, such as "/proc/meminfo"
+    int ranks = 0;     // that are to be started here; 0: not said
+    Figures figures;
+};
+
+Figures measure();  // probes.cpp; a tenth of a second
+
+// The checks, in the order in which they are shown.
+using Check = Finding (*)(const System &system);
+const std::vector<Check> &all_checks();
+
+// kernel.cpp
+Finding check_ptrace_scope(const System &system);
+Finding check_seccomp(const System &system);
+Finding check_memlock(const System &system);
+Finding check_xpmem(const System &system);
+// memory.cpp
+Finding check_huge_pages(const System &system);
+Finding check_shmem_enabled(const System &system);
+Finding check_memory_limit(const System &system);
+Finding check_numa_balancing(const System &system);
+// processors.cpp
+Finding check_cpuset(const System &system);
+Finding check_cpu_quota(const System &system);
+Finding check_governor(const System &system);
+
+// files.cpp: what the checks read.
+
+// The whole text of a file; nothing if it can not be read.
+std::optional<std::string> read_text(const System &system, const std::string &name);
+// The number that a file begins with; nothing if there is no file or no number ("max").
+std::optional<std::uint64_t> read_number(const System &system, const std::string &name);
+// What stands behind "key:" in a text of lines, without blanks around; empty if the key is not
+// there.
+std::string value_of(const std::string &text, const std::string &key);
+// Of "always [madvise] never", the word in brackets; empty if there is none.
+std::string chosen_word(const std::string &text);
+// Names in a folder that begin with `prefix` and go on with a digit, sorted.
+std::vector<std::string> numbered(const System &system, const std::string &folder,
+                                  const std::string &prefix);
+// How many numbers a list such as "0-3,8" has.
+std::size_t count_of_list(const std::string &list);
+
+// A control group on the way from this process's own to the root.
+struct ControlGroup {
+    std::string folder;  // as the kernel names it, without System::root
+    bool second;         // of version 2
+};
+// Those of a controller ("memory", "cpu"), the innermost first. Inside a container, where the
+// group's own folder is not visible, only those that can be read.
+std::vector<ControlGroup> control_groups(const System &system, const std::string &controller);
+
+std::string bytes_text(double bytes);
+std::string time_text(double ns);
+
+}  // namespace sennit::cli

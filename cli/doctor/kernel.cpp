@@ -1,0 +1,149 @@
+// Checks of what the kernel lets one process do to another, and of what it lets a process lock.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <sstream>
+
+#include "finding.hpp"
+
+namespace sennit::cli {
+namespace {
+
+constexpr const char *kCopyCosts =
+    "memory that a program registers (sennit_register) is out of reach for other processes: such "
+    "calls answer SENNIT_ERR_UNSUPPORTED. Memory that Sennit allocates is not concerned";
+
+// CAP_SYS_PTRACE among the effective capabilities.
+bool may_trace(const System &system) {
+    const std::string text =
+        value_of(read_text(system, "/proc/self/status").value_or(""), "CapEff");
+    std::uint64_t capabilities = 0;
+    (void)std::from_chars(text.data(), text.data() + text.size(), capabilities, 16);
+    constexpr unsigned kSysPtrace = 19;
+    return (capabilities >> kSysPtrace & 1) != 0;
+}
+
+// Adds whether the kernel really copies, and how fast.
+void add_copy(const Figures &figures, Finding *finding) {
+    if (!figures.copy_error) return;
+    finding->figures["copy_errno"] = *figures.copy_error;
+    if (*figures.copy_error != 0) {
+        finding->measured = fmt::format("copying between two processes is refused: {}",
+                                        std::strerror(*figures.copy_error));
+        return;
+    }
+    finding->measured = "copying between two processes works";
+    if (!figures.copy_ns) return;
+    finding->figures["copy_8_bytes_ns"] = *figures.copy_ns;
+    finding->measured += fmt::format(": {} for 8 bytes", time_text(*figures.copy_ns));
+}
+
+}  // namespace
+
+Finding check_ptrace_scope(const System &system) {
+    Finding finding("ptrace_scope");
+    add_copy(system.figures, &finding);
+    const auto scope = read_number(system, "/proc/sys/kernel/yama/ptrace_scope");
+    if (!scope || *scope == 0) {
+        finding.is = scope ? "0: processes of one user may copy from each other"
+                           : "Yama is not in this kernel: processes of one user may copy from each "
+                             "other";
+        if (system.figures.copy_error.value_or(0) == 0) return finding;
+        finding.verdict = Verdict::bad;
+        finding.costs = kCopyCosts;
+        finding.mend =
+            "docker run --cap-add=SYS_PTRACE ... (something else than Yama refuses it: a "
+            "filter of system calls, or a security module)";
+        return finding;
+    }
+    const char *const meaning[] = {"a process may be read by its parents alone",
+                                   "only CAP_SYS_PTRACE may read another process",
+                                   "no process may read another until the next boot"};
+    finding.is = fmt::format("{}: {}", *scope, meaning[*scope > 3 ? 2 : *scope - 1]);
+    if (*scope < 3 && may_trace(system)) {
+        finding.is += "; this user has CAP_SYS_PTRACE, so it may";
+        finding.verdict = Verdict::note;
+        finding.costs = "another user without that capability gets no path cma";
+    } else {
+        finding.verdict = Verdict::bad;
+        finding.costs = kCopyCosts;
+    }
+    finding.mend = *scope < 3 ? "sudo sysctl -w kernel.yama.ptrace_scope=0"
+                              : "set kernel.yama.ptrace_scope=0 in /etc/sysctl.d and boot again";
+    return finding;
+}
+
+Finding check_seccomp(const System &system) {
+    Finding finding("seccomp");
+    const Figures &figures = system.figures;
+    const std::string mode =
+        value_of(read_text(system, "/proc/self/status").value_or(""), "Seccomp");
+    if (figures.system_call_ns) {
+        finding.figures["system_call_ns"] = *figures.system_call_ns;
+        finding.measured =
+            fmt::format("a system call takes {}", time_text(*figures.system_call_ns));
+    }
+    if (mode.empty() || mode == "0") {
+        finding.is = mode.empty() ? "the kernel does not tell" : "no filter of system calls";
+        return finding;
+    }
+    finding.is = "a filter of system calls is in force, as containers have it";
+    const bool tried = figures.copy_error.has_value();
+    const bool refused = tried && (*figures.copy_error == EPERM || *figures.copy_error == ENOSYS);
+    if (tried) finding.figures["copy_errno"] = *figures.copy_error;
+    if (tried && !refused) {
+        finding.is += "; it lets copying between processes through";
+        return finding;
+    }
+    finding.verdict = refused ? Verdict::bad : Verdict::note;
+    finding.costs =
+        fmt::format("{}{}", refused ? "" : "if it refuses process_vm_readv: ", kCopyCosts);
+    finding.mend = "docker run --cap-add=SYS_PTRACE ... (or --security-opt seccomp=unconfined)";
+    return finding;
+}
+
+Finding check_memlock(const System &system) {
+    Finding finding("memlock");
+    std::istringstream lines(read_text(system, "/proc/self/limits").value_or(""));
+    const std::string key = "Max locked memory";
+    std::string soft;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.compare(0, key.size(), key) != 0) continue;
+        std::istringstream(line.substr(key.size())) >> soft;
+    }
+    double bytes = 0;
+    const auto [rest, error] = std::from_chars(soft.data(), soft.data() + soft.size(), bytes);
+    if (soft == "unlimited" || error != std::errc()) {
+        finding.is = soft == "unlimited" ? "no limit on locked memory" : "the kernel does not tell";
+        return finding;
+    }
+    finding.verdict = Verdict::note;
+    finding.is = fmt::format("{} of memory may be locked", bytes_text(bytes));
+    finding.costs =
+        "nothing on one node: Sennit locks no memory. Drivers of network cards lock what they "
+        "register, and fail beyond the limit";
+    finding.mend =
+        "ulimit -l unlimited (docker run --ulimit memlock=-1; memlock in "
+        "/etc/security/limits.conf)";
+    return finding;
+}
+
+Finding check_xpmem(const System &system) {
+    Finding finding("xpmem");
+    add_copy(system.figures, &finding);
+    const bool device = read_text(system, "/dev/xpmem").has_value();
+    const auto modules = read_text(system, "/proc/modules").value_or("");
+    const bool module =
+        modules.rfind("xpmem ", 0) == 0 || modules.find("\nxpmem ") != std::string::npos;
+    finding.is = device   ? "/dev/xpmem is there"
+                 : module ? "the module is loaded, but /dev/xpmem is not there for this process"
+                          : "not there";
+    finding.is +=
+        "; this version of Sennit works without it: memory that a program registers is "
+        "copied by the kernel (path cma)";
+    return finding;
+}
+
+}  // namespace sennit::cli

@@ -1,0 +1,14 @@
+// What `sennit doctor` shows of its findings. doctor.cpp calls it. Owns nothing.
+#pragma once
+
+#include "finding.hpp"
+
+namespace sennit::cli {
+
+std::string findings_text(const std::vector<Finding> &findings);
+Json findings_json(const std::vector<Finding> &findings, int ranks);
+
+// 1 if one is bad, else 0.
+int doctor_exit_code(const std::vector<Finding> &findings);
+
+}  // namespace sennit::cli

@@ -1,0 +1,248 @@
+// The checks of `sennit doctor`, one by one, on trees of files as the kernel would show them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "doctor/report.hpp"
+
+namespace {
+
+using namespace sennit::cli;
+using testing::HasSubstr;
+
+class Doctor : public testing::Test {
+  protected:
+    Doctor() {
+        char name[] = "/tmp/sennit-doctor-XXXXXX";
+        system_.root = mkdtemp(name);
+    }
+    ~Doctor() override { std::filesystem::remove_all(system_.root); }
+
+    void has(const std::string &name, const std::string &text) {
+        const std::filesystem::path path = system_.root + name;
+        std::filesystem::create_directories(path.parent_path());
+        std::ofstream(path) << text;
+    }
+
+    System system_;
+};
+
+TEST_F(Doctor, an_empty_tree_is_an_old_kernel_and_nothing_is_bad) {
+    for (const Check check : all_checks()) {
+        const Finding finding = check(system_);
+        EXPECT_NE(finding.verdict, Verdict::bad) << finding.name;
+        EXPECT_FALSE(finding.is.empty()) << finding.name;
+    }
+}
+
+TEST_F(Doctor, every_scope_of_yama_but_0_keeps_ranks_from_copying) {
+    has("/proc/sys/kernel/yama/ptrace_scope", "0\n");
+    EXPECT_EQ(check_ptrace_scope(system_).verdict, Verdict::good);
+    for (const char *scope : {"1\n", "2\n", "3\n"}) {
+        has("/proc/sys/kernel/yama/ptrace_scope", scope);
+        const Finding finding = check_ptrace_scope(system_);
+        EXPECT_EQ(finding.verdict, Verdict::bad) << scope;
+        EXPECT_THAT(finding.costs, HasSubstr("sennit_register"));
+        EXPECT_THAT(finding.mend, HasSubstr("kernel.yama.ptrace_scope=0"));
+    }
+}
+
+TEST_F(Doctor, a_kernel_that_refuses_to_copy_is_bad_whatever_yama_says) {
+    has("/proc/sys/kernel/yama/ptrace_scope", "0\n");
+    system_.figures.copy_error = EPERM;
+    const Finding finding = check_ptrace_scope(system_);
+    EXPECT_EQ(finding.verdict, Verdict::bad);
+    EXPECT_THAT(finding.measured, HasSubstr("refused"));
+}
+
+TEST_F(Doctor, the_capability_to_trace_helps_unless_the_scope_is_3) {
+    has("/proc/self/status", "Name:\tx\nCapEff:\t0000000000080000\n");
+    has("/proc/sys/kernel/yama/ptrace_scope", "1\n");
+    EXPECT_EQ(check_ptrace_scope(system_).verdict, Verdict::note);
+    has("/proc/sys/kernel/yama/ptrace_scope", "3\n");
+    EXPECT_EQ(check_ptrace_scope(system_).verdict, Verdict::bad);
+    has("/proc/self/status", "Name:\tx\nCapEff:\t0000000000040000\n");
+    has("/proc/sys/kernel/yama/ptrace_scope", "1\n");
+    EXPECT_EQ(check_ptrace_scope(system_).verdict, Verdict::bad);
+}
+
+TEST_F(Doctor, a_filter_is_bad_only_if_it_refuses_copying) {
+    has("/proc/self/status", "Seccomp:\t0\n");
+    EXPECT_EQ(check_seccomp(system_).verdict, Verdict::good);
+    has("/proc/self/status", "Seccomp:\t2\n");
+    EXPECT_EQ(check_seccomp(system_).verdict, Verdict::note) << "not tried";
+    system_.figures.copy_error = 0;
+    EXPECT_EQ(check_seccomp(system_).verdict, Verdict::good);
+    for (const int error : {EPERM, ENOSYS}) {
+        system_.figures.copy_error = error;
+        const Finding finding = check_seccomp(system_);
+        EXPECT_EQ(finding.verdict, Verdict::bad);
+        EXPECT_THAT(finding.mend, HasSubstr("--cap-add=SYS_PTRACE"));
+        EXPECT_EQ(finding.figures["copy_errno"], error);
+    }
+}
+
+TEST_F(Doctor, the_limit_of_locked_memory_is_the_soft_one) {
+    const std::string head =
+        "Limit                     Soft Limit           Hard Limit           Units\n";
+    has("/proc/self/limits",
+        head + "Max locked memory         65536                unlimited            bytes\n");
+    const Finding finding = check_memlock(system_);
+    EXPECT_EQ(finding.verdict, Verdict::note);
+    EXPECT_THAT(finding.is, HasSubstr("64 KiB"));
+    EXPECT_THAT(finding.mend, HasSubstr("ulimit -l"));
+    has("/proc/self/limits",
+        head + "Max locked memory         unlimited            unlimited            bytes\n");
+    EXPECT_EQ(check_memlock(system_).verdict, Verdict::good);
+}
+
+TEST_F(Doctor, xpmem_is_told_by_its_device_and_its_module) {
+    EXPECT_THAT(check_xpmem(system_).is, HasSubstr("not there"));
+    has("/proc/modules", "nfs 1 0\nxpmem 155648 0 - Live\n");
+    EXPECT_THAT(check_xpmem(system_).is, HasSubstr("module is loaded"));
+    has("/dev/xpmem", "");
+    EXPECT_THAT(check_xpmem(system_).is, HasSubstr("/dev/xpmem is there"));
+}
+
+TEST_F(Doctor, huge_pages_are_the_word_in_brackets) {
+    const std::string folder = "/sys/kernel/mm/transparent_hugepage/";
+    has("/proc/meminfo", "MemTotal: 8 kB\nHugePages_Total:      12\n");
+    has(folder + "enabled", "always [madvise] never\n");
+    EXPECT_EQ(check_huge_pages(system_).verdict, Verdict::good);
+    EXPECT_THAT(check_huge_pages(system_).is, HasSubstr("madvise; in the pool: 12"));
+    has(folder + "enabled", "always madvise [never]\n");
+    EXPECT_EQ(check_huge_pages(system_).verdict, Verdict::note);
+    has(folder + "shmem_enabled", "always within_size [advise] never deny force\n");
+    EXPECT_EQ(check_shmem_enabled(system_).verdict, Verdict::good);
+    has(folder + "shmem_enabled", "always within_size advise [never] deny force\n");
+    const Finding finding = check_shmem_enabled(system_);
+    EXPECT_EQ(finding.verdict, Verdict::note);
+    EXPECT_THAT(finding.costs, HasSubstr("SENNIT_ALLOC_HUGE"));
+    EXPECT_THAT(finding.mend, HasSubstr(folder + "shmem_enabled"));
+}
+
+TEST_F(Doctor, the_tightest_limit_of_version_2_counts_and_the_root_of_a_container_too) {
+    has("/proc/meminfo", "MemTotal:       16777216 kB\n");
+    has("/proc/self/cgroup", "0::/user/job\n");
+    has("/sys/fs/cgroup/user/memory.max", "1073741824\n");
+    has("/sys/fs/cgroup/user/memory.current", "536870912\n");
+    has("/sys/fs/cgroup/user/job/memory.max", "max\n");
+    Finding finding = check_memory_limit(system_);
+    EXPECT_EQ(finding.verdict, Verdict::note);
+    EXPECT_EQ(finding.figures["limit_bytes"], 1073741824u);
+    EXPECT_THAT(finding.mend, HasSubstr("/sys/fs/cgroup/user/memory.max"));
+    // Inside a container its group is the mount point itself.
+    std::filesystem::remove_all(system_.root + "/sys/fs/cgroup/user");
+    has("/sys/fs/cgroup/memory.max", "268435456\n");
+    finding = check_memory_limit(system_);
+    EXPECT_EQ(finding.figures["limit_bytes"], 268435456u);
+    system_.ranks = 8;  // 32 MiB each
+    EXPECT_EQ(check_memory_limit(system_).verdict, Verdict::bad);
+}
+
+TEST_F(Doctor, limits_of_version_1_are_read_and_the_one_that_is_no_limit_is_not_shown) {
+    has("/proc/meminfo", "MemTotal:       16777216 kB\n");
+    has("/proc/self/cgroup", "9:cpu,cpuacct:/job\n4:memory:/job\n");
+    has("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
+    EXPECT_EQ(check_memory_limit(system_).verdict, Verdict::good);
+    has("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2147483648\n");
+    has("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "1024\n");
+    const Finding finding = check_memory_limit(system_);
+    EXPECT_EQ(finding.verdict, Verdict::note);
+    EXPECT_THAT(finding.mend, HasSubstr("memory.limit_in_bytes"));
+}
+
+TEST_F(Doctor, numa_balancing_matters_where_there_are_several_domains) {
+    has("/proc/sys/kernel/numa_balancing", "1\n");
+    has("/sys/devices/system/node/node0/cpulist", "0\n");
+    has("/sys/devices/system/node/possible", "0\n");
+    EXPECT_EQ(check_numa_balancing(system_).verdict, Verdict::good);
+    has("/sys/devices/system/node/node1/cpulist", "1\n");
+    const Finding finding = check_numa_balancing(system_);
+    EXPECT_EQ(finding.verdict, Verdict::bad);
+    EXPECT_THAT(finding.mend, HasSubstr("numa_balancing=0"));
+    has("/proc/sys/kernel/numa_balancing", "0\n");
+    EXPECT_EQ(check_numa_balancing(system_).verdict, Verdict::good);
+}
+
+TEST_F(Doctor, more_ranks_than_allowed_processors_are_bad) {
+    has("/proc/self/status", "Cpus_allowed_list:\t0-3,8\n");
+    has("/sys/devices/system/cpu/online", "0-15\n");
+    EXPECT_EQ(check_cpuset(system_).verdict, Verdict::note) << "5 of 16";
+    EXPECT_EQ(check_cpuset(system_).figures["allowed"], 5u);
+    system_.ranks = 5;
+    EXPECT_EQ(check_cpuset(system_).verdict, Verdict::note);
+    system_.ranks = 6;
+    EXPECT_EQ(check_cpuset(system_).verdict, Verdict::bad);
+    EXPECT_THAT(check_cpuset(system_).mend, HasSubstr("taskset -c 0-15"));
+    has("/proc/self/status", "Cpus_allowed_list:\t0-15\n");
+    EXPECT_EQ(check_cpuset(system_).verdict, Verdict::good);
+    system_.ranks = 17;
+    EXPECT_THAT(check_cpuset(system_).mend, HasSubstr("sennit run -n 16"));
+}
+
+TEST_F(Doctor, the_quota_of_processor_time_is_compared_with_the_ranks) {
+    has("/proc/self/status", "Cpus_allowed_list:\t0-7\n");
+    has("/proc/self/cgroup", "0::/job\n");
+    has("/sys/fs/cgroup/job/cpu.max", "max 100000\n");
+    EXPECT_EQ(check_cpu_quota(system_).verdict, Verdict::good);
+    has("/sys/fs/cgroup/job/cpu.max", "250000 100000\n");
+    has("/sys/fs/cgroup/job/cpu.stat", "usage_usec 5\nnr_throttled 42\n");
+    EXPECT_EQ(check_cpu_quota(system_).verdict, Verdict::note);
+    EXPECT_EQ(check_cpu_quota(system_).figures["throttled"], 42u);
+    system_.ranks = 2;
+    EXPECT_EQ(check_cpu_quota(system_).verdict, Verdict::good);
+    system_.ranks = 3;
+    EXPECT_EQ(check_cpu_quota(system_).verdict, Verdict::bad);
+    has("/proc/self/cgroup", "7:cpu,cpuacct:/job\n");
+    has("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
+    has("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+    EXPECT_EQ(check_cpu_quota(system_).verdict, Verdict::good);
+    has("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "200000\n");
+    EXPECT_EQ(check_cpu_quota(system_).verdict, Verdict::bad);
+}
+
+TEST_F(Doctor, a_governor_other_than_performance_is_a_note) {
+    EXPECT_EQ(check_governor(system_).verdict, Verdict::good) << "a virtual machine has none";
+    has("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+    has("/sys/devices/system/cpu/cpufreq/boost", "1\n");
+    EXPECT_EQ(check_governor(system_).verdict, Verdict::good);
+    has("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n");
+    const Finding finding = check_governor(system_);
+    EXPECT_EQ(finding.verdict, Verdict::note);
+    EXPECT_THAT(finding.is, HasSubstr("powersave (1)"));
+    EXPECT_THAT(finding.mend, HasSubstr("cpupower"));
+}
+
+TEST_F(Doctor, what_is_not_good_says_what_it_costs) {
+    has("/proc/sys/kernel/yama/ptrace_scope", "1\n");
+    has("/proc/self/status", "Seccomp:\t2\nCpus_allowed_list:\t0\n");
+    has("/sys/devices/system/cpu/online", "0-1\n");
+    system_.ranks = 2;
+    std::vector<Finding> findings;
+    for (const Check check : all_checks()) {
+        findings.push_back(check(system_));
+        EXPECT_EQ(findings.back().verdict == Verdict::good, findings.back().costs.empty());
+    }
+    EXPECT_EQ(doctor_exit_code(findings), 1);
+    EXPECT_EQ(findings_json(findings, 2)["findings"].size(), all_checks().size());
+    EXPECT_THAT(findings_text(findings), HasSubstr("mend: "));
+}
+
+TEST(DoctorProbes, what_is_measured_here_is_above_nothing) {
+    const Figures figures = measure();
+    ASSERT_TRUE(figures.copy_error.has_value());
+    EXPECT_EQ(figures.copy_ns.has_value(), *figures.copy_error == 0);
+    for (const auto &figure :
+         {figures.system_call_ns, figures.touch_ns_per_mib, figures.touch_huge_ns_per_mib,
+          figures.first_work_ns, figures.later_work_ns}) {
+        ASSERT_TRUE(figure.has_value());
+        EXPECT_GT(*figure, 0);
+    }
+}
+
+}  // namespace

@@ -1,0 +1,56 @@
+"""`sennit doctor`: text and JSON tell the same, -n counts, the exit code follows the verdicts, wrong words end with 2.
+
+Would break: a check that is left out of the list, an exit code that does not follow, text that lacks the command.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SENNIT = sys.argv[1]
+NAMES = {"ptrace_scope", "seccomp", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
+         "cpuset", "cpu_quota", "governor"}
+
+
+def doctor(*words):
+    return subprocess.run([SENNIT, "doctor", *words], capture_output=True, text=True, timeout=30)
+
+
+def write(root, name, text):
+    os.makedirs(os.path.dirname(root + name), exist_ok=True)
+    with open(root + name, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+# This machine, whatever it is like.
+result = doctor("--json")
+report = json.loads(result.stdout)
+assert {one["name"] for one in report["findings"]} == NAMES, result.stdout
+bad = [one for one in report["findings"] if one["verdict"] == "bad"]
+assert result.returncode == (1 if bad else 0) and report["bad"] == len(bad)
+figures = {one["name"]: one["figures"] for one in report["findings"]}
+assert figures["shmem_enabled"]["touch_ns_per_mib"] > 0, "it was measured"
+looked = json.loads(doctor("--json", "--no-measure").stdout)
+assert "touch_ns_per_mib" not in json.dumps(looked), "it was not measured"
+assert json.loads(doctor("--json", "-n", "100000").stdout)["ranks"] == 100000
+assert doctor("-n", "100000").returncode == 1, "nobody has so many processors"
+
+# A machine made of files.
+with tempfile.TemporaryDirectory() as root:
+    write(root, "/proc/sys/kernel/yama/ptrace_scope", "0\n")
+    write(root, "/proc/self/status", "Cpus_allowed_list:\t0-3\n")
+    write(root, "/sys/devices/system/cpu/online", "0-3\n")
+    good = doctor("--root", root, "-n", "4")
+    assert good.returncode == 0 and " 0 bad" in good.stdout, good
+    assert doctor("--root", root, "-n", "5").returncode == 1
+    write(root, "/proc/sys/kernel/yama/ptrace_scope", "1\n")
+    ill = doctor("--root", root)
+    assert ill.returncode == 1, ill
+    assert "mend: sudo sysctl -w kernel.yama.ptrace_scope=0" in ill.stdout, ill.stdout
+    assert "measured" not in ill.stdout, "figures of this machine say nothing about another"
+
+for words in (["-n", "0"], ["-n", "many"], ["--unknown"]):
+    assert doctor(*words).returncode == 2, words
+help_text = doctor("--help").stdout
+assert "--root" not in help_text and "Exit code 0 if nothing is bad" in help_text
