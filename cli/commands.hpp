@@ -15,6 +15,8 @@ namespace sennit::cli {
 void add_run_command(CLI::App &app, const std::vector<std::string> &program, int &exit_code);
 void add_info_command(CLI::App &app, int &exit_code);    // info.cpp
 void add_bench_command(CLI::App &app, int &exit_code);   // bench.cpp
+void add_trace_command(CLI::App &app, int &exit_code);   // trace.cpp
+void add_stats_command(CLI::App &app, int &exit_code);   // stats.cpp
 void add_doctor_command(CLI::App &app, int &exit_code);  // doctor.cpp
 
 }  // namespace sennit::cli

@@ -14,6 +14,16 @@
 
 namespace {
 
+// Throws sennit::cli::UsageError for a wrong word behind a command that has commands of its own,
+// which are called `kind`.
+void check_second(const CLI::App &app, const std::vector<std::string> &words,
+                  const std::string &kind) {
+    const CLI::App &command = *app.get_subcommand(words[0]);
+    const std::string caller = "sennit " + words[0];
+    if (words.size() == 1) sennit::cli::fail_without_subcommand(command, caller, kind);
+    sennit::cli::check_subcommand(command, words[1], caller, kind);
+}
+
 // Throws sennit::cli::UsageError for words that no part of `app` knows. What `run` is to start is
 // taken out of `words` and put into `program`: it is not for CLI11 to look at.
 void check_words(const CLI::App &app, std::vector<std::string> &words,
@@ -26,12 +36,8 @@ void check_words(const CLI::App &app, std::vector<std::string> &words,
             "-n N PROGRAM",
             words[0]));
     sennit::cli::check_subcommand(app, words[0], "sennit", "command");
-    if (words[0] == "bench") {
-        const CLI::App &bench = *app.get_subcommand("bench");
-        if (words.size() == 1)
-            sennit::cli::fail_without_subcommand(bench, "sennit bench", "measurement");
-        sennit::cli::check_subcommand(bench, words[1], "sennit bench", "measurement");
-    }
+    if (words[0] == "bench") check_second(app, words, "measurement");
+    if (words[0] == "trace") check_second(app, words, "command");
     if (words[0] == "run") {
         std::vector<std::string> rest(words.begin() + 1, words.end());
         program = sennit::cli::split_off_program(*app.get_subcommand("run"), rest);
@@ -65,6 +71,8 @@ int main(int argc, char **argv) {
     sennit::cli::add_run_command(app, program, exit_code);
     sennit::cli::add_info_command(app, exit_code);
     sennit::cli::add_doctor_command(app, exit_code);
+    sennit::cli::add_trace_command(app, exit_code);
+    sennit::cli::add_stats_command(app, exit_code);
     sennit::cli::add_bench_command(app, exit_code);
     app.formatter(std::make_shared<sennit::cli::UsageFormatter>("COMMAND [OPTIONS]"));
     std::vector<std::string> words(argv + 1, argv + argc);

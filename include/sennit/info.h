@@ -56,6 +56,30 @@ typedef struct sennit_knob {
 /* The knob at `index`, 0 up to the first RANGE error. */
 sennit_status sennit_knob_get(int index, sennit_knob *knob);
 
+/* What this rank has done with a peer over a path, since its sennit_init. Counted while
+ * SENNIT_STATS is set. Loads and stores through sennit_ptr are the program's own and not counted.
+ */
+typedef struct sennit_counters {
+    uint64_t operations; /* calls: puts, gets, atomic operations, flushes, ... */
+    uint64_t bytes;      /* that they were asked to move */
+    uint64_t waits;      /* inside these calls */
+    uint64_t wait_ns;    /* nanoseconds in those waits */
+} sennit_counters;
+
+/* In place of a rank: what concerns several or no one, such as collective calls, allocation, locks,
+ * and waits for requests. Its path is SENNIT_PATH_NONE. */
+#define SENNIT_STATS_SEVERAL (-1)
+
+/* The counters of the calling rank for world rank `rank` or SENNIT_STATS_SEVERAL, over `path`;
+ * SENNIT_PATH_NONE: the sum over all paths. Of this rank alone, any time. While other threads of
+ * the rank call Sennit the four numbers need not be of the same instant. Errors: STATE, ARG (null,
+ * no such path), RANGE, UNSUPPORTED (SENNIT_STATS was not set). */
+sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *counters);
+
+/* Say the counters of the calling rank to the log, a line for each peer and path that was used.
+ * Errors: STATE, UNSUPPORTED (SENNIT_STATS was not set). */
+sennit_status sennit_stats_print(void);
+
 /* "0.1.0", and one line about compiler, optional parts and options of the build. */
 const char *sennit_version(void);
 const char *sennit_build_description(void);

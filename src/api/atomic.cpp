@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "api/call.hpp"
+#include "api/observe.hpp"
 #include "op/atomic.hpp"
 
 using namespace sennit;
@@ -58,6 +59,7 @@ T value_of(Bits<T> bits) {
         return fail_in(fail(SENNIT_ERR_ARG, "the place of the old value is null"), call.name);
     if (call.mode == Mode::request && request == nullptr)
         return fail_in(fail(SENNIT_ERR_ARG, "request is null"), call.name);
+    const ObservedAccess observed(*rank, call.name, target, op::element_bytes(call.type));
     const op::AtomicWish wish{call.operation, call.type, target, operands, old, 1};
     return done(op::atomic(*rank, wish, {call.mode, request}), call.name);
 }
@@ -158,6 +160,8 @@ sennit_status accumulate(const char *name, const op::AtomicWish &wish,
                          const op::Completion &completion) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
+    const ObservedAccess observed(*rank, name, wish.target,
+                                  op::element_bytes(wish.type) * wish.count);
     return done(op::atomic(*rank, wish, completion), name);
 }
 

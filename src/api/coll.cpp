@@ -5,6 +5,7 @@
 #include "api/call.hpp"
 #include "coll/collectives.hpp"
 #include "op/rma.hpp"
+#include "runtime/trace/observer.hpp"
 #include "runtime/wait.hpp"
 #include "team/team.hpp"
 
@@ -37,7 +38,8 @@ sennit_status check_way(const Way &way) {
     return way.request != nullptr ? SENNIT_OK : fail(SENNIT_ERR_ARG, "the request is null");
 }
 
-sennit_status make(Rank &rank, sennit_team team, coll::Call &call, const Way &way, Check check) {
+sennit_status make(Rank &rank, const char *name, sennit_team team, coll::Call call, const Way &way,
+                   Check check) {
     team::Team *found = team::find(rank, team.handle);
     if (found == nullptr) return no_team(team.handle);
     sennit_status status = check_way(way);
@@ -46,6 +48,7 @@ sennit_status make(Rank &rank, sennit_team team, coll::Call &call, const Way &wa
                       found->size - 1);
     if (status == SENNIT_OK && check != nullptr) status = check(*found, call);
     if (status != SENNIT_OK) return status;
+    const runtime::Observed observed(rank, name, runtime::kNobody, call.bytes);
     const team::CollectiveCall turn(*found, team.handle);
     if (turn.status() != SENNIT_OK) return turn.status();
     return way.blocks ? coll::run(rank, *found, call, Deadline::after(way.timeout_ns))
@@ -56,7 +59,7 @@ sennit_status run(const char *name, sennit_team team, coll::Call call, const Way
                   Check check) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    return done(make(*rank, team, call, way, check), name);
+    return done(make(*rank, name, team, call, way, check), name);
 }
 
 sennit_status null_buffer(const char *which) {
@@ -269,6 +272,7 @@ extern "C" {
 sennit_status sennit_barrier(sennit_team team, int64_t timeout_ns) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank("sennit_barrier");
+    const runtime::Observed observed(*rank, "sennit_barrier");
     return done(barrier(*rank, team, timeout_ns), "sennit_barrier");
 }
 

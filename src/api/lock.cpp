@@ -2,6 +2,7 @@
 #include <sennit/lock.h>
 
 #include "api/call.hpp"
+#include "runtime/trace/observer.hpp"
 #include "team/allocate.hpp"
 #include "team/lock.hpp"
 
@@ -37,6 +38,7 @@ sennit_status sennit_lock_create(sennit_team team, sennit_lock *lock) {
     if (lock == nullptr) refused = fail(SENNIT_ERR_ARG, "lock is null");
     const team::CollectiveCall call(*found, team.handle);
     if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
+    const runtime::Observed observed(*rank, name);
     return done(team::lock_create(*rank, *found, refused, lock), name);
 }
 
@@ -45,6 +47,7 @@ sennit_status sennit_lock_acquire(sennit_lock lock, int64_t timeout_ns) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
+    const runtime::Observed observed(*rank, name);
     return done(team::lock_acquire(*rank, lock, Deadline::after(timeout_ns)), name);
 }
 
@@ -53,18 +56,21 @@ sennit_status sennit_lock_try(sennit_lock lock, int *acquired) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (acquired == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "acquired is null"), name);
+    const runtime::Observed observed(*rank, name);
     return done(team::lock_try(*rank, lock, acquired), name);
 }
 
 sennit_status sennit_lock_release(sennit_lock lock) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank("sennit_lock_release");
+    const runtime::Observed observed(*rank, "sennit_lock_release");
     return done(team::lock_release(*rank, lock), "sennit_lock_release");
 }
 
 sennit_status sennit_lock_destroy(sennit_lock lock) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank("sennit_lock_destroy");
+    const runtime::Observed observed(*rank, "sennit_lock_destroy");
     return done(destroy(*rank, lock), "sennit_lock_destroy");
 }
 

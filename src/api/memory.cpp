@@ -6,6 +6,7 @@
 #include "op/direct.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
+#include "runtime/trace/observer.hpp"
 #include "team/allocate.hpp"
 
 namespace sennit::api {
@@ -97,6 +98,7 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
         wish.refused = fail(SENNIT_ERR_ARG, "gptr is null");
     const team::CollectiveCall call(*found, team.handle);
     if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
+    const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
     return done(team::allocate(*rank, *found, wish, gptr), name);
 }
 
@@ -110,12 +112,14 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
     if (status != SENNIT_OK) return fail_in(status, name);
     const memory::SegmentWish wish{SegmentKind::local, 0, bytes,
                                    alignment == 0 ? kDefaultAlignment : alignment, flags};
+    const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
     return done(allocate_local(*rank, wish, gptr), name);
 }
 
 sennit_status sennit_free(sennit_gptr gptr) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank("sennit_free");
+    const runtime::Observed observed(*rank, "sennit_free");
     return done(free_any(*rank, gptr), "sennit_free");
 }
 

@@ -7,6 +7,7 @@
 #include "memory/segments.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
+#include "runtime/trace/observer.hpp"
 #include "team/regions.hpp"
 
 namespace sennit::api {
@@ -135,6 +136,7 @@ sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit
     if (flags != 0) return fail_in(fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags), name);
     const sennit_status status = check_range_of_addresses(memory, bytes);
     if (status != SENNIT_OK) return fail_in(status, name);
+    const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
     return done(register_any(*rank, memory, bytes, region), name);
 }
 
@@ -142,6 +144,7 @@ sennit_status sennit_deregister(sennit_region region) {
     const char *const name = "sennit_deregister";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
+    const runtime::Observed observed(*rank, name);
     return done(deregister(*rank, region), name);
 }
 
@@ -156,6 +159,7 @@ sennit_status sennit_region_attach(sennit_team team, sennit_region region,
     if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
     // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
     const team::RegionOffer offer{region, check_offer(*rank, region, regions)};
+    const runtime::Observed observed(*rank, name, runtime::kNobody, region.bytes);
     return done(team::exchange_regions(*rank, *found, offer, regions), name);
 }
 
@@ -163,6 +167,7 @@ sennit_status sennit_region_detach(sennit_region region) {
     const char *const name = "sennit_region_detach";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
+    const runtime::Observed observed(*rank, name, region.gptr.rank);
     return done(detach(*rank, region), name);
 }
 

@@ -3,6 +3,7 @@
 #include <sennit/rma.h>
 
 #include "api/call.hpp"
+#include "api/observe.hpp"
 #include "op/at_once.hpp"
 #include "op/direct.hpp"
 #include "op/rma.hpp"
@@ -22,6 +23,7 @@ using Kind = transport::Operation::Kind;
                                                     const char *name) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
+    const ObservedAccess observed(*rank, name, destination, bytes);
     // The engine only reads the buffer of a put.
     void *local = const_cast<void *>(source);
     return done(op::transfer(*rank, op::Direction::put, destination, local, bytes, completion),
@@ -34,6 +36,7 @@ using Kind = transport::Operation::Kind;
                                                     const char *name) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
+    const ObservedAccess observed(*rank, name, source, bytes);
     return done(op::transfer(*rank, op::Direction::get, source, destination, bytes, completion),
                 name);
 }
@@ -155,6 +158,7 @@ sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns) {
     if (rank == nullptr) return no_rank("sennit_wait");
     if (request == nullptr) return null_argument("request", "sennit_wait");
     if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_wait");
+    const Observed observed(*rank, "sennit_wait");
     if (request->handle == 0) return SENNIT_OK;
     return done(op::wait(*rank, request, Deadline::after(timeout_ns)), "sennit_wait");
 }
@@ -164,6 +168,7 @@ sennit_status sennit_test(sennit_request *request, int *is_done) {
     if (rank == nullptr) return no_rank("sennit_test");
     if (request == nullptr || is_done == nullptr)
         return null_argument("an argument", "sennit_test");
+    const Observed observed(*rank, "sennit_test");
     return done(op::test(*rank, request, is_done), "sennit_test");
 }
 
@@ -172,6 +177,7 @@ sennit_status sennit_waitall(size_t count, sennit_request requests[], int64_t ti
     if (rank == nullptr) return no_rank("sennit_waitall");
     if (requests == nullptr && count != 0) return null_argument("requests", "sennit_waitall");
     if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_waitall");
+    const Observed observed(*rank, "sennit_waitall");
     return done(op::waitall(*rank, count, requests, Deadline::after(timeout_ns)), "sennit_waitall");
 }
 
@@ -180,6 +186,7 @@ sennit_status sennit_testall(size_t count, sennit_request requests[], int *is_do
     if (rank == nullptr) return no_rank("sennit_testall");
     if (is_done == nullptr) return null_argument("done", "sennit_testall");
     if (requests == nullptr && count != 0) return null_argument("requests", "sennit_testall");
+    const Observed observed(*rank, "sennit_testall");
     return done(op::testall(*rank, count, requests, is_done), "sennit_testall");
 }
 
@@ -190,6 +197,7 @@ sennit_status sennit_waitany(size_t count, sennit_request requests[], int64_t ti
     if (index == nullptr) return null_argument("index", "sennit_waitany");
     if (requests == nullptr && count != 0) return null_argument("requests", "sennit_waitany");
     if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_waitany");
+    const Observed observed(*rank, "sennit_waitany");
     return done(op::waitany(*rank, count, requests, Deadline::after(timeout_ns), index),
                 "sennit_waitany");
 }
@@ -203,18 +211,21 @@ sennit_status sennit_flush(int rank, int64_t timeout_ns) {
             fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d; sennit_flush_all is for all ranks",
                  rank, size_of(*self) - 1),
             name);
+    const Observed observed(*self, name, rank);
     return done(flush_to(*self, rank, timeout_ns), name);
 }
 
 sennit_status sennit_flush_all(int64_t timeout_ns) {
     Rank *self = caller();
     if (self == nullptr) return no_rank("sennit_flush_all");
+    const Observed observed(*self, "sennit_flush_all");
     return done(flush_to(*self, kAnyPeer, timeout_ns), "sennit_flush_all");
 }
 
 sennit_status sennit_fence(void) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank("sennit_fence");
+    const Observed observed(*rank, "sennit_fence");
     return done(op::fence(*rank), "sennit_fence");
 }
 

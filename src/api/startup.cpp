@@ -20,6 +20,7 @@
 #include "runtime/bootstrap.hpp"
 #include "runtime/card.hpp"
 #include "runtime/knobs.hpp"
+#include "runtime/trace/observer.hpp"
 #include "team/team.hpp"
 
 namespace sennit::api {
@@ -194,13 +195,27 @@ constexpr std::uint8_t kWorldLoadStore = 0x1;
 constexpr std::uint8_t kWorldReached = 0x2;
 constexpr std::uint8_t kNodeLoadStore = 0x4;
 constexpr std::uint8_t kNodeReached = 0x8;
+constexpr std::uint8_t kTraces = 0x10;
 
 std::uint8_t reach_bits(Rank &rank) {
     const team::Reach world = team::own_reach(rank, team::world_of(rank));
     const team::Reach node = team::own_reach(rank, team::node_of(rank));
     return static_cast<std::uint8_t>(
         (world.load_store ? kWorldLoadStore : 0) | (world.some_path ? kWorldReached : 0) |
-        (node.load_store ? kNodeLoadStore : 0) | (node.some_path ? kNodeReached : 0));
+        (node.load_store ? kNodeLoadStore : 0) | (node.some_path ? kNodeReached : 0) |
+        (runtime::observer_traces(rank) ? kTraces : 0));
+}
+
+// Where ranks of several nodes trace, all compare their clocks. That they can not is no reason to
+// give up.
+void align_clocks(Startup &it, const Readiness *all) {
+    bool traces = false;
+    bool several_nodes = false;
+    for (int r = 0; r < it.size; ++r) {
+        traces |= (all[r].reach & kTraces) != 0;
+        several_nodes |= !it.rank.peers[r].same_node;
+    }
+    if (traces && several_nodes) runtime::observer_align(it.rank, it.deadline);
 }
 
 // Which barrier a team takes must be the same in the views of all its members.
@@ -239,6 +254,8 @@ sennit_status get_ready(Startup &it, sennit_status so_far) {
                          sennit_status_string(static_cast<sennit_status>(all[r].status)));
     }
     agree_on_reach(it.rank, all);
+    align_clocks(it, all);
+    runtime::observer_ready(it.rank);
     return SENNIT_OK;
 }
 
@@ -253,7 +270,9 @@ void choose_spins(Startup &it) {
 
 sennit_status run(Startup &it, const char *paths) {
     const transport::EventSink sink{op::engine_event_arrived, &it.rank, op::engine_execute};
+    const std::int64_t started_ns = now_ns();
     sennit_status status = make_tables(it);
+    runtime::observer_open(it.rank, it.size, started_ns);
     if (status == SENNIT_OK) status = memory::segments_open(it.rank, it.rank.world_rank, it.size);
     if (status == SENNIT_OK) status = path::router_open(it.rank, paths, sink);
     status = introduce(it, status);

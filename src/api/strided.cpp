@@ -2,6 +2,7 @@
 #include <sennit/rma.h>
 
 #include "api/call.hpp"
+#include "api/observe.hpp"
 #include "op/strided.hpp"
 
 using namespace sennit;
@@ -45,8 +46,10 @@ sennit_status run(const Call &call, const Shape &shape) {
     if (rank == nullptr) return no_rank(call.name);
     if (call.completion.mode == Mode::request && call.completion.request == nullptr)
         return fail_in(null_argument("request"), call.name);
+    ObservedAccess observed(*rank, call.name, call.remote, 0);
     op::Layout layout;
     sennit_status status = make_layout(call, shape, &layout);
+    if (status == SENNIT_OK) observed.set_bytes(layout.bytes);
     if (status == SENNIT_OK)
         status = op::transfer_layout(*rank, call.direction, call.remote, call.local, layout,
                                      call.completion);

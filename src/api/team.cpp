@@ -8,6 +8,7 @@
 #include "api/call.hpp"
 #include "api/ranks.hpp"
 #include "coll/collectives.hpp"
+#include "runtime/trace/observer.hpp"
 
 namespace sennit::api {
 
@@ -48,6 +49,7 @@ void wish_for(const team::Team &parent, std::size_t count, const int ranks[],
 
 sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
                           const team::CreationWish &wish, sennit_team *out) {
+    const runtime::Observed observed(rank, "sennit_team_create");
     const team::CollectiveCall call(parent, handle.handle);
     std::uint32_t made = 0;
     const sennit_status status =
@@ -236,6 +238,7 @@ sennit_status sennit_team_destroy(sennit_team team) {
     if (found == nullptr) return status;
     if (found->slot <= team::kNodeSlot)
         return fail_in(fail(SENNIT_ERR_ARG, "the world and the node end with the rank"), name);
+    const runtime::Observed observed(*rank, name);
     const std::uint32_t slot = found->slot;
     status = coll::check_idle(*rank, *found);
     if (status == SENNIT_OK) status = team::destroy(*rank, *found, team.handle);

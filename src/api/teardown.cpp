@@ -11,6 +11,7 @@
 #include "op/engine.hpp"
 #include "path/router.hpp"
 #include "runtime/domains.hpp"
+#include "runtime/trace/observer.hpp"
 #include "runtime/wait.hpp"
 #include "team/team.hpp"
 
@@ -58,6 +59,7 @@ void take_apart(Rank &rank, const Deadline &deadline) {
     memory::segments_close(rank);
     runtime::domains_free(rank.domains);
     rank.domains = nullptr;
+    runtime::observer_close(rank);
     delete[] rank.peers;
     rank.peers = nullptr;
     if (rank.bootstrap.release != nullptr) rank.bootstrap.release(rank.bootstrap.context);
@@ -72,10 +74,12 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
         team::Team &world = team::world_of(rank);
         const team::CollectiveCall call(world, team::kWorldHandle);
         status = call.status();
+        runtime::observer_write(rank);
         // A barrier that timed out is another meeting than this one.
         if (status == SENNIT_OK && world.published) status = team::barrier(rank, world, deadline);
         if (status == SENNIT_OK) status = team::barrier(rank, world, deadline);
     }
+    runtime::observer_finish(rank, status == SENNIT_OK);
     const sennit_error error = *thread_error();
     // SYNC rank-left: pairs with the acquire in has_left(); this rank's last stores come before.
     rank.control->header.state.store(static_cast<std::uint32_t>(RankState::left),

@@ -46,7 +46,8 @@ constexpr std::uint64_t make_key(std::uint32_t id, std::uint32_t live) {
 struct alignas(64) Entry {
     std::atomic<std::uint64_t> key;  // 0: not attached
     std::byte *base;                 // load/store address, or null
-    std::uint64_t direct_bytes;  // `bytes` if base is set, else 0: one check for range and reach
+    // `bytes` if base is set and the rank is not observed, else 0: one check for all three.
+    std::uint64_t direct_bytes;
     std::uint64_t bytes;
     const std::atomic<std::uint32_t> *live;  // the record's word, or one that never changes
     std::uint64_t handle;                    // for a message transport

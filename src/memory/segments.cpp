@@ -298,7 +298,7 @@ void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
     entry->actor = record.actor;
     entry->base = fields.base;
     entry->bytes = record.bytes;
-    entry->direct_bytes = fields.base != nullptr ? record.bytes : 0;
+    entry->direct_bytes = fields.base != nullptr && !fields.is_observed ? record.bytes : 0;
     entry->live = fields.live != nullptr ? fields.live : &kAlwaysLive;
     entry->handle = fields.handle;
     entry->mapped_bytes = record.mapped_bytes;

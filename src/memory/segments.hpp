@@ -66,6 +66,7 @@ struct EntryFields {
     std::byte *base;
     std::uint64_t handle;
     const std::atomic<std::uint32_t> *live;  // null: the owner's record is out of sight
+    bool is_observed = false;                // calls take the cold way, which notes them
 };
 void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
                 const EntryFields &fields);

@@ -15,6 +15,8 @@ inline bool copied_at_once(Rank &rank, transport::Operation::Kind kind, sennit_g
     // relaxed: 0 unless the rank is in use; see op/direct.hpp.
     const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
     if (static_cast<std::uint32_t>(gptr.rank) >= size || local == nullptr) return false;
+    if (rank.observer != nullptr) [[unlikely]]
+        return false;  // transfer() notes it
     const memory::Entry *entry = memory::find(rank, size, gptr);
     if (entry == nullptr || entry->path != SENNIT_PATH_CMA) return false;
     const std::uint64_t reach = entry->bytes;

@@ -34,6 +34,18 @@ inline std::byte *direct(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     return entry->base + gptr.offset;
 }
 
+// The same for the library itself, also while its rank is observed.
+inline std::byte *reached(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+    // relaxed: as above.
+    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    if (static_cast<std::uint32_t>(gptr.rank) >= size) return nullptr;
+    const memory::Entry *entry = memory::find(rank, size, gptr);
+    if (entry == nullptr || entry->base == nullptr) return nullptr;
+    const std::uint64_t reach = entry->bytes;
+    if (bytes - 1 >= reach || gptr.offset > reach - bytes) return nullptr;
+    return entry->base + gptr.offset;
+}
+
 // True if the sizes and addresses were those of a word and it is copied.
 inline bool copy_if_word(void *destination, const void *source, std::size_t bytes) {
     if (bytes == 8) return copy_word<std::uint64_t>(destination, source);

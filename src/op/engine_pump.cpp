@@ -3,6 +3,7 @@
 
 #include "base/fail.hpp"
 #include "op/engine_state.hpp"
+#include "runtime/trace/observer.hpp"
 
 namespace sennit::op {
 namespace {
@@ -66,6 +67,7 @@ void piece_completed(transport::Operation *operation, sennit_status status) {
     (engine.done_last != nullptr ? engine.done_last->next : engine.done_first) = piece;
     engine.done_last = piece;
     --engine.with_transports;
+    if (!engine.outlived) runtime::note_piece(*engine.rank);
     if (engine.outlived && engine.with_transports == 0) engine_free(&engine);
 }
 

@@ -267,7 +267,7 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
     }
     memory::Entry *entry = memory::entry_at(rank, size, id, peer);
     Peer &it = rank.peers[peer];
-    memory::EntryFields fields{it.path, nullptr, 0, nullptr};
+    memory::EntryFields fields{it.path, nullptr, 0, nullptr, rank.observer != nullptr};
     if (it.control != nullptr || peer == rank.world_rank)
         fields.live = &control_of(rank, peer)->records[record.owner_slot].live;
     if (peer == rank.world_rank) {

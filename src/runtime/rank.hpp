@@ -29,7 +29,8 @@ class Transport;
 }
 namespace runtime {
 struct Domains;
-}
+struct Observer;
+}  // namespace runtime
 namespace path {
 struct Router;
 }
@@ -95,8 +96,9 @@ struct Rank {
     sennit_thread_level thread_level = SENNIT_THREAD_SINGLE;
     std::uint64_t job_cookie = 0;
     int memory_file = -1;
-    unsigned spins = 0;           // polls before a wait yields; 0 when cores are shared
-    bool shares_process = false;  // other ranks of its world are threads of this process
+    runtime::Observer *observer = nullptr;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
+    unsigned spins = 0;                     // polls before a wait yields; 0 when cores are shared
+    bool shares_process = false;            // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     std::atomic<unsigned> hook_count{0};
     RequestSource collective_requests{};        // set in start-up
@@ -117,7 +119,8 @@ struct Rank {
     std::atomic<std::uint32_t> generation{0};
 };
 
-inline void make_progress(Rank &rank) {
+// Progress itself.
+inline void poll_progress(Rank &rank) {
     // relaxed: hooks are added during start-up, before the rank is in use.
     const unsigned count = rank.hook_count.load(std::memory_order_relaxed);
     for (unsigned i = 0; i < count; ++i)
@@ -125,6 +128,15 @@ inline void make_progress(Rank &rank) {
     // relaxed: a request of another thread that is missed here is that thread's to carry on.
     if (rank.open_collectives.load(std::memory_order_relaxed) != 0) [[unlikely]]
         rank.collective_requests.poll(rank);
+}
+
+// The same, noted where it moves something: runtime/trace/observer.cpp.
+[[gnu::cold, gnu::noinline]] void make_progress_observed(Rank &rank);
+
+inline void make_progress(Rank &rank) {
+    if (rank.observer != nullptr) [[unlikely]]
+        return make_progress_observed(rank);
+    poll_progress(rank);
 }
 
 // Holds a rank's cold mutex: attaching, allocating and freeing segments.

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/rank.hpp"
+#include "runtime/trace/observer.hpp"
 
 namespace sennit {
 
@@ -64,11 +65,9 @@ class WaitLoop {
     std::uint32_t rings_seen_ = 0;
 };
 
-// Waits until ready() is true; ready() must load with acquire what it looks at.
-// Errors: TIMEOUT, PEER_LOST, naming the rank that the search found.
 template <class Ready>
-sennit_status wait_until(Rank &rank, const Deadline &deadline, const LostSearch &search,
-                         Ready ready) {
+sennit_status wait_unobserved(Rank &rank, const Deadline &deadline, const LostSearch &search,
+                              Ready &ready) {
     for (unsigned i = 0; i < rank.spins; ++i) {
         if (ready()) return SENNIT_OK;
         cpu_pause();
@@ -88,6 +87,25 @@ sennit_status wait_until(Rank &rank, const Deadline &deadline, const LostSearch 
         }
         loop.sleep();
     }
+}
+
+// Notes the wait, if it is one.
+template <class Ready>
+[[gnu::cold, gnu::noinline]] sennit_status wait_observed(Rank &rank, const Deadline &deadline,
+                                                         const LostSearch &search, Ready &ready) {
+    if (ready()) return SENNIT_OK;
+    const runtime::Observed wait(rank, "wait", runtime::kNobody, 0, runtime::Noted::wait);
+    return wait_unobserved(rank, deadline, search, ready);
+}
+
+// Waits until ready() is true; ready() must load with acquire what it looks at.
+// Errors: TIMEOUT, PEER_LOST, naming the rank that the search found.
+template <class Ready>
+inline sennit_status wait_until(Rank &rank, const Deadline &deadline, const LostSearch &search,
+                                Ready ready) {
+    if (rank.observer != nullptr) [[unlikely]]
+        return wait_observed(rank, deadline, search, ready);
+    return wait_unobserved(rank, deadline, search, ready);
 }
 
 // The same where `peer` is the rank whose end makes waiting senseless, or kAnyPeer when the death

@@ -224,7 +224,7 @@ sennit_status lock_create(Rank &rank, Team &team, sennit_status refused, sennit_
     sennit_gptr gptr = SENNIT_GPTR_NULL;
     const sennit_status status = allocate(rank, team, wish, &gptr);
     if (status != SENNIT_OK) return status;
-    std::byte *base = op::direct(rank, gptr, wish.bytes);
+    std::byte *base = op::reached(rank, gptr, wish.bytes);
     auto *ranks = reinterpret_cast<std::int32_t *>(base + waiting_offset(team.size));
     for (std::uint32_t i = 0; i < team.size; ++i)
         ranks[i] = team.world_ranks[i];

@@ -22,13 +22,13 @@ Word &word_at(std::byte *base, std::uint64_t offset) {
 sennit_status LockView::open(Rank &rank, sennit_lock lock) {
     rank_ = &rank;
     const sennit_gptr mine{rank.world_rank, lock.segment, 0};
-    piece_ = reinterpret_cast<LockPiece *>(op::direct(rank, mine, sizeof(LockPiece)));
+    piece_ = reinterpret_cast<LockPiece *>(op::reached(rank, mine, sizeof(LockPiece)));
     if (piece_ == nullptr || piece_->own.magic != kLockMagic ||
         slot_of(lock.team) != memory::team_slot_of(lock.segment)) [[unlikely]]
         return fail(SENNIT_ERR_ARG, "handle {%#x, %u} is no lock of this rank", lock.segment,
                     lock.team);
     home_ = sennit_gptr{piece_->own.home, lock.segment, 0};
-    base_ = reinterpret_cast<std::byte *>(op::direct_word<std::uint64_t>(rank, home_));
+    base_ = op::reached(rank, home_, sizeof(std::uint64_t));
     return SENNIT_OK;
 }
 
@@ -130,7 +130,7 @@ sennit_status LockView::find_first(std::uint32_t *mark, std::uint64_t *ticket) c
 void LockView::tell(std::uint32_t mark, std::uint64_t ticket) const {
     const int peer = world_rank(mark - 1);
     const sennit_gptr there{peer, home_.segment, offsetof(LockPiece, grant)};
-    if (auto *word = op::direct_word<std::uint64_t>(*rank_, there)) {
+    if (auto *word = op::reached(*rank_, there, sizeof(std::uint64_t))) {
         // Only upwards: a rank that was slow to tell must not hide what another one has told since.
         Word &grant = *reinterpret_cast<Word *>(word);
         // relaxed: what counts is the exchange.

@@ -1,0 +1,176 @@
+// `sennit stats`: what the ranks of a running or ended job have counted, from the file of
+// SENNIT_STATS.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sennit/sennit.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+
+#include "commands.hpp"
+#include "runtime/trace/records.hpp"
+#include "usage.hpp"
+
+namespace sennit::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using runtime::PeerCounters;
+using runtime::StatsPart;
+using runtime::StatsState;
+
+constexpr const char *kHelp =
+    R"(What each rank did with each peer over which path: operations, bytes they were asked to move, waits
+inside them and the time of those. The ranks count if asked:
+
+  SENNIT_STATS=job.stats sennit run -n 4 ./prog &
+  sennit stats job.stats                        while it runs, and after it
+  sennit stats --json job.stats                 for programs
+  SENNIT_STATS=1 sennit run -n 4 ./prog         without a file: each rank prints its own at the end
+
+On several nodes without a file system in common: SENNIT_STATS=job.%r.stats and sennit stats job.*.stats.
+Loads and stores through plain pointers are the program's own and not counted.)";
+
+struct StatsOptions {
+    std::vector<std::string> files;
+    bool json = false;
+};
+
+Json row_of(const PeerCounters &counters, int peer, int path) {
+    // relaxed: sums that nothing else hangs on.
+    const auto load = [](const std::atomic<std::uint64_t> &counter) {
+        return counter.load(std::memory_order_relaxed);
+    };
+    return {{"peer", peer == runtime::kNobody ? Json(nullptr) : Json(peer)},
+            {"path", sennit_path_name(static_cast<sennit_path>(path))},
+            {"operations", load(counters.operations)},
+            {"bytes", load(counters.bytes)},
+            {"waits", load(counters.waits)},
+            {"wait_ns", load(counters.wait_ns)}};
+}
+
+// A rank that has not ended may have died, which shows here if it ran on this machine.
+std::string state_of(const StatsPart &part, std::uint32_t state) {
+    if (state == static_cast<std::uint32_t>(StatsState::ended)) return "ended";
+    char host[sizeof part.host] = "";
+    (void)gethostname(host, sizeof host - 1);
+    const bool is_here = std::strcmp(host, part.host) == 0;
+    if (!is_here || std::filesystem::exists(fmt::format("/proc/{}", part.process_id)))
+        return "running";
+    return "died";
+}
+
+Json rank_of(const StatsPart &part, std::uint32_t state) {
+    Json rank = {{"rank", part.rank},
+                 {"state", state_of(part, state)},
+                 {"process", part.process_id},
+                 {"host", part.host},
+                 {"peers", Json::array()}};
+    const auto *counters = reinterpret_cast<const PeerCounters *>(&part + 1);
+    for (int peer = runtime::kNobody; peer < part.size; ++peer) {
+        for (int path = SENNIT_PATH_NONE; path < SENNIT_PATH_COUNT; ++path) {
+            Json row = row_of(counters[runtime::stats_index(part.size, peer, path)], peer, path);
+            if (row["operations"] != 0 || row["waits"] != 0)
+                rank["peers"].push_back(std::move(row));
+        }
+    }
+    return rank;
+}
+
+// Adds the ranks of one file to `ranks`. Throws std::runtime_error.
+void read_stats(const std::string &name, Json &ranks) {
+    const int file = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) throw std::runtime_error(fmt::format("{}: {}", name, std::strerror(errno)));
+    struct stat now {};
+    void *place = MAP_FAILED;
+    const bool known = fstat(file, &now) == 0 && now.st_size > 0;
+    const auto bytes = static_cast<std::size_t>(known ? now.st_size : 0);
+    if (known) place = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+    (void)close(file);
+    const std::size_t before = ranks.size();
+    // Parts are whole pages of 64 KiB; those of ranks that are not there are holes.
+    constexpr std::size_t kStep = runtime::stats_part_bytes(0);
+    for (std::size_t at = 0; place != MAP_FAILED && at + kStep <= bytes; at += kStep) {
+        const auto &part =
+            *reinterpret_cast<const StatsPart *>(static_cast<const std::byte *>(place) + at);
+        // SYNC stats-state: pairs with the releases in fill_head() and counters_close(); what comes
+        // before is in the part.
+        const std::uint32_t state = part.state.load(std::memory_order_acquire);
+        if (part.magic != runtime::kStatsMagic || part.version != runtime::kTraceVersion ||
+            state == static_cast<std::uint32_t>(StatsState::none) || part.size < 1 ||
+            at + runtime::stats_part_bytes(part.size) > bytes)
+            continue;
+        ranks.push_back(rank_of(part, state));
+    }
+    if (place != MAP_FAILED) (void)munmap(place, bytes);
+    if (ranks.size() == before) throw std::runtime_error(name + " has no counters of ranks");
+}
+
+std::string text_of(const Json &ranks) {
+    std::string text;
+    for (const Json &rank : ranks) {
+        text += fmt::format("rank {} ({}, process {} on {})\n", rank["rank"].get<int>(),
+                            rank["state"].get<std::string>(), rank["process"].get<int>(),
+                            rank["host"].get<std::string>());
+        text += fmt::format("  {:<8} {:<8} {:>12} {:>16} {:>10} {:>12}\n", "peer", "path",
+                            "operations", "bytes", "waits", "waited");
+        for (const Json &row : rank["peers"]) {
+            const std::string peer =
+                row["peer"].is_null() ? "several" : std::to_string(row["peer"].get<int>());
+            const auto path = row["path"].get<std::string>();
+            text += fmt::format(
+                "  {:<8} {:<8} {:>12} {:>16} {:>10} {:>10.6f} s\n", peer,
+                row["peer"].is_null() ? "" : path, row["operations"].get<std::uint64_t>(),
+                row["bytes"].get<std::uint64_t>(), row["waits"].get<std::uint64_t>(),
+                static_cast<double>(row["wait_ns"].get<std::uint64_t>()) * 1e-9);
+        }
+    }
+    return text;
+}
+
+int stats(const StatsOptions &options) {
+    Json ranks = Json::array();
+    try {
+        for (const std::string &name : options.files)
+            read_stats(name, ranks);
+    } catch (const std::exception &error) {
+        fmt::print(stderr, "sennit stats: {}\n", error.what());
+        return 1;
+    }
+    std::sort(ranks.begin(), ranks.end(), [](const Json &a, const Json &b) {
+        return a["rank"].get<int>() < b["rank"].get<int>();
+    });
+    const std::string text =
+        options.json
+            ? Json{{"ranks", ranks}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+            : text_of(ranks);
+    (void)std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+}
+
+}  // namespace
+
+void add_stats_command(CLI::App &app, int &exit_code) {
+    auto options = std::make_shared<StatsOptions>();
+    CLI::App *command =
+        app.add_subcommand("stats", "What the ranks of a job did with which peer over which path");
+    command->footer(kHelp);
+    command->formatter(std::make_shared<UsageFormatter>("[--json] FILE..."));
+    command->add_option("files", options->files, "as SENNIT_STATS names it")
+        ->type_name("FILE")
+        ->required();
+    command->add_flag("--json", options->json, "for programs");
+    command->callback([options, &exit_code] { exit_code = stats(*options); });
+}
+
+}  // namespace sennit::cli

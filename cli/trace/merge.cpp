@@ -1,0 +1,162 @@
+// One trace of all that the ranks of a job have written or left: see part.hpp.
+#include <fmt/format.h>
+#include <sennit/sennit.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "base/clock.hpp"
+#include "runtime/trace/text.hpp"
+#include "trace/part.hpp"
+
+namespace sennit::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+// Events of a text, by rank; the last line may be torn.
+struct Lines {
+    std::map<int, std::vector<std::string>> of_rank;
+    std::set<std::string> jobs;
+};
+
+void read_lines(const std::string &name, Lines *lines) {
+    std::ifstream file(name);
+    if (!file) throw std::runtime_error(fmt::format("{}: {}", name, std::strerror(errno)));
+    std::string line;
+    if (!std::getline(file, line) || line != "[")
+        throw std::runtime_error(name + " is no trace that Sennit wrote");
+    while (std::getline(file, line)) {
+        if (!line.empty() && line.back() == ',') line.pop_back();
+        const Json event = Json::parse(line, nullptr, false);
+        if (!event.is_object() || event.value("name", "") == "sennit") continue;
+        if (event.contains("args") && event["args"].contains("job"))
+            lines->jobs.insert(event["args"]["job"].get<std::string>());
+        lines->of_rank[event.value("pid", 0)].push_back(line);
+    }
+}
+
+std::string job_of(const TracePart &part) {
+    return fmt::format("{:016x}", part.head().job_cookie);
+}
+
+// Which job is told of: that of the texts, which each job writes anew, else that of the latest
+// part.
+std::string latest_job(const Lines &lines, const std::vector<std::unique_ptr<TracePart>> &parts) {
+    if (!lines.jobs.empty()) return *lines.jobs.begin();
+    std::string job;
+    std::int64_t latest = INT64_MIN;
+    for (const auto &part : parts) {
+        if (part->head().start_ns < latest) continue;
+        latest = part->head().start_ns;
+        job = job_of(*part);
+    }
+    return job;
+}
+
+std::string open_text(const TracePart &part, const TracePart::Open &open) {
+    std::array<char, sizeof(runtime::TraceName)> name{};
+    runtime::quoted(open.name.c_str(), name.data(), name.size());
+    return fmt::format(
+        ",\n{{\"name\":\"{}\",\"cat\":\"{}\",\"ph\":\"B\",\"ts\":{},\"pid\":{},\"tid\":{},\"args\":"
+        "{{\"peer\":{},\"bytes\":{},\"unfinished\":true}}}}",
+        name.data(), runtime::category_of(name.data()),
+        runtime::Microseconds(open.start_ns + part.head().clock_offset_ns).text, part.head().rank,
+        open.thread, open.peer, open.bytes);
+}
+
+void write_part(const TracePart &part, std::ofstream &out) {
+    std::array<char, 2 * runtime::kEventTextBytes> text{};
+    (void)runtime::rank_text(part.head(), part.dropped(), text.data(), text.size());
+    out << text.data();
+    for (const runtime::TraceRecord &record : part.records()) {
+        (void)runtime::record_text(part.head(), record, text.data(), text.size());
+        out << text.data();
+    }
+    for (const TracePart::Open &open : part.open_operations())
+        out << open_text(part, open);
+}
+
+}  // namespace
+
+Trace read_trace(const std::vector<std::string> &names) {
+    Trace trace;
+    Lines lines;
+    std::vector<std::unique_ptr<TracePart>> parts;
+    for (const std::string &name : names) {
+        const std::vector<std::string> beside = part_names(name);
+        const bool is_part = beside.size() == 1 && beside[0] == name;
+        if (!is_part && (beside.empty() || access(name.c_str(), F_OK) == 0))
+            read_lines(name, &lines);
+        for (const std::string &part : beside)
+            parts.push_back(std::make_unique<TracePart>(part));
+    }
+    const std::string job = latest_job(lines, parts);
+    for (auto &part : parts) {
+        if (job_of(*part) != job) {
+            trace.left_out.push_back(part->name());
+            continue;
+        }
+        lines.of_rank.erase(part->head().rank);
+        trace.parts.push_back(std::move(part));
+    }
+    for (const auto &[rank, events] : lines.of_rank)
+        trace.lines.insert(trace.lines.end(), events.begin(), events.end());
+    return trace;
+}
+
+void write_trace(const Trace &trace, const std::string &name) {
+    // The name may be one that was read.
+    const std::string temporary = fmt::format("{}.{}.tmp", name, getpid());
+    {
+        std::ofstream out(temporary);
+        out << "[\n"
+            << fmt::format(
+                   "{{\"name\":\"sennit\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{{\"version\":"
+                   "\"{}\"}}}}",
+                   sennit_version());
+        for (const auto &part : trace.parts)
+            write_part(*part, out);
+        for (const std::string &line : trace.lines)
+            out << ",\n" << line;
+        out << "\n]\n";
+        out.close();
+        if (out && std::rename(temporary.c_str(), name.c_str()) == 0) return;
+    }
+    const int error = errno;
+    (void)std::remove(temporary.c_str());
+    throw std::runtime_error(fmt::format("{}: {}", name, std::strerror(error)));
+}
+
+std::string where_text(const Trace &trace) {
+    char host[sizeof(runtime::TraceFile::host)] = "";
+    (void)gethostname(host, sizeof host - 1);
+    std::string text;
+    for (const auto &part : trace.parts) {
+        const runtime::TraceFile &head = part->head();
+        text += fmt::format("rank {} (process {} on {}):", head.rank, head.process_id, head.host);
+        const std::vector<TracePart::Open> open = part->open_operations();
+        if (open.empty()) text += " in no call";
+        const bool is_here = std::strcmp(head.host, host) == 0;
+        for (const TracePart::Open &one : open) {
+            text += fmt::format("{} {}", &one == &open.front() ? "" : ";", one.name);
+            if (one.peer >= 0) text += fmt::format(" with rank {}", one.peer);
+            if (is_here && now_ns() > one.start_ns)
+                text += fmt::format(" for {:.3f} s",
+                                    static_cast<double>(now_ns() - one.start_ns) / 1e9);
+            if (one.thread != 0) text += fmt::format(" (thread {})", one.thread);
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace sennit::cli

@@ -1,0 +1,104 @@
+// Reading the file of one rank: see part.hpp.
+#include "trace/part.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+namespace sennit::cli {
+
+using runtime::TraceFile;
+using runtime::TraceRecord;
+
+TracePart::TracePart(const std::string &name) : name_(name) {
+    const int file = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) throw std::runtime_error(fmt::format("{}: {}", name, std::strerror(errno)));
+    struct stat now {};
+    void *place = MAP_FAILED;
+    if (fstat(file, &now) == 0 && static_cast<std::size_t>(now.st_size) > sizeof(TraceFile)) {
+        bytes_ = static_cast<std::size_t>(now.st_size);
+        place = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file, 0);
+    }
+    (void)close(file);
+    if (place == MAP_FAILED) throw std::runtime_error(name + " is no trace of a rank");
+    head_ = static_cast<const TraceFile *>(place);
+    if (head_->magic != runtime::kTraceMagic || head_->version != runtime::kTraceVersion) {
+        (void)munmap(place, bytes_);
+        throw std::runtime_error(name + " is no trace of a rank, or one of another version");
+    }
+    read_part();
+}
+
+TracePart::~TracePart() {
+    (void)munmap(const_cast<TraceFile *>(head_), bytes_);
+}
+
+void TracePart::read_part() {
+    const auto *all = reinterpret_cast<const TraceRecord *>(head_ + 1);
+    // SYNC trace-name: pairs with the release in trace_name(); the names come before the records.
+    (void)head_->names_used.load(std::memory_order_acquire);
+    // SYNC trace-record: pairs with the releases in trace_append() and grow(); records and capacity
+    // come before.
+    const std::uint64_t written = head_->written.load(std::memory_order_acquire);
+    const std::uint64_t in_file = (bytes_ - sizeof(TraceFile)) / sizeof(TraceRecord);
+    // relaxed: the acquire above orders it.
+    const std::uint64_t capacity =
+        std::min(head_->capacity.load(std::memory_order_relaxed), in_file);
+    if (capacity == 0) return;
+    // Of a ring that is full the oldest may be changing now, or have been when the rank died.
+    dropped_ = written >= capacity ? written - capacity + 1 : 0;
+    for (std::uint64_t i = dropped_; i < written; ++i)
+        records_.push_back(all[i % capacity]);
+    // SYNC trace-record: as above; what was overwritten while it was copied goes again.
+    const std::uint64_t since = head_->written.load(std::memory_order_acquire);
+    const std::uint64_t first = since >= capacity ? since - capacity + 1 : 0;
+    if (first <= dropped_) return;
+    const std::uint64_t torn = std::min<std::uint64_t>(first - dropped_, records_.size());
+    records_.erase(records_.begin(), records_.begin() + static_cast<std::ptrdiff_t>(torn));
+    dropped_ = first;
+}
+
+std::vector<TracePart::Open> TracePart::open_operations() const {
+    std::vector<Open> found;
+    for (const runtime::OpenOperation &one : head_->open) {
+        // SYNC trace-open: pairs with the release in Observed::begin(); the fields come before.
+        if (one.in_use.load(std::memory_order_acquire) == 0) continue;
+        const std::size_t number = one.name <= runtime::kTraceNames ? one.name : 0;
+        found.push_back({head_->names[number].text, one.start_ns, one.bytes, one.peer, one.thread});
+    }
+    std::sort(found.begin(), found.end(),
+              [](const Open &a, const Open &b) { return a.start_ns < b.start_ns; });
+    return found;
+}
+
+std::vector<std::string> part_names(const std::string &name) {
+    namespace fs = std::filesystem;
+    const std::string ending = ".part";
+    const auto ends_so = [&](const std::string &text) {
+        return text.size() > ending.size() &&
+               text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+    };
+    if (ends_so(name)) return {name};
+    std::vector<std::string> found;
+    const fs::path path = name;
+    const std::string begin = path.filename().string() + ".";
+    std::error_code error;
+    for (fs::directory_iterator it(path.has_parent_path() ? path.parent_path() : ".", error), end;
+         !error && it != end; it.increment(error)) {
+        const std::string file = it->path().filename().string();
+        if (file.compare(0, begin.size(), begin) == 0 && ends_so(file))
+            found.push_back(it->path().string());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+}  // namespace sennit::cli

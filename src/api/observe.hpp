@@ -1,0 +1,37 @@
+// Noting a call that names memory of a peer: which path serves it is known at its end. The rest of
+// a rank's notes is runtime/trace/observer.hpp, which api/ uses as it is.
+#pragma once
+
+#include "runtime/trace/observer.hpp"
+
+namespace sennit::api {
+
+using runtime::Observed;
+
+// The path by which this rank reaches the memory; of the peer if it is none that is attached.
+sennit_path path_to(Rank &rank, sennit_gptr gptr);
+
+// A put, get or atomic operation, from here to the end of the block.
+class ObservedAccess {
+  public:
+    ObservedAccess(Rank &rank, const char *name, sennit_gptr gptr, std::uint64_t bytes)
+        : rank_(rank), gptr_(gptr), observed_(rank, name, gptr.rank, bytes) {}
+    ~ObservedAccess() {
+        if (observed_.is_on()) [[unlikely]]
+            observed_.set_path(path_to(rank_, gptr_));
+    }
+    ObservedAccess(const ObservedAccess &) = delete;
+    ObservedAccess &operator=(const ObservedAccess &) = delete;
+
+    void set_bytes(std::uint64_t bytes) {
+        if (observed_.is_on()) [[unlikely]]
+            observed_.set_bytes(bytes);
+    }
+
+  private:
+    Rank &rank_;
+    sennit_gptr gptr_;
+    Observed observed_;  // ends after the body of the destructor
+};
+
+}  // namespace sennit::api

@@ -1,0 +1,45 @@
+// What a rank has counted of itself, for the program; and which path a noted call took.
+#include <sennit/info.h>
+
+#include "api/call.hpp"
+#include "api/observe.hpp"
+#include "memory/entry.hpp"
+
+using namespace sennit;
+using namespace sennit::api;
+
+namespace sennit::api {
+
+sennit_path path_to(Rank &rank, sennit_gptr gptr) {
+    const auto size = static_cast<std::uint32_t>(size_of(rank));
+    if (static_cast<std::uint32_t>(gptr.rank) >= size) return SENNIT_PATH_NONE;
+    const memory::Entry *entry = memory::find(rank, size, gptr);
+    return entry != nullptr ? static_cast<sennit_path>(entry->path) : rank.peers[gptr.rank].path;
+}
+
+}  // namespace sennit::api
+
+extern "C" {
+
+sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *counters) {
+    const char *const name = "sennit_stats_get";
+    const Rank *self = caller();
+    if (self == nullptr) return no_rank(name);
+    if (counters == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "counters is null"), name);
+    if (path < SENNIT_PATH_NONE || path >= SENNIT_PATH_COUNT)
+        return fail_in(fail(SENNIT_ERR_ARG, "path %d is none", static_cast<int>(path)), name);
+    if (rank < SENNIT_STATS_SEVERAL || rank >= size_of(*self))
+        return fail_in(
+            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d, and not SENNIT_STATS_SEVERAL", rank,
+                 size_of(*self) - 1),
+            name);
+    return done(runtime::observer_counters(*self, rank, path, counters), name);
+}
+
+sennit_status sennit_stats_print(void) {
+    const Rank *self = caller();
+    if (self == nullptr) return no_rank("sennit_stats_print");
+    return done(runtime::observer_print(*self), "sennit_stats_print");
+}
+
+}  // extern "C"

@@ -1,0 +1,118 @@
+// The files of SENNIT_TRACE and SENNIT_STATS while a job runs: what a rank writes into its mapping
+// of them, and `sennit trace` and `sennit stats` read, also when the rank has died. The page cache
+// keeps what was stored last, whatever ended the process. Byte by byte in docs/design/layouts.md.
+#pragma once
+
+#include <sennit/info.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomics.hpp"
+
+namespace sennit::runtime {
+
+inline constexpr std::uint64_t kTraceMagic = 0x31435254544E4E53;  // "SNNTTRC1", little endian
+inline constexpr std::uint64_t kStatsMagic = 0x31415453544E4E53;  // "SNNTSTA1"
+inline constexpr std::uint32_t kTraceVersion = 1;
+inline constexpr std::size_t kTraceNames = 511;
+inline constexpr std::size_t kOpenOperations = 64;
+inline constexpr int kNobody = -1;  // the peer of what concerns several ranks
+
+// A name that records refer to by its number; number 0 stands for all that found no room.
+struct TraceName {
+    char text[48];
+};
+static_assert(sizeof(TraceName) == 48);
+
+// An operation that has begun and not ended, for whoever looks at a job that hangs or has died.
+struct OpenOperation {
+    std::int64_t start_ns;
+    std::uint64_t bytes;
+    std::int32_t peer;
+    std::uint16_t name;
+    std::uint16_t thread;
+    std::atomic<std::uint32_t> in_use;  // stored last with 1, SYNC trace-open; 0: no operation
+    std::uint8_t unused[4];
+};
+static_assert(sizeof(OpenOperation) == 32 && offsetof(OpenOperation, in_use) == 24);
+
+// An operation, a wait or a turn of progress that has ended.
+struct TraceRecord {
+    std::int64_t start_ns;  // CLOCK_MONOTONIC of the rank's node
+    std::int64_t duration_ns;
+    std::uint64_t bytes;  // of progress: how many pieces it moved
+    std::int32_t peer;    // world rank, or kNobody
+    std::uint16_t name;
+    std::uint16_t thread;  // of the rank, by first use
+    std::uint8_t path;     // sennit_path
+    std::uint8_t unused[7];
+};
+static_assert(sizeof(TraceRecord) == 40 && offsetof(TraceRecord, path) == 32);
+
+// The file of one rank: this header, then `capacity` records as a ring. Record i is in place
+// i % capacity. Written by the owner; `written` counts a record after it is whole.
+struct alignas(kLineBytes) TraceFile {
+    std::uint64_t magic;
+    std::uint32_t version;
+    std::int32_t rank;
+    std::int32_t size;
+    std::int32_t process_id;
+    std::int64_t start_ns;                // of sennit_init
+    std::int64_t clock_offset_ns;         // to be added to this node's clock to get that of rank 0
+    std::int64_t clock_error_ns;          // the offset is right by so much
+    std::atomic<std::uint64_t> capacity;  // records; grows until the file may grow no more
+    std::atomic<std::uint64_t> written;   // SYNC trace-record
+    std::atomic<std::uint64_t> names_used;  // SYNC trace-name
+    std::uint64_t job_cookie;               // files with another one are of another job
+    char host[48];
+    OpenOperation open[kOpenOperations];
+    TraceName names[kTraceNames + 1];
+};
+static_assert(sizeof(TraceFile) == 26752 && offsetof(TraceFile, capacity) == 48 &&
+              offsetof(TraceFile, open) == 128 && offsetof(TraceFile, names) == 2176);
+
+// What was done with one peer over one path. Written by the owner's threads.
+struct PeerCounters {
+    std::atomic<std::uint64_t> operations;
+    std::atomic<std::uint64_t> bytes;
+    std::atomic<std::uint64_t> waits;
+    std::atomic<std::uint64_t> wait_ns;
+};
+static_assert(sizeof(PeerCounters) == 32);
+
+enum class StatsState : std::uint32_t { none = 0, running = 1, ended = 2 };
+
+// One rank's part of the file, at stats_part_bytes(size) * rank, followed by
+// (size + 1) * SENNIT_PATH_COUNT counters: by peer, then by path; the last peer is kNobody.
+struct alignas(kLineBytes) StatsPart {
+    std::uint64_t magic;
+    std::uint32_t version;
+    std::int32_t rank;
+    std::int32_t size;
+    std::int32_t process_id;
+    std::uint64_t job_cookie;          // parts with another one are of another job
+    std::atomic<std::uint32_t> state;  // StatsState; SYNC stats-state
+    std::uint8_t unused[4];
+    char host[56];
+    std::uint8_t more_unused[32];
+};
+static_assert(sizeof(StatsPart) == 128 && offsetof(StatsPart, state) == 32 &&
+              offsetof(StatsPart, host) == 40);
+
+constexpr std::size_t stats_counters(int size) {
+    return (static_cast<std::size_t>(size) + 1) * SENNIT_PATH_COUNT;
+}
+// A whole number of pages of up to 64 KiB, so that each rank maps its own.
+constexpr std::size_t stats_part_bytes(int size) {
+    constexpr std::size_t kPage = 65536;
+    return (sizeof(StatsPart) + stats_counters(size) * sizeof(PeerCounters) + kPage - 1) / kPage *
+           kPage;
+}
+constexpr std::size_t stats_index(int size, int peer, int path) {
+    return static_cast<std::size_t>(peer < 0 ? size : peer) * SENNIT_PATH_COUNT +
+           static_cast<std::size_t>(path);
+}
+
+}  // namespace sennit::runtime
