@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -13,7 +14,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "base/clock.hpp"
 #include "runtime/trace/text.hpp"
 #include "trace/part.hpp"
 
@@ -60,6 +60,13 @@ std::string latest_job(const Lines &lines, const std::vector<std::unique_ptr<Tra
         job = job_of(*part);
     }
     return job;
+}
+
+// CLOCK_MONOTONIC, as the ranks of this machine have it.
+std::int64_t now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 std::string open_text(const TracePart &part, const TracePart::Open &open) {

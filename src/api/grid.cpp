@@ -8,6 +8,7 @@
 
 #include "api/call.hpp"
 #include "api/ranks.hpp"
+#include "runtime/trace/observer.hpp"
 
 namespace sennit::api {
 namespace {
@@ -123,6 +124,7 @@ sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dim
     wish.refused = plan_grid(*found, dimensions, dims, periodic, &wish);
     if (wish.refused == SENNIT_OK && team == nullptr)
         wish.refused = fail(SENNIT_ERR_ARG, "team is null");
+    const runtime::Observed observed(*rank, name);
     return done(create_team(*rank, *found, parent, wish, team), name);
 }
 

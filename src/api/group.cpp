@@ -5,6 +5,7 @@
 
 #include "api/call.hpp"
 #include "api/ranks.hpp"
+#include "runtime/trace/observer.hpp"
 
 namespace sennit::api {
 namespace {
@@ -298,6 +299,7 @@ sennit_status sennit_team_create_group(sennit_team parent, sennit_group group, s
     if (found == nullptr) return fail_in(no_team(parent.handle), name);
     team::CreationWish wish;
     wish.refused = team == nullptr ? no_output() : plan_team(*rank, *found, group, &wish);
+    const runtime::Observed observed(*rank, name);
     return done(create_team(*rank, *found, parent, wish, team), name);
 }
 

@@ -49,7 +49,6 @@ void wish_for(const team::Team &parent, std::size_t count, const int ranks[],
 
 sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
                           const team::CreationWish &wish, sennit_team *out) {
-    const runtime::Observed observed(rank, "sennit_team_create");
     const team::CollectiveCall call(parent, handle.handle);
     std::uint32_t made = 0;
     const sennit_status status =
@@ -141,6 +140,7 @@ sennit_status sennit_team_create(sennit_team parent, size_t count, const int ran
                        ? null_output()
                        : check_ranks(count, ranks, static_cast<int>(found->size), "the parent");
     if (wish.refused == SENNIT_OK) wish_for(*found, count, ranks, &wish);
+    const runtime::Observed observed(*rank, name);
     return done(create_team(*rank, *found, parent, wish, team), name);
 }
 
@@ -152,6 +152,7 @@ sennit_status sennit_team_split(sennit_team parent, int color, int key, sennit_t
     if (found == nullptr) return status;
     team::CreationWish wish{color, key, Digest(kSplit).sum()};
     if (team == nullptr) wish.refused = null_output();
+    const runtime::Observed observed(*rank, name);
     return done(create_team(*rank, *found, parent, wish, team), name);
 }
 
@@ -165,6 +166,7 @@ sennit_status sennit_team_split_strided(sennit_team parent, int start, int strid
     team::CreationWish wish;
     wish_strided(*found, start, stride, count, &wish);
     if (wish.refused == SENNIT_OK && team == nullptr) wish.refused = null_output();
+    const runtime::Observed observed(*rank, name);
     return done(create_team(*rank, *found, parent, wish, team), name);
 }
 
@@ -181,6 +183,7 @@ sennit_status sennit_team_split_locality(sennit_team parent, sennit_locality_lev
     if (level < SENNIT_LOCALITY_SELF || level > SENNIT_LOCALITY_NETWORK)
         wish.refused = fail(SENNIT_ERR_ARG, "locality level %d is none", static_cast<int>(level));
     if (wish.refused == SENNIT_OK && team == nullptr) wish.refused = null_output();
+    const runtime::Observed observed(*rank, name);
     return done(create_team(*rank, *found, parent, wish, team), name);
 }
 

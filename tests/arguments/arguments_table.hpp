@@ -21,6 +21,7 @@ struct Fixture {
     sennit_locality_level level;
     sennit_path path;
     sennit_knob knob;
+    sennit_counters counters;
     std::size_t size;
     int flag;
     char text[64];

@@ -173,5 +173,6 @@ int main() {
     print_pointers_and_entry();
     print_task();
     print_lock();
+    print_trace_layouts();
     return 0;
 }

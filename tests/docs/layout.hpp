@@ -17,3 +17,4 @@ void print_allocation_layouts();
 void print_creation_layouts();
 void print_node_exchange_layouts();
 void print_startup_layouts();
+void print_trace_layouts();

@@ -70,7 +70,7 @@ void fill_head(const Observer &observer, StatsPart *part) {
     part->job_cookie = observer.rank->job_cookie;
     (void)gethostname(part->host, sizeof part->host - 1);
     part->magic = kStatsMagic;
-    // SYNC stats-state: pairs with the acquire in the reader, read_stats(); the head comes before.
+    // SYNC stats-state: pairs with the acquire in cli/stats.cpp; the head comes before.
     part->state.store(static_cast<std::uint32_t>(StatsState::running), std::memory_order_release);
 }
 
@@ -79,9 +79,9 @@ void move_to(Observer *observer, StatsPart *part) {
     PeerCounters *before = observer->counters;
     PeerCounters *after = counters_in(part);
     for (std::size_t i = 0; i < stats_counters(observer->size); ++i) {
-        // relaxed: no other thread knows of the rank yet.
         const auto copy = [](std::atomic<std::uint64_t> &to,
                              const std::atomic<std::uint64_t> &from) {
+            // relaxed: no other thread knows of the rank yet.
             to.store(load(from), std::memory_order_relaxed);
         };
         copy(after[i].operations, before[i].operations);
@@ -148,7 +148,7 @@ void counters_close(Observer &observer) {
     if (observer.part == nullptr) {
         delete[] observer.counters;
     } else {
-        // SYNC stats-state: pairs with the acquire in the reader, read_stats(); the last counts
+        // SYNC stats-state: pairs with the acquire in cli/stats.cpp; the last counts
         // come before.
         observer.part->state.store(static_cast<std::uint32_t>(StatsState::ended),
                                    std::memory_order_release);

@@ -118,8 +118,7 @@ void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind
     open.peer = peer_;
     open.name = name_;
     open.thread = thread_number(observer);
-    // SYNC trace-open: pairs with the acquire in the reader, open_operations(); the fields come
-    // before.
+    // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the fields come before.
     open.in_use.store(1, std::memory_order_release);
 }
 

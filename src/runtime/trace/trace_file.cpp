@@ -57,7 +57,7 @@ bool grow(Observer &observer) {
         observer.most_records = before;
         return false;
     }
-    // SYNC trace-record: pairs with the acquire of `written` in the reader, read_part(); the new
+    // SYNC trace-record: pairs with the acquire of `written` in cli/trace/part.cpp; the new
     // capacity comes before the first record that counts on it.
     trace.capacity.store(after, std::memory_order_release);
     return true;
@@ -219,7 +219,7 @@ std::uint16_t trace_name(Observer &observer, const char *name) {
     if (used >= kTraceNames) return 0;
     const std::uint64_t number = used + 1;
     (void)std::snprintf(trace.names[number].text, sizeof(TraceName), "%s", name);
-    // SYNC trace-name: pairs with the acquire in the reader, read_part(); the text comes before.
+    // SYNC trace-name: pairs with the acquire in cli/trace/part.cpp; the text comes before.
     trace.names_used.store(number, std::memory_order_release);
     observer.name_keys[slot] = name;
     observer.name_values[slot] = static_cast<std::uint16_t>(number);
@@ -234,7 +234,7 @@ void trace_append(Observer &observer, const TraceRecord &record) {
     if (number >= capacity && capacity < observer.most_records && grow(observer))
         capacity = trace.capacity.load(std::memory_order_relaxed);  // relaxed: as above
     records_of(&trace)[number % capacity] = record;
-    // SYNC trace-record: pairs with the acquire in the reader, read_part(); the record is whole.
+    // SYNC trace-record: pairs with the acquire in cli/trace/part.cpp; the record is whole.
     trace.written.store(number + 1, std::memory_order_release);
 }
 

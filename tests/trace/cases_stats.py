@@ -1,0 +1,86 @@
+"""Counters: that they are right on every path, and can be read while the job runs and after it."""
+import json
+import os
+import subprocess
+import time
+
+
+def _rows_of(job, *names):
+    out, _ = job.run([job.sennit, "stats", "--json", *names])
+    return {one["rank"]: one for one in json.loads(out)["ranks"]}
+
+
+def _row(rank, peer):
+    found = [one for one in rank["peers"] if one["peer"] == peer]
+    assert len(found) == 1, rank
+    return found[0]
+
+
+def the_counters_of_a_peer_are_right_on_every_path(job):
+    """The ranks compare them by sennit_stats_get. Would break: a call that counts twice, or for another peer or path."""
+    job.run(job.ranks(3, "counts"), STATS="1")
+    job.run(job.ranks(3, "counts"), STATS="1", PATHS="self,cma")
+    job.run(job.ranks(1, "counts"), STATS="1")
+    job.run([job.rank, "counts", "3", "self,inproc"], STATS="1")
+    job.run([job.rank, "counts", "2", "self,sim"], STATS="1")
+    job.run([job.rank, "counts", "2", "self,mapped"], STATS="counts", TRACE="t.json")
+
+
+def they_are_printed_at_the_end_when_asked_for(job):
+    """Would break: a rank or a path that is left out."""
+    _, messages = job.run(job.ranks(2, "many", 10), STATS="1")
+    assert "rank 0: with rank 1 by mapped: 11 operations, 96 bytes, 0 waits" in messages, messages
+    assert "rank 1: with rank 0 by mapped: 11 operations, 96 bytes" in messages, messages
+    assert "rank 1: with several: 1 operations" in messages, messages
+    job.run(job.ranks(1, "print"), STATS="1")
+    _, messages = job.run(job.ranks(2, "many", 10), STATS="0")
+    assert "operations" not in messages, messages
+
+
+def the_file_of_an_ended_job_has_all_ranks(job):
+    """By name and by %r. Would break: parts that overlap, or are left from a job before."""
+    job.run(job.ranks(8, "many", 3), STATS="s")
+    job.run(job.ranks(4, "many", 20), STATS="s")
+    ranks = _rows_of(job, "s")
+    assert sorted(ranks) == [0, 1, 2, 3]
+    for number, rank in ranks.items():
+        assert rank["state"] == "ended"
+        wanted = {"peer": (number + 1) % 4, "path": "mapped", "operations": 21, "bytes": 176, "waits": 0, "wait_ns": 0}
+        assert _row(rank, (number + 1) % 4) == wanted, rank
+    job.run(job.ranks(2, "many", 20), STATS="s.%r")
+    assert sorted(_rows_of(job, "s.0", "s.1")) == [0, 1]
+    text, _ = job.run([job.sennit, "stats", "s"])
+    assert "rank 3 (ended" in text and "operations" in text, text
+
+
+def a_running_job_can_be_read_and_a_dead_rank_is_told(job):
+    """Would break: counters that are written at the end."""
+    process = job.start(job.ranks(2, "stay", os.path.join(job.folder, "go")), STATS="s")
+    try:
+        for _ in range(400):
+            found = subprocess.run([job.sennit, "stats", "--json", "s"], capture_output=True, text=True, timeout=20)
+            ranks = json.loads(found.stdout)["ranks"] if found.returncode == 0 else []
+            if len(ranks) == 2:
+                break
+            time.sleep(0.05)
+        assert [one["state"] for one in ranks] == ["running", "running"], found
+    finally:
+        with open("go", "w", encoding="utf-8"):
+            pass
+        _, messages = process.communicate(timeout=50)
+    assert process.returncode == 0, messages
+    waits = _row(_rows_of(job, "s")[1], None)
+    assert waits["waits"] > 0 and waits["wait_ns"] > 0, waits
+    job.run(job.ranks(2, "die", options=["--keep-going"]), code=137, STATS="s")
+    ranks = _rows_of(job, "s")
+    assert ranks[1]["state"] == "died" and _row(ranks[1], 0)["operations"] == 5, ranks[1]
+    assert ranks[0]["state"] == "ended", ranks[0]
+
+
+def wrong_files_are_answered(job):
+    """Would break: a crash on a file that is none."""
+    with open("other", "wb") as file:
+        file.write(b"x" * 200_000)
+    for words, code in (([], 2), (["none"], 1), (["other"], 1)):
+        _, messages = job.run([job.sennit, "stats", *words], code=code)
+        assert messages.startswith("sennit stats: "), messages

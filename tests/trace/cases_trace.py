@@ -1,0 +1,215 @@
+"""Traces: what is in them, that their times fit, that they outlive a rank."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import time
+
+from job import calls_of, check_nesting, end_ns, events_of, start_ns
+
+PUTS = ["sennit_put", "sennit_get", "sennit_put_nb", "sennit_test", "sennit_wait", "sennit_get_nbi", "sennit_put_strided",
+        "sennit_get_indexed", "sennit_flush", "sennit_fence"]
+ATOMICS = ["sennit_atomic_fetch_add_i64", "sennit_atomic_set_i64", "sennit_atomic_compare_swap_i64", "sennit_accumulate"]
+REST = ["sennit_lock_create", "sennit_lock_acquire", "sennit_lock_release", "sennit_barrier", "sennit_lock_destroy",
+        "sennit_team_split", "sennit_team_destroy", "sennit_broadcast", "sennit_barrier_nb", "sennit_waitall"]
+BYTES = {"sennit_put": 8, "sennit_get": 100, "sennit_put_nb": 16, "sennit_get_nbi": 32, "sennit_put_strided": 32,
+         "sennit_get_indexed": 24, "sennit_atomic_fetch_add_i64": 8, "sennit_accumulate": 24, "sennit_alloc": 4096,
+         "sennit_broadcast": 40}
+
+
+def _check_calls(name, ranks, path, has_atomics):
+    events = events_of(name)
+    assert sorted(events) == list(range(ranks)), events.keys()
+    wanted = ["sennit_alloc", "sennit_barrier", *PUTS, *(ATOMICS if has_atomics else []), "sennit_barrier",
+              *(REST if has_atomics else []), "sennit_free"]
+    for rank, own in events.items():
+        assert calls_of(own) == wanted, f"rank {rank}: {calls_of(own)}"
+        for event in own:
+            assert event["dur"] >= 0, event
+            if event["name"] in BYTES:
+                assert event["args"]["bytes"] == BYTES[event["name"]], event
+            if event["name"] in PUTS + ATOMICS and event["cat"] in ("rma", "atomic"):
+                assert event["args"]["peer"] == (rank + 1) % ranks and event["args"]["path"] == path, event
+        for inner, outer in check_nesting(own):
+            if inner["name"].startswith("sennit_"):
+                assert outer is None, f"a call inside another: {inner} in {outer}"
+    return events
+
+
+def _check_barriers(events):
+    """A rank leaves a barrier only after all have come, on one clock."""
+    barriers = [sorted((one for one in own if one["name"] == "sennit_barrier"), key=start_ns) for own in events.values()]
+    for meeting in zip(*barriers):
+        assert max(map(start_ns, meeting)) <= min(map(end_ns, meeting)), meeting
+
+
+def every_call_is_an_event_of_its_rank_in_order(job):
+    """Processes, by mapping and by the kernel's copying. Would break: a call that is not noted, or by a wrong name."""
+    job.run(job.ranks(3, "calls"), TRACE="t.json")
+    _check_barriers(_check_calls("t.json", 3, "mapped", True))
+    job.run(job.ranks(3, "calls"), TRACE="t.json", PATHS="self,cma")
+    _check_barriers(_check_calls("t.json", 3, "cma", False))
+    assert not glob.glob("*.part"), "what is in the text is not left twice"
+
+
+def threads_of_one_process_have_lanes_of_their_own(job):
+    """Ranks as threads, by pointer. Would break: one observer for all ranks of a process."""
+    job.run([job.rank, "calls", "4", "self,inproc"], TRACE="t.json")
+    _check_barriers(_check_calls("t.json", 4, "inproc", True))
+
+
+def progress_is_inside_waits_where_messages_move(job):
+    """On the simulated network. Would break: progress that is not noted, or noted when nothing moved."""
+    job.run([job.rank, "calls", "2", "self,sim"], TRACE="t.json")
+    for own in _check_calls("t.json", 2, "sim", True).values():
+        turns = [(inner, outer) for inner, outer in check_nesting(own) if inner["name"] == "progress"]
+        assert turns, "pieces were moved"
+        assert all(inner["args"]["pieces"] > 0 for inner, outer in turns)
+        assert any(outer is not None and outer["name"] == "wait" for inner, outer in turns)
+        waits = [outer["name"] for inner, outer in check_nesting(own) if inner["name"] == "wait" and outer]
+        assert "sennit_put" in waits or "sennit_get" in waits, waits
+
+
+def a_job_without_the_knob_writes_nothing(job):
+    """Would break: an observer that is always there."""
+    job.run(job.ranks(2, "calls"))
+    assert not os.listdir("."), os.listdir(".")
+
+
+def each_rank_has_a_file_of_its_own_where_the_name_says_so(job):
+    """%r, and put together again by merge."""
+    job.run(job.ranks(3, "calls"), TRACE="t.%r.json")
+    assert sorted(os.listdir(".")) == ["t.0.json", "t.1.json", "t.2.json"]
+    for rank in range(3):
+        assert list(events_of(f"t.{rank}.json")) == [rank]
+    job.run([job.sennit, "trace", "merge", "-o", "all.json", "t.0.json", "t.1.json", "t.2.json"])
+    _check_barriers(_check_calls("all.json", 3, "mapped", True))
+
+
+def what_a_rank_did_before_it_died_is_merged(job):
+    """Rank 1 is killed by SIGKILL. Would break: events that are kept in memory of the rank alone."""
+    job.run(job.ranks(3, "die", options=["--keep-going"]), code=137, TRACE="t.json")
+    assert glob.glob("*.part") == ["t.json.1.part"], "the others have written theirs"
+    job.run([job.sennit, "trace", "merge", "t.json"])
+    events = events_of("t.json")
+    assert sorted(events) == [0, 1, 2]
+    assert calls_of(events[1]) == ["sennit_alloc", "sennit_barrier", *["sennit_put"] * 5], calls_of(events[1])
+    check_nesting(events[1])
+    # All die: the launcher ends the others.
+    job.run(job.ranks(3, "die"), code=137, TRACE="u.json")
+    job.run([job.sennit, "trace", "merge", "u.json"])
+    assert calls_of(events_of("u.json")[1])[-5:] == ["sennit_put"] * 5
+
+
+def where_tells_in_which_call_a_running_rank_waits(job):
+    """Rank 0 has not come to the barrier in which the others wait. Would break: calls that show only when they end."""
+    process = job.start(job.ranks(3, "stay", os.path.join(job.folder, "go")), TRACE="t.json")
+    try:
+        for _ in range(400):
+            result = subprocess.run([job.sennit, "trace", "where", "t.json"], capture_output=True, text=True, timeout=20)
+            lines = result.stdout.splitlines()
+            if sum("sennit_barrier" in line for line in lines) == 2:
+                break
+            time.sleep(0.05)
+        assert len(lines) == 3 and "in no call" in lines[0], result
+        assert "sennit_barrier for " in lines[1] and "; wait" in lines[1], lines
+        job.run([job.sennit, "trace", "merge", "-o", "now.json", "t.json"])
+        unfinished = [one for one in events_of("now.json")[2] if one["ph"] == "B"]
+        assert [one["name"] for one in unfinished] == ["sennit_barrier", "wait"], unfinished
+        assert all(one["args"]["unfinished"] for one in unfinished)
+    finally:
+        with open("go", "w", encoding="utf-8"):
+            pass
+        out, messages = process.communicate(timeout=50)
+    assert process.returncode == 0, messages
+    assert "barrier" in {one["name"][7:] for one in events_of("t.json")[1]}
+
+
+def the_ring_keeps_the_last_events(job):
+    """1000 puts and room for 100. Would break: a file that grows without end, or one that keeps the first."""
+    job.run(job.ranks(2, "many", 1000), TRACE="t.json", TRACE_EVENTS="100")
+    for own in events_of("t.json").values():
+        assert len(own) == 100
+        puts = [one for one in sorted(own, key=start_ns) if one["name"] == "sennit_put"]
+        assert puts[-1]["args"]["bytes"] == 16 and {one["args"]["bytes"] for one in puts[:-1]} == {8}
+    with open("t.json", encoding="utf-8") as file:
+        labels = [one["args"]["labels"] for one in json.load(file) if one["name"] == "process_labels"]
+    assert all(", 0 events dropped" not in one and " events dropped" in one for one in labels), labels
+
+
+def a_second_job_takes_nothing_of_the_first(job):
+    """The first job's rank 1 died and left its part. Would break: merge that puts two jobs together."""
+    job.run(job.ranks(2, "die", options=["--keep-going"]), code=137, TRACE="t.json")
+    job.run(job.ranks(1, "many", 3), TRACE="t.json")
+    out, messages = job.run([job.sennit, "trace", "merge", "t.json"])
+    assert "t.json.1.part is of another job" in messages, messages
+    assert list(events_of("t.json")) == [0]
+
+
+def a_file_that_can_not_be_written_is_a_warning(job):
+    """Would break: a program that ends because it is traced, also by SIGXFSZ."""
+    out, messages = job.run(job.ranks(2, "calls"), TRACE="/nowhere/t.json", STATS="/nowhere/t.stats")
+    assert "nothing is traced" in messages and "can not write its counters" in messages, messages
+    # In blocks of 512 bytes: the ranks' memory files are allowed, so long a trace is not.
+    command = subprocess.list2cmdline(job.ranks(2, "calls"))
+    job.run(["sh", "-c", f"ulimit -f 80000; exec {command}"], TRACE="t.json", TRACE_EVENTS="2000000")
+    _check_barriers(_check_calls("t.json", 2, "mapped", True))
+
+
+def a_full_disk_is_a_warning_and_the_ring_stays_as_it_is(job):
+    """Would break: SIGBUS in a mapped page for which there is no block."""
+    os.mkdir("disk")
+    inside = ["unshare", "-rm", "sh", "-c"]
+    mount = "mount -t tmpfs -o size=2560k none disk"
+    if subprocess.run([*inside, mount], capture_output=True, check=False).returncode != 0:
+        print("this system does not let users mount a tmpfs of their own")
+        sys.exit(77)
+    command = subprocess.list2cmdline(job.ranks(2, "many", 60_000))
+    merge = f"{job.sennit} trace merge -o t.json disk/t.json"
+    _, messages = job.run([*inside, f"{mount} && {command} && ls disk >names && {merge}"], TRACE="disk/t.json")
+    assert "could not be written" in messages, messages
+    with open("names", encoding="utf-8") as file:
+        assert "part" in file.read(), "what is not in the text stays"
+    for own in events_of("t.json").values():
+        puts = [one for one in sorted(own, key=start_ns) if one["name"] == "sennit_put"]
+        assert len(puts) > 20_000 and puts[-1]["args"]["bytes"] == 16
+
+
+def the_clocks_of_two_nodes_are_brought_together(job):
+    """Rank 1 counts as another node, and lives 1000 s later where the kernel can do that. Would break: lanes apart."""
+    far = ["unshare", "-T", "--monotonic", "1000"]
+    can_move = subprocess.run([*far, "true"], capture_output=True, check=False).returncode == 0
+    move = " ".join(far) if can_move else ""
+    script = (f'[ "$SENNIT_RANK" = 0 ] || {{ export SENNIT_NODE=b; exec {move} {job.rank} meet; }}; '
+              f'exec {job.rank} meet')
+    job.run([job.sennit, "run", "-n", "2", "--timeout", "40", "sh", "-c", script], TRACE="t.json")
+    events = events_of("t.json")
+    with open("t.json", encoding="utf-8") as file:
+        labels = {one["pid"]: one["args"]["labels"] for one in json.load(file) if one["name"] == "process_labels"}
+    error_ns = int(labels[1].split("right by ")[1].split()[0])
+    assert 0 < error_ns < 100_000_000, labels
+    assert "right by 0 ns" in labels[0], labels
+    barriers = [sorted((one for one in own if one["name"] == "sennit_barrier"), key=start_ns) for own in events.values()]
+    assert len(barriers[0]) == 3
+    for meeting in zip(*barriers):
+        assert max(map(start_ns, meeting)) <= min(map(end_ns, meeting)) + error_ns, (meeting, error_ns)
+    print("clocks 1000 s apart" if can_move else "one clock", "right by", error_ns, "ns")
+
+
+def wrong_words_and_files_are_answered(job):
+    """Would break: a crash on a file that is none."""
+    with open("other", "w", encoding="utf-8") as file:
+        file.write("{}")
+    with open("other.1.part", "wb") as file:
+        file.write(b"x" * 100_000)
+    for words, code in ((["merge"], 2), (["merge", "none"], 1), (["merge", "other.1.part"], 1), (["where", "other"], 1),
+                        ([], 2), (["unknown"], 2)):
+        out, messages = job.run([job.sennit, "trace", *words], code=code)
+        assert messages.startswith("sennit"), messages
+    out, _ = job.run([job.sennit, "trace", "--help"])
+    assert "SENNIT_TRACE=" in out and "merge" in out
+
+
+if __name__ == "__main__":
+    sys.exit("run by case.py")

@@ -1,0 +1,236 @@
+// Ranks whose traces and counters trace_test.py and stats_test.py look at. The first word says what
+// they do:
+//     calls [THREADS PATHS]  one call of each kind, in a known order; with THREADS they are threads
+//     of
+//                            this process
+//     counts [THREADS PATHS] so many calls that each counter is known, and compared here
+//     die                    rank 1 kills itself after 5 puts, the others wait for it in a barrier
+//     stay FILE              all but rank 0 wait in a barrier until FILE exists
+//     many N                 N puts of 8 bytes, then one of 16
+//     meet                   three barriers and nothing else
+//     print                  sennit_stats_print() with a log of its own
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "../support/rank_checks.hpp"
+
+namespace {
+
+using sennit::test::expect;
+using sennit::test::require;
+
+void ok(sennit_status status, const char *what) {
+    expect(status, SENNIT_OK, what);
+}
+
+void barrier() {
+    ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
+}
+
+sennit_gptr allocate(std::size_t bytes) {
+    sennit_gptr gptr = SENNIT_GPTR_NULL;
+    ok(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 0, 0, &gptr), "alloc");
+    return gptr;
+}
+
+void wait_for(sennit_request *request) {
+    ok(sennit_wait(request, SENNIT_FOREVER), "wait");
+}
+
+void puts_and_gets(sennit_gptr there) {
+    char buffer[256] = "";
+    sennit_request request = SENNIT_REQUEST_NULL;
+    const sennit_box box{8, {4, 1, 1}, {16, 0, 0}, {8, 0, 0}};
+    const sennit_piece piece{0, 0, 24};
+    int is_done = 0;
+    ok(sennit_put(there, buffer, 8), "put");
+    ok(sennit_get(buffer, there, 100), "get");
+    ok(sennit_put_nb(there, buffer, 16, &request), "put_nb");
+    ok(sennit_test(&request, &is_done), "test");
+    wait_for(&request);
+    ok(sennit_get_nbi(buffer, there, 32), "get_nbi");
+    ok(sennit_put_strided(there, buffer, &box), "put_strided");
+    ok(sennit_get_indexed(buffer, there, 1, &piece), "get_indexed");
+    ok(sennit_flush(there.rank, SENNIT_FOREVER), "flush");
+    ok(sennit_fence(), "fence");
+}
+
+void atomics(sennit_gptr there) {
+    std::int64_t old = 0;
+    const std::int64_t values[3] = {1, 2, 3};
+    ok(sennit_atomic_fetch_add_i64(there, 1, &old), "fetch_add");
+    ok(sennit_atomic_set_i64(there, 1), "set");
+    ok(sennit_atomic_compare_swap_i64(there, 1, 2, &old), "compare_swap");
+    ok(sennit_accumulate(there, values, 3, SENNIT_INT64, SENNIT_SUM), "accumulate");
+}
+
+void locks_and_collectives() {
+    sennit_lock lock{};
+    ok(sennit_lock_create(SENNIT_TEAM_WORLD, &lock), "lock_create");
+    ok(sennit_lock_acquire(lock, SENNIT_FOREVER), "lock_acquire");
+    ok(sennit_lock_release(lock), "lock_release");
+    barrier();
+    ok(sennit_lock_destroy(lock), "lock_destroy");
+    sennit_team team = SENNIT_TEAM_NULL;
+    ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), "team_split");
+    ok(sennit_team_destroy(team), "team_destroy");
+    char bytes[40] = "";
+    ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, bytes, sizeof bytes, SENNIT_FOREVER), "broadcast");
+    sennit_request request = SENNIT_REQUEST_NULL;
+    ok(sennit_barrier_nb(SENNIT_TEAM_WORLD, &request), "barrier_nb");
+    ok(sennit_waitall(1, &request, SENNIT_FOREVER), "waitall");
+}
+
+int next_rank() {
+    return (sennit_rank() + 1) % sennit_size();
+}
+
+void calls(bool has_atomics) {
+    const sennit_gptr all = allocate(4096);
+    const sennit_gptr there = sennit_gptr_at(all, next_rank());
+    barrier();
+    puts_and_gets(there);
+    if (has_atomics) atomics(there);
+    barrier();
+    if (has_atomics) locks_and_collectives();
+    ok(sennit_free(all), "free");
+}
+
+sennit_counters counters_of(int rank, sennit_path path) {
+    sennit_counters counters{};
+    ok(sennit_stats_get(rank, path, &counters), "stats_get");
+    return counters;
+}
+
+void counts() {
+    const sennit_gptr all = allocate(4096);
+    barrier();
+    const int peer = next_rank();
+    sennit_path path = SENNIT_PATH_NONE;
+    ok(sennit_peer_path(peer, &path), "peer_path");
+    const sennit_counters before = counters_of(peer, path);
+    const sennit_counters several = counters_of(SENNIT_STATS_SEVERAL, SENNIT_PATH_NONE);
+    char buffer[128] = "";
+    for (int i = 0; i < 100; ++i)
+        ok(sennit_put(sennit_gptr_at(all, peer), buffer, 8), "put");
+    for (int i = 0; i < 10; ++i)
+        ok(sennit_get(buffer, sennit_gptr_at(all, peer), 100), "get");
+    const sennit_counters after = counters_of(peer, path);
+    require(after.operations - before.operations == 110, "110 operations were counted");
+    require(after.bytes - before.bytes == 1800, "1800 bytes were counted");
+    const sennit_counters sum = counters_of(peer, SENNIT_PATH_NONE);
+    require(sum.operations == after.operations, "this path is the only one to that peer");
+    barrier();
+    const sennit_counters then = counters_of(SENNIT_STATS_SEVERAL, SENNIT_PATH_NONE);
+    require(then.operations - several.operations == 1, "the barrier is with several");
+    ok(sennit_free(all), "free");
+}
+
+// As processes under a launcher, or as threads.
+void as_ranks(int argc, char **argv, const std::function<void()> &body) {
+    if (argc <= 2) {
+        ok(sennit_init(nullptr), "init");
+        body();
+        ok(sennit_finalize(), "finalize");
+        return;
+    }
+    const int size = std::atoi(argv[2]);
+    std::vector<sennit_bootstrap> bootstraps(static_cast<std::size_t>(size));
+    ok(sennit_bootstrap_inproc_create(size, bootstraps.data()), "bootstrap");
+    std::vector<std::thread> threads;
+    for (int i = 0; i < size; ++i) {
+        threads.emplace_back([&, i] {
+            sennit_options options = SENNIT_OPTIONS_INIT;
+            options.bootstrap = &bootstraps[static_cast<std::size_t>(i)];
+            options.paths = argv[3];
+            ok(sennit_init(&options), "init");
+            body();
+            ok(sennit_finalize(), "finalize");
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    ok(sennit_bootstrap_inproc_destroy(size, bootstraps.data()), "destroy");
+}
+
+void die() {
+    ok(sennit_init(nullptr), "init");
+    const sennit_gptr all = allocate(64);
+    barrier();
+    const std::int64_t value = 1;
+    if (sennit_rank() == 1) {
+        for (int i = 0; i < 5; ++i)
+            ok(sennit_put(sennit_gptr_at(all, 0), &value, sizeof value), "put");
+        (void)kill(getpid(), SIGKILL);
+    }
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_ERR_PEER_LOST, "barrier");
+    (void)sennit_finalize();
+}
+
+void stay(const char *file) {
+    ok(sennit_init(nullptr), "init");
+    struct stat now {};
+    while (sennit_rank() == 0 && stat(file, &now) != 0)
+        sennit::test::sleep_ms(5);
+    barrier();
+    ok(sennit_finalize(), "finalize");
+}
+
+void many(int count) {
+    ok(sennit_init(nullptr), "init");
+    const sennit_gptr all = allocate(64);
+    const std::int64_t values[2] = {1, 2};
+    for (int i = 0; i < count; ++i)
+        ok(sennit_put(sennit_gptr_at(all, next_rank()), values, 8), "put");
+    ok(sennit_put(sennit_gptr_at(all, next_rank()), values, 16), "put");
+    ok(sennit_finalize(), "finalize");
+}
+
+void print() {
+    ok(sennit_init(nullptr), "init");
+    static int lines = 0;
+    const auto count = [](void *, sennit_log_level, const char *text) {
+        if (std::strstr(text, "operations") != nullptr) ++lines;
+    };
+    ok(sennit_log_set(count, nullptr, SENNIT_LOG_WARNING), "log_set");
+    barrier();
+    ok(sennit_stats_print(), "print");
+    require(lines == 1, "one line tells of the barrier");
+    ok(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), "log_set");
+    ok(sennit_finalize(), "finalize");
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    const std::string what = argc > 1 ? argv[1] : "";
+    const char *paths = argc > 3 ? argv[3] : std::getenv("SENNIT_PATHS");
+    // Atomic operations need load and store, or a message path.
+    const bool has_atomics = paths == nullptr || std::strstr(paths, "cma") == nullptr;
+    if (what == "calls") {
+        as_ranks(argc, argv, [&] { calls(has_atomics); });
+    } else if (what == "counts") {
+        as_ranks(argc, argv, counts);
+    } else if (what == "die") {
+        die();
+    } else if (what == "stay") {
+        stay(argv[2]);
+    } else if (what == "many") {
+        many(std::atoi(argv[2]));
+    } else if (what == "meet") {
+        as_ranks(2, argv, [] {
+            for (int i = 0; i < 3; ++i)
+                barrier();
+        });
+    } else if (what == "print") {
+        print();
+    } else {
+        sennit::test::fail("which of calls, counts, die, stay, many, meet, print?");
+    }
+    return 0;
+}
