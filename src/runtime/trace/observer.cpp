@@ -33,15 +33,17 @@ void make_progress_observed(Rank &rank) {
 namespace runtime {
 namespace {
 
-// What a thread knows of its own calls.
+// What a thread knows of its own calls. Small: storage of threads is scarce where the library is
+// opened at run time.
 struct ThreadLane {
-    std::uint64_t observer = 0;  // whose number of this thread is below
-    std::uint16_t thread = 0;
     Observed *innermost = nullptr;
+    std::uint32_t observer = 0;  // whose number of this thread is below
+    std::uint16_t thread = 0;
 };
+static_assert(sizeof(ThreadLane) == 16);
 constinit thread_local ThreadLane lane [[gnu::tls_model("initial-exec")]];
 
-std::atomic<std::uint64_t> observers{0};
+std::atomic<std::uint32_t> observers{0};
 
 std::uint16_t thread_number(Observer &observer) {
     if (lane.observer != observer.number) {

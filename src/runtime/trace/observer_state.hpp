@@ -13,7 +13,7 @@ struct Observer {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // names, records
     Rank *rank = nullptr;
     int size = 0;
-    std::uint64_t number = 0;  // of all observers of the process, from 1
+    std::uint32_t number = 0;  // of all observers of the process, from 1
     std::atomic<std::uint32_t> threads{0};
     std::atomic<std::uint64_t> pieces{0};
 
