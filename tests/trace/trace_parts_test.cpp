@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <random>
 #include <string>
 
@@ -72,10 +73,12 @@ TEST(TraceText, times_are_microseconds_with_three_digits) {
 
 TEST(TraceFileName, every_r_behind_a_percent_sign_is_the_rank) {
     char name[kFileNameBytes];
-    ASSERT_TRUE(file_name("a.%r.b%r%", 12, ".part", name));
-    EXPECT_STREQ(name, "a.12.b12%.part");
+    ASSERT_TRUE(file_name("/a.%r.b%r%", 12, ".part", name));
+    EXPECT_STREQ(name, "/a.12.b12%.part");
+    ASSERT_TRUE(file_name("a", 0, "", name));
+    EXPECT_EQ(std::string(name), std::filesystem::current_path().string() + "/a");
     EXPECT_FALSE(file_name(std::string(kFileNameBytes, 'x').c_str(), 0, "", name));
-    EXPECT_FALSE(file_name(std::string(kFileNameBytes - 3, 'x').c_str(), 0, ".part", name));
+    EXPECT_FALSE(file_name(("/" + std::string(kFileNameBytes - 4, 'x')).c_str(), 0, ".part", name));
     EXPECT_TRUE(names_rank("%r") && !names_rank("r%"));
 }
 

@@ -6,7 +6,7 @@
 //     counts [THREADS PATHS] so many calls that each counter is known, and compared here
 //     die                    rank 1 kills itself after 5 puts, the others wait for it in a barrier
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
-//     many N                 N puts of 8 bytes, then one of 16
+//     many N                 N puts of 8 bytes, then one of 16, and a change of folder
 //     meet                   three barriers and nothing else
 //     print                  sennit_stats_print() with a log of its own
 #include <signal.h>
@@ -188,6 +188,7 @@ void many(int count) {
     for (int i = 0; i < count; ++i)
         ok(sennit_put(sennit_gptr_at(all, next_rank()), values, 8), "put");
     ok(sennit_put(sennit_gptr_at(all, next_rank()), values, 16), "put");
+    require(chdir("/") == 0, "a program may change its folder");
     ok(sennit_finalize(), "finalize");
 }
 

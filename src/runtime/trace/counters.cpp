@@ -130,6 +130,7 @@ void counters_open(Observer &observer, const char *setting) {
 void observer_ready(Rank &rank) {
     if (rank.observer == nullptr) return;
     Observer &observer = *rank.observer;
+    observer.is_ready = true;
     if (observer.trace != nullptr) observer.trace->job_cookie = rank.job_cookie;
     if (observer.counters == nullptr || observer.stats_name[0] == '\0') return;
     StatsPart *part = map_part(observer);

@@ -160,11 +160,15 @@ bool names_rank(const char *pattern) {
 
 bool file_name(const char *pattern, int rank, const char *suffix, char name[kFileNameBytes]) {
     std::size_t used = 0;
+    if (pattern[0] != '/' && getcwd(name, kFileNameBytes - 1) != nullptr) {
+        used = std::strlen(name);
+        name[used++] = '/';
+    }
     while (*pattern != '\0' && used < kFileNameBytes) {
         const bool is_rank = pattern[0] == '%' && pattern[1] == 'r';
-        const int wrote = is_rank
-                              ? std::snprintf(name + used, kFileNameBytes - used, "%d", rank)
-                              : std::snprintf(name + used, kFileNameBytes - used, "%c", *pattern);
+        const std::size_t room = kFileNameBytes - used;
+        const int wrote = is_rank ? std::snprintf(name + used, room, "%d", rank)
+                                  : std::snprintf(name + used, room, "%c", *pattern);
         used += static_cast<std::size_t>(wrote);
         pattern += is_rank ? 2 : 1;
     }

@@ -6,7 +6,7 @@
 
 namespace sennit::runtime {
 
-inline constexpr std::size_t kFileNameBytes = 256;
+inline constexpr std::size_t kFileNameBytes = 1024;
 inline constexpr std::size_t kNameSlots = 1024;  // a power of 2 above twice kTraceNames
 
 struct Observer {
@@ -24,6 +24,7 @@ struct Observer {
     int trace_fd = -1;
     bool one_file = false;  // all ranks write into one text
     bool is_written = false;
+    bool is_ready = false;                      // the job has come to be
     char trace_name[kFileNameBytes] = "";       // of the text
     char part_name[kFileNameBytes] = "";        // of the mapped file
     std::atomic<std::uint64_t> open_places{0};  // bits of those in use
@@ -37,7 +38,8 @@ struct Observer {
     char stats_name[kFileNameBytes] = "";
 };
 
-// `pattern` with each %r replaced by the rank, and `suffix` behind it. False if it is too long.
+// `pattern` with each %r replaced by the rank, and `suffix` behind it; from the root, since the
+// program may change its folder. False if it is too long.
 bool file_name(const char *pattern, int rank, const char *suffix, char name[kFileNameBytes]);
 bool names_rank(const char *pattern);
 

@@ -205,7 +205,6 @@ void trace_open(Observer &observer, const char *pattern, std::int64_t started_ns
     log(SENNIT_LOG_WARNING, "nothing is traced by rank %d: %.200s: %s", rank,
         has_room ? observer.trace_name : observer.part_name,
         std::strerror(has_room ? errno : ENOSPC));
-    (void)unlink(observer.part_name);
     trace_close(observer);
 }
 
@@ -270,8 +269,9 @@ void observer_finish(Rank &rank, bool all_met) {
 
 void trace_close(Observer &observer) {
     if (observer.trace == nullptr) return;
-    // What is in the text is not needed twice; else the file stays for `sennit trace merge`.
-    if (observer.is_written) (void)unlink(observer.part_name);
+    // What is in the text is not needed twice, and a start-up that failed tells its reason
+    // otherwise; else the file stays for `sennit trace merge`.
+    if (observer.is_written || !observer.is_ready) (void)unlink(observer.part_name);
     // relaxed: as in trace_append().
     const std::uint64_t used = observer.trace->capacity.load(std::memory_order_relaxed);
     (void)munmap(observer.trace, observer.mapped_bytes);
