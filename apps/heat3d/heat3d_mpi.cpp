@@ -1,51 +1,29 @@
 // heat3d with MPI send and receive: persistent requests, receives posted first. A layer that lies
 // in one run is sent from where it is, and a layer across x is packed while it is computed; one
-// across y is packed (--layers packed) or described by a derived datatype (--layers datatype). The
-// receiver computes from the buffer it received into, so
-// nothing is ever unpacked.
+// across y is packed (--layers packed) or described by a derived datatype (--layers datatype). With
+// --layers cells the single cells across x are described by one too, as codes of this kind do it.
+// The receiver computes from the buffer it received into, so nothing is ever unpacked.
 #include "layer.hpp"
-#include "run.hpp"
-
-#include <fmt/format.h>
-#include <mpi.h>
+#include "mpi_ranks.hpp"
 
 #include <algorithm>
-#include <climits>
-#include <cstdio>
 #include <memory>
 #include <vector>
 
 namespace heat3d {
 namespace {
 
-class MpiExchange final : public Exchange {
+class MpiExchange final : public MpiRanks {
   public:
-    MpiExchange() {
-        MPI_Comm_dup(MPI_COMM_WORLD, &world_);
-        MPI_Comm_rank(world_, &rank_);
-        MPI_Comm_size(world_, &size_);
-    }
     ~MpiExchange() override {
         for (auto &field : requests_) {
             for (MPI_Request &request : field) {
                 if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
             }
         }
-        MPI_Comm_free(&world_);
     }
 
-    int rank() const override { return rank_; }
-    int size() const override { return size_; }
-    std::string name() const override;
-    std::vector<std::string> modes() const override { return {"datatype", "packed"}; }
-
-    void barrier() override { MPI_Barrier(world_); }
-    double max(double mine) override {
-        double largest = 0;
-        MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, world_);
-        return largest;
-    }
-    std::vector<double> gather(const std::vector<double> &mine) override;
+    std::vector<std::string> modes() const override { return {"datatype", "packed", "cells"}; }
 
     void open(const Decomposition &decomposition, const std::string &mode) override;
     double *field(int field) override { return fields_[field].get(); }
@@ -68,51 +46,30 @@ class MpiExchange final : public Exchange {
 
     void make_requests(Link &link, const Shape &shape, int field);
 
-    MPI_Comm world_ = MPI_COMM_NULL;
-    int rank_ = 0, size_ = 1;
     std::unique_ptr<double[]> fields_[2];
     std::vector<Link> links_;
     // Per field, the receives of all links and then their sends.
     std::vector<MPI_Request> requests_[2];
 };
 
-std::string MpiExchange::name() const {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    // Open MPI says everything on one line, MPICH one thing per line.
-    std::string name(text, static_cast<std::size_t>(length));
-    name = name.substr(0, name.find_first_of(",\n"));
-    std::replace(name.begin(), name.end(), '\t', ' ');
-    return name;
-}
-
-std::vector<double> MpiExchange::gather(const std::vector<double> &mine) {
-    std::vector<double> all(rank_ == 0 ? mine.size() * static_cast<std::size_t>(size_) : 0);
-    const int count = static_cast<int>(mine.size());
-    MPI_Gather(mine.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, 0, world_);
-    return all;
-}
-
 void MpiExchange::open(const Decomposition &decomposition, const std::string &mode) {
-    const Shape shape = decomposition.box(rank_).shape();
+    const Shape shape = decomposition.box(rank()).shape();
     for (auto &field : fields_)
         field = std::make_unique_for_overwrite<double[]>(shape.cells());
     for (const Side side : kAllSides) {
-        const int peer = decomposition.neighbour(rank_, side);
+        const int peer = decomposition.neighbour(rank(), side);
         if (peer < 0) continue;
         const LayerShape layer = layer_shape(shape, side);
-        if (layer.cells() > INT_MAX) {
-            throw Failure(fmt::format("a layer of {} cells is more than one MPI message carries",
-                                      layer.cells()));
-        }
+        check_count(layer);
         Link link{side, peer, layer, {}, std::vector<double>(layer.cells()), {}};
         for (int field = 0; field < 2; ++field) {
             link.mine[field] = inner_layer(fields_[field].get(), shape, side);
         }
         // Across x the step packs, across z nothing is to be packed.
         const int axis = axis_of(side);
-        if (axis == 0 || (axis == 1 && mode == "packed")) link.packed.resize(layer.cells());
+        if ((axis == 0 && mode != "cells") || (axis == 1 && mode == "packed")) {
+            link.packed.resize(layer.cells());
+        }
         links_.push_back(std::move(link));
     }
     for (int field = 0; field < 2; ++field) {
@@ -126,23 +83,25 @@ void MpiExchange::open(const Decomposition &decomposition, const std::string &mo
 void MpiExchange::make_requests(Link &link, const Shape &shape, int field) {
     const auto index = static_cast<std::size_t>(&link - links_.data());
     const int count = static_cast<int>(link.shape.cells());
-    MPI_Recv_init(link.received.data(), count, MPI_DOUBLE, link.peer, opposite(link.side), world_,
+    MPI_Recv_init(link.received.data(), count, MPI_DOUBLE, link.peer, opposite(link.side), world(),
                   &requests_[field][index]);
     MPI_Request &send = requests_[field][links_.size() + index];
     const Layer &mine = link.mine[field];
     if (!link.packed.empty() || is_packed(mine, link.shape)) {
         const double *from = link.packed.empty() ? mine.cells : link.packed.data();
-        MPI_Send_init(from, count, MPI_DOUBLE, link.peer, link.side, world_, &send);
+        MPI_Send_init(from, count, MPI_DOUBLE, link.peer, link.side, world(), &send);
         return;
     }
-    // Rows of nx cells, one per plane.
-    const int rows = static_cast<int>(link.shape.rows);
-    const int cells = static_cast<int>(link.shape.row_cells);
-    const auto stride = static_cast<MPI_Aint>(shape.plane() * sizeof(double));
+    // Rows of nx cells, one per plane; or single cells, one per row.
+    const bool single = axis_of(link.side) == 0;
+    const int rows = single ? count : static_cast<int>(link.shape.rows);
+    const int cells = single ? 1 : static_cast<int>(link.shape.row_cells);
+    const std::size_t stride_cells = single ? shape.nx : shape.plane();
+    const auto stride = static_cast<MPI_Aint>(stride_cells * sizeof(double));
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Type_create_hvector(rows, cells, stride, MPI_DOUBLE, &type);
     MPI_Type_commit(&type);
-    MPI_Send_init(mine.cells, 1, type, link.peer, link.side, world_, &send);
+    MPI_Send_init(mine.cells, 1, type, link.peer, link.side, world(), &send);
     MPI_Type_free(&type);
 }
 
@@ -150,7 +109,7 @@ void MpiExchange::make_requests(Link &link, const Shape &shape, int field) {
 double *MpiExchange::ends(int, Side side) {
     const auto here = [side](const Link &link) { return link.side == side; };
     const auto link = std::find_if(links_.begin(), links_.end(), here);
-    return link == links_.end() ? nullptr : link->packed.data();
+    return link == links_.end() || link->packed.empty() ? nullptr : link->packed.data();
 }
 
 Layer MpiExchange::outer_layer(int, Side side) {
@@ -177,15 +136,5 @@ void MpiExchange::exchange_layers(int field) {
 }  // namespace heat3d
 
 int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
-    int code = 1;
-    try {
-        heat3d::MpiExchange ranks;
-        code = heat3d::run(ranks, argc, argv);
-    } catch (const std::exception &failure) {
-        std::fputs(fmt::format("heat3d: {}\n", failure.what()).c_str(), stderr);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    MPI_Finalize();
-    return code;
+    return heat3d::run_with_mpi<heat3d::MpiExchange>(argc, argv);
 }

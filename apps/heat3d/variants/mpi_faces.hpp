@@ -1,0 +1,23 @@
+// The part of the one-sided variants with MPI that is the same for all: derived datatypes of layers
+// in a neighbour's memory, and the end of a step.
+#pragma once
+
+#include "../mpi_ranks.hpp"
+#include "faces.hpp"
+
+namespace heat3d {
+
+class MpiFaces : public FaceExchange<MpiRanks> {
+  public:
+    ~MpiFaces() override;
+
+  protected:
+    // prepare(), and the types, one per face.
+    void prepare_types(const Decomposition &decomposition, const std::string &mode);
+    // Between MPI_Win_sync of the windows: all ranks have come. With `check`, max().
+    double meet(double change, bool check);
+
+    std::vector<MPI_Datatype> types_;
+};
+
+}  // namespace heat3d
