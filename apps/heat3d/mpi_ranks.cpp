@@ -40,8 +40,8 @@ std::vector<double> MpiRanks::gather(const std::vector<double> &mine) {
 
 void MpiRanks::check_count(const LayerShape &shape) {
     if (shape.cells() > INT_MAX) {
-        throw Failure(fmt::format("a layer of {} cells is more than one MPI message carries",
-                                  shape.cells()));
+        throw Failure(
+            fmt::format("a layer of {} cells is more than one MPI message carries", shape.cells()));
     }
 }
 

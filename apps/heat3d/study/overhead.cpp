@@ -1,13 +1,13 @@
-// What sennit_put and sennit_get cost above a copy by hand, as figure 6 of Zhou and Gracia 2017 asks:
-// the same bytes to and from a neighbour of the node by Sennit, and by memcpy through a shared window
-// of MPI. Two ranks of one MPI; started by study/overhead.py.
+// What sennit_put and sennit_get cost above a copy by hand, as figure 6 of Zhou and Gracia 2017
+// asks: the same bytes to and from a neighbour of the node by Sennit, and by memcpy through a
+// shared window of MPI. Two ranks of one MPI; started by study/overhead.py.
 //
 //     mpirun -n 2 heat3d-overhead-openmpi [rounds [batch_us]]
 //
 // Rank 0 measures, rank 1 sleeps in a barrier. In every round each way is measured in turn, in a
-// batch of calls that takes about batch_us; so a change of the machine's speed hits all of them. The
-// third way is memcpy through sennit_ptr, into the very memory that Sennit's calls use: what it and
-// the window differ by is the placement of memory, not the library.
+// batch of calls that takes about batch_us; so a change of the machine's speed hits all of them.
+// The third way is memcpy through sennit_ptr, into the very memory that Sennit's calls use: what it
+// and the window differ by is the placement of memory, not the library.
 //
 // Prints one JSON object a line: op, bytes, calls of a batch, the median of ns a call for each way,
 // and of the differences within a round the quartiles.
@@ -65,8 +65,8 @@ double time_way(Way way, bool put, const Peer &peer, char *mine, std::size_t byt
     if (way == way_sennit) {
         sennit_status worst = SENNIT_OK;
         const double ns = time_calls(calls, [&] {
-            const sennit_status status = put ? sennit_put(peer.global, mine, bytes)
-                                             : sennit_get(mine, peer.global, bytes);
+            const sennit_status status =
+                put ? sennit_put(peer.global, mine, bytes) : sennit_get(mine, peer.global, bytes);
             if (status != SENNIT_OK) worst = status;
         });
         must(worst, put ? "sennit_put" : "sennit_get");

@@ -2,7 +2,8 @@
 // 2017: the fields lie in a shared window of the node, whose neighbours are read by load, and are
 // attached to a dynamic window of all ranks, by which the others are read.
 //
-// With `pieces-far` and `whole-far` no rank counts as one of this node, so that the other half of the program runs too.
+// With `pieces-far` and `whole-far` no rank counts as one of this node, so that the other half of
+// the program runs too.
 #include "mpi_faces.hpp"
 
 #include <cstring>
@@ -13,7 +14,9 @@ namespace {
 class RmaShared final : public MpiFaces {
   public:
     ~RmaShared() override;
-    std::vector<std::string> modes() const override { return {"pieces", "whole", "pieces-far", "whole-far"}; }
+    std::vector<std::string> modes() const override {
+        return {"pieces", "whole", "pieces-far", "whole-far"};
+    }
     void open(const Decomposition &decomposition, const std::string &mode) override;
     void exchange_layers(int field) override;
     double finish_step(double change, bool check) override;
@@ -28,7 +31,7 @@ class RmaShared final : public MpiFaces {
     MPI_Comm node_ = MPI_COMM_NULL;
     MPI_Win shared_window_ = MPI_WIN_NULL;
     MPI_Win window_ = MPI_WIN_NULL;
-    std::vector<MPI_Aint> addresses_;  // of the fields, by rank, for the dynamic window
+    std::vector<MPI_Aint> addresses_;   // of the fields, by rank, for the dynamic window
     std::vector<const double *> near_;  // per face; null for a neighbour on another node
 };
 

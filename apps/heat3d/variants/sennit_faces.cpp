@@ -7,8 +7,8 @@ namespace heat3d {
 
 void must(sennit_status status, const char *doing) {
     if (status == SENNIT_OK) return;
-    throw Lost(fmt::format("{}: {}: {}", doing, sennit_status_string(status),
-                           sennit_last_error()->text));
+    throw Lost(
+        fmt::format("{}: {}: {}", doing, sennit_status_string(status), sennit_last_error()->text));
 }
 
 void SennitFaces::barrier() {
@@ -33,8 +33,8 @@ std::vector<double> SennitFaces::gather(const std::vector<double> &mine) {
 
 void SennitFaces::open(const Decomposition &decomposition, const std::string &mode) {
     prepare(decomposition, mode);
-    const sennit_status status = sennit_alloc(SENNIT_TEAM_WORLD, layout_.bytes(), 0,
-                                              SENNIT_ALLOC_RESERVE, &fields_);
+    const sennit_status status =
+        sennit_alloc(SENNIT_TEAM_WORLD, layout_.bytes(), 0, SENNIT_ALLOC_RESERVE, &fields_);
     if (status != SENNIT_OK) {
         throw Failure(fmt::format("{} bytes for the fields of a rank: {}", layout_.bytes(),
                                   sennit_last_error()->text));

@@ -1,0 +1,206 @@
+"""What the drivers of the study share: the ways that are compared, starting them in turn, and files of JSON lines.
+
+Every driver writes one file: a first line with figure, command, machine and date, then a line for each thing measured.
+Plots and page (plots.py, page.py) are made from these files alone.
+"""
+import argparse
+import datetime
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.normpath(os.path.join(HERE, "..", "..", ".."))
+HEAT3D = os.path.join(ROOT, "apps", "heat3d")
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+LAUNCHERS = {"openmpi": ("mpirun.openmpi", "mpirun"), "mpich": ("mpiexec.hydra", "mpiexec.mpich")}
+MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+
+# The files in which a way of communication is written, for counting lines; what all programs share is in none of them.
+SENNIT_FILES = ("variants/sennit_faces.hpp", "variants/sennit_faces.cpp")
+MPI_FILES = ("mpi_ranks.hpp", "mpi_ranks.cpp", "variants/mpi_faces.hpp", "variants/mpi_faces.cpp")
+FLAT_FILES = (*MPI_FILES, "variants/rma_flat.hpp", "variants/rma_flat.cpp")
+WAYS = {
+    "blocking": ("Sennit, blocking", (*SENNIT_FILES, "variants/sennit_blocking.cpp")),
+    "nonblocking": ("Sennit, non-blocking", (*SENNIT_FILES, "variants/sennit_nonblocking.cpp")),
+    "rma-blocking": ("flat MPI RMA, blocking", (*FLAT_FILES, "variants/rma_blocking.cpp")),
+    "rma-nonblocking": ("flat MPI RMA, non-blocking", (*FLAT_FILES, "variants/rma_nonblocking.cpp")),
+    "rma-shared": ("MPI RMA, locality by hand", (*MPI_FILES, "variants/rma_shared.cpp")),
+    "sendrecv": ("MPI send and receive", ("mpi_ranks.hpp", "mpi_ranks.cpp", "heat3d_mpi.cpp")),
+}
+# The parts of a step, from the report of a run. Computing and exchange wait for nobody (but exchange by send and
+# receive does), synchronisation least in the rank that comes last.
+PARTS = {"compute_us": "compute_step_median_us_max", "exchange_us": "exchange_step_median_us_mean",
+         "synchronise_us": "synchronise_step_median_us_min", "halo_us": "communicate_step_median_us_min"}
+
+
+def lines_of_code():
+    """{way: lines}, counted by tools/count-lines."""
+    words = [f"{way}=" + ",".join(os.path.join(HEAT3D, file) for file in files) for way, (_, files) in WAYS.items()]
+    run = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "count-lines"), "--json", *words],
+                         capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+class Subject:
+    """One program with one way to fetch layers, of one MPI or none."""
+
+    def __init__(self, way, layers, mpi=None):
+        self.way, self.layers, self.mpi = way, layers, mpi
+
+    @property
+    def program(self):
+        if self.mpi is None:
+            return f"heat3d-{self.way}"
+        return f"heat3d-{self.mpi}" if self.way == "sendrecv" else f"heat3d-{self.way}-{self.mpi}"
+
+    @property
+    def window(self):
+        """What the window of a flat variant lies on, else None."""
+        if self.way not in ("rma-blocking", "rma-nonblocking"):
+            return None
+        return "MPI's memory" if self.layers.endswith("-allocated") else "own memory"
+
+    def describe(self):
+        return {"way": self.way, "mpi": self.mpi, "layers": self.layers, "window": self.window}
+
+    def command(self, arguments, ranks):
+        """The words that start it, or None where it or its launcher is not there."""
+        program = os.path.join(arguments.bin, self.program)
+        if self.mpi is None:
+            launch = [os.path.join(arguments.bin, "sennit"), "run"]
+        else:
+            launch = [launcher_of(self.mpi)]
+        if launch[0] is None or not os.path.exists(launch[0]) or not os.path.exists(program):
+            return None
+        # A rank of the real-time class that polls without giving way would keep a core from the others.
+        quiet = ["chrt", "-f", "10"] if arguments.realtime and ranks <= (os.cpu_count() or 1) else []
+        return [*quiet, *launch, "-n", str(ranks), program, "--layers", self.layers]
+
+
+def launcher_of(mpi):
+    return next(filter(None, map(shutil.which, LAUNCHERS[mpi])), None)
+
+
+def run_words(words, limit_s):
+    """The lines of its output, or None when it took too long. Anything else that goes wrong ends the driver."""
+    try:
+        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                             timeout=limit_s, env=ENVIRONMENT)
+    except subprocess.TimeoutExpired:
+        return None
+    if run.returncode != 0:
+        sys.exit(f"{' '.join(words)}: exit status {run.returncode}\n{run.stderr}")
+    return run.stdout.splitlines()
+
+
+def solve(words, steps, options, limit_s):
+    lines = run_words([*words, *options, "--max-steps", str(steps), "--check-every", str(steps), "--no-output",
+                       "--quiet", "--json"], limit_s)
+    return None if lines is None else json.loads(lines[-1])
+
+
+def choose_steps(words, options, arguments):
+    """As many steps as take about `--run-seconds`, by a short run; None when even that takes too long."""
+    if arguments.steps:
+        return arguments.steps
+    pilot = solve(words, 3, options, arguments.limit)
+    if pilot is None:
+        return None
+    return int(min(2000, max(3, arguments.run_seconds * 3 / pilot["loop_s"])))
+
+
+def compare(subjects, ranks, options, arguments):
+    """Runs all of them in turn, A B C A B C, and yields a record for each: medians over the rounds of each part.
+
+    Who has run for `--budget` seconds takes no more turns.
+    """
+    found = {}
+    for subject in subjects:
+        words = subject.command(arguments, ranks)
+        if words is not None:
+            found[subject] = (words, choose_steps(words, options, arguments), [])
+    for _ in range(arguments.rounds):
+        for subject, (words, steps, results) in found.items():
+            spent_s = sum(row["loop_s"] for row in results if row)
+            if steps is not None and None not in results and spent_s < arguments.budget:
+                results.append(solve(words, steps, options, arguments.limit))
+    hashes = {(row["steps"], row["field_hash"]) for _, _, results in found.values() for row in results if row}
+    if len(hashes) != len({steps for steps, _ in hashes}):
+        sys.exit(f"{ranks} ranks: not all programs found the same field: {sorted(hashes)}")
+    for subject, (_, steps, results) in found.items():
+        record = {**subject.describe(), "ranks": ranks, "steps": steps, "rounds": len(results)}
+        if steps is None or None in results:
+            yield {**record, "more_than_s": arguments.limit}
+            continue
+        record.update(subject=results[0]["subject"], cells=results[0]["cells"], ranks_grid=results[0]["ranks_grid"])
+        for name, key in PARTS.items():
+            values = [row[key] for row in results]
+            record[name] = statistics.median(values)
+            record[name + "_range"] = [min(values), max(values)]
+        record["step_us"] = statistics.median(row["loop_s"] / row["steps"] * 1e6 for row in results)
+        yield record
+
+
+def processor():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown")
+    except OSError:
+        return "unknown"
+
+
+def head_of(figure, command, realtime):
+    """The first line of a file."""
+    return {"figure": figure, "command": command, "date": datetime.date.today().isoformat(),
+            "realtime": realtime, "load": round(os.getloadavg()[0], 1),
+            "machine": {"processor": processor(), "cores": os.cpu_count(),
+                        "system": f"{platform.system()} {platform.release().split('-')[0]}"}}
+
+
+def write_lines(path, rows):
+    """Row by row as they come, under another name until all are there."""
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+    os.replace(path + ".part", path)
+
+
+def read_lines(path):
+    """(head, rows)"""
+    with open(path, encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    return rows[0], rows[1:]
+
+
+def command_line(arguments):
+    """What a reader types in the root of the repository to have the same again; without folders, which differ."""
+    words = [word for word in sys.argv[1:] if word not in ("--out", arguments.out, "--bin", arguments.bin)]
+    return " ".join(["python3", os.path.relpath(os.path.abspath(sys.argv[0]), ROOT), *words])
+
+
+def parser_of(text, rounds):
+    """The options that all drivers have."""
+    parser = argparse.ArgumentParser(description=text.split("\n", maxsplit=1)[0])
+    parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"), help="folder of the programs")
+    parser.add_argument("--out", default=os.path.join(ROOT, "docs", "results", "heat3d"), help="folder of the results")
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"runs of each program ({rounds})")
+    parser.add_argument("--realtime", action="store_true",
+                        help="runs with no more ranks than processors are of the real-time class (chrt), which keeps "
+                             "other load away")
+    return parser
+
+
+def add_run_options(parser, ranks):
+    parser.add_argument("--ranks", default=ranks, help=f"numbers of ranks ({ranks})")
+    parser.add_argument("--steps", type=int, default=0, help="steps of a run (0: about --run-seconds)")
+    parser.add_argument("--run-seconds", type=float, default=0.5, help="what a run takes, without its start (0.5)")
+    parser.add_argument("--limit", type=float, default=60, help="seconds after which a run is given up (60)")
+    parser.add_argument("--budget", type=float, default=20, help="seconds of steps for one program and setting (20)")

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Figure 12: the halo with Sennit, with MPI RMA that knows the node by hand, and with flat MPI RMA; all blocking.
+
+    python3 apps/heat3d/study/versions.py [--ranks 2,4,8] [--realtime] [--out docs/results/heat3d]
+
+Writes versions.jsonl, with the lines of code of each version. MPI send and receive stands beside them. 32 x 32 x 32 cells
+a rank, as in scaling.py.
+"""
+import os
+
+import jobs
+import scaling
+
+FILE = "versions.jsonl"
+
+
+def subjects_of(layers):
+    found = [jobs.Subject("blocking", layers)]
+    for mpi in jobs.LAUNCHERS:
+        found += [jobs.Subject("rma-shared", layers, mpi), jobs.Subject("rma-blocking", layers, mpi),
+                  jobs.Subject("rma-blocking", f"{layers}-allocated", mpi)]
+        if layers == "whole":
+            found.append(jobs.Subject("sendrecv", "cells", mpi))
+    return found
+
+
+def rows(arguments, command):
+    yield jobs.head_of("12", command, arguments.realtime)
+    yield {"lines": jobs.lines_of_code()}
+    for layers in arguments.layers.split(","):
+        for ranks in map(int, arguments.ranks.split(",")):
+            for record in jobs.compare(subjects_of(layers), ranks, scaling.options_of("blocking", ranks), arguments):
+                yield {**record, "group": layers}
+
+
+def main():
+    parser = jobs.parser_of(__doc__, 7)
+    jobs.add_run_options(parser, "2,4,8")
+    parser.add_argument("--layers", default="pieces,whole", help="how layers are fetched (pieces,whole)")
+    arguments = parser.parse_args()
+    path = os.path.join(arguments.out, FILE)
+    jobs.write_lines(path, rows(arguments, jobs.command_line(arguments)))
+    print(path)
+
+
+if __name__ == "__main__":
+    main()
