@@ -1,5 +1,5 @@
 // How ranks work together: the one interface behind which Sennit and MPI stand. run.cpp calls it;
-// each program has one implementation (sennit_exchange.cpp, mpi_exchange.cpp).
+// each program has one implementation: heat3d_sennit.cpp, heat3d_mpi.cpp, and those in variants/.
 //
 // A rank has two fields of its block and computes one from the other in turn:
 //     exchange_layers(f)          the layers around field f are ready to be read

@@ -200,7 +200,8 @@ std::vector<Setting> settings() {
          text_setter(&Options::output)},
         {"no-output", nullptr, "write no field", switch_setter(&Options::no_output)},
         {"layers", "MODE",
-         "how neighbours' cells are fetched; Sennit: copy, inplace, get; MPI: datatype, packed",
+         "how neighbours' cells are fetched; Sennit: copy, inplace, get; MPI: datatype, packed, "
+         "cells; the study's programs: pieces, whole",
          text_setter(&Options::layers)},
         {"quiet", nullptr, "no progress line", switch_setter(&Options::quiet)},
         {"json", nullptr, "print the result as one JSON object on one line",
