@@ -31,8 +31,10 @@ WAYS = {
     "rma-blocking": ("flat MPI RMA, blocking", (*FLAT_FILES, "variants/rma_blocking.cpp")),
     "rma-nonblocking": ("flat MPI RMA, non-blocking", (*FLAT_FILES, "variants/rma_nonblocking.cpp")),
     "rma-shared": ("MPI RMA, locality by hand", (*MPI_FILES, "variants/rma_shared.cpp")),
+    "pointers": ("Sennit, plain pointers", ("heat3d_sennit.cpp",)),
     "sendrecv": ("MPI send and receive", ("mpi_ranks.hpp", "mpi_ranks.cpp", "heat3d_mpi.cpp")),
 }
+BASES = ("blocking", "nonblocking")  # what ratios are to
 # The parts of a step, from the report of a run. Computing and exchange wait for nobody (but exchange by send and
 # receive does), synchronisation least in the rank that comes last.
 PARTS = {"compute_us": "compute_step_median_us_max", "exchange_us": "exchange_step_median_us_mean",
@@ -56,7 +58,7 @@ class Subject:
     @property
     def program(self):
         if self.mpi is None:
-            return f"heat3d-{self.way}"
+            return "heat3d" if self.way == "pointers" else f"heat3d-{self.way}"
         return f"heat3d-{self.mpi}" if self.way == "sendrecv" else f"heat3d-{self.way}-{self.mpi}"
 
     @property

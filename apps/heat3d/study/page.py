@@ -15,6 +15,7 @@ import versions
 
 SIZES = (1, 8, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
 TARGET_NS = 3
+PARTS = (("compute_us", "computing"), ("exchange_us", "exchange"), ("synchronise_us", "synchronisation"))
 
 INTRODUCTION = """# heat3d: the study of Zhou and Gracia, repeated on one node
 
@@ -31,12 +32,18 @@ All of it again, files, plots and page:
 **What differs from the paper.** One machine of few processors instead of up to 4096 cores of a Cray XC40, so nothing here
 crosses a network, and from as many ranks as processors on they share them. The MPIs are those of the distribution with
 their own defaults. The program has two fields, so one barrier a step is enough where the paper's has six; all versions
-here have the same one. Bars of synchronisation are of the rank that waits least, the rest are means over ranks.
+here have the same one. Computing is that of the slowest rank, exchange the mean over ranks, synchronisation and halo (both
+together) those of the rank that waits least.
 
 Times are medians over the rounds of each run's median step; a ratio is to Sennit. *Own memory* is a window made on memory
 of the program (`MPI_Win_create`), *MPI's memory* one that MPI allocated (`MPI_Win_allocate`), where an MPI may know more
 than the flat program does. *Pieces* fetches each run of cells by a get of its own, single cells across x, as the paper
-does; *whole* fetches a layer by one get (`sennit_get_strided`, derived datatypes)."""
+does; *whole* fetches a layer by one get (`sennit_get_strided`, derived datatypes).
+
+Whoever reads single cells where they lie, with Sennit, through a shared window or in a window that an MPI maps, takes a
+cache line for each from its owner, who takes it back in its next step. Where the processors share no cache, the owner's
+computing shows that. heat3d itself avoids it by packing those cells while the step has them (*x packed*,
+[how](../../../apps/heat3d/README.md)), with Sennit's plain pointers and with send and receive. The last column has it all: a step from beginning to end, the mean of a run."""
 
 
 def text_of_us(value):
@@ -110,23 +117,23 @@ cache, and hides nothing of the next call.
 
 def table_of(rows, parts):
     """Rows of a comparison: a line for each number of ranks and program, with the ratio of the halo to Sennit's."""
-    lines = ["| ranks | program | " + " | ".join(word for _, word in parts) + " | halo | ratio |",
-             "|---|---|" + "---|" * (len(parts) + 2)]
-    base = {(plots.panel_of(row), row["ranks"]): row.get("halo_us") for row in rows if row["mpi"] is None}
+    lines = ["| ranks | program | " + " | ".join(word for _, word in parts) + " | halo | ratio | whole step |",
+             "|---|---|" + "---|" * (len(parts) + 3)]
+    base = {(plots.panel_of(row), row["ranks"]): row.get("halo_us") for row in rows if row["way"] in jobs.BASES}
     for row in rows:
         name = f"{row['ranks']} | {plots.label_of(row)}, {plots.panel_of(row)}"
         if "more_than_s" in row:
-            lines.append(f"| {name} | " + "| " * len(parts) + f"not done in {row['more_than_s']:.0f} s | |")
+            lines.append(f"| {name} | " + "| " * len(parts) + f"not done in {row['more_than_s']:.0f} s | | |")
             continue
         halo = base[(plots.panel_of(row), row["ranks"])]
         lines.append(f"| {name} | " + " | ".join(text_of_us(row[key]) for key, _ in parts) +
-                     f" | {text_of_us(row['halo_us'])} | {row['halo_us'] / halo:.2f} |")
+                     f" | {text_of_us(row['halo_us'])} | {row['halo_us'] / halo:.2f} | {text_of_us(row['step_us'])} |")
     return "\n".join(lines)
 
 
 def ratios_of(rows, chosen, layers, ranks=None):
     """Of the halo of the programs that `chosen` picks to Sennit's, with the same ranks."""
-    base = {row["ranks"]: row["halo_us"] for row in rows if row["mpi"] is None and plots.panel_of(row) == layers}
+    base = {row["ranks"]: row["halo_us"] for row in rows if row["way"] in jobs.BASES and plots.panel_of(row) == layers}
     return [row["halo_us"] / base[row["ranks"]] for row in rows
             if chosen(row) and plots.panel_of(row) == layers and "halo_us" in row and row["ranks"] > 1 and
             (ranks is None or ranks(row["ranks"]))]
@@ -148,7 +155,7 @@ def growth_text(rows, key):
     found = []
     for layers in plots.LAYERS:
         mine = sorted((row["ranks"], row[key]) for row in rows
-                      if row["mpi"] is None and plots.panel_of(row) == layers and row["ranks"] > 1 and key in row)
+                      if row["way"] in jobs.BASES and plots.panel_of(row) == layers and row["ranks"] > 1 and key in row)
         if len(mine) > 1:
             found.append(f"{layers}: {text_of_us(mine[0][1])} µs with {mine[0][0]} ranks, {text_of_us(mine[-1][1])} µs "
                          f"with {mine[-1][0]}")
@@ -166,7 +173,6 @@ def part_scaling(folder, kind, figures, paper):
              f"own memory: {ratio_text(rows, own, cores)}. MPI's memory: {ratio_text(rows, its, cores)}"),
             ("exchange, with more ranks", paper[1], f"Sennit, {growth_text(rows, 'exchange_us')}"),
             ("synchronisation, with more ranks", paper[2], f"Sennit, {growth_text(rows, 'synchronise_us')}")]
-    parts = (("compute_us", "computing"), ("exchange_us", "exchange"), ("synchronise_us", "synchronisation"))
     return f"""## Figures {figures[0]} and {figures[1]}: weak scaling, {word}
 
 {shape} cells a rank.
@@ -179,7 +185,7 @@ def part_scaling(folder, kind, figures, paper):
 
 µs a step.
 
-{table_of(rows, parts)}
+{table_of(rows, PARTS)}
 
 {machine_of(head)}
 """
@@ -197,7 +203,9 @@ def part_12(folder):
             ("halo, flat to the library's", "1.38 on average (figure 8)",
              ratio_text(rows, lambda row: row["way"] == "rma-blocking", cores)),
             ("halo, send and receive to the library's", "not compared",
-             ratio_text(rows, lambda row: row["way"] == "sendrecv", cores))]
+             ratio_text(rows, lambda row: row["way"] == "sendrecv", cores)),
+            ("halo, plain pointers to the library's get", "not compared",
+             ratio_text(rows, lambda row: row["way"] == "pointers", cores))]
     counted = "\n".join(f"| {jobs.WAYS[way][0]} | {count} | {', '.join(map('`{}`'.format, jobs.WAYS[way][1]))} |"
                         for way, count in lines.items())
     return f"""## Figure 12: three versions
@@ -208,7 +216,7 @@ def part_12(folder):
 
 µs a step, {' × '.join(map(str, scaling.SHAPES['blocking']))} cells a rank.
 
-{table_of(rows, (("exchange_us", "exchange"), ("synchronise_us", "synchronisation")))}
+{table_of(rows, PARTS)}
 
 Lines of code without blanks and comments (`tools/count-lines`), of all that a version has for itself or shares with others
 of its library; what all versions share is not in it.

@@ -24,12 +24,12 @@ LAYERS = {"pieces": "a get for each run of cells", "whole": "one get for a layer
 def label_of(row):
     """A subject in words: Sennit, or the MPI with what tells its variants apart."""
     if row["mpi"] is None:
-        return "Sennit"
+        return "Sennit" if row["way"] in jobs.BASES else "Sennit, pointers, x packed"
     name = jobs.MPI_NAMES[row["mpi"]]
     if row["way"] == "rma-shared":
         return f"{name}, by hand"
     if row["way"] == "sendrecv":
-        return f"{name}, send/receive"
+        return f"{name}, send/receive" + (", x packed" if row["layers"] == "datatype" else "")
     return f"{name}, flat, {row['window']}"
 
 
@@ -39,8 +39,12 @@ def panel_of(row):
 
 
 def shade_of(row):
-    """Full colour, or lighter for the second and third program of an MPI."""
-    return {"rma-shared": 1.0, "sendrecv": 0.25}.get(row["way"], 0.8 if row["window"] != "MPI's memory" else 0.5)
+    """Full colour, or lighter for the second program of a library, and the third."""
+    if row["way"] == "sendrecv":
+        return 0.3 if row["layers"] == "cells" else 0.15
+    if row["way"] == "pointers":
+        return 0.4
+    return {"MPI's memory": 0.5, "own memory": 0.75}.get(row["window"], 1.0)
 
 
 def figure_6(plt, folder):
@@ -80,16 +84,18 @@ def draw_groups(axis, rows, parts):
     ranks = sorted({row["ranks"] for row in rows})
     labels = list(dict.fromkeys(label_of(row) for row in rows))
     bars = len(labels) * len(parts)
+    named = set()
     for row in rows:
         for turn, (key, word, hatch) in enumerate(parts):
             if key not in row:
                 continue
             index = labels.index(label_of(row)) * len(parts) + turn
             place = ranks.index(row["ranks"]) + (index - (bars - 1) / 2) * 0.85 / bars
-            first = row["ranks"] == ranks[0]
+            name = f"{label_of(row)}{word}"
             axis.bar(place, max(row[key], 0.01), width=0.8 / bars, color=COLOURS[row["mpi"]], alpha=shade_of(row),
                      hatch=hatch, edgecolor="white", linewidth=0.3,
-                     label=f"{label_of(row)}{word}" if first else None)
+                     label=None if name in named else name)
+            named.add(name)
     axis.set(xticks=range(len(ranks)), xticklabels=[str(n) for n in ranks], xlabel="ranks", ylabel="µs a step",
              yscale="log")
     axis.set_ylim(bottom=max(0.01, 0.6 * min(row[key] for row in rows for key, _, _ in parts if key in row)))
@@ -107,7 +113,7 @@ def figure_groups(plt, folder, file, name, parts, computing):
         mine = [row for row in rows if panel_of(row) == layers]
         ranks = draw_groups(axis, mine, parts)
         if computing:
-            base = {row["ranks"]: row["compute_us"] for row in mine if row["mpi"] is None}
+            base = {row["ranks"]: row["compute_us"] for row in mine if row["way"] in jobs.BASES}
             axis.plot(range(len(ranks)), [base[n] for n in ranks], "k_", markersize=60, label="computing")
         axis.set_title(LAYERS[layers])
     handles, labels = axes[0][0].get_legend_handles_labels()

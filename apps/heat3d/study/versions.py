@@ -3,8 +3,8 @@
 
     python3 apps/heat3d/study/versions.py [--ranks 2,4,8] [--realtime] [--out docs/results/heat3d]
 
-Writes versions.jsonl, with the lines of code of each version. MPI send and receive stands beside them. 32 x 32 x 32 cells
-a rank, as in scaling.py.
+Writes versions.jsonl, with the lines of code of each version. MPI send and receive and Sennit's plain pointers stand
+beside them. 32 x 32 x 32 cells a rank, as in scaling.py.
 """
 import os
 
@@ -20,7 +20,9 @@ def subjects_of(layers):
         found += [jobs.Subject("rma-shared", layers, mpi), jobs.Subject("rma-blocking", layers, mpi),
                   jobs.Subject("rma-blocking", f"{layers}-allocated", mpi)]
         if layers == "whole":
-            found.append(jobs.Subject("sendrecv", "cells", mpi))
+            found += [jobs.Subject("sendrecv", "cells", mpi), jobs.Subject("sendrecv", "datatype", mpi)]
+    if layers == "whole":
+        found.append(jobs.Subject("pointers", "copy"))
     return found
 
 
