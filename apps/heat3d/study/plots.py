@@ -114,7 +114,8 @@ def figure_groups(plt, folder, file, name, parts, computing):
         ranks = draw_groups(axis, mine, parts)
         if computing:
             base = {row["ranks"]: row["compute_us"] for row in mine if row["way"] in jobs.BASES}
-            axis.plot(range(len(ranks)), [base[n] for n in ranks], "k_", markersize=60, label="computing")
+            axis.hlines([base[n] for n in ranks], [at - 0.45 for at in range(len(ranks))],
+                        [at + 0.45 for at in range(len(ranks))], color="black", linewidth=1, label="computing")
         axis.set_title(LAYERS[layers])
     handles, labels = axes[0][0].get_legend_handles_labels()
     for axis in axes[0][1:]:
