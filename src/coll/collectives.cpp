@@ -127,7 +127,8 @@ sennit_status take_state(Rank &rank, team::Team &team, State **out) {
         if (status != SENNIT_OK) return status;
         *out = state_of(rank, team);
     }
-    const sennit_status broken = (*out)->broken;
+    // SYNC coll-broken: pairs with the release in end_all(), which another thread may be in.
+    const sennit_status broken = (*out)->broken.load(std::memory_order_acquire);
     if (broken == SENNIT_OK) return SENNIT_OK;
     return fail_peer(broken == SENNIT_ERR_PEER_LOST ? broken : SENNIT_ERR_STATE, (*out)->broken_by,
                      "", "the team makes no collective calls any more: a rank gave up with %s",
@@ -205,8 +206,9 @@ void lose(State &state, sennit_status status) {
 // Now and then, by tests of requests: nobody else waits for the members.
 void look_for_dead(State &state) {
     const std::int64_t now = now_ns();
-    if (now - state.looked_at_ns < kLookNs) return;
-    state.looked_at_ns = now;
+    // relaxed twice: two threads that look at the same time do no harm.
+    if (now - state.looked_at_ns.load(std::memory_order_relaxed) < kLookNs) return;
+    state.looked_at_ns.store(now, std::memory_order_relaxed);
     const int peer = find_lost_member(*state.rank, &state);
     if (peer < 0) return;
     const QueueTurn turn(state);
@@ -401,8 +403,13 @@ sennit_status check_idle(Rank &rank, const team::Team &team) {
     if (status != SENNIT_OK) return status;
     State *state = state_of(rank, team);
     if (state == nullptr) return SENNIT_OK;
-    try_progress(*state);
-    if (state->first == nullptr) return SENNIT_OK;
+    bool is_idle = false;
+    {
+        const QueueTurn turn(*state);
+        progress(*state);
+        is_idle = state->first == nullptr;
+    }
+    if (is_idle) return SENNIT_OK;
     return fail(SENNIT_ERR_STATE, "requests of the team's collective calls are not complete");
 }
 

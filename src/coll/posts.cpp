@@ -229,7 +229,9 @@ bool verify(State &state, Operation &operation, std::uint32_t member, std::uint3
     sennit_status status = SENNIT_OK;
     const SlotHeader *found = header_of(state, member, place_of(operation), &status);
     const Call &call = operation.call;
-    if (found == nullptr && state.broken != SENNIT_OK) return false;
+    // relaxed: written in this turn or in one before.
+    const sennit_status broken = state.broken.load(std::memory_order_relaxed);
+    if (found == nullptr && broken != SENNIT_OK) return false;
     if (found == nullptr) {
         const int peer = world_rank_of(state, member);
         if (status == SENNIT_OK)

@@ -98,7 +98,9 @@ Went read_letters(State &state, Operation &operation) {
         if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
         if (operation.member != state.team->rank &&
             !verify(state, operation, operation.member, 0)) {
-            if (state.broken == SENNIT_OK) end_all(state, operation.status);
+            // relaxed: written in this turn or in one before.
+            if (state.broken.load(std::memory_order_relaxed) == SENNIT_OK)
+                end_all(state, operation.status);
             return Went::over;
         }
         if (operation.differs) continue;
@@ -142,7 +144,9 @@ Went take_posts(State &state, Operation &operation) {
         if (member != own) {
             if (!has_posted(state, member, place_of(operation))) return Went::nowhere;
             if (!verify(state, operation, member, rounds_told(operation))) {
-                if (state.broken == SENNIT_OK) end_all(state, operation.status);
+                // relaxed: written in this turn or in one before.
+                if (state.broken.load(std::memory_order_relaxed) == SENNIT_OK)
+                    end_all(state, operation.status);
                 return Went::over;
             }
             if (operation.differs) continue;
@@ -264,9 +268,11 @@ void finish(State &state, Operation &operation, sennit_status status) {
 
 void end_all(State &state, sennit_status status) {
     const sennit_error error = *thread_error();
-    if (state.broken == SENNIT_OK) {
-        state.broken = status;
+    // relaxed: written in turns, of which this is one.
+    if (state.broken.load(std::memory_order_relaxed) == SENNIT_OK) {
         state.broken_by = error.peer;
+        // SYNC coll-broken: pairs with the acquire in take_state(); who it was about comes before.
+        state.broken.store(status, std::memory_order_release);
         give_up(state, status);
     }
     while (state.first != nullptr) {

@@ -89,13 +89,14 @@ struct State {
     std::atomic<std::uint32_t> open_requests;  // in the queue
     Operation *first;                          // queue; the first is under way
     Operation *last;
-    Operation blocking;         // the one blocking call
-    bool unfinished;            // it timed out
-    sennit_status broken;       // not OK: some rank gave up
-    int broken_by;              // the rank that this was about, -1 if none
-    std::int64_t looked_at_ns;  // when somebody last looked for dead members
-    std::byte *scratch;         // two pieces, made when first needed
-    std::byte *stages;          // three of kStageBytes, likewise
+    Operation blocking;  // the one blocking call
+    bool unfinished;     // it timed out
+    // Not OK: some rank gave up. Also read by a thread that has not the turn.
+    std::atomic<sennit_status> broken;
+    int broken_by;                           // the rank that this was about, -1 if none
+    std::atomic<std::int64_t> looked_at_ns;  // when somebody last looked for dead members
+    std::byte *scratch;                      // two pieces, made when first needed
+    std::byte *stages;                       // three of kStageBytes, likewise
     Area *own;
     Doorbell **bells;            // [size], null where load and store do not reach
     Area **areas;                // [size], null where load and store do not reach
