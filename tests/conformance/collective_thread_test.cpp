@@ -249,3 +249,34 @@ RANK_TEST(collective, threads_that_wait_for_requests_of_one_team_carry_on_its_ca
     });
     it.barrier();
 }
+
+// Broken by two threads that are let into a call of one team at the same time, or by a thread that
+// does not see what the one before it left.
+RANK_TEST(collective, threads_that_come_to_one_team_at_once_are_let_in_one_at_a_time,
+          kFreeThreads) {
+    sennit_team team{};
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    const int calls = it.quick ? 150 : 1500;
+    std::atomic<int> taken{0};
+    std::atomic<int> made{0};
+    in_threads(it, kThreadCount, [&](Ranks &mine, int) {
+        // relaxed: it must be the team that orders the threads, not this count.
+        while (taken.fetch_add(1, std::memory_order_relaxed) < calls) {
+            const std::uint64_t one = 1;
+            std::uint64_t sum = 0;
+            sennit_status status = SENNIT_ERR_STATE;
+            while (status == SENNIT_ERR_STATE) {
+                status = sennit_allreduce(team, &one, &sum,
+                                          sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
+                                          SENNIT_FOREVER);
+                if (status == SENNIT_ERR_STATE) std::this_thread::yield();
+            }
+            mine.ok(status);
+            mine.equal(sum, static_cast<std::uint64_t>(mine.size));
+            made.fetch_add(1, std::memory_order_relaxed);
+        }
+    });
+    it.equal(made.load(), calls);
+    it.barrier();
+    it.ok(sennit_team_destroy(team));
+}
