@@ -85,6 +85,7 @@ class Page:
         self.path = f"man{section}/{name}.{section}"
         self.lines = [r'.\" Made by tools/make-man: change the text in the header or in the help instead.',
                       f'.TH {escaped(name)} {section} "" "Sennit {version}" "Sennit"',
+                      ".nh",  # a name is searched for in one piece
                       ".SH NAME", rf"{escaped(', '.join(names))} \- {escaped(one_line(summary))}"]
 
     def section(self, title, lines):
