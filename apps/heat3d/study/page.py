@@ -105,9 +105,9 @@ def part_6(folder):
 {claims(ours)}
 
 ns a call; overheads are differences within a round, medians and quartiles. The window and `sennit_ptr` are both `memcpy`,
-into memory that lies elsewhere; what these two differ by is that place. The overhead of the library is the last column:
-finding the segment, which takes loads one after the other. A copy of many bytes puts what they load out of the first
-cache, and hides nothing of the next call.
+into memory that lies elsewhere; what these two differ by is that place. The overhead of the library is the last column: it
+finds the segment by a few loads, of which each needs the one before. With short copies most of that is done while the
+copy before goes on, with long ones it is not.
 
 {chr(10).join(lines)}
 
