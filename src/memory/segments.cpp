@@ -67,6 +67,21 @@ void let_rest(LocalSegments &own, std::uint32_t slot) {
     own.resting_slots[slot / 64] |= std::uint64_t{1} << (slot % 64);
 }
 
+// Takes the pages now. Ranks that share a control group may each have found room for all they ask,
+// and beyond the group's limit the kernel ends processes instead of refusing. So each looks again
+// before every step, and what the others have taken meanwhile counts.
+sennit_status reserve_in_steps(int file, std::uint64_t offset, std::uint64_t bytes) {
+    constexpr std::uint64_t kStep = 2 * kHugePageBytes;
+    for (std::uint64_t taken = 0; taken < bytes; taken += kStep) {
+        const std::uint64_t missing = bytes - taken;
+        sennit_status status = taken == 0 ? SENNIT_OK : memory_check(missing, true);
+        if (status != SENNIT_OK) return status;
+        status = file_reserve(file, offset + taken, missing < kStep ? missing : kStep);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
 // Gets pages for the wish at a fresh offset and maps them.
 sennit_status place(Rank &rank, const SegmentWish &wish, SegmentRecord *record) {
     LocalSegments &own = *rank.segments;
@@ -86,7 +101,7 @@ sennit_status place(Rank &rank, const SegmentWish &wish, SegmentRecord *record) 
     // Without huge pages in the kernel this is refused, and small pages serve.
     if (page == kHugePageBytes) (void)madvise(address, mapped, MADV_HUGEPAGE);
     if (reserve) {
-        status = file_reserve(rank.memory_file, offset, mapped);
+        status = reserve_in_steps(rank.memory_file, offset, mapped);
         if (status != SENNIT_OK) {
             file_unmap(address, mapped);
             file_punch(rank.memory_file, offset, mapped);

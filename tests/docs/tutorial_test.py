@@ -1,37 +1,64 @@
 #!/usr/bin/env python3
 """Runs the programs of the tutorial with four ranks and compares what they print with the page.
 
-    tests/docs/tutorial_test.py PAGE SOURCES SENNIT PROGRAMS
+    tests/docs/tutorial_test.py PROJECT --bin FOLDER --lib FOLDER --headers FOLDER
 
-SOURCES is the folder of the steps, PROGRAMS that of the built ones. In PAGE `<!-- output: NAME -->` stands before a block
-of text: what `sennit run -n 4 NAME` prints, in any order of lines. Every step has one. What would break it: a program
-that prints something else, a step without its output, an output without its step.
+In the page `<!-- output: NAME -->` stands before a block of text: what `sennit run -n 4 NAME` prints, in any order of lines.
+Every step has one. The page's first commands, which build a step by hand and run it, are carried out in a folder that
+looks like the project's; `make` is left out. What would break it: a program that prints something else, a step without
+its output, an output without its step, a command that does not work as shown.
 """
+import argparse
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 
-def printed_by(sennit, program):
-    result = subprocess.run([sennit, "run", "-n", "4", "--timeout", "30", program], stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, timeout=45, check=False)
+def printed_by(command, folder=None):
+    result = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                            check=False)
     if result.returncode != 0 or result.stderr:
         return [f"exit status {result.returncode}: {result.stderr}"]
     return sorted(result.stdout.splitlines())
 
 
+def by_hand(page, arguments):
+    """The name of the step that the page builds, and what it prints."""
+    commands = re.search(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1].splitlines()
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "build"))
+        for place, target in (("build/bin", arguments.bin), ("build/lib", arguments.lib),
+                              ("build/include", arguments.headers),
+                              ("examples", os.path.join(arguments.project, "examples"))):
+            os.symlink(os.path.abspath(target), os.path.join(folder, place))
+        script = "\n".join(["set -e", *(line for line in commands if not line.startswith("make "))])
+        return re.search(r"-o (\w+)", script)[1], printed_by(["bash", "-c", script], folder)
+
+
 def main():
-    page, sources, sennit, programs = sys.argv[1:]
-    with open(page, encoding="utf-8") as file:
-        outputs = dict(re.findall(r"<!-- output: (\w+) -->\n```text\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL))
-    steps = {name.removesuffix(".c") for name in os.listdir(sources) if name.endswith(".c")}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("project")
+    for name in ("bin", "lib", "headers"):
+        parser.add_argument(f"--{name}", required=True)
+    arguments = parser.parse_args()
+    with open(os.path.join(arguments.project, "docs", "manual", "tutorial.md"), encoding="utf-8") as file:
+        page = file.read()
+    outputs = dict(re.findall(r"<!-- output: (\w+) -->\n```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    outputs = {name: sorted(text.splitlines()) for name, text in outputs.items()}
+    sources = os.listdir(os.path.join(arguments.project, "examples", "tutorial"))
+    steps = {name.removesuffix(".c") for name in sources if name.endswith(".c")}
     wrong = [f"{name}: the page has no output of it" for name in sorted(steps - outputs.keys())]
     wrong += [f"{name}: there is no such step" for name in sorted(outputs.keys() - steps)]
+    printed = [by_hand(page, arguments)]
     for name in sorted(steps & outputs.keys()):
-        printed = printed_by(sennit, os.path.join(programs, name))
-        if printed != sorted(outputs[name].splitlines()):
-            wrong.append("\n    ".join([f"{name} printed", *printed]))
+        program = os.path.join(arguments.bin, "examples", "tutorial", name)
+        sennit = os.path.join(arguments.bin, "sennit")
+        printed.append((name, printed_by([sennit, "run", "-n", "4", "--timeout", "30", program])))
+    for name, lines in printed:
+        if lines != outputs.get(name):
+            wrong.append("\n    ".join([f"{name} printed", *lines]))
     print("\n".join(wrong) or f"{len(steps)} steps print what the page says")
     return 1 if wrong or not steps else 0
 

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Tries the rows of docs/manual/containers.md with `unshare` in place of a container runtime.
 
-    tests/manual/containers_test.py CASE SENNIT ALLOCATES REGISTERS
+    tests/manual/containers_test.py CASE SENNIT ALLOCATES REGISTERS|RESERVES
 
-ALLOCATES uses allocated memory alone, REGISTERS private memory too; both check their results. Each case gives every rank,
+ALLOCATES uses allocated memory alone, REGISTERS private memory too, RESERVES more than its control group may have; all
+check their results. Each case gives every rank,
 or the whole job, namespaces of its own. Ends with 77 where the system does not let us make them. What would break it: a
 namespace that Sennit needs its ranks to share, or a page that is wrong about one.
 """
+import os
 import subprocess
 import sys
 
 SKIPPED = 77
+LIMIT_MIB = 64  # of a control group; reserving_rank.cpp asks for more
 FORBIDDEN = "private memory can not be reached"  # what REGISTERS says when it ends with 77
 
 
@@ -91,8 +94,39 @@ def process_one(sennit, allocates, registers):
     failing.must(failing.code == 3, "3")
 
 
+def own_group():
+    """The folder of this process's control group for memory, version 1 or 2."""
+    with open("/proc/self/cgroup", encoding="ascii") as file:
+        for line in file:
+            number, controllers, path = line.rstrip("\n").split(":", 2)
+            if controllers == "memory":
+                return "/sys/fs/cgroup/memory" + path.rstrip("/"), "memory.limit_in_bytes"
+    return "/sys/fs/cgroup" + path.rstrip("/") if number == "0" else "", "memory.max"
+
+
+def memory_limit(sennit, _, reserves):
+    folder, limit = own_group()
+    group = f"{folder}/sennit-test-{os.getpid()}"
+    try:
+        os.mkdir(group)
+    except OSError as error:
+        print(f"skipped: no control group can be made: {error}")
+        sys.exit(SKIPPED)
+    try:
+        with open(f"{group}/{limit}", "w", encoding="ascii") as file:
+            file.write(str(LIMIT_MIB << 20))
+        enter = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
+        for _ in range(3):  # the ranks race for the room
+            Job(sennit, enter, [], reserves).must_work()
+    except OSError as error:
+        print(f"skipped: the control group has no limit: {error}")
+        sys.exit(SKIPPED)
+    finally:
+        os.rmdir(group)
+
+
 CASES = {case.__name__: case for case in (user_namespaces, process_namespaces, network_namespaces, mounts_and_names,
-                                          a_small_dev_shm, process_one)}
+                                          a_small_dev_shm, process_one, memory_limit)}
 
 
 def main():
