@@ -266,6 +266,22 @@ void others_wait_in_the_destruction_of_a_team() {
     leave(scene);
 }
 
+// The loss was found by a barrier of the team, which stays open for ever: its part goes all the
+// same.
+void a_team_that_lost_a_rank_can_be_destroyed() {
+    const Scene scene = open_scene();
+    sennit_team team;
+    expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_OK, "split");
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    expect_lost(scene, sennit_barrier(team, SENNIT_FOREVER), "sennit_barrier");
+    expect(sennit_team_destroy(team), SENNIT_ERR_PEER_LOST, "destroy");
+    expect(sennit_team_destroy(team), SENNIT_ERR_ARG, "this rank's part is gone all the same");
+    leave(scene);
+}
+
 // What the victim was not in goes on, also if it dies while they are at it.
 void a_team_without_the_victim_goes_on() {
     const Scene scene = open_scene();
@@ -556,6 +572,7 @@ void run(const std::string &what) {
     if (what == "early_finalize") return a_rank_finalizes_early();
     if (what == "death_in_team_creation") return others_wait_in_the_creation_of_a_team();
     if (what == "death_in_team_destruction") return others_wait_in_the_destruction_of_a_team();
+    if (what == "death_before_team_destruction") return a_team_that_lost_a_rank_can_be_destroyed();
     if (what == "team_of_survivors") return a_team_without_the_victim_goes_on();
     if (what == "death_before_init") return a_rank_dies_before_init();
     if (what == "late_for_an_allocation") return a_rank_is_late_for_an_allocation();
