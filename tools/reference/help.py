@@ -9,11 +9,12 @@ import subprocess
 from dataclasses import dataclass, field
 
 TEXT_COLUMN = 30  # where the description of an option begins
+LONGEST_TITLE = 30
 
 
 @dataclass
 class Section:
-    """Text below the options. lines are free of indentation that all of them have."""
+    """Text below the options. Without a title, lines that are indented are commands or a table."""
     title: str
     lines: list
 
@@ -23,7 +24,7 @@ class Command:
     words: list        # ["sennit", "bench", "put"]
     summary: str
     usage: str
-    options: list      # [(names and values, description)]
+    options: list      # [(names and values, description)], first what has no name
     sections: list
     commands: list = field(default_factory=list)
 
@@ -48,19 +49,17 @@ def rows_of(lines):
 
 
 def sections_of(lines):
-    """What stands below the options: a line at the margin followed by indented ones is a title."""
+    """What stands below the options: a short line at the margin with indented ones right below it is a title."""
     sections = []
     for index, line in enumerate(lines):
         following = lines[index + 1] if index + 1 < len(lines) else ""
-        if line and not line.startswith(" ") and following.startswith("  "):
+        is_at_margin = bool(line) and not line.startswith(" ")
+        if is_at_margin and following.startswith("  ") and len(line) <= LONGEST_TITLE:
             sections.append(Section(line, []))
-        elif line.startswith("  ") or not line:
-            if sections:
-                sections[-1].lines.append(line[2:])
-        else:
-            if not sections or sections[-1].title:
-                sections.append(Section("", []))
-            sections[-1].lines.append(line)
+        elif is_at_margin and (not sections or sections[-1].title):
+            sections.append(Section("", [line]))
+        elif sections:  # lines of a titled section lose the indentation that all of them have
+            sections[-1].lines.append(line[2:] if sections[-1].title else line)
     for section in sections:
         while section.lines and not section.lines[-1]:
             section.lines.pop()
@@ -73,7 +72,7 @@ def read_command(sennit, words):
     blocks = {}  # title: its lines
     position = lines.index(usage) + 1
     while position < len(lines):
-        title = re.fullmatch(r"(Options|Subcommands):", lines[position])
+        title = re.fullmatch(r"(Positionals|Options|Subcommands):", lines[position])
         if title:
             end = lines.index("", position) if "" in lines[position:] else len(lines)
             blocks[title[1]] = lines[position + 1:end]
@@ -82,7 +81,7 @@ def read_command(sennit, words):
             break
         position += 1
     command = Command(["sennit", *words], lines[0].strip() or lines[1].strip(), usage.removeprefix("Usage: "),
-                      rows_of(blocks.get("Options", [])), sections_of(lines[position:]))
+                      rows_of(blocks.get("Positionals", []) + blocks.get("Options", [])), sections_of(lines[position:]))
     for name, _ in rows_of(blocks.get("Subcommands", [])):
         command.commands.append(read_command(sennit, [*words, name]))
     return command

@@ -3,6 +3,7 @@
 Each function returns the text of one page. A page says in its first line that it is made, and from what.
 """
 import re
+import textwrap
 
 MADE = "<!-- Made by tools/make-reference from {}: change it there. -->\n"
 # Words of a comment that are code: names of the interface, the short suffixes, and names with an underscore.
@@ -116,11 +117,20 @@ def options_table(options):
 
 
 def section_text(section):
-    """Running text as it is, examples as code."""
-    is_code = section.title.startswith("Example") or any(line.startswith(" ") for line in section.lines)
-    if is_code:
-        return "```sh\n" + "\n".join(section.lines) + "\n```\n"
-    return "\n".join(cell(line) for line in section.lines) + "\n"
+    """Paragraphs as they are; what is indented or has columns is a table or commands, and stays so."""
+    out = []
+    for block in "\n".join(section.lines).split("\n\n"):
+        lines = block.split("\n")
+        runs = []  # (is it code, lines)
+        for line in lines:
+            is_code = section.title.startswith("Example") or line.startswith("  ") or "  " in line.strip()
+            if not runs or runs[-1][0] != is_code:
+                runs.append((is_code, []))
+            runs[-1][1].append(line)
+        for is_code, part in runs:
+            text = textwrap.dedent("\n".join(part)) if is_code else "\n".join(cell(line) for line in part)
+            out.append(f"```text\n{text}\n```\n" if is_code else text + "\n")
+    return "\n".join(out)
 
 
 def command_parts(command, depth):
