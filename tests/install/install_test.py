@@ -5,6 +5,7 @@ where it was built or installed, a header that needs another first, a component 
 libraries that are not named to the linker fail here.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -122,6 +123,20 @@ class InstallTest(unittest.TestCase):
                 run(*compiler, os.path.join(CONSUMER, source), *flags, f"-Wl,-rpath,{place}", "-o", program)
                 self.assertTrue(any("libsennit.so." in line for line in self.needed(program)))
                 self.check_runs(program)
+
+    def test_a_library_of_another_abi_is_refused_when_the_program_is_loaded(self):
+        program = os.path.join(self.folder, "loaded")
+        run(CC, os.path.join(CONSUMER, "user.c"), *self.pkg_config("--cflags", "--libs", "sennit"), "-o", program)
+        soname, = (name for name in os.listdir(self.lib) if re.fullmatch(r"libsennit\.so\.\d+(\.\d+)?", name))
+        other = tempfile.mkdtemp(prefix="other-", dir=self.folder)
+        functions = re.findall(r" U (sennit_\w+)", run("nm", "-D", program))
+        self.assertIn("sennit_init", functions)
+        run(CC, "-shared", "-fPIC", "-x", "c", "-", "-o", os.path.join(other, soname), f"-Wl,-soname,{soname}",
+            "-Wl,--default-symver", input="".join(f"int {name}(void) {{ return 0; }}\n" for name in functions))
+        result = subprocess.run([program], env={**os.environ, "LD_LIBRARY_PATH": other}, capture_output=True, text=True,
+                                timeout=60, check=False)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, r"version `SENNIT_[\d.]+' not found")
 
     def test_a_program_is_built_with_pkg_config_and_the_archive(self):
         flags = self.pkg_config("--cflags", "--libs", "sennit-static")

@@ -25,7 +25,7 @@ class Sennit(CMakePackage):
     version("main", branch="main")
     version("0.1.0", branch="main")
 
-    variant("programs", default=True, description="The command line: sennit run, info, bench")
+    variant("programs", default=True, description="The command line, sennit run and so on")
     variant("man", default=True, when="+programs", description="Man pages")
     variant("pmix", default=True, description="Start under launchers that speak PMIx")
     variant("mpi", default=False, when="+programs", description="Compare with an MPI in sennit bench")
