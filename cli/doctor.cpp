@@ -13,13 +13,12 @@ namespace {
 
 constexpr const char *kHelp =
     R"(Looks at the settings of this machine, of its kernel and of the container it may be: what is, what
-that costs Sennit (measured where that is quick, a tenth of a second in all), and the command that mends it.
-Changes nothing.
+that costs Sennit (measured where that is quick, a tenth of a second in all), and the command that
+mends it. Changes nothing.
 
 Verdicts
-  good   nothing to do
-  note   costs something in some programs
-  bad    calls fail, or every program of so many ranks is slower
+  good: there is nothing to do. note: it costs something in some programs. bad: calls fail, or every
+  program of so many ranks is slower.
 
 Examples
   sennit doctor                    this machine

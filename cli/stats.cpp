@@ -30,16 +30,19 @@ using runtime::StatsPart;
 using runtime::StatsState;
 
 constexpr const char *kHelp =
-    R"(What each rank did with each peer over which path: operations, bytes they were asked to move, waits
-inside them and the time of those. The ranks count if asked:
+    R"(Says what each rank did with each peer over which path: operations, bytes they were asked to move,
+waits inside them and the time of those. The ranks count where SENNIT_STATS names a file. Loads and
+stores through plain pointers are the program's own and not counted.
 
-  SENNIT_STATS=job.stats sennit run -n 4 ./prog &
-  sennit stats job.stats                        while it runs, and after it
-  sennit stats --json job.stats                 for programs
-  SENNIT_STATS=1 sennit run -n 4 ./prog         without a file: each rank prints its own at the end
+Examples
+  SENNIT_STATS=job.stats sennit run -n 4 ./prog      the job
+  sennit stats job.stats                             while it runs, and after it
+  sennit stats --json job.stats                      for programs
+  SENNIT_STATS=1 sennit run -n 4 ./prog              no file: each rank prints its own at the end
+  sennit stats job.*.stats                           of several nodes, with SENNIT_STATS=job.%r.stats
 
-On several nodes without a file system in common: SENNIT_STATS=job.%r.stats and sennit stats job.*.stats.
-Loads and stores through plain pointers are the program's own and not counted.)";
+The end
+  Exit code 0; 1 if a file can not be read or has no counters; 2 wrong usage.)";
 
 struct StatsOptions {
     std::vector<std::string> files;

@@ -13,18 +13,23 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kHelp =
-    R"(A trace shows what each rank did when: calls, waits inside them, progress. The ranks write it, if asked:
+    R"(A trace shows what each rank did when: calls, waits inside them, progress. The ranks write it where
+SENNIT_TRACE names a file, which opens in ui.perfetto.dev.
 
-  SENNIT_TRACE=trace.json sennit run -n 4 ./prog     then open trace.json in ui.perfetto.dev
+Examples
+  SENNIT_TRACE=trace.json sennit run -n 4 ./prog     one file, a lane for each rank
   SENNIT_TRACE=trace.%r.json mpirun -n 64 ./prog     a file for each rank, as several nodes need it
   sennit trace merge -o all.json trace.*.json        one of them
+  sennit trace merge trace.json                      trace.json with what ranks left that died
+  sennit trace where trace.json                      in which call each rank is
 
-While the job runs, and after it when a rank died, what a rank did lies in trace.json.RANK.part beside it:
+While the job runs
+  What a rank does lies in trace.json.RANK.part beside the trace, and stays there when the rank dies.
+  A rank that ends by sennit_finalize writes it into the trace and removes it. Each rank keeps its
+  last SENNIT_TRACE_EVENTS events (262144).
 
-  sennit trace merge trace.json                      makes trace.json of what there is
-  sennit trace where trace.json                      in which call each rank is, or was when it died
-
-Each rank keeps its last SENNIT_TRACE_EVENTS events (262144).)";
+The end
+  Exit code 0; 1 if a file can not be read or written or is no trace; 2 wrong usage.)";
 
 struct TraceOptions {
     std::vector<std::string> files;
