@@ -59,6 +59,15 @@ def threads_of_one_process_have_lanes_of_their_own(job):
     _check_barriers(_check_calls("t.json", 4, "inproc", True))
 
 
+def threads_of_a_rank_have_lanes_inside_that_of_the_rank(job):
+    """Would break: events of two threads in one lane, a record or a count that is lost between threads."""
+    job.run(job.ranks(2, "threads"), TRACE="t.json", STATS="t.stats")
+    for own in events_of("t.json").values():
+        check_nesting(own)
+        puts = [one["tid"] for one in own if one["name"] == "sennit_put"]
+        assert len(puts) == 400 and sorted(map(puts.count, set(puts))) == [100] * 4, puts
+
+
 def progress_is_inside_waits_where_messages_move(job):
     """On the simulated network. Would break: progress that is not noted, or noted when nothing moved."""
     job.run([job.rank, "calls", "2", "self,sim"], TRACE="t.json")

@@ -7,6 +7,7 @@
 //     die                    rank 1 kills itself after 5 puts, the others wait for it in a barrier
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
 //     many N                 N puts of 8 bytes, then one of 16, and a change of folder
+//     threads                4 threads of each rank make 100 puts of 8 bytes each
 //     meet                   three barriers and nothing else
 //     print                  sennit_stats_print() with a log of its own
 #include <signal.h>
@@ -192,6 +193,27 @@ void many(int count) {
     ok(sennit_finalize(), "finalize");
 }
 
+void threads() {
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    options.thread_level = SENNIT_THREAD_MULTIPLE;
+    ok(sennit_init(&options), "init");
+    const sennit_gptr all = allocate(64);
+    std::vector<std::thread> makers;
+    for (std::int64_t thread = 0; thread < 4; ++thread) {
+        makers.emplace_back([&, thread] {
+            const std::int64_t value = 1;
+            const sennit_gptr mine = sennit_gptr_add(sennit_gptr_at(all, next_rank()), 8 * thread);
+            for (int i = 0; i < 100; ++i)
+                ok(sennit_put(mine, &value, sizeof value), "put");
+        });
+    }
+    for (std::thread &maker : makers)
+        maker.join();
+    const sennit_counters counters = counters_of(next_rank(), SENNIT_PATH_NONE);
+    require(counters.operations == 400 && counters.bytes == 3200, "no put of a thread is lost");
+    ok(sennit_finalize(), "finalize");
+}
+
 void print() {
     ok(sennit_init(nullptr), "init");
     static int lines = 0;
@@ -228,10 +250,12 @@ int main(int argc, char **argv) {
             for (int i = 0; i < 3; ++i)
                 barrier();
         });
+    } else if (what == "threads") {
+        threads();
     } else if (what == "print") {
         print();
     } else {
-        sennit::test::fail("which of calls, counts, die, stay, many, meet, print?");
+        sennit::test::fail("which of calls, counts, die, stay, many, threads, meet, print?");
     }
     return 0;
 }
