@@ -75,7 +75,9 @@ Block sent_range(const Call &call, const team::Team &team) {
 std::size_t lent_from(const State &state, const Call &call) {
     // relaxed: not shared while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
-    if (call.kind == Kind::broadcast) return choices.broadcast_by_kernel_from;
+    if (call.kind == Kind::broadcast)
+        return state.rank->spins == 0 ? choices.broadcast_by_kernel_shared_from
+                                      : choices.broadcast_by_kernel_from;
     return folds(call.kind) ? choices.fold_by_kernel_from : choices.copy_by_kernel_from;
 }
 

@@ -88,6 +88,7 @@ void choose(By way) {
     choices.fold_in_place_from = in_place;
     const std::size_t kernel = way == By::kernel ? 1 : SIZE_MAX;
     choices.broadcast_by_kernel_from = kernel;
+    choices.broadcast_by_kernel_shared_from = kernel;
     choices.copy_by_kernel_from = kernel;
     choices.fold_by_kernel_from = kernel;
     choices.relay_from = way == By::relay ? 1 : SIZE_MAX;

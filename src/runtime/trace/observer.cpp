@@ -57,12 +57,15 @@ std::uint16_t thread_number(Observer &observer) {
 
 // A free place among the open operations, or -1 if all are taken.
 int claim_place(Observer &observer) {
-    // relaxed, here and in release_place(): a place's content is published by its own word.
+    // relaxed: a guess that the exchange below confirms.
     std::uint64_t used = observer.open_places.load(std::memory_order_relaxed);
     while (used != UINT64_MAX) {
         const int place = __builtin_ctzll(~used);
-        // relaxed: as above.
-        if (observer.open_places.compare_exchange_weak(used, used | std::uint64_t{1} << place,
+        // SYNC trace-place: pairs with the release in release_place(); what the thread that had the
+        // place wrote there.
+        const std::uint64_t with_place = used | std::uint64_t{1} << place;
+        // relaxed: where it fails the loop looks again.
+        if (observer.open_places.compare_exchange_weak(used, with_place, std::memory_order_acquire,
                                                        std::memory_order_relaxed))
             return place;
     }
@@ -72,8 +75,8 @@ int claim_place(Observer &observer) {
 void release_place(Observer &observer, int place) {
     // relaxed: whoever reads it next is a person.
     observer.trace->open[place].in_use.store(0, std::memory_order_relaxed);
-    // relaxed: see claim_place().
-    observer.open_places.fetch_and(~(std::uint64_t{1} << place), std::memory_order_relaxed);
+    // SYNC trace-place: pairs with the acquire in claim_place(); this thread has written its last.
+    observer.open_places.fetch_and(~(std::uint64_t{1} << place), std::memory_order_release);
 }
 
 void add(std::atomic<std::uint64_t> &counter, std::uint64_t value) {
