@@ -4,12 +4,12 @@
 #include <hwloc.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <memory>
 
 #include "info.hpp"
+#include "units.hpp"
 
 namespace sennit::cli {
 namespace {
@@ -76,14 +76,6 @@ Json network_cards(hwloc_topology_t topology) {
                         {"near_cpus", near != nullptr ? list_text(near->cpuset) : ""}});
     }
     return list;
-}
-
-std::string bytes_text(double bytes) {
-    constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-    std::size_t unit = 0;
-    for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit)
-        bytes /= 1024;
-    return fmt::format("{:.4g} {}", bytes, kUnits[unit]);
 }
 
 }  // namespace

@@ -114,14 +114,6 @@ std::vector<ControlGroup> control_groups(const System &system, const std::string
     return groups;
 }
 
-std::string bytes_text(double bytes) {
-    constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-    std::size_t unit = 0;
-    for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit)
-        bytes /= 1024;
-    return fmt::format("{:.4g} {}", bytes, kUnits[unit]);
-}
-
 std::string time_text(double ns) {
     constexpr std::array kUnits = {"ns", "µs", "ms", "s"};
     std::size_t unit = 0;

@@ -101,7 +101,6 @@ struct ControlGroup {
 // group's own folder is not visible, only those that can be read.
 std::vector<ControlGroup> control_groups(const System &system, const std::string &controller);
 
-std::string bytes_text(double bytes);
 std::string time_text(double ns);
 
 }  // namespace sennit::cli

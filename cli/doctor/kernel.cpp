@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "finding.hpp"
+#include "units.hpp"
 
 namespace sennit::cli {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "finding.hpp"
+#include "units.hpp"
 
 namespace sennit::cli {
 namespace {

@@ -17,8 +17,8 @@ using testing::HasSubstr;
 class Doctor : public testing::Test {
   protected:
     Doctor() {
-        char name[] = "/tmp/sennit-doctor-XXXXXX";
-        system_.root = mkdtemp(name);
+        system_.root = testing::TempDir() + "sennit-doctor-XXXXXX";
+        if (mkdtemp(system_.root.data()) == nullptr) std::abort();
     }
     ~Doctor() override { std::filesystem::remove_all(system_.root); }
 
