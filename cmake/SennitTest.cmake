@@ -234,6 +234,23 @@ function(sennit_add_mpi_test)
     endforeach()
 endfunction()
 
+# Sets `out` to the cases in cases_*.py of the present folder, as GROUP.CASE: each function is one, whose name does not
+# begin with an underscore.
+function(sennit_python_cases out)
+    set(cases "")
+    file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/cases_*.py")
+    foreach(file IN LISTS files)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+        string(REGEX REPLACE ".*/cases_(.*)\\.py$" "\\1" group "${file}")
+        file(STRINGS "${file}" lines REGEX "^def [a-z]")
+        foreach(line IN LISTS lines)
+            string(REGEX REPLACE "^def ([a-z0-9_]+).*" "\\1" case "${line}")
+            list(APPEND cases "${group}.${case}")
+        endforeach()
+    endforeach()
+    set(${out} "${cases}" PARENT_SCOPE)
+endfunction()
+
 function(sennit_add_script_test)
     cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS;WATCH" "COMMAND;LABELS;NOT_UNDER" ${ARGN})
     sennit_test_left_out(left_out "${ARG_NOT_UNDER}")
