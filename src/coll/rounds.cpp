@@ -1,8 +1,8 @@
 // Rounds through the slots: cutting blocks into pieces, filling a slot, taking from the others'.
 //
 // Round i carries piece i / groups of the blocks for group i mod groups. A slot holds one piece
-// that is for everybody, or one for each member of the group, member d's at place_of(...). All
-// pieces of one number are written before anything of that number is read, and a result only
+// that is for everybody, or one for each member of the group, member d's at place_of_piece(...).
+// All pieces of one number are written before anything of that number is read, and a result only
 // overwrites what this rank has sent before: that is why every call works in place.
 #include <algorithm>
 #include <cstdlib>
@@ -18,15 +18,6 @@ constexpr std::size_t kPieceAlignment = 64;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
-}
-
-// Where the piece of `source` for `destination` lies, as a number of pieces over all groups. For
-// copies a Latin square that is its own mirror image, so that no two senders serve the same member
-// first and calls in place replace a piece just when it has been sent. A fold needs all sources at
-// once, hence one place for each destination.
-std::uint32_t place_of(const Call &call, const team::Team &team, std::uint32_t source,
-                       std::uint32_t destination) {
-    return folds(call.kind) ? destination : (source + destination) % team.size;
 }
 
 std::uint32_t group_of(const Operation &operation) {
@@ -49,7 +40,7 @@ bool find_piece(const State &state, const Operation &operation, std::uint32_t so
                 std::uint32_t destination, std::size_t *offset) {
     *offset = 0;
     if (!has_own_blocks(operation.call.kind)) return true;
-    const std::uint32_t place = place_of(operation.call, *state.team, source, destination);
+    const std::uint32_t place = place_of_piece(operation.call, *state.team, source, destination);
     *offset = place % operation.cut.group * operation.cut.piece_bytes;
     return place / operation.cut.group == group_of(operation);
 }

@@ -27,7 +27,8 @@ bool is_for_short_way(const State &state, const Call &call) {
 // Where the piece for `destination` lies in the slot of `source`.
 std::size_t offset_in_slot(const State &state, const Call &call, std::size_t piece_bytes,
                            std::uint32_t source, std::uint32_t destination) {
-    return call.kind == Kind::alltoall ? (source + destination) % state.size * piece_bytes : 0;
+    if (call.kind != Kind::alltoall) return 0;
+    return place_of_piece(call, *state.team, source, destination) * piece_bytes;
 }
 
 void fill_slot(const State &state, const Call &call, std::size_t piece_bytes, std::byte *payload) {

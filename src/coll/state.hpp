@@ -169,6 +169,15 @@ std::byte *stages_of(State &state);
 
 // ---- rounds.cpp
 
+// Where the piece of `source` for `destination` lies, as a number of pieces over all groups. For
+// copies a Latin square that is its own mirror image, so that no two senders serve the same member
+// first and calls in place replace a piece just when it has been sent. A fold needs all sources at
+// once, hence one place for each destination.
+inline std::uint32_t place_of_piece(const Call &call, const team::Team &team, std::uint32_t source,
+                                    std::uint32_t destination) {
+    return folds(call.kind) ? destination : (source + destination) % team.size;
+}
+
 inline constexpr std::size_t kSmallAlignment = 16;  // of short pieces in a slot
 Cut cut_of(const Call &call, const team::Team &team, std::size_t most_bytes, std::size_t payload);
 // Copies what needs no peer.
