@@ -1,9 +1,9 @@
 // What the members of a team write for each other in collective calls: slots in the TeamSync of
-// each, used in turns, 4 for posts of some size and 16 for small ones. Shared between processes:
+// each, used in turns, 4 for posts of some size and 64 for small ones. Shared between processes:
 // docs/design/layouts.md has the bytes, docs/design/collectives.md when a slot may be written
 // again.
 //
-// A rank's post number n goes into slot n mod 4, or small slot n mod 16, and is complete when the
+// A rank's post number n goes into slot n mod 4, or small slot n mod 64, and is complete when the
 // slot's number says n. A post that nobody reads leaves the slots alone. Everything else of a slot
 // is written before, by its owner alone. Calls of many bytes may have their payload in wide slots,
 // in a segment of each member that its letter names.
@@ -14,12 +14,12 @@
 namespace sennit::coll {
 
 inline constexpr std::size_t kSlots = 4;
-inline constexpr std::size_t kSlotBytes = 6400;
+inline constexpr std::size_t kSlotBytes = 8320;
 inline constexpr std::size_t kPayloadBytes = kSlotBytes - 32;
 
 // Many small ones, so that a root of small broadcasts can run ahead of ranks that have no
 // processor.
-inline constexpr std::size_t kSmallSlots = 16;
+inline constexpr std::size_t kSmallSlots = 64;
 inline constexpr std::size_t kSmallPayloadBytes = 224;
 
 // Of a segment with one wide slot for each slot.
@@ -59,7 +59,7 @@ struct Area {
     SmallSlot small_slots[kSmallSlots];
     Slot slots[kSlots];
 };
-static_assert(offsetof(Area, small_slots) == 128 && offsetof(Area, slots) == 4224 &&
+static_assert(offsetof(Area, small_slots) == 128 && offsetof(Area, slots) == 16512 &&
               sizeof(Area) <= sizeof(TeamSync::coll) &&
               offsetof(TeamSync, coll) % alignof(Area) == 0);
 

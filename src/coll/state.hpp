@@ -158,7 +158,7 @@ void give_up(State &state, sennit_status status);
 // A member without which the queue has no hope: its world rank, or -1. A LostSearch of a State.
 int find_lost_member(Rank &rank, const void *state);
 // Two pieces of kScratchBytes. Null: the thread's last error tells.
-inline constexpr std::size_t kScratchBytes = 8192;
+inline constexpr std::size_t kScratchBytes = kSlotBytes;
 static_assert(kScratchBytes >= kPayloadBytes);
 std::byte *scratch_of(State &state);
 // Elements that a reduction fetches from a peer at a time: long enough for the kernel's copy, short
@@ -172,10 +172,11 @@ std::byte *stages_of(State &state);
 // Where the piece of `source` for `destination` lies, as a number of pieces over all groups. For
 // copies a Latin square that is its own mirror image, so that no two senders serve the same member
 // first and calls in place replace a piece just when it has been sent. A fold needs all sources at
-// once, hence one place for each destination.
+// once, hence one place for each destination. The 1 puts the only piece of two ranks that is read
+// first, beside the slot's header.
 inline std::uint32_t place_of_piece(const Call &call, const team::Team &team, std::uint32_t source,
                                     std::uint32_t destination) {
-    return folds(call.kind) ? destination : (source + destination) % team.size;
+    return folds(call.kind) ? destination : (source + destination + 1) % team.size;
 }
 
 inline constexpr std::size_t kSmallAlignment = 16;  // of short pieces in a slot

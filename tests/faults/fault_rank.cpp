@@ -149,7 +149,7 @@ void others_wait_in_a_collective(bool with_request, std::size_t bytes) {
         require(request.handle == 0, "the request is over");
     } else {
         // A root may have sent what it has before it learns of the death.
-        for (int round = 0; round < 20 && status == SENNIT_OK; ++round)
+        for (int round = 0; round < 100 && status == SENNIT_OK; ++round)
             status = sennit_broadcast(SENNIT_TEAM_WORLD, 0, mine.data(), bytes, SENNIT_FOREVER);
         expect_lost(scene, status, "sennit_broadcast");
     }
@@ -484,7 +484,7 @@ void death_in_a_team_after_one_that_was_given_up() {
     const std::size_t bytes = sennit_rank() == 0 ? 20000 : kMebi;
     // The root may have sent all before it learns that the others want more.
     sennit_status status = SENNIT_OK;
-    for (int round = 0; round < 20 && status == SENNIT_OK; ++round)
+    for (int round = 0; round < 100 && status == SENNIT_OK; ++round)
         status = sennit_broadcast(team, 0, data.data(), bytes, SENNIT_FOREVER);
     require(status != SENNIT_OK, "a broadcast of two sizes fails");
     expect(sennit_team_destroy(team), SENNIT_OK, "destroy");
