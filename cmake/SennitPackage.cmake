@@ -52,10 +52,14 @@ function(sennit_package component package)
     set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} ${component} PARENT_SCOPE)
 endfunction()
 
+# The dynamic linker's list of libraries, by a trigger, which serves many packages at once, instead of a script of each.
+set(linker_trigger "${PROJECT_BINARY_DIR}/package/triggers")
+file(CONFIGURE OUTPUT "${linker_trigger}" CONTENT "activate-noawait ldconfig\n")
+
 set(CPACK_COMPONENTS_ALL "")
 sennit_package(runtime "libsennit${SENNIT_ABI}" SECTION libs TEXT "the shared library, which programs need to run"
     # Both are opened at run time, where they are there.
-    FIELDS PACKAGE_RECOMMENDS libhwloc15 PACKAGE_SUGGESTS libpmix2)
+    FIELDS PACKAGE_RECOMMENDS libhwloc15 PACKAGE_SUGGESTS libpmix2 PACKAGE_CONTROL_EXTRA "${linker_trigger}")
 sennit_package(development libsennit-dev SECTION libdevel TEXT "what is needed to compile programs" DEPENDS runtime
     FIELDS PACKAGE_SUGGESTS "sennit, sennit-doc")
 if(TARGET sennit_cli)

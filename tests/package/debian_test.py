@@ -160,7 +160,10 @@ class DebianTest(unittest.TestCase):
         for name, package in self.packages.items():
             documents = os.path.join(package.place, "usr", "share", "doc", name)
             self.assertEqual(sorted(file for file in os.listdir(documents) if file.startswith("c")),
-                             ["changelog.gz", "copyright"])
+                             ["changelog.Debian.gz", "changelog.gz", "copyright"])
+            entry = run("gzip", "-dc", os.path.join(documents, "changelog.Debian.gz"))
+            version = re.escape(package.fields["Version"])
+            self.assertRegex(entry, rf"^sennit \({version}\) \S+; urgency=\S+\n\n  \* .+\n\n -- .+ <\S+>  \w{{3}}, .+ \+0000\n$")
 
     def test_man_pages_are_compressed_and_read_by_man(self):
         pages = os.path.join(self.root, "share", "man")
