@@ -107,7 +107,9 @@ def part_6(folder):
 ns a call; overheads are differences within a round, medians and quartiles. The window and `sennit_ptr` are both `memcpy`,
 into memory that lies elsewhere; what these two differ by is that place. The overhead of the library is the last column: it
 finds the segment by a few loads, of which each needs the one before. With short copies most of that is done while the
-copy before goes on, with long ones it is not.
+copy before goes on. From 4 KiB on the C library copies by a single instruction here (`rep movs`), and nothing after it
+begins before it ends; a loop instead (`GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=8388608` before the driver, which
+changes all three columns) gave −2 to 2 ns at 4 and 8 KiB, and 5 to 18 ns from 32 to 128 KiB, where it is 19 to 21 without.
 
 {chr(10).join(lines)}
 
