@@ -1,9 +1,9 @@
 // What the members of a team write for each other in collective calls: slots in the TeamSync of
-// each, used in turns, 4 for posts of some size and 64 for small ones. Shared between processes:
+// each, used in turns, 4 for posts of some size and 32 for small ones. Shared between processes:
 // docs/design/layouts.md has the bytes, docs/design/collectives.md when a slot may be written
 // again.
 //
-// A rank's post number n goes into slot n mod 4, or small slot n mod 64, and is complete when the
+// A rank's post number n goes into slot n mod 4, or small slot n mod 32, and is complete when the
 // slot's number says n. A post that nobody reads leaves the slots alone. Everything else of a slot
 // is written before, by its owner alone. Calls of many bytes may have their payload in wide slots,
 // in a segment of each member that its letter names.
@@ -19,8 +19,9 @@ inline constexpr std::size_t kPayloadBytes = kSlotBytes - 32;
 
 // Many small ones, so that a root of small broadcasts can run ahead of ranks that have no
 // processor.
-inline constexpr std::size_t kSmallSlots = 64;
-inline constexpr std::size_t kSmallPayloadBytes = 224;
+inline constexpr std::size_t kSmallSlots = 32;
+inline constexpr std::size_t kSmallSlotBytes = 640;
+inline constexpr std::size_t kSmallPayloadBytes = kSmallSlotBytes - 32;
 
 // Of a segment with one wide slot for each slot.
 inline constexpr std::size_t kWideBytes = 65536;
@@ -50,7 +51,7 @@ struct alignas(kLineBytes) SmallSlot {
     SlotHeader header;
     std::byte payload[kSmallPayloadBytes];
 };
-static_assert(sizeof(SmallSlot) == 256 && offsetof(SmallSlot, payload) == 32);
+static_assert(sizeof(SmallSlot) == kSmallSlotBytes && offsetof(SmallSlot, payload) == 32);
 
 // `latest` is the number of the owner's last post, whether it used a slot or not: who only wants to
 // know how far a member has got reads that, and learns of several posts at once.
@@ -59,7 +60,7 @@ struct Area {
     SmallSlot small_slots[kSmallSlots];
     Slot slots[kSlots];
 };
-static_assert(offsetof(Area, small_slots) == 128 && offsetof(Area, slots) == 16512 &&
+static_assert(offsetof(Area, small_slots) == 128 && offsetof(Area, slots) == 20608 &&
               sizeof(Area) <= sizeof(TeamSync::coll) &&
               offsetof(TeamSync, coll) % alignof(Area) == 0);
 

@@ -18,7 +18,7 @@ inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment 
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;
 inline constexpr std::size_t kRounds = 16;  // dissemination rounds: up to 65536 ranks
-inline constexpr std::size_t kTeamSyncBytes = 53248;
+inline constexpr std::size_t kTeamSyncBytes = 57344;
 inline constexpr std::size_t kCpuWords = 16;  // 1024 processors
 
 enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2 };

@@ -162,7 +162,7 @@ def a_file_that_can_not_be_written_is_a_warning(job):
     assert "nothing is traced" in messages and "can not write its counters" in messages, messages
     # In blocks of 512 bytes: the ranks' memory files are allowed, so long a trace is not.
     command = subprocess.list2cmdline(job.ranks(2, "calls"))
-    job.run(["sh", "-c", f"ulimit -f 120000; exec {command}"], TRACE="t.json", TRACE_EVENTS="2000000")
+    job.run(["sh", "-c", f"ulimit -f 130000; exec {command}"], TRACE="t.json", TRACE_EVENTS="2000000")
     _check_barriers(_check_calls("t.json", 2, "mapped", True))
 
 
