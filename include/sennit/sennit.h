@@ -3,6 +3,7 @@
 #define SENNIT_SENNIT_H
 
 #include <sennit/atomic.h>
+#include <sennit/channel.h>
 #include <sennit/coll.h>
 #include <sennit/domain.h>
 #include <sennit/error.h>

@@ -6,6 +6,7 @@
 
 #include "api/startup.hpp"
 #include "base/fail.hpp"
+#include "channel/channels.hpp"
 #include "coll/collectives.hpp"
 #include "memory/segments.hpp"
 #include "op/engine.hpp"
@@ -57,6 +58,7 @@ void take_apart(Rank &rank, const Deadline &deadline) {
     if (met) close_peers(rank);
     path::router_close(rank, deadline);
     memory::segments_close(rank);
+    channel::channels_close(rank);
     runtime::domains_free(rank.domains);
     rank.domains = nullptr;
     runtime::observer_close(rank);

@@ -32,6 +32,19 @@ inline void store_load_fence() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
+// Stores the word and orders that, and what came before, before this thread's later loads.
+inline void store_at_once(std::atomic<std::uint64_t> &word, std::uint64_t value) {
+#if defined(__x86_64__)
+    // seq_cst: a locked exchange is both the store and the fence, in one instruction; it also
+    // takes the line at once instead of leaving the value in the store buffer.
+    (void)word.exchange(value, std::memory_order_seq_cst);
+#else
+    // seq_cst: for the fence that follows; alone it would not hold back later loads.
+    word.store(value, std::memory_order_seq_cst);
+    store_load_fence();
+#endif
+}
+
 // Copies a word in one load and one store, so that a flag that somebody polls is never seen in
 // halves. False, and nothing copied, where the machine can not do that at these addresses.
 template <class Word>

@@ -24,9 +24,10 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
-// The control block at the start of the file.
-inline constexpr std::uint64_t kControlFileBytes =
-    round_up(sizeof(ControlBlock), kLargestSmallPage);
+// The control block and the desk at the start of the file, in a world of `size` ranks.
+constexpr std::uint64_t control_file_bytes(std::uint64_t size) {
+    return round_up(sizeof(ControlBlock) + kDeskPlaceBytes * size, kLargestSmallPage);
+}
 
 // An empty file. Errors: OS.
 sennit_status file_create(int *file);

@@ -22,7 +22,7 @@ void write_header(ControlBlock *control, int world_rank, int size) {
     header.layout_version = kLayoutVersion;
     header.rank = world_rank;
     header.size = size;
-    header.control_bytes = kControlFileBytes;
+    header.control_bytes = control_file_bytes(static_cast<std::uint64_t>(size));
     // relaxed: nobody knows of the block yet; the bootstrap's allgather orders it.
     header.users.store(1, std::memory_order_relaxed);
     // relaxed: nobody knows of the block yet; the bootstrap's allgather orders it.
@@ -153,12 +153,13 @@ sennit_status segments_open(Rank &rank, int world_rank, int size) {
     if (rank.segments == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the segment table");
     sennit_status status = file_create(&rank.memory_file);
     if (status != SENNIT_OK) return status;
-    status = file_grow(rank.memory_file, kControlFileBytes);
+    const std::uint64_t bytes = control_file_bytes(static_cast<std::uint64_t>(size));
+    status = file_grow(rank.memory_file, bytes);
     if (status != SENNIT_OK) return status;
     std::byte *address = nullptr;
-    status = file_map(rank.memory_file, 0, kControlFileBytes, page_bytes(), &address);
+    status = file_map(rank.memory_file, 0, bytes, page_bytes(), &address);
     if (status != SENNIT_OK) return status;
-    rank.segments->file_end = kControlFileBytes;
+    rank.segments->file_end = bytes;
     // The zeros of the file are the initial values; a constructor would touch every page.
     rank.control = reinterpret_cast<ControlBlock *>(address);
     write_header(rank.control, world_rank, size);
@@ -166,9 +167,9 @@ sennit_status segments_open(Rank &rank, int world_rank, int size) {
     return SENNIT_OK;
 }
 
-void control_use(ControlBlock *control) {
+void control_use(void *control) {
     // relaxed: the owner is in start-up too, so the count is not 0 and nothing else is looked at.
-    control->header.users.fetch_add(1, std::memory_order_relaxed);
+    static_cast<ControlBlock *>(control)->header.users.fetch_add(1, std::memory_order_relaxed);
 }
 
 void control_release(ControlBlock *control) {
@@ -176,7 +177,7 @@ void control_release(ControlBlock *control) {
     if (control->header.users.fetch_sub(1, std::memory_order_release) != 1) return;
     // SYNC control-users: pairs with the releases of the other users; then it may be unmapped.
     (void)control->header.users.load(std::memory_order_acquire);
-    file_unmap(reinterpret_cast<std::byte *>(control), kControlFileBytes);
+    file_unmap(reinterpret_cast<std::byte *>(control), control->header.control_bytes);
 }
 
 void segments_close(Rank &rank) {
@@ -193,6 +194,21 @@ void segments_close(Rank &rank) {
     rank.memory_file = -1;
     delete rank.segments;
     rank.segments = nullptr;
+}
+
+sennit_status range_create(Rank &rank, std::uint64_t bytes, std::uint64_t *offset,
+                           std::byte **address) {
+    LocalSegments &own = *rank.segments;
+    sennit_status status = memory_check(bytes, false);
+    if (status != SENNIT_OK) return status;
+    const std::uint64_t begin = round_up(own.file_end, kLargestSmallPage);
+    status = file_grow(rank.memory_file, begin + bytes);
+    if (status != SENNIT_OK) return status;
+    status = file_map(rank.memory_file, begin, bytes, page_bytes(), address);
+    if (status != SENNIT_OK) return status;
+    own.file_end = begin + bytes;
+    *offset = begin;
+    return SENNIT_OK;
 }
 
 sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord **out) {

@@ -26,8 +26,13 @@ sennit_status segments_open(Rank &rank, int world_rank, int size);
 void segments_close(Rank &rank);
 
 // A rank of the same process begins and ends to use the owner's mapping of a control block.
-void control_use(ControlBlock *control);
+void control_use(void *control);
 void control_release(ControlBlock *control);
+
+// A range of the memory file for the library's own use, zeroed and mapped here; no segment. `bytes`
+// is a multiple of kLargestSmallPage. Whoever asked unmaps it. Errors: NOMEM, OS.
+sennit_status range_create(Rank &rank, std::uint64_t bytes, std::uint64_t *offset,
+                           std::byte **address);
 
 struct SegmentWish {
     SegmentKind kind = SegmentKind::local;

@@ -20,6 +20,7 @@ inline constexpr std::size_t kMailboxBytes = 256;
 inline constexpr std::size_t kRounds = 16;  // dissemination rounds: up to 65536 ranks
 inline constexpr std::size_t kTeamSyncBytes = 57344;
 inline constexpr std::size_t kCpuWords = 16;  // 1024 processors
+inline constexpr std::size_t kDeskPlaceBytes = 256;
 
 enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2 };
 
@@ -156,6 +157,13 @@ struct ControlBlock {
 };
 static_assert(offsetof(ControlBlock, doorbell) == 128 && offsetof(ControlBlock, teams) == 384 &&
               offsetof(ControlBlock, records) == 384 + kTeamSyncBytes * (kTeamSlots - 1));
+
+// Behind the block, in the same mapping: the owner's desk, a place for each rank of the world where
+// the two meet to open a channel; laid out by src/channel/.
+inline std::byte *desk_place(ControlBlock &control, int peer) {
+    return reinterpret_cast<std::byte *>(&control + 1) +
+           kDeskPlaceBytes * static_cast<std::size_t>(peer);
+}
 
 inline TeamSync &team_sync(ControlBlock &control, std::uint32_t team_slot) {
     return control.teams[team_slot - 1];

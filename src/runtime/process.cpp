@@ -177,12 +177,12 @@ void process_hide_control(const Rank &rank) {
     process_unlock();
 }
 
-bool process_use_control(ControlBlock *control, void (*use)(ControlBlock *control)) {
+bool process_use_control(ControlBlock *control, void (*use)(void *object), void *object) {
     process_lock();
     bool found = false;
     for (const ControlBlock *shown : process.controls)
         if (shown == control && control != nullptr) found = true;
-    if (found) use(control);
+    if (found) use(object);
     process_unlock();
     return found;
 }

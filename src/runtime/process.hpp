@@ -46,11 +46,11 @@ Rank *process_find_rank(int world_rank);
 int process_rank_count();
 
 // The control blocks that ranks of this process have mapped for themselves. A peer takes the
-// address of one from a message that may be older than the rank: `use` is called with it, and true
-// returned, only while the rank has not begun to unmap it.
+// address of one, or of something that is unmapped after it, from a message that may be older than
+// the rank: `use` is called, and true returned, only while the rank has not begun to unmap it.
 void process_show_control(const Rank &rank);
 void process_hide_control(const Rank &rank);
-bool process_use_control(ControlBlock *control, void (*use)(ControlBlock *control));
+bool process_use_control(ControlBlock *control, void (*use)(void *object), void *object);
 
 // Random, chosen once per process: equal on two ranks only if they share an address space.
 std::uint64_t process_cookie();

@@ -44,6 +44,10 @@ struct Team;
 namespace coll {
 struct Collectives;
 }
+namespace channel {
+struct Channel;
+struct Channels;
+}  // namespace channel
 struct Rank;
 
 // How a peer ended, as far as this rank knows. Goes up only.
@@ -111,6 +115,9 @@ struct Rank {
     runtime::Domains *domains = nullptr;  // null until it is asked for
     team::Registry *team_registry = nullptr;
     coll::Collectives *collectives = nullptr;
+    channel::Channels *channels = nullptr;  // null until the first is opened; under `cold`
+    // Of `channels`: every call on a channel reads it.
+    std::atomic<channel::Channel *> channel_table{nullptr};
     std::atomic<team::Team *> teams[kTeamSlots] = {};  // objects stay until the rank ends
 
     pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free

@@ -31,6 +31,17 @@ inline void ring_doorbell(ControlBlock &target) {
         ring_sleepers(target.doorbell);
 }
 
+// The store and the bell in one: for words of 64 bits that are handed over often.
+inline void store_and_ring(std::atomic<std::uint64_t> &word, std::uint64_t value,
+                           ControlBlock &target) {
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the store, which is a full fence
+    // too, before the look at sleepers.
+    store_at_once(word, value);
+    // relaxed: as in ring_doorbell().
+    if (target.doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        ring_sleepers(target.doorbell);
+}
+
 // Finds a rank whose end makes a wait senseless: its number, or -1. Asked about once a millisecond.
 struct LostSearch {
     int (*find)(Rank &rank, const void *context);

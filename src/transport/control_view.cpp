@@ -5,19 +5,28 @@
 #include "memory/file.hpp"
 
 namespace sennit::transport {
+namespace {
+
+std::uint64_t bytes_of_view(const Rank &rank) {
+    // relaxed: constant from start-up to the end of the rank, which call this.
+    return memory::control_file_bytes(rank.size.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+
 Reason control_view_open(Rank &rank, int peer) {
     Peer &it = rank.peers[peer];
     if (!it.same_node) return {Reason::Code::other_node, 0};
     if (it.memory_file < 0) return {Reason::Code::no_memory_file, 0};
     std::byte *address = nullptr;
-    if (memory::file_map(it.memory_file, 0, memory::kControlFileBytes, memory::page_bytes(),
-                         &address) != SENNIT_OK)
+    const std::uint64_t bytes = bytes_of_view(rank);
+    if (memory::file_map(it.memory_file, 0, bytes, memory::page_bytes(), &address) != SENNIT_OK)
         return {Reason::Code::map_failed, thread_error()->os_errno};
     auto *control = reinterpret_cast<ControlBlock *>(address);
     const ControlHeader &header = control->header;
     if (header.magic != kControlMagic || header.layout_version != kLayoutVersion ||
         header.rank != peer || header.job_cookie != rank.job_cookie) {
-        memory::file_unmap(address, memory::kControlFileBytes);
+        memory::file_unmap(address, bytes);
         return {Reason::Code::wrong_content, 0};
     }
     it.control = control;
@@ -26,7 +35,7 @@ Reason control_view_open(Rank &rank, int peer) {
 
 void control_view_close(Rank &rank, int peer) {
     Peer &it = rank.peers[peer];
-    memory::file_unmap(reinterpret_cast<std::byte *>(it.control), memory::kControlFileBytes);
+    memory::file_unmap(reinterpret_cast<std::byte *>(it.control), bytes_of_view(rank));
     it.control = nullptr;
 }
 

@@ -34,7 +34,7 @@ class Inproc final : public LoadStoreTransport {
         if (blob.process_cookie != process_cookie()) return {Reason::Code::other_process, 0};
         auto *control = reinterpret_cast<ControlBlock *>(blob.control_address);
         // The peer may have given its start up after it had sent the address.
-        if (!process_use_control(control, memory::control_use))
+        if (!process_use_control(control, memory::control_use, control))
             return {Reason::Code::wrong_content, 0};
         if (control->header.magic != kControlMagic || control->header.rank != peer) {
             memory::control_release(control);

@@ -1,0 +1,343 @@
+// Channels. The six calls of a hand-over first try what channel.hpp has in line; what is out of the
+// ordinary goes the cold way.
+#include <sennit/memory.h>
+
+#include <cstdlib>
+
+#include "api/call.hpp"
+#include "channel/channels.hpp"
+#include "memory/segments.hpp"
+#include "runtime/trace/observer.hpp"
+#include "team/team.hpp"
+
+using namespace sennit;
+using namespace sennit::api;
+using channel::Channel;
+
+namespace {
+
+constexpr unsigned kKnownFlags = SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL;
+
+sennit_status no_channel(sennit_channel channel) {
+    return fail(SENNIT_ERR_ARG, "%#x is no open channel of this rank", channel.handle);
+}
+
+// The cold way of a call on one channel: what was out of the ordinary, or the call itself.
+template <class Call>
+[[gnu::cold, gnu::noinline]] sennit_status call_on(sennit_channel handle, const char *name,
+                                                   Call call) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    Channel *it = channel::find(*rank, handle);
+    if (it == nullptr) return fail_in(no_channel(handle), name);
+    return done(call(*rank, *it), name);
+}
+
+// The same for a call that uses the channel, which is noted.
+template <class Call>
+[[gnu::cold, gnu::noinline]] sennit_status use(sennit_channel handle, const char *name, Call call) {
+    return call_on(handle, name, [&](Rank &rank, Channel &it) {
+        runtime::Observed observed(rank, name, it.peer, it.peer_bytes);
+        if (observed.is_on()) [[unlikely]]
+            observed.set_path(rank.peers[it.peer].path);
+        return call(rank, it);
+    });
+}
+
+[[gnu::cold]] sennit_status null_flag(const char *name) {
+    if (caller() == nullptr) return no_rank(name);
+    return fail_in(fail(SENNIT_ERR_ARG, "can is null"), name);
+}
+
+// Registered anew, and not a part of a segment that lives on.
+bool is_own_region(const Rank &rank, sennit_region region) {
+    if (region.gptr.rank != rank.world_rank ||
+        memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
+        return false;
+    const SegmentRecord &record = rank.control->records[memory::index_of(region.gptr.segment)];
+    return record.kind == SegmentKind::registered;
+}
+
+// The arguments of an open, converted.
+struct Wishes {
+    channel::Wish *all = nullptr;
+    Channel **opened = nullptr;
+    std::size_t count = 0;
+
+    explicit Wishes(std::size_t wanted) : count(wanted) {
+        all = static_cast<channel::Wish *>(std::calloc(wanted, sizeof(channel::Wish)));
+        opened = static_cast<Channel **>(std::calloc(wanted, sizeof(Channel *)));
+    }
+    ~Wishes() {
+        std::free(all);
+        std::free(opened);
+    }
+    Wishes(const Wishes &) = delete;
+    Wishes &operator=(const Wishes &) = delete;
+    bool is_made() const { return all != nullptr && opened != nullptr; }
+};
+
+sennit_status check_ends(const sennit_channel_ends *ends, unsigned flags, std::int64_t timeout_ns,
+                         const sennit_channel *channels) {
+    if (ends == nullptr) return fail(SENNIT_ERR_ARG, "ends is null");
+    if ((flags & ~kKnownFlags) != 0) return fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags);
+    if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+    if (ends->count == 0) return SENNIT_OK;
+    if (ends->targets == nullptr || ends->buffers == nullptr || ends->bytes == nullptr)
+        return fail(SENNIT_ERR_ARG, "targets, buffers or bytes is null");
+    if (channels == nullptr) return fail(SENNIT_ERR_ARG, "channels is null");
+    if (ends->count >= channel::kChannelsPerRank)
+        return fail(SENNIT_ERR_NOMEM, "a rank has at most %u channels",
+                    channel::kChannelsPerRank - 1);
+    return SENNIT_OK;
+}
+
+// Which ranks, before anything is registered.
+sennit_status find_peers(const Rank &rank, const team::Team &team, const sennit_channel_ends &ends,
+                         Wishes &wishes) {
+    for (std::size_t i = 0; i < wishes.count; ++i) {
+        const int target = ends.targets[i];
+        if (target < 0 || static_cast<std::uint32_t>(target) >= team.size)
+            return fail(SENNIT_ERR_RANGE, "target %d is outside 0 to %u", target, team.size - 1);
+        channel::Wish &wish = wishes.all[i];
+        wish.peer = team.world_ranks[target];
+        wish.buffer = ends.buffers[i];
+        wish.bytes = ends.bytes[i];
+        const sennit_status status = channel::check_peer(rank, wish.peer);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+void deregister_all(const Wishes &wishes) {
+    const sennit_error error = *thread_error();
+    for (std::size_t i = 0; i < wishes.count; ++i)
+        if (wishes.all[i].owns_region) (void)sennit_deregister(wishes.all[i].region);
+    *thread_error() = error;
+}
+
+sennit_status register_all(const Rank &rank, Wishes &wishes) {
+    for (std::size_t i = 0; i < wishes.count; ++i) {
+        channel::Wish &wish = wishes.all[i];
+        if (wish.bytes == 0) continue;
+        const sennit_status status = sennit_register(wish.buffer, wish.bytes, 0, &wish.region);
+        if (status != SENNIT_OK) return status;
+        wish.owns_region = is_own_region(rank, wish.region);
+    }
+    return SENNIT_OK;
+}
+
+sennit_status open_all(Rank &rank, Wishes &wishes, unsigned flags, const Deadline &deadline) {
+    sennit_status status = register_all(rank, wishes);
+    if (status == SENNIT_OK)
+        status = channel::open_all(rank, wishes.all, wishes.count, flags, deadline, wishes.opened);
+    if (status != SENNIT_OK) deregister_all(wishes);
+    return status;
+}
+
+// The channels of the handles, each of which must be there and named once.
+sennit_status find_all(Rank &rank, const sennit_channel *handles, std::size_t count,
+                       Channel **found) {
+    std::size_t known = 0;
+    sennit_status status = SENNIT_OK;
+    for (; known < count; ++known) {
+        Channel *it = channel::find(rank, handles[known]);
+        if (it == nullptr) {
+            status = no_channel(handles[known]);
+            break;
+        }
+        if (it->is_closing) {
+            status = fail(SENNIT_ERR_ARG, "channel %#x is named twice", handles[known].handle);
+            break;
+        }
+        it->is_closing = true;
+        found[known] = it;
+    }
+    for (std::size_t i = 0; i < known; ++i)
+        found[i]->is_closing = false;
+    return status;
+}
+
+sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t count,
+                        std::int64_t timeout_ns) {
+    auto *found = static_cast<Channel **>(std::calloc(count, sizeof(Channel *)));
+    auto *regions = static_cast<sennit_region *>(std::calloc(count, sizeof(sennit_region)));
+    sennit_status status = SENNIT_ERR_NOMEM;
+    if (found == nullptr || regions == nullptr) {
+        (void)fail(SENNIT_ERR_NOMEM, "no memory for the list of channels");
+    } else {
+        status = find_all(rank, handles, count, found);
+        if (status == SENNIT_OK)
+            status = channel::close_all(rank, found, count, Deadline::after(timeout_ns), regions);
+        for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i)
+            if (!sennit_gptr_is_null(regions[i].gptr)) (void)sennit_deregister(regions[i]);
+    }
+    std::free(regions);
+    std::free(found);
+    return status;
+}
+
+[[gnu::noinline]] sennit_status can_write_cold(sennit_channel handle, int *can) {
+    return call_on(handle, "sennit_channel_can_write",
+                   [=](Rank &rank, Channel &it) { return channel::test_write(rank, it, can); });
+}
+
+[[gnu::noinline]] sennit_status can_read_cold(sennit_channel handle, int *can) {
+    return call_on(handle, "sennit_channel_can_read",
+                   [=](Rank &rank, Channel &it) { return channel::test_read(rank, it, can); });
+}
+
+[[gnu::noinline]] sennit_status have_written_cold(sennit_channel handle) {
+    return use(handle, "sennit_channel_have_written", channel::hand_over_written);
+}
+
+[[gnu::noinline]] sennit_status have_read_cold(sennit_channel handle) {
+    return use(handle, "sennit_channel_have_read", channel::hand_over_read);
+}
+
+// Looks for what a wait is for as long as a wait polls, without a call in between: the loop of a
+// hand-over between two cores. True if it came.
+template <class Ready>
+inline bool poll(const Rank &rank, std::int64_t timeout_ns, Ready ready) {
+    constexpr std::int64_t kShortestNs = 1'000'000;  // polling takes less
+    if (timeout_ns < kShortestNs) return false;
+    for (unsigned i = 0; i < rank.spins; ++i) {
+        if (ready()) return true;
+        cpu_pause();
+    }
+    return false;
+}
+
+// Polling has found nothing.
+template <class Wait>
+sennit_status wait_on(sennit_channel handle, std::int64_t timeout_ns, const char *name, Wait wait) {
+    return call_on(handle, name, [=](Rank &rank, Channel &it) {
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        return wait(rank, it, Deadline::after(timeout_ns));
+    });
+}
+
+[[gnu::noinline]] sennit_status wait_write_cold(sennit_channel handle, std::int64_t timeout_ns) {
+    return wait_on(handle, timeout_ns, "sennit_channel_wait_write", channel::wait_write);
+}
+
+[[gnu::noinline]] sennit_status wait_read_cold(sennit_channel handle, std::int64_t timeout_ns) {
+    return wait_on(handle, timeout_ns, "sennit_channel_wait_read", channel::wait_read);
+}
+
+}  // namespace
+
+extern "C" {
+
+sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *ends, unsigned flags,
+                                  int64_t timeout_ns, void *peers[], sennit_channel channels[]) {
+    const char *const name = "sennit_channel_open";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    const team::Team *found = team::find(*rank, team.handle);
+    if (found == nullptr) return fail_in(no_team(team.handle), name);
+    sennit_status status = check_ends(ends, flags, timeout_ns, channels);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    if (ends->count == 0) return SENNIT_OK;
+    const Deadline deadline = Deadline::after(timeout_ns);
+    const runtime::Observed observed(*rank, name);
+    Wishes wishes(ends->count);
+    if (!wishes.is_made())
+        return fail_in(fail(SENNIT_ERR_NOMEM, "no memory for the targets"), name);
+    status = find_peers(*rank, *found, *ends, wishes);
+    if (status == SENNIT_OK) status = open_all(*rank, wishes, flags, deadline);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    for (std::size_t i = 0; i < wishes.count; ++i) {
+        const Channel &it = *wishes.opened[i];
+        if (peers != nullptr) peers[i] = it.peer_buffer;
+        // relaxed: this thread has stored it.
+        channels[i].handle = it.handle.load(std::memory_order_relaxed);
+    }
+    return SENNIT_OK;
+}
+
+sennit_status sennit_channel_close(const sennit_channel channels[], size_t count,
+                                   int64_t timeout_ns) {
+    const char *const name = "sennit_channel_close";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
+    if (count == 0) return SENNIT_OK;
+    if (channels == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "channels is null"), name);
+    if (count >= channel::kChannelsPerRank)
+        return fail_in(fail(SENNIT_ERR_ARG, "a rank has no %zu channels", count), name);
+    const runtime::Observed observed(*rank, name);
+    return done(close_all(*rank, channels, count, timeout_ns), name);
+}
+
+sennit_status sennit_channel_can_write(sennit_channel channel, int *can) {
+    Channel *it = channel::find(*current_rank(), channel);
+    if (can == nullptr) [[unlikely]]
+        return null_flag("sennit_channel_can_write");
+    if (it == nullptr || it->takes_cold_way || is_closed_by_peer(*it) || !may_write(*it))
+        return can_write_cold(channel, can);
+    *can = 1;
+    return SENNIT_OK;
+}
+
+sennit_status sennit_channel_have_written(sennit_channel channel) {
+    Channel *it = channel::find(*current_rank(), channel);
+    if (it == nullptr || it->takes_cold_way || is_closed_by_peer(*it) || !may_write(*it))
+        [[unlikely]]
+        return have_written_cold(channel);
+    note_written(*it);
+    return SENNIT_OK;
+}
+
+sennit_status sennit_channel_can_read(sennit_channel channel, int *can) {
+    const Channel *it = channel::find(*current_rank(), channel);
+    if (can == nullptr) [[unlikely]]
+        return null_flag("sennit_channel_can_read");
+    if (it == nullptr || it->takes_cold_way || !may_read(*it)) return can_read_cold(channel, can);
+    *can = 1;
+    return SENNIT_OK;
+}
+
+sennit_status sennit_channel_have_read(sennit_channel channel) {
+    Channel *it = channel::find(*current_rank(), channel);
+    if (it == nullptr || it->takes_cold_way || !may_read(*it)) [[unlikely]]
+        return have_read_cold(channel);
+    note_read(*it);
+    return SENNIT_OK;
+}
+
+sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_ns) {
+    const Rank &rank = *current_rank();
+    Channel *it = channel::find(rank, channel);
+    if (it != nullptr && !it->takes_cold_way && !is_closed_by_peer(*it)) [[likely]] {
+        if (may_write(*it) && timeout_ns >= 0) return SENNIT_OK;
+        if (poll(rank, timeout_ns, [it] { return may_write(*it); })) return SENNIT_OK;
+    }
+    return wait_write_cold(channel, timeout_ns);
+}
+
+sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_ns) {
+    const Rank &rank = *current_rank();
+    const Channel *it = channel::find(rank, channel);
+    if (it != nullptr && !it->takes_cold_way) [[likely]] {
+        if (may_read(*it) && timeout_ns >= 0) return SENNIT_OK;
+        if (poll(rank, timeout_ns, [it] { return may_read(*it); })) return SENNIT_OK;
+    }
+    return wait_read_cold(channel, timeout_ns);
+}
+
+sennit_status sennit_channel_query(sennit_channel channel, sennit_channel_info *info) {
+    const char *const name = "sennit_channel_query";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (info == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "info is null"), name);
+    const Channel *it = channel::find(*rank, channel);
+    if (it == nullptr) return fail_in(no_channel(channel), name);
+    *info = sennit_channel_info{
+        it->peer, it->mirror != nullptr ? 1 : 0, it->peer_buffer, it->peer_bytes,
+        // relaxed twice: counts of this rank's own.
+        it->written.load(std::memory_order_relaxed), it->read.load(std::memory_order_relaxed)};
+    return SENNIT_OK;
+}
+
+}  // extern "C"

@@ -1,0 +1,142 @@
+// One rank's side of a channel, and the steps of a hand-over. Everything that the six calls of a
+// hand-over cost where the peer's buffer is mapped stands in this file.
+//
+// Each direction is a buffer that belongs to the writer until it says `written`, then to the reader
+// until that says `read`. The writer counts messages written, the reader messages read: the buffer
+// is the writer's while both counts are equal. The counts have 64 bits and only grow, so they are
+// compared for equality and never wrap.
+//
+// Threads: the two directions of a channel may be used by two threads at once; of one direction the
+// program orders the calls.
+#pragma once
+
+#include <sennit/channel.h>
+
+#include "channel/words.hpp"
+#include "runtime/process.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::channel {
+
+// A handle: index (14, low) | generation (17, never 0). The highest bit is never set, so a handle
+// is also a positive int.
+inline constexpr unsigned kIndexBits = 14;
+inline constexpr unsigned kGenerationBits = 17;
+inline constexpr std::uint32_t kChannelsPerRank = 1u << kIndexBits;  // place 0 is never used
+inline constexpr std::uint32_t kNoHandle = UINT32_MAX;               // of place 0: no handle
+
+struct alignas(kLineBytes) Channel {
+    // Constant while the channel is open.
+    std::atomic<std::uint32_t> handle;  // 0: not open; SYNC channel-handle
+    std::int32_t peer;                  // world rank
+    Half *own;                          // in this rank's memory, the peer writes
+    Half *theirs;                       // in the peer's, this rank writes
+    ControlBlock *peer_control;
+    bool takes_cold_way;  // has a mirror, or the rank is observed
+    bool owns_region;     // `region` was registered for this channel alone
+    bool is_closing;      // named once in the close that is under way
+    std::uint32_t flags;  // SENNIT_CHANNEL_*
+
+    // Of the writing thread.
+    alignas(kLineBytes) std::atomic<std::uint64_t> written;
+    std::atomic<std::uint64_t> permitted;  // messages read by the peer, as far as was looked
+
+    // Of the reading thread.
+    alignas(kLineBytes) std::atomic<std::uint64_t> read;
+    std::uint64_t pulled;  // messages that were brought into the mirror
+
+    // Seldom needed.
+    alignas(kLineBytes) std::uint32_t generation;  // of the last handle of this place
+    std::uint32_t half;                            // `own`, as the pool counts
+    sennit_region region;                          // this rank's buffer
+    sennit_gptr peer_memory;                       // the peer's
+    std::uint64_t peer_bytes;
+    std::byte *peer_buffer;             // where the program reaches it; null if it has no bytes
+    std::byte *mirror;                  // or null; then it is peer_buffer
+    bool detaches;                      // peer_memory was registered for this channel alone
+    std::atomic<std::uint32_t> misses;  // tests that found nothing, for is_peer_gone()
+    std::atomic<std::int64_t> looked_ns;
+};
+
+// Hands out the place of an open channel, or null. Null also for a thread that is no rank.
+inline Channel *find(const Rank &rank, sennit_channel channel) {
+    // SYNC channel-table: pairs with the release in channels_of(); the places come before.
+    Channel *table = rank.channel_table.load(std::memory_order_acquire);
+    if (table == nullptr) [[unlikely]]
+        return nullptr;
+    Channel *it = &table[channel.handle & (kChannelsPerRank - 1)];
+    // SYNC channel-handle: pairs with the release in publish(); the fields come before.
+    const std::uint32_t handle = it->handle.load(std::memory_order_acquire);
+    return handle == channel.handle && handle != 0 ? it : nullptr;
+}
+
+// The peer has closed: it reads no more, and writes no more.
+inline bool is_closed_by_peer(const Channel &it) {
+    // SYNC channel-closed: pairs with the release in close_own_end(); its last message comes
+    // before.
+    return it.own->written.state.load(std::memory_order_acquire) ==
+           static_cast<std::uint32_t>(EndState::closed);
+}
+
+// Whether the peer has read all that this rank wrote.
+inline bool may_write(Channel &it) {
+    // relaxed twice: of this thread, or of one that the program has ordered before.
+    const std::uint64_t written = it.written.load(std::memory_order_relaxed);
+    if (it.permitted.load(std::memory_order_relaxed) == written) return true;
+    // SYNC channel-read: pairs with the release in note_written(), of the peer; its use of the
+    // buffer comes before.
+    std::uint64_t seen = it.own->written.reads.load(std::memory_order_acquire);
+    // SYNC channel-read: pairs with the release in note_read(), of the peer.
+    if (seen != written) seen = it.own->read.count.load(std::memory_order_acquire);
+    if (seen != written) return false;
+    // relaxed: as above.
+    it.permitted.store(seen, std::memory_order_relaxed);
+    return true;
+}
+
+// Only after may_write().
+inline void note_written(Channel &it) {
+    // relaxed twice: of this thread, as in may_write().
+    const std::uint64_t next = it.written.load(std::memory_order_relaxed) + 1;
+    it.written.store(next, std::memory_order_relaxed);
+    // SYNC channel-own-read: pairs with the release in note_read(), perhaps of another thread of
+    // this rank; its use of the peer's message comes before.
+    const std::uint64_t reads = it.read.load(std::memory_order_acquire);
+    // SYNC channel-read: pairs with the acquire in may_write(), at the peer.
+    it.theirs->written.reads.store(reads, std::memory_order_release);
+    // SYNC channel-written: pairs with the acquire in may_read(), at the peer; the message comes
+    // before. A full fence and therefore a release.
+    store_and_ring(it.theirs->written.count, next, *it.peer_control);
+}
+
+// Whether there is a message that this rank has not read.
+inline bool may_read(const Channel &it) {
+    // SYNC channel-written: pairs with the release in note_written(), of the peer; the message
+    // comes before.
+    const std::uint64_t count = it.own->written.count.load(std::memory_order_acquire);
+    // relaxed: of this thread, as in may_write().
+    return count != it.read.load(std::memory_order_relaxed);
+}
+
+// Only after may_read().
+inline void note_read(Channel &it) {
+    // relaxed: of this thread.
+    const std::uint64_t next = it.read.load(std::memory_order_relaxed) + 1;
+    // SYNC channel-own-read: pairs with the acquire in note_written().
+    it.read.store(next, std::memory_order_release);
+    // SYNC channel-read: pairs with the acquire in may_write(), at the peer; the use of the message
+    // comes before. A full fence and therefore a release.
+    store_and_ring(it.theirs->read.count, next, *it.peer_control);
+}
+
+// What is left of the calls: mirrors, observers, peers that closed or died, waits. The pointer to
+// the flag may be null: then permission is an error if it is not there (have_written, have_read).
+// Errors: STATE (closed by the peer; no permission), PEER_LOST, and of the mirror's transfer.
+sennit_status test_write(Rank &rank, Channel &it, int *can);
+sennit_status test_read(Rank &rank, Channel &it, int *can);
+sennit_status hand_over_written(Rank &rank, Channel &it);
+sennit_status hand_over_read(Rank &rank, Channel &it);
+sennit_status wait_write(Rank &rank, Channel &it, const Deadline &deadline);
+sennit_status wait_read(Rank &rank, Channel &it, const Deadline &deadline);
+
+}  // namespace sennit::channel

@@ -1,0 +1,72 @@
+// Closing channels: what this rank has written is read first, unless nobody will read it. A rank
+// that closes says so before it waits, so two that close at once do not wait for each other; and it
+// never waits for the other to close.
+#include "base/fail.hpp"
+#include "channel/channels.hpp"
+#include "runtime/detector.hpp"
+
+namespace sennit::channel {
+namespace {
+
+struct Closing {
+    Channel *const *channels;
+    std::size_t count;
+};
+
+void say(Channel &it, EndState state) {
+    // SYNC channel-closing: pairs with the acquire in is_drained(), at the peer; nothing else of
+    // this rank's depends on it.
+    it.theirs->written.state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+    ring_doorbell(*it.peer_control);
+}
+
+bool is_drained(const Rank &rank, Channel &it) {
+    if (may_write(it)) return true;
+    // SYNC channel-closing: pairs with the release in say(), of the peer.
+    if (it.own->written.state.load(std::memory_order_acquire) !=
+        static_cast<std::uint32_t>(EndState::open))
+        return true;
+    // relaxed: the word stands alone, see detector.cpp.
+    return rank.peers[it.peer].gone.load(std::memory_order_relaxed) != 0;
+}
+
+// The end of a peer ends the wait for that peer alone: it is noted, and the next look sees it.
+int note_lost(Rank &rank, const void *context) {
+    const auto &closing = *static_cast<const Closing *>(context);
+    for (std::size_t i = 0; i < closing.count; ++i) {
+        Channel &it = *closing.channels[i];
+        if (!is_drained(rank, it)) (void)peer_gone(rank, it.peer);
+    }
+    return -1;
+}
+
+sennit_status drain(Rank &rank, const Closing &closing, const Deadline &deadline) {
+    std::size_t drained = 0;
+    return wait_until(rank, deadline, LostSearch{note_lost, &closing}, [&] {
+        while (drained < closing.count && is_drained(rank, *closing.channels[drained]))
+            ++drained;
+        return drained == closing.count;
+    });
+}
+
+}  // namespace
+
+sennit_status close_all(Rank &rank, Channel *const *channels, std::size_t count,
+                        const Deadline &deadline, sennit_region *regions) {
+    for (std::size_t i = 0; i < count; ++i)
+        say(*channels[i], EndState::closing);
+    const sennit_status status = drain(rank, {channels, count}, deadline);
+    for (std::size_t i = 0; i < count; ++i) {
+        Channel &it = *channels[i];
+        if (status != SENNIT_OK) {
+            say(it, EndState::open);
+            continue;
+        }
+        regions[i] = it.owns_region ? it.region : SENNIT_REGION_NULL;
+        close_own_end(it);
+        release_place(rank, it, true);
+    }
+    return status;
+}
+
+}  // namespace sennit::channel

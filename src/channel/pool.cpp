@@ -1,0 +1,226 @@
+// See pool.hpp.
+#include "channel/pool.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "memory/segments.hpp"
+#include "runtime/detector.hpp"
+#include "runtime/process.hpp"
+
+namespace sennit::channel {
+namespace {
+
+enum class Use : std::uint8_t { free = 0, taken, resting };
+
+struct OwnChunk {
+    Chunk *chunk;
+    std::uint64_t offset;  // in the memory file
+    Use uses[kHalvesPerChunk];
+    std::int32_t peers[kHalvesPerChunk];  // who writes the half
+};
+
+// A peer's chunk as it is reached from here.
+struct View {
+    std::int32_t peer;
+    bool by_address;
+    std::uint64_t offset;  // in the peer's memory file
+    Chunk *chunk;
+};
+
+// An array that grows by one, of plain structs.
+template <class T>
+T *add_one(T **items, std::uint32_t *count) {
+    void *more = std::realloc(*items, sizeof(T) * (std::size_t{*count} + 1));
+    if (more == nullptr) return nullptr;
+    *items = static_cast<T *>(more);
+    T *added = *items + *count;
+    std::memset(added, 0, sizeof *added);
+    ++*count;
+    return added;
+}
+
+void use_chunk(void *chunk) {
+    // relaxed: the owner uses it too while its control block is shown, so the count is not 0.
+    static_cast<Chunk *>(chunk)->users.fetch_add(1, std::memory_order_relaxed);
+}
+
+void release_chunk(Chunk *chunk) {
+    // SYNC channel-users: pairs with the acquire below in the last user; all its uses come before.
+    if (chunk->users.fetch_sub(1, std::memory_order_release) != 1) return;
+    // SYNC channel-users: pairs with the releases of the other users; then it may be unmapped.
+    (void)chunk->users.load(std::memory_order_acquire);
+    memory::file_unmap(reinterpret_cast<std::byte *>(chunk), sizeof(Chunk));
+}
+
+}  // namespace
+
+struct Pool {
+    OwnChunk *chunks = nullptr;
+    std::uint32_t chunk_count = 0;
+    View *views = nullptr;
+    std::uint32_t view_count = 0;
+};
+
+namespace {
+
+bool is_rested(Rank &rank, const OwnChunk &own, std::uint32_t place, bool thorough) {
+    const int peer = own.peers[place];
+    // SYNC channel-closed: pairs with the release in close_own_end(), of the peer; it was the
+    // peer's last write.
+    const std::uint32_t state =
+        own.chunk->halves[place].written.state.load(std::memory_order_acquire);
+    if (state == static_cast<std::uint32_t>(EndState::closed)) return true;
+    if (thorough) return peer_gone(rank, peer) != Gone::no;
+    // relaxed: see detector.cpp.
+    return rank.peers[peer].gone.load(std::memory_order_relaxed) != 0;
+}
+
+// A free half, or one that has rested; false if there is none.
+bool find_half(Rank &rank, Pool &pool, bool thorough, std::uint32_t *half) {
+    for (std::uint32_t i = 0; i < pool.chunk_count; ++i) {
+        OwnChunk &own = pool.chunks[i];
+        for (std::uint32_t place = 0; place < kHalvesPerChunk; ++place) {
+            if (own.uses[place] == Use::resting && is_rested(rank, own, place, thorough))
+                own.uses[place] = Use::free;
+            if (own.uses[place] != Use::free) continue;
+            *half = i * kHalvesPerChunk + place;
+            return true;
+        }
+    }
+    return false;
+}
+
+sennit_status add_chunk(Rank &rank, Pool &pool) {
+    std::uint64_t offset = 0;
+    std::byte *address = nullptr;
+    const sennit_status status = memory::range_create(rank, sizeof(Chunk), &offset, &address);
+    if (status != SENNIT_OK) return status;
+    OwnChunk *own = add_one(&pool.chunks, &pool.chunk_count);
+    if (own == nullptr) {
+        memory::file_unmap(address, sizeof(Chunk));
+        return fail(SENNIT_ERR_NOMEM, "no memory for the table of channels");
+    }
+    own->chunk = reinterpret_cast<Chunk *>(address);
+    own->offset = offset;
+    use_chunk(own->chunk);
+    return SENNIT_OK;
+}
+
+sennit_status view_chunk(Rank &rank, int peer, const Offer &offer, View *view) {
+    Peer &it = rank.peers[peer];
+    if (it.memory_file >= 0) {
+        std::byte *address = nullptr;
+        const sennit_status status = memory::file_map(
+            it.memory_file, offer.chunk_offset, sizeof(Chunk), memory::page_bytes(), &address);
+        view->chunk = reinterpret_cast<Chunk *>(address);
+        return status;
+    }
+    // The peer may have given up and begun to end since it made the offer.
+    auto *chunk = reinterpret_cast<Chunk *>(offer.chunk_address);
+    if (!it.same_process || !process_use_control(it.control, use_chunk, chunk))
+        return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, sennit_path_name(it.path),
+                         "the memory file of rank %d was not received", peer);
+    view->chunk = chunk;
+    view->by_address = true;
+    return SENNIT_OK;
+}
+
+OwnChunk &chunk_of(const Pool &pool, std::uint32_t half) {
+    return pool.chunks[half / kHalvesPerChunk];
+}
+
+}  // namespace
+
+Pool *pool_open() {
+    return static_cast<Pool *>(std::calloc(1, sizeof(Pool)));
+}
+
+void pool_close(Pool *pool) {
+    if (pool == nullptr) return;
+    for (std::uint32_t i = 0; i < pool->view_count; ++i) {
+        const View &view = pool->views[i];
+        if (view.by_address) {
+            release_chunk(view.chunk);
+        } else {
+            memory::file_unmap(reinterpret_cast<std::byte *>(view.chunk), sizeof(Chunk));
+        }
+    }
+    for (std::uint32_t i = 0; i < pool->chunk_count; ++i)
+        release_chunk(pool->chunks[i].chunk);
+    std::free(pool->views);
+    std::free(pool->chunks);
+    std::free(pool);
+}
+
+sennit_status half_take(Rank &rank, Pool &pool, int peer, std::uint32_t *half) {
+    if (!find_half(rank, pool, false, half) && !find_half(rank, pool, true, half)) {
+        const sennit_status status = add_chunk(rank, pool);
+        if (status != SENNIT_OK) return status;
+        *half = (pool.chunk_count - 1) * kHalvesPerChunk;
+    }
+    OwnChunk &own = chunk_of(pool, *half);
+    own.uses[*half % kHalvesPerChunk] = Use::taken;
+    own.peers[*half % kHalvesPerChunk] = peer;
+    Half *it = half_at(pool, *half);
+    // relaxed: nobody writes it now, and who will is told of it by the offer.
+    it->written.count.store(0, std::memory_order_relaxed);
+    it->written.reads.store(0, std::memory_order_relaxed);
+    it->written.state.store(0, std::memory_order_relaxed);
+    // relaxed: as above.
+    it->read.count.store(0, std::memory_order_relaxed);
+    return SENNIT_OK;
+}
+
+Half *half_at(Pool &pool, std::uint32_t half) {
+    return &chunk_of(pool, half).chunk->halves[half % kHalvesPerChunk];
+}
+
+void half_give_back(Pool &pool, std::uint32_t half) {
+    chunk_of(pool, half).uses[half % kHalvesPerChunk] = Use::free;
+}
+
+void half_retire(Pool &pool, std::uint32_t half) {
+    chunk_of(pool, half).uses[half % kHalvesPerChunk] = Use::resting;
+}
+
+std::uint32_t halves_in_use(const Pool &pool) {
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < pool.chunk_count; ++i)
+        for (const Use use : pool.chunks[i].uses)
+            count += use == Use::free ? 0 : 1;
+    return count;
+}
+
+void half_describe(const Pool &pool, std::uint32_t half, Offer *offer) {
+    const OwnChunk &own = chunk_of(pool, half);
+    offer->half = half % kHalvesPerChunk;
+    offer->chunk_offset = own.offset;
+    offer->chunk_address = reinterpret_cast<std::uintptr_t>(own.chunk);
+}
+
+sennit_status half_of_peer(Rank &rank, Pool &pool, int peer, const Offer &offer, Half **half) {
+    const View *found = nullptr;
+    for (std::uint32_t i = 0; i < pool.view_count && found == nullptr; ++i)
+        if (pool.views[i].peer == peer && pool.views[i].offset == offer.chunk_offset)
+            found = &pool.views[i];
+    if (found == nullptr) {
+        View made{peer, false, offer.chunk_offset, nullptr};
+        const sennit_status status = view_chunk(rank, peer, offer, &made);
+        if (status != SENNIT_OK) return status;
+        View *added = add_one(&pool.views, &pool.view_count);
+        if (added == nullptr) {
+            if (made.by_address) release_chunk(made.chunk);
+            if (!made.by_address)
+                memory::file_unmap(reinterpret_cast<std::byte *>(made.chunk), sizeof(Chunk));
+            return fail(SENNIT_ERR_NOMEM, "no memory for the table of channels");
+        }
+        *added = made;
+        found = added;
+    }
+    *half = &found->chunk->halves[offer.half];
+    return SENNIT_OK;
+}
+
+}  // namespace sennit::channel

@@ -1,0 +1,87 @@
+// What the two ranks of a channel write for each other. Byte by byte in docs/design/layouts.md; the
+// protocols are in docs/design/channels.md.
+//
+// A half is one rank's end of a channel: two lines in its own memory file that its peer alone
+// writes, so that each rank polls its own memory. The halves of a rank lie in chunks.
+//
+// The desk (control_block.hpp) has a place for each rank of the world. There stands what the owner
+// offers to that rank; and in the desk of the lower rank of a pair, the word by which both agree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/control_block.hpp"
+
+namespace sennit::channel {
+
+// How far the writer of a half has come with the channel.
+enum class EndState : std::uint32_t {
+    open = 0,
+    closing = 1,  // it waits for its messages to be read, and reads no more itself
+    closed = 2    // the last that it writes here
+};
+
+// Both counters of a message's way out in one line: whoever answers by a message needs no other.
+struct alignas(kLineBytes) WrittenLine {
+    std::atomic<std::uint64_t> count;  // messages that the writer wrote; SYNC channel-written
+    // Messages that it had read when it wrote the last one; SYNC channel-read.
+    std::atomic<std::uint64_t> reads;
+    std::atomic<std::uint32_t> state;  // EndState of the writer; SYNC channel-closed
+    std::uint8_t unused[108];
+};
+static_assert(sizeof(WrittenLine) == 128 && offsetof(WrittenLine, reads) == 8 &&
+              offsetof(WrittenLine, state) == 16);
+
+struct alignas(kLineBytes) ReadLine {
+    std::atomic<std::uint64_t> count;  // messages that the writer has read; SYNC channel-read
+    std::uint8_t unused[120];
+};
+static_assert(sizeof(ReadLine) == 128);
+
+struct Half {
+    WrittenLine written;
+    ReadLine read;
+};
+static_assert(sizeof(Half) == 256 && offsetof(Half, read) == 128);
+
+// Halves are used again once their writer has closed or is gone, and are zeroed before.
+inline constexpr std::uint32_t kHalvesPerChunk = 255;
+struct alignas(kLineBytes) Chunk {
+    // Ranks of the owner's process that use the owner's mapping, the owner too; the last unmaps it.
+    std::atomic<std::uint32_t> users;  // SYNC channel-users
+    std::uint8_t unused[252];
+    Half halves[kHalvesPerChunk];
+};
+static_assert(sizeof(Chunk) == 65536 && offsetof(Chunk, halves) == 256);
+
+// What a rank tells another one about its end of the channel that both are opening.
+struct Offer {
+    std::uint64_t bytes;          // of its buffer
+    std::uint64_t offset;         // of the buffer, in the segment
+    std::uint32_t segment;        // 0 where the buffer has no bytes
+    std::int32_t segment_rank;    // whose segment it is
+    std::uint32_t flags;          // SENNIT_CHANNEL_*, kOwnRegion
+    std::uint32_t half;           // in the chunk
+    std::uint64_t chunk_offset;   // in the memory file
+    std::uint64_t chunk_address;  // of the owner; followed in the same process only
+    std::uint8_t unused[16];
+};
+static_assert(sizeof(Offer) == 64 && offsetof(Offer, segment) == 16 &&
+              offsetof(Offer, chunk_offset) == 32);
+// The segment was registered for this channel alone.
+inline constexpr std::uint32_t kOwnRegion = 1u << 31;
+
+// `offer` is the owner's. `meeting` is used where the owner is the lower of the two ranks; both
+// change it, by compare and swap (meeting.hpp).
+struct DeskPlace {
+    alignas(kLineBytes) Offer offer;                         // SYNC channel-offer
+    alignas(kLineBytes) std::atomic<std::uint64_t> meeting;  // SYNC channel-meeting
+};
+static_assert(sizeof(DeskPlace) == kDeskPlaceBytes && offsetof(DeskPlace, meeting) == 128);
+
+inline DeskPlace &place_of(ControlBlock &control, int peer) {
+    return *reinterpret_cast<DeskPlace *>(desk_place(control, peer));
+}
+
+}  // namespace sennit::channel
