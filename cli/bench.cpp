@@ -45,6 +45,8 @@ const std::vector<Entry> &entries() {
         together("put", "a blocking put, against a bare store or memcpy", transfers),
         together("get", "a blocking get, against a bare load or memcpy", transfers),
         together("barrier", "a barrier of all ranks"),
+        together("channel", "half the round trip of a buffer that is handed over in place",
+                 {0, 8, kKi, 64 * kKi, kMi, 64 * kMi}),
         together("strided", "a strided put, against a loop by hand and MPI's derived datatypes",
                  {kKi, 16 * kKi, 256 * kKi}),
         together("cma", "get and put of private memory, against the bare system calls",
@@ -90,7 +92,7 @@ void add_shared_options(CLI::App &command, BenchOptions &options) {
 }
 
 void add_size_options(CLI::App &command, BenchOptions &options) {
-    const std::uint64_t least = options.bench == "pingpong" ? 0 : 8;
+    const std::uint64_t least = options.bench == "pingpong" || options.bench == "channel" ? 0 : 8;
     const auto to_bytes = [least](std::string &text) {
         constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
         std::string number = text;
@@ -121,9 +123,11 @@ void check_ranks(const BenchOptions &options) {
                 fmt::format("sennit bench {}: -n wants 2, not {}: one rank moves the "
                             "data, one owns it",
                             options.bench, ranks));
-        if (options.bench == "pingpong" && ranks % 2 != 0)
-            throw UsageError(fmt::format(
-                "sennit bench pingpong: -n wants an even number, for pairs, not {}", ranks));
+        const bool is_of_pairs = options.bench == "pingpong" || options.bench == "channel";
+        if (is_of_pairs && ranks % 2 != 0)
+            throw UsageError(
+                fmt::format("sennit bench {}: -n wants an even number, for pairs, not {}",
+                            options.bench, ranks));
     }
 }
 

@@ -105,6 +105,7 @@ std::string bench_sentence(const std::string &bench) {
         {"put", "a blocking put from rank 0 to rank 1, which does nothing"},
         {"get", "a blocking get by rank 0 from rank 1, which does nothing"},
         {"barrier", "a barrier of all ranks, one after the other"},
+        {"channel", "half the round trip of a buffer that is handed over in place; MPI moves it"},
         {"strided", "a strided put from rank 0 to rank 1: words 64 bytes apart, rows 2 KiB apart"},
         {"cma", "get and put of private memory of rank 1, which does nothing"},
         {"atomic", "atomic operations and locks in memory of rank 1"},

@@ -1,0 +1,133 @@
+// Handing a buffer over: two ranks pass buffers to and fro, each of which its owner has allocated,
+// or had before and registered. The writer changes the first and the last word of it in place and
+// the reader looks at them, so that what is measured is the hand-over and no copying; MPI moves the
+// message all the same. Half a round trip is reported, and 0 bytes is the flag alone.
+#include <sennit/sennit.h>
+
+#include <memory>
+
+#include "worker/cases.hpp"
+#include "worker/check.hpp"
+#include "worker/private_buffer.hpp"
+#include "worker/spin.hpp"
+#include "worker/trips.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+constexpr std::size_t kEndsOnly = SIZE_MAX / 2;
+
+// Payload first, flag on a line behind it.
+std::size_t flag_offset(std::uint64_t bytes) {
+    return (static_cast<std::size_t>(bytes) + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+
+Subject raw(const Job &job, const Pair &pair, std::uint64_t bytes) {
+    std::byte *const own = job.raw_payload(pair.self);
+    std::byte *const theirs = job.raw_payload(pair.partner);
+    auto *const own_flag = reinterpret_cast<std::uint64_t *>(own + flag_offset(bytes));
+    auto *const their_flag = reinterpret_cast<std::uint64_t *>(theirs + flag_offset(bytes));
+    *own_flag = 0;
+    return {bytes == 0 ? "raw-flag" : "raw-payload-flag",
+            [=, number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) {
+                    stamp(theirs, bytes, trip, kEndsOnly);
+                    post_flag_at_once(their_flag, trip);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    wait_for_flag(own_flag, trip, pair.yields);
+                    return consume(own, bytes, trip, kEndsOnly);
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+// An open channel and the memory that it is over. Collective.
+class Over {
+  public:
+    // `own` lives as long as this.
+    Over(int partner, void *own, std::uint64_t bytes) : m_own(static_cast<std::byte *>(own)) {
+        const sennit_channel_ends ends{1, &partner, &own, &bytes};
+        m_status =
+            sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, &m_theirs, &m_channel);
+    }
+    ~Over() {
+        if (m_status == SENNIT_OK) (void)sennit_channel_close(&m_channel, 1, SENNIT_FOREVER);
+    }
+    Over(const Over &) = delete;
+    Over &operator=(const Over &) = delete;
+
+    sennit_status status() const { return m_status; }
+
+    bool send(std::uint64_t bytes, std::uint64_t trip) const {
+        if (sennit_channel_wait_write(m_channel, SENNIT_FOREVER) != SENNIT_OK) return false;
+        stamp(static_cast<std::byte *>(m_theirs), bytes, trip, kEndsOnly);
+        return sennit_channel_have_written(m_channel) == SENNIT_OK;
+    }
+    bool receive(std::uint64_t bytes, std::uint64_t trip) const {
+        if (sennit_channel_wait_read(m_channel, SENNIT_FOREVER) != SENNIT_OK) return false;
+        const bool is_right = consume(m_own, bytes, trip, kEndsOnly);
+        return (sennit_channel_have_read(m_channel) == SENNIT_OK) && is_right;
+    }
+
+  private:
+    std::byte *m_own;
+    void *m_theirs = nullptr;
+    sennit_channel m_channel = SENNIT_CHANNEL_NULL;
+    sennit_status m_status;
+};
+
+Subject by_channel(std::string name, const Pair &pair, std::uint64_t bytes,
+                   std::shared_ptr<Over> over) {
+    return {std::move(name), [=, number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) { return over->send(bytes, trip); };
+                const auto receive = [&](std::uint64_t trip) { return over->receive(bytes, trip); };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+void run_size(const Run &run, const Messages &messages, std::byte *registered) {
+    const Pair pair(run.job);
+    const std::uint64_t bytes = messages.bytes;
+    Case what{"channel", bytes, 2.0, {}};
+    what.subjects.push_back(raw(run.job, pair, bytes));
+    sennit_gptr own = SENNIT_GPTR_NULL;
+    check(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 4096, 0, &own), "sennit_alloc");
+    const auto allocated = std::make_shared<Over>(pair.partner, sennit_ptr(own), bytes);
+    check(allocated->status(), "sennit_channel_open");
+    what.subjects.push_back(by_channel("sennit-channel", pair, bytes, allocated));
+    if (bytes > 0) {
+        const auto over = std::make_shared<Over>(pair.partner, registered, bytes);
+        // Where the memory gives no pointer there is nothing to hand over in place.
+        if (over->status() == SENNIT_OK)
+            what.subjects.push_back(by_channel("sennit-registered", pair, bytes, over));
+        else if (over->status() != SENNIT_ERR_UNSUPPORTED)
+            check(over->status(), "sennit_channel_open");
+    }
+    for (Subject &subject : run.library.pingpong(run.job, messages))
+        what.subjects.push_back(std::move(subject));
+    run.job.barrier();
+    measure_in_turn(run.job, what, run.limits);
+}
+
+}  // namespace
+
+void run_channel(const Run &run) {
+    if (run.job.size() % 2 != 0)
+        throw std::runtime_error("hand-overs need an even number of ranks");
+    std::uint64_t most = 8;
+    for (const std::uint64_t bytes : run.sizes)
+        most = std::max(most, bytes);
+    const PrivateBuffer outgoing(most, 1);
+    const PrivateBuffer incoming(most, 1);
+    const PrivateBuffer registered(most, 1);
+    for (const std::uint64_t bytes : run.sizes) {
+        run_size(run, {outgoing.data(), incoming.data(), bytes, kEndsOnly}, registered.data());
+        // The channels are closed; the memory goes with the job.
+        run.job.barrier();
+    }
+}
+
+}  // namespace sennit::bench
