@@ -271,36 +271,34 @@ sennit_status sennit_channel_close(const sennit_channel channels[], size_t count
 }
 
 sennit_status sennit_channel_can_write(sennit_channel channel, int *can) {
-    Channel *it = channel::find(*current_rank(), channel);
+    const Channel *it = channel::find_short(*current_rank(), channel);
     if (can == nullptr) [[unlikely]]
         return null_flag("sennit_channel_can_write");
-    if (it == nullptr || it->takes_cold_way || is_closed_by_peer(*it) || !may_write(*it))
-        return can_write_cold(channel, can);
+    if (it == nullptr || !may_write(*it)) return can_write_cold(channel, can);
     *can = 1;
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_have_written(sennit_channel channel) {
-    Channel *it = channel::find(*current_rank(), channel);
-    if (it == nullptr || it->takes_cold_way || is_closed_by_peer(*it) || !may_write(*it))
-        [[unlikely]]
+    Channel *it = channel::find_short(*current_rank(), channel);
+    if (it == nullptr || !may_write(*it)) [[unlikely]]
         return have_written_cold(channel);
     note_written(*it);
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_can_read(sennit_channel channel, int *can) {
-    const Channel *it = channel::find(*current_rank(), channel);
+    const Channel *it = channel::find_short(*current_rank(), channel);
     if (can == nullptr) [[unlikely]]
         return null_flag("sennit_channel_can_read");
-    if (it == nullptr || it->takes_cold_way || !may_read(*it)) return can_read_cold(channel, can);
+    if (it == nullptr || !may_read(*it)) return can_read_cold(channel, can);
     *can = 1;
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_have_read(sennit_channel channel) {
-    Channel *it = channel::find(*current_rank(), channel);
-    if (it == nullptr || it->takes_cold_way || !may_read(*it)) [[unlikely]]
+    Channel *it = channel::find_short(*current_rank(), channel);
+    if (it == nullptr || !may_read(*it)) [[unlikely]]
         return have_read_cold(channel);
     note_read(*it);
     return SENNIT_OK;
@@ -308,8 +306,8 @@ sennit_status sennit_channel_have_read(sennit_channel channel) {
 
 sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_ns) {
     const Rank &rank = *current_rank();
-    Channel *it = channel::find(rank, channel);
-    if (it != nullptr && !it->takes_cold_way && !is_closed_by_peer(*it)) [[likely]] {
+    Channel *it = channel::find_short(rank, channel);
+    if (it != nullptr) [[likely]] {
         if (may_write(*it) && timeout_ns >= 0) return SENNIT_OK;
         if (poll(rank, timeout_ns, [it] { return may_write(*it); })) return SENNIT_OK;
     }
@@ -318,8 +316,8 @@ sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_
 
 sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_ns) {
     const Rank &rank = *current_rank();
-    const Channel *it = channel::find(rank, channel);
-    if (it != nullptr && !it->takes_cold_way) [[likely]] {
+    const Channel *it = channel::find_short(rank, channel);
+    if (it != nullptr) [[likely]] {
         if (may_read(*it) && timeout_ns >= 0) return SENNIT_OK;
         if (poll(rank, timeout_ns, [it] { return may_read(*it); })) return SENNIT_OK;
     }

@@ -2,6 +2,7 @@
 #include "base/atomics.hpp"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +25,17 @@ void futex_wait(const std::atomic<std::uint32_t> *word, std::uint32_t expected,
 void futex_wake_all(const std::atomic<std::uint32_t> *word) {
     (void)syscall(SYS_futex, reinterpret_cast<const std::uint32_t *>(word), FUTEX_WAKE, INT_MAX,
                   nullptr, nullptr, 0);
+}
+
+bool join_barriers() {
+    constexpr long kNeeded =
+        MEMBARRIER_CMD_GLOBAL_EXPEDITED | MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED;
+    if ((syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0) & kNeeded) != kNeeded) return false;
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+void barrier_everywhere() {
+    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 }
 
 }  // namespace sennit

@@ -45,6 +45,20 @@ inline void store_at_once(std::atomic<std::uint64_t> &word, std::uint64_t value)
 #endif
 }
 
+// Keeps the compiler from moving an earlier store behind a later load, and the processor free to:
+// for the side of a Dekker pair whose other side calls barrier_everywhere().
+inline void store_load_in_program_order() {
+    // seq_cst: among this thread's own instructions; no fence is made.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// A full fence on every processor that runs a thread of a process that has joined: whatever such a
+// thread stored before is visible, and what it loads after is loaded then. Costs the caller
+// microseconds and the others nothing between calls. join_barriers() is called once for a process,
+// at any time, by each that is to be reached or is to call; false: this kernel has none of it.
+bool join_barriers();
+void barrier_everywhere();
+
 // Copies a word in one load and one store, so that a flag that somebody polls is never seen in
 // halves. False, and nothing copied, where the machine can not do that at these addresses.
 template <class Word>

@@ -23,23 +23,26 @@ namespace sennit::channel {
 inline constexpr unsigned kIndexBits = 14;
 inline constexpr unsigned kGenerationBits = 17;
 inline constexpr std::uint32_t kChannelsPerRank = 1u << kIndexBits;  // place 0 is never used
-inline constexpr std::uint32_t kNoHandle = UINT32_MAX;               // of place 0: no handle
+inline constexpr std::uint32_t kNoHandle = UINT32_MAX;
 
 struct alignas(kLineBytes) Channel {
     // Constant while the channel is open.
+    // What a call must name to take the short way: `handle`, or 0 where there is a mirror, the rank
+    // is observed, or the place is not open. The handle 0 leads to place 0, which has kNoHandle.
+    // SYNC channel-handle.
+    std::atomic<std::uint32_t> short_handle;
     std::atomic<std::uint32_t> handle;  // 0: not open; SYNC channel-handle
-    std::int32_t peer;                  // world rank
     Half *own;                          // in this rank's memory, the peer writes
     Half *theirs;                       // in the peer's, this rank writes
     ControlBlock *peer_control;
-    bool takes_cold_way;  // has a mirror, or the rank is observed
+    bool rings_lightly;   // the peer sleeps with a barrier, and this process has joined those
     bool owns_region;     // `region` was registered for this channel alone
     bool is_closing;      // named once in the close that is under way
+    std::int32_t peer;    // world rank
     std::uint32_t flags;  // SENNIT_CHANNEL_*
 
     // Of the writing thread.
     alignas(kLineBytes) std::atomic<std::uint64_t> written;
-    std::atomic<std::uint64_t> permitted;  // messages read by the peer, as far as was looked
 
     // Of the reading thread.
     alignas(kLineBytes) std::atomic<std::uint64_t> read;
@@ -58,40 +61,61 @@ struct alignas(kLineBytes) Channel {
     std::atomic<std::int64_t> looked_ns;
 };
 
-// Hands out the place of an open channel, or null. Null also for a thread that is no rank.
-inline Channel *find(const Rank &rank, sennit_channel channel) {
+// The place that a handle leads to, whatever is there; null for a thread that is no rank, or whose
+// rank never had a channel.
+inline Channel *place_at(const Rank &rank, sennit_channel channel) {
     // SYNC channel-table: pairs with the release in channels_of(); the places come before.
     Channel *table = rank.channel_table.load(std::memory_order_acquire);
     if (table == nullptr) [[unlikely]]
         return nullptr;
-    Channel *it = &table[channel.handle & (kChannelsPerRank - 1)];
+    return &table[channel.handle & (kChannelsPerRank - 1)];
+}
+
+// The open channel of a handle, or null.
+inline Channel *find(const Rank &rank, sennit_channel channel) {
+    Channel *it = place_at(rank, channel);
     // SYNC channel-handle: pairs with the release in publish(); the fields come before.
-    const std::uint32_t handle = it->handle.load(std::memory_order_acquire);
-    return handle == channel.handle && handle != 0 ? it : nullptr;
+    if (it == nullptr || it->handle.load(std::memory_order_acquire) != channel.handle)
+        return nullptr;
+    return it;
+}
+
+// The same if the channel takes the short way, else null.
+inline Channel *find_short(const Rank &rank, sennit_channel channel) {
+    Channel *it = place_at(rank, channel);
+    // SYNC channel-handle: pairs with the release in publish(); the fields come before.
+    if (it == nullptr || it->short_handle.load(std::memory_order_acquire) != channel.handle)
+        [[unlikely]]
+        return nullptr;
+    return it;
 }
 
 // The peer has closed: it reads no more, and writes no more.
 inline bool is_closed_by_peer(const Channel &it) {
     // SYNC channel-closed: pairs with the release in close_own_end(); its last message comes
     // before.
-    return it.own->written.state.load(std::memory_order_acquire) ==
-           static_cast<std::uint32_t>(EndState::closed);
+    return (it.own->written.reads.load(std::memory_order_acquire) & kClosedBit) != 0;
 }
 
-// Whether the peer has read all that this rank wrote.
-inline bool may_write(Channel &it) {
-    // relaxed twice: of this thread, or of one that the program has ordered before.
+// Whether the peer has read all that this rank wrote, and has not closed.
+inline bool may_write(const Channel &it) {
+    // relaxed: of this thread, or of one that the program has ordered before.
     const std::uint64_t written = it.written.load(std::memory_order_relaxed);
-    if (it.permitted.load(std::memory_order_relaxed) == written) return true;
     // SYNC channel-read: pairs with the release in note_written(), of the peer; its use of the
     // buffer comes before.
-    std::uint64_t seen = it.own->written.reads.load(std::memory_order_acquire);
+    const std::uint64_t seen = it.own->written.reads.load(std::memory_order_acquire);
+    if (seen == written) return true;
+    if ((seen & kClosedBit) != 0) return false;
     // SYNC channel-read: pairs with the release in note_read(), of the peer.
-    if (seen != written) seen = it.own->read.count.load(std::memory_order_acquire);
-    if (seen != written) return false;
-    // relaxed: as above.
-    it.permitted.store(seen, std::memory_order_relaxed);
-    return true;
+    return it.own->read.count.load(std::memory_order_acquire) == written;
+}
+
+// Whether the peer has read all that this rank wrote, closed or not.
+inline bool is_all_read(const Channel &it) {
+    // relaxed: as in may_write().
+    const std::uint64_t written = it.written.load(std::memory_order_relaxed);
+    // SYNC channel-read: pairs with the release in note_read(), of the peer.
+    return may_write(it) || it.own->read.count.load(std::memory_order_acquire) == written;
 }
 
 // Only after may_write().
@@ -105,7 +129,8 @@ inline void note_written(Channel &it) {
     // SYNC channel-read: pairs with the acquire in may_write(), at the peer.
     it.theirs->written.reads.store(reads, std::memory_order_release);
     // SYNC channel-written: pairs with the acquire in may_read(), at the peer; the message comes
-    // before. A full fence and therefore a release.
+    // before. A full fence and therefore a release, which is faster than one alone: the line is
+    // taken at once.
     store_and_ring(it.theirs->written.count, next, *it.peer_control);
 }
 
@@ -125,8 +150,13 @@ inline void note_read(Channel &it) {
     // SYNC channel-own-read: pairs with the acquire in note_written().
     it.read.store(next, std::memory_order_release);
     // SYNC channel-read: pairs with the acquire in may_write(), at the peer; the use of the message
-    // comes before. A full fence and therefore a release.
-    store_and_ring(it.theirs->read.count, next, *it.peer_control);
+    // comes before. Both ways are at least a release. The light one: whoever answers by a message
+    // does so next, and a fence would stand in its way.
+    if (it.rings_lightly) {
+        store_and_ring_lightly(it.theirs->read.count, next, *it.peer_control);
+    } else {
+        store_and_ring(it.theirs->read.count, next, *it.peer_control);
+    }
 }
 
 // What is left of the calls: mirrors, observers, peers that closed or died, waits. The pointer to

@@ -13,19 +13,17 @@ struct Closing {
     std::size_t count;
 };
 
-void say(Channel &it, EndState state) {
+void say_closing(Channel &it, bool is_closing) {
     // SYNC channel-closing: pairs with the acquire in is_drained(), at the peer; nothing else of
     // this rank's depends on it.
-    it.theirs->written.state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+    it.theirs->written.is_closing.store(is_closing ? 1 : 0, std::memory_order_release);
     ring_doorbell(*it.peer_control);
 }
 
-bool is_drained(const Rank &rank, Channel &it) {
-    if (may_write(it)) return true;
-    // SYNC channel-closing: pairs with the release in say(), of the peer.
-    if (it.own->written.state.load(std::memory_order_acquire) !=
-        static_cast<std::uint32_t>(EndState::open))
-        return true;
+bool is_drained(const Rank &rank, const Channel &it) {
+    if (is_closed_by_peer(it) || is_all_read(it)) return true;
+    // SYNC channel-closing: pairs with the release in say_closing(), of the peer.
+    if (it.own->written.is_closing.load(std::memory_order_acquire) != 0) return true;
     // relaxed: the word stands alone, see detector.cpp.
     return rank.peers[it.peer].gone.load(std::memory_order_relaxed) != 0;
 }
@@ -34,7 +32,7 @@ bool is_drained(const Rank &rank, Channel &it) {
 int note_lost(Rank &rank, const void *context) {
     const auto &closing = *static_cast<const Closing *>(context);
     for (std::size_t i = 0; i < closing.count; ++i) {
-        Channel &it = *closing.channels[i];
+        const Channel &it = *closing.channels[i];
         if (!is_drained(rank, it)) (void)peer_gone(rank, it.peer);
     }
     return -1;
@@ -54,12 +52,12 @@ sennit_status drain(Rank &rank, const Closing &closing, const Deadline &deadline
 sennit_status close_all(Rank &rank, Channel *const *channels, std::size_t count,
                         const Deadline &deadline, sennit_region *regions) {
     for (std::size_t i = 0; i < count; ++i)
-        say(*channels[i], EndState::closing);
+        say_closing(*channels[i], true);
     const sennit_status status = drain(rank, {channels, count}, deadline);
     for (std::size_t i = 0; i < count; ++i) {
         Channel &it = *channels[i];
         if (status != SENNIT_OK) {
-            say(it, EndState::open);
+            say_closing(it, false);
             continue;
         }
         regions[i] = it.owns_region ? it.region : SENNIT_REGION_NULL;

@@ -71,6 +71,11 @@ class Opening {
     sennit_error error_{};
 };
 
+bool sleeps_with_barrier(const Rank &rank) {
+    // relaxed: set when the rank's first channel was prepared, under its cold mutex.
+    return rank.sleeps_with_barrier.load(std::memory_order_relaxed);
+}
+
 sennit_status Opening::prepare(const Wish *wishes) {
     for (std::size_t i = 0; i < count_; ++i) {
         const sennit_status status = prepare(items_[i], wishes[i]);
@@ -99,7 +104,8 @@ sennit_status Opening::prepare(Item &item, const Wish &wish) {
     item.offer.offset = wish.region.gptr.offset;
     item.offer.segment = wish.bytes == 0 ? 0 : wish.region.gptr.segment;
     item.offer.segment_rank = wish.region.gptr.rank;
-    item.offer.flags = flags_ | (wish.owns_region ? kOwnRegion : 0);
+    item.offer.flags = flags_ | (wish.owns_region ? kOwnRegion : 0) |
+                       (sleeps_with_barrier(rank_) ? kSleepsWithBarrier : 0);
     const ColdLock lock(rank_);
     half_describe(*rank_.channels->pool, it.half, &item.offer);
     return SENNIT_OK;
@@ -109,6 +115,7 @@ sennit_status Opening::prepare(Item &item, const Wish &wish) {
 void Opening::prepare_self(Item &item, const Wish &wish) {
     Channel &it = *item.channel;
     it.theirs = it.own;
+    it.rings_lightly = sleeps_with_barrier(rank_);
     it.peer_memory = wish.region.gptr;
     it.peer_bytes = wish.bytes;
     it.peer_buffer = wish.bytes == 0 ? nullptr : static_cast<std::byte *>(wish.buffer);
@@ -170,7 +177,7 @@ void Opening::put_offer(Item &item) {
 // The peer's offer on its desk is usable from here: then *item.channel has all of it.
 sennit_status Opening::accept(Item &item, const Offer &theirs) {
     Channel &it = *item.channel;
-    const std::uint32_t flags = theirs.flags & ~kOwnRegion;
+    const std::uint32_t flags = theirs.flags & ~(kOwnRegion | kSleepsWithBarrier);
     if (flags != flags_)
         return fail_peer(SENNIT_ERR_ARG, it.peer, sennit_path_name(rank_.peers[it.peer].path),
                          "rank %d opens its end with flags %#x, this rank with %#x", it.peer, flags,
@@ -178,6 +185,7 @@ sennit_status Opening::accept(Item &item, const Offer &theirs) {
     it.peer_bytes = theirs.bytes;
     it.peer_memory = sennit_gptr{theirs.segment_rank, theirs.segment, theirs.offset};
     it.detaches = (theirs.flags & kOwnRegion) != 0;
+    it.rings_lightly = (theirs.flags & kSleepsWithBarrier) != 0 && sleeps_with_barrier(rank_);
     {
         const ColdLock lock(rank_);
         const sennit_status status =

@@ -40,8 +40,9 @@ sennit_status make_channels(const Rank &rank, Channels *it) {
     if (table == MAP_FAILED)
         return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of channels");
     it->table = static_cast<Channel *>(table);
-    // relaxed: nobody knows of the table yet.
+    // relaxed twice: nobody knows of the table yet.
     it->table[0].handle.store(kNoHandle, std::memory_order_relaxed);
+    it->table[0].short_handle.store(kNoHandle, std::memory_order_relaxed);
     it->pool = pool_open();
     it->pairs = static_cast<std::atomic<std::uint8_t> *>(
         std::calloc(size_of(rank), sizeof(std::atomic<std::uint8_t>)));
@@ -61,6 +62,8 @@ sennit_status channels_of(Rank &rank) {
         return status;
     }
     rank.channels = made;
+    // relaxed: before any peer hears of it, by an offer.
+    if (join_barriers()) rank.sleeps_with_barrier.store(true, std::memory_order_relaxed);
     // SYNC channel-table: pairs with the acquire in find(); the places come before.
     rank.channel_table.store(made->table, std::memory_order_release);
     return SENNIT_OK;
@@ -150,10 +153,12 @@ sennit_status take_place(Rank &rank, int peer, Channel **channel) {
 
 void publish(Rank &rank, Channel &it) {
     it.generation = it.generation % kGenerations + 1;
-    it.takes_cold_way = it.mirror != nullptr || rank.observer != nullptr;
     const std::uint32_t handle = it.generation << kIndexBits | place_number(*rank.channels, it);
-    // SYNC channel-handle: pairs with the acquire in find(); the fields come before.
+    const bool is_short = it.mirror == nullptr && rank.observer == nullptr;
+    // SYNC channel-handle: pairs with the acquires in find() and find_short(); the fields come
+    // before.
     it.handle.store(handle, std::memory_order_release);
+    it.short_handle.store(is_short ? handle : 0, std::memory_order_release);
 }
 
 sennit_status reach_memory(Rank &rank, Channel &it) {
@@ -195,10 +200,11 @@ void forget_memory(Rank &rank, Channel &it) {
 }
 
 void close_own_end(Channel &it) {
+    // relaxed: of this rank, and the program has ordered its threads' calls before.
+    const std::uint64_t reads = it.read.load(std::memory_order_relaxed);
     // SYNC channel-closed: pairs with the acquires in is_closed_by_peer() and is_rested(), at the
     // peer; all that this rank wrote comes before.
-    it.theirs->written.state.store(static_cast<std::uint32_t>(EndState::closed),
-                                   std::memory_order_release);
+    it.theirs->written.reads.store(reads | kClosedBit, std::memory_order_release);
     ring_doorbell(*it.peer_control);
 }
 
@@ -206,8 +212,9 @@ void release_place(Rank &rank, Channel &it, bool was_met) {
     forget_memory(rank, it);
     const ColdLock lock(rank);
     Channels &all = *rank.channels;
-    // relaxed: a call that finds the handle still is made at the same time as the close, which is
-    // wrong.
+    // relaxed twice: a call that finds the handle still is made at the same time as the close,
+    // which is wrong.
+    it.short_handle.store(0, std::memory_order_relaxed);
     it.handle.store(0, std::memory_order_relaxed);
     if (was_met) {
         half_retire(*all.pool, it.half);

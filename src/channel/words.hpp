@@ -15,23 +15,22 @@
 
 namespace sennit::channel {
 
-// How far the writer of a half has come with the channel.
-enum class EndState : std::uint32_t {
-    open = 0,
-    closing = 1,  // it waits for its messages to be read, and reads no more itself
-    closed = 2    // the last that it writes here
-};
+// Set in WrittenLine::reads by the last write of all to the half: its writer has closed. In a word
+// that every test of permission looks at, so that seeing it costs nothing.
+inline constexpr std::uint64_t kClosedBit = std::uint64_t{1} << 63;
 
 // Both counters of a message's way out in one line: whoever answers by a message needs no other.
 struct alignas(kLineBytes) WrittenLine {
     std::atomic<std::uint64_t> count;  // messages that the writer wrote; SYNC channel-written
-    // Messages that it had read when it wrote the last one; SYNC channel-read.
+    // Messages that it had read when it wrote the last one; SYNC channel-read. Then kClosedBit too;
+    // SYNC channel-closed.
     std::atomic<std::uint64_t> reads;
-    std::atomic<std::uint32_t> state;  // EndState of the writer; SYNC channel-closed
+    // 1 while it waits for its messages to be read and reads no more itself; SYNC channel-closing.
+    std::atomic<std::uint32_t> is_closing;
     std::uint8_t unused[108];
 };
 static_assert(sizeof(WrittenLine) == 128 && offsetof(WrittenLine, reads) == 8 &&
-              offsetof(WrittenLine, state) == 16);
+              offsetof(WrittenLine, is_closing) == 16);
 
 struct alignas(kLineBytes) ReadLine {
     std::atomic<std::uint64_t> count;  // messages that the writer has read; SYNC channel-read
@@ -61,7 +60,7 @@ struct Offer {
     std::uint64_t offset;         // of the buffer, in the segment
     std::uint32_t segment;        // 0 where the buffer has no bytes
     std::int32_t segment_rank;    // whose segment it is
-    std::uint32_t flags;          // SENNIT_CHANNEL_*, kOwnRegion
+    std::uint32_t flags;          // SENNIT_CHANNEL_*, and those below
     std::uint32_t half;           // in the chunk
     std::uint64_t chunk_offset;   // in the memory file
     std::uint64_t chunk_address;  // of the owner; followed in the same process only
@@ -71,6 +70,8 @@ static_assert(sizeof(Offer) == 64 && offsetof(Offer, segment) == 16 &&
               offsetof(Offer, chunk_offset) == 32);
 // The segment was registered for this channel alone.
 inline constexpr std::uint32_t kOwnRegion = 1u << 31;
+// The rank has joined the barriers for all processors and sleeps with one (runtime/wait.hpp).
+inline constexpr std::uint32_t kSleepsWithBarrier = 1u << 30;
 
 // `offer` is the owner's. `meeting` is used where the owner is the lower of the two ranks; both
 // change it, by compare and swap (meeting.hpp).

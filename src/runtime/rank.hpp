@@ -102,6 +102,8 @@ struct Rank {
     int memory_file = -1;
     runtime::Observer *observer = nullptr;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
     unsigned spins = 0;                     // polls before a wait yields; 0 when cores are shared
+    // Some peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only set.
+    std::atomic<bool> sleeps_with_barrier{false};
     bool shares_process = false;            // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     std::atomic<unsigned> hook_count{0};

@@ -59,9 +59,11 @@ void WaitLoop::announce_sleep() {
     // relaxed twice: store_load_fence() orders both before the caller's next look at its word.
     rings_seen_ = bell.rings.load(std::memory_order_relaxed);
     bell.sleepers.fetch_add(1, std::memory_order_relaxed);
-    // SYNC doorbell: pairs with the fences in ring_doorbell() and publish_arrival(); the sleeper is
-    // counted before the last look at its word.
+    // SYNC doorbell: pairs with the fences in ring_doorbell(), store_and_ring() and
+    // publish_arrival(); the sleeper is counted before the last look at its word.
     store_load_fence();
+    // relaxed: set before a peer hears that this rank sleeps so.
+    if (rank_.sleeps_with_barrier.load(std::memory_order_relaxed)) barrier_everywhere();
 }
 
 void WaitLoop::sleep() {

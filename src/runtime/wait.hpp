@@ -7,6 +7,8 @@
 //   setter:  word = value        ; store_load_fence ; if sleepers != 0: rings += 1, wake
 //   sleeper: sleepers += 1       ; store_load_fence ; if word is not ready: sleep while rings ==
 //   seen
+// A setter that sets very often may leave its fence to the sleeper, which then makes one for all
+// processors (store_and_ring_lightly).
 #pragma once
 
 #include "base/clock.hpp"
@@ -37,6 +39,19 @@ inline void store_and_ring(std::atomic<std::uint64_t> &word, std::uint64_t value
     // SYNC doorbell: pairs with the fence in announce_sleep(); the store, which is a full fence
     // too, before the look at sleepers.
     store_at_once(word, value);
+    // relaxed: as in ring_doorbell().
+    if (target.doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        ring_sleepers(target.doorbell);
+}
+
+// The same without a fence, where the owner of the bell sleeps with a barrier for all processors
+// (Rank::sleeps_with_barrier) and this process has joined those.
+inline void store_and_ring_lightly(std::atomic<std::uint64_t> &word, std::uint64_t value,
+                                   ControlBlock &target) {
+    // SYNC doorbell: pairs with the barrier in announce_sleep(), which stands for a fence here
+    // between the store and the look at sleepers; the release is for who polls the word.
+    word.store(value, std::memory_order_release);
+    store_load_in_program_order();
     // relaxed: as in ring_doorbell().
     if (target.doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
         ring_sleepers(target.doorbell);
