@@ -1,7 +1,7 @@
 // Locks of a team: a word and a queue in the memory of its first rank, a line of its own for each
 // rank to wait at. Every step on shared words is one atomic operation, so the same code serves
 // every path. Called by api/lock.cpp. docs/design/locks.md has states, invariants and failures;
-// tests/model/lock.pml searches all their runs.
+// tests/models/lock.pml searches all their runs.
 //
 // All of a lock lies in one segment of the team, its handle is that segment's id: nothing is kept
 // in the rank object, and a stale handle is refused like a stale pointer.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks one model with spin: all of its runs keep the promises, and each mistake that its head names is found.
 
-    tests/model/check.py MODEL.pml
+    tests/models/check.py MODEL.pml
 
 The mistakes are the words in capitals behind "Mistakes that must be found"; each is a macro that puts one into the
 model. A model that passed with a mistake in it would show nothing. Exits with 77 where spin or a C compiler is missing.
