@@ -1,9 +1,10 @@
 /* Sleeping and waking (src/runtime/wait.hpp, wait.cpp): two threads of a rank wait for a word each,
- * two other ranks set one word each, and all meet at the rank's doorbell. Shown: nobody sleeps for
- * ever on a word that was set. The bound of a sleep (the tick) is left out, so that nothing but a
+ * two other ranks set one word each, and all meet at the rank's doorbell. One setter makes a fence,
+ * the other leaves that to the sleepers, which make one for all processors. Shown: nobody sleeps
+ * for ever on a word that was set. The bound of a sleep (the tick) is left out, so that nothing but a
  * ring ends it.
  *
- * Mistakes that must be found: NO_SETTER_FENCE, NO_SLEEPER_FENCE, LATE_RINGS (the count of rings is
+ * Mistakes that must be found: NO_SETTER_FENCE, NO_SLEEPER_FENCE, NO_BARRIER, LATE_RINGS (the count of rings is
  * read after the last look at the word), WAKES_ONE (instead of all). */
 #define PROCESSES 4
 #define WORDS 4
@@ -21,8 +22,14 @@ inline announce() {
 #endif
     add_relaxed(me, SLEEPERS, 1);
 #ifndef NO_SLEEPER_FENCE
-    fence(me)
+    fence(me);
 #endif
+#ifndef NO_BARRIER
+    /* barrier_everywhere(): each of the others at some moment */
+    fence(2);
+    fence(3);
+#endif
+    skip
 }
 
 /* sleep(): the kernel compares and sleeps in one step, after all that this thread stored. */
@@ -61,7 +68,10 @@ proctype waiter(byte me) {
 proctype setter(byte me; byte word) {
     store_release(me, word, 1);
 #ifndef NO_SETTER_FENCE
-    fence(me);
+    if
+    :: me == 2 -> fence(me)
+    :: me == 3 /* store_and_ring_lightly() */
+    fi;
 #endif
     if
     :: memory[SLEEPERS] != 0 ->

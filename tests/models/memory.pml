@@ -9,6 +9,9 @@
 #define DEPTH 3 /* of a buffer; a store waits while it is full */
 
 int memory[WORDS];
+#ifdef LATE_LOADS /* loads.pml */
+bool is_late[PROCESSES];
+#endif
 
 typedef Buffer {
     byte count = 0;
@@ -47,6 +50,12 @@ inline fence(p) {
 inline take(p, i) {
     byte j = 0;
     bool is_free = true;
+#ifdef LATE_LOADS
+    if
+    :: buffers[p].is_release[i] && is_late[p] -> is_free = false
+    :: else
+    fi;
+#endif
     do
     :: j < i ->
         if
