@@ -25,8 +25,7 @@ inline announce() {
     fence(me);
 #endif
 #ifndef NO_BARRIER
-    /* barrier_everywhere(): each of the others at some moment */
-    fence(2);
+    /* barrier_everywhere() reaches the setter that has joined, and not the other */
     fence(3);
 #endif
     skip
