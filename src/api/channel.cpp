@@ -198,12 +198,13 @@ sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t c
 // Looks for what a wait is for as long as a wait polls, without a call in between: the loop of a
 // hand-over between two cores. True if it came.
 template <class Ready>
-inline bool poll(const Rank &rank, std::int64_t timeout_ns, Ready ready) {
+inline bool poll(const Channel &it, std::int64_t timeout_ns, Ready ready) {
+    if (ready()) return timeout_ns >= 0;
     constexpr std::int64_t kShortestNs = 1'000'000;  // polling takes less
     if (timeout_ns < kShortestNs) return false;
-    for (unsigned i = 0; i < rank.spins; ++i) {
-        if (ready()) return true;
+    for (unsigned left = it.spins; left != 0; --left) {
         cpu_pause();
+        if (ready()) return true;
     }
     return false;
 }
@@ -271,7 +272,7 @@ sennit_status sennit_channel_close(const sennit_channel channels[], size_t count
 }
 
 sennit_status sennit_channel_can_write(sennit_channel channel, int *can) {
-    const Channel *it = channel::find_short(*current_rank(), channel);
+    const Channel *it = channel::find_short(channel);
     if (can == nullptr) [[unlikely]]
         return null_flag("sennit_channel_can_write");
     if (it == nullptr || !may_write(*it)) return can_write_cold(channel, can);
@@ -280,7 +281,7 @@ sennit_status sennit_channel_can_write(sennit_channel channel, int *can) {
 }
 
 sennit_status sennit_channel_have_written(sennit_channel channel) {
-    Channel *it = channel::find_short(*current_rank(), channel);
+    Channel *it = channel::find_short(channel);
     if (it == nullptr || !may_write(*it)) [[unlikely]]
         return have_written_cold(channel);
     note_written(*it);
@@ -288,7 +289,7 @@ sennit_status sennit_channel_have_written(sennit_channel channel) {
 }
 
 sennit_status sennit_channel_can_read(sennit_channel channel, int *can) {
-    const Channel *it = channel::find_short(*current_rank(), channel);
+    const Channel *it = channel::find_short(channel);
     if (can == nullptr) [[unlikely]]
         return null_flag("sennit_channel_can_read");
     if (it == nullptr || !may_read(*it)) return can_read_cold(channel, can);
@@ -297,7 +298,7 @@ sennit_status sennit_channel_can_read(sennit_channel channel, int *can) {
 }
 
 sennit_status sennit_channel_have_read(sennit_channel channel) {
-    Channel *it = channel::find_short(*current_rank(), channel);
+    Channel *it = channel::find_short(channel);
     if (it == nullptr || !may_read(*it)) [[unlikely]]
         return have_read_cold(channel);
     note_read(*it);
@@ -305,22 +306,16 @@ sennit_status sennit_channel_have_read(sennit_channel channel) {
 }
 
 sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_ns) {
-    const Rank &rank = *current_rank();
-    Channel *it = channel::find_short(rank, channel);
-    if (it != nullptr) [[likely]] {
-        if (may_write(*it) && timeout_ns >= 0) return SENNIT_OK;
-        if (poll(rank, timeout_ns, [it] { return may_write(*it); })) return SENNIT_OK;
-    }
+    const Channel *it = channel::find_short(channel);
+    if (it != nullptr && poll(*it, timeout_ns, [it] { return may_write(*it); })) [[likely]]
+        return SENNIT_OK;
     return wait_write_cold(channel, timeout_ns);
 }
 
 sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_ns) {
-    const Rank &rank = *current_rank();
-    const Channel *it = channel::find_short(rank, channel);
-    if (it != nullptr) [[likely]] {
-        if (may_read(*it) && timeout_ns >= 0) return SENNIT_OK;
-        if (poll(rank, timeout_ns, [it] { return may_read(*it); })) return SENNIT_OK;
-    }
+    const Channel *it = channel::find_short(channel);
+    if (it != nullptr && poll(*it, timeout_ns, [it] { return may_read(*it); })) [[likely]]
+        return SENNIT_OK;
     return wait_read_cold(channel, timeout_ns);
 }
 

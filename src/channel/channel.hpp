@@ -18,11 +18,14 @@
 
 namespace sennit::channel {
 
-// A handle: index (14, low) | generation (17, never 0). The highest bit is never set, so a handle
-// is also a positive int.
+// A handle: generation (8, high bits of it) | place (14) | generation (9, low bits), 0 at the top.
+// The place stands where it is its own distance from the start of the table in bytes, and the
+// generation is never 0; a handle is also a positive int.
 inline constexpr unsigned kIndexBits = 14;
+inline constexpr unsigned kPlaceShift = 9;
 inline constexpr unsigned kGenerationBits = 17;
 inline constexpr std::uint32_t kChannelsPerRank = 1u << kIndexBits;  // place 0 is never used
+inline constexpr std::uint32_t kPlaceMask = (kChannelsPerRank - 1) << kPlaceShift;
 inline constexpr std::uint32_t kNoHandle = UINT32_MAX;
 
 struct alignas(kLineBytes) Channel {
@@ -40,6 +43,7 @@ struct alignas(kLineBytes) Channel {
     bool is_closing;      // named once in the close that is under way
     std::int32_t peer;    // world rank
     std::uint32_t flags;  // SENNIT_CHANNEL_*
+    std::uint32_t spins;  // Rank::spins
 
     // Of the writing thread.
     alignas(kLineBytes) std::atomic<std::uint64_t> written;
@@ -61,31 +65,43 @@ struct alignas(kLineBytes) Channel {
     std::atomic<std::int64_t> looked_ns;
 };
 
-// The place that a handle leads to, whatever is there; null for a thread that is no rank, or whose
-// rank never had a channel.
-inline Channel *place_at(const Rank &rank, sennit_channel channel) {
-    // SYNC channel-table: pairs with the release in channels_of(); the places come before.
-    Channel *table = rank.channel_table.load(std::memory_order_acquire);
-    if (table == nullptr) [[unlikely]]
-        return nullptr;
-    return &table[channel.handle & (kChannelsPerRank - 1)];
+static_assert(sizeof(Channel) == 1u << kPlaceShift);
+
+constexpr std::uint32_t make_handle(std::uint32_t place, std::uint32_t generation) {
+    return generation >> kPlaceShift << (kPlaceShift + kIndexBits) | place << kPlaceShift |
+           (generation & ((1u << kPlaceShift) - 1));
+}
+
+// The place that a handle leads to, whatever is there.
+inline Channel *place_at(Channel *table, std::uint32_t handle) {
+    return reinterpret_cast<Channel *>(reinterpret_cast<std::byte *>(table) +
+                                       (handle & kPlaceMask));
 }
 
 // The open channel of a handle, or null.
 inline Channel *find(const Rank &rank, sennit_channel channel) {
-    Channel *it = place_at(rank, channel);
+    // SYNC channel-table: pairs with the release in process_show_channels(); the places come
+    // before.
+    Channel *table = rank.channel_table.load(std::memory_order_acquire);
+    if (table == nullptr) return nullptr;
+    Channel *it = place_at(table, channel.handle);
     // SYNC channel-handle: pairs with the release in publish(); the fields come before.
-    if (it == nullptr || it->handle.load(std::memory_order_acquire) != channel.handle)
-        return nullptr;
-    return it;
+    return it->handle.load(std::memory_order_acquire) == channel.handle ? it : nullptr;
 }
 
-// The same if the channel takes the short way, else null.
-inline Channel *find_short(const Rank &rank, sennit_channel channel) {
-    Channel *it = place_at(rank, channel);
+// The same for the calling thread's rank, if the channel takes the short way; else null, as for a
+// thread that is no rank.
+inline Channel *find_short(sennit_channel channel) {
+    // SYNC channel-table: pairs with the releases in process_show_channels() and
+    // publish_only_rank(); the places come before.
+    Channel *table = only_channels.load(std::memory_order_acquire);
+    if (table == nullptr) [[unlikely]] {
+        table = current_rank()->channel_table.load(std::memory_order_acquire);
+        if (table == nullptr) return nullptr;
+    }
+    Channel *it = place_at(table, channel.handle);
     // SYNC channel-handle: pairs with the release in publish(); the fields come before.
-    if (it == nullptr || it->short_handle.load(std::memory_order_acquire) != channel.handle)
-        [[unlikely]]
+    if (it->short_handle.load(std::memory_order_acquire) != channel.handle) [[unlikely]]
         return nullptr;
     return it;
 }

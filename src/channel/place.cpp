@@ -64,8 +64,7 @@ sennit_status channels_of(Rank &rank) {
     rank.channels = made;
     // relaxed: before any peer hears of it, by an offer.
     if (join_barriers()) rank.sleeps_with_barrier.store(true, std::memory_order_relaxed);
-    // SYNC channel-table: pairs with the acquire in find(); the places come before.
-    rank.channel_table.store(made->table, std::memory_order_release);
+    process_show_channels(rank, made->table);
     return SENNIT_OK;
 }
 
@@ -114,8 +113,7 @@ void channels_close(Rank &rank) {
     if (rank.channels == nullptr) return;
     for (std::uint32_t i = 1; i < rank.channels->end; ++i)
         std::free(rank.channels->table[i].mirror);
-    // relaxed: threads that still call Sennit now are wrong.
-    rank.channel_table.store(nullptr, std::memory_order_relaxed);
+    process_show_channels(rank, nullptr);
     free_channels(rank.channels);
     rank.channels = nullptr;
 }
@@ -147,13 +145,14 @@ sennit_status take_place(Rank &rank, int peer, Channel **channel) {
     it.half = half;
     it.own = half_at(*all.pool, half);
     it.peer_control = control_of(rank, peer);
+    it.spins = rank.spins;
     *channel = &it;
     return SENNIT_OK;
 }
 
 void publish(Rank &rank, Channel &it) {
     it.generation = it.generation % kGenerations + 1;
-    const std::uint32_t handle = it.generation << kIndexBits | place_number(*rank.channels, it);
+    const std::uint32_t handle = make_handle(place_number(*rank.channels, it), it.generation);
     const bool is_short = it.mirror == nullptr && rank.observer == nullptr;
     // SYNC channel-handle: pairs with the acquires in find() and find_short(); the fields come
     // before.

@@ -16,6 +16,7 @@ namespace sennit {
 constinit Rank nobody;
 constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]] = &nobody;
 constinit std::atomic<Rank *> only_rank{nullptr};
+constinit std::atomic<channel::Channel *> only_channels{nullptr};
 
 namespace {
 
@@ -39,8 +40,9 @@ void after_fork_in_child() {
     // relaxed: the child has one thread.
     if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
     thread_rank = &nobody;
-    // relaxed: the child has one thread.
+    // relaxed twice: the child has one thread.
     only_rank.store(nullptr, std::memory_order_relaxed);
+    only_channels.store(nullptr, std::memory_order_relaxed);
     (void)pthread_mutex_init(&process.lock, nullptr);
     process.cookie = 0;  // names the parent's address space; the child has its own
 }
@@ -104,6 +106,11 @@ void publish_only_rank() {
             if (process.published[slot]) only = process.objects[slot];
         if (only->shares_process) only = nullptr;
     }
+    // relaxed: stored under the lock held here.
+    channel::Channel *channels =
+        only == nullptr ? nullptr : only->channel_table.load(std::memory_order_relaxed);
+    // SYNC channel-table: pairs with the acquire in find_short(); the places come before.
+    only_channels.store(channels, std::memory_order_release);
     // SYNC only-rank: pairs with the acquire in current_rank(); the rank's set-up is complete.
     only_rank.store(only, std::memory_order_release);
 }
@@ -163,6 +170,15 @@ int process_rank_count() {
     const int count = process.published_count;
     process_unlock();
     return count;
+}
+
+void process_show_channels(Rank &rank, channel::Channel *table) {
+    process_lock();
+    // SYNC channel-table: pairs with the acquires in find() and find_short(); the places come
+    // before.
+    rank.channel_table.store(table, std::memory_order_release);
+    publish_only_rank();
+    process_unlock();
 }
 
 void process_show_control(const Rank &rank) {

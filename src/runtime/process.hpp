@@ -23,6 +23,10 @@ extern constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")
 // The rank of all threads: set while the process has exactly one rank.
 extern constinit std::atomic<Rank *> only_rank;
 
+// The table of channels of that rank, if it has one: the calls of a hand-over are so short that the
+// way through the rank shows.
+extern constinit std::atomic<channel::Channel *> only_channels;
+
 // Never null.
 inline Rank *current_rank() {
     // SYNC only-rank: pairs with the release in publish_only_rank(); the rank's set-up is complete.
@@ -44,6 +48,9 @@ void process_release_rank(Rank *rank);
 // The rank object of this process with that world rank, or null.
 Rank *process_find_rank(int world_rank);
 int process_rank_count();
+
+// From here on, or no longer, the calls of the rank's threads find its channels.
+void process_show_channels(Rank &rank, channel::Channel *table);
 
 // The control blocks that ranks of this process have mapped for themselves. A peer takes the
 // address of one, or of something that is unmapped after it, from a message that may be older than
