@@ -31,7 +31,7 @@ struct Item {
     std::atomic<std::uint64_t> *word = nullptr;
     DeskPlace *own_place = nullptr;
     DeskPlace *peer_place = nullptr;
-    Offer offer{};  // this rank's
+    ChannelOffer offer{};  // this rank's
 };
 
 class Opening {
@@ -56,7 +56,7 @@ class Opening {
     void put_offer(Item &item);
     void advance(Item &item);
     bool look_at_offer(Item &item, std::uint64_t word);
-    sennit_status accept(Item &item, const Offer &theirs);
+    sennit_status accept(Item &item, const ChannelOffer &theirs);
     void learn_end(Item &item, std::uint64_t word);
     void take_back(Item &item);
     void finish(Item &item, Phase phase);
@@ -161,11 +161,15 @@ bool Opening::change(Item &item, std::uint64_t *word, std::uint64_t wanted) {
     return true;
 }
 
-void Opening::put_offer(Item &item) {
+void write_offer(const Item &item) {
     // SYNC channel-offer: pairs with the fence in look_at_offer(); the word's change that ended the
     // last offer comes before this one's first store.
     order_stores();
     store_words(&item.own_place->offer, &item.offer, sizeof item.offer);
+}
+
+void Opening::put_offer(Item &item) {
+    write_offer(item);
     // SYNC channel-meeting: pairs with the release in change(), of the peer.
     std::uint64_t word = item.word->load(std::memory_order_acquire);
     while (!change(item, &word, word | item.side.own(kOfferedBit))) {
@@ -175,7 +179,7 @@ void Opening::put_offer(Item &item) {
 }
 
 // The peer's offer on its desk is usable from here: then *item.channel has all of it.
-sennit_status Opening::accept(Item &item, const Offer &theirs) {
+sennit_status Opening::accept(Item &item, const ChannelOffer &theirs) {
     Channel &it = *item.channel;
     const std::uint32_t flags = theirs.flags & ~(kOwnRegion | kSleepsWithBarrier);
     if (flags != flags_)
@@ -197,9 +201,9 @@ sennit_status Opening::accept(Item &item, const Offer &theirs) {
 
 // Both offers are there. False if the word has changed, so that there is more to see.
 bool Opening::look_at_offer(Item &item, std::uint64_t word) {
-    Offer theirs{};
+    ChannelOffer theirs{};
     load_words(&theirs, &item.peer_place->offer, sizeof theirs);
-    // SYNC channel-offer: pairs with the fence in put_offer(), of the peer; the copy comes before
+    // SYNC channel-offer: pairs with the fence in write_offer(), of the peer; the copy comes before
     // the look whether that offer was still meant.
     order_loads();
     // relaxed: the fence above orders it.

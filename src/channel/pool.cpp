@@ -108,7 +108,7 @@ sennit_status add_chunk(Rank &rank, Pool &pool) {
     return SENNIT_OK;
 }
 
-sennit_status view_chunk(Rank &rank, int peer, const Offer &offer, View *view) {
+sennit_status view_chunk(Rank &rank, int peer, const ChannelOffer &offer, View *view) {
     Peer &it = rank.peers[peer];
     if (it.memory_file >= 0) {
         std::byte *address = nullptr;
@@ -164,11 +164,11 @@ sennit_status half_take(Rank &rank, Pool &pool, int peer, std::uint32_t *half) {
     own.uses[*half % kHalvesPerChunk] = Use::taken;
     own.peers[*half % kHalvesPerChunk] = peer;
     Half *it = half_at(pool, *half);
-    // relaxed: nobody writes it now, and who will is told of it by the offer.
+    // relaxed, here and below: nobody writes it now, and who will is told of it by the offer.
     it->written.count.store(0, std::memory_order_relaxed);
     it->written.reads.store(0, std::memory_order_relaxed);
+    // relaxed, as above.
     it->written.is_closing.store(0, std::memory_order_relaxed);
-    // relaxed: as above.
     it->read.count.store(0, std::memory_order_relaxed);
     return SENNIT_OK;
 }
@@ -193,14 +193,15 @@ std::uint32_t halves_in_use(const Pool &pool) {
     return count;
 }
 
-void half_describe(const Pool &pool, std::uint32_t half, Offer *offer) {
+void half_describe(const Pool &pool, std::uint32_t half, ChannelOffer *offer) {
     const OwnChunk &own = chunk_of(pool, half);
     offer->half = half % kHalvesPerChunk;
     offer->chunk_offset = own.offset;
     offer->chunk_address = reinterpret_cast<std::uintptr_t>(own.chunk);
 }
 
-sennit_status half_of_peer(Rank &rank, Pool &pool, int peer, const Offer &offer, Half **half) {
+sennit_status half_of_peer(Rank &rank, Pool &pool, int peer, const ChannelOffer &offer,
+                           Half **half) {
     const View *found = nullptr;
     for (std::uint32_t i = 0; i < pool.view_count && found == nullptr; ++i)
         if (pool.views[i].peer == peer && pool.views[i].offset == offer.chunk_offset)

@@ -33,8 +33,9 @@ void half_retire(Pool &pool, std::uint32_t half);
 std::uint32_t halves_in_use(const Pool &pool);
 
 // Where the half is, for its peer.
-void half_describe(const Pool &pool, std::uint32_t half, Offer *offer);
+void half_describe(const Pool &pool, std::uint32_t half, ChannelOffer *offer);
 // The half of `peer` that its offer describes. Errors: NOMEM, OS, UNSUPPORTED.
-sennit_status half_of_peer(Rank &rank, Pool &pool, int peer, const Offer &offer, Half **half);
+sennit_status half_of_peer(Rank &rank, Pool &pool, int peer, const ChannelOffer &offer,
+                           Half **half);
 
 }  // namespace sennit::channel

@@ -55,7 +55,7 @@ struct alignas(kLineBytes) Chunk {
 static_assert(sizeof(Chunk) == 65536 && offsetof(Chunk, halves) == 256);
 
 // What a rank tells another one about its end of the channel that both are opening.
-struct Offer {
+struct ChannelOffer {
     std::uint64_t bytes;          // of its buffer
     std::uint64_t offset;         // of the buffer, in the segment
     std::uint32_t segment;        // 0 where the buffer has no bytes
@@ -66,8 +66,8 @@ struct Offer {
     std::uint64_t chunk_address;  // of the owner; followed in the same process only
     std::uint8_t unused[16];
 };
-static_assert(sizeof(Offer) == 64 && offsetof(Offer, segment) == 16 &&
-              offsetof(Offer, chunk_offset) == 32);
+static_assert(sizeof(ChannelOffer) == 64 && offsetof(ChannelOffer, segment) == 16 &&
+              offsetof(ChannelOffer, chunk_offset) == 32);
 // The segment was registered for this channel alone.
 inline constexpr std::uint32_t kOwnRegion = 1u << 31;
 // The rank has joined the barriers for all processors and sleeps with one (runtime/wait.hpp).
@@ -76,7 +76,7 @@ inline constexpr std::uint32_t kSleepsWithBarrier = 1u << 30;
 // `offer` is the owner's. `meeting` is used where the owner is the lower of the two ranks; both
 // change it, by compare and swap (meeting.hpp).
 struct DeskPlace {
-    alignas(kLineBytes) Offer offer;                         // SYNC channel-offer
+    alignas(kLineBytes) ChannelOffer offer;                  // SYNC channel-offer
     alignas(kLineBytes) std::atomic<std::uint64_t> meeting;  // SYNC channel-meeting
 };
 static_assert(sizeof(DeskPlace) == kDeskPlaceBytes && offsetof(DeskPlace, meeting) == 128);

@@ -104,7 +104,7 @@ struct Rank {
     unsigned spins = 0;                     // polls before a wait yields; 0 when cores are shared
     // Some peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only set.
     std::atomic<bool> sleeps_with_barrier{false};
-    bool shares_process = false;            // other ranks of its world are threads of this process
+    bool shares_process = false;  // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     std::atomic<unsigned> hook_count{0};
     RequestSource collective_requests{};        // set in start-up

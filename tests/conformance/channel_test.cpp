@@ -1,98 +1,10 @@
-// Channels: hand-overs, opening in every order, closing in every order, and what is refused.
-#include <algorithm>
-#include <chrono>
+// Channels: hand-overs, opening in every order, and what is refused.
 #include <memory>
-#include <numeric>
-#include <set>
-#include <thread>
 
-#include "harness.hpp"
+#include "channels.hpp"
 #include "threads.hpp"
 
 using namespace conformance;
-
-namespace {
-
-// Copies are allowed, so that the same tests run where a peer's memory gives no pointer.
-constexpr unsigned kFlags = SENNIT_CHANNEL_MIRROR;
-
-// A network that is only simulated counts as one. The same answer on all ranks.
-bool channels_lead_everywhere(Ranks &it) {
-    sennit_path path = SENNIT_PATH_NONE;
-    it.ok(sennit_peer_path(it.next(), &path));
-    return path != SENNIT_PATH_SIM;
-}
-
-struct End {
-    int target = 0;
-    void *buffer = nullptr;
-    std::size_t bytes = 0;
-};
-
-struct Opened {
-    std::vector<sennit_channel> channels;
-    std::vector<void *> peers;
-
-    sennit_channel operator[](std::size_t i) const { return channels[i]; }
-    std::uint64_t *words(std::size_t i) const { return static_cast<std::uint64_t *>(peers[i]); }
-};
-
-sennit_status try_open(const std::vector<End> &ends, unsigned flags, std::int64_t timeout_ns,
-                       Opened *opened) {
-    std::vector<int> targets;
-    std::vector<void *> buffers;
-    std::vector<std::size_t> bytes;
-    for (const End &end : ends) {
-        targets.push_back(end.target);
-        buffers.push_back(end.buffer);
-        bytes.push_back(end.bytes);
-    }
-    opened->channels.assign(ends.size(), SENNIT_CHANNEL_NULL);
-    opened->peers.assign(ends.size(), nullptr);
-    const sennit_channel_ends all{ends.size(), targets.data(), buffers.data(), bytes.data()};
-    return sennit_channel_open(SENNIT_TEAM_WORLD, &all, flags, timeout_ns, opened->peers.data(),
-                               opened->channels.data());
-}
-
-Opened open(Ranks &it, const std::vector<End> &ends, unsigned flags = kFlags) {
-    Opened opened;
-    it.ok(try_open(ends, flags, SENNIT_FOREVER, &opened));
-    return opened;
-}
-
-void close(Ranks &it, const Opened &opened, Ranks::Where where = Ranks::Where::current()) {
-    it.ok(sennit_channel_close(opened.channels.data(), opened.channels.size(), SENNIT_FOREVER),
-          where);
-}
-
-void send(Ranks &it, sennit_channel channel, void *peer, const void *message, std::size_t bytes) {
-    it.ok(sennit_channel_wait_write(channel, SENNIT_FOREVER));
-    std::memcpy(peer, message, bytes);
-    it.ok(sennit_channel_have_written(channel));
-}
-
-void send_word(Ranks &it, const Opened &opened, std::size_t i, std::uint64_t word) {
-    send(it, opened[i], opened.peers[i], &word, sizeof word);
-}
-
-void expect_word(Ranks &it, sennit_channel channel, const std::uint64_t &own, std::uint64_t word) {
-    it.ok(sennit_channel_wait_read(channel, SENNIT_FOREVER));
-    it.equal(own, word);
-    it.ok(sennit_channel_have_read(channel));
-}
-
-int flag_of(Ranks &it, sennit_status (*test)(sennit_channel, int *), sennit_channel channel) {
-    int flag = -1;
-    it.ok(test(channel, &flag));
-    return flag;
-}
-
-// Some tests are about two ranks and leave the others idle.
-bool takes_part(const Ranks &it) {
-    return it.rank < 2;
-}
-
-}  // namespace
 
 // Broken by a count that is stored before the message, a hand-over that is lost or comes twice, or
 // directions that share a count.
@@ -343,83 +255,6 @@ RANK_TEST(channel, no_targets_and_no_bytes_are_legal, kAnything) {
     close(it, opened);
 }
 
-// Broken by a close that waits for the other's, or forgets a message.
-RANK_TEST(channel, close_waits_until_its_messages_are_read_and_not_for_the_other_close, kTwoRanks) {
-    if (!channels_lead_everywhere(it)) return;
-    const sennit_gptr memory = it.allocate(24);
-    auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
-    if (takes_part(it)) {
-        const int peer = 1 - it.rank;
-        const Opened opened = open(it, {{peer, own, 8}, {peer, own + 1, 8}, {peer, own + 2, 8}});
-        const Opened flags = open(it, {{peer, nullptr, 0}});
-        if (it.rank == 0) {
-            send_word(it, opened, 0, 11);
-            send_word(it, opened, 1, 12);
-            // Not all is read: nothing is closed, and everything works.
-            it.is(sennit_channel_close(opened.channels.data(), 3, 2 * kMillisecond),
-                  SENNIT_ERR_TIMEOUT);
-            it.equal(flag_of(it, sennit_channel_can_write, opened[2]), 1);
-            send_word(it, opened, 2, 13);
-            it.ok(sennit_channel_have_written(flags[0]));
-            close(it, opened);  // while the other reads
-            it.is(sennit_channel_have_read(opened[0]), SENNIT_ERR_ARG);
-            it.ok(sennit_channel_wait_read(flags[0], SENNIT_FOREVER));
-        } else {
-            it.ok(sennit_channel_wait_read(flags[0], SENNIT_FOREVER));
-            for (std::size_t i = 0; i < 3; ++i)
-                expect_word(it, opened[i], own[i], 11 + i);
-            it.is(sennit_channel_wait_read(opened[1], SENNIT_FOREVER), SENNIT_ERR_STATE);
-            int flag = 0;
-            it.is(sennit_channel_can_read(opened[1], &flag), SENNIT_ERR_STATE);
-            it.is(sennit_channel_can_write(opened[1], &flag), SENNIT_ERR_STATE);
-            it.is(sennit_channel_wait_write(opened[1], SENNIT_FOREVER), SENNIT_ERR_STATE);
-            it.is(sennit_channel_have_written(opened[1]), SENNIT_ERR_STATE);
-            it.is(sennit_channel_have_read(opened[1]), SENNIT_ERR_STATE);
-            it.ok(sennit_channel_have_read(flags[0]));
-            it.ok(sennit_channel_have_written(flags[0]));
-            close(it, opened);
-        }
-        close(it, flags);
-    }
-    it.barrier();
-    it.free(memory);
-}
-
-// Broken by two that wait for each other to read.
-RANK_TEST(channel, two_that_close_with_messages_unread_do_not_wait_for_each_other, kTwoRanks) {
-    if (!channels_lead_everywhere(it)) return;
-    const sennit_gptr memory = it.allocate(8);
-    auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
-    for (int round = 0; takes_part(it) && round < (it.quick ? 20 : 200); ++round) {
-        const Opened opened = open(it, {{1 - it.rank, own, 8}});
-        send_word(it, opened, 0, 1);
-        if (it.own.one_in(2)) it.ok(sennit_channel_wait_read(opened[0], SENNIT_FOREVER));
-        close(it, opened);
-    }
-    it.barrier();
-    it.free(memory);
-}
-
-// Broken by a wait or a drain that does not see the other's mark while it sleeps.
-RANK_TEST(channel, who_waits_is_told_that_the_other_has_closed, kTwoRanks | kFreeThreads) {
-    if (!channels_lead_everywhere(it)) return;
-    if (takes_part(it)) {
-        const Opened opened = open(it, {{1 - it.rank, nullptr, 0}}, 0);
-        if (it.rank == 0) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
-            it.ok(sennit_channel_have_written(opened[0]));
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        } else {
-            it.ok(sennit_channel_wait_read(opened[0], SENNIT_FOREVER));
-            it.ok(sennit_channel_have_read(opened[0]));
-            it.is(sennit_channel_wait_read(opened[0], SENNIT_FOREVER), SENNIT_ERR_STATE);
-            it.equal(sennit_last_error()->peer, 0);
-        }
-        close(it, opened);
-    }
-    it.barrier();
-}
-
 // Broken by a handle that outlives its channel or is another rank's, or by a part of a list that is
 // closed although the call failed.
 RANK_TEST(channel, what_is_no_open_channel_is_refused, kAnything) {
@@ -455,27 +290,6 @@ RANK_TEST(channel, flags_that_differ_are_an_error_on_both_sides, kTwoRanks) {
         close(it, opened);
     }
     it.barrier();
-}
-
-// One target comes and another does not. Broken by an error that leaves the first one open here, or
-// unaware there.
-RANK_TEST(channel, a_target_that_had_met_finds_the_channel_of_a_failed_call_closed, kTwoRanks) {
-    if (!channels_lead_everywhere(it)) return;
-    if (it.size < 3) return;
-    const sennit_gptr memory = it.allocate(8);
-    auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
-    if (it.rank == 0) {
-        Opened opened;
-        it.is(try_open({{2, own, 8}, {1, own, 8}}, kFlags, 30 * kMillisecond, &opened),
-              SENNIT_ERR_TIMEOUT);
-    }
-    if (it.rank == 1) {
-        const Opened opened = open(it, {{0, own, 8}});
-        it.is(sennit_channel_wait_read(opened[0], SENNIT_FOREVER), SENNIT_ERR_STATE);
-        close(it, opened);
-    }
-    it.barrier();
-    it.free(memory);
 }
 
 // Memory that the program had before: with load and store where it can be had, by copies where not.
@@ -573,34 +387,6 @@ RANK_TEST(channel, channels_over_one_buffer_are_independent, kAnything) {
     it.ok(sennit_channel_close(opened.channels.data() + 1, 2, SENNIT_FOREVER));
     it.barrier();
     it.free(memory);
-}
-
-// Broken by halves, places or registrations that are not given back, or handles that come back.
-RANK_TEST(channel, channels_come_and_go_by_the_thousand, kOnce) {
-    if (!channels_lead_everywhere(it)) return;
-    const int peer = it.rank ^ 1;
-    if (peer < it.size) {
-        std::uint64_t word = 0;
-        std::set<std::uint32_t> handles;
-        Opened probe;
-        const sennit_status reached = try_open({{peer, &word, 8}}, kFlags, SENNIT_FOREVER, &probe);
-        if (reached == SENNIT_OK) close(it, probe);
-        const std::size_t bytes = reached == SENNIT_OK ? 8 : 0;
-        const int rounds = it.quick ? 20 : 100;
-        const std::size_t many = 20;
-        for (int round = 0; round < rounds; ++round) {
-            std::vector<End> ends(many, End{peer, &word, bytes});
-            const Opened opened = open(it, ends);
-            for (const sennit_channel channel : opened.channels)
-                it.require(handles.insert(channel.handle).second, "a handle comes once");
-            it.ok(sennit_channel_have_written(opened[many - 1]));
-            it.ok(sennit_channel_wait_read(opened[many - 1], SENNIT_FOREVER));
-            it.ok(sennit_channel_have_read(opened[many - 1]));
-            close(it, opened);
-        }
-        it.is(sennit_channel_have_written({*handles.begin()}), SENNIT_ERR_ARG);
-    }
-    it.barrier();
 }
 
 // Broken by a use of the other direction's fields that the two threads do not share rightly.

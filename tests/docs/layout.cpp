@@ -1,6 +1,7 @@
 // The layouts that headers define, and the calls of the others.
 #include "layout.hpp"
 
+#include "channel/words.hpp"
 #include "memory/entry.hpp"
 #include "runtime/card.hpp"
 #include "runtime/control_block.hpp"
@@ -47,6 +48,35 @@ static void print_control_block() {
     FIELD(EpochLine, unused);
     STRUCT(Mailbox);
     FIELD(Mailbox, bytes);
+}
+
+static void print_channels() {
+    using namespace sennit::channel;
+    STRUCT(DeskPlace);
+    FIELD(DeskPlace, offer);
+    FIELD(DeskPlace, meeting);
+    STRUCT(ChannelOffer);
+    FIELD(ChannelOffer, bytes);
+    FIELD(ChannelOffer, offset);
+    FIELD(ChannelOffer, segment);
+    FIELD(ChannelOffer, segment_rank);
+    FIELD(ChannelOffer, flags);
+    FIELD(ChannelOffer, half);
+    FIELD(ChannelOffer, chunk_offset);
+    FIELD(ChannelOffer, chunk_address);
+    FIELD(ChannelOffer, unused);
+    STRUCT(Chunk);
+    FIELD(Chunk, users);
+    FIELD(Chunk, halves);
+    STRUCT(Half);
+    FIELD(Half, written);
+    FIELD(Half, read);
+    STRUCT(WrittenLine);
+    FIELD(WrittenLine, count);
+    FIELD(WrittenLine, reads);
+    FIELD(WrittenLine, is_closing);
+    STRUCT(ReadLine);
+    FIELD(ReadLine, count);
 }
 
 static void print_segment_record() {
@@ -162,6 +192,7 @@ static void print_lock() {
 int main() {
     print_control_block();
     print_segment_record();
+    print_channels();
     print_card();
     print_startup_layouts();
     print_node_exchange_layouts();
