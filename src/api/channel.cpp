@@ -33,11 +33,12 @@ template <class Call>
     return done(call(*rank, *it), name);
 }
 
-// The same for a call that uses the channel, which is noted.
+// The same for a call that is noted: a hand-over, of so many bytes, or a wait for one.
 template <class Call>
-[[gnu::cold, gnu::noinline]] sennit_status use(sennit_channel handle, const char *name, Call call) {
+[[gnu::cold, gnu::noinline]] sennit_status use(sennit_channel handle, const char *name,
+                                               bool hands_over, Call call) {
     return call_on(handle, name, [&](Rank &rank, Channel &it) {
-        runtime::Observed observed(rank, name, it.peer, it.peer_bytes);
+        runtime::Observed observed(rank, name, it.peer, hands_over ? it.peer_bytes : 0);
         if (observed.is_on()) [[unlikely]]
             observed.set_path(rank.peers[it.peer].path);
         return call(rank, it);
@@ -129,8 +130,11 @@ sennit_status register_all(const Rank &rank, Wishes &wishes) {
 
 sennit_status open_all(Rank &rank, Wishes &wishes, unsigned flags, const Deadline &deadline) {
     sennit_status status = register_all(rank, wishes);
-    if (status == SENNIT_OK)
+    if (status == SENNIT_OK) {
+        // The registrations are calls of their own.
+        const runtime::Observed observed(rank, "sennit_channel_open");
         status = channel::open_all(rank, wishes.all, wishes.count, flags, deadline, wishes.opened);
+    }
     if (status != SENNIT_OK) deregister_all(wishes);
     return status;
 }
@@ -167,8 +171,10 @@ sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t c
         (void)fail(SENNIT_ERR_NOMEM, "no memory for the list of channels");
     } else {
         status = find_all(rank, handles, count, found);
-        if (status == SENNIT_OK)
+        if (status == SENNIT_OK) {
+            const runtime::Observed observed(rank, "sennit_channel_close");
             status = channel::close_all(rank, found, count, Deadline::after(timeout_ns), regions);
+        }
         for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i)
             if (!sennit_gptr_is_null(regions[i].gptr)) (void)sennit_deregister(regions[i]);
     }
@@ -188,11 +194,11 @@ sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t c
 }
 
 [[gnu::noinline]] sennit_status have_written_cold(sennit_channel handle) {
-    return use(handle, "sennit_channel_have_written", channel::hand_over_written);
+    return use(handle, "sennit_channel_have_written", true, channel::hand_over_written);
 }
 
 [[gnu::noinline]] sennit_status have_read_cold(sennit_channel handle) {
-    return use(handle, "sennit_channel_have_read", channel::hand_over_read);
+    return use(handle, "sennit_channel_have_read", true, channel::hand_over_read);
 }
 
 // Looks for what a wait is for as long as a wait polls, without a call in between: the loop of a
@@ -212,7 +218,7 @@ inline bool poll(const Channel &it, std::int64_t timeout_ns, Ready ready) {
 // Polling has found nothing.
 template <class Wait>
 sennit_status wait_on(sennit_channel handle, std::int64_t timeout_ns, const char *name, Wait wait) {
-    return call_on(handle, name, [=](Rank &rank, Channel &it) {
+    return use(handle, name, false, [=](Rank &rank, Channel &it) {
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
         return wait(rank, it, Deadline::after(timeout_ns));
     });
@@ -241,7 +247,6 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
     if (status != SENNIT_OK) return fail_in(status, name);
     if (ends->count == 0) return SENNIT_OK;
     const Deadline deadline = Deadline::after(timeout_ns);
-    const runtime::Observed observed(*rank, name);
     Wishes wishes(ends->count);
     if (!wishes.is_made())
         return fail_in(fail(SENNIT_ERR_NOMEM, "no memory for the targets"), name);
@@ -267,7 +272,6 @@ sennit_status sennit_channel_close(const sennit_channel channels[], size_t count
     if (channels == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "channels is null"), name);
     if (count >= channel::kChannelsPerRank)
         return fail_in(fail(SENNIT_ERR_ARG, "a rank has no %zu channels", count), name);
-    const runtime::Observed observed(*rank, name);
     return done(close_all(*rank, channels, count, timeout_ns), name);
 }
 

@@ -33,6 +33,9 @@ struct Fixture {
     sennit_domain domain;
     int numbers[8];
     sennit_region regions[2];
+    sennit_channel channels[2];
+    sennit_channel_info channel_info;
+    void *pointers[2];
 
     Fixture() { std::memset(static_cast<void *>(this), 0x6B, sizeof *this); }
     bool untouched() const {
@@ -90,8 +93,10 @@ extern const std::vector<Row> wrong_teams;
 extern const std::vector<Row> wrong_shapes;
 extern const std::vector<Row> wrong_atomics;  // and locks
 extern const std::vector<Row> wrong_collectives;
-inline const std::vector<Row> *const kWrong[] = {&wrong_arguments, &wrong_teams, &wrong_shapes,
-                                                 &wrong_atomics, &wrong_collectives};
+extern const std::vector<Row> wrong_channels;
+inline const std::vector<Row> *const kWrong[] = {&wrong_arguments,   &wrong_teams,
+                                                 &wrong_shapes,      &wrong_atomics,
+                                                 &wrong_collectives, &wrong_channels};
 
 // Calls that need a rank: STATE before init and after finalize, whatever else is wrong.
 extern const std::vector<Row> calls_that_need_a_rank;
@@ -99,8 +104,9 @@ extern const std::vector<Row> teams_that_need_a_rank;
 extern const std::vector<Row> shapes_that_need_a_rank;
 extern const std::vector<Row> atomics_that_need_a_rank;  // and locks
 extern const std::vector<Row> collectives_that_need_a_rank;
+extern const std::vector<Row> channels_that_need_a_rank;
 inline const std::vector<Row> *const kWithoutRank[] = {
-    &calls_that_need_a_rank, &teams_that_need_a_rank, &shapes_that_need_a_rank,
-    &atomics_that_need_a_rank, &collectives_that_need_a_rank};
+    &calls_that_need_a_rank,   &teams_that_need_a_rank,       &shapes_that_need_a_rank,
+    &atomics_that_need_a_rank, &collectives_that_need_a_rank, &channels_that_need_a_rank};
 
 }  // namespace arguments

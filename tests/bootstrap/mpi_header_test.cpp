@@ -1,7 +1,8 @@
-// sennit_mpi.h in C++, under the MPI it was compiled with: it compiles there without a warning,
-// starts a rank, and its waits end.
+// sennit_mpi.h and sennit_zcom.h in C++, under the MPI they were compiled with: they compile there
+// without a warning, the first starts a rank, and its waits end.
 #include <sennit/sennit.h>
 #include <sennit/sennit_mpi.h>
+#include <sennit/sennit_zcom.h>
 
 #include <cstdint>
 #include <cstdio>

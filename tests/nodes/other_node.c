@@ -37,6 +37,23 @@ static void check_peer(int peer, int is_near, sennit_gptr gptr) {
     expect(is_near || sennit_last_error()->peer == peer, "the error names the peer");
 }
 
+/* A channel needs a common node, also where a copy is allowed. */
+static void check_channels(int rank) {
+    const int far = rank == 2 ? 0 : 2;
+    void *const buffer = &(int){0};
+    const size_t bytes = sizeof(int);
+    const sennit_channel_ends ends = {1, &far, &buffer, &bytes};
+    for (unsigned flags = 0; flags < 4; ++flags) {
+        void *theirs = (void *)&far;
+        sennit_channel channel = {77};
+        expect(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, flags, SENNIT_FOREVER, &theirs,
+                                   &channel) == SENNIT_ERR_OTHER_NODE,
+               "open of a channel");
+        expect(channel.handle == 77 && theirs == (void *)&far, "nothing is written");
+        expect(sennit_last_error()->peer == far, "the error names the peer");
+    }
+}
+
 /* Teams need a path between all their ranks; those of each node have one. */
 static void check_teams(int rank) {
     const int near = rank == 2 ? 1 : 2;
@@ -79,6 +96,7 @@ int main(void) {
     for (int peer = 0; peer < 3; ++peer)
         check_peer(peer, (peer == 2) == (rank == 2), world);
     check_teams(rank);
+    check_channels(rank);
     /* The first local segment has the same id on every rank that has made as many. */
     theirs = sennit_gptr_at(own, rank == 2 ? 0 : 2);
     expect(sennit_get(&(int){0}, theirs, 4) == SENNIT_ERR_OTHER_NODE, "get of a local segment");

@@ -87,11 +87,27 @@ void locks_and_collectives() {
     ok(sennit_waitall(1, &request, SENNIT_FOREVER), "waitall");
 }
 
+// A flag around all ranks.
+void channels() {
+    const int size = sennit_size();
+    const int targets[2] = {(sennit_rank() + 1) % size, (sennit_rank() + size - 1) % size};
+    void *const buffers[2] = {nullptr, nullptr};
+    const std::size_t bytes[2] = {0, 0};
+    const sennit_channel_ends ends{2, targets, buffers, bytes};
+    sennit_channel both[2];
+    ok(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, nullptr, both), "open");
+    const sennit_channel back = size > 2 ? both[1] : both[0];
+    ok(sennit_channel_have_written(both[0]), "have_written");
+    ok(sennit_channel_wait_read(back, SENNIT_FOREVER), "wait_read");
+    ok(sennit_channel_have_read(back), "have_read");
+    ok(sennit_channel_close(both, 2, SENNIT_FOREVER), "close");
+}
+
 int next_rank() {
     return (sennit_rank() + 1) % sennit_size();
 }
 
-void calls(bool has_atomics) {
+void calls(bool has_atomics, bool has_channels) {
     const sennit_gptr all = allocate(4096);
     const sennit_gptr there = sennit_gptr_at(all, next_rank());
     barrier();
@@ -99,6 +115,7 @@ void calls(bool has_atomics) {
     if (has_atomics) atomics(there);
     barrier();
     if (has_atomics) locks_and_collectives();
+    if (has_channels) channels();
     ok(sennit_free(all), "free");
 }
 
@@ -236,7 +253,8 @@ int main(int argc, char **argv) {
     // Atomic operations need load and store, or a message path.
     const bool has_atomics = paths == nullptr || std::strstr(paths, "cma") == nullptr;
     if (what == "calls") {
-        as_ranks(argc, argv, [&] { calls(has_atomics); });
+        const bool has_channels = paths == nullptr || std::strstr(paths, "sim") == nullptr;
+        as_ranks(argc, argv, [&] { calls(has_atomics, has_channels); });
     } else if (what == "counts") {
         as_ranks(argc, argv, counts);
     } else if (what == "die") {

@@ -1,0 +1,170 @@
+/* The six calls of ZCom, a library of zero-copy channels between the processes of an MPI program on
+ * one node, on top of Sennit's channels (sennit/channel.h). For programs that were written for
+ * them; new ones use the channels themselves, which have timeouts and say more. Header-only, like
+ * sennit_mpi.h: it is compiled by the program's own MPI compiler.
+ *
+ * Each process has a buffer for each target, and gets the target's buffer for it as a pointer. Who
+ * wants to send writes into its own buffer when ZCom_can_write_c says 1 and calls
+ * ZCom_have_written_c; the target reads through the pointer when ZCom_can_read_c says 1 and calls
+ * ZCom_have_read_c. Where the target's memory can not be mapped the pointer is to a copy, brought
+ * when ZCom_can_read_c first says 1.
+ *
+ * *err gets 0, or a sennit_status; sennit_last_error() has the details. err may be NULL. */
+#ifndef SENNIT_SENNIT_ZCOM_H
+#define SENNIT_SENNIT_ZCOM_H
+
+#include <sennit/channel.h>
+#include <sennit/sennit_mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How many more times ZCom_init_c has started Sennit than ZCom_cleanup_c has ended it: one for
+ * each of the program's sources together. */
+__attribute__((weak)) int sennit_zcom_starts;
+
+static inline int sennit_zcom_end(sennit_status status, int *err) {
+    if (err != NULL) *err = (int)status;
+    return status == SENNIT_OK;
+}
+
+static inline sennit_channel sennit_zcom_channel(int id) {
+    sennit_channel channel = SENNIT_CHANNEL_NULL;
+    if (id > 0) channel.handle = (uint32_t)id;
+    return channel;
+}
+
+/* worlds[i] gets the world rank of Sennit that targets[i] of `comm` is. Collective over `comm`. */
+static inline sennit_status sennit_zcom_translate(MPI_Comm comm, const int *targets, int count,
+                                                  int *worlds) {
+    static const char operation[] = "ZCom_init_c";
+    const int mine = sennit_rank();
+    int size = 0;
+    int *all;
+    sennit_status status = SENNIT_OK;
+    if (MPI_Comm_size(comm, &size) != MPI_SUCCESS)
+        return sennit_error_report(SENNIT_ERR_ARG, operation, "comm is no communicator", 0);
+    all = (int *)malloc(sizeof *all * (size_t)size);
+    if (all == NULL)
+        return sennit_error_report(SENNIT_ERR_NOMEM, operation, "no memory for the ranks", 0);
+    if (MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm) != MPI_SUCCESS)
+        status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation, "MPI_Allgather failed", 0);
+    for (int i = 0; status == SENNIT_OK && i < count; ++i) {
+        if (targets[i] < 0 || targets[i] >= size)
+            status = sennit_error_report(SENNIT_ERR_RANGE, operation, "no such target in comm", 0);
+        else
+            worlds[i] = all[targets[i]];
+    }
+    free(all);
+    return status;
+}
+
+static inline sennit_status sennit_zcom_open(void **buffers, const size_t *sizes,
+                                             const sennit_channel_ends *ends, void **attached,
+                                             int *ids) {
+    sennit_channel *channels = (sennit_channel *)malloc(sizeof *channels * (ends->count + 1));
+    sennit_channel_ends all = *ends;
+    sennit_status status;
+    if (channels == NULL)
+        return sennit_error_report(SENNIT_ERR_NOMEM, "ZCom_init_c", "no memory for the ids", 0);
+    all.buffers = buffers;
+    all.bytes = sizes;
+    status =
+        sennit_channel_open(SENNIT_TEAM_WORLD, &all, SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL,
+                            SENNIT_FOREVER, attached, channels);
+    for (size_t i = 0; status == SENNIT_OK && i < all.count; ++i)
+        ids[i] = (int)channels[i].handle;
+    free(channels);
+    return status;
+}
+
+/* Opens a channel with each of `num_targets` ranks of `comm`: buffers[i] of sizes[i] bytes is this
+ * process's, attached[i] the target's for this process, ids[i] names the channel. Collective over
+ * `comm`; starts Sennit with its ranks if nobody has. Waits without end for the targets. Errors:
+ * those of sennit_init_mpi and sennit_channel_open; then nothing is open. */
+static inline void ZCom_init_c(void **buffers, size_t *sizes, MPI_Comm comm, int *target_ranks,
+                               int num_targets, void **attached, int *ids, int *err) {
+    int *worlds = NULL;
+    sennit_channel_ends ends;
+    sennit_status status = sennit_init_mpi(comm, NULL);
+    if (status != SENNIT_OK) {
+        (void)sennit_zcom_end(status, err);
+        return;
+    }
+    memset(&ends, 0, sizeof ends);
+    if (num_targets > 0) {
+        ends.count = (size_t)num_targets;
+        worlds = (int *)malloc(sizeof *worlds * ends.count);
+        if (worlds == NULL)
+            status = sennit_error_report(SENNIT_ERR_NOMEM, "ZCom_init_c", "no memory", 0);
+    }
+    /* Collective, also where this process is not well. */
+    {
+        const int known = worlds == NULL ? 0 : num_targets;
+        const sennit_status found = sennit_zcom_translate(comm, target_ranks, known, worlds);
+        if (status == SENNIT_OK) status = found;
+    }
+    ends.targets = worlds;
+    if (status == SENNIT_OK) status = sennit_zcom_open(buffers, sizes, &ends, attached, ids);
+    free(worlds);
+    if (status == SENNIT_OK)
+        ++sennit_zcom_starts;
+    else
+        (void)sennit_finalize();
+    (void)sennit_zcom_end(status, err);
+}
+
+/* 1 if the target has read what was written last, so that the buffer may be written, else 0. */
+static inline int ZCom_can_write_c(int id, int *err) {
+    int can = 0;
+    const sennit_status status = sennit_channel_can_write(sennit_zcom_channel(id), &can);
+    return sennit_zcom_end(status, err) ? can : 0;
+}
+
+/* The buffer is written: 1, or 0 if the target has not read the last message. */
+static inline int ZCom_have_written_c(int id, int *err) {
+    return sennit_zcom_end(sennit_channel_have_written(sennit_zcom_channel(id)), err);
+}
+
+/* 1 if the target has written what this process has not read, else 0. */
+static inline int ZCom_can_read_c(int id, int *err) {
+    int can = 0;
+    const sennit_status status = sennit_channel_can_read(sennit_zcom_channel(id), &can);
+    return sennit_zcom_end(status, err) ? can : 0;
+}
+
+/* The message is read: 1, or 0 if there was none. */
+static inline int ZCom_have_read_c(int id, int *err) {
+    return sennit_zcom_end(sennit_channel_have_read(sennit_zcom_channel(id)), err);
+}
+
+/* Closes the channels of one ZCom_init_c when the targets have read what this process wrote.
+ * Collective over `comm`: afterwards nobody uses the buffers any more. */
+static inline void ZCom_cleanup_c(int *ids, int num_targets, MPI_Comm comm, int *err) {
+    const size_t count = num_targets > 0 ? (size_t)num_targets : 0;
+    sennit_channel *channels = (sennit_channel *)malloc(sizeof *channels * (count + 1));
+    sennit_status status = SENNIT_OK;
+    if (channels == NULL) {
+        status = sennit_error_report(SENNIT_ERR_NOMEM, "ZCom_cleanup_c", "no memory", 0);
+    } else {
+        for (size_t i = 0; i < count; ++i)
+            channels[i] = sennit_zcom_channel(ids[i]);
+        status = sennit_channel_close(channels, count, SENNIT_FOREVER);
+        free(channels);
+    }
+    if (MPI_Barrier(comm) != MPI_SUCCESS && status == SENNIT_OK)
+        status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, "ZCom_cleanup_c", "MPI_Barrier", 0);
+    if (sennit_zcom_starts > 0) {
+        const sennit_status ended = sennit_finalize();
+        --sennit_zcom_starts;
+        if (status == SENNIT_OK) status = ended;
+    }
+    (void)sennit_zcom_end(status, err);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
