@@ -23,6 +23,11 @@ static void check_rows(int rank, int size) {
     const int number = last > 0 ? side_message(rank + 11, 0, last) : 11;
     must_be(number == (rank == last ? 11 : -1), "the number of rank 0, at the last rank alone");
 
+    double rows = 0;
+    for (int i = 0; rank == last && last > 0 && i < PAIR_COUNT; ++i)
+        rows += 10 * 0.5 * i + 45; /* of ten rows, numbered from 0 */
+    must_be(last == 0 || side_stream(10, 0, last) == rows, "the rows, at the last rank alone");
+
     double row[PAIR_COUNT], came[2 * PAIR_COUNT];
     for (int i = 0; i < PAIR_COUNT; ++i)
         row[i] = rank + 0.5 * i;

@@ -42,6 +42,25 @@ int side_message(int number, int from, int to) {
     return came;
 }
 
+double side_stream(int count, int from, int to) {
+    double row[PAIR_COUNT], sum = 0;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    /* snippet: stream */
+    for (int number = 0; rank == from && number < count; ++number) {
+        for (int i = 0; i < PAIR_COUNT; ++i)
+            row[i] = number + 0.5 * i;
+        MPI_Send(row, PAIR_COUNT, MPI_DOUBLE, to, 0, MPI_COMM_WORLD);
+    }
+    for (int number = 0; rank == to && number < count; ++number) {
+        MPI_Recv(row, PAIR_COUNT, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 0; i < PAIR_COUNT; ++i)
+            sum += row[i];
+    }
+    /* end of snippet */
+    return sum;
+}
+
 void side_requests(const double row[PAIR_COUNT], int left, int right, double came[2 * PAIR_COUNT]) {
     const int n = PAIR_COUNT;
     double *rows;

@@ -21,6 +21,10 @@ int side_put(int number, int to);
 /* Rank `from` gives `number` to rank `to`, which waits for it; it returns it, all others -1. */
 int side_message(int number, int from, int to);
 
+/* Rank `from` gives `count` rows to rank `to`, one after the other; it returns the sum of all, all
+ * others 0. */
+double side_stream(int count, int from, int to);
+
 /* Starts puts of `row` to ranks `left` and `right`, and completes them. `came` gets the row of the
  * left rank and behind it that of the right one. */
 void side_requests(const double row[PAIR_COUNT], int left, int right, double came[2 * PAIR_COUNT]);

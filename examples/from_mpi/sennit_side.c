@@ -62,6 +62,45 @@ int side_message(int number, int from, int to) {
     return came;
 }
 
+double side_stream(int count, int from, int to) {
+    const int rank = sennit_rank();
+    double sum = 0;
+    sennit_gptr rows;
+    must(sennit_alloc(SENNIT_TEAM_WORLD, PAIR_COUNT * sizeof(double), 0, 0, &rows));
+    if (rank != from && rank != to) {
+        must(sennit_free(rows));
+        return sum;
+    }
+    /* snippet: stream */
+    const int other = rank == from ? to : from;
+    double *own = sennit_ptr(rows);
+    void *const buffer = own;
+    const size_t bytes = PAIR_COUNT * sizeof(double);
+    const sennit_channel_ends ends = {1, &other, &buffer, &bytes};
+    void *theirs; /* the other rank's row, by a plain pointer */
+    sennit_channel channel;
+    must(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, &theirs, &channel));
+
+    for (int number = 0; rank == from && number < count; ++number) {
+        double *row = theirs;
+        must(sennit_channel_wait_write(channel, SENNIT_FOREVER));
+        for (int i = 0; i < PAIR_COUNT; ++i)
+            row[i] = number + 0.5 * i;
+        must(sennit_channel_have_written(channel));
+    }
+    for (int number = 0; rank == to && number < count; ++number) {
+        must(sennit_channel_wait_read(channel, SENNIT_FOREVER));
+        for (int i = 0; i < PAIR_COUNT; ++i)
+            sum += own[i];
+        must(sennit_channel_have_read(channel));
+    }
+
+    must(sennit_channel_close(&channel, 1, SENNIT_FOREVER)); /* when all is read */
+    /* end of snippet */
+    must(sennit_free(rows));
+    return sum;
+}
+
 void side_requests(const double row[PAIR_COUNT], int left, int right, double came[2 * PAIR_COUNT]) {
     const size_t bytes = PAIR_COUNT * sizeof(double);
     sennit_gptr rows;

@@ -133,3 +133,23 @@ RANK_TEST(channel, channels_come_and_go_by_the_thousand, kOnce) {
     }
     it.barrier();
 }
+
+// Broken by memory, mappings or registrations that only closing gives back, or by handles that
+// outlive their rank.
+RANK_TEST(channel, a_rank_may_end_with_channels_open, kNoWorld) {
+    sennit_channel left = SENNIT_CHANNEL_NULL;
+    for (int world = 0; world < 3; ++world) {
+        it.start();
+        std::uint64_t word = 0;
+        std::vector<End> ends{{it.rank, &word, 8}};
+        if (channels_lead_everywhere(it) && it.size > 1 && (it.rank ^ 1) < it.size)
+            ends.push_back({it.rank ^ 1, nullptr, 0});
+        const Opened opened = open(it, ends, 0);
+        it.ok(sennit_channel_have_written(opened[0]));
+        int can = 0;
+        it.is(sennit_channel_can_read({opened[0].handle + 1}, &can), SENNIT_ERR_ARG);
+        left = opened[0];
+        it.stop();
+        it.is(sennit_channel_have_read(left), SENNIT_ERR_STATE);
+    }
+}
