@@ -66,6 +66,20 @@ def pingpong():
     check(lines, "pingpong", expected)
 
 
+def channel():
+    lines = bench("channel", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "0,8,64K", *TINY)
+    # Over registered memory where that gives a pointer.
+    registered = any(line["subject"] == "sennit-registered" for line in lines)
+    expected = {}
+    for mpi in MPI_OR_NONE:
+        own = [] if mpi == "none" else [f"{mpi}-sendrecv", f"{mpi}-persistent", f"{mpi}-put", f"{mpi}-put-probe"]
+        for size in (0, 8, 65536):
+            raw = "raw-flag" if size == 0 else "raw-payload-flag"
+            more = ["sennit-registered"] if registered and size > 0 else []
+            expected[(job_names(mpi), size)] = [raw, "sennit-channel", *more, *own]
+    check(lines, "channel", expected)
+
+
 def transfer(name, word):
     lines = bench(name, "--mpi", ",".join(MPI_OR_NONE), "--bytes", "8,64K", *TINY)
     expected = {}
@@ -199,7 +213,7 @@ def wrong_words_are_refused():
         assert run.returncode == 2 and run.stderr, f"{words} was accepted"
 
 
-CASES = {"pingpong": pingpong, "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
+CASES = {"pingpong": pingpong, "channel": channel, "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
          "barrier": barrier, "broadcast": lambda: collective("broadcast"),
          "allreduce": lambda: collective("allreduce"), "alltoall": lambda: collective("alltoall"), "atomic": atomic, "start": start, "memory": memory, "a_job_over_time_is_ended": a_job_over_time_is_ended,
          "an_interrupted_benchmark_leaves_nothing": an_interrupted_benchmark_leaves_nothing,
