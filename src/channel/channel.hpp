@@ -110,7 +110,7 @@ inline Channel *find_short(sennit_channel channel) {
 inline bool is_closed_by_peer(const Channel &it) {
     // SYNC channel-closed: pairs with the release in close_own_end(); its last message comes
     // before.
-    return (it.own->written.reads.load(std::memory_order_acquire) & kClosedBit) != 0;
+    return (it.own->written.word.load(std::memory_order_acquire) & kClosedBit) != 0;
 }
 
 // Whether the peer has read all that this rank wrote, and has not closed.
@@ -119,9 +119,9 @@ inline bool may_write(const Channel &it) {
     const std::uint64_t written = it.written.load(std::memory_order_relaxed);
     // SYNC channel-read: pairs with the release in note_written(), of the peer; its use of the
     // buffer comes before.
-    const std::uint64_t seen = it.own->written.reads.load(std::memory_order_acquire);
-    if (seen == written) return true;
-    if ((seen & kClosedBit) != 0) return false;
+    const std::uint64_t word = it.own->written.word.load(std::memory_order_acquire);
+    if (reads_in(word) == written) return true;
+    if ((word & kClosedBit) != 0) return false;
     // SYNC channel-read: pairs with the release in note_read(), of the peer.
     return it.own->read.count.load(std::memory_order_acquire) == written;
 }
@@ -141,22 +141,20 @@ inline void note_written(Channel &it) {
     it.written.store(next, std::memory_order_relaxed);
     // SYNC channel-own-read: pairs with the release in note_read(), perhaps of another thread of
     // this rank; its use of the peer's message comes before.
-    const std::uint64_t reads = it.read.load(std::memory_order_acquire);
-    // SYNC channel-read: pairs with the acquire in may_write(), at the peer.
-    it.theirs->written.reads.store(reads, std::memory_order_release);
+    const std::uint64_t read = it.read.load(std::memory_order_acquire);
     // SYNC channel-written: pairs with the acquire in may_read(), at the peer; the message comes
-    // before. A full fence and therefore a release, which is faster than one alone: the line is
-    // taken at once.
-    store_and_ring(it.theirs->written.count, next, *it.peer_control);
+    // before. SYNC channel-read: pairs with the acquire in may_write(), at the peer. A full fence
+    // and therefore a release, which is faster than one alone: the line is taken at once.
+    store_and_ring(it.theirs->written.word, pack(next, read), *it.peer_control);
 }
 
 // Whether there is a message that this rank has not read.
 inline bool may_read(const Channel &it) {
     // SYNC channel-written: pairs with the release in note_written(), of the peer; the message
     // comes before.
-    const std::uint64_t count = it.own->written.count.load(std::memory_order_acquire);
+    const std::uint64_t word = it.own->written.word.load(std::memory_order_acquire);
     // relaxed: of this thread, as in may_write().
-    return count != it.read.load(std::memory_order_relaxed);
+    return has_message(word, it.read.load(std::memory_order_relaxed));
 }
 
 // Only after may_read().

@@ -199,11 +199,12 @@ void forget_memory(Rank &rank, Channel &it) {
 }
 
 void close_own_end(Channel &it) {
-    // relaxed: of this rank, and the program has ordered its threads' calls before.
-    const std::uint64_t reads = it.read.load(std::memory_order_relaxed);
+    // relaxed twice: of this rank, and the program has ordered its threads' calls before.
+    const std::uint64_t word =
+        pack(it.written.load(std::memory_order_relaxed), it.read.load(std::memory_order_relaxed));
     // SYNC channel-closed: pairs with the acquires in is_closed_by_peer() and is_rested(), at the
     // peer; all that this rank wrote comes before.
-    it.theirs->written.reads.store(reads | kClosedBit, std::memory_order_release);
+    it.theirs->written.word.store(word | kClosedBit, std::memory_order_release);
     ring_doorbell(*it.peer_control);
 }
 

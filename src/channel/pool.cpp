@@ -69,9 +69,9 @@ bool is_rested(Rank &rank, const OwnChunk &own, std::uint32_t place, bool thorou
     const int peer = own.peers[place];
     // SYNC channel-closed: pairs with the release in close_own_end(), of the peer; it was the
     // peer's last write.
-    const std::uint64_t reads =
-        own.chunk->halves[place].written.reads.load(std::memory_order_acquire);
-    if ((reads & kClosedBit) != 0) return true;
+    const std::uint64_t word =
+        own.chunk->halves[place].written.word.load(std::memory_order_acquire);
+    if ((word & kClosedBit) != 0) return true;
     if (thorough) return peer_gone(rank, peer) != Gone::no;
     // relaxed: see detector.cpp.
     return rank.peers[peer].gone.load(std::memory_order_relaxed) != 0;
@@ -165,8 +165,7 @@ sennit_status half_take(Rank &rank, Pool &pool, int peer, std::uint32_t *half) {
     own.peers[*half % kHalvesPerChunk] = peer;
     Half *it = half_at(pool, *half);
     // relaxed, here and below: nobody writes it now, and who will is told of it by the offer.
-    it->written.count.store(0, std::memory_order_relaxed);
-    it->written.reads.store(0, std::memory_order_relaxed);
+    it->written.word.store(0, std::memory_order_relaxed);
     // relaxed, as above.
     it->written.is_closing.store(0, std::memory_order_relaxed);
     it->read.count.store(0, std::memory_order_relaxed);

@@ -72,8 +72,7 @@ static void print_channels() {
     FIELD(Half, written);
     FIELD(Half, read);
     STRUCT(WrittenLine);
-    FIELD(WrittenLine, count);
-    FIELD(WrittenLine, reads);
+    FIELD(WrittenLine, word);
     FIELD(WrittenLine, is_closing);
     STRUCT(ReadLine);
     FIELD(ReadLine, count);

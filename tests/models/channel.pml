@@ -4,63 +4,66 @@
  * was read, and nobody waits for ever.
  *
  * Mistakes that must be found: COUNT_RELAXED, COUNT_FIRST (counted before it is written),
- * NO_ACQUIRE (of the count), READ_RELAXED (said to be read while it is being read), SIDE_RELAXED
- * (the same, of the count that goes along with a message), SIDE_AHEAD (that count includes the next
- * message), NO_PERMISSION, NO_READ_LINE (what was read is told by messages alone).
- * Under TSO: COUNT_FIRST, SIDE_AHEAD, NO_PERMISSION, NO_READ_LINE. */
+ * NO_ACQUIRE (of the count), READ_RELAXED (said to be read while it is being read), SIDE_AHEAD
+ * (the count of what was read that goes along with a message includes the next one), NO_PERMISSION,
+ * NO_READ_LINE (what was read is told by messages alone), SHORT_SIDE (that count comes round while
+ * nothing comes back).
+ * Under TSO: COUNT_FIRST, SIDE_AHEAD, NO_PERMISSION, NO_READ_LINE, SHORT_SIDE. */
 #define PROCESSES 2
-#define WORDS 8
+#define WORDS 6
 #define SAME_WORD_OVERTAKES false
 #define MESSAGES 3
 #define DATA(rank) (rank)      /* what the rank writes for the other */
-#define COUNT(rank) (2 + rank) /* WrittenLine::count */
-#define SIDE(rank) (4 + rank)  /* WrittenLine::reads */
-#define READ(rank) (6 + rank)  /* ReadLine::count */
+#define WORD(rank) (2 + rank)  /* WrittenLine::word */
+#define READ(rank) (4 + rank)  /* ReadLine::count */
+/* Messages written come round after two; what was read does not. */
+#ifdef SHORT_SIDE
+#define PACK(written, read) (2 * ((read) % 2) + (written) % 2)
+#define READS_ARE(word, number) ((word) / 2 == (number) % 2)
+#else
+#define PACK(written, read) (2 * (read) + (written) % 2)
+#define READS_ARE(word, number) ((word) / 2 == (number))
+#endif
 #define LATE_LOADS
 #include "memory.pml"
 #include "loads.pml"
 
 #ifdef COUNT_RELAXED
-#define STORE_COUNT(value) STORE_RELAXED(me, COUNT(me), value)
+#define STORE_WORD(value) STORE_RELAXED(me, WORD(me), value)
 #else
-#define STORE_COUNT(value) STORE_RELEASE(me, COUNT(me), value)
+#define STORE_WORD(value) STORE_RELEASE(me, WORD(me), value)
 #endif
 #ifdef READ_RELAXED
 #define STORE_READ(value) STORE_RELAXED(me, READ(me), value)
 #else
 #define STORE_READ(value) STORE_RELEASE(me, READ(me), value)
 #endif
-#ifdef SIDE_RELAXED
-#define STORE_SIDE(value) STORE_RELAXED(me, SIDE(me), value)
+#ifdef SIDE_AHEAD
+#define SIDE (read + 1)
 #else
-#define STORE_SIDE(value) STORE_RELEASE(me, SIDE(me), value)
+#define SIDE read
 #endif
 
 #ifdef NO_PERMISSION
 #define MAY_WRITE true
 #else
-#define MAY_WRITE (memory[SIDE(1 - me)] == written || memory[READ(1 - me)] == written)
+#define MAY_WRITE (READS_ARE(memory[WORD(1 - me)], written) || memory[READ(1 - me)] == written)
 #endif
-#define MAY_READ (memory[COUNT(1 - me)] != read)
+#define MAY_READ (memory[WORD(1 - me)] % 2 != read % 2)
 
 inline write_message() {
 #ifdef COUNT_FIRST
-    STORE_COUNT(written + 1);
+    STORE_WORD(PACK(written + 1, SIDE));
 #endif
     STORE_RELAXED(me, DATA(me), written + 1);
     written++;
-#ifdef SIDE_AHEAD
-    STORE_SIDE(read + 1);
-#else
-    STORE_SIDE(read);
-#endif
 #ifndef COUNT_FIRST
-    STORE_COUNT(written)
+    STORE_WORD(PACK(written, SIDE))
 #endif
 }
 
 inline read_message() {
-    acquire(me, COUNT(1 - me));
+    acquire(me, WORD(1 - me));
     load_plain(me, DATA(1 - me), read + 1);
     read++;
 #ifndef NO_READ_LINE
