@@ -16,7 +16,23 @@ namespace sennit::bench {
 
 namespace {
 
+// A stride with which an MPI's message is written and read at its ends only.
 constexpr std::size_t kEndsOnly = SIZE_MAX / 2;
+
+inline void stamp_ends(std::byte *message, std::uint64_t bytes, std::uint64_t number) {
+    if (bytes == 0) return;
+    std::memcpy(message, &number, sizeof number);
+    std::memcpy(message + bytes - sizeof number, &number, sizeof number);
+}
+
+inline bool ends_are(const std::byte *message, std::uint64_t bytes, std::uint64_t number) {
+    if (bytes == 0) return true;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    std::memcpy(&first, message, sizeof first);
+    std::memcpy(&last, message + bytes - sizeof last, sizeof last);
+    return first == number && last == number;
+}
 
 // Payload first, flag on a line behind it.
 std::size_t flag_offset(std::uint64_t bytes) {
@@ -32,13 +48,13 @@ Subject raw(const Job &job, const Pair &pair, std::uint64_t bytes) {
     return {bytes == 0 ? "raw-flag" : "raw-payload-flag",
             [=, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const auto send = [&](std::uint64_t trip) {
-                    stamp(theirs, bytes, trip, kEndsOnly);
+                    stamp_ends(theirs, bytes, trip);
                     post_flag_at_once(their_flag, trip);
                     return true;
                 };
                 const auto receive = [&](std::uint64_t trip) {
                     wait_for_flag(own_flag, trip, pair.yields);
-                    return consume(own, bytes, trip, kEndsOnly);
+                    return ends_are(own, bytes, trip);
                 };
                 return time_trips(pair.starts, number, operations, send, receive);
             }};
@@ -60,17 +76,9 @@ class Over {
     Over &operator=(const Over &) = delete;
 
     sennit_status status() const { return m_status; }
-
-    bool send(std::uint64_t bytes, std::uint64_t trip) const {
-        if (sennit_channel_wait_write(m_channel, SENNIT_FOREVER) != SENNIT_OK) return false;
-        stamp(static_cast<std::byte *>(m_theirs), bytes, trip, kEndsOnly);
-        return sennit_channel_have_written(m_channel) == SENNIT_OK;
-    }
-    bool receive(std::uint64_t bytes, std::uint64_t trip) const {
-        if (sennit_channel_wait_read(m_channel, SENNIT_FOREVER) != SENNIT_OK) return false;
-        const bool is_right = consume(m_own, bytes, trip, kEndsOnly);
-        return (sennit_channel_have_read(m_channel) == SENNIT_OK) && is_right;
-    }
+    sennit_channel channel() const { return m_channel; }
+    std::byte *own() const { return m_own; }
+    std::byte *theirs() const { return static_cast<std::byte *>(m_theirs); }
 
   private:
     std::byte *m_own;
@@ -82,8 +90,23 @@ class Over {
 Subject by_channel(std::string name, const Pair &pair, std::uint64_t bytes,
                    std::shared_ptr<Over> over) {
     return {std::move(name), [=, number = std::uint64_t{0}](std::size_t operations) mutable {
-                const auto send = [&](std::uint64_t trip) { return over->send(bytes, trip); };
-                const auto receive = [&](std::uint64_t trip) { return over->receive(bytes, trip); };
+                const sennit_channel channel = over->channel();
+                std::byte *const own = over->own();
+                std::byte *const theirs = over->theirs();
+                // All statuses together: any that is not OK stays.
+                unsigned statuses = SENNIT_OK;
+                const auto send = [&](std::uint64_t trip) {
+                    statuses |= sennit_channel_wait_write(channel, SENNIT_FOREVER);
+                    stamp_ends(theirs, bytes, trip);
+                    statuses |= sennit_channel_have_written(channel);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    statuses |= sennit_channel_wait_read(channel, SENNIT_FOREVER);
+                    const bool is_right = ends_are(own, bytes, trip);
+                    statuses |= sennit_channel_have_read(channel);
+                    return is_right && statuses == SENNIT_OK;
+                };
                 return time_trips(pair.starts, number, operations, send, receive);
             }};
 }

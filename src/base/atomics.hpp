@@ -25,6 +25,19 @@ inline void cpu_pause() {
 #endif
 }
 
+// A fraction of cpu_pause(), for the first looks at a word that is expected within some ten
+// nanoseconds, where a whole pause would overshoot it.
+inline void cpu_pause_briefly() {
+#if defined(__x86_64__)
+    // No look runs ahead of the one before, which a store by another core would have to undo.
+    __builtin_ia32_lfence();
+    __builtin_ia32_lfence();
+    __builtin_ia32_lfence();
+#else
+    cpu_pause();
+#endif
+}
+
 // Orders this thread's earlier stores before its later loads, which neither release nor acquire
 // does. Needed where two sides each store a word and then look at the other's (Dekker).
 inline void store_load_fence() {
