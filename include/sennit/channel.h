@@ -67,9 +67,9 @@ typedef struct sennit_channel_ends {
  * On an error nothing of this call is open here; a target that had met this rank already finds the
  * channel closed. A target that was not there in time meets this rank's next attempt.
  * Errors: STATE, ARG (team, null, flags, a negative timeout, flags that differ), RANGE (a target),
- * TIMEOUT, PEER_LOST, OTHER_NODE, UNSUPPORTED (no load and store to the peer's buffer, or its to
- * this one's: sennit_last_error tells why), NOMEM (memory, 16383 channels of a rank), OS, and those
- * of sennit_register. */
+ * TIMEOUT (the error's peer is the first that did not come), PEER_LOST, OTHER_NODE, UNSUPPORTED (no
+ * load and store to the peer's buffer, or its to this one's: sennit_last_error tells why), NOMEM
+ * (memory, 16383 channels of a rank), OS, and those of sennit_register. */
 sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *ends, unsigned flags,
                                   int64_t timeout_ns, void *peers[], sennit_channel channels[]);
 

@@ -45,6 +45,8 @@ class Opening {
     sennit_status status() const { return status_; }
     // A rank whose end leaves a meeting without hope, or -1.
     int find_lost_peer();
+    // Whom it waits for, for messages.
+    sennit_status fail_late() const;
     // The time is over, or one has failed: ends every meeting. OK if all have met meanwhile.
     sennit_status give_up(sennit_status why);
 
@@ -287,6 +289,21 @@ int Opening::find_lost_peer() {
     return -1;
 }
 
+sennit_status Opening::fail_late() const {
+    std::size_t late = 0;
+    int first = -1;
+    for (std::size_t i = 0; i < count_; ++i) {
+        if (items_[i].phase == Phase::met) continue;
+        if (late++ == 0) first = items_[i].channel->peer;
+    }
+    if (late == 0) return SENNIT_ERR_TIMEOUT;
+    return fail_peer(
+        SENNIT_ERR_TIMEOUT, first, sennit_path_name(rank_.peers[first].path),
+        "%zu of %zu targets, rank %d among them, have not opened their end in the time "
+        "given (timeouts are nanoseconds)",
+        late, count_, first);
+}
+
 // Ends a meeting that has not ended yet; it may turn out that it has.
 void Opening::take_back(Item &item) {
     // SYNC channel-meeting: pairs with the release in change(), of the peer.
@@ -336,6 +353,7 @@ sennit_status meet_all(Rank &rank, Opening &opening, const Deadline &deadline) {
     Opening *const context = &opening;
     const sennit_status status = wait_until(rank, deadline, LostSearch{find_lost_peer, &context},
                                             [&opening] { return opening.step(); });
+    if (status == SENNIT_ERR_TIMEOUT) return opening.fail_late();
     return status != SENNIT_OK ? status : opening.status();
 }
 

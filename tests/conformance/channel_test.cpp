@@ -141,6 +141,7 @@ RANK_TEST(channel, a_side_that_never_opens_is_a_timeout_and_meets_a_later_attemp
             it.is(try_open({{1 - it.rank, own, 8}}, kFlags, timeout_ns, &opened),
                   SENNIT_ERR_TIMEOUT);
             it.equal(sennit_last_error()->status, SENNIT_ERR_TIMEOUT);
+            it.equal(sennit_last_error()->peer, 1 - it.rank);
             it.equal(opened[0].handle, 0u);
         }
         it.barrier();
