@@ -40,6 +40,11 @@ sennit_status file_grow(int file, std::uint64_t end) {
     return SENNIT_OK;
 }
 
+bool file_has_limit() {
+    rlimit limit{};
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
 void file_punch(int file, std::uint64_t offset, std::uint64_t bytes) {
     if (bytes == 0) return;
     // Without it the pages would stay until the file goes; there is nothing else to do about it.

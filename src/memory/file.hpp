@@ -36,6 +36,9 @@ sennit_status file_create(int *file);
 // OS.
 sennit_status file_grow(int file, std::uint64_t end);
 
+// Is there a limit on the size of files (RLIMIT_FSIZE)?
+bool file_has_limit();
+
 // Gives the pages of the range back. Reads of a mapping see zeros afterwards.
 void file_punch(int file, std::uint64_t offset, std::uint64_t bytes);
 

@@ -30,13 +30,37 @@ struct Process {
     std::uint64_t cookie = 0;                       // see process_cookie(); 0: not chosen yet
     bool fork_handler_set = false;
     std::atomic<bool> forked_child{false};
+    std::atomic<const ForkHooks *> fork_hooks{nullptr};  // see process_watch_forks()
 };
 
 Process process;
 
+// Whether this thread's fork has called the first hook: the others are called only then.
+constinit thread_local bool fork_is_watched [[gnu::tls_model("initial-exec")]] = false;
+
+const ForkHooks *fork_hooks() {
+    // relaxed: the hooks are constants of the program.
+    return process.fork_hooks.load(std::memory_order_relaxed);
+}
+
+void before_fork() {
+    const ForkHooks *const hooks = fork_hooks();
+    if (hooks == nullptr) return;
+    fork_is_watched = true;
+    hooks->prepare();
+}
+
+void after_fork_in_parent() {
+    if (!fork_is_watched) return;
+    fork_is_watched = false;
+    fork_hooks()->parent();
+}
+
 // In the child of a fork nothing of the parent's ranks may be used: the segments are not mapped
 // there (MADV_DONTFORK) and the peers do not know the child.
 void after_fork_in_child() {
+    if (fork_is_watched) fork_hooks()->child();
+    fork_is_watched = false;
     // relaxed: the child has one thread.
     if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
     thread_rank = &nobody;
@@ -125,7 +149,8 @@ bool process_is_forked_child() {
 sennit_status process_claim_rank(Rank **rank) {
     process_lock();
     if (!process.fork_handler_set)
-        process.fork_handler_set = pthread_atfork(nullptr, nullptr, after_fork_in_child) == 0;
+        process.fork_handler_set =
+            pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
     const sennit_status status = claim(rank);
     process_unlock();
     // The log may be the program's own function, which may call Sennit.
@@ -179,6 +204,11 @@ void process_show_channels(Rank &rank, channel::Channel *table) {
     rank.channel_table.store(table, std::memory_order_release);
     publish_only_rank();
     process_unlock();
+}
+
+void process_watch_forks(const ForkHooks *hooks) {
+    // relaxed: as in fork_hooks().
+    process.fork_hooks.store(hooks, std::memory_order_relaxed);
 }
 
 void process_show_control(const Rank &rank) {

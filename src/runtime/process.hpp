@@ -37,6 +37,15 @@ inline Rank *current_rank() {
 // True in a process that was forked while Sennit was in use: every call answers STATE there.
 bool process_is_forked_child();
 
+// What memory/ does around a fork of the process: `prepare` before it, then one of the others, all
+// three in the thread that forks. Constants of the program.
+struct ForkHooks {
+    void (*prepare)();
+    void (*parent)();
+    void (*child)();
+};
+void process_watch_forks(const ForkHooks *hooks);
+
 // A free rank object, reset, not yet found by other threads. The first rank of the process reads
 // the knobs. Errors: NOMEM when kRanksPerProcess are in use, and what a knob is refused with.
 sennit_status process_claim_rank(Rank **rank);

@@ -1,0 +1,99 @@
+// The kernel and the processor with nothing between: system calls that set no errno and that no
+// hook sees, and copies and touches that no sanitizer watches. For memory/adopt/, which holds other
+// threads off pages of the program and must not write anywhere but where it means to while it does.
+// Owns nothing.
+#pragma once
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit {
+
+// The result of the call, or -errno.
+[[gnu::always_inline]] inline long raw_call(long number, long a = 0, long b = 0, long c = 0,
+                                            long d = 0, long e = 0, long f = 0) {
+#if defined(__x86_64__)
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc 0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
+    return x0;
+#else
+    const long result = syscall(number, a, b, c, d, e, f);
+    return result == -1 ? -errno : result;
+#endif
+}
+
+inline long raw_word(const void *pointer) {
+    return static_cast<long>(reinterpret_cast<std::uintptr_t>(pointer));
+}
+inline long raw_word(std::uint64_t value) {
+    return static_cast<long>(value);
+}
+
+// Copies whole pages. Not memcpy: that may be hooked, and a sanitizer would take the copy for a
+// race with threads that are held off.
+[[gnu::noinline, gnu::no_sanitize("thread", "address", "undefined")]] inline void raw_copy(
+    void *to, const void *from, std::size_t bytes) {
+#if defined(__x86_64__)
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+#else
+    auto *out = static_cast<std::uint64_t *>(to);
+    const auto *in = static_cast<const std::uint64_t *>(from);
+    for (std::size_t i = 0; i < bytes / sizeof *out; ++i) {
+        out[i] = in[i];
+        __asm__ volatile("" ::: "memory");  // keeps this from becoming a call of memcpy
+    }
+#endif
+}
+
+// Writes a word with what it holds, in one atomic step: a private page of a file becomes a copy of
+// its own, and no store of another thread is lost.
+[[gnu::no_sanitize("thread", "address", "undefined")]] inline void raw_touch(void *place) {
+#if defined(__x86_64__)
+    __asm__ volatile("lock orl $0, (%0)" : : "r"(place) : "memory", "cc");
+#else
+    // relaxed: only that the word is written in one step counts.
+    __atomic_fetch_or(static_cast<std::uint32_t *>(place), 0u, __ATOMIC_RELAXED);
+#endif
+}
+
+// Are the bytes of a page all 0?
+[[gnu::no_sanitize("thread", "address", "undefined")]] inline bool raw_is_zero(const void *page,
+                                                                               std::size_t bytes) {
+    const auto *words = static_cast<const std::uint64_t *>(page);
+    std::uint64_t any = 0;
+    for (std::size_t i = 0; i < bytes / sizeof *words; ++i)
+        any |= words[i];
+    return any == 0;
+}
+
+// Where the kernel's record of a thread (its control block) lies relative to the rest of a stack.
+#if defined(__x86_64__) || defined(__i386__)
+inline constexpr bool kControlBlockEndsStack = true;
+#else
+inline constexpr bool kControlBlockEndsStack = false;
+#endif
+
+}  // namespace sennit

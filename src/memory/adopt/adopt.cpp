@@ -1,0 +1,238 @@
+// The plan of a registration, and carrying it out.
+#include "memory/adopt/adopt.hpp"
+
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+
+#include "memory/adopt/classify.hpp"
+#include "memory/adopt/fork.hpp"
+#include "memory/adopt/give_back.hpp"
+#include "memory/adopt/mover.hpp"
+#include "memory/adopt/table.hpp"
+#include "memory/file.hpp"
+#include "memory/segments.hpp"
+
+namespace sennit::memory::adopt {
+namespace {
+
+constexpr std::uint64_t kFileEnd = std::uint64_t{1} << 61;
+// Below this the limits of memory are not asked: they would take longer than the move.
+constexpr std::uint64_t kWorthAsking = 64u << 10;
+
+// A part of the region: a run that is there, or one to be made.
+struct Part {
+    Run *run = nullptr;  // null: to be made of `stretch`
+    Stretch stretch;     // without a run: its pages; else the pages of the run that are meant
+    bool protected_ = false;
+};
+
+std::uint64_t machine_bytes() {
+    struct sysinfo machine {};
+    if (sysinfo(&machine) != 0) return 0;
+    return (machine.totalram + machine.totalswap) * std::uint64_t{machine.mem_unit};
+}
+
+class Plan {
+  public:
+    Plan(Rank &rank, Table &table, const Wish &wish)
+        : rank_(rank),
+          table_(table),
+          buffer_{wish.address, wish.address + wish.bytes},
+          begin_(buffer_.begin / page_bytes() * page_bytes()),
+          end_(round_up(buffer_.end, page_bytes())),
+          consents_(wish.consents) {}
+
+    // Finds out what has to be done. Changes nothing but runs that turn out to be lost.
+    Refused make() {
+        file_ = file_of(table_, rank_);
+        if (file_ == nullptr) return {Refusal::table_full, 0};
+        for (std::uint64_t at = begin_; at < end_;) {
+            const Refused refused = next_part(&at);
+            if (!refused.is_none()) return refused;
+        }
+        if (new_bytes_ == 0) return {};
+        const Refused fixed = check_fixed(begin_, end_);
+        if (!fixed.is_none()) return fixed;
+        if (new_bytes_ >= kWorthAsking &&
+            memory_check(std::min(new_bytes_, 2 * kHugePageBytes), true) != SENNIT_OK)
+            return {Refusal::no_room, 0};
+        return {};
+    }
+
+    Refused carry_out(Adoption *adoption) {
+        Refused refused = hold_strangers_off();
+        for (std::uint32_t i = 0; i < count_ && refused.is_none(); ++i)
+            if (parts_[i].run == nullptr) refused = make_run(parts_[i]);
+        if (!refused.is_none()) {
+            undo();
+            return refused;
+        }
+        for (std::uint32_t i = 0; i < count_; ++i) {
+            Run &run = *parts_[i].run;
+            ++run.references;
+            const Stretch &pages = parts_[i].stretch;
+            const std::uint64_t offset = run.file_offset + (pages.begin - run.address);
+            adoption->extents[i] = Extent{pages.begin, pages.end - pages.begin, offset,
+                                          run.slot_end - offset, run_row(table_, run)};
+        }
+        adoption->count = count_;
+        return {};
+    }
+
+    void settle() {
+        if (file_ != nullptr) file_settle(*file_);
+    }
+
+  private:
+    Refused next_part(std::uint64_t *at) {
+        std::uint64_t next = 0;
+        Run *const run = run_at(table_, *at, &next);
+        if (run == nullptr) return new_part(at, std::min(next, end_));
+        const std::uint64_t stop = std::min(run->address + run->bytes, end_);
+        if (!run_is_there(table_, *run, record_, *at, stop)) {
+            lose(table_, *run);
+            return {};  // and looks again
+        }
+        if (&table_.files[run->file] != file_) return {Refusal::other_rank, 0};
+        Part part;
+        part.run = run;
+        part.stretch = Stretch{*at, stop, false, false};
+        return add(part, at);
+    }
+
+    Refused new_part(std::uint64_t *at, std::uint64_t stop) {
+        Part part;
+        Refused refused = classify(record_, buffer_, *at, stop, &part.stretch);
+        if (!refused.is_none()) return refused;
+        if (is_held(table_, part.stretch.begin, part.stretch.end)) return {Refusal::held, 0};
+        new_bytes_ += part.stretch.end - part.stretch.begin;
+        return add(part, at);
+    }
+
+    Refused add(const Part &part, std::uint64_t *at) {
+        if (count_ == kMostExtents) return {Refusal::pieces, 0};
+        parts_[count_++] = part;
+        *at = part.stretch.end;
+        return {};
+    }
+
+    bool is_shared(std::uint64_t page) const { return !buffer_.fills(page); }
+
+    // All that will be moved is protected, or has no strangers that could write it.
+    Refused hold_strangers_off() {
+        if (new_bytes_ == 0) return {};
+        (void)guard_.open();
+        for (std::uint32_t i = 0; i < count_; ++i) {
+            Part &part = parts_[i];
+            if (part.run != nullptr) continue;
+            const std::uint64_t first = part.stretch.begin;
+            const std::uint64_t last = part.stretch.end - page_bytes();
+            part.protected_ = guard_.cover(first, part.stretch.end - first);
+            if (part.protected_ || consents_ || (!is_shared(first) && !is_shared(last))) continue;
+            if (thread_count() != 1) return {Refusal::strangers, guard_.error()};
+        }
+        return {};
+    }
+
+    Refused make_run(Part &part) {
+        const Stretch &pages = part.stretch;
+        const std::uint64_t bytes = pages.end - pages.begin;
+        const std::uint64_t lead = pages.begin % kHugePageBytes;
+        const std::uint64_t slot = round_up(rank_.segments->file_end, kHugePageBytes);
+        const std::uint64_t room = pages.grows ? std::max(2 * bytes, machine_bytes()) : bytes;
+        const std::uint64_t slot_end = round_up(slot + lead + room, kHugePageBytes);
+        // A limit on file sizes is left to allocations, which can do nothing else.
+        if (slot_end > kFileEnd || file_has_limit() ||
+            file_grow(rank_.memory_file, slot_end) != SENNIT_OK)
+            return {Refusal::no_room, 0};
+        rank_.segments->file_end = slot_end;
+        Move move;
+        move.address = pages.begin;
+        move.bytes = bytes;
+        move.file_offset = slot + lead;
+        move.file = rank_.memory_file;
+        move.from_file = pages.from_file;
+        move.first_shared = is_shared(pages.begin);
+        move.last_shared = is_shared(pages.end - page_bytes());
+        move.guard = part.protected_ ? &guard_ : nullptr;
+        const int error = move_into_file(move);
+        if (error != 0) {
+            file_punch(rank_.memory_file, move.file_offset, bytes);
+            return {Refusal::kernel_failed, error};
+        }
+        const Run run{pages.begin, bytes,
+                      move.file_offset, slot_end,
+                      0,           static_cast<std::uint32_t>(file_ - table_.files),
+                      0,           false};
+        part.run = run_add(table_, run);
+        if (part.run != nullptr) return {};
+        (void)move_back(move);
+        file_punch(rank_.memory_file, move.file_offset, bytes);
+        return {Refusal::table_full, 0};
+    }
+
+    // Runs that were made and that no region counts on go back.
+    void undo() {
+        for (std::uint32_t i = 0; i < count_; ++i)
+            if (parts_[i].run != nullptr && parts_[i].run->references == 0)
+                give_back(table_, *parts_[i].run);
+    }
+
+    Rank &rank_;
+    Table &table_;
+    Buffer buffer_;
+    std::uint64_t begin_;
+    std::uint64_t end_;
+    bool consents_;
+    RunFile *file_ = nullptr;
+    KernelRecord record_;
+    WriteGuard guard_;
+    std::uint64_t new_bytes_ = 0;
+    std::uint32_t count_ = 0;
+    Part parts_[kMostExtents];
+};
+
+}  // namespace
+
+Refused adopt(Rank &rank, const Wish &wish, Adoption *adoption) {
+    Table *const table = table_open();
+    if (table == nullptr) return {Refusal::table_full, 0};
+    watch_forks();
+    const SignalsBlocked quiet;
+    const MutexLock lock(table->lock);
+    Plan plan(rank, *table, wish);
+    Refused refused = plan.make();
+    if (refused.is_none()) refused = plan.carry_out(adoption);
+    plan.settle();
+    return refused;
+}
+
+void give_up(const std::uint32_t *runs, std::uint32_t count) {
+    Table *const table = table_if_open();
+    if (table == nullptr) return;
+    const SignalsBlocked quiet;
+    const MutexLock lock(table->lock);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        Run &run = table->runs[runs[i]];
+        if (--run.references == 0) give_back_if_free(*table, run);
+    }
+}
+
+void hold(std::uint64_t address, std::uint64_t bytes) {
+    Table *const table = table_open();
+    if (table == nullptr || bytes == 0) return;
+    const MutexLock lock(table->lock);
+    held_add(*table, address, address + bytes);
+}
+
+void let_go(std::uint64_t address, std::uint64_t bytes) {
+    Table *const table = table_if_open();
+    if (table == nullptr || bytes == 0) return;
+    const SignalsBlocked quiet;
+    const MutexLock lock(table->lock);
+    held_remove(*table, address, address + bytes);
+    give_back_freed(*table, address, address + bytes);
+}
+
+}  // namespace sennit::memory::adopt

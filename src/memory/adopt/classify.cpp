@@ -1,0 +1,137 @@
+// See classify.hpp.
+#include "memory/adopt/classify.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+
+#include "base/raw.hpp"
+#include "memory/file.hpp"
+
+namespace sennit::memory::adopt {
+namespace {
+
+// glibc's heaps of threads lie at multiples of this, and begin with the arena's own state.
+constexpr std::uint64_t kArenaBytes = std::uint64_t{64} << 20;
+
+// How far the frames of this thread may reach from here, down into calls that are made while a page
+// is held and up to the caller of the library.
+constexpr std::uint64_t kFramesBelow = 256u << 10;
+constexpr std::uint64_t kFramesAbove = 16u << 10;
+
+struct Range {
+    std::uint64_t begin;
+    std::uint64_t end;
+};
+
+// Is the range in a part of a loaded program or library that it may write?
+int holds_range(dl_phdr_info *object, std::size_t, void *context) {
+    const auto &range = *static_cast<const Range *>(context);
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const auto &part = object->dlpi_phdr[i];
+        if (part.p_type != PT_LOAD || (part.p_flags & PF_W) == 0) continue;
+        const std::uint64_t page = page_bytes();
+        const std::uint64_t begin = (object->dlpi_addr + part.p_vaddr) / page * page;
+        const std::uint64_t end = round_up(object->dlpi_addr + part.p_vaddr + part.p_memsz, page);
+        if (range.begin >= begin && range.end <= end) return 1;
+    }
+    return 0;
+}
+
+bool is_program_data(std::uint64_t begin, std::uint64_t end) {
+    Range range{begin, end};
+    return dl_iterate_phdr(holds_range, &range) != 0;
+}
+
+struct Question {
+    const Mapping *mapping;
+    std::uint64_t begin;
+};
+
+// Does the range lie below a thread's control block in the same mapping: on its stack?
+bool is_below(void *context, std::uint64_t control_block) {
+    const auto &it = *static_cast<const Question *>(context);
+    if (control_block < it.mapping->begin || control_block >= it.mapping->end) return false;
+    const std::uint64_t page = page_bytes();
+    const std::uint64_t end =
+        kControlBlockEndsStack ? control_block / page * page + page : it.mapping->end;
+    return it.begin < end;
+}
+
+bool is_thread_stack(const Mapping &mapping, std::uint64_t begin) {
+    Question question{&mapping, begin};
+    return any_control_block(is_below, &question);
+}
+
+// Is the thread that asks at work there? Not every stack is known to the kernel as one.
+bool has_own_frames(std::uint64_t begin, std::uint64_t end) {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    return begin < here + kFramesAbove && end > here - kFramesBelow;
+}
+
+// A page at the start of an arena that holds more than the buffer.
+bool has_arena_start(const Buffer &buffer, std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t last = end - page_bytes();
+    return (begin % kArenaBytes == 0 && !buffer.fills(begin)) ||
+           (last % kArenaBytes == 0 && !buffer.fills(last));
+}
+
+Refusal judge_mapping(const Mapping &it) {
+    if (it.name == Mapping::Name::stack) return Refusal::stack;
+    if (it.name == Mapping::Name::special) return Refusal::special;
+    if (it.shared) return Refusal::shared;
+    if (!it.readable || !it.writable) return Refusal::read_only;
+    if (it.executable) return Refusal::executable;
+    if (it.page_bytes != page_bytes()) return Refusal::large_pages;
+    return Refusal::none;
+}
+
+// The part of the range that lies in the mapping at its begin.
+Refused classify_mapping(KernelRecord &record, const Buffer &buffer, std::uint64_t begin,
+                         std::uint64_t end, Stretch *stretch) {
+    Mapping mapping;
+    if (!record.find(begin, &mapping)) return {Refusal::no_record, 0};
+    if (mapping.begin > begin) return {Refusal::not_mapped, 0};
+    const Refusal refusal = judge_mapping(mapping);
+    if (refusal != Refusal::none) return {refusal, 0};
+    // What an earlier return left behind is as good as anonymous: its file is empty there.
+    const bool from_file = mapping.inode != 0 && mapping.name != Mapping::Name::memory_file;
+    *stretch = Stretch{begin, std::min(end, mapping.end), from_file, false};
+    if (has_own_frames(stretch->begin, stretch->end)) return {Refusal::stack, 0};
+    const bool is_data = is_program_data(stretch->begin, stretch->end);
+    if (from_file) return {is_data ? Refusal::none : Refusal::file, 0};
+    if (is_thread_stack(mapping, begin)) return {Refusal::thread_stack, 0};
+    if (has_arena_start(buffer, stretch->begin, stretch->end)) return {Refusal::arena_start, 0};
+    stretch->grows = mapping.name != Mapping::Name::heap && !is_data;
+    return {};
+}
+
+}  // namespace
+
+bool Buffer::fills(std::uint64_t page) const {
+    return begin <= page && page + page_bytes() <= end;
+}
+
+Refused classify(KernelRecord &record, const Buffer &buffer, std::uint64_t begin, std::uint64_t end,
+                 Stretch *stretch) {
+    Refused refused = classify_mapping(record, buffer, begin, end, stretch);
+    // What lies behind it joins it if it is of the same sort: earlier registrations leave mappings
+    // of their own.
+    while (refused.is_none() && stretch->end < end) {
+        Stretch more;
+        if (!classify_mapping(record, buffer, stretch->end, end, &more).is_none()) break;
+        if (more.from_file != stretch->from_file) break;
+        stretch->end = more.end;
+        stretch->grows |= more.grows;
+    }
+    return refused;
+}
+
+Refused check_fixed(std::uint64_t begin, std::uint64_t end) {
+    if (!has_fixed_memory()) return {};
+    const FixedFlags flags = fixed_flags(begin, end);
+    if (flags.locked) return {Refusal::locked, 0};
+    return {flags.not_copied_by_fork ? Refusal::not_copied_by_fork : Refusal::none, 0};
+}
+
+}  // namespace sennit::memory::adopt

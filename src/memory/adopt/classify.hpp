@@ -1,0 +1,36 @@
+// Which memory may be moved into a memory file, and why not: docs/design/adoption.md has the list.
+// Looks and changes nothing. Used by memory/adopt/ only.
+#pragma once
+
+#include <cstdint>
+
+#include "memory/adopt/kernel_record.hpp"
+#include "memory/adopt/refusal.hpp"
+
+namespace sennit::memory::adopt {
+
+// What the program registers, to the byte.
+struct Buffer {
+    std::uint64_t begin;
+    std::uint64_t end;
+
+    // Does the buffer fill the page at that address?
+    bool fills(std::uint64_t page) const;
+};
+
+// Whole pages that may be moved as one run.
+struct Stretch {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    bool from_file = false;  // pages that were never used hold the bytes of a file
+    bool grows = false;      // realloc may lengthen it where it is
+};
+
+// The stretch that begins at the page `begin` and ends at `end` at the latest.
+Refused classify(KernelRecord &record, const Buffer &buffer, std::uint64_t begin, std::uint64_t end,
+                 Stretch *stretch);
+
+// May some of the range be locked or pinned? Asked once for a registration.
+Refused check_fixed(std::uint64_t begin, std::uint64_t end);
+
+}  // namespace sennit::memory::adopt

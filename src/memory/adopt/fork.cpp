@@ -1,0 +1,140 @@
+// See fork.hpp. The table is locked from before the fork until the child has its copies, so no page
+// is on its way meanwhile; the parent waits at a pipe that the child closes, or the child's end. In
+// the child the kernel's record decides what is shared, not the table: everything else of Sennit is
+// not inherited (MADV_DONTFORK), so a shared mapping of a memory file is adopted memory, also where
+// realloc has moved it.
+#include "memory/adopt/fork.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/log.hpp"
+#include "base/raw.hpp"
+#include "memory/adopt/mover.hpp"
+#include "memory/adopt/table.hpp"
+#include "runtime/process.hpp"
+
+namespace sennit::memory::adopt {
+namespace {
+
+constexpr int kChildTimeoutMs = 60'000;
+
+// Guarded by the table's lock, which is held over the fork.
+struct Forking {
+    Table *table = nullptr;
+    int pipe_ends[2] = {-1, -1};
+    std::uint64_t signals = 0;
+};
+Forking forking;
+
+bool has_files(const Table &table) {
+    for (const RunFile &it : table.files)
+        if (it.file >= 0) return true;
+    return false;
+}
+
+void close_pipe() {
+    for (int &end : forking.pipe_ends) {
+        if (end >= 0) (void)close(end);
+        end = -1;
+    }
+}
+
+void set_signals(std::uint64_t signals) {
+    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, raw_word(&signals), 0, sizeof signals);
+}
+
+void before_fork() {
+    std::uint64_t signals = 0;
+    const std::uint64_t all = UINT64_MAX;
+    // A handler in the child must not meet pages that are still the parent's.
+    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, raw_word(&all), raw_word(&signals),
+                   sizeof signals);
+    Table *const table = table_if_open();
+    if (table != nullptr) (void)pthread_mutex_lock(&table->lock);
+    forking.table = table;
+    forking.signals = signals;
+    if (table != nullptr && has_files(*table) && pipe2(forking.pipe_ends, O_CLOEXEC) != 0)
+        log(SENNIT_LOG_WARNING,
+            "no pipe to wait for a forked child: it may see what is stored to registered memory "
+            "right after the fork");
+}
+
+// Ends when the child has closed the pipe or died, and also where fork has failed.
+void wait_for_child() {
+    if (forking.pipe_ends[0] < 0) return;
+    (void)close(forking.pipe_ends[1]);
+    forking.pipe_ends[1] = -1;
+    pollfd end{forking.pipe_ends[0], POLLIN, 0};
+    int result;
+    do {
+        result = poll(&end, 1, kChildTimeoutMs);
+    } while (result < 0 && errno == EINTR);
+    if (result == 0)
+        log(SENNIT_LOG_WARNING, "a forked child has not copied registered memory after %d s",
+            kChildTimeoutMs / 1000);
+    close_pipe();
+}
+
+void finish() {
+    Table *const table = forking.table;
+    const std::uint64_t signals = forking.signals;
+    forking.table = nullptr;
+    if (table != nullptr) (void)pthread_mutex_unlock(&table->lock);
+    set_signals(signals);
+}
+
+void in_parent() {
+    wait_for_child();
+    finish();
+}
+
+int file_shown(const Table &table, const Mapping &mapping) {
+    for (const RunFile &it : table.files)
+        if (it.file >= 0 && it.device == mapping.device && it.inode == mapping.inode)
+            return it.file;
+    return -1;
+}
+
+void copy_shared_memory(const Table &table) {
+    KernelRecord record;
+    Mapping it;
+    for (std::uint64_t at = 0; record.find(at, &it); at = it.end) {
+        const int file = it.shared ? file_shown(table, it) : -1;
+        if (file < 0) continue;
+        Move move;
+        move.address = it.begin;
+        move.bytes = it.end - it.begin;
+        move.file_offset = it.file_offset;
+        move.file = file;
+        if (copy_for_child(move) == 0) continue;
+        // Without memory for a copy: a fault here is better than stores into the parent.
+        (void)mmap(reinterpret_cast<void *>(it.begin), move.bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    }
+}
+
+void in_child() {
+    if (forking.table != nullptr && has_files(*forking.table)) copy_shared_memory(*forking.table);
+    close_pipe();
+    if (forking.table != nullptr) table_forget_all(*forking.table);
+    const std::uint64_t signals = forking.signals;
+    forking.table = nullptr;
+    set_signals(signals);
+}
+
+constexpr ForkHooks kHooks{before_fork, in_parent, in_child};
+
+}  // namespace
+
+void watch_forks() {
+    process_watch_forks(&kHooks);
+}
+
+}  // namespace sennit::memory::adopt

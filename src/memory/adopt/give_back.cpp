@@ -1,0 +1,111 @@
+// See give_back.hpp.
+#include "memory/adopt/give_back.hpp"
+
+#include <algorithm>
+
+#include "memory/adopt/mover.hpp"
+#include "memory/file.hpp"
+
+namespace sennit::memory::adopt {
+namespace {
+
+// Does any mapping of the process show pages of the run's slot to others?
+bool is_shown(const Table &table, const Run &run) {
+    const RunFile &file = table.files[run.file];
+    KernelRecord record;
+    Mapping it;
+    for (std::uint64_t at = 0; record.find(at, &it); at = it.end) {
+        const std::uint64_t end = it.file_offset + (it.end - it.begin);
+        if (it.shared && it.device == file.device && it.inode == file.inode &&
+            it.file_offset < run.slot_end && end > run.file_offset)
+            return true;
+    }
+    return false;
+}
+
+// What is left of a run that was not where it should be: memory that realloc has moved is valid and
+// stays in the file, at the program's new address.
+void leave_rest(Table &table, const Run &run) {
+    RunFile &file = table.files[run.file];
+    if (is_shown(table, run)) {
+        file.abandoned = true;
+    } else {
+        file_punch(file.file, run.file_offset, run.slot_end - run.file_offset);
+    }
+}
+
+// Makes private what the kernel shows of the run, also where it has grown. The end of what was
+// found, as an address, or 0 if a part was missing.
+std::uint64_t take_back_pages(Table &table, const Run &run) {
+    const RunFile &file = table.files[run.file];
+    const std::uint64_t end = run.address + run.bytes;
+    const std::uint64_t most = run.address + (run.slot_end - run.file_offset);
+    KernelRecord record;
+    WriteGuard guard;
+    const bool held = run.bytes >= kHugePageBytes && guard.open();
+    bool whole = true;
+    std::uint64_t at = run.address;
+    for (Mapping it; at < most && record.find(at, &it);) {
+        if (shows_run(table, run, it, at)) {
+            Move move;
+            move.address = at;
+            move.bytes = std::min(it.end, most) - at;
+            move.file_offset = run.file_offset + (at - run.address);
+            move.file = file.file;
+            move.guard = held ? &guard : nullptr;
+            if (move_back(move) != 0) whole = false;
+            at += move.bytes;
+            continue;
+        }
+        if (at >= end) break;
+        whole = false;
+        at = it.begin > at ? it.begin : it.end;
+        if (at >= end) break;
+    }
+    return whole && at >= end ? at : 0;
+}
+
+}  // namespace
+
+void give_back(Table &table, Run &run) {
+    if (!run.lost) {
+        run_hide(table, run);
+        const std::uint64_t end = take_back_pages(table, run);
+        if (end != 0) {
+            file_punch(table.files[run.file].file, run.file_offset, end - run.address);
+        } else {
+            leave_rest(table, run);
+        }
+    } else {
+        leave_rest(table, run);
+    }
+    run_forget(table, run);
+}
+
+void give_back_if_free(Table &table, Run &run) {
+    if (!run.lost && is_held(table, run.address, run.address + run.bytes)) return;
+    give_back(table, run);
+}
+
+void give_back_freed(Table &table, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t at = begin / page_bytes() * page_bytes(); at < end;) {
+        std::uint64_t next = 0;
+        Run *const run = run_at(table, at, &next);
+        if (run == nullptr) {
+            at = next;
+            continue;
+        }
+        at = run->address + run->bytes;
+        if (run->references == 0) give_back_if_free(table, *run);
+    }
+}
+
+void lose(Table &table, Run &run) {
+    run_hide(table, run);
+    run.lost = true;
+    if (run.references != 0) return;
+    leave_rest(table, run);
+    run_forget(table, run);
+}
+
+}  // namespace sennit::memory::adopt

@@ -1,0 +1,106 @@
+// userfaultfd behind guard.hpp.
+#include "memory/adopt/guard.hpp"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "base/raw.hpp"
+
+namespace sennit::memory::adopt {
+namespace {
+
+// Newer than the headers this may be built with: Linux 5.11, 5.19 and 6.4.
+constexpr int kUserModeOnly = 1;
+constexpr std::uint64_t kProtectsShared = 1u << 12;
+constexpr std::uint64_t kProtectsUnused = 1u << 13;
+constexpr std::uint64_t kProtects = 1u << 0;
+
+std::atomic<WriteGuard::Mode> chosen_mode{WriteGuard::Mode::best};
+
+}  // namespace
+
+void WriteGuard::set_mode(Mode mode) {
+    // relaxed: set while nobody registers.
+    chosen_mode.store(mode, std::memory_order_relaxed);
+}
+
+WriteGuard::~WriteGuard() {
+    if (file_ >= 0) (void)close(file_);
+}
+
+bool WriteGuard::open_with(int flags, std::uint64_t features) {
+    file_ = static_cast<int>(syscall(SYS_userfaultfd, flags));
+    if (file_ < 0) {
+        error_ = errno;
+        return false;
+    }
+    uffdio_api api{};
+    api.api = UFFD_API;
+    api.features = features;
+    if (ioctl(file_, UFFDIO_API, &api) == 0) return true;
+    error_ = errno;
+    (void)close(file_);
+    file_ = -1;
+    return false;
+}
+
+bool WriteGuard::open() {
+    // relaxed: see set_mode().
+    const Mode mode = chosen_mode.load(std::memory_order_relaxed);
+    if (mode == Mode::refused) {
+        error_ = EPERM;
+        return false;
+    }
+    // First with stores of the kernel, then with those of the program's own instructions alone.
+    for (const int flags : {O_CLOEXEC | O_NONBLOCK, O_CLOEXEC | O_NONBLOCK | kUserModeOnly}) {
+        if (mode == Mode::user_only && (flags & kUserModeOnly) == 0) continue;
+        holds_unused_ = open_with(flags, kProtects | kProtectsShared | kProtectsUnused);
+        if (holds_unused_ || open_with(flags, kProtects | kProtectsShared) ||
+            open_with(flags, kProtects))
+            return true;
+    }
+    return false;
+}
+
+bool WriteGuard::cover(std::uint64_t address, std::uint64_t bytes) {
+    uffdio_register it{};
+    it.range.start = address;
+    it.range.len = bytes;
+    it.mode = UFFDIO_REGISTER_MODE_WP;
+    if (file_ >= 0 && ioctl(file_, UFFDIO_REGISTER, &it) == 0) return true;
+    if (file_ >= 0) error_ = errno;
+    return false;
+}
+
+long WriteGuard::protect(std::uint64_t address, std::uint64_t bytes) const {
+    const uffdio_writeprotect it{{address, bytes}, UFFDIO_WRITEPROTECT_MODE_WP};
+    long result;
+    do {
+        result = raw_call(SYS_ioctl, file_, raw_word(std::uint64_t{UFFDIO_WRITEPROTECT}),
+                          raw_word(&it));
+    } while (result == -EAGAIN || result == -EINTR);
+    return result;
+}
+
+void WriteGuard::unprotect(std::uint64_t address, std::uint64_t bytes) const {
+    const uffdio_writeprotect it{{address, bytes}, 0};
+    long result;
+    do {
+        result = raw_call(SYS_ioctl, file_, raw_word(std::uint64_t{UFFDIO_WRITEPROTECT}),
+                          raw_word(&it));
+    } while (result == -EAGAIN || result == -EINTR);
+    wake(address, bytes);
+}
+
+void WriteGuard::wake(std::uint64_t address, std::uint64_t bytes) const {
+    const uffdio_range it{address, bytes};
+    (void)raw_call(SYS_ioctl, file_, raw_word(std::uint64_t{UFFDIO_WAKE}), raw_word(&it));
+}
+
+}  // namespace sennit::memory::adopt

@@ -1,0 +1,347 @@
+// See mover.hpp.
+#include "memory/adopt/mover.hpp"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "base/raw.hpp"
+#include "memory/adopt/page_states.hpp"
+#include "memory/adopt/space.hpp"
+#include "memory/file.hpp"
+
+namespace sennit::memory::adopt {
+namespace {
+
+constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1
+constexpr std::uint64_t kMostPages = kHugePageBytes / 4096;
+
+void *pointer(std::uint64_t address) {
+    return reinterpret_cast<void *>(address);
+}
+
+// Is there room outside of memory where a page may have gone?
+bool may_swap() {
+    struct sysinfo machine {};
+    return sysinfo(&machine) != 0 || machine.totalswap != 0;
+}
+
+// The data of a file's range, piece by piece, by raw system calls. Pages that were reserved count.
+class DataSpans {
+  public:
+    DataSpans(int file, std::uint64_t offset, std::uint64_t bytes)
+        : file_(file), next_(offset), end_(offset + bytes) {}
+
+    bool next(std::uint64_t *offset, std::uint64_t *bytes) {
+        if (next_ >= end_) return false;
+        const long data = raw_call(SYS_lseek, file_, raw_word(next_), SEEK_DATA);
+        // ENXIO: no more data. Anything else is not known, so all of it is data.
+        if (data == -ENXIO || data >= static_cast<long>(end_)) return false;
+        const std::uint64_t begin = data < 0 ? next_ : static_cast<std::uint64_t>(data);
+        const long hole = raw_call(SYS_lseek, file_, raw_word(begin), SEEK_HOLE);
+        const std::uint64_t stop =
+            hole < 0 ? end_ : std::min(static_cast<std::uint64_t>(hole), end_);
+        *offset = begin;
+        *bytes = stop - begin;
+        next_ = stop;
+        return true;
+    }
+
+  private:
+    int file_;
+    std::uint64_t next_;
+    std::uint64_t end_;
+};
+
+// The way there of one run.
+class WayThere {
+  public:
+    explicit WayThere(const Move &move) : move_(move), may_swap_(may_swap()) {}
+    ~WayThere() {
+        if (side_ != nullptr) (void)munmap(side_, move_.bytes);
+    }
+
+    int go() {
+        side_ = space_take(move_.bytes, move_.file_offset);
+        if (side_ == nullptr || !space_map(side_, move_.file, move_.file_offset, move_.bytes))
+            return errno;
+        const std::uint64_t end = move_.address + move_.bytes;
+        for (std::uint64_t at = move_.address; at < end;) {
+            const std::uint64_t bytes = piece_bytes(at);
+            const int error = move_piece(at, bytes);
+            if (error != 0) {
+                undo(at);
+                return error;
+            }
+            at += bytes;
+        }
+        show_hooks();
+        return 0;
+    }
+
+  private:
+    std::uint64_t piece_bytes(std::uint64_t at) const {
+        const std::uint64_t page = page_bytes();
+        const std::uint64_t end = move_.address + move_.bytes;
+        if (at == move_.address && move_.first_shared) return page;
+        const std::uint64_t inner_end = move_.last_shared ? end - page : end;
+        if (at >= inner_end) return page;
+        const std::uint64_t next = (at / kHugePageBytes + 1) * kHugePageBytes;
+        return std::min(next, inner_end) - at;
+    }
+
+    std::byte *side_of(std::uint64_t at) const { return side_ + (at - move_.address); }
+
+    // May the page have a content other than zeros, as far as is known before anything is held?
+    bool looked_used(std::uint64_t i) const {
+        return move_.from_file || !known_ || PageStates::is_present(before_[i]) ||
+               PageStates::is_away(before_[i]);
+    }
+
+    // The same once the page is held. A page that was never used then looks like one that was
+    // swapped out.
+    bool is_used(std::uint64_t i, std::uint64_t at) const {
+        if (move_.from_file || !known_ || PageStates::is_present(after_[i])) return true;
+        if (!PageStates::is_away(after_[i])) return false;
+        if (looked_used(i)) return true;
+        return may_swap_ && !raw_is_zero(pointer(at), page_bytes());
+    }
+
+    int move_piece(std::uint64_t at, std::uint64_t bytes) {
+        const std::uint64_t pages = bytes / page_bytes();
+        known_ = states_.read(at, pages, before_);
+        const int error = make_pages(at, bytes);
+        if (error != 0) return error;
+        if (move_.guard != nullptr && !move_.guard->holds_unused_pages()) read_each(at, bytes);
+        return static_cast<int>(-swap(at, bytes));
+    }
+
+    // Gets the file's pages before anything is held: a huge one where all of it is in use.
+    int make_pages(std::uint64_t at, std::uint64_t bytes) {
+        const std::uint64_t page = page_bytes();
+        const std::uint64_t pages = bytes / page;
+        if (bytes == kHugePageBytes && at % kHugePageBytes == 0) {
+            std::uint64_t used = 0;
+            while (used < pages && looked_used(used))
+                ++used;
+            // One page is enough to collapse; the rest comes as zeros.
+            if (used == pages && madvise(side_of(at), page, MADV_POPULATE_WRITE) == 0 &&
+                madvise(side_of(at), bytes, kCollapse) == 0)
+                return 0;
+        }
+        for (std::uint64_t i = 0; i < pages;) {
+            std::uint64_t stop = i;
+            while (stop < pages && looked_used(stop))
+                ++stop;
+            // A kernel that does not know this gets the pages one by one, by the copy.
+            if (stop > i &&
+                madvise(side_of(at + i * page), (stop - i) * page, MADV_POPULATE_WRITE) != 0 &&
+                errno != EINVAL)
+                return errno;
+            i = std::max(stop, i + 1);
+        }
+        return 0;
+    }
+
+    static void read_each(std::uint64_t at, std::uint64_t bytes) {
+        for (std::uint64_t i = 0; i < bytes; i += page_bytes())
+            (void)raw_is_zero(pointer(at + i), sizeof(std::uint64_t));
+    }
+
+    // 0 or -errno. From protect() to wake(): raw calls and copies alone.
+    [[gnu::no_sanitize("thread", "address", "undefined")]] long swap(std::uint64_t at,
+                                                                     std::uint64_t bytes) {
+        const WriteGuard *const guard = move_.guard;
+        if (guard != nullptr) {
+            const long held = guard->protect(at, bytes);
+            if (held != 0) return held;
+        }
+        const std::uint64_t page = page_bytes();
+        const std::uint64_t pages = bytes / page;
+        known_ = states_.read(at, pages, after_) && known_;
+        for (std::uint64_t i = 0; i < pages;) {
+            std::uint64_t stop = i;
+            while (stop < pages && is_used(stop, at + stop * page))
+                ++stop;
+            if (stop > i)
+                raw_copy(side_of(at + i * page), pointer(at + i * page), (stop - i) * page);
+            i = stop > i ? stop : i + 1;
+        }
+        const long mapped =
+            raw_call(SYS_mmap, raw_word(at), raw_word(bytes), PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_FIXED, move_.file,
+                     raw_word(move_.file_offset + (at - move_.address)));
+        const bool failed = mapped < 0 && mapped > -4096;
+        if (guard != nullptr) {
+            if (failed) {
+                guard->unprotect(at, bytes);
+            } else {
+                guard->wake(at, bytes);
+            }
+        }
+        return failed ? mapped : 0;
+    }
+
+    // The same mapping as a whole, by the function that others hook. Nothing is held.
+    void show_hooks() {
+        if (mmap(pointer(move_.address), move_.bytes, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED, move_.file,
+                 static_cast<off_t>(move_.file_offset)) == MAP_FAILED)
+            return;  // The pieces are there all the same.
+        std::uint64_t offset = 0;
+        std::uint64_t bytes = 0;
+        DataSpans spans(move_.file, move_.file_offset, move_.bytes);
+        while (spans.next(&offset, &bytes))
+            (void)madvise(pointer(move_.address + (offset - move_.file_offset)), bytes,
+                          MADV_POPULATE_READ);
+    }
+
+    // The pages up to `end` have been moved.
+    void undo(std::uint64_t end) {
+        if (end == move_.address) return;
+        Move back = move_;
+        back.bytes = end - move_.address;
+        back.guard = nullptr;
+        (void)move_back(back);
+    }
+
+    const Move &move_;
+    PageStates states_;
+    std::byte *side_ = nullptr;
+    bool may_swap_;
+    bool known_ = false;
+    std::uint64_t before_[kMostPages];
+    std::uint64_t after_[kMostPages];
+};
+
+// A private mapping of the same pages of the file, and a copy of each.
+int take_private_view(const Move &move, std::uint64_t at, std::uint64_t bytes) {
+    if (bytes == 0) return 0;
+    if (mmap(pointer(at), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, move.file,
+             static_cast<off_t>(move.file_offset + (at - move.address))) == MAP_FAILED)
+        return errno;
+    for (std::uint64_t i = 0; i < bytes; i += page_bytes())
+        raw_touch(pointer(at + i));
+    return 0;
+}
+
+// Copies what the file has of the range from the address where the process sees it.
+[[gnu::no_sanitize("thread", "address", "undefined")]] void copy_data(const Move &move,
+                                                                      std::uint64_t at,
+                                                                      std::uint64_t bytes,
+                                                                      std::byte *to) {
+    const std::uint64_t first = move.file_offset + (at - move.address);
+    std::uint64_t offset = 0;
+    std::uint64_t span = 0;
+    DataSpans spans(move.file, first, bytes);
+    while (spans.next(&offset, &span))
+        raw_copy(to + (offset - first), pointer(at + (offset - first)), span);
+}
+
+// Moves fresh memory with the content of the piece to its place. 0 or -errno, and then the piece is
+// as before.
+[[gnu::no_sanitize("thread", "address", "undefined")]] long swap_back(const Move &move,
+                                                                      std::uint64_t at,
+                                                                      std::uint64_t bytes,
+                                                                      std::byte *fresh) {
+    const WriteGuard *const guard = move.guard;
+    if (guard != nullptr) {
+        const long held = guard->protect(at, bytes);
+        if (held != 0) return held;
+    }
+    copy_data(move, at, bytes, fresh);
+    const long moved = raw_call(SYS_mremap, raw_word(fresh), raw_word(bytes), raw_word(bytes),
+                                MREMAP_MAYMOVE | MREMAP_FIXED, raw_word(at));
+    const bool failed = moved < 0 && moved > -4096;
+    if (guard != nullptr) {
+        if (failed) {
+            guard->unprotect(at, bytes);
+        } else {
+            guard->wake(at, bytes);
+        }
+    }
+    return failed ? moved : 0;
+}
+
+// Gets the pages of the fresh memory before anything is held.
+void make_fresh_pages(const Move &move, std::uint64_t at, std::uint64_t bytes, std::byte *fresh) {
+    const std::uint64_t first = move.file_offset + (at - move.address);
+    std::uint64_t offset = 0;
+    std::uint64_t span = 0;
+    DataSpans spans(move.file, first, bytes);
+    while (spans.next(&offset, &span))
+        (void)madvise(fresh + (offset - first), span, MADV_POPULATE_WRITE);
+}
+
+// The pages from `begin` to `end` become fresh private memory. What could not, from where on, is in
+// the result; `end` if all could.
+std::uint64_t take_fresh_memory(const Move &move, std::uint64_t begin, std::uint64_t end) {
+    std::byte *const fresh = space_take_memory(end - begin, begin);
+    if (fresh == nullptr) return begin;
+    // Where all of a huge page was in use the file has one, or there was none to be had.
+    (void)madvise(fresh, end - begin, MADV_HUGEPAGE);
+    for (std::uint64_t at = begin; at < end;) {
+        const std::uint64_t next = (at / kHugePageBytes + 1) * kHugePageBytes;
+        const std::uint64_t bytes = std::min(next, end) - at;
+        make_fresh_pages(move, at, bytes, fresh + (at - begin));
+        if (swap_back(move, at, bytes, fresh + (at - begin)) != 0) {
+            // What was moved is somebody else's address range by now.
+            (void)munmap(fresh + (at - begin), end - at);
+            return at;
+        }
+        at += bytes;
+    }
+    return end;
+}
+
+}  // namespace
+
+int move_into_file(const Move &move) {
+    return WayThere(move).go();
+}
+
+int move_back(const Move &move) {
+    const std::uint64_t page = page_bytes();
+    const std::uint64_t end = move.address + move.bytes;
+    if (move.bytes < kHugePageBytes || move.guard == nullptr)
+        return take_private_view(move, move.address, move.bytes);
+    const std::uint64_t inner = move.address + page;
+    const std::uint64_t inner_end = end - page;
+    int error = take_private_view(move, move.address, page);
+    if (error == 0) error = take_private_view(move, inner_end, page);
+    if (error != 0) return error;
+    // Whoever hooks this drops what it knows of the pages before they change.
+    if (mmap(pointer(inner), inner_end - inner, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             move.file, static_cast<off_t>(move.file_offset + page)) == MAP_FAILED)
+        return errno;
+    const bool covered = move.guard->cover(inner, inner_end - inner);
+    const std::uint64_t done = covered ? take_fresh_memory(move, inner, inner_end) : inner;
+    return take_private_view(move, done, inner_end - done);
+}
+
+int copy_for_child(const Move &move) {
+    std::byte *const fresh = space_take_memory(move.bytes, move.address);
+    if (fresh == nullptr) return errno;
+    Move alone = move;
+    alone.guard = nullptr;
+    const long moved = swap_back(alone, move.address, move.bytes, fresh);
+    if (moved != 0) (void)munmap(fresh, move.bytes);
+    return static_cast<int>(-moved);
+}
+
+SignalsBlocked::SignalsBlocked() {
+    const std::uint64_t all = UINT64_MAX;
+    (void)raw_call(SYS_rt_sigprocmask, SIG_BLOCK, raw_word(&all), raw_word(&before_),
+                   sizeof before_);
+}
+
+SignalsBlocked::~SignalsBlocked() {
+    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, raw_word(&before_), 0, sizeof before_);
+}
+
+}  // namespace sennit::memory::adopt

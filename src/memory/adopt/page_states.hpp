@@ -1,0 +1,27 @@
+// Which pages of the process have memory: /proc/self/pagemap. read() is a raw system call, allowed
+// while pages are held. Used by the mover.
+#pragma once
+
+#include <cstdint>
+
+namespace sennit::memory::adopt {
+
+class PageStates {
+  public:
+    PageStates();
+    ~PageStates();
+    PageStates(const PageStates &) = delete;
+    PageStates &operator=(const PageStates &) = delete;
+
+    // One word for each page from `address` on. False: not known, so take every page as used.
+    bool read(std::uint64_t address, std::uint64_t pages, std::uint64_t *states) const;
+
+    static bool is_present(std::uint64_t state) { return (state >> 63 & 1) != 0; }
+    // Swapped out; or, once it is protected, a page that was never used.
+    static bool is_away(std::uint64_t state) { return (state >> 62 & 1) != 0; }
+
+  private:
+    int file_;
+};
+
+}  // namespace sennit::memory::adopt

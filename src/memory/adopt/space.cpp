@@ -1,0 +1,43 @@
+// See space.hpp.
+#include "memory/adopt/space.hpp"
+
+#include <sys/mman.h>
+
+#include "memory/file.hpp"
+
+namespace sennit::memory::adopt {
+namespace {
+
+std::byte *take(std::uint64_t bytes, std::uint64_t place, int protection, int more_flags) {
+    const std::uint64_t slack = bytes >= kHugePageBytes ? kHugePageBytes : 0;
+    void *const whole = mmap(nullptr, bytes + slack, protection,
+                             MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0);
+    if (whole == MAP_FAILED) return nullptr;
+    if (slack == 0) return static_cast<std::byte *>(whole);
+    const auto begin = reinterpret_cast<std::uintptr_t>(whole);
+    const std::uint64_t shift = (place - begin) % kHugePageBytes;
+    if (shift != 0) (void)munmap(whole, shift);
+    if (shift != slack)
+        (void)munmap(reinterpret_cast<void *>(begin + shift + bytes), slack - shift);
+    return reinterpret_cast<std::byte *>(begin + shift);
+}
+
+}  // namespace
+
+std::byte *space_take(std::uint64_t bytes, std::uint64_t place) {
+    return take(bytes, place, PROT_NONE, MAP_NORESERVE);
+}
+
+std::byte *space_take_memory(std::uint64_t bytes, std::uint64_t place) {
+    return take(bytes, place, PROT_READ | PROT_WRITE, 0);
+}
+
+bool space_map(std::byte *address, int file, std::uint64_t file_offset, std::uint64_t bytes) {
+    if (mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+             static_cast<off_t>(file_offset)) == MAP_FAILED)
+        return false;
+    (void)madvise(address, bytes, MADV_DONTFORK);
+    return true;
+}
+
+}  // namespace sennit::memory::adopt

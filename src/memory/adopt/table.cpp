@@ -1,0 +1,178 @@
+// See table.hpp. Arrays are mapped as a whole and take memory where they are used.
+#include "memory/adopt/table.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace sennit::memory::adopt {
+namespace {
+
+Table process_table;
+
+template <class T>
+T *make_array(std::size_t count) {
+    void *const memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<T *>(memory);
+}
+
+// Where a run with that address stands in the order, or would.
+std::uint32_t place_of(const Table &table, std::uint64_t address) {
+    const std::uint32_t *const begin = table.in_order;
+    const auto starts_before = [&](std::uint32_t row, std::uint64_t wanted) {
+        return table.runs[row].address < wanted;
+    };
+    return static_cast<std::uint32_t>(
+        std::lower_bound(begin, begin + table.live, address, starts_before) - begin);
+}
+
+}  // namespace
+
+Table *table_open() {
+    Table &table = process_table;
+    const MutexLock lock(table.lock);
+    if (table.runs == nullptr) table.runs = make_array<Run>(kMostRuns);
+    if (table.in_order == nullptr) table.in_order = make_array<std::uint32_t>(kMostRuns);
+    if (table.held == nullptr) table.held = make_array<Table::Held>(kMostHeld);
+    const bool made =
+        table.runs != nullptr && table.in_order != nullptr && table.held != nullptr;
+    return made ? &table : nullptr;
+}
+
+Table *table_if_open() {
+    Table &table = process_table;
+    const MutexLock lock(table.lock);
+    return table.held != nullptr ? &table : nullptr;
+}
+
+Run *run_at(Table &table, std::uint64_t address, std::uint64_t *next) {
+    const std::uint32_t above = place_of(table, address + 1);
+    *next = above < table.live ? table.runs[table.in_order[above]].address : UINT64_MAX;
+    if (above == 0) return nullptr;
+    Run &run = table.runs[table.in_order[above - 1]];
+    return address < run.address + run.bytes ? &run : nullptr;
+}
+
+Run *run_add(Table &table, const Run &run) {
+    std::uint32_t row = table.first_free;
+    if (row != kNoRun) {
+        table.first_free = table.runs[row].next_free;
+    } else if (table.rows_used < kMostRuns) {
+        row = table.rows_used++;
+    } else {
+        return nullptr;
+    }
+    table.runs[row] = run;
+    const std::uint32_t place = place_of(table, run.address);
+    std::memmove(table.in_order + place + 1, table.in_order + place,
+                 (table.live - place) * sizeof *table.in_order);
+    table.in_order[place] = row;
+    ++table.live;
+    ++table.files[run.file].runs;
+    return &table.runs[row];
+}
+
+void run_hide(Table &table, Run &run) {
+    const std::uint32_t place = place_of(table, run.address);
+    --table.live;
+    std::memmove(table.in_order + place, table.in_order + place + 1,
+                 (table.live - place) * sizeof *table.in_order);
+}
+
+void run_forget(Table &table, Run &run) {
+    RunFile &file = table.files[run.file];
+    --file.runs;
+    run.next_free = table.first_free;
+    table.first_free = run_row(table, run);
+    file_settle(file);
+}
+
+std::uint32_t run_row(const Table &table, const Run &run) {
+    return static_cast<std::uint32_t>(&run - table.runs);
+}
+
+bool shows_run(const Table &table, const Run &run, const Mapping &mapping, std::uint64_t address) {
+    const RunFile &file = table.files[run.file];
+    return mapping.begin <= address && mapping.shared && mapping.device == file.device &&
+           mapping.inode == file.inode &&
+           mapping.file_offset + (address - mapping.begin) ==
+               run.file_offset + (address - run.address);
+}
+
+bool run_is_there(const Table &table, const Run &run, KernelRecord &record, std::uint64_t begin,
+                  std::uint64_t end) {
+    for (std::uint64_t at = begin; at < end;) {
+        Mapping mapping;
+        if (!record.find(at, &mapping) || !shows_run(table, run, mapping, at)) return false;
+        at = mapping.end;
+    }
+    return true;
+}
+
+RunFile *file_of(Table &table, const Rank &rank) {
+    struct stat identity {};
+    if (fstat(rank.memory_file, &identity) != 0) return nullptr;
+    RunFile *unused = nullptr;
+    for (RunFile &it : table.files) {
+        if (it.file < 0) {
+            unused = unused == nullptr ? &it : unused;
+        } else if (it.device == identity.st_dev && it.inode == identity.st_ino) {
+            return &it;
+        }
+    }
+    if (unused == nullptr) return nullptr;
+    const int file = fcntl(rank.memory_file, F_DUPFD_CLOEXEC, 0);
+    if (file < 0) return nullptr;
+    *unused = RunFile{file, identity.st_dev, identity.st_ino, 0, false};
+    return unused;
+}
+
+void file_settle(RunFile &file) {
+    if (file.file < 0 || file.runs != 0 || file.abandoned) return;
+    (void)close(file.file);
+    file = RunFile{};
+}
+
+bool is_held(const Table &table, std::uint64_t begin, std::uint64_t end) {
+    if (table.held_too_many) return true;
+    for (std::uint32_t i = 0; i < table.held_count; ++i)
+        if (table.held[i].begin < end && begin < table.held[i].end) return true;
+    return false;
+}
+
+void held_add(Table &table, std::uint64_t begin, std::uint64_t end) {
+    if (table.held_count == kMostHeld) {
+        table.held_too_many = true;
+    } else {
+        table.held[table.held_count++] = {begin, end};
+    }
+}
+
+void held_remove(Table &table, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint32_t i = 0; i < table.held_count; ++i) {
+        if (table.held[i].begin != begin || table.held[i].end != end) continue;
+        table.held[i] = table.held[--table.held_count];
+        return;
+    }
+}
+
+void table_forget_all(Table &table) {
+    for (RunFile &it : table.files) {
+        if (it.file >= 0) (void)close(it.file);
+        it = RunFile{};
+    }
+    table.live = 0;
+    table.rows_used = 0;
+    table.first_free = kNoRun;
+    table.held_count = 0;
+    table.held_too_many = false;
+    (void)pthread_mutex_init(&table.lock, nullptr);
+}
+
+}  // namespace sennit::memory::adopt

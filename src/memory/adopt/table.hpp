@@ -1,0 +1,96 @@
+// The runs of the process: which pages lie in the memory file of which rank, and how many regions
+// count on it. Owns the one table of the address space (part of the process object: ranks are
+// threads and may register the same pages). Guarded by one lock, taken after a rank's cold mutex.
+//
+// Invariants: runs that are not lost do not overlap; a row lives while a region counts on it or its
+// pages are still in a file; nothing is allocated by malloc while the lock is held, so that fork,
+// which waits for the lock, may hold an allocator's.
+#pragma once
+
+#include <cstdint>
+
+#include "base/mutex.hpp"
+#include "memory/adopt/kernel_record.hpp"
+#include "runtime/rank.hpp"
+
+namespace sennit::memory::adopt {
+
+inline constexpr std::uint32_t kMostRuns = 65536;
+inline constexpr std::uint32_t kMostHeld = 65536;
+inline constexpr std::uint32_t kMostFiles = 128;
+inline constexpr std::uint32_t kNoRun = UINT32_MAX;
+
+// A memory file that has runs, also after its rank has left.
+struct RunFile {
+    int file = -1;  // a descriptor of the table's own
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint32_t runs = 0;
+    bool abandoned = false;  // some mapping may show it without a run: the file is kept
+};
+
+struct Run {
+    std::uint64_t address;  // of the first page
+    std::uint64_t bytes;    // whole pages
+    std::uint64_t file_offset;
+    std::uint64_t slot_end;    // in the file: room for a realloc up to there
+    std::uint32_t references;  // of regions
+    std::uint32_t file;        // index
+    std::uint32_t next_free;
+    bool lost;  // the kernel shows something else there: found no more, touched no more
+};
+
+struct Table {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    Run *runs = nullptr;               // [kMostRuns], rows
+    std::uint32_t *in_order = nullptr;  // rows of runs that are not lost, by address
+    std::uint32_t live = 0;
+    std::uint32_t rows_used = 0;
+    std::uint32_t first_free = kNoRun;
+    // Pages of regions that stay where they are; they may overlap. More than there is room for:
+    // nothing moves any more.
+    struct Held {
+        std::uint64_t begin;
+        std::uint64_t end;
+    } *held = nullptr;  // [kMostHeld]
+    std::uint32_t held_count = 0;
+    bool held_too_many = false;
+    RunFile files[kMostFiles];
+};
+
+// The table of the process, its arrays made on the first use. Null: no memory for them.
+Table *table_open();
+// The same if it was ever made.
+Table *table_if_open();
+
+// All of what follows needs the lock.
+
+// The run that holds the address, or null; and the lowest address of a run above it, or UINT64_MAX.
+Run *run_at(Table &table, std::uint64_t address, std::uint64_t *next);
+// A new row in the order. Null: the table is full.
+Run *run_add(Table &table, const Run &run);
+// Takes it out of the order. The row stays.
+void run_hide(Table &table, Run &run);
+// The row may serve again; it is hidden already.
+void run_forget(Table &table, Run &run);
+std::uint32_t run_row(const Table &table, const Run &run);
+
+// Does the kernel's record agree that the pages of the range are the run's?
+bool run_is_there(const Table &table, const Run &run, KernelRecord &record, std::uint64_t begin,
+                  std::uint64_t end);
+// Is the mapping the run's at that address of its?
+bool shows_run(const Table &table, const Run &run, const Mapping &mapping, std::uint64_t address);
+
+// The entry of the rank's memory file, made if needed. Null: full, or no descriptor.
+RunFile *file_of(Table &table, const Rank &rank);
+// Closes it if nothing of it is left.
+void file_settle(RunFile &file);
+
+bool is_held(const Table &table, std::uint64_t begin, std::uint64_t end);
+void held_add(Table &table, std::uint64_t begin, std::uint64_t end);
+void held_remove(Table &table, std::uint64_t begin, std::uint64_t end);
+
+// Empties it in a child of fork, where its lock is anew.
+void table_forget_all(Table &table);
+
+}  // namespace sennit::memory::adopt

@@ -1,0 +1,277 @@
+// Adoption in one process: which memory moves, that nothing is lost on the way, and what comes back.
+#include "adopt_fixture.hpp"
+
+#include <malloc.h>
+
+#include <cstdlib>
+#include <vector>
+
+using namespace adopt_test;
+
+namespace {
+
+std::uint8_t static_zeros[70000];
+std::uint8_t static_data[70000] = {1, 2, 3};
+
+}  // namespace
+
+// Would break: pages copied from the wrong place, bytes at the edges of a buffer, a peer that is
+// given another page, a return that keeps the sharing.
+TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) {
+    for (const std::size_t bytes : {1, 8, 100, 4095, 5000, 70000, 100000}) {
+        SCOPED_TRACE(bytes);
+        const std::unique_ptr<std::uint8_t[]> heap(new std::uint8_t[bytes]);
+        use(heap.get(), bytes);
+    }
+    const auto large = std::make_unique<std::uint8_t[]>(9 << 20);
+    use(large.get(), 9 << 20);
+    void *const aligned = std::aligned_alloc(4096, 8 * 4096);
+    use(aligned, 8 * 4096);
+    std::free(aligned);
+    use(static_zeros, sizeof static_zeros);
+    use(static_data, sizeof static_data);
+    std::thread([this] {
+        // The page where a thread's arena begins is refused.
+        const auto first = std::make_unique<std::uint8_t[]>(8192);
+        const auto arena = std::make_unique<std::uint8_t[]>(50000);
+        use(arena.get(), 50000);
+    }).join();
+}
+
+// Would break: a swap that does not hold off who writes the same page. In the modes that the kernel
+// grants to a program with and without rights.
+TEST_F(Adopt, no_store_of_a_stranger_is_lost_in_ten_thousand_adoptions) {
+    for (const auto mode : {WriteGuard::Mode::best, WriteGuard::Mode::user_only}) {
+        WriteGuard::set_mode(mode);
+        const auto page = std::unique_ptr<std::uint64_t, decltype(&std::free)>(
+            static_cast<std::uint64_t *>(std::aligned_alloc(4096, 4096)), &std::free);
+        std::memset(page.get(), 0, 4096);
+        Stranger stranger(page.get());
+        std::uint64_t *const buffer = page.get() + 100;
+        for (int i = 0; i < 5000; ++i) {
+            const Adoption adoption = take(buffer, 8);
+            ASSERT_EQ(adoption.count, 1u);
+            end(adoption);
+        }
+        EXPECT_EQ(stranger.stop(), 0u);
+        EXPECT_GT(stranger.made(), 10000u);
+    }
+    WriteGuard::set_mode(WriteGuard::Mode::best);
+}
+
+// The same in the middle of a large buffer, for whose pages the way back is another one, and in one
+// that is written for the first time.
+TEST_F(Adopt, no_store_inside_a_large_buffer_is_lost) {
+    constexpr std::size_t kBytes = std::size_t{6} << 20;
+    for (int round = 0; round < 40; ++round) {
+        auto *const memory = static_cast<std::uint64_t *>(
+            mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        // Half of the rounds: all pages used before.
+        if (round % 2 == 0) fill(memory, kBytes, 3);
+        memory[kBytes / 16 + 3] = 0;
+        Stranger stranger(memory + kBytes / 16 + 3);
+        std::atomic<bool> is_over{false};
+        std::thread first_user([&] {
+            // One word of each page, in an order that the mover does not take.
+            for (std::size_t page = kBytes / 4096; page-- > 0 && !is_over.load();)
+                memory[page * 512 + 5] = page;
+        });
+        const Adoption adoption = take(reinterpret_cast<char *>(memory) + 100, kBytes - 200);
+        first_user.join();
+        is_over.store(true);
+        end(adoption);
+        EXPECT_EQ(stranger.stop(), 0u);
+        for (std::size_t page = 0; page < kBytes / 4096; ++page)
+            ASSERT_EQ(memory[page * 512 + 5], page);
+        ASSERT_EQ(munmap(memory, kBytes), 0);
+    }
+}
+
+// Would break: a moment in which the page has other bytes.
+TEST_F(Adopt, who_reads_meanwhile_sees_the_same_bytes_at_any_time) {
+    constexpr std::size_t kBytes = std::size_t{5} << 20;
+    const auto memory = std::make_unique<std::uint8_t[]>(kBytes);
+    fill(memory.get(), kBytes, 9);
+    std::atomic<bool> is_over{false};
+    std::atomic<std::uint64_t> wrong{0};
+    std::thread reader([&] {
+        for (std::size_t at = 0; !is_over.load(std::memory_order_relaxed);
+             at = (at + 4093) % kBytes)
+            if (memory[at] != byte_of(9, at)) ++wrong;
+    });
+    for (int i = 0; i < 20; ++i)
+        end(take(memory.get(), kBytes));
+    is_over.store(true);
+    reader.join();
+    EXPECT_EQ(wrong.load(), 0u);
+}
+
+// Would break: registrations that share pages and end each other, or that move pages twice.
+TEST_F(Adopt, overlapping_nested_and_repeated_registrations_share_their_pages) {
+    auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 10 * 4096));
+    fill(memory, 10 * 4096, 4);
+    const Adoption middle = take(memory + 2 * 4096, 3 * 4096);
+    const Adoption whole = take(memory + 10, 9 * 4096);
+    EXPECT_EQ(whole.count, 3u);
+    EXPECT_EQ(whole.extents[1].file_offset, middle.extents[0].file_offset);
+    const Adoption inner = take(memory + 3 * 4096 + 5, 1);
+    EXPECT_EQ(inner.extents[0].file_offset, middle.extents[0].file_offset + 4096);
+    const Adoption again = take(memory + 2 * 4096, 3 * 4096);
+    EXPECT_EQ(again.extents[0].run, middle.extents[0].run);
+    end(middle);
+    end(inner);
+    EXPECT_FALSE(is_private(memory + 3 * 4096));
+    const View view(rank.memory_file, whole.extents[1]);
+    view.pages()[0] = 55;
+    EXPECT_EQ(memory[2 * 4096], 55);
+    memory[2 * 4096] = byte_of(4, 2 * 4096);
+    end(whole);
+    EXPECT_TRUE(is_private(memory));
+    EXPECT_FALSE(is_private(memory + 3 * 4096));
+    end(again);
+    EXPECT_TRUE(is_private(memory + 3 * 4096));
+    EXPECT_TRUE(holds(memory, 10 * 4096, 4));
+    std::free(memory);
+}
+
+// Would break: a page moved for each buffer on it, or a slot that a neighbour gets.
+TEST_F(Adopt, a_thousand_small_buffers_are_adopted_one_by_one) {
+    std::vector<std::unique_ptr<std::uint8_t[]>> buffers;
+    std::vector<Adoption> adoptions;
+    const auto bytes_of = [](std::size_t i) { return i % 16 + 1; };
+    for (std::size_t i = 0; i < 1000; ++i) {
+        buffers.push_back(std::make_unique<std::uint8_t[]>(bytes_of(i)));
+        fill(buffers[i].get(), bytes_of(i), i);
+    }
+    for (std::size_t i = 0; i < 1000; ++i)
+        adoptions.push_back(take(buffers[i].get(), bytes_of(i)));
+    for (std::size_t i = 0; i < 1000; ++i) {
+        EXPECT_TRUE(holds(buffers[i].get(), bytes_of(i), i));
+        const View view(rank.memory_file, adoptions[i].extents[0]);
+        const auto head = number(buffers[i].get()) - adoptions[i].extents[0].address;
+        EXPECT_EQ(view.pages()[head], byte_of(i, 0));
+    }
+    for (std::size_t i = 0; i < 1000; ++i)
+        end(adoptions[(i * 7) % 1000]);
+    for (std::size_t i = 0; i < 1000; ++i) {
+        EXPECT_TRUE(holds(buffers[i].get(), bytes_of(i), i));
+        EXPECT_TRUE(is_private(buffers[i].get()));
+    }
+}
+
+// Would break: pages that nobody used taking memory, or a huge buffer that is read as a whole.
+TEST_F(Adopt, pages_that_were_never_used_take_no_memory) {
+    constexpr std::size_t kBytes = std::size_t{1} << 30;
+    auto *const memory = static_cast<std::uint8_t *>(
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    ASSERT_NE(memory, MAP_FAILED);
+    for (std::size_t at = 0; at < kBytes; at += kBytes / 64)
+        memory[at + 17] = static_cast<std::uint8_t>(at / (kBytes / 64) + 1);
+    const Adoption adoption = take(memory, kBytes);
+    struct stat identity {};
+    ASSERT_EQ(fstat(rank.memory_file, &identity), 0);
+    EXPECT_LE(identity.st_blocks * 512, 70 * 4096);
+    for (std::size_t at = 0; at < kBytes; at += kBytes / 64)
+        EXPECT_EQ(memory[at + 17], at / (kBytes / 64) + 1);
+    EXPECT_EQ(memory[5000], 0);
+    end(adoption);
+    for (std::size_t at = 0; at < kBytes; at += kBytes / 64)
+        EXPECT_EQ(memory[at + 17], at / (kBytes / 64) + 1);
+    ASSERT_EQ(munmap(memory, kBytes), 0);
+}
+
+// Would break: memory that is not the program's alone, or not ordinary, moved all the same.
+TEST_F(Adopt, what_can_not_be_moved_is_refused_with_its_reason_and_stays) {
+    std::uint64_t on_stack = 5;
+    EXPECT_EQ(refusal(&on_stack, 8), Refusal::stack);
+    const auto map = [](int protection, int flags, int file = -1) {
+        return static_cast<std::uint8_t *>(mmap(nullptr, 16384, protection, flags, file, 0));
+    };
+    constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
+    constexpr int kBoth = PROT_READ | PROT_WRITE;
+    EXPECT_EQ(refusal(map(PROT_READ, kPrivate), 16384), Refusal::read_only);
+    EXPECT_EQ(refusal(map(PROT_NONE, kPrivate), 16384), Refusal::read_only);
+    EXPECT_EQ(refusal(map(kBoth | PROT_EXEC, kPrivate), 16384), Refusal::executable);
+    EXPECT_EQ(refusal(map(kBoth, MAP_SHARED | MAP_ANONYMOUS), 16384), Refusal::shared);
+    std::FILE *const file = std::tmpfile();
+    ASSERT_EQ(ftruncate(fileno(file), 16384), 0);
+    EXPECT_EQ(refusal(map(kBoth, MAP_SHARED, fileno(file)), 16384), Refusal::shared);
+    EXPECT_EQ(refusal(map(kBoth, MAP_PRIVATE, fileno(file)), 16384), Refusal::file);
+    std::uint8_t *const hole = map(kBoth, kPrivate);
+    ASSERT_EQ(munmap(hole + 4096, 4096), 0);
+    EXPECT_EQ(refusal(hole, 16384), Refusal::not_mapped);
+    std::uint8_t *const locked = map(kBoth, kPrivate);
+    if (mlock(locked, 16384) == 0) {
+        EXPECT_EQ(refusal(locked, 100), Refusal::locked);
+        std::uint8_t *const pinned = map(kBoth, kPrivate);
+        ASSERT_EQ(madvise(pinned, 16384, MADV_DONTFORK), 0);
+        EXPECT_EQ(refusal(pinned, 100), Refusal::not_copied_by_fork);
+        const auto free_memory = std::make_unique<std::uint8_t[]>(1000);
+        EXPECT_EQ(refusal(free_memory.get(), 1000), Refusal::none);
+        ASSERT_EQ(munlock(locked, 16384), 0);
+    }
+    std::fclose(file);
+}
+
+// Would break: a swap under a thread's own frames, or of its control block, which ends the program.
+TEST_F(Adopt, stacks_and_thread_storage_of_other_threads_are_refused) {
+    static thread_local std::uint64_t own_word = 3;
+    EXPECT_EQ(refusal(&own_word, 8), Refusal::thread_stack);
+    std::atomic<std::uint64_t *> words[2] = {nullptr, nullptr};
+    std::atomic<bool> is_over{false};
+    std::thread other([&] {
+        std::uint64_t on_stack = 1;
+        words[0].store(&on_stack);
+        words[1].store(&own_word);
+        while (!is_over.load())
+            std::this_thread::yield();
+    });
+    while (words[1].load() == nullptr)
+        std::this_thread::yield();
+    EXPECT_EQ(refusal(words[0].load(), 8), Refusal::thread_stack);
+    EXPECT_EQ(refusal(words[1].load(), 8), Refusal::thread_stack);
+    is_over.store(true);
+    other.join();
+}
+
+// Would break: pages with strangers on them moved although nobody can hold those off.
+TEST_F(Adopt, without_protection_shared_pages_need_consent_and_whole_pages_do_not) {
+    WriteGuard::set_mode(WriteGuard::Mode::refused);
+    auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 8 * 4096));
+    fill(memory, 8 * 4096, 6);
+    std::atomic<bool> is_over{false};
+    std::thread other([&] {
+        while (!is_over.load())
+            std::this_thread::yield();
+    });
+    EXPECT_EQ(refusal(memory + 8, 5000), Refusal::strangers);
+    end(take(memory + 8, 5000, true));
+    end(take(memory, 2 * 4096));
+    is_over.store(true);
+    other.join();
+    // Sanitizers have threads of their own.
+    if (thread_count() == 1) end(take(memory + 8, 5000));
+    EXPECT_TRUE(holds(memory, 8 * 4096, 6));
+    WriteGuard::set_mode(WriteGuard::Mode::best);
+    std::free(memory);
+}
+
+// Would break: a page taken away while a peer's copy by the kernel goes there.
+TEST_F(Adopt, pages_of_a_region_that_is_copied_do_not_move_and_do_not_go_back) {
+    auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 4 * 4096));
+    fill(memory, 4 * 4096, 8);
+    hold(number(memory) + 100, 50);
+    EXPECT_EQ(refusal(memory + 1000, 10), Refusal::held);
+    EXPECT_EQ(refusal(memory + 4096, 4096), Refusal::none);
+    const Adoption other = take(memory + 2 * 4096, 4096);
+    hold(number(memory) + 2 * 4096 + 7, 1);
+    end(other);
+    EXPECT_FALSE(is_private(memory + 2 * 4096));
+    let_go(number(memory) + 2 * 4096 + 7, 1);
+    EXPECT_TRUE(is_private(memory + 2 * 4096));
+    let_go(number(memory) + 100, 50);
+    EXPECT_EQ(refusal(memory + 1000, 10), Refusal::none);
+    EXPECT_TRUE(holds(memory, 4 * 4096, 8));
+    std::free(memory);
+}
