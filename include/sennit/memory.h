@@ -75,9 +75,11 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
 sennit_status sennit_free(sennit_gptr gptr);
 
 /* Memory that the program had before: any it may read and write (heap, static, stack, mapped
- * files). It stays where it is and is the program's; other ranks reach it as they can: ranks of the
- * same process by its own address, other processes of the node by the kernel's copying (path cma),
- * which costs a system call and gives no pointer (sennit_ptr is NULL and says why). */
+ * files). Its addresses stay as they are and it stays the program's. Ranks of the same process
+ * reach it by its own address. For other processes of the node its pages are moved into memory that
+ * they can map, where that is safe (`adopt`): then sennit_ptr, atomics, put and get are loads and
+ * stores. Where it is not, the kernel copies (path cma), which costs a system call and gives no
+ * pointer (sennit_ptr is NULL and says why). */
 
 /* What was registered. Plain data of 24 bytes: it may be sent by any means, and `gptr` used by any
  * rank that gets it. */
@@ -92,8 +94,32 @@ typedef struct sennit_region {
 #define SENNIT_REGION_NULL ((sennit_region){SENNIT_GPTR_NULL, 0u})
 #endif
 
-/* Make `bytes` at `memory` reachable for other ranks. By one rank alone. `flags` is 0. 0 bytes are
- * legal, with any address. Regions may overlap and the same memory may be registered again: each
+/* Ways by which a region is reached, best first. */
+typedef enum sennit_mechanism {
+    SENNIT_MECHANISM_NONE = 0,
+    SENNIT_MECHANISM_ALLOCATED = 1, /* it lies in memory of sennit_alloc or sennit_alloc_local */
+    SENNIT_MECHANISM_INPROC = 2,    /* by its own address: all peers are in the owner's process */
+    SENNIT_MECHANISM_XPMEM = 3,     /* attached through the kernel module of that name */
+    SENNIT_MECHANISM_ADOPT = 4,     /* its pages were moved into memory that peers map */
+    SENNIT_MECHANISM_CMA = 5,       /* where it was: the kernel copies, or the path's messages do */
+    SENNIT_MECHANISM_COUNT = 6
+} sennit_mechanism;
+
+/* Flags of sennit_register. */
+#define SENNIT_REGISTER_SHARED_PAGES                                                          \
+    0x1u /* no thread stores to the first and last page of the buffer during sennit_register, \
+            also not to other data there: the caller makes sure */
+
+/* Make `bytes` at `memory` reachable for other ranks. By one rank alone. 0 bytes are legal, with
+ * any address. The buffer may be read by other threads during sennit_register and
+ * sennit_deregister, and is written by none; nothing is under way to or from it by other libraries.
+ * Data of others that lies on its first and last page may be written at any time: who does so waits
+ * for some microseconds. In a process without privileges a system call of another thread that
+ * stores there at that moment fails with EFAULT. Where the kernel does not let such writers be held
+ * off and the process has more than one thread, the pages are moved only with
+ * SENNIT_REGISTER_SHARED_PAGES, and else stay where they are (cma). Locks and condition variables
+ * that other processes share do not work on pages of a registered buffer. A forked child gets a
+ * private copy of the buffer. Regions may overlap and the same memory may be registered again: each
  * has a life of its own. Memory that lies in a segment of Sennit, this rank's or one that this rank
  * has a pointer into, is not registered anew: the region points into that segment, with all that
  * load and store can do there.
@@ -103,13 +129,15 @@ typedef struct sennit_region {
  * A word that another rank polls for belongs into an allocated segment: the kernel does not promise
  * to move it whole. Atomics need one too.
  * Errors: STATE, ARG (null, flags, a range that wraps, memory that is not mapped), RANGE (it lies
- * in part inside a segment), NOMEM (the 16384 segments of a rank). */
+ * in part inside a segment), NOMEM (the 16384 segments of a rank), UNSUPPORTED (SENNIT_REGISTER
+ * names mechanisms, and none of them takes this memory). */
 sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region);
 
 /* End it. By the rank that registered it, when no other rank uses it any more: later use is refused
- * with NOT_REGISTERED. The memory itself is not touched. Of a region inside a segment only the
- * region ends: the segment lives until sennit_free.
- * Errors: STATE, ARG (another rank's), NOT_REGISTERED (never registered, or ended before). */
+ * with NOT_REGISTERED, and pointers from sennit_ptr on other ranks are invalid. The memory keeps
+ * its content and is private again. Of a region inside a segment only the region ends: the segment
+ * lives until sennit_free. Errors: STATE, ARG (another rank's), NOT_REGISTERED (never registered,
+ * or ended before). */
 sennit_status sennit_deregister(sennit_region region);
 
 /* Exchange regions: every rank of `team` gives one (or SENNIT_REGION_NULL) and gets all, by rank in
@@ -124,9 +152,22 @@ sennit_status sennit_region_attach(sennit_team team, sennit_region region, senni
  * NOT_REGISTERED (not attached). */
 sennit_status sennit_region_detach(sennit_region region);
 
+/* How the region is reached. Any rank that has it. Errors: STATE, RANGE (rank), ARG (null),
+ * NOT_REGISTERED, OTHER_NODE, PEER_LOST. */
+sennit_status sennit_region_mechanism(sennit_region region, sennit_mechanism *mechanism);
+
+/* Why `candidate` was not taken for the region, or that it was, as one sentence in `text` (cut to
+ * `bytes`). Any rank that has it. Errors: as above. */
+sennit_status sennit_region_reason(sennit_region region, sennit_mechanism candidate, char *text,
+                                   size_t bytes);
+
+/* "allocated", "inproc", "xpmem", "adopt", "cma"; "unknown" for a value that is none. Any time. */
+const char *sennit_mechanism_name(sennit_mechanism mechanism);
+
 /* A plain pointer to the memory if this rank can load and store there, else NULL and the reason in
- * sennit_last_error(). It is valid until the segment is freed. Loads and stores through it follow
- * C11; they are ordered against other ranks by sennit_barrier, or by the program's own atomics. */
+ * sennit_last_error(). It is valid until the segment is freed or the region deregistered. Loads and
+ * stores through it follow C11; they are ordered against other ranks by sennit_barrier, or by the
+ * program's own atomics. */
 void *sennit_ptr(sennit_gptr gptr);
 
 /* The size in bytes of the piece that `gptr` points into. Errors: STATE, RANGE, NOT_REGISTERED,

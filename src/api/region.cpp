@@ -2,9 +2,11 @@
 #include <sennit/memory.h>
 #include <sys/mman.h>
 
+#include <cstdio>
+
 #include "api/call.hpp"
 #include "memory/file.hpp"
-#include "memory/segments.hpp"
+#include "memory/registration.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
 #include "runtime/trace/observer.hpp"
@@ -32,15 +34,19 @@ sennit_status check_mapped(void *memory, std::size_t bytes) {
                 memory);
 }
 
-sennit_status register_private(Rank &rank, void *memory, std::size_t bytes, sennit_gptr *gptr) {
+sennit_status register_private(Rank &rank, const memory::RegistrationWish &wish,
+                               sennit_gptr *gptr) {
     SegmentRecord *record = nullptr;
-    sennit_status status = check_mapped(memory, bytes);
+    sennit_status status = check_mapped(wish.memory, wish.bytes);
     if (status != SENNIT_OK) return status;
-    status = memory::segment_register(rank, memory, bytes, &record);
+    status = memory::segment_register(rank, wish, &record);
     return status == SENNIT_OK ? op::attach_own(rank, record, gptr) : status;
 }
 
-sennit_status register_any(Rank &rank, void *memory, std::size_t bytes, sennit_region *region) {
+sennit_status register_any(Rank &rank, const memory::RegistrationWish &wish,
+                           sennit_region *region) {
+    void *const memory = wish.memory;
+    const std::size_t bytes = wish.bytes;
     sennit_gptr gptr = SENNIT_GPTR_NULL;
     const ColdLock lock(rank);
     memory::Overlap overlap = memory::Overlap::none;
@@ -51,7 +57,7 @@ sennit_status register_any(Rank &rank, void *memory, std::size_t bytes, sennit_r
         return fail(SENNIT_ERR_RANGE, "%zu bytes at %p lie in part inside a segment of Sennit",
                     bytes, memory);
     if (overlap == memory::Overlap::none) {
-        const sennit_status status = register_private(rank, memory, bytes, &gptr);
+        const sennit_status status = register_private(rank, wish, &gptr);
         if (status != SENNIT_OK) return status;
     }
     *region = sennit_region{gptr, bytes};
@@ -83,6 +89,7 @@ sennit_status deregister(Rank &rank, sennit_region region) {
         return not_registered(region);
     // In memory of sennit_alloc_local, which lives on.
     if (record.kind != SegmentKind::registered) return SENNIT_OK;
+    if (memory::continues_region(record)) return not_registered(region);
     if (region.gptr.offset != 0)
         return fail(SENNIT_ERR_ARG, "the region's pointer was moved by %llu bytes",
                     static_cast<unsigned long long>(region.gptr.offset));
@@ -116,6 +123,58 @@ sennit_status check_offer(Rank &rank, sennit_region region, const sennit_region 
     return check_inside(rank, region);
 }
 
+sennit_mechanism public_name(const SegmentRecord &record) {
+    switch (record.mechanism) {
+        case Mechanism::file:
+            return SENNIT_MECHANISM_ALLOCATED;
+        case Mechanism::same_process:
+            return SENNIT_MECHANISM_INPROC;
+        case Mechanism::xpmem:
+            return SENNIT_MECHANISM_XPMEM;
+        case Mechanism::adopted:
+            return SENNIT_MECHANISM_ADOPT;
+        default:
+            return SENNIT_MECHANISM_CMA;
+    }
+}
+
+Mechanism internal_name(sennit_mechanism mechanism) {
+    constexpr Mechanism kNames[] = {Mechanism::none,  Mechanism::file,    Mechanism::same_process,
+                                    Mechanism::xpmem, Mechanism::adopted, Mechanism::copied};
+    static_assert(sizeof kNames / sizeof kNames[0] == SENNIT_MECHANISM_COUNT);
+    return kNames[mechanism];
+}
+
+// What the owner says of the segment that the region lies in.
+sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
+    const int peer = region.gptr.rank;
+    if (peer < 0 || peer >= size_of(rank))
+        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", peer, size_of(rank) - 1);
+    if (memory::team_slot_of(region.gptr.segment) == memory::kLocalSlot)
+        return op::read_segment(rank, region.gptr, record);
+    record->mechanism = Mechanism::file;
+    return check_inside(rank, region);
+}
+
+sennit_status explain(Rank &rank, sennit_region region, sennit_mechanism candidate, char *text,
+                      std::size_t bytes) {
+    SegmentRecord record{};
+    const sennit_status status = look_up(rank, region, &record);
+    if (status != SENNIT_OK) return status;
+    const sennit_mechanism taken = public_name(record);
+    if (taken == candidate) {
+        (void)std::snprintf(text, bytes, "taken");
+    } else if (taken == SENNIT_MECHANISM_ALLOCATED) {
+        (void)std::snprintf(text, bytes, "the memory is allocated by Sennit");
+    } else if (candidate == SENNIT_MECHANISM_ALLOCATED) {
+        (void)std::snprintf(text, bytes, "the memory is not allocated by Sennit");
+    } else {
+        const auto refused = memory::registration_refusal(record, internal_name(candidate));
+        memory::adopt::refusal_text(refused, text, bytes);
+    }
+    return SENNIT_OK;
+}
+
 sennit_status null_region(const char *name) {
     return fail_in(fail(SENNIT_ERR_ARG, "region is null"), name);
 }
@@ -133,11 +192,13 @@ sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (region == nullptr) return null_region(name);
-    if (flags != 0) return fail_in(fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags), name);
+    if ((flags & ~SENNIT_REGISTER_SHARED_PAGES) != 0)
+        return fail_in(fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags), name);
     const sennit_status status = check_range_of_addresses(memory, bytes);
     if (status != SENNIT_OK) return fail_in(status, name);
     const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
-    return done(register_any(*rank, memory, bytes, region), name);
+    const memory::RegistrationWish wish{memory, bytes, (flags & SENNIT_REGISTER_SHARED_PAGES) != 0};
+    return done(register_any(*rank, wish, region), name);
 }
 
 sennit_status sennit_deregister(sennit_region region) {
@@ -169,6 +230,35 @@ sennit_status sennit_region_detach(sennit_region region) {
     if (rank == nullptr) return no_rank(name);
     const runtime::Observed observed(*rank, name, region.gptr.rank);
     return done(detach(*rank, region), name);
+}
+
+sennit_status sennit_region_mechanism(sennit_region region, sennit_mechanism *mechanism) {
+    const char *const name = "sennit_region_mechanism";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (mechanism == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "mechanism is null"), name);
+    SegmentRecord record{};
+    const sennit_status status = look_up(*rank, region, &record);
+    if (status == SENNIT_OK) *mechanism = public_name(record);
+    return done(status, name);
+}
+
+sennit_status sennit_region_reason(sennit_region region, sennit_mechanism candidate, char *text,
+                                   size_t bytes) {
+    const char *const name = "sennit_region_reason";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (text == nullptr || bytes == 0 || candidate <= SENNIT_MECHANISM_NONE ||
+        candidate >= SENNIT_MECHANISM_COUNT)
+        return fail_in(fail(SENNIT_ERR_ARG, "no text, or no such mechanism"), name);
+    return done(explain(*rank, region, candidate, text, bytes), name);
+}
+
+const char *sennit_mechanism_name(sennit_mechanism mechanism) {
+    static const char *const kNames[] = {"none", "allocated", "inproc", "xpmem", "adopt", "cma"};
+    static_assert(sizeof kNames / sizeof kNames[0] == SENNIT_MECHANISM_COUNT);
+    const auto index = static_cast<unsigned>(mechanism);
+    return index < SENNIT_MECHANISM_COUNT ? kNames[index] : "unknown";
 }
 
 }  // extern "C"

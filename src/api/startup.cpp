@@ -14,7 +14,7 @@
 #include "base/fail.hpp"
 #include "base/log.hpp"
 #include "coll/collectives.hpp"
-#include "memory/segments.hpp"
+#include "memory/registration.hpp"
 #include "op/engine.hpp"
 #include "path/router.hpp"
 #include "runtime/bootstrap.hpp"
@@ -273,6 +273,7 @@ sennit_status run(Startup &it, const char *paths) {
     const std::int64_t started_ns = now_ns();
     sennit_status status = make_tables(it);
     runtime::observer_open(it.rank, it.size, started_ns);
+    if (status == SENNIT_OK) status = memory::registration_check_knob();
     if (status == SENNIT_OK) status = memory::segments_open(it.rank, it.rank.world_rank, it.size);
     if (status == SENNIT_OK) status = path::router_open(it.rank, paths, sink);
     status = introduce(it, status);

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
-#include "memory/segments.hpp"
+#include "memory/registration.hpp"
 #include "op/resolve.hpp"
 #include "op/rma.hpp"
 
@@ -89,7 +89,7 @@ bool lend(State &state, Operation &operation, const Block &block, sennit_gptr *g
     SegmentRecord *&record = operation.lent[operation.lent[0] == nullptr ? 0 : 1];
     const ColdLock lock(*state.rank);
     const sennit_error error = *thread_error();
-    if (memory::segment_register(*state.rank, block.memory, block.bytes, &record) != SENNIT_OK) {
+    if (memory::segment_lend(*state.rank, block.memory, block.bytes, &record) != SENNIT_OK) {
         // There is another way.
         *thread_error() = error;
         return false;

@@ -8,9 +8,12 @@
 
 #include <bit>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "memory/adopt/fork.hpp"
+#include "memory/registration.hpp"
 #include "runtime/process.hpp"
 
 namespace sennit::memory {
@@ -151,6 +154,7 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
 sennit_status segments_open(Rank &rank, int world_rank, int size) {
     rank.segments = new (std::nothrow) LocalSegments;
     if (rank.segments == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the segment table");
+    adopt::watch_forks();
     sennit_status status = file_create(&rank.memory_file);
     if (status != SENNIT_OK) return status;
     const std::uint64_t bytes = control_file_bytes(static_cast<std::uint64_t>(size));
@@ -183,8 +187,10 @@ void control_release(ControlBlock *control) {
 void segments_close(Rank &rank) {
     if (rank.control != nullptr) {
         for (std::uint32_t slot = 0; slot < kSegmentsPerTeam; ++slot) {
-            if ((rank.segments->used_slots[slot / 64] >> (slot % 64) & 1) != 0)
-                segment_destroy(rank, &rank.control->records[slot]);
+            SegmentRecord &record = rank.control->records[slot];
+            if ((rank.segments->used_slots[slot / 64] >> (slot % 64) & 1) != 0 &&
+                !continues_region(record))
+                segment_destroy(rank, &record);
         }
         process_hide_control(rank);
         control_release(rank.control);
@@ -192,6 +198,7 @@ void segments_close(Rank &rank) {
     }
     if (rank.memory_file >= 0) (void)close(rank.memory_file);
     rank.memory_file = -1;
+    if (rank.segments != nullptr) std::free(rank.segments->runs);
     delete rank.segments;
     rank.segments = nullptr;
 }
@@ -229,16 +236,9 @@ sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord 
     return SENNIT_OK;
 }
 
-sennit_status segment_register(Rank &rank, void *memory, std::uint64_t bytes, SegmentRecord **out) {
+sennit_status segment_publish(Rank &rank, SegmentRecord &draft, SegmentRecord **out) {
     std::uint32_t slot = 0;
     if (!find_free_slot(*rank.segments, &slot)) return no_slot();
-    SegmentRecord draft{};
-    draft.kind = SegmentKind::registered;
-    draft.mechanism = Mechanism::copied;
-    draft.bytes = bytes;
-    draft.owner_address = reinterpret_cast<std::uintptr_t>(memory);
-    draft.alignment = 1;
-    draft.page_bytes = static_cast<std::uint32_t>(page_bytes());
     *out = publish(rank, slot, 0, draft);
     return SENNIT_OK;
 }
@@ -283,20 +283,26 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
     return Overlap::none;
 }
 
-void segment_destroy(Rank &rank, SegmentRecord *record) {
+void segment_withdraw(Rank &rank, SegmentRecord &record) {
     // relaxed twice: peers that still use the segment are wrong in any order; they see the words
     // gone or zeros. SYNC segment-end: pairs with the acquire fence in read_record(); who copied
     // something of the record's next tenant finds the id gone.
-    record->live.store(0, std::memory_order_relaxed);
-    record->id.store(0, std::memory_order_relaxed);
+    record.live.store(0, std::memory_order_relaxed);
+    record.id.store(0, std::memory_order_relaxed);
     order_stores();
+    mark_slot(*rank.segments, record.owner_slot, false);
+    if (generation_of_epoch(record.epoch) == kGenerations)
+        let_rest(*rank.segments, record.owner_slot);
+}
+
+void segment_destroy(Rank &rank, SegmentRecord *record) {
+    segment_withdraw(rank, *record);
     if (record->mechanism == Mechanism::file) {
         file_unmap(reinterpret_cast<std::byte *>(record->owner_address), record->mapped_bytes);
         file_punch(rank.memory_file, record->file_offset, record->mapped_bytes);
+    } else if (record->kind == SegmentKind::registered) {
+        registration_end(rank, *record);
     }
-    mark_slot(*rank.segments, record->owner_slot, false);
-    if (generation_of_epoch(record->epoch) == kGenerations)
-        let_rest(*rank.segments, record->owner_slot);
 }
 
 sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
@@ -332,7 +338,7 @@ void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
     entry->direct_bytes = fields.base != nullptr && !fields.is_observed ? record.bytes : 0;
     entry->live = fields.live != nullptr ? fields.live : &kAlwaysLive;
     entry->handle = fields.handle;
-    entry->mapped_bytes = record.mapped_bytes;
+    entry->mapped_bytes = fields.mapped_bytes;
     entry->alignment = static_cast<std::uint32_t>(record.alignment);
     // relaxed: a private copy of the record, or the rank's own.
     const std::uint32_t live =

@@ -17,6 +17,7 @@ struct LocalSegments {
     // Free slots that have had all their generations: they rest until all slots have, so that ids
     // repeat as late as they can.
     std::uint64_t resting_slots[kSegmentsPerTeam / 64] = {};
+    std::uint32_t *runs = nullptr;  // of adopted memory, by slot; registration.cpp
 };
 
 // Creates the memory file and the control block of the rank. Errors: NOMEM, OS.
@@ -45,10 +46,11 @@ struct SegmentWish {
 // A live segment in the rank's memory file; `record` points into the control block.
 // Errors: NOMEM, OS.
 sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord **record);
-// The same for private memory of the program's, which stays where it is and is the program's to
-// free. Errors: NOMEM.
-sennit_status segment_register(Rank &rank, void *memory, std::uint64_t bytes,
-                               SegmentRecord **record);
+// For registration.cpp: the segment of one rank that `draft` describes goes live in a slot of its
+// own. Errors: NOMEM (slots).
+sennit_status segment_publish(Rank &rank, SegmentRecord &draft, SegmentRecord **record);
+// Its words of life go and the slot is free; its memory is not touched.
+void segment_withdraw(Rank &rank, SegmentRecord &record);
 // Does the range lie in a segment of this rank's memory file? `whole`: *gptr points there.
 enum class Overlap : std::uint8_t { none, part, whole };
 Overlap segment_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr);
@@ -72,6 +74,7 @@ struct EntryFields {
     std::uint64_t handle;
     const std::atomic<std::uint32_t> *live;  // null: the owner's record is out of sight
     bool is_observed = false;                // calls take the cold way, which notes them
+    std::uint64_t mapped_bytes = 0;          // of address space, if there are pages of its own
 };
 void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
                 const EntryFields &fields);

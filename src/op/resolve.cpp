@@ -68,6 +68,11 @@ sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::Entry **entry) {
     return SENNIT_OK;
 }
 
+sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record) {
+    if (memory::generation_of(gptr.segment) == 0) return unknown(rank, gptr);
+    return fetch_record(rank, gptr, record);
+}
+
 sennit_status check_range(const memory::Entry &entry, sennit_gptr gptr, std::size_t bytes) {
     if (bytes <= entry.bytes && gptr.offset <= entry.bytes - bytes) return SENNIT_OK;
     // Offsets before the segment have wrapped; people think of them as negative.

@@ -272,6 +272,7 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
         fields.live = &control_of(rank, peer)->records[record.owner_slot].live;
     if (peer == rank.world_rank) {
         fields.base = reinterpret_cast<std::byte *>(record.owner_address);
+        if (record.mechanism == Mechanism::file) fields.mapped_bytes = record.mapped_bytes;
     } else {
         Transport *transport = transport_for(it, record);
         if (transport == nullptr) return thread_error()->status;
@@ -281,6 +282,7 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
         fields.path = transport->traits().path;
         fields.base = remote.pointer;
         fields.handle = remote.handle;
+        fields.mapped_bytes = remote.mapped_bytes;
     }
     memory::fill_entry(entry, record, id, fields);
     std::uint16_t &rows = rank.table_rows[memory::team_slot_of(id)];
@@ -294,7 +296,7 @@ void detach(Rank &rank, int peer, std::uint32_t id) {
     SegmentRecord record{};
     record.mapped_bytes = entry->mapped_bytes;
     record.alignment = entry->alignment;
-    const transport::Remote remote{entry->base, entry->handle};
+    const transport::Remote remote{entry->base, entry->handle, entry->mapped_bytes};
     Transport *transport = transport_of(rank, *entry);
     memory::clear_entry(entry);
     if (peer != rank.world_rank) transport->detach(peer, record, remote);

@@ -102,7 +102,7 @@ struct alignas(kLineBytes) SegmentRecord {
     Mechanism mechanism;
     AtomicsActor actor;
     std::uint8_t version;          // of this record's layout: 1
-    std::uint64_t bytes;           // size the user asked for
+    std::uint64_t bytes;           // size the user asked for; 0 if it continues a region
     std::uint64_t file_offset;     // place in the owner's memory file (mechanism file, adopted)
     std::uint64_t mapped_bytes;    // bytes, rounded up to whole pages
     std::uint64_t owner_address;   // where the owner sees it; followed in the same process only
@@ -110,23 +110,27 @@ struct alignas(kLineBytes) SegmentRecord {
     std::uint32_t page_bytes;      // page size the memory has, for placement and adoption
     std::uint32_t flags;           // SENNIT_ALLOC_*
     std::uint64_t mapping_device;  // identity of the owner's mapping as the kernel names it:
-    std::uint64_t mapping_inode;   //   device and inode in /proc/self/maps
+    std::uint64_t mapping_inode;   //   device and inode in /proc/self/maps; xpmem: the segment
     std::uint32_t epoch;           // registrations of this slot so far: tells reuse from the same
     std::uint32_t owner_slot;      // index of this record in the owner's table
-    // Used by adopted memory only (docs/design/decisions/0002-adopting-existing-memory.md), else 0.
-    std::uint64_t view_offset;        // start of the region inside its first page range
-    std::uint64_t slot_bytes;         // room to grow in the memory file
+    // Used by registered memory only (docs/design/adoption.md), else 0.
+    std::uint64_t view_offset;        // of this record's pages in a view of the whole region
+    std::uint64_t slot_bytes;         // room in the memory file, from file_offset
     std::uint32_t next_extent;        // index + 1 of the record that continues the region
     std::uint32_t head_bytes;         // bytes of the first page that belong to strangers
     std::atomic<std::uint32_t> live;  // `epoch` while live, 0 otherwise
-    std::uint8_t unused[20];
+    // Why inproc, xpmem, adopt and cma were not taken: memory::adopt::Refusal.
+    std::uint8_t refusals[4];
+    std::int32_t refusal_details[2];  // errno: of xpmem, of adopt
+    std::uint8_t unused[8];
 };
 static_assert(sizeof(SegmentRecord) == 128 && offsetof(SegmentRecord, kind) == 4 &&
               offsetof(SegmentRecord, bytes) == 8 && offsetof(SegmentRecord, owner_address) == 32 &&
               offsetof(SegmentRecord, page_bytes) == 48 &&
               offsetof(SegmentRecord, mapping_device) == 56 &&
               offsetof(SegmentRecord, epoch) == 72 && offsetof(SegmentRecord, view_offset) == 80 &&
-              offsetof(SegmentRecord, live) == 104 && offsetof(SegmentRecord, unused) == 108);
+              offsetof(SegmentRecord, live) == 104 && offsetof(SegmentRecord, refusals) == 108 &&
+              offsetof(SegmentRecord, unused) == 120);
 
 // Processors of a node, as the operating system counts them.
 struct ProcessorSet {

@@ -88,8 +88,9 @@ struct Address {
 
 // A peer's segment as this rank reaches it.
 struct Remote {
-    std::byte *pointer = nullptr;  // load/store address of its first byte, or null
-    std::uint64_t handle = 0;      // the transport's own
+    std::byte *pointer = nullptr;    // load/store address of its first byte, or null
+    std::uint64_t handle = 0;        // the transport's own
+    std::uint64_t mapped_bytes = 0;  // of address space that belongs to this attachment
 };
 
 struct Operation;

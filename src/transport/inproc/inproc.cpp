@@ -51,6 +51,8 @@ class Inproc final : public LoadStoreTransport {
 
     sennit_status attach(int, const SegmentRecord &record, Remote *out) override {
         out->pointer = reinterpret_cast<std::byte *>(record.owner_address);
+        // What was registered is the program's and has no pages of Sennit's.
+        if (record.mechanism == Mechanism::file) out->mapped_bytes = record.mapped_bytes;
         return SENNIT_OK;
     }
 

@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "memory/adopt/view.hpp"
+#include "memory/adopt/xpmem.hpp"
 #include "memory/file.hpp"
 #include "transport/control_view.hpp"
 #include "transport/load_store.hpp"
@@ -22,12 +24,32 @@ class Mapped final : public LoadStoreTransport {
     void forget(int peer) override { control_view_close(*rank_, peer); }
 
     sennit_status attach(int peer, const SegmentRecord &record, Remote *out) override {
-        return memory::file_map(rank_->peers[peer].memory_file, record.file_offset,
-                                record.mapped_bytes, record.alignment, &out->pointer);
+        const Peer &it = rank_->peers[peer];
+        if (record.mechanism == Mechanism::xpmem) {
+            std::uint64_t permit = 0;
+            const sennit_status status = memory::adopt::xpmem_map(record, &out->pointer, &permit);
+            out->handle = permit + 1;
+            out->mapped_bytes = record.mapped_bytes;
+            return status;
+        }
+        if (record.mechanism == Mechanism::adopted) {
+            memory::adopt::RegionView view;
+            const sennit_status status =
+                memory::adopt::view_map(*it.control, it.memory_file, record, &view);
+            *out = Remote{view.pointer, 0, view.mapped_bytes};
+            return status;
+        }
+        out->mapped_bytes = record.mapped_bytes;
+        return memory::file_map(it.memory_file, record.file_offset, record.mapped_bytes,
+                                record.alignment, &out->pointer);
     }
 
-    void detach(int, const SegmentRecord &record, const Remote &remote) override {
-        memory::file_unmap(remote.pointer, record.mapped_bytes);
+    void detach(int, const SegmentRecord &, const Remote &remote) override {
+        if (remote.handle != 0) {
+            memory::adopt::xpmem_unmap(remote.pointer, remote.handle - 1);
+        } else {
+            memory::adopt::view_unmap({remote.pointer, remote.mapped_bytes});
+        }
     }
 
     void close(const Deadline &) override {}

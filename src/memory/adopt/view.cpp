@@ -1,0 +1,92 @@
+// See view.hpp.
+#include "memory/adopt/view.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#include "base/fail.hpp"
+#include "memory/adopt/adopt.hpp"
+#include "memory/adopt/space.hpp"
+#include "memory/file.hpp"
+
+namespace sennit::memory::adopt {
+namespace {
+
+struct Chain {
+    std::uint64_t offsets[kMostExtents];
+    std::uint64_t bytes[kMostExtents];
+    std::uint32_t count = 0;
+    std::uint64_t total = 0;
+};
+
+// Is the record still the one that was copied?
+bool is_live(const ControlBlock &control, const SegmentRecord &first) {
+    const SegmentRecord &record = control.records[first.owner_slot];
+    // SYNC segment-end: pairs with the release fence in segment_destroy(); what was copied or
+    // mapped comes before the look.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    // relaxed: the fence above orders them; the copy is private.
+    return record.id.load(std::memory_order_relaxed) == first.id.load(std::memory_order_relaxed) &&
+           record.live.load(std::memory_order_relaxed) ==
+               first.live.load(std::memory_order_relaxed);
+}
+
+// False: the records do not fit each other, as when they are written anew meanwhile.
+bool read_chain(const ControlBlock &control, const SegmentRecord &first, Chain *chain) {
+    SegmentRecord it{};
+    load_words(&it, &first, sizeof it);
+    for (;;) {
+        const std::uint64_t page = page_bytes();
+        if (it.mechanism != Mechanism::adopted || it.mapped_bytes == 0 ||
+            it.mapped_bytes % page != 0 || it.file_offset % page != 0 ||
+            it.view_offset != chain->total || chain->count == kMostExtents)
+            return false;
+        chain->offsets[chain->count] = it.file_offset;
+        chain->bytes[chain->count++] = it.mapped_bytes;
+        chain->total += it.mapped_bytes;
+        if (it.next_extent == 0) return it.head_bytes < page;
+        if (it.next_extent > kSegmentsPerTeam) return false;
+        load_words(&it, &control.records[it.next_extent - 1], sizeof it);
+    }
+}
+
+sennit_status ended() {
+    return fail(SENNIT_ERR_NOT_REGISTERED, "the region ended while it was attached");
+}
+
+}  // namespace
+
+sennit_status view_map(const ControlBlock &control, int file, const SegmentRecord &first,
+                       RegionView *view) {
+    Chain chain;
+    if (!read_chain(control, first, &chain) || !is_live(control, first)) return ended();
+    std::byte *const pages = space_take(chain.total, first.file_offset);
+    if (pages == nullptr)
+        return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for %llu bytes",
+                       static_cast<unsigned long long>(chain.total));
+    std::uint64_t at = 0;
+    for (std::uint32_t i = 0; i < chain.count; ++i) {
+        if (!space_map(pages + at, file, chain.offsets[i], chain.bytes[i])) {
+            const int reason = errno;
+            (void)munmap(pages, chain.total);
+            return fail_os(SENNIT_ERR_NOMEM, reason, "mapping %llu bytes",
+                           static_cast<unsigned long long>(chain.bytes[i]));
+        }
+        at += chain.bytes[i];
+    }
+    if (!is_live(control, first)) {
+        (void)munmap(pages, chain.total);
+        return ended();
+    }
+    *view = RegionView{pages + first.head_bytes, chain.total};
+    return SENNIT_OK;
+}
+
+void view_unmap(const RegionView &view) {
+    const std::uintptr_t page = page_bytes();
+    const auto begin = reinterpret_cast<std::uintptr_t>(view.pointer) / page * page;
+    (void)munmap(reinterpret_cast<void *>(begin), view.mapped_bytes);
+}
+
+}  // namespace sennit::memory::adopt

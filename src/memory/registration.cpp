@@ -1,0 +1,277 @@
+// See registration.hpp. The order of mechanisms is that of the architecture: the address itself,
+// XPMEM, adoption, copies by the kernel.
+#include "memory/registration.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "memory/adopt/adopt.hpp"
+#include "memory/adopt/xpmem.hpp"
+#include "runtime/knobs.hpp"
+
+namespace sennit::memory {
+
+using adopt::Adoption;
+using adopt::Extent;
+using adopt::Refusal;
+using adopt::Refused;
+
+namespace {
+
+constexpr Mechanism kOrder[] = {Mechanism::same_process, Mechanism::xpmem, Mechanism::adopted,
+                                Mechanism::copied};
+constexpr const char *kNames[] = {"inproc", "xpmem", "adopt", "cma"};
+constexpr std::size_t kMechanisms = sizeof kOrder / sizeof kOrder[0];
+
+// The mechanisms that SENNIT_REGISTER names, as a set of indices. False: a word is none.
+bool read_list(const char *list, unsigned *set) {
+    if (*list == '\0') {
+        *set = (1u << kMechanisms) - 1;
+        return true;
+    }
+    *set = 0;
+    while (*list != '\0') {
+        const std::size_t length = std::strcspn(list, ",");
+        bool known = false;
+        for (std::size_t i = 0; i < kMechanisms; ++i) {
+            if (std::strlen(kNames[i]) != length || std::strncmp(kNames[i], list, length) != 0)
+                continue;
+            *set |= 1u << i;
+            known = true;
+        }
+        if (!known) return false;
+        list += length;
+        if (*list == ',') ++list;
+    }
+    return true;
+}
+
+struct Peers {
+    bool all_in_process = true;  // that have a path
+    bool some_map = false;
+};
+
+Peers look_at_peers(const Rank &rank) {
+    Peers found;
+    // relaxed: constant while the rank is in use.
+    const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
+    for (int peer = 0; peer < size; ++peer) {
+        const sennit_path path = rank.peers[peer].path;
+        found.some_map |= path == SENNIT_PATH_MAPPED;
+        if (peer != rank.world_rank && path != SENNIT_PATH_NONE)
+            found.all_in_process &= path == SENNIT_PATH_INPROC;
+    }
+    return found;
+}
+
+// One registration on its way: the mechanisms are tried in order and leave their reasons.
+struct Attempt {
+    Rank &rank;
+    const RegistrationWish &wish;
+    unsigned allowed;  // set of indices into kOrder
+    Peers peers;
+    Refused refused[kMechanisms] = {};
+    Mechanism taken = Mechanism::none;
+    Adoption adoption{};
+    adopt::XpmemPart part{};
+};
+
+Refused try_one(Attempt &it, Mechanism mechanism) {
+    const auto address = reinterpret_cast<std::uintptr_t>(it.wish.memory);
+    const bool is_forced = (it.allowed & (it.allowed - 1)) == 0;
+    switch (mechanism) {
+        case Mechanism::same_process:
+            if (it.peers.all_in_process) return {};
+            return {Refusal::other_processes, 0};
+        case Mechanism::xpmem:
+            if (it.wish.bytes == 0) return {Refusal::no_bytes, 0};
+            return adopt::xpmem_offer(address, it.wish.bytes, &it.part);
+        case Mechanism::adopted:
+            if (it.wish.bytes == 0) return {Refusal::no_bytes, 0};
+            if (!it.peers.some_map && !is_forced) return {Refusal::none_maps, 0};
+            return adopt::adopt(it.rank, {address, it.wish.bytes, it.wish.consents}, &it.adoption);
+        default:
+            return {};
+    }
+}
+
+void choose(Attempt &it) {
+    for (std::size_t i = 0; i < kMechanisms && it.taken == Mechanism::none; ++i) {
+        it.refused[i] = {Refusal::not_allowed, 0};
+        if ((it.allowed >> i & 1) == 0) continue;
+        it.refused[i] = try_one(it, kOrder[i]);
+        if (it.refused[i].is_none()) it.taken = kOrder[i];
+    }
+    // Nothing lies there that could be reached in a wrong way.
+    if (it.wish.bytes == 0 && it.taken == Mechanism::none) it.taken = Mechanism::copied;
+}
+
+sennit_status none_takes_it(const Attempt &it) {
+    char text[400] = "";
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < kMechanisms && length < sizeof text; ++i) {
+        if ((it.allowed >> i & 1) == 0) continue;
+        char sentence[200];
+        adopt::refusal_text(it.refused[i], sentence, sizeof sentence);
+        const int added = std::snprintf(text + length, sizeof text - length, "%s%s: %s",
+                                        length == 0 ? "" : "; ", kNames[i], sentence);
+        length += static_cast<std::size_t>(added);
+    }
+    return fail(SENNIT_ERR_UNSUPPORTED, "nothing in SENNIT_REGISTER=%s takes %llu bytes at %p: %s",
+                runtime::knobs().register_by.text, static_cast<unsigned long long>(it.wish.bytes),
+                it.wish.memory, text);
+}
+
+// Which run each record of adopted memory counts on. Made with the first.
+std::uint32_t *runs_of(Rank &rank) {
+    LocalSegments &own = *rank.segments;
+    if (own.runs == nullptr)
+        own.runs =
+            static_cast<std::uint32_t *>(std::calloc(kSegmentsPerTeam, sizeof(std::uint32_t)));
+    return own.runs;
+}
+
+void describe(const Attempt &it, SegmentRecord &draft) {
+    draft.kind = SegmentKind::registered;
+    draft.mechanism = it.taken;
+    draft.bytes = it.wish.bytes;
+    draft.owner_address = reinterpret_cast<std::uintptr_t>(it.wish.memory);
+    draft.alignment = 1;
+    draft.page_bytes = static_cast<std::uint32_t>(page_bytes());
+    for (std::size_t i = 0; i < kMechanisms; ++i)
+        draft.refusals[i] = static_cast<std::uint8_t>(it.refused[i].code);
+    draft.refusal_details[0] = it.refused[1].detail;
+    draft.refusal_details[1] = it.refused[2].detail;
+}
+
+void place_extent(SegmentRecord &draft, const Extent &extent) {
+    draft.file_offset = extent.file_offset;
+    draft.mapped_bytes = extent.bytes;
+    draft.slot_bytes = extent.slot_bytes;
+    draft.alignment = extent.bytes >= kHugePageBytes ? kHugePageBytes : page_bytes();
+}
+
+void give_up_all(const Adoption &adoption) {
+    std::uint32_t runs[adopt::kMostExtents];
+    for (std::uint32_t i = 0; i < adoption.count; ++i)
+        runs[i] = adoption.extents[i].run;
+    adopt::give_up(runs, adoption.count);
+}
+
+// A chain of records, the last one first, so that each knows its successor when it is published.
+sennit_status publish_chain(Attempt &it, SegmentRecord **out) {
+    const Adoption &adoption = it.adoption;
+    std::uint32_t *const runs = runs_of(it.rank);
+    sennit_status status =
+        runs != nullptr ? SENNIT_OK : fail(SENNIT_ERR_NOMEM, "no memory for the table of runs");
+    SegmentRecord *made = nullptr;
+    for (std::uint32_t i = adoption.count; i-- > 0 && status == SENNIT_OK;) {
+        SegmentRecord draft{};
+        describe(it, draft);
+        const Extent &extent = adoption.extents[i];
+        place_extent(draft, extent);
+        draft.next_extent = made != nullptr ? made->owner_slot + 1 : 0;
+        if (i == 0) {
+            draft.head_bytes = static_cast<std::uint32_t>(draft.owner_address - extent.address);
+        } else {
+            draft.view_offset = extent.address - adoption.extents[0].address;
+            draft.owner_address = extent.address;
+            draft.bytes = 0;
+        }
+        SegmentRecord *next = nullptr;
+        status = segment_publish(it.rank, draft, &next);
+        if (status != SENNIT_OK) break;
+        runs[next->owner_slot] = extent.run;
+        made = next;
+    }
+    if (status == SENNIT_OK) {
+        *out = made;
+        return status;
+    }
+    while (made != nullptr) {
+        const std::uint32_t next = made->next_extent;
+        segment_withdraw(it.rank, *made);
+        made = next != 0 ? &it.rank.control->records[next - 1] : nullptr;
+    }
+    give_up_all(adoption);
+    return status;
+}
+
+sennit_status publish_one(Attempt &it, SegmentRecord **out) {
+    SegmentRecord draft{};
+    describe(it, draft);
+    if (it.taken == Mechanism::xpmem) {
+        draft.mapped_bytes = it.part.bytes;
+        draft.head_bytes = it.part.head_bytes;
+        draft.mapping_inode = static_cast<std::uint64_t>(it.part.segment);
+    }
+    const sennit_status status = segment_publish(it.rank, draft, out);
+    if (status != SENNIT_OK) {
+        if (it.taken == Mechanism::xpmem) adopt::xpmem_withdraw(it.part.segment);
+        return status;
+    }
+    adopt::hold(draft.owner_address, draft.bytes);
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+sennit_status segment_register(Rank &rank, const RegistrationWish &wish, SegmentRecord **out) {
+    Attempt it{rank, wish, 0, look_at_peers(rank)};
+    (void)read_list(runtime::knobs().register_by.text, &it.allowed);
+    // What a mechanism that was refused has said of itself is no error of the call.
+    const sennit_error before = *thread_error();
+    choose(it);
+    if (it.taken == Mechanism::none) return none_takes_it(it);
+    *thread_error() = before;
+    return it.taken == Mechanism::adopted ? publish_chain(it, out) : publish_one(it, out);
+}
+
+sennit_status segment_lend(Rank &rank, void *memory, std::uint64_t bytes, SegmentRecord **out) {
+    const RegistrationWish wish{memory, bytes, false};
+    Attempt it{rank, wish, 0, {}};
+    it.taken = Mechanism::copied;
+    return publish_one(it, out);
+}
+
+void registration_end(Rank &rank, const SegmentRecord &record) {
+    if (record.mechanism != Mechanism::adopted) {
+        if (record.mechanism == Mechanism::xpmem)
+            adopt::xpmem_withdraw(static_cast<std::int64_t>(record.mapping_inode));
+        adopt::let_go(record.owner_address, record.bytes);
+        return;
+    }
+    std::uint32_t runs[adopt::kMostExtents];
+    std::uint32_t count = 0;
+    runs[count++] = rank.segments->runs[record.owner_slot];
+    for (std::uint32_t next = record.next_extent; next != 0;) {
+        SegmentRecord &it = rank.control->records[next - 1];
+        next = it.next_extent;
+        runs[count++] = rank.segments->runs[it.owner_slot];
+        segment_withdraw(rank, it);
+    }
+    adopt::give_up(runs, count);
+}
+
+sennit_status registration_check_knob() {
+    unsigned set = 0;
+    if (read_list(runtime::knobs().register_by.text, &set)) return SENNIT_OK;
+    return fail(SENNIT_ERR_ARG,
+                "SENNIT_REGISTER=%s has a word that is none of inproc, xpmem, adopt, cma",
+                runtime::knobs().register_by.text);
+}
+
+Refused registration_refusal(const SegmentRecord &record, Mechanism mechanism) {
+    for (std::size_t i = 0; i < kMechanisms; ++i) {
+        if (kOrder[i] != mechanism) continue;
+        const auto code = static_cast<Refusal>(record.refusals[i]);
+        if (i == 1) return {code, record.refusal_details[0]};
+        if (i == 2) return {code, record.refusal_details[1]};
+        return {code, 0};
+    }
+    return {};
+}
+
+}  // namespace sennit::memory
