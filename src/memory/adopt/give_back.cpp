@@ -42,7 +42,7 @@ std::uint64_t take_back_pages(Table &table, const Run &run) {
     const std::uint64_t most = run.address + (run.slot_end - run.file_offset);
     KernelRecord record;
     WriteGuard guard;
-    const bool held = run.bytes >= kHugePageBytes && guard.open();
+    const bool held = guard.open();
     bool whole = true;
     std::uint64_t at = run.address;
     for (Mapping it; at < most && record.find(at, &it);) {

@@ -172,10 +172,9 @@ class WayThere {
                 raw_copy(side_of(at + i * page), pointer(at + i * page), (stop - i) * page);
             i = stop > i ? stop : i + 1;
         }
-        const long mapped =
-            raw_call(SYS_mmap, raw_word(at), raw_word(bytes), PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_FIXED, move_.file,
-                     raw_word(move_.file_offset + (at - move_.address)));
+        const long mapped = raw_call(SYS_mmap, raw_word(at), raw_word(bytes),
+                                     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, move_.file,
+                                     raw_word(move_.file_offset + (at - move_.address)));
         const bool failed = mapped < 0 && mapped > -4096;
         if (guard != nullptr) {
             if (failed) {
@@ -278,20 +277,24 @@ void make_fresh_pages(const Move &move, std::uint64_t at, std::uint64_t bytes, s
         (void)madvise(fresh + (offset - first), span, MADV_POPULATE_WRITE);
 }
 
-// The pages from `begin` to `end` become fresh private memory. What could not, from where on, is in
-// the result; `end` if all could.
-std::uint64_t take_fresh_memory(const Move &move, std::uint64_t begin, std::uint64_t end) {
-    std::byte *const fresh = space_take_memory(end - begin, begin);
-    if (fresh == nullptr) return begin;
+// The pages become fresh private memory, piece by piece, the first and the last page alone. The
+// address from which on that could not be done; the end of the range if all could.
+std::uint64_t take_fresh_memory(const Move &move) {
+    const std::uint64_t page = page_bytes();
+    const std::uint64_t end = move.address + move.bytes;
+    std::byte *const fresh = space_take_memory(move.bytes, move.address);
+    if (fresh == nullptr) return move.address;
     // Where all of a huge page was in use the file has one, or there was none to be had.
-    (void)madvise(fresh, end - begin, MADV_HUGEPAGE);
-    for (std::uint64_t at = begin; at < end;) {
+    if (move.bytes >= kHugePageBytes) (void)madvise(fresh, move.bytes, MADV_HUGEPAGE);
+    for (std::uint64_t at = move.address; at < end;) {
         const std::uint64_t next = (at / kHugePageBytes + 1) * kHugePageBytes;
-        const std::uint64_t bytes = std::min(next, end) - at;
-        make_fresh_pages(move, at, bytes, fresh + (at - begin));
-        if (swap_back(move, at, bytes, fresh + (at - begin)) != 0) {
+        const std::uint64_t inner = at == move.address ? at + page : std::min(next, end - page);
+        const std::uint64_t bytes = (at == end - page ? end : inner) - at;
+        std::byte *const piece = fresh + (at - move.address);
+        make_fresh_pages(move, at, bytes, piece);
+        if (swap_back(move, at, bytes, piece) != 0) {
             // What was moved is somebody else's address range by now.
-            (void)munmap(fresh + (at - begin), end - at);
+            (void)munmap(piece, end - at);
             return at;
         }
         at += bytes;
@@ -306,22 +309,16 @@ int move_into_file(const Move &move) {
 }
 
 int move_back(const Move &move) {
-    const std::uint64_t page = page_bytes();
     const std::uint64_t end = move.address + move.bytes;
-    if (move.bytes < kHugePageBytes || move.guard == nullptr)
-        return take_private_view(move, move.address, move.bytes);
-    const std::uint64_t inner = move.address + page;
-    const std::uint64_t inner_end = end - page;
-    int error = take_private_view(move, move.address, page);
-    if (error == 0) error = take_private_view(move, inner_end, page);
-    if (error != 0) return error;
-    // Whoever hooks this drops what it knows of the pages before they change.
-    if (mmap(pointer(inner), inner_end - inner, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-             move.file, static_cast<off_t>(move.file_offset + page)) == MAP_FAILED)
-        return errno;
-    const bool covered = move.guard->cover(inner, inner_end - inner);
-    const std::uint64_t done = covered ? take_fresh_memory(move, inner, inner_end) : inner;
-    return take_private_view(move, done, inner_end - done);
+    std::uint64_t done = move.address;
+    if (move.guard != nullptr) {
+        // Whoever hooks this drops what it knows of the pages before they change.
+        if (mmap(pointer(move.address), move.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                 move.file, static_cast<off_t>(move.file_offset)) == MAP_FAILED)
+            return errno;
+        if (move.guard->cover(move.address, move.bytes)) done = take_fresh_memory(move);
+    }
+    return take_private_view(move, done, end - done);
 }
 
 int copy_for_child(const Move &move) {

@@ -1,0 +1,168 @@
+// Registered memory whose pages were moved to where peers map them. Where that is not the way of
+// the run (other paths, SENNIT_REGISTER) the tests hold what must hold all the same, and no more.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "harness.hpp"
+
+using namespace conformance;
+
+namespace {
+
+bool is_adopted(Ranks &it, sennit_region region) {
+    sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
+    it.ok(sennit_region_mechanism(region, &mechanism));
+    char text[200] = "";
+    it.ok(sennit_region_reason(region, SENNIT_MECHANISM_ADOPT, text, sizeof text));
+    it.equal(std::strcmp(text, "taken") == 0, mechanism == SENNIT_MECHANISM_ADOPT);
+    return mechanism == SENNIT_MECHANISM_ADOPT;
+}
+
+// The same answer on all ranks. Collective.
+bool all_adopted(Ranks &it, sennit_region mine) {
+    bool all = true;
+    for (const int one : it.tell_all(is_adopted(it, mine) ? 1 : 0))
+        all &= one != 0;
+    return all;
+}
+
+struct Freed {
+    void operator()(void *memory) const { std::free(memory); }
+};
+using Bytes = std::unique_ptr<std::uint8_t, Freed>;
+
+Bytes allocate_bytes(std::size_t bytes) {
+    return Bytes(static_cast<std::uint8_t *>(std::malloc(bytes)));
+}
+
+constexpr std::size_t kPage = 4096;
+
+}  // namespace
+
+// Broken by a pointer to the page instead of the buffer, bounds of pages instead of bytes, or
+// operations that do not meet at one word.
+RANK_TEST(region, a_peer_has_the_exact_start_of_an_adopted_buffer_and_its_bounds, kTwoRanks) {
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{5000}, std::size_t{3} << 20}) {
+        const Bytes memory = allocate_bytes(bytes + 8);
+        fill(memory.get(), bytes, static_cast<std::uint64_t>(it.rank));
+        sennit_region mine = SENNIT_REGION_NULL;
+        it.ok(sennit_register(memory.get(), bytes, 0, &mine));
+        const bool adopted = is_adopted(it, mine);
+        const auto all = it.tell_all(mine);
+        const auto theirs = all[static_cast<std::size_t>(it.next())];
+        it.equal(is_adopted(it, theirs), adopted);
+        auto *const there = static_cast<std::uint8_t *>(sennit_ptr(theirs.gptr));
+        if (adopted) {
+            it.require(there != nullptr, "there is a pointer");
+            check_pattern(it, there, bytes, static_cast<std::uint64_t>(it.next()));
+            const auto end = static_cast<std::int64_t>(bytes);
+            it.require(sennit_ptr(sennit_gptr_add(theirs.gptr, end - 1)) == there + bytes - 1,
+                       "the last byte has a pointer");
+            std::uint8_t byte = 0;
+            it.is(sennit_get(&byte, sennit_gptr_add(theirs.gptr, end), 1), SENNIT_ERR_RANGE);
+            it.is(sennit_put(sennit_gptr_add(theirs.gptr, -1), &byte, 1), SENNIT_ERR_RANGE);
+        }
+        it.barrier();
+        it.ok(sennit_deregister(mine));
+        check_pattern(it, memory.get(), bytes, static_cast<std::uint64_t>(it.rank));
+        it.barrier();
+        std::uint8_t byte = 0;
+        it.is(sennit_get(&byte, theirs.gptr, 1), SENNIT_ERR_NOT_REGISTERED);
+        it.barrier();
+    }
+}
+
+// Broken by atomic operations of different processes on different copies.
+RANK_TEST(region, all_ranks_count_in_one_adopted_word, kTwoRanks) {
+    const Bytes memory = allocate_bytes(64);
+    auto *const word = reinterpret_cast<std::int64_t *>(memory.get());
+    *word = 0;
+    sennit_region mine = SENNIT_REGION_NULL;
+    it.ok(sennit_register(word, sizeof *word, 0, &mine));
+    const bool adopted = all_adopted(it, mine);
+    const sennit_region first = it.tell_all(mine)[0];
+    constexpr std::int64_t kTimes = 2000;
+    if (adopted) {
+        for (std::int64_t i = 0; i < kTimes; ++i)
+            it.ok(sennit_atomic_add_i64(first.gptr, 1));
+    }
+    it.barrier();
+    if (adopted && it.rank == 0) it.equal(*word, kTimes * it.size);
+    it.barrier();
+    it.ok(sennit_deregister(mine));
+    if (adopted && it.rank == 0) it.equal(*word, kTimes * it.size);
+}
+
+// Broken by pieces that a peer sees in another order or with gaps, and by one registration that
+// ends the memory of another.
+RANK_TEST(region, overlapping_buffers_are_each_seen_as_one_piece, kTwoRanks) {
+    auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(kPage, 12 * kPage));
+    fill(memory, 12 * kPage, static_cast<std::uint64_t>(it.rank));
+    sennit_region regions[3];
+    it.ok(sennit_register(memory + 2 * kPage, 3 * kPage, 0, &regions[0]));
+    it.ok(sennit_register(memory + 7 * kPage + 1, 1, 0, &regions[1]));
+    it.ok(sennit_register(memory + 100, 11 * kPage, 0, &regions[2]));
+    const sennit_region theirs = it.tell_all(regions[2])[static_cast<std::size_t>(it.next())];
+    it.ok(sennit_deregister(regions[0]));
+    it.ok(sennit_deregister(regions[1]));
+    it.barrier();
+    std::vector<std::uint8_t> got(11 * kPage);
+    it.ok(sennit_get(got.data(), theirs.gptr, got.size()));
+    std::vector<std::uint8_t> wanted(12 * kPage);
+    fill(wanted.data(), wanted.size(), static_cast<std::uint64_t>(it.next()));
+    it.require(std::memcmp(got.data(), wanted.data() + 100, got.size()) == 0, "it is one piece");
+    it.barrier();
+    const std::vector<std::uint8_t> zeros(11 * kPage, 0);
+    it.ok(sennit_put(theirs.gptr, zeros.data(), zeros.size()));
+    it.barrier();
+    it.ok(sennit_deregister(regions[2]));
+    fill(wanted.data(), wanted.size(), static_cast<std::uint64_t>(it.rank));
+    std::memset(wanted.data() + 100, 0, 11 * kPage);
+    it.require(std::memcmp(memory, wanted.data(), wanted.size()) == 0, "strangers are untouched");
+    std::free(memory);
+    it.barrier();
+}
+
+// Broken by a table that believes itself: memory that was freed and comes again is another one.
+RANK_TEST(region, memory_that_comes_again_at_its_address_is_registered_anew, kAnything) {
+    for (int round = 0; round < 20; ++round) {
+        const std::size_t bytes = round % 2 == 0 ? 40000 : std::size_t{1} << 20;
+        const Bytes memory = allocate_bytes(bytes);
+        fill(memory.get(), bytes, static_cast<std::uint64_t>(round));
+        sennit_region mine = SENNIT_REGION_NULL;
+        it.ok(sennit_register(memory.get(), bytes, 0, &mine));
+        const auto theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
+        if (!is_adopted(it, theirs) && !it.one_process) return;
+        std::vector<std::uint8_t> got(bytes);
+        it.ok(sennit_get(got.data(), theirs.gptr, bytes));
+        check_pattern(it, got.data(), bytes, static_cast<std::uint64_t>(round));
+        it.barrier();
+        it.ok(sennit_deregister(mine));
+        it.barrier();
+    }
+}
+
+// Broken by an attachment that belongs to a team: the same region serves two.
+RANK_TEST(region, two_teams_use_one_buffer, kTwoRanks) {
+    const Bytes memory = allocate_bytes(10000);
+    sennit_region mine = SENNIT_REGION_NULL;
+    it.ok(sennit_register(memory.get(), 10000, 0, &mine));
+    const bool adopted = all_adopted(it, mine);
+    if (!adopted) return it.ok(sennit_deregister(mine));
+    sennit_team odd_even;
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, it.rank % 2, 0, &odd_even));
+    std::vector<sennit_region> world(static_cast<std::size_t>(it.size));
+    std::vector<sennit_region> half(static_cast<std::size_t>(it.size));
+    it.ok(sennit_region_attach(SENNIT_TEAM_WORLD, mine, world.data()));
+    it.ok(sennit_region_attach(odd_even, mine, half.data()));
+    it.ok(sennit_team_destroy(odd_even));
+    const auto value = static_cast<std::uint8_t>(it.rank + 1);
+    it.ok(sennit_put(sennit_gptr_add(world[static_cast<std::size_t>(it.next())].gptr, 9999), &value,
+                     1));
+    it.barrier();
+    it.equal(memory.get()[9999], it.previous() + 1);
+    it.barrier();
+    it.ok(sennit_deregister(mine));
+}
