@@ -92,6 +92,13 @@ void process_unlock() {
     (void)pthread_mutex_unlock(&process.lock);
 }
 
+// With the lock held.
+void handle_forks() {
+    if (process.fork_handler_set) return;
+    process.fork_handler_set =
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+}
+
 bool any_in_use() {
     for (const bool used : process.in_use)
         if (used) return true;
@@ -148,9 +155,7 @@ bool process_is_forked_child() {
 
 sennit_status process_claim_rank(Rank **rank) {
     process_lock();
-    if (!process.fork_handler_set)
-        process.fork_handler_set =
-            pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+    handle_forks();
     const sennit_status status = claim(rank);
     process_unlock();
     // The log may be the program's own function, which may call Sennit.
@@ -207,6 +212,9 @@ void process_show_channels(Rank &rank, channel::Channel *table) {
 }
 
 void process_watch_forks(const ForkHooks *hooks) {
+    process_lock();
+    handle_forks();
+    process_unlock();
     // relaxed: as in fork_hooks().
     process.fork_hooks.store(hooks, std::memory_order_relaxed);
 }

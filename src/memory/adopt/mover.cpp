@@ -267,14 +267,16 @@ int take_private_view(const Move &move, std::uint64_t at, std::uint64_t bytes) {
     return failed ? moved : 0;
 }
 
-// Gets the pages of the fresh memory before anything is held.
+// Gets the pages of the fresh memory before anything is held: a huge one where all of it is in use.
 void make_fresh_pages(const Move &move, std::uint64_t at, std::uint64_t bytes, std::byte *fresh) {
     const std::uint64_t first = move.file_offset + (at - move.address);
     std::uint64_t offset = 0;
     std::uint64_t span = 0;
     DataSpans spans(move.file, first, bytes);
-    while (spans.next(&offset, &span))
+    while (spans.next(&offset, &span)) {
+        if (span == kHugePageBytes) (void)madvise(fresh, span, MADV_HUGEPAGE);
         (void)madvise(fresh + (offset - first), span, MADV_POPULATE_WRITE);
+    }
 }
 
 // The pages become fresh private memory, piece by piece, the first and the last page alone. The
@@ -284,8 +286,6 @@ std::uint64_t take_fresh_memory(const Move &move) {
     const std::uint64_t end = move.address + move.bytes;
     std::byte *const fresh = space_take_memory(move.bytes, move.address);
     if (fresh == nullptr) return move.address;
-    // Where all of a huge page was in use the file has one, or there was none to be had.
-    if (move.bytes >= kHugePageBytes) (void)madvise(fresh, move.bytes, MADV_HUGEPAGE);
     for (std::uint64_t at = move.address; at < end;) {
         const std::uint64_t next = (at / kHugePageBytes + 1) * kHugePageBytes;
         const std::uint64_t inner = at == move.address ? at + page : std::min(next, end - page);

@@ -1,0 +1,393 @@
+// What programs do with adopted memory while they have it: fork, free, realloc, trim the heap; and
+// what stays of its pages' size. All must be as if the memory were ordinary, and nothing must be
+// lost.
+#include "adopt_fixture.hpp"
+
+#include <malloc.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <set>
+#include <vector>
+
+#include "memory/adopt/xpmem.hpp"
+
+extern char **environ;
+
+using namespace adopt_test;
+
+namespace {
+
+// The child's verdict: 0 is good.
+template <class Child>
+int in_child(Child child) {
+    const pid_t made = fork();
+    if (made == 0) _exit(child());
+    int state = 0;
+    EXPECT_EQ(waitpid(made, &state, 0), made);
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 100 + WTERMSIG(state);
+}
+
+std::uint8_t *fresh_pages(std::size_t bytes) {
+    return static_cast<std::uint8_t *>(
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+
+}  // namespace
+
+// Would break: a child that stores into its parent's memory or sees what the parent stores later.
+TEST_F(Adopt, parent_and_child_of_a_fork_each_have_their_own_copy) {
+    for (const std::size_t bytes : {std::size_t{100}, std::size_t{70000}, std::size_t{5} << 20}) {
+        const auto memory = std::make_unique<std::uint8_t[]>(bytes);
+        fill(memory.get(), bytes, 2);
+        const Adoption adoption = take(memory.get(), bytes);
+        int to_child[2];
+        ASSERT_EQ(pipe(to_child), 0);
+        const pid_t made = fork();
+        if (made == 0) {
+            char go = 0;
+            if (read(to_child[0], &go, 1) != 1) _exit(1);
+            if (!holds(memory.get(), bytes, 2)) _exit(2);
+            fill(memory.get(), bytes, 5);
+            _exit(holds(memory.get(), bytes, 5) && is_private(memory.get()) ? 0 : 3);
+        }
+        fill(memory.get(), bytes, 6);
+        EXPECT_EQ(write(to_child[1], "g", 1), 1);
+        int state = 0;
+        ASSERT_EQ(waitpid(made, &state, 0), made);
+        EXPECT_EQ(state, 0);
+        EXPECT_TRUE(holds(memory.get(), bytes, 6));
+        EXPECT_FALSE(is_private(memory.get()));
+        end(adoption);
+        EXPECT_TRUE(holds(memory.get(), bytes, 6));
+        (void)close(to_child[0]);
+        (void)close(to_child[1]);
+    }
+}
+
+// Would break: a child of a child that shares with either, or a heap that is unusable in one.
+TEST_F(Adopt, a_child_allocates_and_forks_on) {
+    const auto memory = std::make_unique<std::uint8_t[]>(30000);
+    fill(memory.get(), 30000, 2);
+    const Adoption adoption = take(memory.get(), 30000);
+    const int code = in_child([&] {
+        std::vector<std::unique_ptr<char[]>> more;
+        for (std::size_t i = 1; i < 2000; ++i)
+            more.push_back(std::make_unique<char[]>(i));
+        const int inner = in_child([&] {
+            memory[5] = 1;
+            return holds(memory.get() + 6, 1, 0) ? 1 : 0;
+        });
+        return inner == 0 && holds(memory.get(), 30000, 2) ? 0 : 4;
+    });
+    EXPECT_EQ(code, 0);
+    EXPECT_TRUE(holds(memory.get(), 30000, 2));
+    end(adoption);
+}
+
+// Would break: a fork that deadlocks with registrations of other threads.
+TEST_F(Adopt, forks_and_registrations_of_threads_do_not_wait_for_each_other) {
+    std::atomic<bool> is_over{false};
+    std::thread registers([&] {
+        const auto first = std::make_unique<std::uint8_t[]>(8192);  // where the arena begins
+        const auto memory = std::make_unique<std::uint8_t[]>(20000);
+        while (!is_over.load())
+            end(take(memory.get(), 20000));
+    });
+    std::thread allocates([&] {
+        while (!is_over.load())
+            std::free(std::malloc(1000));
+    });
+    for (int i = 0; i < 200; ++i)
+        EXPECT_EQ(in_child([] { return 0; }), 0);
+    is_over.store(true);
+    registers.join();
+    allocates.join();
+}
+
+// Would break: posix_spawn taken for a fork, or a descriptor that the new program inherits.
+TEST_F(Adopt, a_spawned_program_changes_nothing) {
+    const auto memory = std::make_unique<std::uint8_t[]>(30000);
+    fill(memory.get(), 30000, 2);
+    const Adoption adoption = take(memory.get(), 30000);
+    char name[] = "true";
+    char *words[] = {name, nullptr};
+    pid_t made = 0;
+    ASSERT_EQ(posix_spawnp(&made, "true", nullptr, nullptr, words, environ), 0);
+    int state = 0;
+    ASSERT_EQ(waitpid(made, &state, 0), made);
+    EXPECT_EQ(state, 0);
+    EXPECT_EQ(std::system("true"), 0);
+    EXPECT_TRUE(holds(memory.get(), 30000, 2));
+    EXPECT_FALSE(is_private(memory.get()));
+    end(adoption);
+}
+
+// Would break: a table that takes new memory at an old address for what lay there before.
+TEST_F(Adopt, memory_that_was_freed_too_early_and_came_again_is_another_one) {
+    constexpr std::size_t kBytes = 1 << 20;
+    auto *const memory = fresh_pages(kBytes);
+    fill(memory, kBytes, 1);
+    const Adoption old = take(memory, kBytes);
+    ASSERT_EQ(munmap(memory, kBytes), 0);
+    ASSERT_EQ(mmap(memory, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                   -1, 0),
+              memory);
+    fill(memory, kBytes, 2);
+    const Adoption anew = take(memory + 5, kBytes - 5);
+    EXPECT_NE(anew.extents[0].file_offset, old.extents[0].file_offset);
+    {
+        const View late(rank.memory_file, old.extents[0]);
+        late.pages()[0] = 99;
+    }
+    end(old);
+    EXPECT_FALSE(is_private(memory));
+    EXPECT_TRUE(holds(memory, kBytes, 2));
+    end(anew);
+    EXPECT_TRUE(is_private(memory));
+    EXPECT_TRUE(holds(memory, kBytes, 2));
+    ASSERT_EQ(munmap(memory, kBytes), 0);
+}
+
+// Would break: a way back that takes pages away which the allocator has given to others.
+TEST_F(Adopt, half_of_a_run_that_is_gone_is_left_alone) {
+    constexpr std::size_t kBytes = 64 * 4096;
+    auto *const memory = fresh_pages(kBytes);
+    fill(memory, kBytes, 1);
+    const Adoption adoption = take(memory, kBytes);
+    ASSERT_EQ(mmap(memory, kBytes / 2, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              memory);
+    fill(memory, kBytes / 2, 7);
+    end(adoption);
+    EXPECT_TRUE(holds(memory, kBytes / 2, 7));
+    for (std::size_t i = kBytes / 2; i < kBytes; ++i)
+        ASSERT_EQ(memory[i], byte_of(1, i));
+    EXPECT_TRUE(is_private(memory + kBytes - 1));
+    ASSERT_EQ(munmap(memory, kBytes), 0);
+}
+
+// Would break: a file that ends at the run (SIGBUS), or a neighbour's slot that the growth runs
+// into.
+TEST_F(Adopt, a_buffer_that_realloc_lengthens_keeps_its_content_and_disturbs_no_other) {
+    constexpr std::size_t kBytes = std::size_t{4} << 20;
+    constexpr std::size_t kMore = std::size_t{64} << 20;
+    auto *memory = static_cast<std::uint8_t *>(std::malloc(kBytes));
+    auto *const neighbour = static_cast<std::uint8_t *>(std::malloc(kBytes));
+    fill(memory, kBytes, 1);
+    fill(neighbour, kBytes, 2);
+    const Adoption first = take(memory, kBytes);
+    const Adoption second = take(neighbour, kBytes);
+    memory = static_cast<std::uint8_t *>(std::realloc(memory, kMore));
+    ASSERT_NE(memory, nullptr);
+    EXPECT_TRUE(holds(memory, kBytes, 1));
+    for (std::size_t i = kBytes; i < kMore; i += 4096)
+        ASSERT_EQ(memory[i], 0) << i;
+    fill(memory, kMore, 3);
+    EXPECT_TRUE(holds(neighbour, kBytes, 2));
+    EXPECT_EQ(in_child([&] {
+                  fill(memory, kMore, 4);
+                  return holds(memory, kMore, 4) ? 0 : 1;
+              }),
+              0);
+    end(first);
+    EXPECT_TRUE(holds(memory, kMore, 3));
+    end(second);
+    EXPECT_TRUE(holds(neighbour, kBytes, 2));
+    EXPECT_TRUE(holds(memory, kMore, 3));
+    EXPECT_EQ(in_child([&] {
+                  fill(memory, kMore, 4);
+                  return 0;
+              }),
+              0);
+    EXPECT_TRUE(holds(memory, kMore, 3)) << "the child stored into its parent";
+    memory = static_cast<std::uint8_t *>(std::realloc(memory, kBytes));
+    EXPECT_TRUE(holds(memory, kBytes, 3));
+    std::free(memory);
+    std::free(neighbour);
+}
+
+// Would break: an allocator that finds its own fields changed.
+TEST_F(Adopt, the_heap_grows_and_is_trimmed_over_adopted_buffers) {
+    std::vector<std::unique_ptr<std::uint8_t[]>> buffers;
+    std::vector<Adoption> adoptions;
+    for (std::size_t i = 0; i < 200; ++i) {
+        buffers.push_back(std::make_unique<std::uint8_t[]>(20000));
+        fill(buffers[i].get(), 20000, i);
+        if (i % 3 == 0) adoptions.push_back(take(buffers[i].get(), 20000));
+    }
+    for (std::size_t i = 1; i < 200; i += 3)
+        buffers[i].reset();
+    (void)malloc_trim(0);
+    for (std::size_t i = 1; i < 200; i += 3)
+        buffers[i] = std::make_unique<std::uint8_t[]>(15000 + i);
+    for (std::size_t i = 0; i < 200; ++i)
+        EXPECT_TRUE(i % 3 == 1 || holds(buffers[i].get(), 20000, i)) << i;
+    for (const Adoption &adoption : adoptions)
+        end(adoption);
+    for (std::size_t i = 0; i < 200; ++i)
+        EXPECT_TRUE(i % 3 == 1 || holds(buffers[i].get(), 20000, i)) << i;
+    buffers.clear();
+    (void)malloc_trim(0);
+    const auto zeros = std::unique_ptr<std::uint8_t, decltype(&std::free)>(
+        static_cast<std::uint8_t *>(std::calloc(100000, 1)), &std::free);
+    for (std::size_t i = 0; i < 100000; ++i)
+        ASSERT_EQ(zeros.get()[i], 0);
+}
+
+// Would break: small pages where there were huge ones, here or at the peer.
+TEST_F(Adopt, huge_pages_stay_huge_there_and_back) {
+    constexpr std::size_t kBytes = std::size_t{64} << 20;
+    auto *const space = fresh_pages(kBytes + kHugePageBytes);
+    auto *const memory = space + (kHugePageBytes - number(space) % kHugePageBytes) % kHugePageBytes;
+    (void)madvise(memory, kBytes, MADV_HUGEPAGE);
+    fill(memory, kBytes, 1);
+    const std::uint64_t before = smaps_kb(memory, kBytes, "AnonHugePages");
+    if (before < kBytes / 1024 / 2) GTEST_SKIP() << "the machine gives no huge pages now";
+    const Adoption adoption = take(memory, kBytes);
+    EXPECT_GE(smaps_kb(memory, kBytes, "ShmemPmdMapped") * 10, before * 9);
+    EXPECT_TRUE(holds(memory, kBytes, 1));
+    end(adoption);
+    EXPECT_GE(smaps_kb(memory, kBytes, "AnonHugePages") * 10, before * 9);
+    EXPECT_TRUE(holds(memory, kBytes, 1));
+    ASSERT_EQ(munmap(space, kBytes + kHugePageBytes), 0);
+}
+
+// Would break: a reader of /proc/self/maps that takes another line than the kernel's own answer.
+TEST_F(Adopt, text_and_ioctl_of_the_kernels_record_agree) {
+    KernelRecord by_ioctl;
+    KernelRecord by_text(true);
+    std::uint64_t seen = 0;
+    Mapping one;
+    for (std::uint64_t at = 0; by_ioctl.find(at, &one); at = one.end) {
+        Mapping other;
+        ASSERT_TRUE(by_text.find(at, &other));
+        EXPECT_EQ(one.begin, other.begin);
+        EXPECT_EQ(one.end, other.end);
+        EXPECT_EQ(one.inode, other.inode);
+        EXPECT_EQ(one.device, other.device);
+        EXPECT_EQ(one.file_offset, other.file_offset);
+        EXPECT_EQ(one.name, other.name);
+        EXPECT_EQ(one.shared, other.shared);
+        EXPECT_EQ(one.writable, other.writable);
+        ++seen;
+    }
+    EXPECT_GT(seen, 10u);
+}
+
+// Would break: descriptors or mappings that stay with each registration.
+TEST_F(Adopt, ten_thousand_registrations_leave_nothing_behind) {
+    const auto count = [] {
+        KernelRecord record;
+        Mapping it;
+        int mappings = 0;
+        for (std::uint64_t at = 0; record.find(at, &it); at = it.end)
+            ++mappings;
+        return mappings;
+    };
+    const auto memory = std::make_unique<std::uint8_t[]>(50000);
+    end(take(memory.get(), 50000));
+    const int before = count();
+    const int file = dup(0);
+    (void)close(file);
+    for (int i = 0; i < 10000; ++i)
+        end(take(memory.get() + i, 1000));
+    EXPECT_LE(count(), before + 30);
+    const int later = dup(0);
+    EXPECT_EQ(later, file);
+    (void)close(later);
+    struct stat identity {};
+    ASSERT_EQ(fstat(rank.memory_file, &identity), 0);
+    EXPECT_EQ(identity.st_blocks, 0);
+}
+
+namespace {
+
+// An XPMEM that knows one segment at a time, in this process.
+struct FakeXpmem {
+    void *address = nullptr;
+    std::size_t bytes = 0;
+    int attached = 0;
+    int made = 0;
+    bool refuses = false;
+};
+FakeXpmem fake;
+
+constexpr XpmemCalls kFakeCalls{
+    [] { return 0x26003; },
+    [](void *address, std::size_t bytes, int, void *) -> std::int64_t {
+        fake.address = address;
+        fake.bytes = bytes;
+        if (fake.refuses) errno = EPERM;
+        return fake.refuses ? -1 : ++fake.made;
+    },
+    [](std::int64_t) {
+        fake.address = nullptr;
+        return 0;
+    },
+    [](std::int64_t segment, int flags, int, void *) -> std::int64_t {
+        return flags == 2 && segment == fake.made && fake.address != nullptr ? 0 : -1;
+    },
+    [](std::int64_t) { return 0; },
+    [](XpmemCalls::Address from, std::size_t bytes, void *) -> void * {
+        if (from.offset != 0 || bytes != fake.bytes) return reinterpret_cast<void *>(-1L);
+        ++fake.attached;
+        return fake.address;
+    },
+    [](void *at) {
+        EXPECT_EQ(at, fake.address);
+        --fake.attached;
+        return 0;
+    },
+};
+
+}  // namespace
+
+// Would break: a page's start taken for the buffer's, a permit that is not given back.
+TEST_F(Adopt, xpmem_at_its_seams_offers_pages_and_attaches_bytes) {
+    xpmem_replace(&kFakeCalls);
+    alignas(4096) static std::uint8_t pages[3 * 4096];
+    XpmemPart part{};
+    ASSERT_TRUE(xpmem_offer(number(pages) + 100, 5000, &part).is_none());
+    EXPECT_EQ(fake.address, pages);
+    EXPECT_EQ(part.bytes, 2 * 4096u);
+    EXPECT_EQ(part.head_bytes, 100u);
+    sennit::SegmentRecord record{};
+    record.mechanism = sennit::Mechanism::xpmem;
+    record.mapped_bytes = part.bytes;
+    record.head_bytes = part.head_bytes;
+    record.mapping_inode = static_cast<std::uint64_t>(part.segment);
+    std::byte *pointer = nullptr;
+    std::uint64_t permit = 0;
+    ASSERT_EQ(xpmem_map(record, &pointer, &permit), SENNIT_OK);
+    EXPECT_EQ(reinterpret_cast<std::uint8_t *>(pointer), pages + 100);
+    xpmem_unmap(pointer, permit);
+    EXPECT_EQ(fake.attached, 0);
+    xpmem_withdraw(part.segment);
+    EXPECT_EQ(xpmem_map(record, &pointer, &permit), SENNIT_ERR_UNSUPPORTED);
+    fake.refuses = true;
+    EXPECT_EQ(xpmem_offer(number(pages), 1, &part).code, Refusal::no_device);
+    xpmem_replace(nullptr);
+}
+
+// Would break: lengths that do not fit 32 bits.
+TEST_F(Adopt, four_gib_are_adopted) {
+    constexpr std::size_t kBytes = (std::size_t{4} << 30) + 12345;
+    auto *const memory = fresh_pages(kBytes);
+    ASSERT_NE(memory, MAP_FAILED);
+    for (std::size_t at = 0; at < kBytes; at += 65536)
+        memory[at] = static_cast<std::uint8_t>(at >> 16);
+    const Adoption adoption = take(memory, kBytes);
+    ASSERT_EQ(adoption.count, 1u);
+    {
+        const View view(rank.memory_file, adoption.extents[0]);
+        for (std::size_t at = 0; at < kBytes; at += 65536)
+            ASSERT_EQ(view.pages()[at], static_cast<std::uint8_t>(at >> 16)) << at;
+    }
+    end(adoption);
+    for (std::size_t at = 0; at < kBytes; at += 65536)
+        ASSERT_EQ(memory[at], static_cast<std::uint8_t>(at >> 16)) << at;
+    ASSERT_EQ(munmap(memory, kBytes), 0);
+}
