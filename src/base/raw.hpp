@@ -10,46 +10,51 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace sennit {
 
-// The result of the call, or -errno.
-[[gnu::always_inline]] inline long raw_call(long number, long a = 0, long b = 0, long c = 0,
-                                            long d = 0, long e = 0, long f = 0) {
-#if defined(__x86_64__)
-    long result;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-#elif defined(__aarch64__)
-    register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = a;
-    register long x1 __asm__("x1") = b;
-    register long x2 __asm__("x2") = c;
-    register long x3 __asm__("x3") = d;
-    register long x4 __asm__("x4") = e;
-    register long x5 __asm__("x5") = f;
-    __asm__ volatile("svc 0"
-                     : "+r"(x0)
-                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-                     : "memory");
-    return x0;
-#else
-    const long result = syscall(number, a, b, c, d, e, f);
-    return result == -1 ? -errno : result;
-#endif
+template <class Word>
+inline long raw_word(Word value) {
+    if constexpr (std::is_pointer_v<Word>) {
+        return static_cast<long>(reinterpret_cast<std::uintptr_t>(value));
+    } else {
+        return static_cast<long>(value);
+    }
 }
 
-inline long raw_word(const void *pointer) {
-    return static_cast<long>(reinterpret_cast<std::uintptr_t>(pointer));
-}
-inline long raw_word(std::uint64_t value) {
-    return static_cast<long>(value);
+// A system call with up to six words. Its result, or -errno.
+template <class... Words>
+[[gnu::always_inline]] inline long raw_call(long number, Words... words) {
+    static_assert(sizeof...(words) <= 6);
+    const long word[6] = {raw_word(words)...};
+#if defined(__x86_64__)
+    long result;
+    register long r10 asm("r10") = word[3];
+    register long r8 asm("r8") = word[4];
+    register long r9 asm("r9") = word[5];
+    asm volatile("syscall"
+                 : "=a"(result)
+                 : "a"(number), "D"(word[0]), "S"(word[1]), "d"(word[2]), "r"(r10), "r"(r8), "r"(r9)
+                 : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register long x8 asm("x8") = number;
+    register long x0 asm("x0") = word[0];
+    register long x1 asm("x1") = word[1];
+    register long x2 asm("x2") = word[2];
+    register long x3 asm("x3") = word[3];
+    register long x4 asm("x4") = word[4];
+    register long x5 asm("x5") = word[5];
+    asm volatile("svc 0"
+                 : "+r"(x0)
+                 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                 : "memory");
+    return x0;
+#else
+    const long result = syscall(number, word[0], word[1], word[2], word[3], word[4], word[5]);
+    return result == -1 ? -errno : result;
+#endif
 }
 
 // Copies whole pages. Not memcpy: that may be hooked, and a sanitizer would take the copy for a
@@ -57,13 +62,13 @@ inline long raw_word(std::uint64_t value) {
 [[gnu::noinline, gnu::no_sanitize("thread", "address", "undefined")]] inline void raw_copy(
     void *to, const void *from, std::size_t bytes) {
 #if defined(__x86_64__)
-    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 #else
     auto *out = static_cast<std::uint64_t *>(to);
     const auto *in = static_cast<const std::uint64_t *>(from);
     for (std::size_t i = 0; i < bytes / sizeof *out; ++i) {
         out[i] = in[i];
-        __asm__ volatile("" ::: "memory");  // keeps this from becoming a call of memcpy
+        asm volatile("" ::: "memory");  // keeps this from becoming a call of memcpy
     }
 #endif
 }
@@ -72,7 +77,7 @@ inline long raw_word(std::uint64_t value) {
 // its own, and no store of another thread is lost.
 [[gnu::no_sanitize("thread", "address", "undefined")]] inline void raw_touch(void *place) {
 #if defined(__x86_64__)
-    __asm__ volatile("lock orl $0, (%0)" : : "r"(place) : "memory", "cc");
+    asm volatile("lock orl $0, (%0)" : : "r"(place) : "memory", "cc");
 #else
     // relaxed: only that the word is written in one step counts.
     __atomic_fetch_or(static_cast<std::uint32_t *>(place), 0u, __ATOMIC_RELAXED);

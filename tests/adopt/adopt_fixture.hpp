@@ -74,9 +74,9 @@ inline std::uint64_t smaps_kb(const void *begin, std::size_t bytes, const std::s
 class View {
   public:
     View(int file, const Extent &extent) : bytes_(extent.bytes) {
-        pages_ = static_cast<std::uint8_t *>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                                                  MAP_SHARED, file,
-                                                  static_cast<off_t>(extent.file_offset)));
+        pages_ =
+            static_cast<std::uint8_t *>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                             file, static_cast<off_t>(extent.file_offset)));
     }
     ~View() { (void)munmap(pages_, bytes_); }
     View(const View &) = delete;

@@ -1,4 +1,5 @@
-// Adoption in one process: which memory moves, that nothing is lost on the way, and what comes back.
+// Adoption in one process: which memory moves, that nothing is lost on the way, and what comes
+// back.
 #include "adopt_fixture.hpp"
 
 #include <malloc.h>
@@ -162,9 +163,9 @@ TEST_F(Adopt, a_thousand_small_buffers_are_adopted_one_by_one) {
 // Would break: pages that nobody used taking memory, or a huge buffer that is read as a whole.
 TEST_F(Adopt, pages_that_were_never_used_take_no_memory) {
     constexpr std::size_t kBytes = std::size_t{1} << 30;
-    auto *const memory = static_cast<std::uint8_t *>(
-        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    auto *const memory =
+        static_cast<std::uint8_t *>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     ASSERT_NE(memory, MAP_FAILED);
     for (std::size_t at = 0; at < kBytes; at += kBytes / 64)
         memory[at + 17] = static_cast<std::uint8_t>(at / (kBytes / 64) + 1);

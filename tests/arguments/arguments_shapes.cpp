@@ -76,6 +76,43 @@ sennit_region own_region() {
     return {memory.segment, 100};
 }
 
+std::vector<Row> wrong_questions_about_regions() {
+    return {
+        {"sennit_region_mechanism", "null", kRunning, SENNIT_ERR_ARG,
+         [](Fixture &) { return sennit_region_mechanism(own_region(), nullptr); }},
+        {"sennit_region_mechanism", "the null region", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return sennit_region_mechanism(SENNIT_REGION_NULL, &it.mechanism); }},
+        {"sennit_region_mechanism", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &it) {
+             return sennit_region_mechanism({memory.freed_local, 8}, &it.mechanism);
+         }},
+        {"sennit_region_mechanism", "segment 0", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &it) {
+             return sennit_region_mechanism({{0, 0, 0}, 8}, &it.mechanism);
+         }},
+        {"sennit_region_mechanism", "rank size", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) {
+             return sennit_region_mechanism({of_rank(1), 8}, &it.mechanism);
+         }},
+        {"sennit_region_reason", "no text", kRunning, SENNIT_ERR_ARG,
+         [](Fixture &) {
+             return sennit_region_reason(own_region(), SENNIT_MECHANISM_CMA, nullptr, 8);
+         }},
+        {"sennit_region_reason", "no bytes", kRunning, SENNIT_ERR_ARG,
+         [](Fixture &it) {
+             return sennit_region_reason(own_region(), SENNIT_MECHANISM_CMA, it.text, 0);
+         }},
+        {"sennit_region_reason", "a mechanism that is none", kRunning, SENNIT_ERR_ARG,
+         [](Fixture &it) {
+             return sennit_region_reason(own_region(), SENNIT_MECHANISM_COUNT, it.text, 8);
+         }},
+        {"sennit_region_reason", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &it) {
+             return sennit_region_reason({memory.freed_local, 8}, SENNIT_MECHANISM_CMA, it.text, 8);
+         }},
+    };
+}
+
 std::vector<Row> wrong_regions() {
     return {
         {"sennit_register", "a null region", kRunning, SENNIT_ERR_ARG,
@@ -83,7 +120,7 @@ std::vector<Row> wrong_regions() {
         {"sennit_register", "null memory", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) { return sennit_register(nullptr, 8, 0, &it.region); }},
         {"sennit_register", "an unknown flag", kRunning, SENNIT_ERR_ARG,
-         [](Fixture &it) { return sennit_register(it.buffer, 8, 1, &it.region); }},
+         [](Fixture &it) { return sennit_register(it.buffer, 8, 2, &it.region); }},
         {"sennit_register", "SIZE_MAX bytes", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) { return sennit_register(it.buffer, SIZE_MAX, 0, &it.region); }},
         {"sennit_register", "memory that is not mapped", kRunning, SENNIT_ERR_ARG,
@@ -182,6 +219,8 @@ std::vector<Row> wrong_transfers() {
 
 std::vector<Row> make_wrong_shapes() {
     std::vector<Row> rows = wrong_regions();
+    for (const Row &row : wrong_questions_about_regions())
+        rows.push_back(row);
     const std::vector<Row> transfers = wrong_transfers();
     rows.insert(rows.end(), transfers.begin(), transfers.end());
     add_box<kNoElement, SENNIT_ERR_ARG>(rows, "elements without bytes");
@@ -206,6 +245,12 @@ const std::vector<Row> shapes_that_need_a_rank = {
      [](Fixture &it) { return sennit_register(it.buffer, 8, 0, &it.region); }},
     {"sennit_deregister", "", kAny, kState,
      [](Fixture &) { return sennit_deregister(own_region()); }},
+    {"sennit_region_mechanism", "", kAny, kState,
+     [](Fixture &it) { return sennit_region_mechanism(own_region(), &it.mechanism); }},
+    {"sennit_region_reason", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_region_reason(own_region(), SENNIT_MECHANISM_CMA, it.text, 8);
+     }},
     {"sennit_region_attach", "", kAny, kState,
      [](Fixture &it) { return sennit_region_attach(SENNIT_TEAM_WORLD, own_region(), it.regions); }},
     {"sennit_region_detach", "", kAny, kState,

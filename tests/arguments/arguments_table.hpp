@@ -17,6 +17,7 @@ struct Fixture {
     sennit_gptr gptr;
     sennit_request request;
     sennit_region region;
+    sennit_mechanism mechanism;
     sennit_lock lock;
     sennit_locality_level level;
     sennit_path path;

@@ -202,6 +202,8 @@ TEST(arguments, functions_that_can_not_fail_bear_everything) {
     EXPECT_STREQ(sennit_status_string(static_cast<sennit_status>(-1)), "unknown status");
     EXPECT_STREQ(sennit_path_name(SENNIT_PATH_COUNT), "unknown");
     EXPECT_STREQ(sennit_path_name(static_cast<sennit_path>(-1)), "unknown");
+    EXPECT_STREQ(sennit_mechanism_name(SENNIT_MECHANISM_COUNT), "unknown");
+    EXPECT_STREQ(sennit_mechanism_name(SENNIT_MECHANISM_ADOPT), "adopt");
     EXPECT_EQ(sennit_path_built(SENNIT_PATH_COUNT), 0);
     EXPECT_EQ(sennit_path_built(static_cast<sennit_path>(-1)), 0);
     EXPECT_EQ(sennit_path_built(SENNIT_PATH_MAPPED), 1);
@@ -231,7 +233,7 @@ TEST(arguments, every_declared_function_has_its_rows) {
         "sennit_initialized",   "sennit_rank",           "sennit_size",
         "sennit_gptr_add",      "sennit_gptr_at",        "sennit_thread_level_granted",
         "sennit_gptr_is_null",  "sennit_bootstrap_used", "sennit_reduction_of",
-        "sennit_reduction_by",  "sennit_box_line"};
+        "sennit_reduction_by",  "sennit_box_line",       "sennit_mechanism_name"};
     for (const auto *rows : kWrong)
         for (const Row &row : *rows)
             covered.insert(row.function);

@@ -101,6 +101,8 @@ static void print_segment_record() {
     FIELD(SegmentRecord, next_extent);
     FIELD(SegmentRecord, head_bytes);
     FIELD(SegmentRecord, live);
+    FIELD(SegmentRecord, refusals);
+    FIELD(SegmentRecord, refusal_details);
     FIELD(SegmentRecord, unused);
 }
 

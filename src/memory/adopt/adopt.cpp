@@ -161,9 +161,8 @@ class Plan {
             file_punch(rank_.memory_file, move.file_offset, bytes);
             return {Refusal::kernel_failed, error};
         }
-        const Run run{pages.begin, bytes,
-                      move.file_offset, slot_end,
-                      0,           static_cast<std::uint32_t>(file_ - table_.files),
+        const Run run{pages.begin, bytes, move.file_offset,
+                      slot_end,    0,     static_cast<std::uint32_t>(file_ - table_.files),
                       0,           false};
         part.run = run_add(table_, run);
         if (part.run != nullptr) return {};

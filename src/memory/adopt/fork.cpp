@@ -47,15 +47,14 @@ void close_pipe() {
 }
 
 void set_signals(std::uint64_t signals) {
-    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, raw_word(&signals), 0, sizeof signals);
+    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &signals, 0, sizeof signals);
 }
 
 void before_fork() {
     std::uint64_t signals = 0;
     const std::uint64_t all = UINT64_MAX;
     // A handler in the child must not meet pages that are still the parent's.
-    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, raw_word(&all), raw_word(&signals),
-                   sizeof signals);
+    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &signals, sizeof signals);
     Table *const table = table_if_open();
     if (table != nullptr) (void)pthread_mutex_lock(&table->lock);
     forking.table = table;

@@ -82,8 +82,7 @@ long WriteGuard::protect(std::uint64_t address, std::uint64_t bytes) const {
     const uffdio_writeprotect it{{address, bytes}, UFFDIO_WRITEPROTECT_MODE_WP};
     long result;
     do {
-        result = raw_call(SYS_ioctl, file_, raw_word(std::uint64_t{UFFDIO_WRITEPROTECT}),
-                          raw_word(&it));
+        result = raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WRITEPROTECT}, &it);
     } while (result == -EAGAIN || result == -EINTR);
     return result;
 }
@@ -92,15 +91,14 @@ void WriteGuard::unprotect(std::uint64_t address, std::uint64_t bytes) const {
     const uffdio_writeprotect it{{address, bytes}, 0};
     long result;
     do {
-        result = raw_call(SYS_ioctl, file_, raw_word(std::uint64_t{UFFDIO_WRITEPROTECT}),
-                          raw_word(&it));
+        result = raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WRITEPROTECT}, &it);
     } while (result == -EAGAIN || result == -EINTR);
     wake(address, bytes);
 }
 
 void WriteGuard::wake(std::uint64_t address, std::uint64_t bytes) const {
     const uffdio_range it{address, bytes};
-    (void)raw_call(SYS_ioctl, file_, raw_word(std::uint64_t{UFFDIO_WAKE}), raw_word(&it));
+    (void)raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WAKE}, &it);
 }
 
 }  // namespace sennit::memory::adopt

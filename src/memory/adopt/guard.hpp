@@ -1,6 +1,7 @@
-// Write-protection by userfaultfd: threads that store to a protected page wait until they are woken,
-// and then store to whatever lies there. One object serves one registration or one way back. Closing
-// it wakes everybody. protect() and wake() are safe between each other: raw system calls alone.
+// Write-protection by userfaultfd: threads that store to a protected page wait until they are
+// woken, and then store to whatever lies there. One object serves one registration or one way back.
+// Closing it wakes everybody. protect() and wake() are safe between each other: raw system calls
+// alone.
 #pragma once
 
 #include <cstdint>

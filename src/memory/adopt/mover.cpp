@@ -39,11 +39,11 @@ class DataSpans {
 
     bool next(std::uint64_t *offset, std::uint64_t *bytes) {
         if (next_ >= end_) return false;
-        const long data = raw_call(SYS_lseek, file_, raw_word(next_), SEEK_DATA);
+        const long data = raw_call(SYS_lseek, file_, next_, SEEK_DATA);
         // ENXIO: no more data. Anything else is not known, so all of it is data.
         if (data == -ENXIO || data >= static_cast<long>(end_)) return false;
         const std::uint64_t begin = data < 0 ? next_ : static_cast<std::uint64_t>(data);
-        const long hole = raw_call(SYS_lseek, file_, raw_word(begin), SEEK_HOLE);
+        const long hole = raw_call(SYS_lseek, file_, begin, SEEK_HOLE);
         const std::uint64_t stop =
             hole < 0 ? end_ : std::min(static_cast<std::uint64_t>(hole), end_);
         *offset = begin;
@@ -172,9 +172,9 @@ class WayThere {
                 raw_copy(side_of(at + i * page), pointer(at + i * page), (stop - i) * page);
             i = stop > i ? stop : i + 1;
         }
-        const long mapped = raw_call(SYS_mmap, raw_word(at), raw_word(bytes),
-                                     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, move_.file,
-                                     raw_word(move_.file_offset + (at - move_.address)));
+        const long mapped =
+            raw_call(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                     move_.file, move_.file_offset + (at - move_.address));
         const bool failed = mapped < 0 && mapped > -4096;
         if (guard != nullptr) {
             if (failed) {
@@ -254,8 +254,7 @@ int take_private_view(const Move &move, std::uint64_t at, std::uint64_t bytes) {
         if (held != 0) return held;
     }
     copy_data(move, at, bytes, fresh);
-    const long moved = raw_call(SYS_mremap, raw_word(fresh), raw_word(bytes), raw_word(bytes),
-                                MREMAP_MAYMOVE | MREMAP_FIXED, raw_word(at));
+    const long moved = raw_call(SYS_mremap, fresh, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at);
     const bool failed = moved < 0 && moved > -4096;
     if (guard != nullptr) {
         if (failed) {
@@ -333,12 +332,11 @@ int copy_for_child(const Move &move) {
 
 SignalsBlocked::SignalsBlocked() {
     const std::uint64_t all = UINT64_MAX;
-    (void)raw_call(SYS_rt_sigprocmask, SIG_BLOCK, raw_word(&all), raw_word(&before_),
-                   sizeof before_);
+    (void)raw_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before_, sizeof before_);
 }
 
 SignalsBlocked::~SignalsBlocked() {
-    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, raw_word(&before_), 0, sizeof before_);
+    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, 0, sizeof before_);
 }
 
 }  // namespace sennit::memory::adopt

@@ -3,8 +3,8 @@
 // there is a guard. Called with the table's lock held and all signals of the thread blocked, for
 // pages that classify.hpp has let through. Owns nothing that outlives a call.
 //
-// Between WriteGuard::protect() and wake() only raw system calls and copies are made, and nothing is
-// written but the caller's stack and side mappings of this file.
+// Between WriteGuard::protect() and wake() only raw system calls and copies are made, and nothing
+// is written but the caller's stack and side mappings of this file.
 #pragma once
 
 #include <cstdint>

@@ -22,8 +22,8 @@ PageStates::~PageStates() {
 bool PageStates::read(std::uint64_t address, std::uint64_t pages, std::uint64_t *states) const {
     const std::uint64_t bytes = pages * sizeof *states;
     const std::uint64_t at = address / page_bytes() * sizeof *states;
-    return file_ >= 0 && raw_call(SYS_pread64, file_, raw_word(states), raw_word(bytes),
-                                  raw_word(at)) == static_cast<long>(bytes);
+    return file_ >= 0 &&
+           raw_call(SYS_pread64, file_, states, bytes, at) == static_cast<long>(bytes);
 }
 
 }  // namespace sennit::memory::adopt

@@ -10,8 +10,8 @@ namespace {
 
 std::byte *take(std::uint64_t bytes, std::uint64_t place, int protection, int more_flags) {
     const std::uint64_t slack = bytes >= kHugePageBytes ? kHugePageBytes : 0;
-    void *const whole = mmap(nullptr, bytes + slack, protection,
-                             MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0);
+    void *const whole =
+        mmap(nullptr, bytes + slack, protection, MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0);
     if (whole == MAP_FAILED) return nullptr;
     if (slack == 0) return static_cast<std::byte *>(whole);
     const auto begin = reinterpret_cast<std::uintptr_t>(whole);

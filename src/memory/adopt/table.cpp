@@ -40,8 +40,7 @@ Table *table_open() {
     if (table.runs == nullptr) table.runs = make_array<Run>(kMostRuns);
     if (table.in_order == nullptr) table.in_order = make_array<std::uint32_t>(kMostRuns);
     if (table.held == nullptr) table.held = make_array<Table::Held>(kMostHeld);
-    const bool made =
-        table.runs != nullptr && table.in_order != nullptr && table.held != nullptr;
+    const bool made = table.runs != nullptr && table.in_order != nullptr && table.held != nullptr;
     return made ? &table : nullptr;
 }
 

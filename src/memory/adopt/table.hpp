@@ -42,7 +42,7 @@ struct Run {
 
 struct Table {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    Run *runs = nullptr;               // [kMostRuns], rows
+    Run *runs = nullptr;                // [kMostRuns], rows
     std::uint32_t *in_order = nullptr;  // rows of runs that are not lost, by address
     std::uint32_t live = 0;
     std::uint32_t rows_used = 0;
