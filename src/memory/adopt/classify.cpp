@@ -43,24 +43,42 @@ bool is_program_data(std::uint64_t begin, std::uint64_t end) {
     return dl_iterate_phdr(holds_range, &range) != 0;
 }
 
-struct Question {
-    const Mapping *mapping;
-    std::uint64_t begin;
-};
-
-// Does the range lie below a thread's control block in the same mapping: on its stack?
-bool is_below(void *context, std::uint64_t control_block) {
-    const auto &it = *static_cast<const Question *>(context);
-    if (control_block < it.mapping->begin || control_block >= it.mapping->end) return false;
-    const std::uint64_t page = page_bytes();
-    const std::uint64_t end =
-        kControlBlockEndsStack ? control_block / page * page + page : it.mapping->end;
-    return it.begin < end;
+// Bytes of thread-local storage that the first thread has beside its control block, at most: what
+// the loaded objects ask for, and what the loader keeps in reserve.
+std::uint64_t first_thread_storage() {
+    std::uint64_t bytes = 8192;
+    (void)dl_iterate_phdr(
+        [](dl_phdr_info *object, std::size_t, void *sum) {
+            for (int i = 0; i < object->dlpi_phnum; ++i)
+                if (object->dlpi_phdr[i].p_type == PT_TLS)
+                    *static_cast<std::uint64_t *>(sum) +=
+                        object->dlpi_phdr[i].p_memsz + object->dlpi_phdr[i].p_align;
+            return 0;
+        },
+        &bytes);
+    return bytes;
 }
 
-bool is_thread_stack(const Mapping &mapping, std::uint64_t begin) {
-    Question question{&mapping, begin};
-    return any_control_block(is_below, &question);
+struct Question {
+    const Mapping *mapping;
+    Range range;
+};
+
+// Has the range something of the thread whose control block is there? Other threads than the first
+// have their stack below it in the same mapping; a mapping of other memory may join it above.
+bool has_part_of_thread(void *context, std::uint64_t control_block, bool is_first) {
+    const auto &it = *static_cast<const Question *>(context);
+    if (control_block < it.mapping->begin || control_block >= it.mapping->end) return false;
+    const std::uint64_t storage = is_first ? first_thread_storage() : 0;
+    const std::uint64_t begin = is_first ? control_block - storage : it.mapping->begin;
+    std::uint64_t end = control_block / page_bytes() * page_bytes() + page_bytes();
+    if (!kControlBlockEndsStack) end = is_first ? end + storage : it.mapping->end;
+    return it.range.begin < end && it.range.end > begin;
+}
+
+bool is_of_a_thread(const Mapping &mapping, std::uint64_t begin, std::uint64_t end) {
+    Question question{&mapping, {begin, end}};
+    return any_control_block(has_part_of_thread, &question);
 }
 
 // Is the thread that asks at work there? Not every stack is known to the kernel as one.
@@ -100,9 +118,11 @@ Refused classify_mapping(KernelRecord &record, const Buffer &buffer, std::uint64
     if (has_own_frames(stretch->begin, stretch->end)) return {Refusal::stack, 0};
     const bool is_data = is_program_data(stretch->begin, stretch->end);
     if (from_file) return {is_data ? Refusal::none : Refusal::file, 0};
-    if (is_thread_stack(mapping, begin)) return {Refusal::thread_stack, 0};
-    if (has_arena_start(buffer, stretch->begin, stretch->end)) return {Refusal::arena_start, 0};
-    stretch->grows = mapping.name != Mapping::Name::heap && !is_data;
+    if (is_of_a_thread(mapping, stretch->begin, stretch->end)) return {Refusal::thread_stack, 0};
+    const bool is_heap = mapping.name == Mapping::Name::heap;
+    if (!is_heap && has_arena_start(buffer, stretch->begin, stretch->end))
+        return {Refusal::arena_start, 0};
+    stretch->grows = !is_heap && !is_data;
     return {};
 }
 

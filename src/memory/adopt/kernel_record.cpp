@@ -239,7 +239,8 @@ unsigned thread_count() {
     return static_cast<unsigned>(folder.st_nlink - 2);
 }
 
-bool any_control_block(bool (*seen)(void *context, std::uint64_t address), void *context) {
+bool any_control_block(bool (*seen)(void *context, std::uint64_t address, bool is_first),
+                       void *context) {
     const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return false;
     alignas(8) char entries[4096];
@@ -256,7 +257,7 @@ bool any_control_block(bool (*seen)(void *context, std::uint64_t address), void 
             // The head of a thread's list of robust mutexes is a field of its control block.
             if (thread > 0 && syscall(SYS_get_robust_list, thread, &head, &bytes) == 0 &&
                 head != nullptr)
-                is_seen = seen(context, reinterpret_cast<std::uintptr_t>(head));
+                is_seen = seen(context, reinterpret_cast<std::uintptr_t>(head), thread == getpid());
         }
     }
     (void)close(folder);

@@ -69,7 +69,8 @@ FixedFlags fixed_flags(std::uint64_t begin, std::uint64_t end);
 unsigned thread_count();
 
 // An address in the control block of each thread: calls `seen` with it until that returns true,
-// and then returns true itself.
-bool any_control_block(bool (*seen)(void *context, std::uint64_t address), void *context);
+// and then returns true itself. `is_first`: of the thread that the process began with.
+bool any_control_block(bool (*seen)(void *context, std::uint64_t address, bool is_first),
+                       void *context);
 
 }  // namespace sennit::memory::adopt

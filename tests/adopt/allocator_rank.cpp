@@ -1,0 +1,139 @@
+// One rank of a job whose allocator is whichever was loaded before (LD_PRELOAD): buffers of all
+// sizes are registered, written by the next rank, deregistered, and given back, while other threads
+// allocate and free around them. Would break: an allocator whose own fields or zeroed memory are
+// disturbed, a lost store on a shared page, memory that is never adopted.
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "../support/rank_checks.hpp"
+
+namespace {
+
+using sennit::test::expect;
+using sennit::test::require;
+
+std::uint8_t byte_of(std::uint64_t salt, std::uint64_t index) {
+    return static_cast<std::uint8_t>((index * 0x9E3779B97F4A7C15u + salt * 977) >> 40);
+}
+
+// Allocates, fills, checks and frees without pause.
+void churn(unsigned seed, const std::atomic<bool> &is_over, std::atomic<int> &wrong) {
+    std::minstd_rand random(seed);
+    struct Block {
+        std::uint8_t *memory;
+        std::size_t bytes;
+    };
+    std::vector<Block> blocks(200, Block{nullptr, 0});
+    for (unsigned turn = 0; !is_over.load(std::memory_order_relaxed); ++turn) {
+        // The ranks have no processor to themselves.
+        if (turn % 256 == 0) std::this_thread::yield();
+        Block &block = blocks[random() % blocks.size()];
+        for (std::size_t i = 0; i < block.bytes; ++i)
+            if (block.memory[i] != byte_of(block.bytes, i)) ++wrong;
+        std::free(block.memory);
+        block.bytes = random() % 64 == 0 ? random() % 300000 : random() % 2000;
+        const bool is_zeroed = random() % 4 == 0;
+        block.memory = static_cast<std::uint8_t *>(is_zeroed ? std::calloc(block.bytes + 1, 1)
+                                                             : std::malloc(block.bytes + 1));
+        for (std::size_t i = 0; is_zeroed && i < block.bytes; ++i)
+            if (block.memory[i] != 0) ++wrong;
+        for (std::size_t i = 0; i < block.bytes; ++i)
+            block.memory[i] = byte_of(block.bytes, i);
+    }
+    for (const Block &block : blocks)
+        std::free(block.memory);
+}
+
+void barrier() {
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+}
+
+struct Buffer {
+    std::uint8_t *memory;
+    std::size_t bytes;
+    sennit_region region;
+};
+
+// Sizes are the same on all ranks.
+std::size_t bytes_of(int round, int index) {
+    const std::size_t kSizes[] = {1,    8,     17,    100,    1000,   4096,
+                                  5000, 30000, 70000, 140000, 600000, (2u << 20) + 99};
+    return kSizes[static_cast<std::size_t>(round * 5 + index) % 12];
+}
+
+int adopted_of(const sennit_region &region) {
+    sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
+    expect(sennit_region_mechanism(region, &mechanism), SENNIT_OK, "mechanism");
+    return mechanism == SENNIT_MECHANISM_ADOPT ? 1 : 0;
+}
+
+}  // namespace
+
+int main() {
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    expect(sennit_init(&options), SENNIT_OK, "init");
+    const int rank = sennit_rank();
+    const int size = sennit_size();
+    constexpr int kRounds = 12;
+    constexpr int kBuffers = 12;
+    std::atomic<bool> is_over{false};
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 2; ++i)
+        threads.emplace_back(
+            [&, i] { churn(i + 10 * static_cast<unsigned>(rank), is_over, wrong); });
+    int adopted = 0;
+    std::vector<sennit_region> all(static_cast<std::size_t>(size));
+    for (int round = 0; round < kRounds; ++round) {
+        Buffer buffers[kBuffers];
+        for (int i = 0; i < kBuffers; ++i) {
+            Buffer &it = buffers[i];
+            it.bytes = bytes_of(round, i);
+            it.memory = static_cast<std::uint8_t *>(i % 3 == 0 ? std::calloc(it.bytes, 1)
+                                                               : std::malloc(it.bytes));
+            std::memset(it.memory, i, it.bytes);
+            expect(sennit_register(it.memory, it.bytes, 0, &it.region), SENNIT_OK, "register");
+            adopted += adopted_of(it.region);
+            expect(sennit_region_attach(SENNIT_TEAM_WORLD, it.region, all.data()), SENNIT_OK,
+                   "attach");
+            const sennit_region there = all[static_cast<std::size_t>((rank + 1) % size)];
+            std::vector<std::uint8_t> data(it.bytes);
+            for (std::size_t at = 0; at < it.bytes; ++at)
+                data[at] = byte_of(static_cast<std::uint64_t>(rank + i), at);
+            expect(sennit_put(there.gptr, data.data(), it.bytes), SENNIT_OK, "put");
+        }
+        barrier();
+        for (int i = 0; i < kBuffers; ++i) {
+            Buffer &it = buffers[i];
+            // Every second buffer is deregistered first; content must be the same either way.
+            if (i % 2 == 0) expect(sennit_deregister(it.region), SENNIT_OK, "deregister");
+            const auto salt = static_cast<std::uint64_t>((rank + size - 1) % size + i);
+            for (std::size_t at = 0; at < it.bytes; ++at)
+                require(it.memory[at] == byte_of(salt, at), "the buffer has what was put");
+            if (i % 2 == 1) expect(sennit_deregister(it.region), SENNIT_OK, "deregister");
+            if (i % 4 == 1) {
+                auto *const grown =
+                    static_cast<std::uint8_t *>(std::realloc(it.memory, it.bytes * 2));
+                for (std::size_t at = 0; at < it.bytes; ++at)
+                    require(grown[at] == byte_of(salt, at), "realloc keeps the content");
+                it.memory = grown;
+            }
+            std::free(it.memory);
+        }
+        barrier();
+    }
+    is_over.store(true);
+    for (std::thread &thread : threads)
+        thread.join();
+    require(wrong.load() == 0, "memory of others is untouched");
+    require(adopted > kRounds * kBuffers / 2, "most buffers are adopted, not " +
+                                                  std::to_string(adopted) + " of " +
+                                                  std::to_string(kRounds * kBuffers));
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+    return 0;
+}
