@@ -1,12 +1,16 @@
 // The peers section of `sennit info`: for every pair of ranks the path taken, and for every path
-// why or why not. Every rank writes what it knows into its piece of a global allocation, rank 0
-// gets all pieces: the tool uses the library as any program would.
+// why or why not; for every rank how memory of each kind that it registers is reached, and why not
+// in a better way: tried by registering some. Every rank writes what it knows into its piece of a
+// global allocation, rank 0 gets all pieces: the tool uses the library as any program would.
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -18,13 +22,23 @@ namespace {
 constexpr std::int64_t kTimeoutNs = 30'000'000'000;
 constexpr std::size_t kReasonBytes = 192;
 
+// What came of registering memory of one kind.
+struct Trial {
+    std::int32_t status;
+    std::int32_t mechanism;
+    char reasons[SENNIT_MECHANISM_COUNT][kReasonBytes];
+};
+
+constexpr const char *kKinds[] = {"heap", "static", "stack"};
+constexpr std::size_t kKindCount = std::size(kKinds);
+
 // One rank's piece: an Identity, then one View for every rank.
 struct Identity {
     std::int32_t process;
     char host[60];
     char bootstrap[32];
+    Trial trials[kKindCount];
 };
-static_assert(sizeof(Identity) == 96);
 
 struct View {
     std::int32_t path;
@@ -49,6 +63,37 @@ std::string text_of(const char (&text)[bytes]) {
     return std::string(text, strnlen(text, bytes));
 }
 
+Trial try_memory(void *memory, std::size_t bytes) {
+    Trial trial{};
+    sennit_region region = SENNIT_REGION_NULL;
+    trial.status = sennit_register(memory, bytes, 0, &region);
+    if (trial.status != SENNIT_OK) {
+        std::strncpy(trial.reasons[0], sennit_last_error()->text, kReasonBytes - 1);
+        return trial;
+    }
+    sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
+    must(sennit_region_mechanism(region, &mechanism), "sennit_region_mechanism");
+    trial.mechanism = mechanism;
+    for (int candidate = SENNIT_MECHANISM_INPROC; candidate < SENNIT_MECHANISM_COUNT; ++candidate) {
+        must(sennit_region_reason(region, static_cast<sennit_mechanism>(candidate),
+                                  trial.reasons[candidate], kReasonBytes),
+             "sennit_region_reason");
+    }
+    must(sennit_deregister(region), "sennit_deregister");
+    return trial;
+}
+
+// Memory of the kinds that programs have.
+void try_registrations(Identity &identity) {
+    constexpr std::size_t kBytes = 65536;
+    static char of_program[kBytes];
+    char on_stack[64];
+    const auto on_heap = std::make_unique<char[]>(kBytes);
+    identity.trials[0] = try_memory(on_heap.get(), kBytes);
+    identity.trials[1] = try_memory(of_program, kBytes);
+    identity.trials[2] = try_memory(on_stack, sizeof on_stack);
+}
+
 std::vector<char> own_piece(int size) {
     std::vector<char> piece(sizeof(Identity) + static_cast<std::size_t>(size) * sizeof(View));
     Identity identity{};
@@ -58,6 +103,7 @@ std::vector<char> own_piece(int size) {
     if (bootstrap != nullptr) {
         std::strncpy(identity.bootstrap, bootstrap, sizeof identity.bootstrap - 1);
     }
+    try_registrations(identity);
     std::memcpy(piece.data(), &identity, sizeof identity);
     for (int rank = 0; rank < size; ++rank) {
         View view{};
@@ -89,6 +135,35 @@ Json pair_json(int from, int to, const View &view) {
     return pair;
 }
 
+Json trial_json(const char *kind, const Trial &trial) {
+    Json json = {{"memory", kind}};
+    if (trial.status != SENNIT_OK) {
+        json["error"] = text_of(trial.reasons[0]);
+        return json;
+    }
+    json["mechanism"] = sennit_mechanism_name(static_cast<sennit_mechanism>(trial.mechanism));
+    for (int candidate = SENNIT_MECHANISM_INPROC; candidate < SENNIT_MECHANISM_COUNT; ++candidate) {
+        json["reasons"][sennit_mechanism_name(static_cast<sennit_mechanism>(candidate))] =
+            text_of(trial.reasons[candidate]);
+    }
+    return json;
+}
+
+// How the memory is reached, and why not by the better ways.
+std::string trial_text(const Json &trial) {
+    const auto kind = trial["memory"].get<std::string>();
+    if (trial.contains("error")) {
+        return fmt::format("    {:<7} {}\n", kind, trial["error"].get<std::string>());
+    }
+    const auto taken = trial["mechanism"].get<std::string>();
+    std::string text = fmt::format("    {:<7} by {}\n", kind, taken);
+    for (const auto &[candidate, reason] : trial["reasons"].items()) {
+        if (candidate == taken) break;
+        text += fmt::format("            not {}: {}\n", candidate, reason.get<std::string>());
+    }
+    return text;
+}
+
 void append_rank(Json &section, int rank, const std::vector<char> &piece, int size) {
     Identity identity{};
     std::memcpy(&identity, piece.data(), sizeof identity);
@@ -96,6 +171,10 @@ void append_rank(Json &section, int rank, const std::vector<char> &piece, int si
                                 {"host", text_of(identity.host)},
                                 {"process", identity.process},
                                 {"started_by", text_of(identity.bootstrap)}});
+    for (std::size_t kind = 0; kind < kKindCount; ++kind) {
+        section["ranks"].back()["registered_memory"].push_back(
+            trial_json(kKinds[kind], identity.trials[kind]));
+    }
     for (int to = 0; to < size; ++to) {
         View view{};
         std::memcpy(&view,
@@ -196,6 +275,19 @@ std::string peers_text(const Json &section) {
         }
         if (pairs.size() > kShown) list += fmt::format(" and {} more", pairs.size() - kShown);
         text += fmt::format("  pairs {}\n{}", list, story);
+    }
+    std::map<std::string, std::string> registered;
+    for (const Json &rank : section["ranks"]) {
+        std::string story;
+        for (const Json &trial : rank["registered_memory"]) {
+            story += trial_text(trial);
+        }
+        std::string &ranks = registered[story];
+        ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank["rank"].get<int>());
+    }
+    for (const auto &[story, ranks] : registered) {
+        text += fmt::format("  memory that ranks {} register is reached by other ranks\n{}", ranks,
+                            story);
     }
     return text;
 }

@@ -142,6 +142,9 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
     constexpr std::size_t kLast = offsetof(SegmentRecord, live);
     store_words(reinterpret_cast<std::byte *>(&record) + kFirst,
                 reinterpret_cast<const std::byte *>(&draft) + kFirst, kLast - kFirst);
+    constexpr std::size_t kTail = kLast + sizeof record.live;
+    store_words(reinterpret_cast<std::byte *>(&record) + kTail,
+                reinterpret_cast<const std::byte *>(&draft) + kTail, sizeof record - kTail);
     // SYNC segment-live: pairs with the acquires in path::read_record() and sim's land_part(); the
     // record and its zeroed memory come before.
     record.live.store(draft.epoch, std::memory_order_release);

@@ -29,3 +29,12 @@ assert "seccomp" in pairs[1, 0]["reasons"]["cma"], pairs[1, 0]
 assert "could not reach" in pairs[0, 1]["reasons"]["cma"], pairs[0, 1]
 assert "works" in pairs[0, 2]["reasons"]["cma"], pairs[0, 2]
 assert pairs[1, 0]["path"] == "mapped"
+
+# Memory that ranks register: what is on the heap moves to where peers map it, what is on the stack can not.
+ranks = json.loads(info("--json"))["peers"]["ranks"]
+for rank in ranks:
+    heap, static, stack = rank["registered_memory"]
+    assert heap["mechanism"] == static["mechanism"] == "adopt", rank
+    assert stack["mechanism"] == "cma" and "stack" in stack["reasons"]["adopt"], rank
+    assert "other processes" in heap["reasons"]["inproc"], rank
+assert "not adopt: the memory is on the stack" in text, "the text has the reason of the stack"

@@ -17,6 +17,12 @@ bool is_adopted(Ranks &it, sennit_region region) {
     char text[200] = "";
     it.ok(sennit_region_reason(region, SENNIT_MECHANISM_ADOPT, text, sizeof text));
     it.equal(std::strcmp(text, "taken") == 0, mechanism == SENNIT_MECHANISM_ADOPT);
+    // Whatever was taken, there is a reason against the better ways.
+    for (int better = SENNIT_MECHANISM_INPROC; better < static_cast<int>(mechanism); ++better) {
+        it.ok(
+            sennit_region_reason(region, static_cast<sennit_mechanism>(better), text, sizeof text));
+        it.require(std::strstr(text, "a better one was taken") == nullptr, "the reason is kept");
+    }
     return mechanism == SENNIT_MECHANISM_ADOPT;
 }
 

@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/raw.hpp"
 #include "memory/file.hpp"
@@ -43,20 +44,32 @@ bool is_program_data(std::uint64_t begin, std::uint64_t end) {
     return dl_iterate_phdr(holds_range, &range) != 0;
 }
 
-// Bytes of thread-local storage that the first thread has beside its control block, at most: what
-// the loaded objects ask for, and what the loader keeps in reserve.
-std::uint64_t first_thread_storage() {
-    std::uint64_t bytes = 8192;
-    (void)dl_iterate_phdr(
-        [](dl_phdr_info *object, std::size_t, void *sum) {
-            for (int i = 0; i < object->dlpi_phnum; ++i)
-                if (object->dlpi_phdr[i].p_type == PT_TLS)
-                    *static_cast<std::uint64_t *>(sum) +=
-                        object->dlpi_phdr[i].p_memsz + object->dlpi_phdr[i].p_align;
-            return 0;
-        },
-        &bytes);
-    return bytes;
+// Where a thread's static thread-local storage lies relative to its control block: the same in all
+// threads, so this one's tells.
+struct Storage {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t most = 8192;  // what the loader keeps in reserve, and what the objects ask for
+    std::int64_t control_block = 0;
+};
+
+int add_storage(dl_phdr_info *object, std::size_t bytes, void *context) {
+    auto &sum = *static_cast<Storage *>(context);
+    if (bytes < offsetof(dl_phdr_info, dlpi_tls_data) + sizeof object->dlpi_tls_data) return 1;
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const auto &part = object->dlpi_phdr[i];
+        if (part.p_type != PT_TLS) continue;
+        sum.most += static_cast<std::int64_t>(part.p_memsz + part.p_align);
+        if (object->dlpi_tls_data == nullptr) continue;
+        const auto place =
+            static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(object->dlpi_tls_data));
+        const std::int64_t from_block = place - sum.control_block;
+        // What was loaded later has its storage elsewhere.
+        if (from_block < -sum.most || from_block > sum.most) continue;
+        sum.begin = std::min(sum.begin, from_block);
+        sum.end = std::max(sum.end, from_block + static_cast<std::int64_t>(part.p_memsz));
+    }
+    return 0;
 }
 
 struct Question {
@@ -64,16 +77,27 @@ struct Question {
     Range range;
 };
 
+// The address is a field of the control block; the block ends at least so far behind it.
+constexpr std::uint64_t kRestOfControlBlock = 1500;
+
 // Has the range something of the thread whose control block is there? Other threads than the first
 // have their stack below it in the same mapping; a mapping of other memory may join it above.
 bool has_part_of_thread(void *context, std::uint64_t control_block, bool is_first) {
     const auto &it = *static_cast<const Question *>(context);
     if (control_block < it.mapping->begin || control_block >= it.mapping->end) return false;
-    const std::uint64_t storage = is_first ? first_thread_storage() : 0;
-    const std::uint64_t begin = is_first ? control_block - storage : it.mapping->begin;
-    std::uint64_t end = control_block / page_bytes() * page_bytes() + page_bytes();
-    if (!kControlBlockEndsStack) end = is_first ? end + storage : it.mapping->end;
-    return it.range.begin < end && it.range.end > begin;
+    std::uint64_t begin = it.mapping->begin;
+    std::uint64_t end = control_block + kRestOfControlBlock;
+    if (is_first) {
+        Storage storage;
+        storage.control_block = static_cast<std::int64_t>(own_control_block());
+        (void)dl_iterate_phdr(add_storage, &storage);
+        begin = control_block - static_cast<std::uint64_t>(-storage.begin);
+        end = std::max(end, control_block + static_cast<std::uint64_t>(storage.end));
+    } else if (!kControlBlockEndsStack) {
+        end = it.mapping->end;
+    }
+    const std::uint64_t page = page_bytes();
+    return it.range.begin < round_up(end, page) && it.range.end > begin / page * page;
 }
 
 bool is_of_a_thread(const Mapping &mapping, std::uint64_t begin, std::uint64_t end) {

@@ -73,4 +73,7 @@ unsigned thread_count();
 bool any_control_block(bool (*seen)(void *context, std::uint64_t address, bool is_first),
                        void *context);
 
+// The same for the calling thread; 0 if it is not known.
+std::uint64_t own_control_block();
+
 }  // namespace sennit::memory::adopt
