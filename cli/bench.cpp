@@ -51,6 +51,8 @@ const std::vector<Entry> &entries() {
                  {kKi, 16 * kKi, 256 * kKi}),
         together("cma", "get and put of private memory, against the bare system calls",
                  {8, kKi, 64 * kKi, kMi, 16 * kMi}),
+        together("adopt", "moving used memory to where peers map it, and its use afterwards",
+                 {64 * kKi, kMi, 16 * kMi, 64 * kMi}),
         together("atomic",
                  "fetch_add, compare_swap, locks and accumulate, against the bare instructions",
                  {8, kKi}),
@@ -149,7 +151,7 @@ void add_bench_command(CLI::App &app, int &exit_code) {
         options->sizes = entry.sizes;
         options->rounds = entry.rounds;
         // No MPI offers the like.
-        if (options->bench == "cma") options->mpis = {"none"};
+        if (options->bench == "cma" || options->bench == "adopt") options->mpis = {"none"};
         add_shared_options(*command, *options);
         if (!entry.sizes.empty()) {
             add_size_options(*command, *options);

@@ -74,6 +74,19 @@ std::string word_notes(const std::vector<Record> &records) {
     return text;
 }
 
+// Where a few percent matter.
+std::string interval_notes(const std::vector<Record> &records) {
+    std::string text;
+    for (const Record &record : records) {
+        if (record.bench.rfind("adopted-", 0) == 0 && record.ratio_high > 0.0) {
+            text += fmt::format("  {}: {} takes {:.3f} to {:.3f} of raw (95 % interval)\n",
+                                format_bytes(record.bytes), record.subject, record.ratio_low,
+                                record.ratio_high);
+        }
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string format_time(double nanoseconds) {
@@ -108,6 +121,10 @@ std::string bench_sentence(const std::string &bench) {
         {"channel", "half the round trip of a buffer that is handed over in place; MPI moves it"},
         {"strided", "a strided put from rank 0 to rank 1: words 64 bytes apart, rows 2 KiB apart"},
         {"cma", "get and put of private memory of rank 1, which does nothing"},
+        {"adopt", "memory that rank 0 has used is registered, so that rank 1 maps it, and back"},
+        {"adopted-read", "rank 0 reads the memory from its start to its end"},
+        {"adopted-write", "rank 0 writes it so"},
+        {"adopted-random", "rank 0 adds to words here and there, one for each 64 bytes"},
         {"atomic", "atomic operations and locks in memory of rank 1"},
         {"fetch-add", "rank 0 adds to a word of rank 1 and gets the old value"},
         {"fetch-add-contended", "all ranks do so on one word"},
@@ -149,7 +166,7 @@ std::string time_table(const std::vector<Record> &records) {
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + "\n";
     }
-    return text + word_notes(records);
+    return text + word_notes(records) + interval_notes(records);
 }
 
 std::string memory_table(const std::vector<Record> &records) {

@@ -38,6 +38,10 @@ nlohmann::ordered_json to_json(const Record &record) {
         line["rounds"] = record.memory->private_bytes.rounds;
     }
     line["ratio_to_raw"] = record.ratio_to_raw;
+    if (record.ratio_high > 0.0) {
+        line["ratio_low"] = record.ratio_low;
+        line["ratio_high"] = record.ratio_high;
+    }
     line["job"] = record.job;
     if (record.memory) {
         line["private_bytes"] = record.memory->private_bytes.median;
@@ -56,6 +60,8 @@ Record record_from_json(const nlohmann::ordered_json &line) {
     record.bytes = line.at("bytes").get<std::uint64_t>();
     record.ranks = line.at("ranks").get<int>();
     record.ratio_to_raw = line.at("ratio_to_raw").get<double>();
+    record.ratio_low = line.value("ratio_low", 0.0);
+    record.ratio_high = line.value("ratio_high", 0.0);
     const auto rounds = line.at("rounds").get<std::size_t>();
     if (!line.at("median_ns").is_null()) {
         record.time_ns = Summary{line.at("median_ns").get<double>(), line.at("p5_ns").get<double>(),

@@ -27,9 +27,13 @@ struct Record {
     std::optional<Summary> time_ns;   // of one operation; absent for memory
     std::optional<MemoryUse> memory;  // memory only
     double ratio_to_raw = 0.0;        // median over the fastest raw-* median of the same job
+    // 95 % confidence interval of the median of the same ratio, round by round; 0 if there is none.
+    double ratio_low = 0.0;
+    double ratio_high = 0.0;
 };
 
-// Fields: bench, subject, bytes, ranks, median_ns, p5_ns, p95_ns, rounds, ratio_to_raw, job; memory
+// Fields: bench, subject, bytes, ranks, median_ns, p5_ns, p95_ns, rounds, ratio_to_raw, ratio_low,
+// ratio_high, job; memory
 // has null for the times and adds private_bytes, private_p5_bytes, private_p95_bytes, pss_bytes.
 nlohmann::ordered_json to_json(const Record &record);
 

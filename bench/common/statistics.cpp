@@ -15,6 +15,17 @@ double percentile(const std::vector<double> &ascending, double fraction) {
     return ascending[below] + part * (ascending[above] - ascending[below]);
 }
 
+Interval95 median_interval(std::vector<double> samples) {
+    std::sort(samples.begin(), samples.end());
+    const auto count = static_cast<double>(samples.size());
+    // How many of the samples lie below the median is binomial, here taken as normal.
+    const double half_width = 0.98 * std::sqrt(count);
+    const double last = count - 1.0;
+    const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(last / 2 - half_width)));
+    const auto high = static_cast<std::size_t>(std::min(last, std::ceil(last / 2 + half_width)));
+    return {samples[low], samples[high]};
+}
+
 Summary summarise(std::vector<double> samples) {
     const bool all_finite = std::all_of(samples.begin(), samples.end(),
                                         [](double value) { return std::isfinite(value); });

@@ -59,9 +59,11 @@ Batch find_batch(const Job &job, const Subject &subject, double batch_ns) {
 void print_case(const Job &job, const Case &what, const std::vector<std::vector<double>> &samples) {
     std::vector<Summary> summaries;
     double raw_median = std::numeric_limits<double>::infinity();
+    std::size_t raw = what.subjects.size();
     for (std::size_t i = 0; i < what.subjects.size(); ++i) {
         summaries.push_back(summarise(samples[i]));
         if (what.subjects[i].name.rfind("raw-", 0) == 0) {
+            if (summaries[i].median < raw_median) raw = i;
             raw_median = std::min(raw_median, summaries[i].median);
         }
     }
@@ -74,6 +76,14 @@ void print_case(const Job &job, const Case &what, const std::vector<std::vector<
         record.ranks = job.size();
         record.time_ns = summaries[i];
         record.ratio_to_raw = summaries[i].median / raw_median;
+        if (raw < samples.size() && raw != i) {
+            std::vector<double> ratios;
+            for (std::size_t round = 0; round < samples[i].size(); ++round)
+                ratios.push_back(samples[i][round] / samples[raw][round]);
+            const Interval95 interval = median_interval(std::move(ratios));
+            record.ratio_low = interval.low;
+            record.ratio_high = interval.high;
+        }
         fmt::print("{}\n", to_json(record).dump());
     }
     std::fflush(stdout);

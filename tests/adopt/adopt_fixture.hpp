@@ -161,9 +161,11 @@ class Stranger {
     ~Stranger() { (void)stop(); }
     // Increments that were lost.
     std::uint64_t stop() {
+        if (!thread_.joinable()) return lost_;
         stop_.store(true);
-        if (thread_.joinable()) thread_.join();
-        return before_ + made_ - *word_;
+        thread_.join();
+        lost_ = before_ + made_ - *word_;
+        return lost_;
     }
     std::uint64_t made() const { return made_; }
 
@@ -182,6 +184,7 @@ class Stranger {
     std::uint64_t *word_;
     std::uint64_t before_;
     std::uint64_t made_ = 0;
+    std::uint64_t lost_ = 0;
     std::atomic<bool> stop_{false};
     std::thread thread_;
 };

@@ -90,6 +90,20 @@ def transfer(name, word):
     check(lines, name, expected)
 
 
+def adopt():
+    lines = bench("adopt", "--bytes", "64K,4M", *TINY)
+    moved = ["raw-memcpy", "memcpy-to-new-memory", "sennit-register", "sennit-deregister"]
+    huge = ["sennit-register-huge", "sennit-deregister-huge"]
+    check([line for line in lines if line["bench"] == "adopt"], "adopt",
+          {("sennit", 65536): moved, ("sennit", 4 << 20): moved + huge})
+    for name in ("adopted-read", "adopted-write", "adopted-random"):
+        used = [line for line in lines if line["bench"] == name]
+        check(used, name, {("sennit", size): ["raw-private", "sennit-adopted"] for size in (65536, 4 << 20)})
+        for line in used:
+            if line["subject"] == "sennit-adopted":
+                assert 0 < line["ratio_low"] <= line["ratio_high"], line
+
+
 def strided():
     lines = bench("strided", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "1K,16K", *TINY)
     expected = {}

@@ -111,11 +111,20 @@ bool has_own_frames(std::uint64_t begin, std::uint64_t end) {
     return begin < here + kFramesAbove && end > here - kFramesBelow;
 }
 
+// Does a heap of glibc begin with the page? Its first word leads to the state of its arena, which
+// lies right at the start of a heap: this one or another.
+bool begins_arena(std::uint64_t page) {
+    if (page % kArenaBytes != 0) return false;
+    std::uint64_t arena = 0;
+    raw_copy(&arena, reinterpret_cast<const void *>(page), sizeof arena);
+    return arena >= kArenaBytes && arena % kArenaBytes < page_bytes() && arena % sizeof arena == 0;
+}
+
 // A page at the start of an arena that holds more than the buffer.
 bool has_arena_start(const Buffer &buffer, std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t last = end - page_bytes();
-    return (begin % kArenaBytes == 0 && !buffer.fills(begin)) ||
-           (last % kArenaBytes == 0 && !buffer.fills(last));
+    return (!buffer.fills(begin) && begins_arena(begin)) ||
+           (!buffer.fills(last) && begins_arena(last));
 }
 
 Refusal judge_mapping(const Mapping &it) {
