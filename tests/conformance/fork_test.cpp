@@ -93,6 +93,38 @@ RANK_TEST(fork, segments_are_absent_in_a_forked_child, kProcesses | kLoadStore) 
     it.free(segment);
 }
 
+// Broken by memory that parent and child share, so that one sees what the other stores, or that a
+// peer's store reaches both.
+RANK_TEST(fork, registered_memory_is_a_private_copy_in_a_forked_child, kProcesses | kTwoRanks) {
+    constexpr std::size_t kBytes = 100000;
+    std::vector<std::uint8_t> memory(kBytes);
+    fill(memory.data(), kBytes, static_cast<std::uint64_t>(it.rank));
+    sennit_region mine = SENNIT_REGION_NULL;
+    it.ok(sennit_register(memory.data(), kBytes, 0, &mine));
+    const sennit_region theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
+    const int code = in_child(it, [&] {
+        for (std::size_t i = 0; i < kBytes; ++i)
+            if (memory[i] != pattern_byte(static_cast<std::uint64_t>(it.rank), i)) return 1;
+        std::memset(memory.data(), 7, kBytes);
+        return sennit_deregister(mine) == SENNIT_ERR_STATE ? 0 : 2;
+    });
+    it.equal(code, 0);
+    check_pattern(it, memory.data(), kBytes, static_cast<std::uint64_t>(it.rank));
+    it.barrier();
+    // Peers and the parent go on as before.
+    if (sennit_ptr(theirs.gptr) != nullptr) {
+        std::uint8_t byte = 200;
+        it.ok(sennit_put(theirs.gptr, &byte, 1));
+        it.barrier();
+        it.equal(memory[0], 200u);
+    } else {
+        it.barrier();
+    }
+    it.barrier();
+    it.ok(sennit_deregister(mine));
+    it.equal(memory[kBytes - 1], pattern_byte(static_cast<std::uint64_t>(it.rank), kBytes - 1));
+}
+
 // Broken by a child whose end closes, unlocks or tells the launcher something.
 RANK_TEST(fork, the_parent_goes_on_as_if_nothing_had_been, kProcesses) {
     const sennit_gptr segment = it.allocate(1000);
