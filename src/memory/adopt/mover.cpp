@@ -130,9 +130,8 @@ class WayThere {
             while (used < pages && looked_used(used))
                 ++used;
             // One page is enough to collapse; the rest comes as zeros.
-            if (used == pages && madvise(side_of(at), page, MADV_POPULATE_WRITE) == 0 &&
-                madvise(side_of(at), bytes, kCollapse) == 0)
-                return 0;
+            if (used == pages && madvise(side_of(at), page, MADV_POPULATE_WRITE) == 0)
+                (void)madvise(side_of(at), bytes, kCollapse);
         }
         for (std::uint64_t i = 0; i < pages;) {
             std::uint64_t stop = i;
@@ -229,58 +228,64 @@ int take_private_view(const Move &move, std::uint64_t at, std::uint64_t bytes) {
     return 0;
 }
 
-// Copies what the file has of the range from the address where the process sees it.
+// Part of a run on its way back.
+struct Piece {
+    std::uint64_t address;
+    std::uint64_t bytes;
+    const std::byte *view;  // where its pages can be read while they are held
+    std::byte *fresh;       // memory that takes its place
+};
+
+// Copies what the file has of the piece.
 [[gnu::no_sanitize("thread", "address", "undefined")]] void copy_data(const Move &move,
-                                                                      std::uint64_t at,
-                                                                      std::uint64_t bytes,
-                                                                      std::byte *to) {
-    const std::uint64_t first = move.file_offset + (at - move.address);
+                                                                      const Piece &piece) {
+    const std::uint64_t first = move.file_offset + (piece.address - move.address);
     std::uint64_t offset = 0;
     std::uint64_t span = 0;
-    DataSpans spans(move.file, first, bytes);
+    DataSpans spans(move.file, first, piece.bytes);
     while (spans.next(&offset, &span))
-        raw_copy(to + (offset - first), pointer(at + (offset - first)), span);
+        raw_copy(piece.fresh + (offset - first), piece.view + (offset - first), span);
 }
 
-// Moves fresh memory with the content of the piece to its place. 0 or -errno, and then the piece is
-// as before.
+// Moves the fresh memory with the content of the piece to its place. 0 or -errno, and then the
+// piece is as before.
 [[gnu::no_sanitize("thread", "address", "undefined")]] long swap_back(const Move &move,
-                                                                      std::uint64_t at,
-                                                                      std::uint64_t bytes,
-                                                                      std::byte *fresh) {
+                                                                      const Piece &piece) {
     const WriteGuard *const guard = move.guard;
     if (guard != nullptr) {
-        const long held = guard->protect(at, bytes);
+        const long held = guard->protect(piece.address, piece.bytes);
         if (held != 0) return held;
     }
-    copy_data(move, at, bytes, fresh);
-    const long moved = raw_call(SYS_mremap, fresh, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at);
+    copy_data(move, piece);
+    const long moved = raw_call(SYS_mremap, piece.fresh, piece.bytes, piece.bytes,
+                                MREMAP_MAYMOVE | MREMAP_FIXED, piece.address);
     const bool failed = moved < 0 && moved > -4096;
     if (guard != nullptr) {
         if (failed) {
-            guard->unprotect(at, bytes);
+            guard->unprotect(piece.address, piece.bytes);
         } else {
-            guard->wake(at, bytes);
+            guard->wake(piece.address, piece.bytes);
         }
     }
     return failed ? moved : 0;
 }
 
 // Gets the pages of the fresh memory before anything is held: a huge one where all of it is in use.
-void make_fresh_pages(const Move &move, std::uint64_t at, std::uint64_t bytes, std::byte *fresh) {
-    const std::uint64_t first = move.file_offset + (at - move.address);
+void make_fresh_pages(const Move &move, const Piece &piece) {
+    const std::uint64_t first = move.file_offset + (piece.address - move.address);
     std::uint64_t offset = 0;
     std::uint64_t span = 0;
-    DataSpans spans(move.file, first, bytes);
+    DataSpans spans(move.file, first, piece.bytes);
     while (spans.next(&offset, &span)) {
-        if (span == kHugePageBytes) (void)madvise(fresh, span, MADV_HUGEPAGE);
-        (void)madvise(fresh + (offset - first), span, MADV_POPULATE_WRITE);
+        if (span == kHugePageBytes) (void)madvise(piece.fresh, span, MADV_HUGEPAGE);
+        (void)madvise(piece.fresh + (offset - first), span, MADV_POPULATE_WRITE);
     }
 }
 
-// The pages become fresh private memory, piece by piece, the first and the last page alone. The
-// address from which on that could not be done; the end of the range if all could.
-std::uint64_t take_fresh_memory(const Move &move) {
+// The pages become fresh private memory, piece by piece, the first and the last page alone. `view`
+// shows the same pages. The address from which on that could not be done; the end of the range if
+// all could.
+std::uint64_t take_fresh_memory(const Move &move, const std::byte *view) {
     const std::uint64_t page = page_bytes();
     const std::uint64_t end = move.address + move.bytes;
     std::byte *const fresh = space_take_memory(move.bytes, move.address);
@@ -289,16 +294,29 @@ std::uint64_t take_fresh_memory(const Move &move) {
         const std::uint64_t next = (at / kHugePageBytes + 1) * kHugePageBytes;
         const std::uint64_t inner = at == move.address ? at + page : std::min(next, end - page);
         const std::uint64_t bytes = (at == end - page ? end : inner) - at;
-        std::byte *const piece = fresh + (at - move.address);
-        make_fresh_pages(move, at, bytes, piece);
-        if (swap_back(move, at, bytes, piece) != 0) {
+        const std::uint64_t from_start = at - move.address;
+        const Piece piece{at, bytes, view + from_start, fresh + from_start};
+        make_fresh_pages(move, piece);
+        if (swap_back(move, piece) != 0) {
             // What was moved is somebody else's address range by now.
-            (void)munmap(piece, end - at);
+            (void)munmap(piece.fresh, end - at);
             return at;
         }
         at += bytes;
     }
     return end;
+}
+
+// The same, with a view of its own.
+std::uint64_t take_back_under_guard(const Move &move) {
+    if (!move.guard->cover(move.address, move.bytes)) return move.address;
+    std::byte *const view = space_take(move.bytes, move.file_offset);
+    if (view == nullptr) return move.address;
+    std::uint64_t done = move.address;
+    if (space_map(view, move.file, move.file_offset, move.bytes))
+        done = take_fresh_memory(move, view);
+    (void)munmap(view, move.bytes);
+    return done;
 }
 
 }  // namespace
@@ -315,7 +333,7 @@ int move_back(const Move &move) {
         if (mmap(pointer(move.address), move.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                  move.file, static_cast<off_t>(move.file_offset)) == MAP_FAILED)
             return errno;
-        if (move.guard->cover(move.address, move.bytes)) done = take_fresh_memory(move);
+        done = take_back_under_guard(move);
     }
     return take_private_view(move, done, end - done);
 }
@@ -325,7 +343,8 @@ int copy_for_child(const Move &move) {
     if (fresh == nullptr) return errno;
     Move alone = move;
     alone.guard = nullptr;
-    const long moved = swap_back(alone, move.address, move.bytes, fresh);
+    const auto *const view = static_cast<const std::byte *>(pointer(move.address));
+    const long moved = swap_back(alone, Piece{move.address, move.bytes, view, fresh});
     if (moved != 0) (void)munmap(fresh, move.bytes);
     return static_cast<int>(-moved);
 }
