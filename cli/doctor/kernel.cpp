@@ -13,8 +13,10 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kCopyCosts =
-    "memory that a program registers (sennit_register) is out of reach for other processes: such "
-    "calls answer SENNIT_ERR_UNSUPPORTED. Memory that Sennit allocates is not concerned";
+    "memory that a program registers (sennit_register) and that can not be moved to where others "
+    "map "
+    "it, such as a stack, is out of reach for other processes: such calls answer "
+    "SENNIT_ERR_UNSUPPORTED. Heap, static memory and what Sennit allocates are not concerned";
 
 // CAP_SYS_PTRACE among the effective capabilities.
 bool may_trace(const System &system) {
@@ -142,8 +144,8 @@ Finding check_xpmem(const System &system) {
                  : module ? "the module is loaded, but /dev/xpmem is not there for this process"
                           : "not there";
     finding.is +=
-        "; this version of Sennit works without it: memory that a program registers is "
-        "copied by the kernel (path cma)";
+        "; Sennit works without it: memory that a program registers is moved to where other ranks "
+        "map it (adopt), and what can not be moved is copied by the kernel (cma)";
     return finding;
 }
 
