@@ -12,6 +12,7 @@
 #include <set>
 #include <vector>
 
+#include "memory/adopt/placement.hpp"
 #include "memory/adopt/xpmem.hpp"
 
 extern char **environ;
@@ -370,6 +371,49 @@ TEST_F(Adopt, xpmem_at_its_seams_offers_pages_and_attaches_bytes) {
     fake.refuses = true;
     EXPECT_EQ(xpmem_offer(number(pages), 1, &part).code, Refusal::no_device);
     xpmem_replace(nullptr);
+}
+
+namespace {
+
+// A machine with two memory nodes, where pages of odd numbers lie on the second.
+struct FakeNodes {
+    std::vector<int> preferred;
+    int saved = 0;
+    int restored = 0;
+};
+FakeNodes nodes;
+
+constexpr PlacementCalls kTwoNodes{
+    [] { return 2u; },
+    [](std::size_t count, void *const *pages, int *where) {
+        for (std::size_t i = 0; i < count; ++i)
+            where[i] = static_cast<int>(number(pages[i]) / 4096 % 2);
+        return true;
+    },
+    [](int node) { nodes.preferred.push_back(node); },
+    [](void *) { ++nodes.saved; },
+    [](const void *) { ++nodes.restored; },
+};
+
+}  // namespace
+
+// Would break: pages that come from the node of the thread that registers instead of their own, or
+// a thread whose policy is another one afterwards. There is one node here, so the kernel is a fake.
+TEST_F(Adopt, pages_are_asked_for_from_the_node_that_they_were_on) {
+    placement_replace(&kTwoNodes);
+    auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 4 * 4096));
+    fill(memory, 4 * 4096, 3);
+    const int first = static_cast<int>(number(memory) / 4096 % 2);
+    const Adoption adoption = take(memory, 4 * 4096);
+    EXPECT_EQ(nodes.preferred, (std::vector<int>{first, 1 - first, first, 1 - first}));
+    EXPECT_EQ(nodes.saved, 1);
+    EXPECT_EQ(nodes.restored, 1);
+    end(adoption);
+    EXPECT_EQ(nodes.preferred.size(), 8u);
+    EXPECT_EQ(nodes.restored, 2);
+    EXPECT_TRUE(holds(memory, 4 * 4096, 3));
+    placement_replace(nullptr);
+    std::free(memory);
 }
 
 // Would break: lengths that do not fit 32 bits.

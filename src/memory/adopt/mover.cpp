@@ -12,6 +12,7 @@
 
 #include "base/raw.hpp"
 #include "memory/adopt/page_states.hpp"
+#include "memory/adopt/placement.hpp"
 #include "memory/adopt/space.hpp"
 #include "memory/file.hpp"
 
@@ -125,11 +126,13 @@ class WayThere {
     int make_pages(std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
+        placement_.look(pointer(at), pages, page);
         if (bytes == kHugePageBytes && at % kHugePageBytes == 0) {
             std::uint64_t used = 0;
             while (used < pages && looked_used(used))
                 ++used;
-            // One page is enough to collapse; the rest comes as zeros.
+            // One page is enough to collapse; the rest comes as zeros, from the same node.
+            placement_.follow(0);
             if (used == pages && madvise(side_of(at), page, MADV_POPULATE_WRITE) == 0)
                 (void)madvise(side_of(at), bytes, kCollapse);
         }
@@ -137,6 +140,10 @@ class WayThere {
             std::uint64_t stop = i;
             while (stop < pages && looked_used(stop))
                 ++stop;
+            if (stop > i) {
+                stop = i + placement_.alike(i, stop);
+                placement_.follow(i);
+            }
             // A kernel that does not know this gets the pages one by one, by the copy.
             if (stop > i &&
                 madvise(side_of(at + i * page), (stop - i) * page, MADV_POPULATE_WRITE) != 0 &&
@@ -210,6 +217,7 @@ class WayThere {
 
     const Move &move_;
     PageStates states_;
+    Placement placement_;
     std::byte *side_ = nullptr;
     bool may_swap_;
     bool known_ = false;
@@ -271,14 +279,23 @@ struct Piece {
 }
 
 // Gets the pages of the fresh memory before anything is held: a huge one where all of it is in use.
-void make_fresh_pages(const Move &move, const Piece &piece) {
+void make_fresh_pages(const Move &move, const Piece &piece, Placement *placement) {
+    const std::uint64_t page = page_bytes();
     const std::uint64_t first = move.file_offset + (piece.address - move.address);
     std::uint64_t offset = 0;
     std::uint64_t span = 0;
     DataSpans spans(move.file, first, piece.bytes);
     while (spans.next(&offset, &span)) {
         if (span == kHugePageBytes) (void)madvise(piece.fresh, span, MADV_HUGEPAGE);
-        (void)madvise(piece.fresh + (offset - first), span, MADV_POPULATE_WRITE);
+        const std::byte *const view = piece.view + (offset - first);
+        std::byte *const fresh = piece.fresh + (offset - first);
+        placement->look(view, span / page, page);
+        for (std::uint64_t i = 0; i < span / page;) {
+            const std::uint64_t count = placement->alike(i, span / page);
+            placement->follow(i);
+            (void)madvise(fresh + i * page, count * page, MADV_POPULATE_WRITE);
+            i += count;
+        }
     }
 }
 
@@ -290,13 +307,14 @@ std::uint64_t take_fresh_memory(const Move &move, const std::byte *view) {
     const std::uint64_t end = move.address + move.bytes;
     std::byte *const fresh = space_take_memory(move.bytes, move.address);
     if (fresh == nullptr) return move.address;
+    Placement placement;
     for (std::uint64_t at = move.address; at < end;) {
         const std::uint64_t next = (at / kHugePageBytes + 1) * kHugePageBytes;
         const std::uint64_t inner = at == move.address ? at + page : std::min(next, end - page);
         const std::uint64_t bytes = (at == end - page ? end : inner) - at;
         const std::uint64_t from_start = at - move.address;
         const Piece piece{at, bytes, view + from_start, fresh + from_start};
-        make_fresh_pages(move, piece);
+        make_fresh_pages(move, piece, &placement);
         if (swap_back(move, piece) != 0) {
             // What was moved is somebody else's address range by now.
             (void)munmap(piece.fresh, end - at);
