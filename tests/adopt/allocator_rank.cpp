@@ -21,6 +21,12 @@ std::uint8_t byte_of(std::uint64_t salt, std::uint64_t index) {
     return static_cast<std::uint8_t>((index * 0x9E3779B97F4A7C15u + salt * 977) >> 40);
 }
 
+bool holds(const std::uint8_t *memory, std::size_t bytes, std::uint64_t salt) {
+    for (std::size_t i = 0; i < bytes; ++i)
+        if (memory[i] != byte_of(salt, i)) return false;
+    return true;
+}
+
 // Allocates, fills, checks and frees without pause.
 void churn(unsigned seed, const std::atomic<bool> &is_over, std::atomic<int> &wrong) {
     std::minstd_rand random(seed);
@@ -113,14 +119,12 @@ int main() {
             // Every second buffer is deregistered first; content must be the same either way.
             if (i % 2 == 0) expect(sennit_deregister(it.region), SENNIT_OK, "deregister");
             const auto salt = static_cast<std::uint64_t>((rank + size - 1) % size + i);
-            for (std::size_t at = 0; at < it.bytes; ++at)
-                require(it.memory[at] == byte_of(salt, at), "the buffer has what was put");
+            require(holds(it.memory, it.bytes, salt), "the buffer has what was put");
             if (i % 2 == 1) expect(sennit_deregister(it.region), SENNIT_OK, "deregister");
             if (i % 4 == 1) {
                 auto *const grown =
                     static_cast<std::uint8_t *>(std::realloc(it.memory, it.bytes * 2));
-                for (std::size_t at = 0; at < it.bytes; ++at)
-                    require(grown[at] == byte_of(salt, at), "realloc keeps the content");
+                require(holds(grown, it.bytes, salt), "realloc keeps the content");
                 it.memory = grown;
             }
             std::free(it.memory);

@@ -194,9 +194,7 @@ class WayThere {
 
     // The same mapping as a whole, by the function that others hook. Nothing is held.
     void show_hooks() {
-        if (mmap(pointer(move_.address), move_.bytes, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_FIXED, move_.file,
-                 static_cast<off_t>(move_.file_offset)) == MAP_FAILED)
+        if (!shown_mmap(move_.address, move_.bytes, MAP_SHARED, move_.file, move_.file_offset))
             return;  // The pieces are there all the same.
         std::uint64_t offset = 0;
         std::uint64_t bytes = 0;
@@ -228,8 +226,7 @@ class WayThere {
 // A private mapping of the same pages of the file, and a copy of each.
 int take_private_view(const Move &move, std::uint64_t at, std::uint64_t bytes) {
     if (bytes == 0) return 0;
-    if (mmap(pointer(at), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, move.file,
-             static_cast<off_t>(move.file_offset + (at - move.address))) == MAP_FAILED)
+    if (!shown_mmap(at, bytes, MAP_PRIVATE, move.file, move.file_offset + (at - move.address)))
         return errno;
     for (std::uint64_t i = 0; i < bytes; i += page_bytes())
         raw_touch(pointer(at + i));
@@ -348,8 +345,7 @@ int move_back(const Move &move) {
     std::uint64_t done = move.address;
     if (move.guard != nullptr) {
         // Whoever hooks this drops what it knows of the pages before they change.
-        if (mmap(pointer(move.address), move.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                 move.file, static_cast<off_t>(move.file_offset)) == MAP_FAILED)
+        if (!shown_mmap(move.address, move.bytes, MAP_SHARED, move.file, move.file_offset))
             return errno;
         done = take_back_under_guard(move);
     }
