@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "memory/adopt/adopt.hpp"
 #include "memory/adopt/fork.hpp"
 #include "memory/registration.hpp"
 #include "runtime/process.hpp"
@@ -199,6 +200,7 @@ void segments_close(Rank &rank) {
         control_release(rank.control);
         rank.control = nullptr;
     }
+    adopt::leave(rank);
     if (rank.memory_file >= 0) (void)close(rank.memory_file);
     rank.memory_file = -1;
     if (rank.segments != nullptr) std::free(rank.segments->runs);

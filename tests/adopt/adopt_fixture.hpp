@@ -95,7 +95,10 @@ class Adopt : public testing::Test {
         segments = std::make_unique<sennit::memory::LocalSegments>();
         rank.segments = segments.get();
     }
-    void TearDown() override { (void)close(rank.memory_file); }
+    void TearDown() override {
+        leave(rank);
+        (void)close(rank.memory_file);
+    }
 
     // The adoption of a buffer that must go.
     Adoption take(void *memory, std::size_t bytes, bool consents = false) {

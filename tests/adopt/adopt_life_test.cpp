@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "memory/adopt/placement.hpp"
+#include "memory/adopt/table.hpp"
 #include "memory/adopt/xpmem.hpp"
 
 extern char **environ;
@@ -302,6 +303,31 @@ TEST_F(Adopt, ten_thousand_registrations_leave_nothing_behind) {
     struct stat identity {};
     ASSERT_EQ(fstat(rank.memory_file, &identity), 0);
     EXPECT_EQ(identity.st_blocks, 0);
+}
+
+// Would break: a slot that is used again while something still shows it, or a file that is at its
+// end after so many registrations.
+TEST_F(Adopt, slots_serve_again_when_the_file_is_at_its_end) {
+    Table *const table = table_open();
+    table->file_end = std::uint64_t{64} << 20;
+    const auto memory = std::make_unique<std::uint8_t[]>(5000);
+    fill(memory.get(), 5000, 1);
+    std::set<std::uint64_t> offsets;
+    for (int i = 0; i < 500; ++i) {
+        const Adoption adoption = take(memory.get(), 5000);
+        ASSERT_EQ(adoption.count, 1u);
+        offsets.insert(adoption.extents[0].file_offset);
+        end(adoption);
+    }
+    EXPECT_GT(offsets.size(), 20u);
+    EXPECT_LE(offsets.size(), 32u);
+    // What the process still shows is left out; here all are shown.
+    void *const view = mmap(nullptr, table->file_end, PROT_READ, MAP_SHARED, rank.memory_file, 0);
+    EXPECT_EQ(refusal(memory.get(), 5000), Refusal::no_room);
+    ASSERT_EQ(munmap(view, table->file_end), 0);
+    EXPECT_EQ(refusal(memory.get(), 5000), Refusal::none);
+    EXPECT_TRUE(holds(memory.get(), 5000, 1));
+    table->file_end = kFileEnd;
 }
 
 namespace {

@@ -16,7 +16,6 @@
 namespace sennit::memory::adopt {
 namespace {
 
-constexpr std::uint64_t kFileEnd = std::uint64_t{1} << 61;
 // Below this the limits of memory are not asked: they would take longer than the move.
 constexpr std::uint64_t kWorthAsking = 64u << 10;
 
@@ -80,10 +79,6 @@ class Plan {
         return {};
     }
 
-    void settle() {
-        if (file_ != nullptr) file_settle(*file_);
-    }
-
   private:
     Refused next_part(std::uint64_t *at) {
         std::uint64_t next = 0;
@@ -139,18 +134,13 @@ class Plan {
         const Stretch &pages = part.stretch;
         const std::uint64_t bytes = pages.end - pages.begin;
         const std::uint64_t lead = pages.begin % kHugePageBytes;
-        const std::uint64_t slot = round_up(rank_.segments->file_end, kHugePageBytes);
         const std::uint64_t room = pages.grows ? std::max(2 * bytes, machine_bytes()) : bytes;
-        const std::uint64_t slot_end = round_up(slot + lead + room, kHugePageBytes);
-        // A limit on file sizes is left to allocations, which can do nothing else.
-        if (slot_end > kFileEnd || file_has_limit() ||
-            file_grow(rank_.memory_file, slot_end) != SENNIT_OK)
-            return {Refusal::no_room, 0};
-        rank_.segments->file_end = slot_end;
+        Spare slot;
+        if (!take_slot(round_up(lead + room, kHugePageBytes), &slot)) return {Refusal::no_room, 0};
         Move move;
         move.address = pages.begin;
         move.bytes = bytes;
-        move.file_offset = slot + lead;
+        move.file_offset = slot.begin + lead;
         move.file = rank_.memory_file;
         move.from_file = pages.from_file;
         move.first_shared = is_shared(pages.begin);
@@ -161,14 +151,30 @@ class Plan {
             file_punch(rank_.memory_file, move.file_offset, bytes);
             return {Refusal::kernel_failed, error};
         }
-        const Run run{pages.begin, bytes, move.file_offset,
-                      slot_end,    0,     static_cast<std::uint32_t>(file_ - table_.files),
-                      0,           false};
+        Run run{};
+        run.address = pages.begin;
+        run.bytes = bytes;
+        run.file_offset = move.file_offset;
+        run.slot_begin = slot.begin;
+        run.slot_end = slot.end;
+        run.file = slot.file;
         part.run = run_add(table_, run);
         if (part.run != nullptr) return {};
         (void)move_back(move);
         file_punch(rank_.memory_file, move.file_offset, bytes);
         return {Refusal::table_full, 0};
+    }
+
+    bool take_slot(std::uint64_t bytes, Spare *slot) {
+        const auto file = static_cast<std::uint32_t>(file_ - table_.files);
+        const std::uint64_t begin = round_up(rank_.segments->file_end, kHugePageBytes);
+        if (begin + bytes > table_.file_end) return spare_take(table_, file, bytes, slot);
+        // A limit on file sizes is left to allocations, which can do nothing else.
+        if (file_has_limit() || file_grow(rank_.memory_file, begin + bytes) != SENNIT_OK)
+            return false;
+        rank_.segments->file_end = begin + bytes;
+        *slot = Spare{file, begin, begin + bytes};
+        return true;
     }
 
     // Runs that were made and that no region counts on go back.
@@ -203,7 +209,6 @@ Refused adopt(Rank &rank, const Wish &wish, Adoption *adoption) {
     Plan plan(rank, *table, wish);
     Refused refused = plan.make();
     if (refused.is_none()) refused = plan.carry_out(adoption);
-    plan.settle();
     return refused;
 }
 
@@ -216,6 +221,16 @@ void give_up(const std::uint32_t *runs, std::uint32_t count) {
         Run &run = table->runs[runs[i]];
         if (--run.references == 0) give_back_if_free(*table, run);
     }
+}
+
+void leave(const Rank &rank) {
+    Table *const table = table_if_open();
+    if (table == nullptr || rank.memory_file < 0) return;
+    const MutexLock lock(table->lock);
+    RunFile *const file = file_known(*table, rank);
+    if (file == nullptr) return;
+    file->has_left = true;
+    file_settle(*table, *file);
 }
 
 void hold(std::uint64_t address, std::uint64_t bytes) {

@@ -36,6 +36,9 @@ Refused adopt(Rank &rank, const Wish &wish, Adoption *adoption);
 // One registration that adopt() took has ended. Pages that no other counts on become private again.
 void give_up(const std::uint32_t *runs, std::uint32_t count);
 
+// The rank ends: what it still has in its memory file stays valid for the process.
+void leave(const Rank &rank);
+
 // A region that stays where it is, and its end: its pages are not moved meanwhile.
 void hold(std::uint64_t address, std::uint64_t bytes);
 void let_go(std::uint64_t address, std::uint64_t bytes);

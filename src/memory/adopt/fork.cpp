@@ -33,12 +33,6 @@ struct Forking {
 };
 Forking forking;
 
-bool has_files(const Table &table) {
-    for (const RunFile &it : table.files)
-        if (it.file >= 0) return true;
-    return false;
-}
-
 void close_pipe() {
     for (int &end : forking.pipe_ends) {
         if (end >= 0) (void)close(end);
@@ -59,7 +53,7 @@ void before_fork() {
     if (table != nullptr) (void)pthread_mutex_lock(&table->lock);
     forking.table = table;
     forking.signals = signals;
-    if (table != nullptr && has_files(*table) && pipe2(forking.pipe_ends, O_CLOEXEC) != 0)
+    if (table != nullptr && has_adopted(*table) && pipe2(forking.pipe_ends, O_CLOEXEC) != 0)
         log(SENNIT_LOG_WARNING,
             "no pipe to wait for a forked child: it may see what is stored to registered memory "
             "right after the fork");
@@ -120,7 +114,7 @@ void copy_shared_memory(const Table &table) {
 }
 
 void in_child() {
-    if (forking.table != nullptr && has_files(*forking.table)) copy_shared_memory(*forking.table);
+    if (forking.table != nullptr && has_adopted(*forking.table)) copy_shared_memory(*forking.table);
     close_pipe();
     if (forking.table != nullptr) table_forget_all(*forking.table);
     const std::uint64_t signals = forking.signals;

@@ -9,25 +9,11 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// Does any mapping of the process show pages of the run's slot to others?
-bool is_shown(const Table &table, const Run &run) {
-    const RunFile &file = table.files[run.file];
-    KernelRecord record;
-    Mapping it;
-    for (std::uint64_t at = 0; record.find(at, &it); at = it.end) {
-        const std::uint64_t end = it.file_offset + (it.end - it.begin);
-        if (it.shared && it.device == file.device && it.inode == file.inode &&
-            it.file_offset < run.slot_end && end > run.file_offset)
-            return true;
-    }
-    return false;
-}
-
 // What is left of a run that was not where it should be: memory that realloc has moved is valid and
 // stays in the file, at the program's new address.
 void leave_rest(Table &table, const Run &run) {
     RunFile &file = table.files[run.file];
-    if (is_shown(table, run)) {
+    if (is_shown(file, run.file_offset, run.slot_end, true)) {
         file.abandoned = true;
     } else {
         file_punch(file.file, run.file_offset, run.slot_end - run.file_offset);
@@ -73,6 +59,7 @@ void give_back(Table &table, Run &run) {
         const std::uint64_t end = take_back_pages(table, run);
         if (end != 0) {
             file_punch(table.files[run.file].file, run.file_offset, end - run.address);
+            spare_add(table, Spare{run.file, run.slot_begin, run.slot_end});
         } else {
             leave_rest(table, run);
         }

@@ -89,7 +89,7 @@ void run_forget(Table &table, Run &run) {
     --file.runs;
     run.next_free = table.first_free;
     table.first_free = run_row(table, run);
-    file_settle(file);
+    file_settle(table, file);
 }
 
 std::uint32_t run_row(const Table &table, const Run &run) {
@@ -114,28 +114,77 @@ bool run_is_there(const Table &table, const Run &run, KernelRecord &record, std:
     return true;
 }
 
-RunFile *file_of(Table &table, const Rank &rank) {
+RunFile *file_known(Table &table, const Rank &rank) {
     struct stat identity {};
     if (fstat(rank.memory_file, &identity) != 0) return nullptr;
-    RunFile *unused = nullptr;
-    for (RunFile &it : table.files) {
-        if (it.file < 0) {
-            unused = unused == nullptr ? &it : unused;
-        } else if (it.device == identity.st_dev && it.inode == identity.st_ino) {
-            return &it;
-        }
-    }
-    if (unused == nullptr) return nullptr;
-    const int file = fcntl(rank.memory_file, F_DUPFD_CLOEXEC, 0);
-    if (file < 0) return nullptr;
-    *unused = RunFile{file, identity.st_dev, identity.st_ino, 0, false};
-    return unused;
+    for (RunFile &it : table.files)
+        if (it.file >= 0 && it.device == identity.st_dev && it.inode == identity.st_ino) return &it;
+    return nullptr;
 }
 
-void file_settle(RunFile &file) {
-    if (file.file < 0 || file.runs != 0 || file.abandoned) return;
+RunFile *file_of(Table &table, const Rank &rank) {
+    if (RunFile *const known = file_known(table, rank)) return known;
+    struct stat identity {};
+    if (fstat(rank.memory_file, &identity) != 0) return nullptr;
+    for (RunFile &it : table.files) {
+        if (it.file >= 0) continue;
+        const int file = fcntl(rank.memory_file, F_DUPFD_CLOEXEC, 0);
+        if (file < 0) return nullptr;
+        it = RunFile{file, identity.st_dev, identity.st_ino, 0, false, false};
+        return &it;
+    }
+    return nullptr;
+}
+
+void file_settle(Table &table, RunFile &file) {
+    if (file.file < 0 || file.runs != 0 || file.abandoned || !file.has_left) return;
+    const auto index = static_cast<std::uint32_t>(&file - table.files);
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < table.spare_count; ++i)
+        if (table.spares[i].file != index) table.spares[kept++] = table.spares[i];
+    table.spare_count = kept;
     (void)close(file.file);
     file = RunFile{};
+}
+
+bool has_adopted(const Table &table) {
+    for (const RunFile &it : table.files)
+        if (it.file >= 0 && (it.runs != 0 || it.abandoned)) return true;
+    return false;
+}
+
+bool is_shown(const RunFile &file, std::uint64_t begin, std::uint64_t end, bool shared_only) {
+    KernelRecord record;
+    Mapping it;
+    for (std::uint64_t at = 0; record.find(at, &it); at = it.end) {
+        const std::uint64_t stop = it.file_offset + (it.end - it.begin);
+        if ((it.shared || !shared_only) && it.device == file.device && it.inode == file.inode &&
+            it.file_offset < end && stop > begin)
+            return true;
+    }
+    return false;
+}
+
+void spare_add(Table &table, const Spare &spare) {
+    if (table.spare_count == kMostSpares) {
+        --table.spare_count;
+        std::memmove(table.spares, table.spares + 1, table.spare_count * sizeof spare);
+    }
+    table.spares[table.spare_count++] = spare;
+}
+
+bool spare_take(Table &table, std::uint32_t file, std::uint64_t bytes, Spare *spare) {
+    for (std::uint32_t i = 0; i < table.spare_count; ++i) {
+        const Spare it = table.spares[i];
+        if (it.file != file || it.end - it.begin < bytes ||
+            is_shown(table.files[file], it.begin, it.end, false))
+            continue;
+        --table.spare_count;
+        std::memmove(table.spares + i, table.spares + i + 1, (table.spare_count - i) * sizeof it);
+        *spare = it;
+        return true;
+    }
+    return false;
 }
 
 bool is_held(const Table &table, std::uint64_t begin, std::uint64_t end) {
@@ -171,6 +220,7 @@ void table_forget_all(Table &table) {
     table.first_free = kNoRun;
     table.held_count = 0;
     table.held_too_many = false;
+    table.spare_count = 0;
     (void)pthread_mutex_init(&table.lock, nullptr);
 }
 

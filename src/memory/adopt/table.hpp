@@ -18,22 +18,35 @@ namespace sennit::memory::adopt {
 inline constexpr std::uint32_t kMostRuns = 65536;
 inline constexpr std::uint32_t kMostHeld = 65536;
 inline constexpr std::uint32_t kMostFiles = 128;
+inline constexpr std::uint32_t kMostSpares = 256;
 inline constexpr std::uint32_t kNoRun = UINT32_MAX;
 
-// A memory file that has runs, also after its rank has left.
+// The end of memory files, as far as adoption uses them.
+inline constexpr std::uint64_t kFileEnd = std::uint64_t{1} << 61;
+
+// A memory file that has runs, or had: until its rank has left and the last of them has gone.
 struct RunFile {
     int file = -1;  // a descriptor of the table's own
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     std::uint32_t runs = 0;
     bool abandoned = false;  // some mapping may show it without a run: the file is kept
+    bool has_left = false;   // its rank
+};
+
+// A slot that was given back.
+struct Spare {
+    std::uint32_t file;
+    std::uint64_t begin;
+    std::uint64_t end;
 };
 
 struct Run {
     std::uint64_t address;  // of the first page
     std::uint64_t bytes;    // whole pages
     std::uint64_t file_offset;
-    std::uint64_t slot_end;    // in the file: room for a realloc up to there
+    std::uint64_t slot_begin;  // in the file, at or before file_offset
+    std::uint64_t slot_end;    // room for a realloc up to there
     std::uint32_t references;  // of regions
     std::uint32_t file;        // index
     std::uint32_t next_free;
@@ -56,6 +69,10 @@ struct Table {
     std::uint32_t held_count = 0;
     bool held_too_many = false;
     RunFile files[kMostFiles];
+    // The last ones, the oldest first. Used only when the file is at its end.
+    Spare spares[kMostSpares];
+    std::uint32_t spare_count = 0;
+    std::uint64_t file_end = kFileEnd;  // a test lowers it
 };
 
 // The table of the process, its arrays made on the first use. Null: no memory for them.
@@ -81,10 +98,20 @@ bool run_is_there(const Table &table, const Run &run, KernelRecord &record, std:
 // Is the mapping the run's at that address of its?
 bool shows_run(const Table &table, const Run &run, const Mapping &mapping, std::uint64_t address);
 
-// The entry of the rank's memory file, made if needed. Null: full, or no descriptor.
+// The entry of the rank's memory file. Null: it never had a run.
+RunFile *file_known(Table &table, const Rank &rank);
+// The same, made if needed. Null: the table is full, or no descriptor is to be had.
 RunFile *file_of(Table &table, const Rank &rank);
 // Closes it if nothing of it is left.
-void file_settle(RunFile &file);
+void file_settle(Table &table, RunFile &file);
+// Adopted memory, or what may show it, is there: a fork has to be watched.
+bool has_adopted(const Table &table);
+
+void spare_add(Table &table, const Spare &spare);
+// The oldest that is long enough and that no mapping of the process shows. False: there is none.
+bool spare_take(Table &table, std::uint32_t file, std::uint64_t bytes, Spare *spare);
+// Does a mapping of the process show the file there? `shared_only`: to others.
+bool is_shown(const RunFile &file, std::uint64_t begin, std::uint64_t end, bool shared_only);
 
 bool is_held(const Table &table, std::uint64_t begin, std::uint64_t end);
 void held_add(Table &table, std::uint64_t begin, std::uint64_t end);
