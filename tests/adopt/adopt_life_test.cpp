@@ -171,6 +171,45 @@ TEST_F(Adopt, half_of_a_run_that_is_gone_is_left_alone) {
     ASSERT_EQ(munmap(memory, kBytes), 0);
 }
 
+// Would break: a way back that lets a program write what it has closed for itself, or loses it.
+TEST_F(Adopt, pages_that_became_read_only_meanwhile_are_left_as_they_are) {
+    constexpr std::size_t kBytes = 64 * 4096;
+    auto *const memory = fresh_pages(kBytes);
+    fill(memory, kBytes, 1);
+    const Adoption adoption = take(memory, kBytes);
+    ASSERT_EQ(mprotect(memory, kBytes / 2, PROT_READ), 0);
+    end(adoption);
+    EXPECT_TRUE(holds(memory, kBytes, 1));
+    KernelRecord record;
+    Mapping mapping;
+    ASSERT_TRUE(record.find(number(memory), &mapping));
+    EXPECT_FALSE(mapping.writable);
+    EXPECT_TRUE(is_private(memory + kBytes - 1));
+    ASSERT_EQ(munmap(memory, kBytes), 0);
+}
+
+// Would break: two ranks of one process that each believe a page to be in their file.
+TEST_F(Adopt, a_page_in_the_file_of_another_rank_of_the_process_is_refused) {
+    sennit::Rank other;
+    sennit::memory::LocalSegments other_segments;
+    ASSERT_EQ(sennit::memory::file_create(&other.memory_file), SENNIT_OK);
+    other.segments = &other_segments;
+    auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 2 * 4096));
+    fill(memory, 2 * 4096, 2);
+    const Adoption adoption = take(memory, 4096);
+    Adoption none;
+    const Refused refused = adopt(other, Wish{number(memory) + 100, 4096, false}, &none);
+    EXPECT_EQ(refused.code, Refusal::other_rank);
+    EXPECT_TRUE(is_private(memory + 4096)) << "what was moved for it went back";
+    end(adoption);
+    ASSERT_TRUE(adopt(other, Wish{number(memory) + 100, 4096, false}, &none).is_none());
+    end(none);
+    EXPECT_TRUE(holds(memory, 2 * 4096, 2));
+    leave(other);
+    (void)close(other.memory_file);
+    std::free(memory);
+}
+
 // Would break: a file that ends at the run (SIGBUS), or a neighbour's slot that the growth runs
 // into.
 TEST_F(Adopt, a_buffer_that_realloc_lengthens_keeps_its_content_and_disturbs_no_other) {

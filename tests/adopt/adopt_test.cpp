@@ -203,6 +203,12 @@ TEST_F(Adopt, what_can_not_be_moved_is_refused_with_its_reason_and_stays) {
     std::uint8_t *const hole = map(kBoth, kPrivate);
     ASSERT_EQ(munmap(hole + 4096, 4096), 0);
     EXPECT_EQ(refusal(hole, 16384), Refusal::not_mapped);
+    {
+        WriteGuard other;
+        std::uint8_t *const guarded = map(kBoth, kPrivate);
+        ASSERT_TRUE(other.open() && other.cover(number(guarded), 16384));
+        EXPECT_EQ(refusal(guarded, 100), Refusal::kernel_failed);
+    }
     std::uint8_t *const locked = map(kBoth, kPrivate);
     // Not mlock(), which sanitizers leave out.
     if (syscall(SYS_mlock, locked, 16384) == 0) {

@@ -4,6 +4,7 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "memory/adopt/classify.hpp"
 #include "memory/adopt/fork.hpp"
@@ -124,6 +125,8 @@ class Plan {
             const std::uint64_t first = part.stretch.begin;
             const std::uint64_t last = part.stretch.end - page_bytes();
             part.protected_ = guard_.cover(first, part.stretch.end - first);
+            // Somebody else's userfaultfd is at work there.
+            if (guard_.error() == EBUSY) return {Refusal::kernel_failed, EBUSY};
             if (part.protected_ || consents_ || (!is_shared(first) && !is_shared(last))) continue;
             if (thread_count() != 1) return {Refusal::strangers, guard_.error()};
         }

@@ -98,8 +98,8 @@ std::uint32_t run_row(const Table &table, const Run &run) {
 
 bool shows_run(const Table &table, const Run &run, const Mapping &mapping, std::uint64_t address) {
     const RunFile &file = table.files[run.file];
-    return mapping.begin <= address && mapping.shared && mapping.device == file.device &&
-           mapping.inode == file.inode &&
+    return mapping.begin <= address && mapping.shared && mapping.readable && mapping.writable &&
+           mapping.device == file.device && mapping.inode == file.inode &&
            mapping.file_offset + (address - mapping.begin) ==
                run.file_offset + (address - run.address);
 }
