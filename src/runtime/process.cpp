@@ -31,12 +31,11 @@ struct Process {
     bool fork_handler_set = false;
     std::atomic<bool> forked_child{false};
     std::atomic<const ForkHooks *> fork_hooks{nullptr};  // see process_watch_forks()
+    // The thread whose fork has called the first hook; the others are called for that fork alone.
+    std::atomic<pthread_t> watched_fork{0};
 };
 
 Process process;
-
-// Whether this thread's fork has called the first hook: the others are called only then.
-constinit thread_local bool fork_is_watched [[gnu::tls_model("initial-exec")]] = false;
 
 const ForkHooks *fork_hooks() {
     // relaxed: the hooks are constants of the program.
@@ -46,21 +45,27 @@ const ForkHooks *fork_hooks() {
 void before_fork() {
     const ForkHooks *const hooks = fork_hooks();
     if (hooks == nullptr) return;
-    fork_is_watched = true;
     hooks->prepare();
+    // relaxed: only this thread's own number means anything to it, and the hook has made the forks
+    // of threads wait for each other.
+    process.watched_fork.store(pthread_self(), std::memory_order_relaxed);
+}
+
+// A forked child has the number of the thread that forked.
+bool fork_is_watched() {
+    pthread_t self = pthread_self();
+    // relaxed: as above.
+    return process.watched_fork.compare_exchange_strong(self, 0, std::memory_order_relaxed);
 }
 
 void after_fork_in_parent() {
-    if (!fork_is_watched) return;
-    fork_is_watched = false;
-    fork_hooks()->parent();
+    if (fork_is_watched()) fork_hooks()->parent();
 }
 
 // In the child of a fork nothing of the parent's ranks may be used: the segments are not mapped
 // there (MADV_DONTFORK) and the peers do not know the child.
 void after_fork_in_child() {
-    if (fork_is_watched) fork_hooks()->child();
-    fork_is_watched = false;
+    if (fork_is_watched()) fork_hooks()->child();
     // relaxed: the child has one thread.
     if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
     thread_rank = &nobody;

@@ -38,7 +38,8 @@ inline Rank *current_rank() {
 bool process_is_forked_child();
 
 // What memory/ does around a fork of the process: `prepare` before it, then one of the others, all
-// three in the thread that forks. Constants of the program.
+// three in the thread that forks. `prepare` lets one thread at a time through. Constants of the
+// program.
 struct ForkHooks {
     void (*prepare)();
     void (*parent)();

@@ -25,11 +25,16 @@ namespace {
 
 constexpr int kChildTimeoutMs = 60'000;
 
-// Guarded by the table's lock, which is held over the fork.
+// Held over a fork, before the table's lock: one thread forks at a time.
+pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER;
+
+// Guarded by it.
 struct Forking {
     Table *table = nullptr;
     int pipe_ends[2] = {-1, -1};
     std::uint64_t signals = 0;
+    // For the log, which may be the program's own function: told when nothing is locked any more.
+    const char *trouble = nullptr;
 };
 Forking forking;
 
@@ -49,14 +54,14 @@ void before_fork() {
     const std::uint64_t all = UINT64_MAX;
     // A handler in the child must not meet pages that are still the parent's.
     (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &signals, sizeof signals);
+    (void)pthread_mutex_lock(&fork_lock);
     Table *const table = table_if_open();
     if (table != nullptr) (void)pthread_mutex_lock(&table->lock);
     forking.table = table;
     forking.signals = signals;
+    forking.trouble = nullptr;
     if (table != nullptr && has_adopted(*table) && pipe2(forking.pipe_ends, O_CLOEXEC) != 0)
-        log(SENNIT_LOG_WARNING,
-            "no pipe to wait for a forked child: it may see what is stored to registered memory "
-            "right after the fork");
+        forking.trouble = "there is no pipe to wait for it";
 }
 
 // Ends when the child has closed the pipe or died, and also where fork has failed.
@@ -69,18 +74,22 @@ void wait_for_child() {
     do {
         result = poll(&end, 1, kChildTimeoutMs);
     } while (result < 0 && errno == EINTR);
-    if (result == 0)
-        log(SENNIT_LOG_WARNING, "a forked child has not copied registered memory after %d s",
-            kChildTimeoutMs / 1000);
+    if (result == 0) forking.trouble = "it was not ready after a minute";
     close_pipe();
 }
 
 void finish() {
     Table *const table = forking.table;
     const std::uint64_t signals = forking.signals;
+    const char *const trouble = forking.trouble;
     forking.table = nullptr;
     if (table != nullptr) (void)pthread_mutex_unlock(&table->lock);
+    (void)pthread_mutex_unlock(&fork_lock);
     set_signals(signals);
+    if (trouble != nullptr)
+        log(SENNIT_LOG_WARNING,
+            "a forked child may see what is stored to registered memory right after the fork: %s",
+            trouble);
 }
 
 void in_parent() {
@@ -119,6 +128,7 @@ void in_child() {
     if (forking.table != nullptr) table_forget_all(*forking.table);
     const std::uint64_t signals = forking.signals;
     forking.table = nullptr;
+    (void)pthread_mutex_init(&fork_lock, nullptr);
     set_signals(signals);
 }
 
