@@ -45,6 +45,8 @@ class Plan {
 
     // Finds out what has to be done. Changes nothing but runs that turn out to be lost.
     Refused make() {
+        // Runs that can not be looked at are not lost.
+        if (!record_.is_open()) return {Refusal::no_record, 0};
         file_ = file_of(table_, rank_);
         if (file_ == nullptr) return {Refusal::table_full, 0};
         for (std::uint64_t at = begin_; at < end_;) {
@@ -180,11 +182,12 @@ class Plan {
         return true;
     }
 
-    // Runs that were made and that no region counts on go back.
+    // Runs that were made go back. One that no region counts on may have been there before, under a
+    // region that is copied.
     void undo() {
         for (std::uint32_t i = 0; i < count_; ++i)
             if (parts_[i].run != nullptr && parts_[i].run->references == 0)
-                give_back(table_, *parts_[i].run);
+                give_back_if_free(table_, *parts_[i].run);
     }
 
     Rank &rank_;

@@ -104,8 +104,29 @@ int file_shown(const Table &table, const Mapping &mapping) {
     return -1;
 }
 
+void copy_or_close(const Move &move) {
+    if (copy_for_child(move) == 0) return;
+    // Without memory for a copy: a fault here is better than stores into the parent.
+    (void)mmap(reinterpret_cast<void *>(move.address), move.bytes, PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+// The table must do where the kernel's record can not be read: no descriptor is left, say.
+void copy_runs(const Table &table) {
+    for (std::uint32_t i = 0; i < table.live; ++i) {
+        const Run &run = table.runs[table.in_order[i]];
+        Move move;
+        move.address = run.address;
+        move.bytes = run.bytes;
+        move.file_offset = run.file_offset;
+        move.file = table.files[run.file].file;
+        copy_or_close(move);
+    }
+}
+
 void copy_shared_memory(const Table &table) {
     KernelRecord record;
+    if (!record.is_open()) return copy_runs(table);
     Mapping it;
     for (std::uint64_t at = 0; record.find(at, &it); at = it.end) {
         const int file = it.shared ? file_shown(table, it) : -1;
@@ -115,10 +136,7 @@ void copy_shared_memory(const Table &table) {
         move.bytes = it.end - it.begin;
         move.file_offset = it.file_offset;
         move.file = file;
-        if (copy_for_child(move) == 0) continue;
-        // Without memory for a copy: a fault here is better than stores into the parent.
-        (void)mmap(reinterpret_cast<void *>(it.begin), move.bytes, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+        copy_or_close(move);
     }
 }
 

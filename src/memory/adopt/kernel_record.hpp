@@ -39,6 +39,9 @@ class KernelRecord {
     KernelRecord(const KernelRecord &) = delete;
     KernelRecord &operator=(const KernelRecord &) = delete;
 
+    // False: it can not be read, and nothing is known (no descriptor is left, or no /proc).
+    bool is_open() const { return file_ >= 0; }
+
     // The mapping that holds the address, or the first one above it. False: there is none, or the
     // record can not be read.
     bool find(std::uint64_t address, Mapping *mapping);

@@ -155,6 +155,7 @@ bool has_adopted(const Table &table) {
 
 bool is_shown(const RunFile &file, std::uint64_t begin, std::uint64_t end, bool shared_only) {
     KernelRecord record;
+    if (!record.is_open()) return true;
     Mapping it;
     for (std::uint64_t at = 0; record.find(at, &it); at = it.end) {
         const std::uint64_t stop = it.file_offset + (it.end - it.begin);

@@ -110,7 +110,8 @@ bool has_adopted(const Table &table);
 void spare_add(Table &table, const Spare &spare);
 // The oldest that is long enough and that no mapping of the process shows. False: there is none.
 bool spare_take(Table &table, std::uint32_t file, std::uint64_t bytes, Spare *spare);
-// Does a mapping of the process show the file there? `shared_only`: to others.
+// Does a mapping of the process show the file there, or is that not known? `shared_only`: to
+// others.
 bool is_shown(const RunFile &file, std::uint64_t begin, std::uint64_t end, bool shared_only);
 
 bool is_held(const Table &table, std::uint64_t begin, std::uint64_t end);
