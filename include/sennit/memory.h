@@ -118,19 +118,19 @@ typedef enum sennit_mechanism {
  * stores there at that moment fails with EFAULT. Where the kernel does not let such writers be held
  * off and the process has more than one thread, the pages are moved only with
  * SENNIT_REGISTER_SHARED_PAGES, and else stay where they are (cma). Locks and condition variables
- * that other processes share do not work on pages of a registered buffer. A forked child gets a
- * private copy of the buffer. Regions may overlap and the same memory may be registered again: each
- * has a life of its own. Memory that lies in a segment of Sennit, this rank's or one that this rank
- * has a pointer into, is not registered anew: the region points into that segment, with all that
- * load and store can do there.
- * Deregister before the memory is freed. Memory that was freed all the same: another process gets
- * NOT_REGISTERED from its put or get while nothing else lies there; a rank of the same process
- * crashes, as it would by its own pointer.
- * A word that another rank polls for belongs into an allocated segment: the kernel does not promise
- * to move it whole. Atomics need one too.
- * Errors: STATE, ARG (null, flags, a range that wraps, memory that is not mapped), RANGE (it lies
- * in part inside a segment), NOMEM (the 16384 segments of a rank), UNSUPPORTED (SENNIT_REGISTER
- * names mechanisms, and none of them takes this memory). */
+ * that other processes share do not work on pages of a registered buffer, nor do buffers that were
+ * given to the kernel by their pages (io_uring's fixed ones). A forked child gets a private copy of
+ * the buffer. The call takes some 64 KiB of the caller's stack. Regions may overlap and the same
+ * memory may be registered again: each has a life of its own. Memory that lies in a segment of
+ * Sennit, this rank's or one that this rank has a pointer into, is not registered anew: the region
+ * points into that segment, with all that load and store can do there. Deregister before the memory
+ * is freed. Memory that was freed all the same: another process gets NOT_REGISTERED from its put or
+ * get while nothing else lies there; a rank of the same process crashes, as it would by its own
+ * pointer. A word that another rank polls for belongs into an allocated segment: the kernel does
+ * not promise to move it whole. Atomics need one too. Errors: STATE, ARG (null, flags, a range that
+ * wraps, memory that is not mapped), RANGE (it lies in part inside a segment), NOMEM (the 16384
+ * segments of a rank), UNSUPPORTED (SENNIT_REGISTER names mechanisms, and none of them takes this
+ * memory). */
 sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region);
 
 /* End it. By the rank that registered it, when no other rank uses it any more: later use is refused

@@ -5,6 +5,7 @@
 
 #include <malloc.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,6 +187,38 @@ TEST_F(Adopt, pages_that_became_read_only_meanwhile_are_left_as_they_are) {
     EXPECT_FALSE(mapping.writable);
     EXPECT_TRUE(is_private(memory + kBytes - 1));
     ASSERT_EQ(munmap(memory, kBytes), 0);
+}
+
+// Would break: a run taken for lost, and its part of the file emptied under the program, because
+// the kernel could not be asked.
+TEST_F(Adopt, without_a_descriptor_nothing_moves_and_nothing_is_lost) {
+    auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 8 * 4096));
+    fill(memory, 8 * 4096, 2);
+    const Adoption adoption = take(memory, 4 * 4096);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    rlimit none = before;
+    none.rlim_cur = 0;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const Refusal found = refusal(memory, 8 * 4096);
+    const int code = in_child([&] {
+        fill(memory, 8 * 4096, 3);
+        return holds(memory, 8 * 4096, 3) ? 0 : 1;
+    });
+    const bool kept = holds(memory, 8 * 4096, 2);
+    end(adoption);
+    const bool kept_after = holds(memory, 8 * 4096, 2);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(found, Refusal::no_record);
+    EXPECT_EQ(code, 0);
+    EXPECT_TRUE(kept) << "the child stored into its parent";
+    EXPECT_TRUE(kept_after) << "the pages were emptied";
+    EXPECT_EQ(in_child([&] {
+                  fill(memory, 8 * 4096, 3);
+                  return 0;
+              }),
+              0);
+    EXPECT_TRUE(holds(memory, 8 * 4096, 2));
 }
 
 // Would break: two ranks of one process that each believe a page to be in their file.
