@@ -111,26 +111,27 @@ typedef enum sennit_mechanism {
             also not to other data there: the caller makes sure */
 
 /* Make `bytes` at `memory` reachable for other ranks. By one rank alone. 0 bytes are legal, with
- * any address. The buffer may be read by other threads during sennit_register and
- * sennit_deregister, and is written by none; nothing is under way to or from it by other libraries.
- * Data of others that lies on its first and last page may be written at any time: who does so waits
- * for some microseconds. In a process without privileges a system call of another thread that
- * stores there at that moment fails with EFAULT. Where the kernel does not let such writers be held
- * off and the process has more than one thread, the pages are moved only with
- * SENNIT_REGISTER_SHARED_PAGES, and else stay where they are (cma). Locks and condition variables
- * that other processes share do not work on pages of a registered buffer, nor do buffers that were
- * given to the kernel by their pages (io_uring's fixed ones). A forked child gets a private copy of
- * the buffer. The call takes some 64 KiB of the caller's stack. Regions may overlap and the same
- * memory may be registered again: each has a life of its own. Memory that lies in a segment of
- * Sennit, this rank's or one that this rank has a pointer into, is not registered anew: the region
- * points into that segment, with all that load and store can do there. Deregister before the memory
- * is freed. Memory that was freed all the same: another process gets NOT_REGISTERED from its put or
- * get while nothing else lies there; a rank of the same process crashes, as it would by its own
- * pointer. A word that another rank polls for belongs into an allocated segment: the kernel does
- * not promise to move it whole. Atomics need one too. Errors: STATE, ARG (null, flags, a range that
- * wraps, memory that is not mapped), RANGE (it lies in part inside a segment), NOMEM (the 16384
- * segments of a rank), UNSUPPORTED (SENNIT_REGISTER names mechanisms, and none of them takes this
- * memory). */
+ * any address. Regions may overlap and the same memory may be registered again: each has a life of
+ * its own. Memory that lies in a segment of Sennit, this rank's or one that this rank has a pointer
+ * into, is not registered anew: the region points into that segment, with all that load and store
+ * can do there.
+ * During sennit_register and sennit_deregister the buffer may be read by other threads and is
+ * written by none, and nothing is under way to or from it by other libraries. Data of others on its
+ * first and last page may be written at any time: who does so waits for some microseconds. In a
+ * process without privileges a system call of another thread that stores there at that moment fails
+ * with EFAULT. Where the kernel does not let such writers be held off and the process has more than
+ * one thread, the pages are moved only with SENNIT_REGISTER_SHARED_PAGES, and else stay (cma).
+ * On pages of a registered buffer, locks and condition variables that processes share do not work,
+ * nor do buffers that were given to the kernel by their pages (io_uring's fixed ones). A forked
+ * child gets a private copy of the buffer. The call takes some 64 KiB of the caller's stack.
+ * Deregister before the memory is freed. Memory that was freed all the same: another process reads
+ * what was there (adopt), or gets NOT_REGISTERED from its put or get while nothing else lies there
+ * (cma); a rank of the same process crashes, as it would by its own pointer.
+ * By cma the kernel does not promise to move a word whole, and there are no atomics: a word that
+ * another rank polls for belongs into an allocated segment, or into memory that is adopted.
+ * Errors: STATE, ARG (null, flags, a range that wraps, memory that is not mapped), RANGE (it lies
+ * in part inside a segment), NOMEM (the 16384 segments of a rank), UNSUPPORTED (SENNIT_REGISTER
+ * names mechanisms, and none of them takes this memory). */
 sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region);
 
 /* End it. By the rank that registered it, when no other rank uses it any more: later use is refused

@@ -18,7 +18,7 @@ namespace sennit::memory::adopt {
 namespace {
 
 // Below this the limits of memory are not asked: they would take longer than the move.
-constexpr std::uint64_t kWorthAsking = 64u << 10;
+constexpr std::uint64_t kWorthAsking = 512u << 10;
 
 // A part of the region: a run that is there, or one to be made.
 struct Part {

@@ -127,13 +127,14 @@ class WayThere {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
         placement_.look(pointer(at), pages, page);
-        if (bytes == kHugePageBytes && at % kHugePageBytes == 0) {
-            std::uint64_t used = 0;
-            while (used < pages && looked_used(used))
-                ++used;
+        std::uint64_t used = 0;
+        while (used < pages && looked_used(used))
+            ++used;
+        all_used_ = used == pages;
+        if (all_used_ && bytes == kHugePageBytes && at % kHugePageBytes == 0) {
             // One page is enough to collapse; the rest comes as zeros, from the same node.
             placement_.follow(0);
-            if (used == pages && madvise(side_of(at), page, MADV_POPULATE_WRITE) == 0)
+            if (madvise(side_of(at), page, MADV_POPULATE_WRITE) == 0)
                 (void)madvise(side_of(at), bytes, kCollapse);
         }
         for (std::uint64_t i = 0; i < pages;) {
@@ -159,14 +160,9 @@ class WayThere {
             (void)raw_is_zero(pointer(at + i), sizeof(std::uint64_t));
     }
 
-    // 0 or -errno. From protect() to wake(): raw calls and copies alone.
-    [[gnu::no_sanitize("thread", "address", "undefined")]] long swap(std::uint64_t at,
-                                                                     std::uint64_t bytes) {
-        const WriteGuard *const guard = move_.guard;
-        if (guard != nullptr) {
-            const long held = guard->protect(at, bytes);
-            if (held != 0) return held;
-        }
+    // The pages of a held piece that are in use by now.
+    [[gnu::no_sanitize("thread", "address", "undefined")]] void copy_used(std::uint64_t at,
+                                                                          std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
         known_ = states_.read(at, pages, after_) && known_;
@@ -177,6 +173,21 @@ class WayThere {
             if (stop > i)
                 raw_copy(side_of(at + i * page), pointer(at + i * page), (stop - i) * page);
             i = stop > i ? stop : i + 1;
+        }
+    }
+
+    // 0 or -errno. From protect() to wake(): raw calls and copies alone.
+    [[gnu::no_sanitize("thread", "address", "undefined")]] long swap(std::uint64_t at,
+                                                                     std::uint64_t bytes) {
+        const WriteGuard *const guard = move_.guard;
+        if (guard != nullptr) {
+            const long held = guard->protect(at, bytes);
+            if (held != 0) return held;
+        }
+        if (all_used_) {
+            raw_copy(side_of(at), pointer(at), bytes);
+        } else {
+            copy_used(at, bytes);
         }
         const long mapped =
             raw_call(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
@@ -219,6 +230,7 @@ class WayThere {
     std::byte *side_ = nullptr;
     bool may_swap_;
     bool known_ = false;
+    bool all_used_ = false;  // pages of the piece, before it was held
     std::uint64_t before_[kMostPages];
     std::uint64_t after_[kMostPages];
 };
