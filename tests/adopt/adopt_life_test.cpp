@@ -332,7 +332,9 @@ TEST_F(Adopt, huge_pages_stay_huge_there_and_back) {
 // Would break: a reader of /proc/self/maps that takes another line than the kernel's own answer.
 TEST_F(Adopt, text_and_ioctl_of_the_kernels_record_agree) {
     KernelRecord by_ioctl;
-    KernelRecord by_text(true);
+    KernelRecord::set_text_only(true);
+    KernelRecord by_text;
+    KernelRecord::set_text_only(false);
     std::uint64_t seen = 0;
     Mapping one;
     for (std::uint64_t at = 0; by_ioctl.find(at, &one); at = one.end) {

@@ -40,6 +40,26 @@ TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) 
     }).join();
 }
 
+// Would break: what the library does on kernels before 6.11 and 6.4, which have no ioctl for a
+// mapping and do not hold pages that were never used.
+TEST_F(Adopt, older_kernels_adopt_as_well) {
+    KernelRecord::set_text_only(true);
+    WriteGuard::set_mode(WriteGuard::Mode::older);
+    const auto small = std::make_unique<std::uint8_t[]>(5000);
+    use(small.get(), 5000);
+    const auto large = std::make_unique<std::uint8_t[]>(5 << 20);
+    use(large.get(), 5 << 20);
+    auto *const fresh = static_cast<std::uint64_t *>(
+        mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    Stranger stranger(fresh + 3);
+    for (int i = 0; i < 200; ++i)
+        end(take(fresh + 100, 100000));
+    EXPECT_EQ(stranger.stop(), 0u);
+    ASSERT_EQ(munmap(fresh, 1 << 20), 0);
+    WriteGuard::set_mode(WriteGuard::Mode::best);
+    KernelRecord::set_text_only(false);
+}
+
 // Would break: a swap that does not hold off who writes the same page. In the modes that the kernel
 // grants to a program with and without rights.
 TEST_F(Adopt, no_store_of_a_stranger_is_lost_in_ten_thousand_adoptions) {
@@ -196,6 +216,9 @@ TEST_F(Adopt, what_can_not_be_moved_is_refused_with_its_reason_and_stays) {
     EXPECT_EQ(refusal(map(PROT_NONE, kPrivate), 16384), Refusal::read_only);
     EXPECT_EQ(refusal(map(kBoth | PROT_EXEC, kPrivate), 16384), Refusal::executable);
     EXPECT_EQ(refusal(map(kBoth, MAP_SHARED | MAP_ANONYMOUS), 16384), Refusal::shared);
+    void *const large_pages = mmap(nullptr, 2 << 20, kBoth, kPrivate | MAP_HUGETLB, -1, 0);
+    // None are set aside on most machines.
+    if (large_pages != MAP_FAILED) EXPECT_NE(refusal(large_pages, 2 << 20), Refusal::none);
     std::FILE *const file = std::tmpfile();
     ASSERT_EQ(ftruncate(fileno(file), 16384), 0);
     EXPECT_EQ(refusal(map(kBoth, MAP_SHARED, fileno(file)), 16384), Refusal::shared);

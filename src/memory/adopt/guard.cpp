@@ -60,7 +60,8 @@ bool WriteGuard::open() {
     // First with stores of the kernel, then with those of the program's own instructions alone.
     for (const int flags : {O_CLOEXEC | O_NONBLOCK, O_CLOEXEC | O_NONBLOCK | kUserModeOnly}) {
         if (mode == Mode::user_only && (flags & kUserModeOnly) == 0) continue;
-        holds_unused_ = open_with(flags, kProtects | kProtectsShared | kProtectsUnused);
+        holds_unused_ =
+            mode != Mode::older && open_with(flags, kProtects | kProtectsShared | kProtectsUnused);
         if (holds_unused_ || open_with(flags, kProtects | kProtectsShared) ||
             open_with(flags, kProtects))
             return true;

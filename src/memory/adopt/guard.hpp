@@ -33,8 +33,9 @@ class WriteGuard {
     // The pages were replaced: who waits goes on in the new ones.
     void wake(std::uint64_t address, std::uint64_t bytes) const;
 
-    // For tests: what open() may do. Process-wide, not to be changed while anybody registers.
-    enum class Mode : std::uint8_t { best, user_only, refused };
+    // For tests: what open() may do; `older`: as on kernels before 6.4. Process-wide, not to be
+    // changed while anybody registers.
+    enum class Mode : std::uint8_t { best, user_only, older, refused };
     static void set_mode(Mode mode);
 
   private:

@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -43,6 +44,8 @@ constexpr std::uint64_t kWritable = 0x02;
 constexpr std::uint64_t kExecutable = 0x04;
 constexpr std::uint64_t kShared = 0x08;
 constexpr std::uint64_t kCoveringOrNext = 0x10;
+
+std::atomic<bool> only_text{false};
 
 constexpr char kMemoryFileName[] = "/memfd:sennit (deleted)";
 
@@ -115,8 +118,15 @@ struct KernelDirent {
 
 }  // namespace
 
-KernelRecord::KernelRecord(bool text_only)
-    : file_(open("/proc/self/maps", O_RDONLY | O_CLOEXEC)), text_only_(text_only) {}
+void KernelRecord::set_text_only(bool text_only) {
+    // relaxed: set while nobody registers.
+    only_text.store(text_only, std::memory_order_relaxed);
+}
+
+// relaxed: see set_text_only().
+KernelRecord::KernelRecord()
+    : file_(open("/proc/self/maps", O_RDONLY | O_CLOEXEC)),
+      text_only_(only_text.load(std::memory_order_relaxed)) {}
 
 KernelRecord::~KernelRecord() {
     if (file_ >= 0) (void)close(file_);

@@ -33,8 +33,7 @@ struct Mapping {
 
 class KernelRecord {
   public:
-    // `text_only`: as on a kernel without PROCMAP_QUERY, for tests.
-    explicit KernelRecord(bool text_only = false);
+    KernelRecord();
     ~KernelRecord();
     KernelRecord(const KernelRecord &) = delete;
     KernelRecord &operator=(const KernelRecord &) = delete;
@@ -45,6 +44,10 @@ class KernelRecord {
     // The mapping that holds the address, or the first one above it. False: there is none, or the
     // record can not be read.
     bool find(std::uint64_t address, Mapping *mapping);
+
+    // For tests: as on a kernel without PROCMAP_QUERY. Process-wide, not to be changed while
+    // anybody registers.
+    static void set_text_only(bool text_only);
 
   private:
     bool query(std::uint64_t address, Mapping *mapping, bool *answered);
