@@ -123,9 +123,9 @@ void KernelRecord::set_text_only(bool text_only) {
     only_text.store(text_only, std::memory_order_relaxed);
 }
 
-// relaxed: see set_text_only().
 KernelRecord::KernelRecord()
     : file_(open("/proc/self/maps", O_RDONLY | O_CLOEXEC)),
+      // relaxed: see set_text_only().
       text_only_(only_text.load(std::memory_order_relaxed)) {}
 
 KernelRecord::~KernelRecord() {
