@@ -35,6 +35,25 @@ Record a_time(const char *subject, std::uint64_t bytes, double median) {
     return record;
 }
 
+// Would break: an interval of the mean, or one that leaves the median out.
+TEST(Statistics, the_interval_of_a_median_holds_it_and_narrows) {
+    std::vector<double> few;
+    std::vector<double> many;
+    for (int i = 0; i < 1001; ++i) {
+        many.push_back((i * 37) % 1001);
+        if (i < 11) few.push_back((i * 7) % 11);
+    }
+    const Interval95 wide = median_interval(few);
+    EXPECT_EQ(wide.low, 1.0);
+    EXPECT_EQ(wide.high, 9.0);
+    const Interval95 narrow = median_interval(many);
+    EXPECT_EQ(narrow.low, 468.0);
+    EXPECT_EQ(narrow.high, 532.0);
+    const Interval95 one = median_interval({3.0});
+    EXPECT_EQ(one.low, 3.0);
+    EXPECT_EQ(one.high, 3.0);
+}
+
 TEST(Statistics, percentiles_do_not_depend_on_the_order_of_samples) {
     const Summary summary = summarise(shuffled_from_zero_to(100));
     EXPECT_DOUBLE_EQ(summary.median, 50.0);
