@@ -218,7 +218,9 @@ TEST_F(Adopt, what_can_not_be_moved_is_refused_with_its_reason_and_stays) {
     EXPECT_EQ(refusal(map(kBoth, MAP_SHARED | MAP_ANONYMOUS), 16384), Refusal::shared);
     void *const large_pages = mmap(nullptr, 2 << 20, kBoth, kPrivate | MAP_HUGETLB, -1, 0);
     // None are set aside on most machines.
-    if (large_pages != MAP_FAILED) EXPECT_NE(refusal(large_pages, 2 << 20), Refusal::none);
+    if (large_pages != MAP_FAILED) {
+        EXPECT_NE(refusal(large_pages, 2 << 20), Refusal::none);
+    }
     std::FILE *const file = std::tmpfile();
     ASSERT_EQ(ftruncate(fileno(file), 16384), 0);
     EXPECT_EQ(refusal(map(kBoth, MAP_SHARED, fileno(file)), 16384), Refusal::shared);
