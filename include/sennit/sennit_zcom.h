@@ -20,8 +20,8 @@
 extern "C" {
 #endif
 
-/* How many more times ZCom_init_c has started Sennit than ZCom_cleanup_c has ended it. Weak, so that
- * all sources of the program count together. */
+/* How many more times ZCom_init_c has started Sennit than ZCom_cleanup_c has ended it. Weak, so
+ * that all sources of the program count together. */
 __attribute__((weak)) int sennit_zcom_starts;
 
 static inline int sennit_zcom_end(sennit_status status, int *err) {
