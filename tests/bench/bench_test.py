@@ -229,7 +229,9 @@ def wrong_words_are_refused():
 
 CASES = {"pingpong": pingpong, "channel": channel, "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
          "barrier": barrier, "broadcast": lambda: collective("broadcast"),
-         "allreduce": lambda: collective("allreduce"), "alltoall": lambda: collective("alltoall"), "atomic": atomic, "start": start, "memory": memory, "a_job_over_time_is_ended": a_job_over_time_is_ended,
+         "allreduce": lambda: collective("allreduce"), "alltoall": lambda: collective("alltoall"), "adopt": adopt,
+         "cma": cma, "strided": strided, "atomic": atomic, "start": start, "memory": memory,
+         "a_job_over_time_is_ended": a_job_over_time_is_ended,
          "an_interrupted_benchmark_leaves_nothing": an_interrupted_benchmark_leaves_nothing,
          "wrong_words_are_refused": wrong_words_are_refused}
 
