@@ -1,4 +1,5 @@
 // Channels: hand-overs, opening in every order, and what is refused.
+#include <cstdlib>
 #include <memory>
 
 #include "channels.hpp"
@@ -343,7 +344,9 @@ RANK_TEST(channel, private_memory_is_handed_over_too, kAnything) {
 // side does not hear of.
 RANK_TEST(channel, memory_without_a_pointer_is_refused_unless_a_copy_is_allowed, kTwoRanks) {
     if (!channels_lead_everywhere(it)) return;
-    const auto own = std::make_unique<std::uint64_t>(0);
+    // Whole pages: on a shared one the other's registration decides what becomes of this one's.
+    constexpr std::size_t kPage = 65536;
+    const std::unique_ptr<void, void (*)(void *)> own(std::aligned_alloc(kPage, kPage), std::free);
     sennit_region region = SENNIT_REGION_NULL;
     it.ok(sennit_register(own.get(), 8, 0, &region));
     const auto theirs = it.tell_all(
