@@ -1,0 +1,226 @@
+"""Writes module sennit_calls: for each function of C a procedure of the same name, with the same arguments in the same order.
+
+What is different from C, in the order of this file:
+  stat          a status is the last argument, optional; without it an error ends the program with its message
+  sizes         size_t is integer(c_size_t) or the default integer, the same for all sizes of a call
+  buffers       any type, kind and rank, by their address; where the call outlives its return, or strides count from the
+                buffer's first byte, by a descriptor, so that one that is not contiguous is refused instead of copied
+  yes or no     logical
+  text          character strings; the size of a string that is filled is its own
+  atomics       a generic name for the types, besides the names with the type; Fortran has no unsigned types
+Functions that return a value and no status are functions in Fortran.
+"""
+import re
+
+import interfaces
+import kinds
+import lines as layout
+
+# Written by hand in sennit_more.f90.
+BY_HAND = {"sennit_init", "sennit_waitany", "sennit_error_report", "sennit_last_error", "sennit_log_set",
+           "sennit_bootstrap_describe"}
+UNSIGNED = re.compile(r"_u(32|64)(_|$)")
+TYPED = re.compile(r"(sennit_atomic_\w+?)_([if](?:32|64))((?:_nbi?)?)$")
+LOGICAL_RESULTS = {"sennit_initialized", "sennit_path_built"}
+LOGICAL_OUTPUTS = {"done", "acquired", "can"}
+INOUT_STRUCTS = {"sennit_request"}
+SIZES = (("int", "c_int"), ("size", "c_size_t"))
+SMALL_SIZES = {"alignment"}  # default integers always, so that 0 is written as 0
+MEMORY_IS_KEPT = {"sennit_register"}
+
+
+def is_bound(function):
+    return not UNSIGNED.search(function.name)
+
+
+def is_asynchronous(function):
+    return function.name.endswith(("_nb", "_nbi")) or function.name in MEMORY_IS_KEPT
+
+
+def takes_descriptors(function):
+    return is_asynchronous(function) or "_strided" in function.name or "_indexed" in function.name
+
+
+class Writer:
+    """Of one procedure; `size` is the kind of its sizes, None if it has none."""
+
+    def __init__(self, declarations, function, suffix="", size=None):
+        self.declarations = declarations
+        self.function = function
+        self.name = function.name + suffix
+        self.size = size
+        self.dummies = []     # names
+        self.declared = []    # lines: dummies
+        self.local = []       # lines: variables of the procedure
+        self.arguments = []   # of the call of C
+        self.before = []      # lines
+        self.after = []       # lines
+        self.refused = []     # conditions
+        self.is_collective = any(p.type == "sennit_team" for p in function.parameters)
+        skip = False
+        for parameter in function.parameters:
+            if skip:
+                skip = False
+            else:
+                skip = self.add(parameter)
+
+    def dummy(self, name, line):
+        self.dummies.append(name)
+        self.declared.append(line)
+
+    def add(self, parameter):
+        """Returns whether the next parameter is done with too."""
+        name, kind = parameter.name, parameter.type
+        if parameter.is_pointer and kind == "char":
+            return self.add_text(parameter)
+        if parameter.is_pointer and kind == "void":
+            self.add_buffer(parameter)
+        elif kind == "size_t":
+            self.add_size(parameter)
+        elif parameter.is_pointer and kind == "int" and name in LOGICAL_OUTPUTS:
+            self.dummy(name, f"logical, intent(inout) :: {name}")
+            self.add_changed(name, "integer(c_int)", f"{name} = c_{name} /= 0")
+        else:
+            self.add_plain(parameter)
+        return False
+
+    def add_text(self, parameter):
+        name = parameter.name
+        if parameter.is_const:
+            raise SystemExit(f"{self.function.name}: a text that C keeps is written by hand: {name}")
+        self.dummy(name, f"character(*), intent(inout) :: {name}")
+        self.local.append(f"character(kind=c_char), target :: c_{name}(len({name}) + 1)")
+        self.before.append(f"c_{name}(1) = c_null_char")
+        self.arguments += [f"c_loc(c_{name})", f"size(c_{name}, kind=c_size_t)"]
+        self.after.append(f"if (c_status == SENNIT_OK) {name} = sennit_string(c_{name})")
+        return True
+
+    def add_buffer(self, parameter):
+        name = parameter.name
+        intent = "in" if parameter.is_const else "inout"
+        if takes_descriptors(self.function):
+            later = ", asynchronous" if is_asynchronous(self.function) else ""
+            self.dummy(name, f"type(*), dimension(..), intent({intent}), target{later} :: {name}")
+            self.refused.append(f"(.not. is_contiguous({name}) .and. size({name}) > 1)")
+        else:
+            # Any type, kind and rank, as an address: what the standard asks of arrays, here also of scalars.
+            self.dummy(name, f"type(*), dimension(*), intent({intent}), target :: {name}")
+            self.declared.append(f"!GCC$ attributes no_arg_check :: {name}")
+            self.declared.append(f"!DIR$ ignore_tkr {name}")
+        self.arguments.append(f"sennit_place(c_loc({name}))" if self.is_collective else f"c_loc({name})")
+
+    def add_size(self, parameter):
+        name = parameter.name
+        kind = "c_int" if name in SMALL_SIZES else self.size or "c_size_t"
+        if not parameter.is_pointer:
+            self.dummy(name, f"integer({kind}), value :: {name}")
+            self.arguments.append(name if kind == "c_size_t" else f"int({name}, c_size_t)")
+        elif parameter.is_array and is_asynchronous(self.function):
+            self.dummy(name, f"integer(c_size_t), intent(in), target, asynchronous :: {name}(:)")
+            self.refused.append(f"(.not. is_contiguous({name}) .and. size({name}) > 1)")
+            self.arguments.append(f"c_loc({name})")
+        elif parameter.is_array:
+            self.dummy(name, f"integer(c_size_t), intent(in), target :: {name}(*)")
+            self.arguments.append(f"c_loc({name})")
+        else:
+            self.dummy(name, f"integer({kind}), intent(inout) :: {name}")
+            self.add_changed(name, "integer(c_size_t)", f"{name} = int(c_{name}, {kind})")
+
+    def add_changed(self, name, kind, assignment):
+        """An output that C has in another form: taken over if C wrote it."""
+        self.local.append(f"{kind} :: c_{name}")
+        self.before.append(f"c_{name} = -1")
+        self.arguments.append(f"c_{name}")
+        self.after.append(f"if (c_{name} /= -1) {assignment}")
+
+    def add_plain(self, parameter):
+        line = interfaces.declaration(self.declarations, self.function, parameter)
+        if not parameter.is_pointer and parameter.type in self.declarations.structs:
+            line = f"type({parameter.type}), intent(in) :: {parameter.name}"
+        if (is_asynchronous(self.function) and parameter.is_pointer and not parameter.is_const
+                and parameter.type not in INOUT_STRUCTS):
+            line = line.replace(" :: ", ", target, asynchronous :: ")
+        self.dummy(parameter.name, line)
+        self.arguments.append(parameter.name)
+
+    def subroutine(self):
+        call = f"c_{self.function.name}({', '.join(self.arguments)})"
+        lines = [
+            f"  subroutine {self.name}({', '.join([*self.dummies, 'stat'])})",
+            *(f"    {line}" for line in self.declared),
+            "    integer(c_int), optional, intent(out) :: stat",
+            *(f"    {line}" for line in self.local),
+            "    integer(c_int) :: c_status",
+        ]
+        if self.refused:
+            length = len(self.function.name) + 1
+            lines += [f"    character(kind=c_char, len={length}), save, target :: c_operation = &",
+                      f"        c_char_'{self.function.name}' // c_null_char"]
+        lines += [f"    {line}" for line in self.before]
+        if self.refused:
+            lines += [f"    if ({' .or. '.join(self.refused)}) then", "      c_status = sennit_refuse(c_loc(c_operation))",
+                      "    else", f"      c_status = {call}", "    end if"]
+        else:
+            lines.append(f"    c_status = {call}")
+        lines += [f"    {line}" for line in self.after]
+        return [*lines, "    if (present(stat)) then", "      stat = c_status", "    else if (c_status /= SENNIT_OK) then",
+                "      call sennit_stop()", "    end if", f"  end subroutine {self.name}", ""]
+
+    def as_function(self):
+        call = f"c_{self.function.name}({', '.join(self.arguments)})"
+        kind, value = interfaces.result(self.declarations, self.function), call
+        if self.function.result == "const char*":
+            kind, value = "character(:), allocatable", f"sennit_string({call})"
+        elif self.function.name in LOGICAL_RESULTS:
+            kind, value = "logical", f"{call} /= 0"
+        return [f"  function {self.name}({', '.join(self.dummies)}) result(c_result)",
+                *(f"    {line}" for line in self.declared), f"    {kind} :: c_result",
+                f"    c_result = {value}", f"  end function {self.name}", ""]
+
+
+def has_sizes(function):
+    """Besides the size of a text, which Fortran knows."""
+    texts = {index + 1 for index, p in enumerate(function.parameters) if p.is_pointer and p.type == "char"}
+    return any(p.type == "size_t" and not p.is_pointer and index not in texts
+               for index, p in enumerate(function.parameters))
+
+
+def write(declarations):
+    functions = [function for function in declarations.functions.values() if is_bound(function)]
+    names, generics, bodies = [], {}, []
+    for function in functions:
+        if function.name in BY_HAND:
+            continue
+        bodies += [f"  ! {line}" for line in cut(function.text)]
+        if function.result != "sennit_status":
+            bodies += Writer(declarations, function).as_function()
+            names.append(function.name)
+        elif has_sizes(function):
+            for suffix, kind in SIZES:
+                bodies += Writer(declarations, function, "_" + suffix, kind).subroutine()
+            generics[function.name] = [f"{function.name}_{suffix}" for suffix, _ in SIZES]
+        else:
+            bodies += Writer(declarations, function).subroutine()
+            names.append(function.name)
+            typed = TYPED.match(function.name)
+            if typed and not typed[1].endswith("_inc") or typed and typed[1].endswith("fetch_inc"):
+                generics.setdefault(typed[1] + typed[3], []).append(function.name)
+    lines = []
+    for name, specifics in generics.items():
+        lines += [f"  interface {name}", f"    module procedure {', '.join(specifics)}", f"  end interface {name}"]
+    lines += [f"  public :: {name}" for name in sorted({*names, *generics})]
+    what = ["The calls of Sennit: names and arguments are those of C, and the headers say what each does; then stat.",
+            "See docs/manual/fortran.md."]
+    body = layout.block([*lines, "", "contains", "", *bodies])
+    return functions, layout.module("sennit_calls", what,
+                                  ["iso_c_binding", "sennit_types", "sennit_c", "sennit_text"], body)
+
+
+def cut(line):
+    """A declaration of C in pieces that fit into a comment."""
+    pieces = []
+    while len(line) > layout.WIDTH - 8:
+        end = line.rfind(" ", 0, layout.WIDTH - 8)
+        pieces.append(line[:end])
+        line = "    " + line[end + 1:]
+    return [*pieces, line]

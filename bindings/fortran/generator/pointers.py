@@ -1,0 +1,61 @@
+"""Writes module sennit_pointers: sennit_pointer, which makes an array pointer of a place in memory.
+
+For each type, kind and rank up to 7: from a global pointer or a plain address, the shape in integers of either kind. Rank 0 is
+a scalar and has no shape.
+"""
+import lines as layout
+
+# What every compiler of Fortran 2018 with C's types has: the kinds of the sources that are installed.
+PORTABLE = ("integer:c_int8_t", "integer:c_int16_t", "integer:c_int32_t", "integer:c_int64_t", "real:c_float", "real:c_double",
+            "complex:c_float", "complex:c_double", "logical:c_bool", "logical:kind(.true.)", "character:c_char")
+RANKS = range(0, 8)
+SOURCES = (("gptr", "type(sennit_gptr), intent(in)"), ("address", "type(c_ptr), value"))
+SHAPES = (("int", "c_int"), ("long", "c_int64_t"))
+
+
+def type_of(kind):
+    name, value = kind.split(":")
+    return f"character(kind={value})" if name == "character" else f"{name}({value})"
+
+
+def label(kind):
+    return "".join(letter if letter.isalnum() else "_" for letter in kind).strip("_")
+
+
+def procedure(kind, rank, source, shape):
+    """Its name and its lines."""
+    name = f"pointer_{label(kind)}_{rank}_{source[0]}" + (f"_{shape[0]}" if shape else "")
+    place = f"({', '.join(':' * rank)})" if rank else ""
+    dummies = ["place", "array", *(["shape", "lower"] if rank else []), "stat"]
+    lines = [f"  subroutine {name}({', '.join(dummies)})", f"    {source[1]} :: place",
+             f"    {type_of(kind)}, pointer, intent(inout) :: array{place}"]
+    if rank:
+        lines += [f"    integer({shape[1]}), intent(in) :: shape({rank})",
+                  f"    integer({shape[1]}), optional, intent(in) :: lower({rank})",
+                  f"    {type_of(kind)}, pointer, contiguous :: found{place}"]
+    address = "place" if source[0] == "address" else "c_sennit_ptr(place)"
+    lines += ["    integer(c_int), optional, intent(out) :: stat", "    type(c_ptr) :: address",
+              f"    address = {address}", "    if (.not. sennit_is_usable(address, stat)) return"]
+    if not rank:
+        lines.append("    call c_f_pointer(address, array)")
+    else:
+        bounds = ", ".join(f"lower({i}):" for i in range(1, rank + 1))
+        lines += ["    call c_f_pointer(address, found, shape)", "    if (present(lower)) then",
+                  f"      array({bounds}) => found", "    else", "      array => found", "    end if"]
+    return name, [*lines, f"  end subroutine {name}", ""]
+
+
+def write(given):
+    names, bodies = [], []
+    for kind in given:
+        for rank in RANKS:
+            for source in SOURCES:
+                for shape in SHAPES if rank else (None,):
+                    name, lines = procedure(kind, rank, source, shape)
+                    names.append(name)
+                    bodies += lines
+    lines = ["  interface sennit_pointer", *(f"    module procedure {name}" for name in names),
+             "  end interface sennit_pointer", "  public :: sennit_pointer", "", "contains", ""]
+    what = ["sennit_pointer: array pointers to memory of Sennit, for every kind that this compiler has and rank 0 to 7."]
+    return layout.module("sennit_pointers", what, ["iso_c_binding", "sennit_types", "sennit_c", "sennit_text"],
+                       layout.block([*lines, *bodies]))

@@ -1,0 +1,269 @@
+! What the generator leaves to people: constants and functions that are macros and inline functions in C, and the calls whose
+! Fortran form differs from C by more than a rule.
+module sennit_more
+  use iso_c_binding
+  use sennit_types
+  use sennit_c
+  use sennit_text
+  implicit none
+  private
+
+  integer(c_int64_t), parameter, public :: SENNIT_FOREVER = huge(0_c_int64_t)
+  integer(c_int), parameter, public :: SENNIT_COLOR_NONE = -1
+  integer(c_int), parameter, public :: SENNIT_RANK_NONE = -1
+  integer(c_int), parameter, public :: SENNIT_STATS_SEVERAL = -1
+  integer(c_int), parameter, public :: SENNIT_ALLOC_RESERVE = 1
+  integer(c_int), parameter, public :: SENNIT_ALLOC_HUGE = 2
+  type(sennit_gptr), parameter, public :: SENNIT_GPTR_NULL = sennit_gptr()
+  type(sennit_region), parameter, public :: SENNIT_REGION_NULL = sennit_region()
+  type(sennit_request), parameter, public :: SENNIT_REQUEST_NULL = sennit_request()
+  type(sennit_group), parameter, public :: SENNIT_GROUP_NULL = sennit_group()
+  type(sennit_lock), parameter, public :: SENNIT_LOCK_NULL = sennit_lock()
+  type(sennit_team), parameter, public :: SENNIT_TEAM_NULL = sennit_team()
+  type(sennit_team), parameter, public :: SENNIT_TEAM_WORLD = sennit_team(1)
+  type(sennit_team), parameter, public :: SENNIT_TEAM_NODE = sennit_team(2)
+
+  public :: sennit_init, sennit_last_error, sennit_last_error_text, sennit_error_report, sennit_log_set
+  public :: sennit_bootstrap_describe, sennit_waitany, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
+  public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_blocks_of
+  public :: sennit_combine, sennit_log_function
+
+  abstract interface
+    ! result(i) = left(i) op right(i) for count elements. The addresses become arrays by c_f_pointer.
+    subroutine sennit_combine(left, right, result, count, context) bind(C)
+      import
+      type(c_ptr), value :: left, right, result
+      integer(c_size_t), value :: count
+      type(c_ptr), value :: context
+    end subroutine sennit_combine
+
+    ! Gets one line of the log: sennit_string(text). Possibly called by several threads at once.
+    subroutine sennit_log_function(context, level, text) bind(C)
+      import
+      type(c_ptr), value :: context
+      integer(c_int), value :: level
+      type(c_ptr), value :: text
+    end subroutine sennit_log_function
+  end interface
+
+  interface sennit_waitany
+    module procedure waitany_int, waitany_size
+  end interface sennit_waitany
+  interface sennit_gptr_add
+    module procedure gptr_add_int, gptr_add_long
+  end interface sennit_gptr_add
+  interface sennit_box_line
+    module procedure box_line_int, box_line_long
+  end interface sennit_box_line
+  interface sennit_reduction_of
+    module procedure reduction_of_int, reduction_of_size
+  end interface sennit_reduction_of
+  interface sennit_reduction_by
+    module procedure reduction_by_int, reduction_by_size
+  end interface sennit_reduction_by
+
+contains
+
+  ! paths is the component of the options that is a text.
+  subroutine sennit_init(options, paths, stat)
+    type(sennit_options), optional, intent(in) :: options
+    character(*), optional, intent(in) :: paths
+    integer(c_int), optional, intent(out) :: stat
+    type(sennit_options) :: mine
+    character(kind=c_char), allocatable, target :: letters(:)
+    integer(c_int) :: status
+    if (present(options)) mine = options
+    if (present(paths)) then
+      letters = sennit_to_c(paths)
+      mine%paths = c_loc(letters)
+    end if
+    status = c_sennit_init(mine)
+    call end_of_call(status, stat)
+  end subroutine sennit_init
+
+  ! What a call with this status does at last.
+  subroutine end_of_call(status, stat)
+    integer(c_int), value :: status
+    integer(c_int), optional, intent(out) :: stat
+    if (present(stat)) then
+      stat = status
+    else if (status /= SENNIT_OK) then
+      call sennit_stop()
+    end if
+  end subroutine end_of_call
+
+  function sennit_last_error() result(error)
+    type(sennit_error) :: error
+    type(sennit_error), pointer :: place
+    call c_f_pointer(c_sennit_last_error(), place)
+    error = place
+  end function sennit_last_error
+
+  ! Its sentence alone.
+  function sennit_last_error_text() result(text)
+    character(:), allocatable :: text
+    type(sennit_error) :: error
+    error = sennit_last_error()
+    text = sennit_string(error%text)
+  end function sennit_last_error_text
+
+  ! The operation is kept, not copied: it ends with c_null_char and lives as long as the thread's use of it.
+  function sennit_error_report(status, operation, text, provider_code) result(same)
+    integer(c_int), value :: status
+    character(kind=c_char), target, intent(in) :: operation(*)
+    character(*), intent(in) :: text
+    integer(c_int64_t), value :: provider_code
+    integer(c_int) :: same
+    character(kind=c_char), target :: letters(len_trim(text) + 1)
+    letters = sennit_to_c(text)
+    same = c_sennit_error_report(status, c_loc(operation), c_loc(letters), provider_code)
+  end function sennit_error_report
+
+  ! Without a receiver the log goes to the standard error again.
+  subroutine sennit_log_set(receiver, context, level, stat)
+    procedure(sennit_log_function), optional :: receiver
+    type(c_ptr), value :: context
+    integer(c_int), value :: level
+    integer(c_int), optional, intent(out) :: stat
+    type(c_funptr) :: address
+    address = c_null_funptr
+    if (present(receiver)) address = c_funloc(receiver)
+    call end_of_call(c_sennit_log_set(address, context, level), stat)
+  end subroutine sennit_log_set
+
+  ! The name of the launcher with this index, from 0 on; empty after the last one.
+  function sennit_bootstrap_describe(index, text) result(name)
+    integer(c_int), value :: index
+    character(*), intent(inout) :: text
+    character(:), allocatable :: name
+    character(kind=c_char), target :: letters(len(text) + 1)
+    letters(1) = c_null_char
+    name = sennit_string(c_sennit_bootstrap_describe(index, c_loc(letters), size(letters, kind=c_size_t)))
+    if (len(name) > 0) text = sennit_string(letters)
+  end function sennit_bootstrap_describe
+
+  ! The index is that of the array, 1 to count; 0 if all were complete already.
+  subroutine waitany_size(count, requests, timeout_ns, index, stat)
+    integer(c_size_t), value :: count
+    type(sennit_request), intent(inout) :: requests(*)
+    integer(c_int64_t), value :: timeout_ns
+    integer(c_size_t), intent(inout) :: index
+    integer(c_int), optional, intent(out) :: stat
+    integer(c_size_t) :: found
+    integer(c_int) :: status
+    found = -1
+    status = c_sennit_waitany(count, requests, timeout_ns, found)
+    if (found /= -1) index = merge(0_c_size_t, found + 1, found == count)
+    call end_of_call(status, stat)
+  end subroutine waitany_size
+
+  subroutine waitany_int(count, requests, timeout_ns, index, stat)
+    integer(c_int), value :: count
+    type(sennit_request), intent(inout) :: requests(*)
+    integer(c_int64_t), value :: timeout_ns
+    integer(c_int), intent(inout) :: index
+    integer(c_int), optional, intent(out) :: stat
+    integer(c_size_t) :: found
+    found = -1
+    call waitany_size(int(count, c_size_t), requests, timeout_ns, found, stat)
+    if (found /= -1) index = int(found, c_int)
+  end subroutine waitany_int
+
+  elemental function gptr_add_long(gptr, bytes) result(place)
+    type(sennit_gptr), intent(in) :: gptr
+    integer(c_int64_t), intent(in) :: bytes
+    type(sennit_gptr) :: place
+    place = gptr
+    place%offset = gptr%offset + bytes
+  end function gptr_add_long
+
+  elemental function gptr_add_int(gptr, bytes) result(place)
+    type(sennit_gptr), intent(in) :: gptr
+    integer(c_int), intent(in) :: bytes
+    type(sennit_gptr) :: place
+    place = gptr
+    place%offset = gptr%offset + bytes
+  end function gptr_add_int
+
+  elemental function sennit_gptr_at(gptr, rank) result(place)
+    type(sennit_gptr), intent(in) :: gptr
+    integer(c_int), intent(in) :: rank
+    type(sennit_gptr) :: place
+    place = gptr
+    place%rank = rank
+  end function sennit_gptr_at
+
+  elemental function sennit_gptr_is_null(gptr) result(is_null)
+    type(sennit_gptr), intent(in) :: gptr
+    logical :: is_null
+    is_null = gptr%segment == 0
+  end function sennit_gptr_is_null
+
+  ! The box of one dimension.
+  elemental function box_line_long(element_bytes, count, remote_stride, local_stride) result(box)
+    integer(c_int64_t), intent(in) :: element_bytes, count, remote_stride, local_stride
+    type(sennit_box) :: box
+    box%element_bytes = element_bytes
+    box%counts = [count, 1_c_int64_t, 1_c_int64_t]
+    box%remote_strides(1) = remote_stride
+    box%local_strides(1) = local_stride
+  end function box_line_long
+
+  elemental function box_line_int(element_bytes, count, remote_stride, local_stride) result(box)
+    integer(c_int), intent(in) :: element_bytes, count, remote_stride, local_stride
+    type(sennit_box) :: box
+    box = box_line_long(int(element_bytes, c_int64_t), int(count, c_int64_t), int(remote_stride, c_int64_t), &
+                        int(local_stride, c_int64_t))
+  end function box_line_int
+
+  elemental function reduction_of_size(count, type, op) result(reduction)
+    integer(c_size_t), intent(in) :: count
+    integer(c_int), intent(in) :: type, op
+    type(sennit_reduction) :: reduction
+    reduction%count = count
+    reduction%type = type
+    reduction%op = op
+  end function reduction_of_size
+
+  elemental function reduction_of_int(count, type, op) result(reduction)
+    integer(c_int), intent(in) :: count, type, op
+    type(sennit_reduction) :: reduction
+    reduction = reduction_of_size(int(count, c_size_t), type, op)
+  end function reduction_of_int
+
+  function reduction_by_size(count, element_bytes, combine, context) result(reduction)
+    integer(c_size_t), value :: count, element_bytes
+    procedure(sennit_combine) :: combine
+    type(c_ptr), value :: context
+    type(sennit_reduction) :: reduction
+    reduction%count = count
+    reduction%type = SENNIT_UINT8
+    reduction%op = SENNIT_USER_OPERATOR
+    reduction%combine = c_funloc(combine)
+    reduction%context = context
+    reduction%element_bytes = element_bytes
+  end function reduction_by_size
+
+  function reduction_by_int(count, element_bytes, combine, context) result(reduction)
+    integer(c_int), value :: count, element_bytes
+    procedure(sennit_combine) :: combine
+    type(c_ptr), value :: context
+    type(sennit_reduction) :: reduction
+    reduction = reduction_by_size(int(count, c_size_t), int(element_bytes, c_size_t), combine, context)
+  end function reduction_by_int
+
+  ! Blocks of several sizes. The three stay where they are while the result is used: declare them with target. Without offsets
+  ! each block begins behind the one before.
+  function sennit_blocks_of(memory, bytes, offsets) result(blocks)
+    type(*), dimension(*), target :: memory
+    !GCC$ attributes no_arg_check :: memory
+    !DIR$ ignore_tkr memory
+    integer(c_size_t), contiguous, target, intent(in) :: bytes(:)
+    integer(c_size_t), contiguous, target, optional, intent(in) :: offsets(:)
+    type(sennit_blocks) :: blocks
+    blocks%memory = sennit_place(c_loc(memory))
+    blocks%bytes = c_loc(bytes)
+    if (present(offsets)) blocks%offsets = c_loc(offsets)
+  end function sennit_blocks_of
+
+end module sennit_more
