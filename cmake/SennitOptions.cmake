@@ -1,9 +1,10 @@
 # How things are compiled: the options a user may set, and the flags of the core and of programs.
 #
-# Three functions give the flags, so that no other CMakeLists.txt names a compiler flag:
+# Four functions give the flags, so that no other CMakeLists.txt names a compiler flag:
 #   sennit_core_flags(target)      the library: no exceptions, no RTTI, hidden symbols, strict warnings
 #   sennit_program_flags(target)   benchmarks, applications, launcher, tests: ordinary C++20
 #   sennit_plain_flags(target)     the same where it only reads options and prints
+#   sennit_fortran_flags(target)   Fortran: the modules, and programs that use them
 # Sanitizers are set for the whole tree, because half a program under a sanitizer reports what is not there.
 option(SENNIT_BUILD_PROGRAMS "Build the command line, benchmarks, applications and examples"
     ${PROJECT_IS_TOP_LEVEL})
@@ -106,6 +107,19 @@ endfunction()
 
 function(sennit_plain_sources)
     set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${SENNIT_PLAIN_FLAGS}")
+endfunction()
+
+# The standard and nothing beyond it, so that other compilers take the same sources. The binding is called as a put is: the
+# detour through the linkage table would cost as much as its own instructions.
+function(sennit_fortran_flags target)
+    set(flags "")
+    if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
+        set(flags -std=f2018 -fimplicit-none -fno-plt -Wall -Wextra)
+        if(SENNIT_WERROR)
+            list(APPEND flags -Werror)
+        endif()
+    endif()
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:Fortran>:${flags}>")
 endfunction()
 
 # A static library that only parts of this build link: apart from the libraries that users link.
