@@ -1,0 +1,272 @@
+! Buffers of every kind and form, sizes of both kinds, and each way to complete. Breaks when a buffer's address is not the one
+! that C gets, when a copy of a buffer is lost, or when an error changes something.
+program rma_test
+  use iso_c_binding
+  use checks
+  use sennit
+  implicit none
+  integer, parameter :: bytes = 4096
+  type :: pair
+    integer :: number
+    real(c_double) :: weight
+  end type pair
+  type(sennit_gptr) :: memory, next
+  integer :: rank, size
+
+  call sennit_init()
+  rank = sennit_rank()
+  size = sennit_size()
+  call sennit_alloc(SENNIT_TEAM_WORLD, bytes, 0, 0, memory)
+  next = sennit_gptr_at(memory, modulo(rank + 1, size))
+  call a_buffer_may_be_of_any_type_kind_and_rank()
+  call sizes_may_be_of_both_kinds()
+  call sections_are_copied_where_the_call_is_complete_when_it_returns()
+  call sections_are_refused_where_it_is_not()
+  call requests_complete_by_each_wait()
+  call operations_without_request_complete_by_a_flush()
+  call boxes_and_pieces_leave_their_places()
+  call memory_of_the_program_is_registered()
+  call an_error_changes_nothing()
+  call sennit_free(memory)
+  call sennit_finalize()
+  call end_of_test()
+
+contains
+
+  subroutine a_buffer_may_be_of_any_type_kind_and_rank()
+    integer(c_int8_t) :: small, small_back
+    complex(c_double) :: z(2, 3), z_back(2, 3)
+    logical :: yes(3), yes_back(3)
+    character(11) :: text, text_back
+    type(pair) :: record, record_back
+    integer, allocatable :: many(:, :), many_back(:, :)
+    real(c_float), pointer :: pointed(:), pointed_back(:)
+    small = 7_c_int8_t
+    call sennit_put(next, small, 1)
+    call sennit_get(small_back, next, 1)
+    call check(small_back == 7, 'a scalar of one byte')
+    z = cmplx(rank, 5, c_double)
+    z(2, 3) = (1, 2)
+    call sennit_put(next, z, c_sizeof(z))
+    call sennit_get(z_back, next, c_sizeof(z))
+    call check(all(abs(z - z_back) <= 0), 'complex numbers in an array of rank 2')
+    yes = [.true., .false., .true.]
+    call sennit_put(next, yes, 12)
+    call sennit_get(yes_back, next, 12)
+    call check(all(yes .eqv. yes_back), 'logicals')
+    text = 'some letter'
+    call sennit_put(next, text, len(text))
+    call sennit_get(text_back, next, len(text))
+    call check(text == text_back, 'a string of characters')
+    record = pair(rank, 0.5_c_double)
+    call sennit_put(next, record, storage_size(record) / 8)
+    call sennit_get(record_back, next, storage_size(record) / 8)
+    call check(record_back%number == rank .and. abs(record_back%weight - 0.5_c_double) <= 0, 'a derived type')
+    allocate (many(4, 5), source=rank)
+    allocate (many_back(4, 5), source=-1)
+    call sennit_put(next, many, 80)
+    call sennit_get(many_back, next, 80)
+    call check(all(many_back == rank), 'an allocated array')
+    allocate (pointed(6), source=real(rank, c_float))
+    allocate (pointed_back(6), source=-1.0)
+    call sennit_put(next, pointed, 24)
+    call sennit_get(pointed_back, next, 24)
+    call check(all(abs(pointed_back - rank) <= 0), 'pointers')
+    call sennit_put(next, many(3, 2), 4)
+    many_back = -1
+    call sennit_get(many_back(2, 4), next, 4)
+    call check(many_back(2, 4) == rank .and. count(many_back == -1) == 19, 'one element of an array, by its address')
+    deallocate (pointed, pointed_back)
+  end subroutine a_buffer_may_be_of_any_type_kind_and_rank
+
+  subroutine sizes_may_be_of_both_kinds()
+    integer :: number, back
+    type(sennit_gptr) :: place
+    number = 100 + rank
+    call sennit_put(next, number, 4_c_size_t)
+    call sennit_get(back, next, 4)
+    call check(back == number, 'a size of default kind and of c_size_t')
+    place = sennit_gptr_add(next, 8)
+    call check(place%offset == 8, 'a distance of default kind')
+    place = sennit_gptr_add(place, -5_c_int64_t)
+    call check(place%offset == 3, 'a distance back, of the other kind')
+    call check(sennit_gptr_is_null(SENNIT_GPTR_NULL) .and. .not. sennit_gptr_is_null(next), 'no place and a place')
+  end subroutine sizes_may_be_of_both_kinds
+
+  subroutine sections_are_copied_where_the_call_is_complete_when_it_returns()
+    integer :: table(4, 4), back(4, 4), i
+    table = reshape([(100 * rank + i, i = 1, 16)], [4, 4])
+    call sennit_put(next, table(2, :), 16)
+    back = -1
+    call sennit_get(back(3, :), next, 16)
+    call check(all(back(3, :) == table(2, :)), 'a row of a matrix, there and back')
+    call check(all(back([1, 2, 4], :) == -1), 'the other rows are as they were')
+  end subroutine sections_are_copied_where_the_call_is_complete_when_it_returns
+
+  subroutine sections_are_refused_where_it_is_not()
+    integer, asynchronous :: table(4, 4)
+    integer :: status, back(4)
+    type(sennit_request) :: request
+    type(sennit_error) :: error
+    table = 0
+    back = 5
+    call sennit_put(next, back, 16)
+    call sennit_put_nb(next, table(2, :), 16, request, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'a row of a matrix can not be put with a request')
+    error = sennit_last_error()
+    call check(sennit_string(error%operation) == 'sennit_put_nb', 'the error names the call')
+    call check(request%handle == 0, 'no request was made')
+    call sennit_get_nb(table(2, :), next, 16, request, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'nor be got')
+    call sennit_put_nbi(next, table(2, :), 16, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'nor be put without a request')
+    call sennit_get_nbi(table(2, :), next, 16, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'nor be got without a request')
+    call sennit_put_strided(next, table(2, :), sennit_box_line(4, 4, 4, 4), stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'a box counts its strides in the memory itself')
+    call sennit_get(back, next, 16)
+    call check(all(back == 5), 'nothing was moved')
+    call sennit_put_nb(next, table(:, 2), 16, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call sennit_put_nb(next, table(2, 3:3), 4, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call sennit_get(back, next, 16)
+    call check(all(back == 0), 'a column is contiguous, and so is one element')
+  end subroutine sections_are_refused_where_it_is_not
+
+  subroutine requests_complete_by_each_wait()
+    type(sennit_request) :: requests(3)
+    integer, asynchronous :: numbers(3), back(3)
+    integer :: i, index
+    integer(c_size_t) :: long_index
+    logical :: done
+    numbers = [rank, rank + 1, rank + 2]
+    do i = 1, 3
+      call sennit_put_nb(sennit_gptr_add(next, 4 * (i - 1)), numbers(i), 4, requests(i))
+    end do
+    call sennit_waitall(3, requests, SENNIT_FOREVER)
+    back = -1
+    do i = 1, 3
+      call sennit_get_nb(back(i), sennit_gptr_add(next, 4 * (i - 1)), 4_c_size_t, requests(i))
+    end do
+    done = .false.
+    do while (.not. done)
+      call sennit_testall(3, requests, done)
+    end do
+    call check(all(back == numbers), 'what testall completed')
+    call sennit_waitany(3, requests, SENNIT_FOREVER, index)
+    call check(index == 0, 'the index is 0 where all are complete')
+    call sennit_waitany(3_c_size_t, requests, SENNIT_FOREVER, long_index)
+    call check(long_index == 0, 'also one of the other kind')
+    call sennit_barrier_nb(SENNIT_TEAM_WORLD, requests(2))
+    call sennit_waitany(3, requests, SENNIT_FOREVER, index)
+    call check(index == 2 .and. requests(2)%handle == 0, 'the index is that of the array')
+    call sennit_get_nb(back(1), next, 4, requests(1))
+    done = .false.
+    do while (.not. done)
+      call sennit_test(requests(1), done)
+    end do
+    call check(back(1) == rank, 'what test completed')
+  end subroutine requests_complete_by_each_wait
+
+  subroutine operations_without_request_complete_by_a_flush()
+    integer, asynchronous :: number, back
+    number = 77 + rank
+    call sennit_put_nbi(next, number, 4)
+    call sennit_flush(modulo(rank + 1, size), SENNIT_FOREVER)
+    call sennit_get_nbi(back, next, 4)
+    call sennit_flush_all(SENNIT_FOREVER)
+    call check(back == number, 'put and got')
+    call sennit_put(next, 1, 4)
+    call sennit_fence()
+    call sennit_put(next, 2, 4)
+    call sennit_get(back, next, 4)
+    call check(back == 2, 'in order')
+  end subroutine operations_without_request_complete_by_a_flush
+
+  ! A matrix of 3 by 4, of which rows are put into a line, in each form.
+  subroutine boxes_and_pieces_leave_their_places()
+    integer, asynchronous :: table(3, 4), back(4)
+    type(sennit_box) :: row
+    type(sennit_piece) :: pieces(2)
+    type(sennit_request) :: request
+    integer :: i
+    table = reshape([(i, i = 1, 12)], [3, 4])
+    row = sennit_box_line(4, 4, 4, 12)
+    call sennit_put_strided(next, table(2, 1), row)
+    call sennit_get(back, next, 16)
+    call check(all(back == table(2, :)), 'a row by a box')
+    call sennit_put_strided_nb(next, table(3, 1), row, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    row = sennit_box_line(4_c_int64_t, 4_c_int64_t, 4_c_int64_t, 12_c_int64_t)
+    call sennit_put_strided_nbi(sennit_gptr_add(next, 16), table, row)
+    call sennit_flush_all(SENNIT_FOREVER)
+    call sennit_get(back, sennit_gptr_add(next, 16), 16)
+    call check(all(back == table(1, :)), 'a row by a box that a flush completed')
+    table = -1
+    call sennit_get_strided(table(1, 1), next, row)
+    call sennit_get_strided_nb(table(2, 1), next, row, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call sennit_get_strided_nbi(table(3, 1), next, row)
+    call sennit_flush_all(SENNIT_FOREVER)
+    call check(all(table(1, :) == [3, 6, 9, 12]) .and. all(table(2, :) == table(1, :)) .and. all(table(3, :) == table(1, :)), &
+               'rows that came back by boxes')
+    pieces(1) = sennit_piece(remote_offset=4, local_offset=8, bytes=4)
+    pieces(2) = sennit_piece(remote_offset=0, local_offset=0, bytes=4)
+    table(:, 1) = [31, 32, 33]
+    call sennit_put_indexed(next, table, 2, pieces)
+    call sennit_put_indexed_nb(sennit_gptr_add(next, 8), table, 2, pieces, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call sennit_put_indexed_nbi(sennit_gptr_add(next, 16), table, 2_c_size_t, pieces)
+    call sennit_flush_all(SENNIT_FOREVER)
+    call sennit_get(table, next, 24)
+    call check(all(table(:, 1) == [31, 33, 31]) .and. all(table(:, 2) == [33, 31, 33]), 'pieces')
+    table = 0
+    call sennit_get_indexed(table(1, 1), next, 2, pieces)
+    call sennit_get_indexed_nb(table(1, 2), next, 2, pieces, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call sennit_get_indexed_nbi(table(1, 3), next, 2, pieces)
+    call sennit_flush_all(SENNIT_FOREVER)
+    call check(all(table(1, 1:3) == 31) .and. all(table(3, 1:3) == 33) .and. all(table(2, 1:3) == 0), 'pieces that came back')
+  end subroutine boxes_and_pieces_leave_their_places
+
+  subroutine memory_of_the_program_is_registered()
+    real(c_double), allocatable, asynchronous :: mine(:, :)
+    type(sennit_region) :: region, regions(size)
+    real(c_double) :: back
+    integer :: status, right
+    allocate (mine(5, 5), source=real(rank, c_double))
+    call sennit_register(mine(2, :), 40, 0, region, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'a row is no memory that stays')
+    call sennit_register(mine, 200, 0, region)
+    call check(region%bytes == 200 .and. region%gptr%rank == rank, 'the region tells what it is')
+    call sennit_region_attach(SENNIT_TEAM_WORLD, region, regions, stat=status)
+    if (status /= SENNIT_ERR_UNSUPPORTED) then
+      call check_status(status, SENNIT_OK, 'regions are exchanged')
+      right = modulo(rank + 1, size) + 1
+      call sennit_get(back, sennit_gptr_add(regions(right)%gptr, 96), 8)
+      call check(nint(back) == modulo(rank + 1, size), "the right rank's array")
+      call sennit_region_detach(regions(rank + 1), stat=status)
+      call check_status(status, SENNIT_ERR_ARG, "one's own region is not detached")
+      call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    end if
+    call sennit_deregister(region)
+  end subroutine memory_of_the_program_is_registered
+
+  subroutine an_error_changes_nothing()
+    integer :: number, status
+    integer(c_size_t) :: found
+    number = 11
+    call sennit_get(number, sennit_gptr_add(next, bytes), 4, stat=status)
+    call check_status(status, SENNIT_ERR_RANGE, 'beyond the end')
+    call sennit_get(number, next, -4, stat=status)
+    call check_status(status, SENNIT_ERR_RANGE, 'a negative size')
+    call check(number == 11, 'the buffer is as it was')
+    found = 12
+    call sennit_segment_bytes(SENNIT_GPTR_NULL, found, stat=status)
+    call check(status /= SENNIT_OK .and. found == 12, 'the size of nothing')
+    call sennit_segment_bytes(memory, found)
+    call check(found == bytes, 'the size of the segment')
+  end subroutine an_error_changes_nothing
+
+end program rma_test
