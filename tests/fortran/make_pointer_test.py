@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Writes a program that asks sennit_pointer for an array of every kind and rank: make_pointer_test.py KINDS FILE.
+
+For each type, kind and rank, from a global pointer and from an address, with shapes of both kinds, with lower bounds and without:
+the array begins at the address, its last element lies where it must, bounds are those asked for, and it is contiguous. Breaks when
+one of the procedures takes another rank, forgets a bound, or strides.
+"""
+import sys
+
+SHAPE = (2, 3, 2, 2, 1, 2, 2)
+LOWER = (0, -1, 5, 1, 2, -3, 7)
+HEAD = """program pointer_test
+  use iso_c_binding
+  use checks
+  use sennit
+  implicit none
+  type(sennit_gptr) :: place
+  type(c_ptr) :: address
+  call sennit_init()
+  call sennit_alloc_local(65536, 0, 0, place)
+  address = sennit_ptr(place)
+"""
+TAIL = """
+  subroutine check_ends(first, last, elements, bits, what)
+    type(c_ptr), value :: first, last
+    integer, intent(in) :: elements, bits
+    character(*), intent(in) :: what
+    integer(c_intptr_t) :: begin, end
+    begin = transfer(first, 0_c_intptr_t)
+    end = transfer(last, 0_c_intptr_t)
+    call check(begin == transfer(address, 0_c_intptr_t), what // 'begins at the address')
+    call check(end - begin == (elements - 1) * (bits / 8), what // 'the last element lies behind all others')
+  end subroutine check_ends
+
+end program pointer_test
+"""
+
+
+def type_of(kind):
+    name, value = kind.split(":")
+    return f"character(kind={value})" if name == "character" else f"{name}({value})"
+
+
+def elements(rank):
+    count = 1
+    for extent in SHAPE[:rank]:
+        count *= extent
+    return count
+
+
+def test_of(name, kind):
+    lines = [f"  subroutine {name}()"]
+    lines += [f"    {type_of(kind)}, pointer :: a{rank}{'(' + ', '.join(':' * rank) + ')' if rank else ''}" for rank in range(8)]
+    lines += ["    call sennit_pointer(place, a0)",
+              f"    call check_ends(c_loc(a0), c_loc(a0), 1, storage_size(a0), '{kind}, rank 0: ')",
+              "    nullify (a0)", "    call sennit_pointer(address, a0)",
+              f"    call check_ends(c_loc(a0), c_loc(a0), 1, storage_size(a0), '{kind}, rank 0, from an address: ')"]
+    for rank in range(1, 8):
+        for source in ("place", "address"):
+            for kind_of_shape in ("c_int", "c_int64_t"):
+                lines += uses(kind, rank, source, kind_of_shape)
+    return [*lines, f"  end subroutine {name}", ""]
+
+
+def uses(kind, rank, source, kind_of_shape):
+    shape, lower = (f"[{', '.join(map(str, values[:rank]))}]" for values in (SHAPE, LOWER))
+    if kind_of_shape != "c_int":
+        shape, lower = f"int({shape}, {kind_of_shape})", f"int({lower}, {kind_of_shape})"
+    array, lines = f"a{rank}", []
+    for bounds in (False, True):
+        what = f"{kind}, rank {rank}, {source}, {kind_of_shape}: "
+        low = LOWER[:rank] if bounds else (1,) * rank
+        high = tuple(b + extent - 1 for b, extent in zip(low, SHAPE))
+        first, last = (", ".join(map(str, place)) for place in (low, high))
+        lines += [f"    nullify ({array})",
+                  f"    call sennit_pointer({source}, {array}, {shape}{', lower=' + lower if bounds else ''})",
+                  f"    call check(all(lbound({array}) == [{first}]) .and. all(ubound({array}) == [{last}]), &",
+                  f"      '{what}bounds')",
+                  f"    call check(is_contiguous({array}), '{what}contiguous')",
+                  f"    call check_ends(c_loc({array}({first})), c_loc({array}({last})), {elements(rank)}, storage_size({array}), &",
+                  f"      '{what}')"]
+    return lines
+
+
+def main():
+    kinds, path = sys.argv[1:]
+    names = {f"kind_{index}": kind for index, kind in enumerate(kinds.split(","))}
+    lines = [f"  call {name}()" for name in names]
+    lines += ["  call sennit_free(place)", "  call sennit_finalize()", "  call end_of_test()", "", "contains", ""]
+    for name, kind in names.items():
+        lines += test_of(name, kind)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(HEAD + "\n".join(lines) + TAIL)
+
+
+if __name__ == "__main__":
+    main()

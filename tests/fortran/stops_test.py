@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""An error without stat ends the program with its message and a code that is not 0: stops_test.py PROGRAM."""
+import subprocess
+import sys
+import unittest
+
+PROGRAM = sys.argv[1]
+MISTAKES = {
+    "init": "sennit_barrier: SENNIT_ERR_STATE: ",
+    "paths": "sennit_init: SENNIT_ERR_ARG: ",
+    "range": "sennit_put: SENNIT_ERR_RANGE: 64 bytes ",
+    "section": "sennit_put_nb: SENNIT_ERR_ARG: the buffer is not contiguous",
+    "pointer": "sennit_ptr: SENNIT_ERR_NOT_REGISTERED: ",
+}
+
+
+class StopsTest(unittest.TestCase):
+    def test_each_mistake_ends_the_program_with_its_message(self):
+        for mistake, message in MISTAKES.items():
+            with self.subTest(mistake=mistake):
+                result = subprocess.run([PROGRAM, mistake], capture_output=True, text=True, timeout=20, check=False)
+                self.assertIn("ERROR STOP " + message, result.stderr)
+                self.assertNotEqual(result.returncode, 0)
+                self.assertEqual(result.stdout, "")
+
+    def test_no_mistake_no_end(self):
+        result = subprocess.run([PROGRAM, "none"], capture_output=True, text=True, timeout=20, check=False)
+        self.assertEqual((result.stdout, result.returncode), ("went on\n", 0))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
