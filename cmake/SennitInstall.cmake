@@ -1,6 +1,7 @@
 # What `cmake --install` puts where, in components that are also the packages of SennitPackage.cmake:
 #   runtime        libsennit.so.ABI, which programs need to run
 #   development    headers, libsennit.so, libsennit.a, CMake package, pkg-config, man pages of the calls
+#   fortran        module files, libsennit_fortran.a, sources of the modules for other compilers
 #   programs       `sennit`, what `sennit bench` starts, man pages of the commands
 #   bench_MPI      what `sennit bench --mpi MPI` starts
 #   documents      README, docs/, examples/
@@ -30,6 +31,16 @@ if(TARGET sennit_cli)
 else()
     list(APPEND SENNIT_COMPONENTS cli)
 endif()
+if(TARGET sennit_fortran)
+    install(TARGETS sennit_fortran EXPORT sennit-fortran-targets ARCHIVE COMPONENT fortran)
+    sennit_install_component(fortran fortran)
+    install(DIRECTORY "${SENNIT_HEADER_OUTPUT_DIRECTORY}/sennit/fortran"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit" COMPONENT fortran FILES_MATCHING PATTERN "*.mod")
+    get_property(fortran_sources GLOBAL PROPERTY SENNIT_FORTRAN_INSTALLED_SOURCES)
+    install(FILES ${fortran_sources} DESTINATION "${CMAKE_INSTALL_DATADIR}/sennit/fortran" COMPONENT fortran)
+else()
+    list(APPEND SENNIT_COMPONENTS fortran)
+endif()
 
 # The .pc files find their prefix from their own place, so an installed tree may be moved.
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}"
@@ -40,10 +51,19 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}"
     OUTPUT_VARIABLE SENNIT_PC_INCLUDEDIR)
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
     OUTPUT_VARIABLE SENNIT_PC_LIBDIR)
-foreach(name sennit sennit-static)
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_DATADIR BASE_DIRECTORY "\${prefix}"
+    OUTPUT_VARIABLE SENNIT_PC_DATADIR)
+set(pc_files "sennit:development" "sennit-static:development")
+if(TARGET sennit_fortran)
+    list(APPEND pc_files "sennit-fortran:fortran")
+endif()
+foreach(words IN LISTS pc_files)
+    string(REPLACE ":" ";" words "${words}")
+    list(GET words 0 name)
+    list(GET words 1 component)
     configure_file(cmake/${name}.pc.in "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
     install(FILES "${PROJECT_BINARY_DIR}/${name}.pc"
-        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT ${component})
 endforeach()
 
 # Which versions serve a project that asks for another: those of the same ABI.
@@ -66,7 +86,7 @@ install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" COMPONENT documents
     FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT documents
-    FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp")
+    FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.f90")
 
 # Man pages, from the headers, the help of the command line and the table of knobs: what is built says it itself.
 set(SENNIT_MAN AUTO CACHE STRING "Man pages: AUTO where they can be made, ON insists on them, OFF leaves them out")
@@ -102,6 +122,9 @@ endif()
 add_custom_target(sennit_installed DEPENDS sennit sennit_static)
 if(TARGET sennit_cli)
     add_dependencies(sennit_installed sennit_cli ${SENNIT_BENCH_PROGRAMS})
+endif()
+if(TARGET sennit_fortran)
+    add_dependencies(sennit_installed sennit_fortran sennit_fortran_sources)
 endif()
 if(TARGET sennit_man)
     add_dependencies(sennit_installed sennit_man)

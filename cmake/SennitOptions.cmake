@@ -4,7 +4,7 @@
 #   sennit_core_flags(target)      the library: no exceptions, no RTTI, hidden symbols, strict warnings
 #   sennit_program_flags(target)   benchmarks, applications, launcher, tests: ordinary C++20
 #   sennit_plain_flags(target)     the same where it only reads options and prints
-#   sennit_fortran_flags(target)   Fortran: the modules, and programs that use them
+#   sennit_fortran_flags(target)   Fortran: the modules, and programs that use them, with parts in C
 # Sanitizers are set for the whole tree, because half a program under a sanitizer reports what is not there.
 option(SENNIT_BUILD_PROGRAMS "Build the command line, benchmarks, applications and examples"
     ${PROJECT_IS_TOP_LEVEL})
@@ -119,7 +119,8 @@ function(sennit_fortran_flags target)
             list(APPEND flags -Werror)
         endif()
     endif()
-    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:Fortran>:${flags}>")
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:Fortran>:${flags}>"
+        "$<$<COMPILE_LANGUAGE:C>:${SENNIT_WARNINGS}>")
 endfunction()
 
 # A static library that only parts of this build link: apart from the libraries that users link.

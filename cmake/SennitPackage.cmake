@@ -1,6 +1,7 @@
 # What `cpack` makes of the components of SennitInstall.cmake: Debian packages, split as Debian splits a library.
 #   libsennitABI         the shared library; several ABIs may be installed at once
 #   libsennit-dev        for compiling programs
+#   libsennit-fortran-dev   the same for Fortran
 #   sennit               the command line
 #   sennit-bench-MPI     what `sennit bench` compares with, one package for each MPI of this build
 #   sennit-doc           README, documents, examples
@@ -62,6 +63,10 @@ sennit_package(runtime "libsennit${SENNIT_ABI}" SECTION libs TEXT "the shared li
     FIELDS PACKAGE_RECOMMENDS libhwloc15 PACKAGE_SUGGESTS libpmix2 PACKAGE_CONTROL_EXTRA "${linker_trigger}")
 sennit_package(development libsennit-dev SECTION libdevel TEXT "what is needed to compile programs" DEPENDS runtime
     FIELDS PACKAGE_SUGGESTS "sennit, sennit-doc")
+if(TARGET sennit_fortran)
+    sennit_package(fortran libsennit-fortran-dev SECTION libdevel TEXT "what is needed to compile programs in Fortran"
+        DEPENDS development FIELDS PACKAGE_DEPENDS "gfortran" PACKAGE_SHLIBDEPS OFF)
+endif()
 if(TARGET sennit_cli)
     sennit_package(programs sennit SECTION utils TEXT "the command sennit, which starts ranks and measures" DEPENDS runtime)
     foreach(mpi IN LISTS SENNIT_MPIS)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the first program of README.md as the README says: the program, the commands and the output come from there.
 
-    tests/docs/first_program.py PROJECT --bin FOLDER --lib FOLDER --headers FOLDER
+    tests/docs/first_program.py PROJECT --bin FOLDER --lib FOLDER --headers FOLDER [--page PAGE --source FILE]
 
-Between the comments `first program` and `end of first program` stand a C program, commands of a shell and the output.
+Between the comments `first program` and `end of first program` stand a program, commands of a shell and the output. The program is in C, or
+in Fortran where the commands call its FILE so.
 They are run in a folder that looks like the project's (with links to what is built); `make` is left out. What would break
 it: a call that changes, an option that goes, a line of output that is not what the page shows.
 """
@@ -15,12 +16,12 @@ import sys
 import tempfile
 
 
-def blocks_of(readme):
+def blocks_of(readme, language):
     with open(readme, encoding="utf-8") as file:
         part = file.read().split("<!-- first program:", 1)[1].split("<!-- end of first program -->", 1)[0]
     found = dict(re.findall(r"^```(\w+)\n(.*?)^```$", part, re.MULTILINE | re.DOTALL))
-    if set(found) != {"c", "sh", "text"}:
-        sys.exit(f"{readme}: the first program has the blocks {sorted(found)}, not c, sh and text")
+    if set(found) != {language, "sh", "text"}:
+        sys.exit(f"{readme}: the first program has the blocks {sorted(found)}, not {language}, sh and text")
     return found
 
 
@@ -29,23 +30,26 @@ def main():
     parser.add_argument("project")
     for name in ("bin", "lib", "headers"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--page", default="README.md")
+    parser.add_argument("--source", default="first.c")
     arguments = parser.parse_args()
-    blocks = blocks_of(os.path.join(arguments.project, "README.md"))
+    language = "fortran" if arguments.source.endswith(".f90") else "c"
+    blocks = blocks_of(os.path.join(arguments.project, arguments.page), language)
     commands = [line for line in blocks["sh"].splitlines() if not line.startswith("make ")]
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(os.path.join(folder, "build"))
         for place, target in (("build/bin", arguments.bin), ("build/lib", arguments.lib),
                               ("build/include", arguments.headers)):
             os.symlink(os.path.abspath(target), os.path.join(folder, place))
-        with open(os.path.join(folder, "first.c"), "w", encoding="utf-8") as file:
-            file.write(blocks["c"])
+        with open(os.path.join(folder, arguments.source), "w", encoding="utf-8") as file:
+            file.write(blocks[language])
         script = "\n".join(["set -e", *commands]).replace("cc first.c", "cc -Wall -Wextra -Werror first.c")
         result = subprocess.run(["bash", "-c", script], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
                                 text=True, timeout=60, check=False)
     if result.returncode != 0 or sorted(result.stdout.splitlines()) != sorted(blocks["text"].splitlines()):
         print(f"{script}\nexit status {result.returncode}\n{result.stdout}{result.stderr}")
         return 1
-    print(f"{len(blocks['c'].splitlines())} lines, built and run as the README says")
+    print(f"{len(blocks[language].splitlines())} lines, built and run as {arguments.page} says")
     return 0
 
 

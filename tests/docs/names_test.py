@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-SOURCES = (".c", ".h", ".cpp", ".hpp", ".def", ".py", ".pml")
+SOURCES = (".c", ".h", ".cpp", ".hpp", ".def", ".py", ".pml", ".f90")
 # Functions of other libraries and programs that the pages speak of.
 FOREIGN = {"main", "mmap", "memmove", "memcpy", "fork", "malloc", "poll", "usleep", "MPI_Init", "MPI_Finalize",
            "MPI_Abort", "dlopen", "getenv", "exec", "setpgid", "tcsetpgrp", "waitpid", "prctl", "signalfd", "_exit"}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs the programs of the tutorial with four ranks and compares what they print with the page.
 
-    tests/docs/tutorial_test.py PROJECT --bin FOLDER --lib FOLDER --headers FOLDER
+    tests/docs/tutorial_test.py PROJECT --bin FOLDER --lib FOLDER --headers FOLDER [--fortran]
 
 In the page `<!-- output: NAME -->` stands before a block of text: what `sennit run -n 4 NAME` prints, in any order of lines.
-Every step has one. The page's first commands, which build a step by hand and run it, are carried out in a folder that
+Every step has one; with --fortran the steps in Fortran must print the same. The page's first commands, which build a step by hand and run it, are carried out in a folder that
 looks like the project's; `make` is left out. What would break it: a program that prints something else, a step without
 its output, an output without its step, a command that does not work as shown.
 """
@@ -42,6 +42,7 @@ def main():
     parser.add_argument("project")
     for name in ("bin", "lib", "headers"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--fortran", action="store_true")
     arguments = parser.parse_args()
     with open(os.path.join(arguments.project, "docs", "manual", "tutorial.md"), encoding="utf-8") as file:
         page = file.read()
@@ -52,10 +53,11 @@ def main():
     wrong = [f"{name}: the page has no output of it" for name in sorted(steps - outputs.keys())]
     wrong += [f"{name}: there is no such step" for name in sorted(outputs.keys() - steps)]
     printed = [by_hand(page, arguments)]
-    for name in sorted(steps & outputs.keys()):
-        program = os.path.join(arguments.bin, "examples", "tutorial", name)
-        sennit = os.path.join(arguments.bin, "sennit")
-        printed.append((name, printed_by([sennit, "run", "-n", "4", "--timeout", "30", program])))
+    sennit = os.path.join(arguments.bin, "sennit")
+    for folder in ["tutorial", *(["fortran/tutorial"] if arguments.fortran else [])]:
+        for name in sorted(steps & outputs.keys()):
+            program = os.path.join(arguments.bin, "examples", folder, name)
+            printed.append((name, printed_by([sennit, "run", "-n", "4", "--timeout", "30", program])))
     for name, lines in printed:
         if lines != outputs.get(name):
             wrong.append("\n    ".join([f"{name} printed", *lines]))

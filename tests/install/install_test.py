@@ -15,6 +15,7 @@ import unittest
 CMAKE, BUILD_TREE = sys.argv[1:3]
 CTEST = os.path.join(os.path.dirname(CMAKE), "ctest")
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
+FC = os.environ.get("FC", "")  # empty where the tree has no Fortran
 CONSUMER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "consumer")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 COMPILERS = {"user.c": [CC, "-std=c11", *WARNINGS], "user.cpp": [CXX, "-std=c++20", *WARNINGS]}
@@ -32,6 +33,10 @@ int main(void) {
     return sennit_finalize() == SENNIT_OK ? 0 : 1;
 }
 """
+
+# The modules' sources in the order in which they use each other.
+MODULES = ("types", "c", "text", "more", "calls", "pointers")
+COMPONENTS = "c, cli, fortran, static" if FC else "c, cli, static"
 
 ASKS = """cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C)
@@ -193,6 +198,35 @@ class InstallTest(unittest.TestCase):
                     is_shared = any("libsennit.so." in line for line in self.needed(os.path.join(tree, program)))
                     self.assertEqual(is_shared, not program.endswith("_static"), program)
 
+    @unittest.skipUnless(FC, "no Fortran compiler")
+    def test_a_project_in_fortran_is_built_with_cmake(self):
+        tree = tempfile.mkdtemp(prefix="consumer-", dir=self.folder)
+        run(CMAKE, "-S", os.path.join(CONSUMER, "fortran"), "-B", tree, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_Fortran_COMPILER={FC}")
+        run(CMAKE, "--build", tree)
+        run(CTEST, "--test-dir", tree, "--output-on-failure", "--no-tests=error")
+
+    @unittest.skipUnless(FC, "no Fortran compiler")
+    def test_a_program_in_fortran_is_built_with_pkg_config(self):
+        place, = self.pkg_config("--variable=libdir", "sennit")
+        program = os.path.join(self.folder, "fortran.out")
+        run(FC, "-std=f2018", os.path.join(CONSUMER, "fortran", "user.f90"), *self.pkg_config("--cflags", "--libs", "sennit-fortran"),
+            f"-Wl,-rpath,{place}", "-o", program)
+        self.check_runs(program)
+
+    @unittest.skipUnless(FC, "no Fortran compiler")
+    def test_the_modules_are_compiled_from_the_installed_sources(self):
+        tree = tempfile.mkdtemp(prefix="modules-", dir=self.folder)
+        place, = self.pkg_config("--variable=libdir", "sennit")
+        folder, = self.pkg_config("--variable=sources", "sennit-fortran")
+        sources = [os.path.join(folder, f"sennit_{name}.f90") for name in MODULES] + [os.path.join(folder, "sennit.f90")]
+        program = os.path.join(tree, "program")
+        run(FC, "-std=f2018", "-O0", *sources, os.path.join(CONSUMER, "fortran", "user.f90"),
+            *self.pkg_config("--libs", "sennit"), f"-Wl,-rpath,{place}", "-o", program, cwd=tree)
+        self.check_runs(program)
+        installed = sorted(name for name in os.listdir(folder) if "mpi" not in name)
+        self.assertEqual(installed, sorted(os.path.basename(name) for name in sources))
+
     def test_all_components_are_found_when_none_is_named(self):
         said, status = self.ask("REQUIRED")
         self.assertEqual(status, 0, said)
@@ -208,7 +242,7 @@ class InstallTest(unittest.TestCase):
     def test_a_component_that_does_not_exist_is_an_error_that_names_those_that_do(self):
         said, status = self.ask("REQUIRED COMPONENTS c pascal")
         self.assertNotEqual(status, 0)
-        self.assertIn('has no component "pascal"; installed are: c, cli, static.', said)
+        self.assertIn(f'has no component "pascal"; installed are: {COMPONENTS}.', said)
         said, status = self.ask("REQUIRED COMPONENTS c OPTIONAL_COMPONENTS pascal")
         self.assertEqual(status, 0, said)
 

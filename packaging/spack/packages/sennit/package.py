@@ -28,14 +28,17 @@ class Sennit(CMakePackage):
     variant("programs", default=True, description="The command line, sennit run and so on")
     variant("man", default=True, when="+programs", description="Man pages")
     variant("pmix", default=True, description="Start under launchers that speak PMIx")
+    variant("fortran", default=True, description="Fortran modules")
     variant("mpi", default=False, when="+programs", description="Compare with an MPI in sennit bench")
 
     generator("ninja")
     depends_on("c", type="build")
     depends_on("cxx", type="build")
+    depends_on("fortran", type="build", when="+fortran")
     depends_on("cmake@3.25:", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("python@3.9:", type="build", when="+man")
+    depends_on("python@3.9:", type="build", when="+fortran")
     # The library opens both when it runs, the command line is linked with hwloc.
     depends_on("hwloc@2.5:")
     depends_on("pmix@3:", when="+pmix")
@@ -57,6 +60,7 @@ class Sennit(CMakePackage):
             self.define("SENNIT_BUILD_TESTS", self.run_tests),
             self.define_from_variant("SENNIT_BUILD_PROGRAMS", "programs"),
             self.define_from_variant("SENNIT_PMIX", "pmix"),
+            self.define_from_variant("SENNIT_FORTRAN", "fortran"),
             self.define("SENNIT_MAN", self.spec.satisfies("+man")),
         ]
         for name in ("openmpi", "mpich"):

@@ -1,0 +1,41 @@
+/* The C side of cost.f90: the same calls in the same loops. Each returns the status of a call that failed, or 0. */
+#include <sennit/sennit.h>
+
+int cost_put(const sennit_gptr *place, int64_t *word, long count);
+int cost_get(const sennit_gptr *place, int64_t *word, long count);
+int cost_fetch_add(const sennit_gptr *place, int64_t *word, long count);
+int cost_put_nb(const sennit_gptr *place, int64_t *word, long count);
+
+int cost_put(const sennit_gptr *place, int64_t *word, long count) {
+    for (long i = 0; i < count; ++i) {
+        const sennit_status status = sennit_put(*place, word, 8);
+        if (status != SENNIT_OK) return (int)status;
+    }
+    return 0;
+}
+
+int cost_get(const sennit_gptr *place, int64_t *word, long count) {
+    for (long i = 0; i < count; ++i) {
+        const sennit_status status = sennit_get(word, *place, 8);
+        if (status != SENNIT_OK) return (int)status;
+    }
+    return 0;
+}
+
+int cost_fetch_add(const sennit_gptr *place, int64_t *word, long count) {
+    for (long i = 0; i < count; ++i) {
+        const sennit_status status = sennit_atomic_fetch_add_i64(*place, 1, word);
+        if (status != SENNIT_OK) return (int)status;
+    }
+    return 0;
+}
+
+int cost_put_nb(const sennit_gptr *place, int64_t *word, long count) {
+    for (long i = 0; i < count; ++i) {
+        sennit_request request;
+        sennit_status status = sennit_put_nb(*place, word, 8, &request);
+        if (status == SENNIT_OK) status = sennit_wait(&request, SENNIT_FOREVER);
+        if (status != SENNIT_OK) return (int)status;
+    }
+    return 0;
+}
