@@ -253,17 +253,21 @@ contains
   end function reduction_by_int
 
   ! Blocks of several sizes. The three stay where they are while the result is used: declare them with target. Without offsets
-  ! each block begins behind the one before.
+  ! each block begins behind the one before. Where one of the three is not contiguous the result has no sizes, which every call
+  ! refuses with ARG.
   function sennit_blocks_of(memory, bytes, offsets) result(blocks)
-    type(*), dimension(*), target :: memory
-    !GCC$ attributes no_arg_check :: memory
-    !DIR$ ignore_tkr memory
-    integer(c_size_t), contiguous, target, intent(in) :: bytes(:)
-    integer(c_size_t), contiguous, target, optional, intent(in) :: offsets(:)
+    type(*), dimension(..), target, asynchronous :: memory
+    integer(c_size_t), target, asynchronous, intent(in) :: bytes(:)
+    integer(c_size_t), target, asynchronous, optional, intent(in) :: offsets(:)
     type(sennit_blocks) :: blocks
+    logical :: is_whole
+    is_whole = (is_contiguous(memory) .or. size(memory) <= 1) .and. (is_contiguous(bytes) .or. size(bytes) <= 1)
     blocks%memory = sennit_place(c_loc(memory))
-    blocks%bytes = c_loc(bytes)
-    if (present(offsets)) blocks%offsets = c_loc(offsets)
+    if (present(offsets)) then
+      is_whole = is_whole .and. (is_contiguous(offsets) .or. size(offsets) <= 1)
+      blocks%offsets = c_loc(offsets)
+    end if
+    if (is_whole) blocks%bytes = c_loc(bytes)
   end function sennit_blocks_of
 
 end module sennit_more

@@ -82,7 +82,7 @@ contains
     type(c_ptr), value :: operation
     integer(c_int) :: status
     character(kind=c_char, len=62), target :: text
-    text = c_char_'the buffer is not contiguous: give its first element instead' // c_null_char
+    text = c_char_'the buffer is not contiguous, and a copy would not last' // c_null_char
     status = c_sennit_error_report(SENNIT_ERR_ARG, operation, c_loc(text), 0_c_int64_t)
   end function sennit_refuse
 

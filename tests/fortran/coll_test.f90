@@ -252,6 +252,8 @@ contains
                                     request, stat=status)
       call check_status(status, SENNIT_ERR_ARG, 'counts')
     end if
+    call sennit_allgatherv(world, mine, 4, sennit_blocks_of(table(1, :), counts(1, :)), SENNIT_FOREVER, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'blocks')
     call sennit_allreduce(world, mine, table(1, :), sennit_reduction_of(n, SENNIT_INT32, SENNIT_MIN), SENNIT_FOREVER)
     call check(all(table(1, :) == [1, 2, 3, 4]), 'without a request it is copied')
     call sennit_broadcast(world, size, mine, 4, SENNIT_FOREVER, stat=status)

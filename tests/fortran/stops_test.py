@@ -9,7 +9,7 @@ MISTAKES = {
     "init": "sennit_barrier: SENNIT_ERR_STATE: ",
     "paths": "sennit_init: SENNIT_ERR_ARG: ",
     "range": "sennit_put: SENNIT_ERR_RANGE: 64 bytes ",
-    "section": "sennit_put_nb: SENNIT_ERR_ARG: the buffer is not contiguous",
+    "section": "sennit_put_nb: SENNIT_ERR_ARG: the buffer is not contiguous, and a copy would not last",
     "pointer": "sennit_ptr: SENNIT_ERR_NOT_REGISTERED: ",
 }
 
