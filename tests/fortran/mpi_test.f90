@@ -1,6 +1,6 @@
 ! sennit_init_mpi with communicators of both forms, its errors, and MPI_Finalize before sennit_finalize. Breaks when a
 ! communicator is not the one given, an error of arguments reaches MPI, or the duplicate is touched after MPI_Finalize.
-program mpi_test
+program communicators_test
   use iso_c_binding
   use checks
   use mpi_f08
@@ -42,4 +42,4 @@ program mpi_test
   call MPI_Finalize()
   call sennit_finalize()
   call end_of_test()
-end program mpi_test
+end program communicators_test
