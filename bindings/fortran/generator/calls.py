@@ -55,7 +55,7 @@ class Writer:
         self.arguments = []   # of the call of C
         self.before = []      # lines
         self.after = []       # lines
-        self.refused = []     # conditions
+        self.whole = []       # names of what must be contiguous
         self.is_collective = any(p.type == "sennit_team" for p in function.parameters)
         skip = False
         for parameter in function.parameters:
@@ -101,7 +101,7 @@ class Writer:
         if takes_descriptors(self.function):
             later = ", asynchronous" if is_asynchronous(self.function) else ""
             self.dummy(name, f"type(*), dimension(..), intent({intent}), target{later} :: {name}")
-            self.refused.append(f"(.not. is_contiguous({name}) .and. size({name}) > 1)")
+            self.whole.append(name)
         else:
             # Any type, kind and rank, as an address: what the standard asks of arrays, here also of scalars.
             self.dummy(name, f"type(*), dimension(*), intent({intent}), target :: {name}")
@@ -117,7 +117,7 @@ class Writer:
             self.arguments.append(name if kind == "c_size_t" else f"int({name}, c_size_t)")
         elif parameter.is_array and is_asynchronous(self.function):
             self.dummy(name, f"integer(c_size_t), intent(in), target, asynchronous :: {name}(:)")
-            self.refused.append(f"(.not. is_contiguous({name}) .and. size({name}) > 1)")
+            self.whole.append(name)
             self.arguments.append(f"c_loc({name})")
         elif parameter.is_array:
             self.dummy(name, f"integer(c_size_t), intent(in), target :: {name}(*)")
@@ -152,14 +152,17 @@ class Writer:
             *(f"    {line}" for line in self.local),
             "    integer(c_int) :: c_status",
         ]
-        if self.refused:
+        if self.whole:
             length = len(self.function.name) + 1
-            lines += [f"    character(kind=c_char, len={length}), save, target :: c_operation = &",
-                      f"        c_char_'{self.function.name}' // c_null_char"]
+            lines += ["    logical :: c_is_whole", f"    character(kind=c_char, len={length}), save, target :: c_operation = &",
+                      f"        c_char_'{self.function.name}' // c_null_char", "    c_is_whole = .true."]
         lines += [f"    {line}" for line in self.before]
-        if self.refused:
-            lines += [f"    if ({' .or. '.join(self.refused)}) then", "      c_status = sennit_refuse(c_loc(c_operation))",
-                      "    else", f"      c_status = {call}", "    end if"]
+        for name in self.whole:  # in this order, because most buffers are an element or contiguous
+            lines += [f"    if (rank({name}) > 0) then",
+                      f"      if (.not. is_contiguous({name})) c_is_whole = c_is_whole .and. size({name}) <= 1", "    end if"]
+        if self.whole:
+            lines += ["    if (c_is_whole) then", f"      c_status = {call}", "    else",
+                      "      c_status = sennit_refuse(c_loc(c_operation))", "    end if"]
         else:
             lines.append(f"    c_status = {call}")
         lines += [f"    {line}" for line in self.after]
