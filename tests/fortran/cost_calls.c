@@ -1,4 +1,5 @@
-/* The C side of cost.f90: the same calls in the same loops. Each returns the status of a call that failed, or 0. */
+/* The C side of cost.f90: the same calls in the same loops. Each returns the status of a call that
+ * failed, or 0. */
 #include <sennit/sennit.h>
 
 int cost_put(const sennit_gptr *place, int64_t *word, long count);
