@@ -26,7 +26,7 @@ module sennit_more
   public :: sennit_init, sennit_last_error, sennit_last_error_text, sennit_error_report, sennit_log_set
   public :: sennit_bootstrap_describe, sennit_waitany, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
   public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_blocks_of
-  public :: sennit_combine, sennit_log_function
+  public :: sennit_combine, sennit_log_function, operator(==), operator(/=)
 
   abstract interface
     ! result(i) = left(i) op right(i) for count elements. The addresses become arrays by c_f_pointer.
@@ -45,6 +45,14 @@ module sennit_more
       type(c_ptr), value :: text
     end subroutine sennit_log_function
   end interface
+
+  ! Handles and places are the same if they name the same.
+  interface operator(==)
+    module procedure is_same_team, is_same_group, is_same_request, is_same_lock, is_same_gptr
+  end interface operator(==)
+  interface operator(/=)
+    module procedure is_other_team, is_other_group, is_other_request, is_other_lock, is_other_gptr
+  end interface operator(/=)
 
   interface sennit_waitany
     module procedure waitany_int, waitany_size
@@ -198,6 +206,66 @@ contains
     logical :: is_null
     is_null = gptr%segment == 0
   end function sennit_gptr_is_null
+
+  elemental function is_same_team(left, right) result(is_same)
+    type(sennit_team), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%handle == right%handle
+  end function is_same_team
+
+  elemental function is_other_team(left, right) result(is_other)
+    type(sennit_team), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_team(left, right)
+  end function is_other_team
+
+  elemental function is_same_group(left, right) result(is_same)
+    type(sennit_group), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%handle == right%handle
+  end function is_same_group
+
+  elemental function is_other_group(left, right) result(is_other)
+    type(sennit_group), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_group(left, right)
+  end function is_other_group
+
+  elemental function is_same_request(left, right) result(is_same)
+    type(sennit_request), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%handle == right%handle
+  end function is_same_request
+
+  elemental function is_other_request(left, right) result(is_other)
+    type(sennit_request), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_request(left, right)
+  end function is_other_request
+
+  elemental function is_same_lock(left, right) result(is_same)
+    type(sennit_lock), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%segment == right%segment .and. left%team == right%team
+  end function is_same_lock
+
+  elemental function is_other_lock(left, right) result(is_other)
+    type(sennit_lock), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_lock(left, right)
+  end function is_other_lock
+
+  elemental function is_same_gptr(left, right) result(is_same)
+    type(sennit_gptr), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%rank == right%rank .and. left%segment == right%segment .and. left%offset == right%offset
+  end function is_same_gptr
+
+  elemental function is_other_gptr(left, right) result(is_other)
+    type(sennit_gptr), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_gptr(left, right)
+  end function is_other_gptr
 
   ! The box of one dimension.
   elemental function box_line_long(element_bytes, count, remote_stride, local_stride) result(box)

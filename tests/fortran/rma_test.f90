@@ -90,6 +90,7 @@ contains
     call check(place%offset == 8, 'a distance of default kind')
     place = sennit_gptr_add(place, -5_c_int64_t)
     call check(place%offset == 3, 'a distance back, of the other kind')
+    call check(place /= next .and. sennit_gptr_add(place, -3) == next, 'places are told apart')
     call check(sennit_gptr_is_null(SENNIT_GPTR_NULL) .and. .not. sennit_gptr_is_null(next), 'no place and a place')
   end subroutine sizes_may_be_of_both_kinds
 
@@ -115,7 +116,7 @@ contains
     call check_status(status, SENNIT_ERR_ARG, 'a row of a matrix can not be put with a request')
     error = sennit_last_error()
     call check(sennit_string(error%operation) == 'sennit_put_nb', 'the error names the call')
-    call check(request%handle == 0, 'no request was made')
+    call check(request == SENNIT_REQUEST_NULL, 'no request was made')
     call sennit_get_nb(table(2, :), next, 16, request, stat=status)
     call check_status(status, SENNIT_ERR_ARG, 'nor be got')
     call sennit_put_nbi(next, table(2, :), 16, stat=status)
@@ -160,7 +161,7 @@ contains
     call check(long_index == 0, 'also one of the other kind')
     call sennit_barrier_nb(SENNIT_TEAM_WORLD, requests(2))
     call sennit_waitany(3, requests, SENNIT_FOREVER, index)
-    call check(index == 2 .and. requests(2)%handle == 0, 'the index is that of the array')
+    call check(index == 2 .and. .not. requests(2) /= SENNIT_REQUEST_NULL, 'the index is that of the array')
     call sennit_get_nb(back(1), next, 4, requests(1))
     done = .false.
     do while (.not. done)

@@ -42,7 +42,7 @@ contains
     call sennit_team_translate(team, 0, world, number)
     call check(number == size - 1, 'the same by translation')
     call sennit_team_create(team, 1_c_size_t, [0], other)
-    call check((other%handle == SENNIT_TEAM_NULL%handle) .eqv. (rank /= size - 1), 'a team of one, and no team')
+    call check((other == SENNIT_TEAM_NULL) .eqv. (rank /= size - 1), 'a team of one, and no team')
     if (rank == size - 1) call sennit_team_destroy(other)
     call sennit_team_destroy(team)
     call sennit_team_split(world, modulo(rank, 2), -rank, team)
@@ -50,7 +50,7 @@ contains
     call check(number == size - 1 - modulo(size - 1 - rank, 2), 'the highest rank of this color comes first')
     call sennit_team_destroy(team)
     call sennit_team_split(world, SENNIT_COLOR_NONE, 0, team)
-    call check(team%handle == 0, 'no color, no team')
+    call check(team == SENNIT_TEAM_NULL, 'no color, no team')
     call sennit_team_split_strided(world, size - 1, -1, size, team)
     call sennit_team_rank(team, number)
     call check(number == size - 1 - rank, 'a team by stride')
@@ -91,6 +91,7 @@ contains
     call sennit_team_rank(team, number)
     call check(number == rank, 'a team of a group')
     call sennit_team_destroy(team)
+    call check(made /= all_ranks .and. made /= SENNIT_GROUP_NULL .and. made == made, 'groups are told apart')
     call sennit_group_destroy(made)
     call sennit_group_destroy(rest)
     call sennit_group_destroy(first)
@@ -141,6 +142,7 @@ contains
       call check(acquired, 'nobody has it')
       call sennit_lock_release(lock)
     end if
+    call check(lock /= SENNIT_LOCK_NULL .and. lock == lock, 'it is a lock, and itself')
     call sennit_lock_destroy(lock)
   end subroutine locks_exclude
 
