@@ -14,6 +14,9 @@ module sennit_more
   integer(c_int), parameter, public :: SENNIT_STATS_SEVERAL = -1
   integer(c_int), parameter, public :: SENNIT_ALLOC_RESERVE = 1
   integer(c_int), parameter, public :: SENNIT_ALLOC_HUGE = 2
+  integer(c_int), parameter, public :: SENNIT_CHANNEL_MIRROR = 1
+  integer(c_int), parameter, public :: SENNIT_CHANNEL_PULL = 2
+  type(sennit_channel), parameter, public :: SENNIT_CHANNEL_NULL = sennit_channel()
   type(sennit_gptr), parameter, public :: SENNIT_GPTR_NULL = sennit_gptr()
   type(sennit_region), parameter, public :: SENNIT_REGION_NULL = sennit_region()
   type(sennit_request), parameter, public :: SENNIT_REQUEST_NULL = sennit_request()
@@ -27,6 +30,7 @@ module sennit_more
   public :: sennit_bootstrap_describe, sennit_waitany, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
   public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_blocks_of
   public :: sennit_combine, sennit_log_function, operator(==), operator(/=)
+  public :: sennit_channel_ends_of
 
   abstract interface
     ! result(i) = left(i) op right(i) for count elements. The addresses become arrays by c_f_pointer.
@@ -48,10 +52,10 @@ module sennit_more
 
   ! Handles and places are the same if they name the same.
   interface operator(==)
-    module procedure is_same_team, is_same_group, is_same_request, is_same_lock, is_same_gptr
+    module procedure is_same_team, is_same_group, is_same_request, is_same_lock, is_same_gptr, is_same_channel
   end interface operator(==)
   interface operator(/=)
-    module procedure is_other_team, is_other_group, is_other_request, is_other_lock, is_other_gptr
+    module procedure is_other_team, is_other_group, is_other_request, is_other_lock, is_other_gptr, is_other_channel
   end interface operator(/=)
 
   interface sennit_waitany
@@ -66,6 +70,9 @@ module sennit_more
   interface sennit_reduction_of
     module procedure reduction_of_int, reduction_of_size
   end interface sennit_reduction_of
+  interface sennit_channel_ends_of
+    module procedure channel_ends_of_int, channel_ends_of_size
+  end interface sennit_channel_ends_of
   interface sennit_reduction_by
     module procedure reduction_by_int, reduction_by_size
   end interface sennit_reduction_by
@@ -267,6 +274,18 @@ contains
     is_other = .not. is_same_gptr(left, right)
   end function is_other_gptr
 
+  elemental function is_same_channel(left, right) result(is_same)
+    type(sennit_channel), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%handle == right%handle
+  end function is_same_channel
+
+  elemental function is_other_channel(left, right) result(is_other)
+    type(sennit_channel), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_channel(left, right)
+  end function is_other_channel
+
   ! The box of one dimension.
   elemental function box_line_long(element_bytes, count, remote_stride, local_stride) result(box)
     integer(c_int64_t), intent(in) :: element_bytes, count, remote_stride, local_stride
@@ -337,5 +356,27 @@ contains
     end if
     if (is_whole) blocks%bytes = c_loc(bytes)
   end function sennit_blocks_of
+
+  ! The ends of `count` channels. The three stay where they are until the channels are open: declare them with target.
+  function channel_ends_of_size(count, targets, buffers, bytes) result(ends)
+    integer(c_size_t), value :: count
+    integer(c_int), target, contiguous, intent(in) :: targets(:)
+    type(c_ptr), target, contiguous, intent(in) :: buffers(:)
+    integer(c_size_t), target, contiguous, intent(in) :: bytes(:)
+    type(sennit_channel_ends) :: ends
+    ends%count = count
+    ends%targets = c_loc(targets)
+    ends%buffers = c_loc(buffers)
+    ends%bytes = c_loc(bytes)
+  end function channel_ends_of_size
+
+  function channel_ends_of_int(count, targets, buffers, bytes) result(ends)
+    integer(c_int), value :: count
+    integer(c_int), target, contiguous, intent(in) :: targets(:)
+    type(c_ptr), target, contiguous, intent(in) :: buffers(:)
+    integer(c_size_t), target, contiguous, intent(in) :: bytes(:)
+    type(sennit_channel_ends) :: ends
+    ends = channel_ends_of_size(int(count, c_size_t), targets, buffers, bytes)
+  end function channel_ends_of_int
 
 end module sennit_more

@@ -67,6 +67,46 @@ contains
     call sennit_free(box)
   end function side_message
 
+  function side_stream(number_of_rows, from, to) bind(C) result(total)
+    integer(c_int), value :: number_of_rows, from, to
+    real(dp) :: total
+    integer(c_int), target :: other(1)
+    integer(c_size_t), target :: bytes(1)
+    type(c_ptr), target :: buffer(1)
+    type(c_ptr) :: peers(1)
+    type(sennit_channel) :: channels(1)
+    type(sennit_gptr) :: place
+    real(dp), pointer, contiguous :: own(:), theirs(:)
+    integer :: rank, number, i
+    rank = sennit_rank()
+    total = 0
+    call sennit_alloc(SENNIT_TEAM_WORLD, count * double_bytes, 0, 0, place)
+    if (rank == from .or. rank == to) then
+      call sennit_pointer(place, own, [count])
+      other = merge(to, from, rank == from)
+      buffer = c_loc(own)
+      bytes = count * double_bytes
+      call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(1, other, buffer, bytes), 0, SENNIT_FOREVER, &
+                               peers, channels)
+      call sennit_pointer(peers(1), theirs, [count]) ! the other rank's row
+
+      do number = 0, number_of_rows - 1
+        if (rank == from) then
+          call sennit_channel_wait_write(channels(1), SENNIT_FOREVER)
+          theirs = [(number + 0.5_dp * i, i = 0, count - 1)]
+          call sennit_channel_have_written(channels(1))
+        else
+          call sennit_channel_wait_read(channels(1), SENNIT_FOREVER)
+          total = total + sum(own)
+          call sennit_channel_have_read(channels(1))
+        end if
+      end do
+
+      call sennit_channel_close(channels, 1, SENNIT_FOREVER) ! when all is read
+    end if
+    call sennit_free(place)
+  end function side_stream
+
   subroutine side_requests(row, left, right, came) bind(C)
     real(dp), intent(in), asynchronous :: row(count)
     integer(c_int), value :: left, right
