@@ -17,6 +17,7 @@ module sennit_more
   integer(c_int), parameter, public :: SENNIT_CHANNEL_MIRROR = 1
   integer(c_int), parameter, public :: SENNIT_CHANNEL_PULL = 2
   type(sennit_channel), parameter, public :: SENNIT_CHANNEL_NULL = sennit_channel()
+  integer(c_int), parameter, public :: SENNIT_REGISTER_SHARED_PAGES = 1
   type(sennit_gptr), parameter, public :: SENNIT_GPTR_NULL = sennit_gptr()
   type(sennit_region), parameter, public :: SENNIT_REGION_NULL = sennit_region()
   type(sennit_request), parameter, public :: SENNIT_REQUEST_NULL = sennit_request()

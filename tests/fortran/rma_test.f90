@@ -235,13 +235,18 @@ contains
     real(c_double), allocatable, asynchronous :: mine(:, :)
     type(sennit_region) :: region, regions(size)
     real(c_double) :: back
-    integer :: status, right
+    integer :: status, right, mechanism
+    character(200) :: reason
     allocate (mine(5, 5), source=real(rank, c_double))
     call sennit_register(mine(2, :), 40, 0, region, stat=status)
     call check_status(status, SENNIT_ERR_ARG, 'a row is no memory that stays')
     call sennit_register(mine, 200, 0, region)
     call check(region%bytes == 200 .and. region%gptr%rank == rank, 'the region tells what it is')
     call sennit_region_attach(SENNIT_TEAM_WORLD, region, regions, stat=status)
+    call sennit_region_mechanism(region, mechanism)
+    reason = ' '
+    call sennit_region_reason(region, mechanism, reason)
+    call check(mechanism > SENNIT_MECHANISM_NONE .and. len_trim(reason) > 0, 'how it is reached, and why so')
     if (status /= SENNIT_ERR_UNSUPPORTED) then
       call check_status(status, SENNIT_OK, 'regions are exchanged')
       right = modulo(rank + 1, size) + 1
