@@ -219,6 +219,7 @@ TEST_F(Adopt, without_a_descriptor_nothing_moves_and_nothing_is_lost) {
               }),
               0);
     EXPECT_TRUE(holds(memory, 8 * 4096, 2));
+    std::free(memory);
 }
 
 // Would break: two ranks of one process that each believe a page to be in their file.
@@ -382,13 +383,18 @@ TEST_F(Adopt, ten_thousand_registrations_leave_nothing_behind) {
 // Would break: a slot that is used again while something still shows it, or a file that is at its
 // end after so many registrations.
 TEST_F(Adopt, slots_serve_again_when_the_file_is_at_its_end) {
-    Table *const table = table_open();
-    table->file_end = std::uint64_t{64} << 20;
-    const auto memory = std::make_unique<std::uint8_t[]>(5000);
-    fill(memory.get(), 5000, 1);
+    constexpr std::uint64_t kEnd = std::uint64_t{64} << 20;
+    struct ShortFile {
+        Table *table = table_open();
+        ShortFile() { table->file_end = kEnd; }
+        ~ShortFile() { table->file_end = kFileEnd; }
+    } const short_file;
+    // Static memory does not grow, so its slots are short.
+    static std::uint8_t memory[5000];
+    fill(memory, sizeof memory, 1);
     std::set<std::uint64_t> offsets;
     for (int i = 0; i < 500; ++i) {
-        const Adoption adoption = take(memory.get(), 5000);
+        const Adoption adoption = take(memory, sizeof memory, true);
         ASSERT_EQ(adoption.count, 1u);
         offsets.insert(adoption.extents[0].file_offset);
         end(adoption);
@@ -396,12 +402,11 @@ TEST_F(Adopt, slots_serve_again_when_the_file_is_at_its_end) {
     EXPECT_GT(offsets.size(), 20u);
     EXPECT_LE(offsets.size(), 32u);
     // What the process still shows is left out; here all are shown.
-    void *const view = mmap(nullptr, table->file_end, PROT_READ, MAP_SHARED, rank.memory_file, 0);
-    EXPECT_EQ(refusal(memory.get(), 5000), Refusal::no_room);
-    ASSERT_EQ(munmap(view, table->file_end), 0);
-    EXPECT_EQ(refusal(memory.get(), 5000), Refusal::none);
-    EXPECT_TRUE(holds(memory.get(), 5000, 1));
-    table->file_end = kFileEnd;
+    void *const view = mmap(nullptr, kEnd, PROT_READ, MAP_SHARED, rank.memory_file, 0);
+    EXPECT_EQ(refusal(memory, sizeof memory, true), Refusal::no_room);
+    ASSERT_EQ(munmap(view, kEnd), 0);
+    EXPECT_EQ(refusal(memory, sizeof memory, true), Refusal::none);
+    EXPECT_TRUE(holds(memory, sizeof memory, 1));
 }
 
 namespace {
