@@ -218,6 +218,9 @@ TEST_F(Adopt, without_a_descriptor_nothing_moves_and_nothing_is_lost) {
                   return 0;
               }),
               0);
+    // What had to stay goes back with the next registration.
+    end(take(memory, 4 * 4096));
+    EXPECT_TRUE(is_private(memory));
     EXPECT_TRUE(holds(memory, 8 * 4096, 2));
     std::free(memory);
 }

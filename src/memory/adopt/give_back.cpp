@@ -71,6 +71,9 @@ void give_back(Table &table, Run &run) {
 
 void give_back_if_free(Table &table, Run &run) {
     if (!run.lost && is_held(table, run.address, run.address + run.bytes)) return;
+    // What can not be looked at now stays, and serves the next registration there, which gives it
+    // back.
+    if (!run.lost && !KernelRecord().is_open()) return;
     give_back(table, run);
 }
 
