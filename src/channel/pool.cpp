@@ -108,6 +108,14 @@ sennit_status add_chunk(Rank &rank, Pool &pool) {
     return SENNIT_OK;
 }
 
+void close_view(const View &view) {
+    if (view.by_address) {
+        release_chunk(view.chunk);
+    } else {
+        memory::file_unmap(reinterpret_cast<std::byte *>(view.chunk), sizeof(Chunk));
+    }
+}
+
 sennit_status view_chunk(Rank &rank, int peer, const ChannelOffer &offer, View *view) {
     Peer &it = rank.peers[peer];
     if (it.memory_file >= 0) {
@@ -139,14 +147,8 @@ Pool *pool_open() {
 
 void pool_close(Pool *pool) {
     if (pool == nullptr) return;
-    for (std::uint32_t i = 0; i < pool->view_count; ++i) {
-        const View &view = pool->views[i];
-        if (view.by_address) {
-            release_chunk(view.chunk);
-        } else {
-            memory::file_unmap(reinterpret_cast<std::byte *>(view.chunk), sizeof(Chunk));
-        }
-    }
+    for (std::uint32_t i = 0; i < pool->view_count; ++i)
+        close_view(pool->views[i]);
     for (std::uint32_t i = 0; i < pool->chunk_count; ++i)
         release_chunk(pool->chunks[i].chunk);
     std::free(pool->views);
@@ -211,9 +213,7 @@ sennit_status half_of_peer(Rank &rank, Pool &pool, int peer, const ChannelOffer 
         if (status != SENNIT_OK) return status;
         View *added = add_one(&pool.views, &pool.view_count);
         if (added == nullptr) {
-            if (made.by_address) release_chunk(made.chunk);
-            if (!made.by_address)
-                memory::file_unmap(reinterpret_cast<std::byte *>(made.chunk), sizeof(Chunk));
+            close_view(made);
             return fail(SENNIT_ERR_NOMEM, "no memory for the table of channels");
         }
         *added = made;
