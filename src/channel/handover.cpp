@@ -19,14 +19,6 @@ sennit_status closed_by_peer(const Rank &rank, const Channel &it) {
                      "rank %d has closed the channel", it.peer);
 }
 
-sennit_status peer_lost(Rank &rank, const Channel &it) {
-    const bool left = peer_gone(rank, it.peer) == Gone::left;
-    return fail_peer(
-        SENNIT_ERR_PEER_LOST, it.peer, path_of(rank, it.peer), "rank %d (process %d) %s", it.peer,
-        rank.peers[it.peer].process_id,
-        left ? "has left: it called sennit_finalize" : "has ended without sennit_finalize");
-}
-
 // Asked by every test that finds nothing; looks itself about once a millisecond.
 bool is_peer_gone(Rank &rank, Channel &it) {
     if (it.peer == rank.world_rank) return false;
@@ -70,7 +62,8 @@ sennit_status test_write(Rank &rank, Channel &it, int *can) {
     bool may = may_write(it);
     if (!may && is_peer_gone(rank, it)) {
         may = may_write(it);  // its last step came before its end
-        if (!may) return is_closed_by_peer(it) ? closed_by_peer(rank, it) : peer_lost(rank, it);
+        if (!may)
+            return is_closed_by_peer(it) ? closed_by_peer(rank, it) : fail_lost(rank, it.peer);
     }
     *can = may ? 1 : 0;
     return SENNIT_OK;
@@ -81,7 +74,8 @@ sennit_status test_read(Rank &rank, Channel &it, int *can) {
     if (!may && (is_closed_by_peer(it) || is_peer_gone(rank, it))) {
         // Its last message came before its mark, or its end.
         may = may_read(it);
-        if (!may) return is_closed_by_peer(it) ? closed_by_peer(rank, it) : peer_lost(rank, it);
+        if (!may)
+            return is_closed_by_peer(it) ? closed_by_peer(rank, it) : fail_lost(rank, it.peer);
     }
     if (may) {
         const sennit_status status = pull(rank, it);

@@ -59,4 +59,15 @@ int find_lost(Rank &rank, const void *peer) {
     return -1;
 }
 
+sennit_status fail_lost(const Rank &rank, int peer) {
+    const Peer &it = rank.peers[peer];
+    // relaxed: only its value counts.
+    const bool left =
+        it.gone.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(Gone::left);
+    return fail_peer(
+        SENNIT_ERR_PEER_LOST, peer, sennit_path_name(it.path), "rank %d (process %d) %s", peer,
+        it.process_id,
+        left ? "has left: it called sennit_finalize" : "has ended without sennit_finalize");
+}
+
 }  // namespace sennit

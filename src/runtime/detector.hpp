@@ -1,6 +1,7 @@
 // Who is still there. Cold: called about once a millisecond by waits that do not end.
 #pragma once
 
+#include "base/fail.hpp"
 #include "runtime/rank.hpp"
 
 namespace sennit {
@@ -16,5 +17,8 @@ int find_lost(Rank &rank, const void *peer);
 
 // Another part (a transport) found that the peer is gone.
 void note_gone(Rank &rank, int peer, Gone how);
+
+// PEER_LOST, with how the peer is known to have ended.
+[[gnu::cold]] sennit_status fail_lost(const Rank &rank, int peer);
 
 }  // namespace sennit

@@ -84,14 +84,7 @@ sennit_status WaitLoop::result(Step step) {
         return fail(SENNIT_ERR_TIMEOUT,
                     "the time given is over, after %lld us of waiting (timeouts are nanoseconds)",
                     static_cast<long long>((now_ns() - started_ns_) / 1000));
-    const int peer = lost_;
-    // relaxed: only its value counts, see detector.cpp.
-    const bool left = rank_.peers[peer].gone.load(std::memory_order_relaxed) ==
-                      static_cast<std::uint32_t>(Gone::left);
-    return fail_peer(
-        SENNIT_ERR_PEER_LOST, peer, sennit_path_name(rank_.peers[peer].path),
-        "rank %d (process %d) %s", peer, rank_.peers[peer].process_id,
-        left ? "has left: it called sennit_finalize" : "has ended without sennit_finalize");
+    return fail_lost(rank_, lost_);
 }
 
 Deadline default_deadline() {
