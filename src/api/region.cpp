@@ -123,27 +123,13 @@ sennit_status check_offer(Rank &rank, sennit_region region, const sennit_region 
     return check_inside(rank, region);
 }
 
-sennit_mechanism public_name(const SegmentRecord &record) {
-    switch (record.mechanism) {
-        case Mechanism::file:
-            return SENNIT_MECHANISM_ALLOCATED;
-        case Mechanism::same_process:
-            return SENNIT_MECHANISM_INPROC;
-        case Mechanism::xpmem:
-            return SENNIT_MECHANISM_XPMEM;
-        case Mechanism::adopted:
-            return SENNIT_MECHANISM_ADOPT;
-        default:
-            return SENNIT_MECHANISM_CMA;
-    }
-}
-
-Mechanism internal_name(sennit_mechanism mechanism) {
-    constexpr Mechanism kNames[] = {Mechanism::none,  Mechanism::file,    Mechanism::same_process,
-                                    Mechanism::xpmem, Mechanism::adopted, Mechanism::copied};
-    static_assert(sizeof kNames / sizeof kNames[0] == SENNIT_MECHANISM_COUNT);
-    return kNames[mechanism];
-}
+// The records say it with the numbers of the interface.
+static_assert(static_cast<int>(Mechanism::none) == SENNIT_MECHANISM_NONE &&
+              static_cast<int>(Mechanism::file) == SENNIT_MECHANISM_ALLOCATED &&
+              static_cast<int>(Mechanism::same_process) == SENNIT_MECHANISM_INPROC &&
+              static_cast<int>(Mechanism::xpmem) == SENNIT_MECHANISM_XPMEM &&
+              static_cast<int>(Mechanism::adopted) == SENNIT_MECHANISM_ADOPT &&
+              static_cast<int>(Mechanism::copied) == SENNIT_MECHANISM_CMA);
 
 // What the owner says of the segment that the region lies in.
 sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
@@ -161,15 +147,15 @@ sennit_status explain(Rank &rank, sennit_region region, sennit_mechanism candida
     SegmentRecord record{};
     const sennit_status status = look_up(rank, region, &record);
     if (status != SENNIT_OK) return status;
-    const sennit_mechanism taken = public_name(record);
-    if (taken == candidate) {
+    const auto wanted = static_cast<Mechanism>(candidate);
+    if (record.mechanism == wanted) {
         (void)std::snprintf(text, bytes, "taken");
-    } else if (taken == SENNIT_MECHANISM_ALLOCATED) {
+    } else if (record.mechanism == Mechanism::file) {
         (void)std::snprintf(text, bytes, "the memory is allocated by Sennit");
-    } else if (candidate == SENNIT_MECHANISM_ALLOCATED) {
+    } else if (wanted == Mechanism::file) {
         (void)std::snprintf(text, bytes, "the memory is not allocated by Sennit");
     } else {
-        const auto refused = memory::registration_refusal(record, internal_name(candidate));
+        const auto refused = memory::registration_refusal(record, wanted);
         memory::adopt::refusal_text(refused, text, bytes);
     }
     return SENNIT_OK;
@@ -239,7 +225,7 @@ sennit_status sennit_region_mechanism(sennit_region region, sennit_mechanism *me
     if (mechanism == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "mechanism is null"), name);
     SegmentRecord record{};
     const sennit_status status = look_up(*rank, region, &record);
-    if (status == SENNIT_OK) *mechanism = public_name(record);
+    if (status == SENNIT_OK) *mechanism = static_cast<sennit_mechanism>(record.mechanism);
     return done(status, name);
 }
 
@@ -255,10 +241,8 @@ sennit_status sennit_region_reason(sennit_region region, sennit_mechanism candid
 }
 
 const char *sennit_mechanism_name(sennit_mechanism mechanism) {
-    static const char *const kNames[] = {"none", "allocated", "inproc", "xpmem", "adopt", "cma"};
-    static_assert(sizeof kNames / sizeof kNames[0] == SENNIT_MECHANISM_COUNT);
-    const auto index = static_cast<unsigned>(mechanism);
-    return index < SENNIT_MECHANISM_COUNT ? kNames[index] : "unknown";
+    const bool is_one = static_cast<unsigned>(mechanism) < SENNIT_MECHANISM_COUNT;
+    return is_one ? memory::mechanism_name(static_cast<Mechanism>(mechanism)) : "unknown";
 }
 
 }  // extern "C"

@@ -22,7 +22,6 @@ namespace {
 
 constexpr Mechanism kOrder[] = {Mechanism::same_process, Mechanism::xpmem, Mechanism::adopted,
                                 Mechanism::copied};
-constexpr const char *kNames[] = {"inproc", "xpmem", "adopt", "cma"};
 constexpr std::size_t kMechanisms = sizeof kOrder / sizeof kOrder[0];
 
 // The mechanisms that SENNIT_REGISTER names, as a set of indices. False: a word is none.
@@ -36,8 +35,8 @@ bool read_list(const char *list, unsigned *set) {
         const std::size_t length = std::strcspn(list, ",");
         bool known = false;
         for (std::size_t i = 0; i < kMechanisms; ++i) {
-            if (std::strlen(kNames[i]) != length || std::strncmp(kNames[i], list, length) != 0)
-                continue;
+            const char *name = mechanism_name(kOrder[i]);
+            if (std::strlen(name) != length || std::strncmp(name, list, length) != 0) continue;
             *set |= 1u << i;
             known = true;
         }
@@ -115,8 +114,9 @@ sennit_status none_takes_it(const Attempt &it) {
         if ((it.allowed >> i & 1) == 0) continue;
         char sentence[200];
         adopt::refusal_text(it.refused[i], sentence, sizeof sentence);
-        const int added = std::snprintf(text + length, sizeof text - length, "%s%s: %s",
-                                        length == 0 ? "" : "; ", kNames[i], sentence);
+        const int added =
+            std::snprintf(text + length, sizeof text - length, "%s%s: %s", length == 0 ? "" : "; ",
+                          mechanism_name(kOrder[i]), sentence);
         length += static_cast<std::size_t>(added);
     }
     return fail(SENNIT_ERR_UNSUPPORTED, "nothing in SENNIT_REGISTER=%s takes %llu bytes at %p: %s",
@@ -261,6 +261,11 @@ sennit_status registration_check_knob() {
     return fail(SENNIT_ERR_ARG,
                 "SENNIT_REGISTER=%s has a word that is none of inproc, xpmem, adopt, cma",
                 runtime::knobs().register_by.text);
+}
+
+const char *mechanism_name(Mechanism mechanism) {
+    constexpr const char *kNames[] = {"none", "allocated", "inproc", "xpmem", "adopt", "cma"};
+    return kNames[static_cast<std::size_t>(mechanism)];
 }
 
 Refused registration_refusal(const SegmentRecord &record, Mechanism mechanism) {

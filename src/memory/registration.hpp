@@ -34,6 +34,9 @@ inline bool continues_region(const SegmentRecord &record) {
 // Is the list of SENNIT_REGISTER one? In start-up. Errors: ARG.
 sennit_status registration_check_knob();
 
+// As in SENNIT_REGISTER and `sennit_mechanism_name`.
+const char *mechanism_name(Mechanism mechanism);
+
 // Which of the reasons in a record is about the mechanism.
 adopt::Refused registration_refusal(const SegmentRecord &record, Mechanism mechanism);
 

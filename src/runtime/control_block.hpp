@@ -13,7 +13,7 @@
 namespace sennit {
 
 inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
-inline constexpr std::uint32_t kLayoutVersion = 5;
+inline constexpr std::uint32_t kLayoutVersion = 6;
 inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;
@@ -83,10 +83,10 @@ enum class SegmentKind : std::uint8_t {
 enum class Mechanism : std::uint8_t {
     none = 0,
     file = 1,          // allocated in the owner's memory file
-    adopted = 2,       // moved into the owner's memory file at its old address
-    same_process = 3,  // reachable by its own address only
-    xpmem = 4,
-    copied = 5,  // private memory, process_vm_readv/writev
+    same_process = 2,  // reachable by its own address only
+    xpmem = 3,
+    adopted = 4,  // moved into the owner's memory file at its old address
+    copied = 5,   // private memory, process_vm_readv/writev
 };
 enum class AtomicsActor : std::uint8_t {
     processor = 0,     // load/store ranks directly, others by a message executed on the node
