@@ -52,10 +52,9 @@ struct alignas(64) Entry {
     const std::atomic<std::uint32_t> *live;  // the record's word, or one that never changes
     std::uint64_t handle;                    // for a message transport
     std::uint64_t mapped_bytes;              // for detach
-    std::uint32_t alignment;
-    std::uint16_t path;  // sennit_path
-    AtomicsActor actor;  // of atomics, as the record says
-    std::uint8_t unused;
+    std::uint16_t path;                      // sennit_path
+    AtomicsActor actor;                      // of atomics, as the record says
+    std::uint8_t unused[5];
 
     // 0: not attached. For callers that hold the cold mutex.
     std::uint32_t id() const {

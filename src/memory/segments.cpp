@@ -344,7 +344,6 @@ void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
     entry->live = fields.live != nullptr ? fields.live : &kAlwaysLive;
     entry->handle = fields.handle;
     entry->mapped_bytes = fields.mapped_bytes;
-    entry->alignment = static_cast<std::uint32_t>(record.alignment);
     // relaxed: a private copy of the record, or the rank's own.
     const std::uint32_t live =
         fields.live != nullptr ? record.live.load(std::memory_order_relaxed) : kAlwaysLiveValue;

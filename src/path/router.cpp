@@ -293,13 +293,10 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
 void detach(Rank &rank, int peer, std::uint32_t id) {
     memory::Entry *entry = memory::entry_at(rank, size_of(rank), id, peer);
     if (entry == nullptr || entry->id() == 0) return;
-    SegmentRecord record{};
-    record.mapped_bytes = entry->mapped_bytes;
-    record.alignment = entry->alignment;
     const transport::Remote remote{entry->base, entry->handle, entry->mapped_bytes};
     Transport *transport = transport_of(rank, *entry);
     memory::clear_entry(entry);
-    if (peer != rank.world_rank) transport->detach(peer, record, remote);
+    if (peer != rank.world_rank) transport->detach(peer, remote);
 }
 
 Transport *transport_of(Rank &rank, const memory::Entry &entry) {

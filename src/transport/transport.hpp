@@ -177,7 +177,7 @@ class Transport {
     virtual sennit_status attach(int peer, const SegmentRecord &record, Remote *out) = 0;
     // Operations that name `remote` may still be under way, or be submitted later by a program that
     // frees too early: they end with NOT_REGISTERED, a stale handle is never followed.
-    virtual void detach(int peer, const SegmentRecord &record, const Remote &remote) = 0;
+    virtual void detach(int peer, const Remote &remote) = 0;
 
     // Message transports only.
     virtual Submit submit(Operation *operation) = 0;

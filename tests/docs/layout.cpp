@@ -152,7 +152,6 @@ static void print_pointers_and_entry() {
     FIELD(Entry, live);
     FIELD(Entry, handle);
     FIELD(Entry, mapped_bytes);
-    FIELD(Entry, alignment);
     FIELD(Entry, path);
     FIELD(Entry, actor);
     FIELD(Entry, unused);

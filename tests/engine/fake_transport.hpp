@@ -56,7 +56,7 @@ class FakeTransport : public transport::Transport {
     sennit_status attach(int, const SegmentRecord &, transport::Remote *) override {
         return SENNIT_OK;
     }
-    void detach(int, const SegmentRecord &, const transport::Remote &) override {}
+    void detach(int, const transport::Remote &) override {}
 
     Submit submit(Operation *operation) override {
         if (broken_rails.count(operation->rail) != 0) {

@@ -126,7 +126,7 @@ class Cma final : public Transport {
         return SENNIT_OK;
     }
 
-    void detach(int, const SegmentRecord &, const Remote &) override {}
+    void detach(int, const Remote &) override {}
 
     Submit submit(Operation *) override {
         (void)fail(SENNIT_ERR_INTERNAL, "an operation was submitted to the path cma");

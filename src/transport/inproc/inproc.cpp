@@ -56,7 +56,7 @@ class Inproc final : public LoadStoreTransport {
         return SENNIT_OK;
     }
 
-    void detach(int, const SegmentRecord &, const Remote &) override {}
+    void detach(int, const Remote &) override {}
 
     void close(const Deadline &) override {}
 };

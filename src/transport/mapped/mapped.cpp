@@ -44,7 +44,7 @@ class Mapped final : public LoadStoreTransport {
                                 record.alignment, &out->pointer);
     }
 
-    void detach(int, const SegmentRecord &, const Remote &remote) override {
+    void detach(int, const Remote &remote) override {
         if (remote.handle != 0) {
             memory::adopt::xpmem_unmap(remote.pointer, remote.handle - 1);
         } else {

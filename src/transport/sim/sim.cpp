@@ -109,7 +109,7 @@ class SimTransport final : public Transport {
         return status;
     }
 
-    void detach(int, const SegmentRecord &, const Remote &remote) override {
+    void detach(int, const Remote &remote) override {
         if (world_ != nullptr) world_->detach(rank_->world_rank, remote.handle);
     }
 

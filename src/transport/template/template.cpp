@@ -131,7 +131,7 @@ class TemplateTransport final : public Transport {
         *out = Remote{nullptr, static_cast<std::uint64_t>(record.owner_slot) << 32 | live};
         return SENNIT_OK;
     }
-    void detach(int, const SegmentRecord &, const Remote &) override {}
+    void detach(int, const Remote &) override {}
 
     // Data. submit never waits: it takes the operation, says "again" if there is no room, or
     // refuses with the reason in the thread's last error. An operation that was taken belongs to
