@@ -57,7 +57,7 @@ class Plan {
         const Refused fixed = check_fixed(begin_, end_);
         if (!fixed.is_none()) return fixed;
         if (new_bytes_ >= kWorthAsking &&
-            memory_check(std::min(new_bytes_, 2 * kHugePageBytes), true) != SENNIT_OK)
+            memory_check(std::min(new_bytes_, kMostHugeBytes + kHugePageBytes), true) != SENNIT_OK)
             return {Refusal::no_room, 0};
         return {};
     }

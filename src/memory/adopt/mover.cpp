@@ -14,7 +14,6 @@
 #include "memory/adopt/page_states.hpp"
 #include "memory/adopt/placement.hpp"
 #include "memory/adopt/space.hpp"
-#include "memory/file.hpp"
 
 namespace sennit::memory::adopt {
 namespace {
@@ -74,6 +73,7 @@ class WayThere {
         const std::uint64_t end = move_.address + move_.bytes;
         for (std::uint64_t at = move_.address; at < end;) {
             const std::uint64_t bytes = piece_bytes(at);
+            if (bytes == kHugePageBytes && at >= looked_until_) make_huge_pages(at);
             const int error = move_piece(at, bytes);
             if (error != 0) {
                 undo(at);
@@ -114,33 +114,59 @@ class WayThere {
     }
 
     int move_piece(std::uint64_t at, std::uint64_t bytes) {
-        const std::uint64_t pages = bytes / page_bytes();
-        known_ = states_.read(at, pages, before_);
-        const int error = make_pages(at, bytes);
+        const bool is_huge = bytes == kHugePageBytes && at < huge_until_;
+        const int error = is_huge ? take_huge_page(at) : make_pages(at, bytes);
         if (error != 0) return error;
         if (move_.guard != nullptr && !move_.guard->holds_unused_pages()) read_each(at, bytes);
         return static_cast<int>(-swap(at, bytes));
     }
 
-    // Gets the file's pages before anything is held: a huge one where all of it is in use.
+    // Huge pages for the pieces from `at` on that are in use to the last page: several at once,
+    // since the kernel has all processors empty their lists of pages for each such call.
+    void make_huge_pages(std::uint64_t at) {
+        const std::uint64_t page = page_bytes();
+        std::uint64_t end = at;
+        looked_until_ = at + kHugePageBytes;
+        for (; end - at < kMostHugeBytes && piece_bytes(end) == kHugePageBytes;
+             end += kHugePageBytes) {
+            const std::uint64_t pages = kHugePageBytes / page;
+            look_at(end, pages);
+            if (used_from(0, pages) != pages) break;
+            // One page is enough to collapse; the rest comes as zeros, from the same node.
+            placement_.follow(0);
+            if (madvise(side_of(end), page, MADV_POPULATE_WRITE) != 0) break;
+            looked_until_ = end + kHugePageBytes;
+        }
+        if (end > at && madvise(side_of(at), end - at, kCollapse) == 0) huge_until_ = end;
+    }
+
+    int take_huge_page(std::uint64_t at) {
+        all_used_ = true;
+        const int error = madvise(side_of(at), kHugePageBytes, MADV_POPULATE_WRITE);
+        return error == 0 || errno == EINVAL ? 0 : errno;
+    }
+
+    // Which pages of the piece are in use, and where they lie.
+    void look_at(std::uint64_t at, std::uint64_t pages) {
+        known_ = states_.read(at, pages, before_);
+        placement_.look(pointer(at), pages, page_bytes());
+    }
+
+    // The first page from `i` on that is not in use.
+    std::uint64_t used_from(std::uint64_t i, std::uint64_t pages) const {
+        while (i < pages && looked_used(i))
+            ++i;
+        return i;
+    }
+
+    // Gets the file's pages of a piece before anything is held.
     int make_pages(std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
-        placement_.look(pointer(at), pages, page);
-        std::uint64_t used = 0;
-        while (used < pages && looked_used(used))
-            ++used;
-        all_used_ = used == pages;
-        if (all_used_ && bytes == kHugePageBytes && at % kHugePageBytes == 0) {
-            // One page is enough to collapse; the rest comes as zeros, from the same node.
-            placement_.follow(0);
-            if (madvise(side_of(at), page, MADV_POPULATE_WRITE) == 0)
-                (void)madvise(side_of(at), bytes, kCollapse);
-        }
+        look_at(at, pages);
+        all_used_ = used_from(0, pages) == pages;
         for (std::uint64_t i = 0; i < pages;) {
-            std::uint64_t stop = i;
-            while (stop < pages && looked_used(stop))
-                ++stop;
+            std::uint64_t stop = used_from(i, pages);
             if (stop > i) {
                 stop = i + placement_.alike(i, stop);
                 placement_.follow(i);
@@ -229,6 +255,8 @@ class WayThere {
     Placement placement_;
     std::byte *side_ = nullptr;
     bool may_swap_;
+    std::uint64_t looked_until_ = 0;  // for huge pages
+    std::uint64_t huge_until_ = 0;    // pieces that got them
     bool known_ = false;
     bool all_used_ = false;  // pages of the piece, before it was held
     std::uint64_t before_[kMostPages];

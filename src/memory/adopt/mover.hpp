@@ -10,8 +10,12 @@
 #include <cstdint>
 
 #include "memory/adopt/guard.hpp"
+#include "memory/file.hpp"
 
 namespace sennit::memory::adopt {
+
+// Huge pages of the file are made for so much of a run at once, while its own pages are there too.
+inline constexpr std::uint64_t kMostHugeBytes = 16 * kHugePageBytes;
 
 struct Move {
     std::uint64_t address = 0;  // of the first page
