@@ -13,38 +13,17 @@
 #include "decomposition.hpp"
 #include "failure.hpp"
 
+#include "common/ranks.hpp"
+
 #include <string>
 #include <vector>
 
 namespace heat3d {
 
-// Another rank, or the way to it, is lost.
-class Lost : public Failure {
+class Exchange : public apps::Ranks {
   public:
-    using Failure::Failure;
-};
-
-class Exchange {
-  public:
-    Exchange() = default;
-    virtual ~Exchange() = default;
-    Exchange(const Exchange &) = delete;
-    Exchange &operator=(const Exchange &) = delete;
-
-    // Not collective, any time.
-    virtual int rank() const = 0;
-    virtual int size() const = 0;
-    // Name and version, for the report.
-    virtual std::string name() const = 0;
-    // The values of --layers, the default first.
+    // The values of --layers, the default first. Not collective, any time.
     virtual std::vector<std::string> modes() const = 0;
-
-    virtual void barrier() = 0;
-    // The largest of all ranks' values, at all ranks.
-    virtual double max(double mine) = 0;
-    // Every rank gives the same number of values, at most kGatherLimit; rank 0 gets all, by rank.
-    virtual std::vector<double> gather(const std::vector<double> &mine) = 0;
-    static constexpr std::size_t kGatherLimit = 16;
 
     // Allocates both fields and what exchange_layers() needs. Throws Failure on all ranks, or on
     // none.

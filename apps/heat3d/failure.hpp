@@ -1,15 +1,12 @@
-// The one exception of this program: something the user should read. Thrown where it is found,
-// printed by run().
+// What goes wrong, by the names that all applications have for it.
 #pragma once
 
-#include <stdexcept>
-#include <string>
+#include "common/failure.hpp"
 
 namespace heat3d {
 
-class Failure : public std::runtime_error {
-  public:
-    explicit Failure(const std::string &text) : std::runtime_error(text) {}
-};
+using apps::Failure;
+using apps::Lost;
+using apps::Refused;
 
 }  // namespace heat3d

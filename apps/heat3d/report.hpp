@@ -4,20 +4,17 @@
 #include "decomposition.hpp"
 #include "options.hpp"
 
+#include "common/ranks.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace heat3d {
 
-// Over all ranks.
-struct Spread {
-    double min = 0, mean = 0, max = 0;
-};
-
 struct PartTimes {
-    Spread total_s;
-    Spread step_median_us;
+    apps::Spread total_s;
+    apps::Spread step_median_us;
 };
 
 struct Report {

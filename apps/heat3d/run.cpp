@@ -16,35 +16,12 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
-#include <new>
 
 namespace heat3d {
 namespace {
 
-// Some rank could not do its part, and all ranks know it.
-struct Refused {};
-
-// Does `part` on this rank. If it fails anywhere, the first rank where it did says why, and all
-// throw. So an error that one rank alone can see, such as a full disk, leaves no rank waiting.
 void together(Exchange &ranks, const std::function<void()> &part) {
-    std::string error;
-    try {
-        part();
-    } catch (const Lost &) {
-        throw;
-    } catch (const std::bad_alloc &) {
-        error = "there is not enough memory for a rank's cells";
-    } catch (const std::exception &failure) {
-        error = failure.what();
-    }
-    const int mine = error.empty() ? 0 : ranks.size() - ranks.rank();
-    const double first = ranks.max(mine);
-    if (first == 0) return;
-    if (first == mine) {
-        const std::string where = ranks.rank() == 0 ? "" : fmt::format("rank {}: ", ranks.rank());
-        std::fputs(fmt::format("heat3d: {}{}\n", where, error).c_str(), stderr);
-    }
-    throw Refused{};
+    apps::together(ranks, "heat3d", part);
 }
 
 // The same for any decomposition: a sum over cells of a hash of place and temperature.
@@ -235,13 +212,7 @@ void Run::report() {
     if (!first()) return;
 
     const auto spread = [&](std::size_t column) {
-        Spread result{all[column], 0, all[column]};
-        for (std::size_t at = column; at < all.size(); at += told_count) {
-            result.min = std::min(result.min, all[at]);
-            result.max = std::max(result.max, all[at]);
-            result.mean += all[at] / ranks_.size();
-        }
-        return result;
+        return apps::spread_of(all, column, told_count);
     };
     Report report;
     report.program = ranks_.name();

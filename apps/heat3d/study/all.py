@@ -7,29 +7,15 @@ Takes some twenty minutes on 2 processors, most of it the MPIs with more ranks t
 minute and shows only that everything works. Where matplotlib is missing the plots are left out, which is said.
 """
 import os
-import subprocess
-import sys
 
 import jobs
+from figures import draw, run_script
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NO_MATPLOTLIB = 77
 
 
-def run(script, *words, python=sys.executable):
-    """The exit status of a script of this folder; ends this program with any but 0 and NO_MATPLOTLIB."""
-    code = subprocess.run([python, os.path.join(HERE, script), *words], check=False).returncode
-    if code not in (0, NO_MATPLOTLIB):
-        sys.exit(code)
-    return code
-
-
-def draw(folder):
-    """By this Python, or by the system's, for which distributions package matplotlib."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if os.path.exists(python) and run("plots.py", folder, python=python) == 0:
-            return
-    print("the plots are left out; the rest is done", file=sys.stderr)
+def run(script, *words):
+    run_script(os.path.join(HERE, script), *words)
 
 
 def main():
@@ -45,7 +31,7 @@ def main():
     run("scaling.py", "blocking", *common, *few)
     run("scaling.py", "nonblocking", *common, *few)
     run("versions.py", *common, *few)
-    draw(arguments.out)
+    draw(os.path.join(HERE, "plots.py"), arguments.out)
     run("page.py", arguments.out)
 
 

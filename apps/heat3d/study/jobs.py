@@ -1,29 +1,21 @@
-"""What the drivers of the study share: the ways that are compared, starting them in turn, and files of JSON lines.
-
-Every driver writes one file: a first line with figure, command, machine and date, then a line for each thing measured.
-Plots and page (plots.py, page.py) are made from these files alone.
-"""
-import argparse
-import datetime
+"""What the drivers of the study share: the ways that are compared, and starting them in turn."""
 import json
 import os
-import platform
-import shutil
 import statistics
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.normpath(os.path.join(HERE, "..", "..", ".."))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "study"))
+import runs  # noqa: E402  pylint: disable=wrong-import-position
+from runs import (LAUNCHERS, MPI_NAMES, ROOT, command_line, head_of, read_lines,  # noqa: E402,F401  pylint: disable=C0413,W0611
+                  run_words, write_lines)
+
 HEAT3D = os.path.join(ROOT, "apps", "heat3d")
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-LAUNCHERS = {"openmpi": ("mpirun.openmpi", "mpirun"), "mpich": ("mpiexec.hydra", "mpiexec.mpich")}
-MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
 # The files in which a way of communication is written, for counting lines; what all programs share is in none of them.
 SENNIT_FILES = ("variants/sennit_faces.hpp", "variants/sennit_faces.cpp")
-MPI_FILES = ("mpi_ranks.hpp", "mpi_ranks.cpp", "variants/mpi_faces.hpp", "variants/mpi_faces.cpp")
+MPI_FILES = ("../common/mpi_ranks.hpp", "mpi_ranks.hpp", "mpi_ranks.cpp", "variants/mpi_faces.hpp", "variants/mpi_faces.cpp")
 FLAT_FILES = (*MPI_FILES, "variants/rma_flat.hpp", "variants/rma_flat.cpp")
 WAYS = {
     "blocking": ("Sennit, blocking", (*SENNIT_FILES, "variants/sennit_blocking.cpp")),
@@ -32,7 +24,7 @@ WAYS = {
     "rma-nonblocking": ("flat MPI RMA, non-blocking", (*FLAT_FILES, "variants/rma_nonblocking.cpp")),
     "rma-shared": ("MPI RMA, locality by hand", (*MPI_FILES, "variants/rma_shared.cpp")),
     "pointers": ("Sennit, plain pointers", ("heat3d_sennit.cpp",)),
-    "sendrecv": ("MPI send and receive", ("mpi_ranks.hpp", "mpi_ranks.cpp", "heat3d_mpi.cpp")),
+    "sendrecv": ("MPI send and receive", ("../common/mpi_ranks.hpp", "mpi_ranks.hpp", "mpi_ranks.cpp", "heat3d_mpi.cpp")),
 }
 BASES = ("blocking", "nonblocking")  # what ratios are to
 # The parts of a step, from the report of a run. Computing and exchange wait for nobody (but exchange by send and
@@ -73,32 +65,8 @@ class Subject:
 
     def command(self, arguments, ranks):
         """The words that start it, or None where it or its launcher is not there."""
-        program = os.path.join(arguments.bin, self.program)
-        if self.mpi is None:
-            launch = [os.path.join(arguments.bin, "sennit"), "run"]
-        else:
-            launch = [launcher_of(self.mpi)]
-        if launch[0] is None or not os.path.exists(launch[0]) or not os.path.exists(program):
-            return None
-        # A rank of the real-time class that polls without giving way would keep a core from the others.
-        quiet = ["chrt", "-f", "10"] if arguments.realtime and ranks <= (os.cpu_count() or 1) else []
-        return [*quiet, *launch, "-n", str(ranks), program, "--layers", self.layers]
-
-
-def launcher_of(mpi):
-    return next(filter(None, map(shutil.which, LAUNCHERS[mpi])), None)
-
-
-def run_words(words, limit_s):
-    """The lines of its output, or None when it took too long. Anything else that goes wrong ends the driver."""
-    try:
-        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                             timeout=limit_s, env=ENVIRONMENT)
-    except subprocess.TimeoutExpired:
-        return None
-    if run.returncode != 0:
-        sys.exit(f"{' '.join(words)}: exit status {run.returncode}\n{run.stderr}")
-    return run.stdout.splitlines()
+        words = runs.launch_words(arguments, self.mpi, ranks, self.program)
+        return None if words is None else [*words, "--layers", self.layers]
 
 
 def solve(words, steps, options, limit_s):
@@ -149,55 +117,9 @@ def compare(subjects, ranks, options, arguments):
         yield record
 
 
-def processor():
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown")
-    except OSError:
-        return "unknown"
-
-
-def head_of(figure, command, realtime):
-    """The first line of a file."""
-    return {"figure": figure, "command": command, "date": datetime.date.today().isoformat(),
-            "realtime": realtime, "load": round(os.getloadavg()[0], 1),
-            "machine": {"processor": processor(), "cores": os.cpu_count(),
-                        "system": f"{platform.system()} {platform.release().split('-')[0]}"}}
-
-
-def write_lines(path, rows):
-    """Row by row as they come, under another name until all are there."""
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with open(path + ".part", "w", encoding="utf-8") as file:
-        for row in rows:
-            file.write(json.dumps(row) + "\n")
-            file.flush()
-    os.replace(path + ".part", path)
-
-
-def read_lines(path):
-    """(head, rows)"""
-    with open(path, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    return rows[0], rows[1:]
-
-
-def command_line(arguments):
-    """What a reader types in the root of the repository to have the same again; without folders, which differ."""
-    words = [word for word in sys.argv[1:] if word not in ("--out", arguments.out, "--bin", arguments.bin)]
-    return " ".join(["python3", os.path.relpath(os.path.abspath(sys.argv[0]), ROOT), *words])
-
-
 def parser_of(text, rounds):
     """The options that all drivers have."""
-    parser = argparse.ArgumentParser(description=text.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"), help="folder of the programs")
-    parser.add_argument("--out", default=os.path.join(ROOT, "docs", "results", "heat3d"), help="folder of the results")
-    parser.add_argument("--rounds", type=int, default=rounds, help=f"runs of each program ({rounds})")
-    parser.add_argument("--realtime", action="store_true",
-                        help="runs with no more ranks than processors are of the real-time class (chrt), which keeps "
-                             "other load away")
-    return parser
+    return runs.parser_of(text, "heat3d", rounds)
 
 
 def add_run_options(parser, ranks):

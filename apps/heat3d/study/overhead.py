@@ -16,15 +16,13 @@ FILE = "overhead.jsonl"
 
 def rows(arguments, command):
     yield jobs.head_of("6", command, arguments.realtime)
-    quiet = ["chrt", "-f", "10"] if arguments.realtime and (os.cpu_count() or 1) >= 2 else []
     found = False
     for mpi in jobs.LAUNCHERS:
-        program = os.path.join(arguments.bin, f"heat3d-overhead-{mpi}")
-        launcher = jobs.launcher_of(mpi)
-        if launcher is None or not os.path.exists(program):
+        words = jobs.runs.launch_words(arguments, mpi, 2, f"heat3d-overhead-{mpi}")
+        if words is None:
             continue
         found = True
-        words = [*quiet, launcher, "-n", "2", program, str(arguments.rounds), str(arguments.batch_us)]
+        words += [str(arguments.rounds), str(arguments.batch_us)]
         lines = jobs.run_words(words, arguments.limit)
         if lines is None:
             sys.exit(f"{' '.join(words)}: still running after {arguments.limit} s")

@@ -12,6 +12,7 @@ import overhead
 import plots
 import scaling
 import versions
+from pages import claims, machine_of, span, text_of_bytes, text_of_us, write_or_check
 
 SIZES = (1, 8, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
 TARGET_NS = 3
@@ -44,33 +45,6 @@ Whoever reads single cells where they lie, with Sennit, through a shared window 
 cache line for each from its owner, who takes it back in its next step. Where the processors share no cache, the owner's
 computing shows that. heat3d itself avoids it by packing those cells while the step has them (*x packed*,
 [how](../../../apps/heat3d/README.md)), with Sennit's plain pointers and with send and receive. The last column has it all: a step from beginning to end, the mean of a run."""
-
-
-def text_of_us(value):
-    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
-
-
-def text_of_bytes(count):
-    for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            return f"{count // size} {unit}"
-    return f"{count} B"
-
-
-def machine_of(head):
-    machine = head["machine"]
-    times = "ranks of the real-time class where there are processors enough" if head["realtime"] else "no special care"
-    return (f"Measured on {head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; "
-            f"load {head['load']} at the start, {times}.\n\n    {head['command']}")
-
-
-def claims(rows):
-    return "\n".join(["| | the paper | here |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
-
-
-def span(values, form):
-    low, high = form(min(values)), form(max(values))
-    return low if low == high else f"{low} to {high}"
 
 
 def part_6(folder):
@@ -252,17 +226,7 @@ def main():
     words = [word for word in sys.argv[1:] if word != "--check"]
     folder = words[0] if words else os.path.join(jobs.ROOT, "docs", "results", "heat3d")
     path = os.path.join(folder, "README.md")
-    text = page(folder)
-    if "--check" in sys.argv[1:]:
-        with open(path, encoding="utf-8") as file:
-            if file.read() == text:
-                return 0
-        print(f"{path} is not what page.py makes of the files beside it; run it without --check")
-        return 1
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    print(path)
-    return 0
+    return write_or_check(path, page(folder), "page.py")
 
 
 if __name__ == "__main__":

@@ -10,14 +10,8 @@ import jobs
 import overhead
 import scaling
 import versions
+from figures import COLOURS, HEIGHT_IN, WIDTH_IN, pyplot, save
 
-try:
-    import matplotlib
-except ImportError:
-    matplotlib = None
-
-WIDTH_IN, HEIGHT_IN, DPI = 11, 4.4, 110
-COLOURS = {None: "#1b6ca8", "openmpi": "#c8553d", "mpich": "#588157"}
 LAYERS = {"pieces": "a get for each run of cells", "whole": "one get for a layer"}
 
 
@@ -128,17 +122,8 @@ def figure_groups(plt, folder, file, name, parts, computing):
     save(plt, figure, folder, name, tight=False)
 
 
-def save(plt, figure, folder, name, tight=True):
-    if tight:
-        figure.tight_layout()
-    figure.savefig(os.path.join(folder, name), dpi=DPI, metadata={"Software": None})
-    plt.close(figure)
-    print(os.path.join(folder, name))
-
-
 def draw(folder):
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt  # pylint: disable=import-outside-toplevel
+    plt = pyplot()
     halo = (("halo_us", "", ""),)
     parts = (("exchange_us", ": exchange", ""), ("synchronise_us", ": synchronisation", "////"))
     if os.path.exists(os.path.join(folder, overhead.FILE)):
@@ -154,9 +139,6 @@ def draw(folder):
 
 
 def main():
-    if matplotlib is None:
-        print("matplotlib is not there (Debian: python3-matplotlib)")
-        return 77
     draw(sys.argv[1] if len(sys.argv) > 1 else os.path.join(jobs.ROOT, "docs", "results", "heat3d"))
     return 0
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace heat3d {
+namespace apps {
 namespace {
 
 constexpr int kClassBits = 5;
@@ -44,12 +44,11 @@ double Histogram::median_ns() const {
     return 0;
 }
 
-void Times::add_step(std::int64_t compute_ns, std::int64_t exchange_ns,
-                     std::int64_t synchronise_ns) {
-    compute.add(compute_ns);
-    exchange.add(exchange_ns);
-    synchronise.add(synchronise_ns);
-    communicate.add(exchange_ns + synchronise_ns);
+double median_of(std::vector<double> values) {
+    if (values.empty()) return 0;
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-}  // namespace heat3d
+}  // namespace apps

@@ -1,0 +1,39 @@
+// The options of an application: a table of names, places and bounds, read from the command line.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace apps {
+
+// Options are added first; their places keep their values as defaults and are set by parse().
+class CommandLine {
+  public:
+    CommandLine(const std::string &program, const std::string &about);
+    ~CommandLine();
+
+    // A name is `--name`; values outside the bounds are refused.
+    struct Bounds {
+        std::int64_t least, most;
+    };
+    void number(const char *name, std::int64_t &value, Bounds bounds, const char *help);
+    void word(const char *name, std::string &value, const std::vector<std::string> &choices,
+              const char *help);
+    void flag(const char *name, bool &value, const char *help);
+
+    // False if --help was there: help() is then to be printed, and nothing more is to be done.
+    // Throws Failure with what is wrong.
+    bool parse(int argc, const char *const *argv);
+    std::string help() const;
+
+  private:
+    std::unique_ptr<CLI::App> app_;
+};
+
+}  // namespace apps

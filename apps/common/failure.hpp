@@ -1,0 +1,25 @@
+// The exceptions of the applications. All of them know these three and no other.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace apps {
+
+// Something the user should read. Thrown where it is found; together() prints it once.
+class Failure : public std::runtime_error {
+  public:
+    explicit Failure(const std::string &text) : std::runtime_error(text) {}
+};
+
+// Another rank, or the way to it, is lost. Not every rank sees it and nothing collective can
+// follow, so it ends the program.
+class Lost : public Failure {
+  public:
+    using Failure::Failure;
+};
+
+// Some rank could not do its part, and all ranks know it: what is wrong has been said.
+struct Refused {};
+
+}  // namespace apps

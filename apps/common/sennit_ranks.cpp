@@ -1,0 +1,50 @@
+// Collective calls of Sennit; see sennit_ranks.hpp.
+#include "sennit_ranks.hpp"
+
+#include "failure.hpp"
+
+#include <fmt/format.h>
+
+namespace apps {
+
+void check(sennit_status status, const char *doing) {
+    if (status == SENNIT_OK) return;
+    const sennit_error *error = sennit_last_error();
+    const std::string why =
+        fmt::format("{}: {}: {}", doing, sennit_status_string(error->status), error->text);
+    throw Lost(sennit_initialized() != 0 ? fmt::format("rank {}: {}", sennit_rank(), why) : why);
+}
+
+SennitRanks::SennitRanks() {
+    check(sennit_init(nullptr), "sennit_init");
+}
+
+SennitRanks::~SennitRanks() {
+    (void)sennit_finalize();
+}
+
+std::string SennitRanks::name() const {
+    return fmt::format("sennit {}", sennit_version());
+}
+
+void SennitRanks::barrier() {
+    check(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "sennit_barrier");
+}
+
+double SennitRanks::max(double mine) {
+    double largest = mine;
+    check(sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &largest,
+                           sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_MAX), SENNIT_FOREVER),
+          "sennit_allreduce");
+    return largest;
+}
+
+std::vector<double> SennitRanks::gather(const std::vector<double> &mine) {
+    std::vector<double> all(rank() == 0 ? mine.size() * static_cast<std::size_t>(size()) : 0);
+    check(sennit_gather(SENNIT_TEAM_WORLD, 0, mine.data(), all.data(), mine.size() * sizeof(double),
+                        SENNIT_FOREVER),
+          "sennit_gather");
+    return all;
+}
+
+}  // namespace apps

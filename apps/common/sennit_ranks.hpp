@@ -1,0 +1,43 @@
+// Ranks of Sennit: started by `sennit run -n N`, by an MPI's launcher, or alone.
+#pragma once
+
+#include "ranks.hpp"
+
+#include <sennit/sennit.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace apps {
+
+// Starts Sennit, and ends it.
+class SennitRanks final : public Ranks {
+  public:
+    SennitRanks();
+    ~SennitRanks() override;
+
+    int rank() const override { return sennit_rank(); }
+    int size() const override { return sennit_size(); }
+    std::string name() const override;
+    void barrier() override;
+    double max(double mine) override;
+    std::vector<double> gather(const std::vector<double> &mine) override;
+};
+
+// Throws Lost with the text of the last error unless `status` is SENNIT_OK.
+void check(sennit_status status, const char *doing);
+
+// What main() does: `run` gives the exit status.
+template <typename Run>
+int run_with_sennit(const char *program, Run run) {
+    try {
+        return run();
+    } catch (const std::exception &failure) {
+        (void)std::fprintf(stderr, "%s: %s\n", program, failure.what());
+        return 1;
+    }
+}
+
+}  // namespace apps

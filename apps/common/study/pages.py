@@ -1,0 +1,48 @@
+"""What the pages of all studies share: texts, and writing or checking a page that is made from files of results."""
+import sys
+
+
+def text_of_us(value):
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def text_of_bytes(count):
+    for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{count // size} {unit}"
+    return f"{count} B"
+
+
+def machine_of(head):
+    machine = head["machine"]
+    times = "ranks of the real-time class where there are processors enough" if head["realtime"] else "no special care"
+    return (f"Measured on {head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; "
+            f"load {head['load']} at the start, {times}.\n\n    {head['command']}")
+
+
+def table(names, rows):
+    """A table of texts."""
+    return "\n".join([f"| {' | '.join(names)} |", "|" + "---|" * len(names), *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def claims(rows):
+    return table(["", "the paper", "here"], rows).replace("|  |", "| |", 1)
+
+
+def span(values, form):
+    low, high = form(min(values)), form(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def write_or_check(path, text, script):
+    """Writes the page; with --check among the words of the command compares it. The exit status."""
+    if "--check" in sys.argv[1:]:
+        with open(path, encoding="utf-8") as file:
+            if file.read() == text:
+                return 0
+        print(f"{path} is not what {script} makes of the files beside it; run it without --check")
+        return 1
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    print(path)
+    return 0

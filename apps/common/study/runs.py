@@ -1,0 +1,103 @@
+"""What the drivers of all studies share: starting programs, and files of JSON lines.
+
+Every driver writes one file: a first line with figure, command, machine and date, then a line for each thing measured.
+Plots and pages are made from these files alone.
+"""
+import argparse
+import datetime
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.normpath(os.path.join(HERE, "..", "..", ".."))
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+LAUNCHERS = {"openmpi": ("mpirun.openmpi", "mpirun"), "mpich": ("mpiexec.hydra", "mpiexec.mpich")}
+MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+
+
+def launcher_of(mpi):
+    return next(filter(None, map(shutil.which, LAUNCHERS[mpi])), None)
+
+
+def launch_words(arguments, mpi, ranks, program):
+    """The words that start a program of the folder of programs with Sennit (`mpi` None) or an MPI, or None where it or
+    its launcher is not there."""
+    path = os.path.join(arguments.bin, program)
+    launch = [os.path.join(arguments.bin, "sennit"), "run"] if mpi is None else [launcher_of(mpi)]
+    if launch[0] is None or not os.path.exists(launch[0]) or not os.path.exists(path):
+        return None
+    return [*quiet_words(arguments, ranks), *launch, "-n", str(ranks), path]
+
+
+def quiet_words(arguments, ranks):
+    """What makes a job of the real-time class. Ranks of that class which poll without giving way would keep a core from
+    each other, so only with a processor for each."""
+    return ["chrt", "-f", "10"] if arguments.realtime and ranks <= (os.cpu_count() or 1) else []
+
+
+def run_words(words, limit_s, environment=None):
+    """The lines of its output, or None when it took too long. Anything else that goes wrong ends the driver."""
+    try:
+        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                             timeout=limit_s, env={**ENVIRONMENT, **(environment or {})})
+    except subprocess.TimeoutExpired:
+        return None
+    if run.returncode != 0:
+        sys.exit(f"{' '.join(words)}: exit status {run.returncode}\n{run.stderr}")
+    return run.stdout.splitlines()
+
+
+def processor():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown")
+    except OSError:
+        return "unknown"
+
+
+def head_of(figure, command, realtime):
+    """The first line of a file."""
+    return {"figure": figure, "command": command, "date": datetime.date.today().isoformat(),
+            "realtime": realtime, "load": round(os.getloadavg()[0], 1),
+            "machine": {"processor": processor(), "cores": os.cpu_count(),
+                        "system": f"{platform.system()} {platform.release().split('-')[0]}"}}
+
+
+def write_lines(path, rows):
+    """Row by row as they come, under another name until all are there."""
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+    os.replace(path + ".part", path)
+
+
+def read_lines(path):
+    """(head, rows)"""
+    with open(path, encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    return rows[0], rows[1:]
+
+
+def command_line(arguments):
+    """What a reader types in the root of the repository to have the same again; without folders, which differ."""
+    words = [word for word in sys.argv[1:] if word not in ("--out", arguments.out, "--bin", arguments.bin)]
+    return " ".join(["python3", os.path.relpath(os.path.abspath(sys.argv[0]), ROOT), *words])
+
+
+def parser_of(text, out, rounds):
+    """The options that all drivers have; `out` is a folder below docs/results."""
+    parser = argparse.ArgumentParser(description=text.split("\n", maxsplit=1)[0])
+    parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"), help="folder of the programs")
+    parser.add_argument("--out", default=os.path.join(ROOT, "docs", "results", out), help="folder of the results")
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"runs of each program ({rounds})")
+    parser.add_argument("--realtime", action="store_true",
+                        help="runs with no more ranks than processors are of the real-time class (chrt), which keeps "
+                             "other load away")
+    return parser

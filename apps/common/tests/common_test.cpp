@@ -1,0 +1,103 @@
+// What the applications share. Breaks when an option outside its bounds is taken, when a result is
+// no JSON or loses digits, when a median or a spread is another one, or when an error of one rank
+// is not told.
+#include "common/command_line.hpp"
+#include "common/failure.hpp"
+#include "common/ranks.hpp"
+#include "common/result.hpp"
+#include "common/times.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace apps {
+namespace {
+
+using testing::HasSubstr;
+
+struct Options {
+    std::int64_t size = 4;
+    std::string way = "push";
+    bool json = false;
+};
+
+// What parse() says: "" if it took the words.
+std::string parsed(Options &options, std::vector<const char *> words) {
+    words.insert(words.begin(), "program");
+    CommandLine line("program", "a test");
+    line.number("--size", options.size, {1, 9}, "cells");
+    line.word("--way", options.way, {"push", "pull"}, "direction");
+    line.flag("--json", options.json, "one line");
+    try {
+        return line.parse(static_cast<int>(words.size()), words.data()) ? "" : line.help();
+    } catch (const Failure &failure) {
+        return failure.what();
+    }
+}
+
+TEST(CommandLine, options_are_set_and_others_keep_their_defaults) {
+    Options options;
+    EXPECT_EQ(parsed(options, {"--size", "9", "--json"}), "");
+    EXPECT_EQ(options.size, 9);
+    EXPECT_EQ(options.way, "push");
+    EXPECT_TRUE(options.json);
+}
+
+TEST(CommandLine, what_is_wrong_is_said) {
+    Options options;
+    EXPECT_THAT(parsed(options, {"--size", "10"}), HasSubstr("--size"));
+    EXPECT_THAT(parsed(options, {"--size", "0"}), HasSubstr("--size"));
+    EXPECT_THAT(parsed(options, {"--size", "x"}), HasSubstr("--size"));
+    EXPECT_THAT(parsed(options, {"--way", "up"}), HasSubstr("--way"));
+    EXPECT_NE(parsed(options, {"--sise", "3"}), "");
+    EXPECT_NE(parsed(options, {"3"}), "");
+}
+
+TEST(CommandLine, help_names_options_and_defaults) {
+    Options options;
+    const std::string help = parsed(options, {"--help"});
+    EXPECT_THAT(help, HasSubstr("--size"));
+    EXPECT_THAT(help, HasSubstr("push"));
+}
+
+TEST(Result, json_is_one_object_on_one_line) {
+    Result result;
+    result.add("ranks", 2);
+    result.add("name", "a \"b\"\n");
+    result.add("rate", 0.123456789);
+    result.add("wrong", std::numeric_limits<double>::infinity());
+    result.add("right", true);
+    result.add("list", std::vector<double>{1, 2.5});
+    EXPECT_EQ(result.json(),
+              "{\"ranks\":2,\"name\":\"a \\\"b\\\"\\n\",\"rate\":0.123456789,\"wrong\":null,"
+              "\"right\":true,\"list\":[1,2.5]}\n");
+    EXPECT_THAT(result.table(), HasSubstr("ranks  2\n"));
+}
+
+TEST(Times, a_median_is_the_middle) {
+    EXPECT_EQ(median_of({}), 0);
+    EXPECT_EQ(median_of({3}), 3);
+    EXPECT_EQ(median_of({9, 1, 3}), 3);
+    EXPECT_EQ(median_of({9, 1, 3, 5}), 4);
+}
+
+TEST(Ranks, a_spread_is_of_one_column) {
+    const Spread spread = spread_of({1, 10, 3, 30, 8, 20}, 1, 2);
+    EXPECT_EQ(spread.min, 10);
+    EXPECT_EQ(spread.max, 30);
+    EXPECT_DOUBLE_EQ(spread.mean, 20);
+}
+
+TEST(Ranks, an_error_is_told_and_refuses_all) {
+    OneRank ranks("one");
+    testing::internal::CaptureStderr();
+    EXPECT_THROW(together(ranks, "program", [] { throw Failure("a reason"); }), Refused);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "program: a reason\n");
+    EXPECT_THROW(together(ranks, "program", [] { throw Lost("gone"); }), Lost);
+    EXPECT_NO_THROW(together(ranks, "program", [] {}));
+}
+
+}  // namespace
+}  // namespace apps

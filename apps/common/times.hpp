@@ -1,0 +1,44 @@
+// Where a rank's time went: totals, and the median of a step, which a step in which the rank was
+// interrupted does not move.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace apps {
+
+using Clock = std::chrono::steady_clock;
+
+inline std::int64_t elapsed_ns(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count();
+}
+
+// Counts durations in classes 1/32 of an octave wide, so a median is exact to 1.6 % for any number
+// of steps at a fixed size.
+class Histogram {
+  public:
+    Histogram();
+    void add(std::int64_t ns);
+    double median_ns() const;
+
+  private:
+    std::vector<std::uint64_t> counts_;
+    std::uint64_t total_ = 0;
+};
+
+// One part of what is done in every step.
+struct Phase {
+    std::int64_t total_ns = 0;
+    Histogram steps;
+    void add(std::int64_t ns) {
+        total_ns += ns;
+        steps.add(ns);
+    }
+};
+
+// Of an even number of values the mean of the middle two; of none 0.
+double median_of(std::vector<double> values);
+
+}  // namespace apps
