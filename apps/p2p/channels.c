@@ -1,0 +1,113 @@
+/* The pipeline over Sennit's channels, in C; see channels.h. */
+#include "channels.h"
+
+#include <string.h>
+
+enum { MOST_ENDS = 2 * P2P_CHANNELS + 1 };
+
+/* What sennit_channel_open takes, filled channel by channel. */
+struct ends {
+    size_t count;
+    int targets[MOST_ENDS];
+    void *buffers[MOST_ENDS];
+    size_t bytes[MOST_ENDS];
+    sennit_channel channels[MOST_ENDS];
+    void *peers[MOST_ENDS];
+};
+
+/* Returns the index of the channel. */
+static size_t add_end(struct ends *ends, int target, void *buffer, size_t bytes) {
+    const size_t index = ends->count++;
+    ends->targets[index] = target;
+    ends->buffers[index] = buffer;
+    ends->bytes[index] = bytes;
+    return index;
+}
+
+/* The side that is written to gives its column, the other nothing. */
+sennit_status p2p_open(p2p_links *links, double *left, double *scratch, int64_t lines) {
+    const size_t bytes = (size_t)lines * sizeof(double);
+    const int rank = sennit_rank();
+    const int last = sennit_size() - 1;
+    struct ends ends = {0};
+    size_t from_left = 0;
+    size_t to_right = 0;
+    size_t corner = 0;
+    for (int turn = 0; turn < P2P_CHANNELS && rank > 0; ++turn) {
+        const size_t index = add_end(&ends, rank - 1, left, bytes);
+        if (turn == 0) from_left = index;
+    }
+    for (int turn = 0; turn < P2P_CHANNELS && rank < last; ++turn) {
+        const size_t index = add_end(&ends, rank + 1, NULL, 0);
+        if (turn == 0) to_right = index;
+    }
+    if (last > 0 && rank == 0) corner = add_end(&ends, last, left, sizeof *left);
+    if (last > 0 && rank == last) corner = add_end(&ends, 0, NULL, 0);
+
+    const sennit_channel_ends all = {ends.count, ends.targets, ends.buffers, ends.bytes};
+    const sennit_status status =
+        sennit_channel_open(SENNIT_TEAM_WORLD, &all, 0, SENNIT_FOREVER, ends.peers, ends.channels);
+    if (status != SENNIT_OK) return status;
+    memset(links, 0, sizeof *links);
+    links->rank = rank;
+    links->ranks = last + 1;
+    links->left = left;
+    links->right = rank < last ? ends.peers[to_right] : scratch;
+    if (rank > 0) memcpy(links->from_left, &ends.channels[from_left], sizeof links->from_left);
+    if (rank < last) memcpy(links->to_right, &ends.channels[to_right], sizeof links->to_right);
+    if (last > 0 && (rank == 0 || rank == last)) links->last_to_first = ends.channels[corner];
+    if (last > 0 && rank == last) links->corner = ends.peers[corner];
+    return SENNIT_OK;
+}
+
+/* The top right cell is the last that the last rank has stored. */
+static sennit_status pass_corner(p2p_links *links, int64_t lines) {
+    sennit_status status = SENNIT_OK;
+    if (links->ranks == 1) {
+        links->left[0] = -links->right[lines - 1];
+    } else if (links->rank == links->ranks - 1) {
+        status = sennit_channel_wait_write(links->last_to_first, SENNIT_FOREVER);
+        if (status != SENNIT_OK) return status;
+        *links->corner = -links->right[lines - 1];
+        status = sennit_channel_have_written(links->last_to_first);
+    } else if (links->rank == 0) {
+        status = sennit_channel_wait_read(links->last_to_first, SENNIT_FOREVER);
+        if (status != SENNIT_OK) return status;
+        status = sennit_channel_have_read(links->last_to_first);
+    }
+    return status;
+}
+
+sennit_status p2p_sweep(p2p_links *links, const p2p_strip *strip) {
+    const int has_left = links->rank > 0;
+    const int has_right = links->rank + 1 < links->ranks;
+    sennit_status status = SENNIT_OK;
+    int turn = 0;
+    for (int64_t first = 1; first < strip->lines; first += strip->group) {
+        const int64_t rest = strip->lines - first;
+        if (has_left) status = sennit_channel_wait_read(links->from_left[turn], SENNIT_FOREVER);
+        if (status == SENNIT_OK && has_right)
+            status = sennit_channel_wait_write(links->to_right[turn], SENNIT_FOREVER);
+        if (status != SENNIT_OK) return status;
+        p2p_block(strip, first, rest < strip->group ? rest : strip->group, links->right);
+        if (has_right) status = sennit_channel_have_written(links->to_right[turn]);
+        if (status == SENNIT_OK && has_left)
+            status = sennit_channel_have_read(links->from_left[turn]);
+        if (status != SENNIT_OK) return status;
+        turn = turn + 1 < P2P_CHANNELS ? turn + 1 : 0;
+    }
+    return pass_corner(links, strip->lines);
+}
+
+sennit_status p2p_close(p2p_links *links) {
+    sennit_channel all[MOST_ENDS];
+    size_t count = 0;
+    for (int turn = 0; turn < P2P_CHANNELS && links->rank > 0; ++turn)
+        all[count++] = links->from_left[turn];
+    for (int turn = 0; turn < P2P_CHANNELS && links->rank + 1 < links->ranks; ++turn)
+        all[count++] = links->to_right[turn];
+    if (links->last_to_first.handle != 0) all[count++] = links->last_to_first;
+    const sennit_status status = sennit_channel_close(all, count, SENNIT_FOREVER);
+    if (status != SENNIT_OK) return status;
+    return sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
+}

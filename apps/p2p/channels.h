@@ -1,0 +1,49 @@
+/* The pipeline over Sennit's channels: written twice, in C (channels.c) and in Fortran
+ * (channels.f90), for p2p_sennit.cpp, which is linked with either.
+ *
+ * The kernel of a rank stores its last column straight into the left column of the rank on its
+ * right, which is ordinary memory that the channels made reachable. Between neighbours there are
+ * some channels, used in turn, so that a rank may be some groups of lines ahead of the next one: it
+ * stores a group when the one handed over by the same channel before was computed. */
+#ifndef P2P_CHANNELS_H
+#define P2P_CHANNELS_H
+
+#include "kernel.h"
+
+#include <sennit/sennit.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { P2P_CHANNELS = 4 };
+
+/* Of one rank. The rank on the left does not exist for rank 0, that on the right not for the last
+ * one; the channel for the corner joins these two, with one rank nobody. */
+typedef struct p2p_links {
+    double *left;   /* [lines] */
+    double *right;  /* [lines]: the left column of the rank on the right; of the last rank, its own
+                       memory */
+    double *corner; /* at the last rank: left[0] of rank 0 */
+    int32_t rank;
+    int32_t ranks;
+    sennit_channel from_left[P2P_CHANNELS];
+    sennit_channel to_right[P2P_CHANNELS];
+    sennit_channel last_to_first;
+} p2p_links;
+
+/* Connects the rank with its neighbours. `left` and `scratch` are [lines], and stay the caller's.
+ * Collective. On an error nothing is open. */
+sennit_status p2p_open(p2p_links *links, double *left, double *scratch, int64_t lines);
+
+/* One sweep; see pipeline.hpp. Collective. */
+sennit_status p2p_sweep(p2p_links *links, const p2p_strip *strip);
+
+/* Ends what p2p_open began. Collective. */
+sennit_status p2p_close(p2p_links *links);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,35 @@
+/* The computing of the pipeline: one function, compiled once, called by every program whatever its
+ * ranks communicate with, from C, C++ and Fortran.
+ *
+ * A cell becomes its left neighbour plus the one below minus the one below on the left:
+ *     cell(i, j) = cell(i-1, j) + cell(i, j-1) - cell(i-1, j-1)
+ * Each cell waits for the one before it in its line, so a line takes two additions' latency per
+ * cell, and lines can not be computed at once. */
+#ifndef P2P_KERNEL_H
+#define P2P_KERNEL_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The columns of the grid that a rank computes. Line 0 of them, and column 0 of the grid, are
+ * given. kernel.h in Fortran: channels.f90. */
+typedef struct p2p_strip {
+    int64_t columns;
+    int64_t lines;
+    int64_t group; /* lines that are handed over at once, at least 1 */
+    double *cells; /* [lines][columns] */
+    double *left;  /* [lines]: the column left of the strip, which others write */
+} p2p_strip;
+
+/* Computes lines first .. first + count - 1 from line first - 1 and the left column, and stores the
+ * last column of each line in right[line]. */
+void p2p_block(const p2p_strip *strip, int64_t first, int64_t count, double *right);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

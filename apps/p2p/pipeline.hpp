@@ -1,0 +1,48 @@
+// How ranks hand lines on: the one interface behind which the programs stand. run.cpp calls it;
+// each program has one implementation.
+//
+// Strips are ordered by rank. A rank computes a group of lines when its left column is there for
+// them, and then hands its last column to the rank on its right, as that rank's left column. When
+// the last rank has computed the last line, rank 0 gets minus the top right cell as left[0]; so the
+// next sweep begins when the one before has ended everywhere.
+// Errors are Failures; one that not every rank sees is Lost.
+#pragma once
+
+#include "kernel.h"
+
+#include "common/ranks.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace p2p {
+
+class Pipeline {
+  public:
+    Pipeline() = default;
+    virtual ~Pipeline() = default;
+    Pipeline(const Pipeline &) = delete;
+    Pipeline &operator=(const Pipeline &) = delete;
+
+    virtual apps::Ranks &ranks() = 0;
+    // What communicates, in a word for the report.
+    virtual const char *backend() const = 0;
+    // The values of --way, the default first. Not collective.
+    virtual std::vector<std::string> ways() const { return {"plain"}; }
+
+    // Connects the ranks; returns the left column of this rank, [lines], which nobody else writes
+    // before the next barrier. Collective, once.
+    virtual double *open(std::int64_t lines, const std::string &way) = 0;
+    // Computes all lines from 1 on, and brings the corner to rank 0. Collective.
+    virtual void sweep(const p2p_strip &strip) = 0;
+    // Ends what open() began: nobody touches this rank's column any more. Collective.
+    virtual void close() = 0;
+};
+
+inline std::int64_t lines_of_group(const p2p_strip &strip, std::int64_t first) {
+    return std::min(strip.group, strip.lines - first);
+}
+
+}  // namespace p2p
