@@ -11,35 +11,16 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STUDY = os.path.join(HERE, "..", "study")
-sys.path.insert(0, STUDY)
+sys.path[:0] = [STUDY, os.path.join(HERE, "..", "..", "common", "tests")]
+import harness  # noqa: E402  pylint: disable=wrong-import-position
 import jobs  # noqa: E402  pylint: disable=wrong-import-position
 import scaling  # noqa: E402  pylint: disable=wrong-import-position
+from harness import RUN_LIMIT_S, Failed, Skipped, need, test  # noqa: E402  pylint: disable=wrong-import-position
 
-TESTS = {}
-SKIPPED = 77
-RUN_LIMIT_S = 60
 UNEVEN = ["--size", "13,11,17", "--length", "1,0.8,1.3", "--west", "80", "--up", "-30", "--north", "insulated",
           "--initial", "7"]
 GRIDS = (("2,1,1", 2), ("1,2,1", 2), ("1,1,2", 2), ("2,2,1", 4), ("1,2,3", 6), ("2,2,2", 8))
 FLAT_LAYERS = ("pieces", "whole", "pieces-allocated", "whole-allocated")
-
-
-def test(function):
-    TESTS[function.__name__] = function
-    return function
-
-
-class Failed(Exception):
-    """What was expected and what came."""
-
-
-class Skipped(Exception):
-    """What is missing here."""
-
-
-def need(condition, text):
-    if not condition:
-        raise Failed(text)
 
 
 def every_subject():
@@ -197,22 +178,5 @@ def wrong_fields_and_runs_without_end_are_no_figures(arguments):
         need(records[1].get("more_than_s") == 1 and "halo_us" in records[0], f"{records}")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("test", choices=sorted(TESTS))
-    parser.add_argument("--bin", required=True)
-    arguments = parser.parse_args()
-    arguments.realtime = False
-    try:
-        TESTS[arguments.test](arguments)
-    except Failed as failure:
-        print(f"{arguments.test}: {failure}", file=sys.stderr)
-        return 1
-    except Skipped as reason:
-        print(f"skipped: {reason}")
-        return SKIPPED
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(harness.main())

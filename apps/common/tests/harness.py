@@ -1,0 +1,63 @@
+"""What the tests of programs share: a register of tests by name, one of which ctest calls at a time.
+
+    import harness
+    @harness.test
+    def something_holds(arguments): harness.need(..., "what came instead")
+    sys.exit(harness.main())       # python3 FILE TEST --bin FOLDER
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "study"))
+import runs  # noqa: E402  pylint: disable=wrong-import-position
+
+TESTS = {}
+SKIPPED = 77
+RUN_LIMIT_S = 60
+
+
+def test(function):
+    TESTS[function.__name__] = function
+    return function
+
+
+class Failed(Exception):
+    """What was expected and what came."""
+
+
+class Skipped(Exception):
+    """What is missing here."""
+
+
+def need(condition, text):
+    if not condition:
+        raise Failed(text)
+
+
+def execute(words, environment=None):
+    """A run that may fail, but not last."""
+    try:
+        return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                              timeout=RUN_LIMIT_S, env={**runs.ENVIRONMENT, **(environment or {})})
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{' '.join(words)}: still running after {RUN_LIMIT_S} s") from None
+
+
+def main():
+    """The exit status of the test that the command line names."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("test", choices=sorted(TESTS))
+    parser.add_argument("--bin", required=True, help="folder of the programs")
+    arguments = parser.parse_args()
+    arguments.realtime = False
+    try:
+        TESTS[arguments.test](arguments)
+    except Failed as failure:
+        print(f"{arguments.test}: {failure}", file=sys.stderr)
+        return 1
+    except Skipped as reason:
+        print(f"skipped: {reason}")
+        return SKIPPED
+    return 0

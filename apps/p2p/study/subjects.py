@@ -1,0 +1,119 @@
+"""The programs of p2p, how each is started at its best, and comparing them in turn."""
+import json
+import os
+import statistics
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "study"))
+import runs  # noqa: E402  pylint: disable=wrong-import-position
+
+OUT = os.path.join("zcom", "p2p")
+
+
+class Subject:
+    """A program; with `mpi` that MPI's launcher starts it, else `sennit run`, or nobody (`alone`)."""
+
+    def __init__(self, key, name, program, mpi=None, alone=False):
+        self.key, self.name, self.program, self.mpi, self.alone = key, name, program, mpi, alone
+
+    def words(self, arguments, ranks):
+        """What starts it on so many ranks or threads, or None where it is not there."""
+        if not self.alone:
+            words = runs.launch_words(arguments, self.mpi, ranks, self.program)
+            if words is not None and self.mpi == "mpich" and ranks <= cores():
+                place = words.index("-n")
+                words[place:place] = ["-bind-to", "core"]
+            return words
+        path = os.path.join(arguments.bin, self.program)
+        if not os.path.exists(path) or (self.key == "serial" and ranks > 1):
+            return None
+        return [*runs.quiet_words(arguments, ranks), path]
+
+    def environment(self, ranks):
+        """Threads, and with more ranks than processors what lets each MPI give processors away."""
+        words = {"OMP_NUM_THREADS": str(ranks), "OMP_PROC_BIND": "true" if ranks <= cores() else "false"}
+        if ranks > cores():
+            words.update(OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_hwloc_base_binding_policy="none",
+                         MPIR_CVAR_POLLS_BEFORE_YIELD="1")
+        return words
+
+
+SUBJECTS = {subject.key: subject for subject in (
+    Subject("serial", "serial", "p2p-serial", alone=True),
+    Subject("sennit-c", "Sennit, C", "p2p"),
+    Subject("sennit-fortran", "Sennit, Fortran", "p2p-fortran"),
+    Subject("openmp", "OpenMP", "p2p-openmp", alone=True),
+    *(Subject(mpi, f"{runs.MPI_NAMES[mpi]}, send and receive", f"p2p-{mpi}", mpi) for mpi in runs.LAUNCHERS),
+    *(Subject(f"shared-{mpi}", f"{runs.MPI_NAMES[mpi]}, shared window by hand", f"p2p-shared-{mpi}", mpi)
+      for mpi in runs.LAUNCHERS))}
+BASE = "sennit-c"
+
+
+def cores():
+    return os.cpu_count() or 1
+
+
+def solve(subject, arguments, ranks, iterations, options):
+    """The result of one run, or None when it took too long."""
+    lines = runs.run_words([*subject.words(arguments, ranks), *options, "--iterations", str(iterations), "--json"],
+                           arguments.limit, subject.environment(ranks))
+    return None if lines is None else json.loads(lines[-1])
+
+
+def choose_iterations(subject, arguments, ranks, options):
+    """As many as take about `--run-seconds`, by a short run; None when even that takes too long."""
+    if arguments.iterations:
+        return arguments.iterations
+    pilot = solve(subject, arguments, ranks, 3, options)
+    if pilot is None:
+        return None
+    return int(min(100000, max(3, arguments.run_seconds / (pilot["sweep_median_us"] * 1e-6))))
+
+
+def compare(keys, arguments, ranks, size, group):
+    """Runs the programs in turn, A B C A B C, and yields a record for each: medians over the rounds.
+
+    Who has run for `--budget` seconds takes no more turns.
+    """
+    options = ["--columns", str(size), "--group", str(group)]
+    found = {}
+    for key in keys:
+        subject = SUBJECTS[key]
+        on = 1 if key == "serial" else ranks
+        if subject.words(arguments, on) is not None:
+            found[key] = (subject, on, choose_iterations(subject, arguments, on, options), [])
+    for _ in range(arguments.rounds):
+        for subject, on, iterations, results in found.values():
+            spent_s = sum(row["time_s"] for row in results if row)
+            if iterations is not None and None not in results and spent_s < arguments.budget:
+                results.append(solve(subject, arguments, on, iterations, options))
+    for key, (_, on, iterations, results) in found.items():
+        record = {"key": key, "ranks": on, "size": size, "group": group, "iterations": iterations,
+                  "rounds": len(results)}
+        if iterations is None or None in results:
+            yield {**record, "more_than_s": arguments.limit}
+            continue
+        rates = [row["median_rate_mflops"] for row in results]
+        yield {**record, "subject": results[0]["subject"], "way": results[0]["way"],
+               "rate": round(statistics.median(rates), 1), "rate_range": [round(min(rates), 1), round(max(rates), 1)],
+               "mean_rate": round(statistics.median(row["rate_mflops"] for row in results), 1),
+               "sweep_us": round(statistics.median(row["sweep_median_us"] for row in results), 3)}
+
+
+def fill_of(ranks, size, group):
+    """The part of the time in which the pipeline is full: of as many steps as there are groups and ranks behind the
+    first, each rank works in one for each group."""
+    groups = -(-(size - 1) // group)
+    return groups / (groups + ranks - 1)
+
+
+def add_run_options(parser):
+    parser.add_argument("--iterations", type=int, default=0, help="sweeps of a run (0: about --run-seconds)")
+    parser.add_argument("--run-seconds", type=float, default=0.3, help="what a run takes, without its start (0.3)")
+    parser.add_argument("--limit", type=float, default=20, help="seconds after which a run is given up (20)")
+    parser.add_argument("--budget", type=float, default=4, help="seconds of sweeps for one program and setting (4)")
+
+
+def numbers(text):
+    return [int(word) for word in text.split(",")]
