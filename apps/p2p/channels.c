@@ -56,26 +56,29 @@ sennit_status p2p_open(p2p_links *links, double *left, double *scratch, int64_t 
     if (rank > 0) memcpy(links->from_left, &ends.channels[from_left], sizeof links->from_left);
     if (rank < last) memcpy(links->to_right, &ends.channels[to_right], sizeof links->to_right);
     if (last > 0 && (rank == 0 || rank == last)) links->last_to_first = ends.channels[corner];
-    if (last > 0 && rank == last) links->corner = ends.peers[corner];
+    if (rank == last) links->corner = last > 0 ? ends.peers[corner] : left;
     return SENNIT_OK;
+}
+
+static sennit_status take(sennit_channel channel) {
+    const sennit_status status = sennit_channel_wait_read(channel, SENNIT_FOREVER);
+    return status == SENNIT_OK ? sennit_channel_have_read(channel) : status;
+}
+
+static sennit_status hand_over(sennit_channel channel) {
+    const sennit_status status = sennit_channel_wait_write(channel, SENNIT_FOREVER);
+    return status == SENNIT_OK ? sennit_channel_have_written(channel) : status;
 }
 
 /* The top right cell is the last that the last rank has stored. */
 static sennit_status pass_corner(p2p_links *links, int64_t lines) {
-    sennit_status status = SENNIT_OK;
-    if (links->ranks == 1) {
-        links->left[0] = -links->right[lines - 1];
-    } else if (links->rank == links->ranks - 1) {
-        status = sennit_channel_wait_write(links->last_to_first, SENNIT_FOREVER);
-        if (status != SENNIT_OK) return status;
+    if (links->rank + 1 == links->ranks) {
         *links->corner = -links->right[lines - 1];
-        status = sennit_channel_have_written(links->last_to_first);
+        if (links->ranks > 1) return hand_over(links->last_to_first);
     } else if (links->rank == 0) {
-        status = sennit_channel_wait_read(links->last_to_first, SENNIT_FOREVER);
-        if (status != SENNIT_OK) return status;
-        status = sennit_channel_have_read(links->last_to_first);
+        return take(links->last_to_first);
     }
-    return status;
+    return SENNIT_OK;
 }
 
 sennit_status p2p_sweep(p2p_links *links, const p2p_strip *strip) {
@@ -85,14 +88,10 @@ sennit_status p2p_sweep(p2p_links *links, const p2p_strip *strip) {
     int turn = 0;
     for (int64_t first = 1; first < strip->lines; first += strip->group) {
         const int64_t rest = strip->lines - first;
-        if (has_left) status = sennit_channel_wait_read(links->from_left[turn], SENNIT_FOREVER);
-        if (status == SENNIT_OK && has_right)
-            status = sennit_channel_wait_write(links->to_right[turn], SENNIT_FOREVER);
+        if (has_left) status = take(links->from_left[turn]);
         if (status != SENNIT_OK) return status;
         p2p_block(strip, first, rest < strip->group ? rest : strip->group, links->right);
-        if (has_right) status = sennit_channel_have_written(links->to_right[turn]);
-        if (status == SENNIT_OK && has_left)
-            status = sennit_channel_have_read(links->from_left[turn]);
+        if (has_right) status = hand_over(links->to_right[turn]);
         if (status != SENNIT_OK) return status;
         turn = turn + 1 < P2P_CHANNELS ? turn + 1 : 0;
     }

@@ -7,7 +7,7 @@ module p2p_channels
   public :: p2p_open, p2p_sweep, p2p_close
 
   integer, parameter :: dp = c_double
-  integer, parameter :: turns = 4
+  integer, parameter :: turns = 8
   integer, parameter :: most_ends = 2 * turns + 1
 
   type, bind(c) :: p2p_strip
@@ -62,7 +62,7 @@ contains
     links%ranks = int(last + 1, c_int32_t)
     links%left = left
     links%right = scratch
-    links%corner = c_null_ptr
+    links%corner = left
     links%last_to_first = SENNIT_CHANNEL_NULL
     if (rank > 0) links%from_left = channels(from_left + 1:from_left + turns)
     if (rank < last) then
@@ -86,6 +86,20 @@ contains
 
   end function p2p_open
 
+  function take(channel) result(status)
+    type(sennit_channel), intent(in) :: channel
+    integer(c_int) :: status
+    call sennit_channel_wait_read(channel, SENNIT_FOREVER, status)
+    if (status == SENNIT_OK) call sennit_channel_have_read(channel, status)
+  end function take
+
+  function hand_over(channel) result(status)
+    type(sennit_channel), intent(in) :: channel
+    integer(c_int) :: status
+    call sennit_channel_wait_write(channel, SENNIT_FOREVER, status)
+    if (status == SENNIT_OK) call sennit_channel_have_written(channel, status)
+  end function hand_over
+
   ! The top right cell is the last that the last rank has stored.
   function pass_corner(links, lines) result(status)
     type(p2p_links), intent(in) :: links
@@ -94,21 +108,13 @@ contains
     real(dp), pointer, contiguous :: right(:)
     real(dp), pointer :: corner
     status = SENNIT_OK
-    if (links%rank == links%ranks - 1) then
+    if (links%rank + 1 == links%ranks) then
       call c_f_pointer(links%right, right, [lines])
-      if (links%ranks > 1) then
-        call sennit_channel_wait_write(links%last_to_first, SENNIT_FOREVER, status)
-        if (status /= SENNIT_OK) return
-        call c_f_pointer(links%corner, corner)
-        corner = -right(lines)
-        call sennit_channel_have_written(links%last_to_first, status)
-      else
-        call c_f_pointer(links%left, corner)
-        corner = -right(lines)
-      end if
+      call c_f_pointer(links%corner, corner)
+      corner = -right(lines)
+      if (links%ranks > 1) status = hand_over(links%last_to_first)
     else if (links%rank == 0) then
-      call sennit_channel_wait_read(links%last_to_first, SENNIT_FOREVER, status)
-      if (status == SENNIT_OK) call sennit_channel_have_read(links%last_to_first, status)
+      status = take(links%last_to_first)
     end if
   end function pass_corner
 
@@ -121,16 +127,13 @@ contains
     integer(c_int64_t) :: first
     has_left = links%rank > 0
     has_right = links%rank + 1 < links%ranks
+    status = SENNIT_OK
     turn = 1
     do first = 1, strip%lines - 1, strip%group
-      status = SENNIT_OK
-      if (has_left) call sennit_channel_wait_read(links%from_left(turn), SENNIT_FOREVER, status)
-      if (status == SENNIT_OK .and. has_right) &
-        call sennit_channel_wait_write(links%to_right(turn), SENNIT_FOREVER, status)
+      if (has_left) status = take(links%from_left(turn))
       if (status /= SENNIT_OK) return
       call p2p_block(strip, first, min(strip%group, strip%lines - first), links%right)
-      if (has_right) call sennit_channel_have_written(links%to_right(turn), status)
-      if (status == SENNIT_OK .and. has_left) call sennit_channel_have_read(links%from_left(turn), status)
+      if (has_right) status = hand_over(links%to_right(turn))
       if (status /= SENNIT_OK) return
       turn = merge(1, turn + 1, turn == turns)
     end do

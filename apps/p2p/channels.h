@@ -2,9 +2,11 @@
  * (channels.f90), for p2p_sennit.cpp, which is linked with either.
  *
  * The kernel of a rank stores its last column straight into the left column of the rank on its
- * right, which is ordinary memory that the channels made reachable. Between neighbours there are
- * some channels, used in turn, so that a rank may be some groups of lines ahead of the next one: it
- * stores a group when the one handed over by the same channel before was computed. */
+ * right, which is ordinary memory that the channels made reachable. A line of it is stored once in
+ * a sweep, and the next sweep begins when rank 0 has the corner of this one, which comes after all
+ * ranks have computed their last line. So nobody waits before storing, and a message is given back
+ * as soon as it has come; channels only tell how far the neighbour is. Each holds one message, so
+ * there are some between two ranks, used in turn: a rank may be as many groups of lines ahead. */
 #ifndef P2P_CHANNELS_H
 #define P2P_CHANNELS_H
 
@@ -16,7 +18,7 @@
 extern "C" {
 #endif
 
-enum { P2P_CHANNELS = 4 };
+enum { P2P_CHANNELS = 8 };
 
 /* Of one rank. The rank on the left does not exist for rank 0, that on the right not for the last
  * one; the channel for the corner joins these two, with one rank nobody. */
