@@ -8,7 +8,9 @@
 namespace apps {
 
 CommandLine::CommandLine(const std::string &program, const std::string &about)
-    : app_(std::make_unique<CLI::App>(about, program)) {}
+    : app_(std::make_unique<CLI::App>(about, program)) {
+    app_->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
 
 CommandLine::~CommandLine() = default;
 

@@ -12,7 +12,8 @@ class App;
 
 namespace apps {
 
-// Options are added first; their places keep their values as defaults and are set by parse().
+// Options are added first; their places keep their values as defaults and are set by parse(). Of an
+// option that is given twice the last counts.
 class CommandLine {
   public:
     CommandLine(const std::string &program, const std::string &about);

@@ -39,7 +39,7 @@ std::string parsed(Options &options, std::vector<const char *> words) {
 
 TEST(CommandLine, options_are_set_and_others_keep_their_defaults) {
     Options options;
-    EXPECT_EQ(parsed(options, {"--size", "9", "--json"}), "");
+    EXPECT_EQ(parsed(options, {"--size", "2", "--json", "--size", "9"}), "");
     EXPECT_EQ(options.size, 9);
     EXPECT_EQ(options.way, "push");
     EXPECT_TRUE(options.json);
