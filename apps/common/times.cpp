@@ -44,6 +44,26 @@ double Histogram::median_ns() const {
     return 0;
 }
 
+BatchTimes time_batches(std::int64_t iterations, const std::function<void(std::int64_t)> &work) {
+    constexpr std::int64_t kBatches = 25;
+    const std::int64_t batches = std::min(kBatches, iterations);
+    std::vector<double> each_ns;
+    BatchTimes times;
+    Clock::time_point start = Clock::now();
+    for (std::int64_t batch = 0; batch < batches; ++batch) {
+        const std::int64_t count =
+            iterations * (batch + 1) / batches - iterations * batch / batches;
+        work(count);
+        const Clock::time_point end = Clock::now();
+        const std::int64_t ns = elapsed_ns(start, end);
+        times.total_ns += ns;
+        each_ns.push_back(static_cast<double>(ns) / static_cast<double>(count));
+        start = end;
+    }
+    times.median_iteration_ns = median_of(each_ns);
+    return times;
+}
+
 double median_of(std::vector<double> values) {
     if (values.empty()) return 0;
     std::sort(values.begin(), values.end());

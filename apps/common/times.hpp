@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace apps {
@@ -37,6 +38,14 @@ struct Phase {
         steps.add(ns);
     }
 };
+
+// How long `iterations` took that are done in some batches, one after the other: all of them, and
+// one of the median batch, which a few interruptions do not move.
+struct BatchTimes {
+    std::int64_t total_ns = 0;
+    double median_iteration_ns = 0;
+};
+BatchTimes time_batches(std::int64_t iterations, const std::function<void(std::int64_t)> &work);
 
 // Of an even number of values the mean of the middle two; of none 0.
 double median_of(std::vector<double> values);

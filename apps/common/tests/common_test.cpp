@@ -83,6 +83,19 @@ TEST(Times, a_median_is_the_middle) {
     EXPECT_EQ(median_of({9, 1, 3, 5}), 4);
 }
 
+TEST(Times, batches_are_all_iterations) {
+    for (const std::int64_t iterations : {1, 2, 25, 26, 1000}) {
+        std::int64_t done = 0;
+        const BatchTimes times = time_batches(iterations, [&](std::int64_t count) {
+            EXPECT_GT(count, 0);
+            done += count;
+        });
+        EXPECT_EQ(done, iterations);
+        EXPECT_GE(times.total_ns, 0);
+        EXPECT_GE(times.median_iteration_ns, 0);
+    }
+}
+
 TEST(Ranks, a_spread_is_of_one_column) {
     const Spread spread = spread_of({1, 10, 3, 30, 8, 20}, 1, 2);
     EXPECT_EQ(spread.min, 10);

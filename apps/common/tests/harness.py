@@ -3,7 +3,7 @@
     import harness
     @harness.test
     def something_holds(arguments): harness.need(..., "what came instead")
-    sys.exit(harness.main())       # python3 FILE TEST --bin FOLDER
+    sys.exit(harness.main())       # python3 FILE TEST --bin FOLDER [--ranks 1,2]
 """
 import argparse
 import os
@@ -50,6 +50,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("test", choices=sorted(TESTS))
     parser.add_argument("--bin", required=True, help="folder of the programs")
+    parser.add_argument("--ranks", default="2", help="numbers of ranks, for the tests that ask for them")
     arguments = parser.parse_args()
     arguments.realtime = False
     try:

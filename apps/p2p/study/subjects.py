@@ -7,37 +7,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "study"))
 import runs  # noqa: E402  pylint: disable=wrong-import-position
+from programs import Program as Subject, cores  # noqa: E402,F401  pylint: disable=wrong-import-position
 
 OUT = os.path.join("zcom", "p2p")
-
-
-class Subject:
-    """A program; with `mpi` that MPI's launcher starts it, else `sennit run`, or nobody (`alone`)."""
-
-    def __init__(self, key, name, program, mpi=None, alone=False):
-        self.key, self.name, self.program, self.mpi, self.alone = key, name, program, mpi, alone
-
-    def words(self, arguments, ranks):
-        """What starts it on so many ranks or threads, or None where it is not there."""
-        if not self.alone:
-            words = runs.launch_words(arguments, self.mpi, ranks, self.program)
-            if words is not None and self.mpi == "mpich" and ranks <= cores():
-                place = words.index("-n")
-                words[place:place] = ["-bind-to", "core"]
-            return words
-        path = os.path.join(arguments.bin, self.program)
-        if not os.path.exists(path) or (self.key == "serial" and ranks > 1):
-            return None
-        return [*runs.quiet_words(arguments, ranks), path]
-
-    def environment(self, ranks):
-        """Threads, and with more ranks than processors what lets each MPI give processors away."""
-        words = {"OMP_NUM_THREADS": str(ranks), "OMP_PROC_BIND": "true" if ranks <= cores() else "false"}
-        if ranks > cores():
-            words.update(OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_hwloc_base_binding_policy="none",
-                         MPIR_CVAR_POLLS_BEFORE_YIELD="1")
-        return words
-
 
 SUBJECTS = {subject.key: subject for subject in (
     Subject("serial", "serial", "p2p-serial", alone=True),
@@ -48,10 +20,6 @@ SUBJECTS = {subject.key: subject for subject in (
     *(Subject(f"shared-{mpi}", f"{runs.MPI_NAMES[mpi]}, shared window by hand", f"p2p-shared-{mpi}", mpi)
       for mpi in runs.LAUNCHERS))}
 BASE = "sennit-c"
-
-
-def cores():
-    return os.cpu_count() or 1
 
 
 def solve(subject, arguments, ranks, iterations, options):

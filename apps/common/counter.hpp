@@ -1,0 +1,46 @@
+// A counter by which two ranks, or threads, hand something over in memory that both load and store:
+// what a program without channels writes by hand. One writer, which only adds.
+#pragma once
+
+#include "cpu_pause.hpp"
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace apps {
+
+class Counter {
+  public:
+    static constexpr std::size_t kLineBytes = 128;
+
+    void add_one() {
+        // relaxed: this rank alone writes it.
+        const std::int64_t now = count_.load(std::memory_order_relaxed) + 1;
+        // SYNC counter-by-hand: pairs with the acquire in wait_for(); what was done before it.
+        count_.store(now, std::memory_order_release);
+    }
+    // Polls, and gives the processor away now and then when it takes long: there may be more ranks
+    // than processors.
+    void wait_for(std::int64_t count) const {
+        for (unsigned turn = 1;; ++turn) {
+            // SYNC counter-by-hand: pairs with the release in add_one(); what is done after it.
+            if (count_.load(std::memory_order_acquire) >= count) return;
+            if (turn % kTurnsBeforeYield == 0) {
+                sched_yield();
+            } else {
+                sennit::bench::cpu_pause();
+            }
+        }
+    }
+
+  private:
+    static constexpr unsigned kTurnsBeforeYield = 256;
+
+    alignas(kLineBytes) std::atomic<std::int64_t> count_{0};
+};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+static_assert(sizeof(Counter) == Counter::kLineBytes);
+
+}  // namespace apps

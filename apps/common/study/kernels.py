@@ -1,0 +1,325 @@
+"""The study of a kernel of the Parallel Research Kernels: its rate by size and by ranks, for every program that there is.
+
+A kernel's own folder says what it is called and what is measured (a Kernel); run() is the driver, draw() the plots, page()
+the page. The programs of a figure run in turn, A B C A B C; each checks its own answer, and one that is wrong ends the driver.
+"""
+import dataclasses
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+import figures
+import pages
+import runs
+from programs import Program
+
+# Behind the name of the kernel: label, MPI that starts it or None, colour, line.
+PROGRAMS = {
+    "": ("Sennit, C", None, figures.COLOURS[None], "o-"),
+    "-fortran": ("Sennit, Fortran", None, figures.COLOURS[None], "x--"),
+    "-openmpi": ("Open MPI, send and receive", "openmpi", figures.COLOURS["openmpi"], "o-"),
+    "-shared-openmpi": ("Open MPI, shared window", "openmpi", figures.COLOURS["openmpi"], "x--"),
+    "-mpich": ("MPICH, send and receive", "mpich", figures.COLOURS["mpich"], "o-"),
+    "-shared-mpich": ("MPICH, shared window", "mpich", figures.COLOURS["mpich"], "x--"),
+    "-openmp": ("OpenMP", None, "#8d5a97", "s-"),
+    "-serial": ("serial", None, "#555555", "-"),
+}
+WITHOUT_RANKS = ("-openmp", "-serial")
+BASE, SERIAL = "", "-serial"
+SIZES_FILE, RANKS_FILE = "sizes.jsonl", "ranks.jsonl"
+SIZES_PLOT, RANKS_PLOT = "sizes.png", "ranks.png"
+
+
+@dataclasses.dataclass
+class Kernel:
+    """What a kernel's study is about."""
+    name: str         # of the program with Sennit
+    title: str
+    about: str        # what the kernel does and how the programs share it, for the page
+    size_option: str
+    size_word: str    # what a size is, for axes and tables
+    rate_key: str     # in the result of a run
+    rate_unit: str
+    sizes: tuple      # of the figure by size
+    sizes_by_ranks: tuple
+    ranks: tuple
+    files: dict       # program: its own files in apps/, for counting lines
+
+    @property
+    def folder(self):
+        return os.path.join(runs.ROOT, "apps", self.name)
+
+
+def words_of(kernel, suffix, ranks, arguments):
+    """(words, environment) that start a program on so many ranks or threads, the serial one alone; None where it is
+    missing."""
+    program = Program(suffix[1:], PROGRAMS[suffix][0], kernel.name + suffix, PROGRAMS[suffix][1], suffix in WITHOUT_RANKS)
+    ranks = 1 if suffix == SERIAL else ranks
+    words = program.words(arguments, ranks)
+    return None if words is None else (words, program.environment(ranks))
+
+
+def measure(start, options, iterations, limit_s):
+    """The result of one run, or None when it took too long."""
+    words, environment = start
+    lines = runs.run_words([*words, *options, "--iterations", str(iterations), "--json"], limit_s, environment)
+    return None if lines is None else json.loads(lines[-1])
+
+
+def choose_iterations(start, options, arguments):
+    """As many as take about --run-seconds, by a short run and a longer one; None when that takes too long."""
+    iterations = arguments.iterations
+    if iterations:
+        return iterations
+    iterations = 2
+    for _ in range(2):
+        pilot = measure(start, options, iterations, arguments.limit)
+        if pilot is None:
+            return None
+        wanted = arguments.run_seconds / max(pilot["median_iteration_us"] * 1e-6, 1e-9)
+        iterations = int(min(1_000_000, max(2, wanted), max(100 * iterations, 10)))
+    return iterations
+
+
+def compare(kernel, size, ranks, arguments, programs=tuple(PROGRAMS)):
+    """Runs the programs in turn and yields a record for each, with the median of the rates over the rounds. Who has run for
+    --budget seconds takes no more turns."""
+    options = [kernel.size_option, str(size)]
+    found = {}
+    for suffix in programs:
+        start = words_of(kernel, suffix, ranks, arguments)
+        if start is not None:
+            found[suffix] = (start, choose_iterations(start, options, arguments), [])
+    for _ in range(arguments.rounds):
+        for start, iterations, results in found.values():
+            spent_s = sum(row["loop_s"] for row in results if row)
+            if iterations is not None and None not in results and spent_s < arguments.budget:
+                results.append(measure(start, options, iterations, arguments.limit))
+    for suffix, (_, iterations, results) in found.items():
+        record = {"program": kernel.name + suffix, "size": size, "ranks": ranks, "iterations": iterations,
+                  "rounds": len(results)}
+        if iterations is None or None in results:
+            yield {**record, "more_than_s": arguments.limit}
+            continue
+        rates = [row[kernel.rate_key] for row in results]
+        yield {**record, "backend": results[0]["backend"], "subject": results[0]["subject"],
+               "rate": statistics.median(rates), "rate_range": [min(rates), max(rates)],
+               "iteration_us": statistics.median(row["median_iteration_us"] for row in results)}
+
+
+def lines_of_code(kernel):
+    """{program: lines of what it has for itself}, by tools/count-lines."""
+    words = [f"{name}=" + ",".join(os.path.join(runs.ROOT, "apps", file) for file in files)
+             for name, files in kernel.files.items()]
+    run = subprocess.run([sys.executable, os.path.join(runs.ROOT, "tools", "count-lines"), "--json", *words],
+                         capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def rows_by_size(kernel, arguments, command):
+    yield runs.head_of("rate by size", command, arguments.realtime)
+    yield {"lines": lines_of_code(kernel)}
+    for size in map(int, arguments.sizes.split(",")):
+        yield from compare(kernel, size, arguments.pair, arguments)
+
+
+def rows_by_ranks(kernel, arguments, command):
+    yield runs.head_of("rate by ranks", command, arguments.realtime)
+    for size in map(int, arguments.sizes_by_ranks.split(",")):
+        for ranks in map(int, arguments.ranks.split(",")):
+            yield from compare(kernel, size, ranks, arguments, [suffix for suffix in PROGRAMS if suffix != SERIAL])
+
+
+def run(kernel, text):
+    """The command of a kernel's study: measures, draws and writes the page."""
+    def joined(values):
+        return ",".join(map(str, values))
+    parser = runs.parser_of(text, f"zcom/{kernel.name}", None)
+    parser.add_argument("--sizes", default=joined(kernel.sizes), help="sizes of the figure by size (%(default)s)")
+    parser.add_argument("--pair", type=int, default=2, help="ranks of the figure by size (%(default)s)")
+    parser.add_argument("--sizes-by-ranks", default=joined(kernel.sizes_by_ranks),
+                        help="sizes of the figure by ranks (%(default)s)")
+    parser.add_argument("--ranks", default=joined(kernel.ranks), help="numbers of ranks (%(default)s)")
+    parser.add_argument("--iterations", type=int, default=0, help="of a run (0: as many as take --run-seconds)")
+    parser.add_argument("--run-seconds", type=float, default=0.2, help="what a run takes, without its start (%(default)s)")
+    parser.add_argument("--limit", type=float, default=20, help="seconds after which a run is given up (%(default)s)")
+    parser.add_argument("--budget", type=float, default=2, help="seconds of running for one program and setting (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="few small runs: shows that everything works")
+    arguments = parser.parse_args()
+    arguments.rounds = arguments.rounds or (1 if arguments.quick else 7)
+    if arguments.quick:
+        arguments.sizes, arguments.sizes_by_ranks, arguments.ranks, arguments.iterations = "40,61", "50", "1,2", 3
+    command = runs.command_line(arguments)
+    for file, rows in ((SIZES_FILE, rows_by_size), (RANKS_FILE, rows_by_ranks)):
+        path = os.path.join(arguments.out, file)
+        runs.write_lines(path, rows(kernel, arguments, command))
+        print(path)
+    script = os.path.join(kernel.folder, "study")
+    figures.draw(os.path.join(script, "plots.py"), arguments.out)
+    figures.run_script(os.path.join(script, "page.py"), arguments.out)
+
+
+def folder_of_words(kernel):
+    words = [word for word in sys.argv[1:] if word != "--check"]
+    return words[0] if words else os.path.join(runs.ROOT, "docs", "results", "zcom", kernel.name)
+
+
+def label_of(kernel, row):
+    return PROGRAMS[row["program"][len(kernel.name):]][0]
+
+
+def draw_lines(kernel, axis, rows, across):
+    """The rates of all programs over `across`, with their ranges."""
+    for suffix, (label, _, colour, style) in PROGRAMS.items():
+        mine = [row for row in rows if row["program"] == kernel.name + suffix and "rate" in row]
+        if not mine:
+            continue
+        middle = [row["rate"] for row in mine]
+        spread = [[row["rate"] - row["rate_range"][0] for row in mine], [row["rate_range"][1] - row["rate"] for row in mine]]
+        axis.errorbar([row[across] for row in mine], middle, yerr=spread, fmt=style, color=colour, markersize=4, linewidth=1,
+                      capsize=2, label=label)
+    axis.set(ylabel=kernel.rate_unit)
+    axis.set_ylim(bottom=0)
+    axis.grid(alpha=0.3)
+
+
+def draw(kernel):
+    """The plots, from the files in the folder that the words of the command name."""
+    plt = figures.pyplot()
+    folder = folder_of_words(kernel)
+    head, rows = runs.read_lines(os.path.join(folder, SIZES_FILE))
+    rows = [row for row in rows if "ranks" in row]
+    figure, axis = plt.subplots(figsize=(figures.WIDTH_IN, figures.HEIGHT_IN))
+    draw_lines(kernel, axis, rows, "size")
+    axis.set(xscale="log", xlabel=f"{kernel.size_word} ({rows[0]['ranks']} ranks or threads)")
+    sizes = sorted({row["size"] for row in rows})
+    axis.set_xticks(sizes, [str(size) for size in sizes])
+    axis.minorticks_off()
+    bound = [row for row in rows if row["program"] == kernel.name + SERIAL and "rate" in row]
+    axis.plot([row["size"] for row in bound], [row["rate"] * row["ranks"] for row in bound], ":", color="black",
+              label="serial × ranks")
+    axis.legend(fontsize=8, ncol=2)
+    figures.save(plt, figure, folder, SIZES_PLOT)
+
+    head, rows = runs.read_lines(os.path.join(folder, RANKS_FILE))
+    sizes = sorted({row["size"] for row in rows})
+    figure, axes = plt.subplots(1, len(sizes), figsize=(figures.WIDTH_IN, figures.HEIGHT_IN), squeeze=False)
+    for axis, size in zip(axes[0], sizes):
+        draw_lines(kernel, axis, [row for row in rows if row["size"] == size], "ranks")
+        ranks = sorted({row["ranks"] for row in rows})
+        axis.set(xscale="log", xlabel="ranks or threads", title=f"{kernel.size_word} {size}")
+        axis.set_xticks(ranks, [str(count) for count in ranks])
+        axis.minorticks_off()
+        axis.axvline(head["machine"]["cores"], color="grey", linewidth=0.8, linestyle=":")
+    axes[0][0].legend(fontsize=7)
+    figures.save(plt, figure, folder, RANKS_PLOT)
+
+
+def rate_of(kernel, rows, suffix, **where):
+    """The rate of a program in the rows with these values, or None."""
+    for row in rows:
+        if row["program"] == kernel.name + suffix and all(row[key] == value for key, value in where.items()):
+            return row.get("rate")
+    return None
+
+
+def cell(rate, base):
+    """A rate, and how many times as fast the base is."""
+    if rate is None:
+        return "not done"
+    return f"{rate:.0f}" if base is None else f"{rate:.0f} ({base / rate:.2f} ×)"
+
+
+def table_of(kernel, rows, keys):
+    """A line for each setting, a column for each program; in brackets what Sennit's rate in C is divided by it."""
+    present = [suffix for suffix in PROGRAMS if any(row["program"] == kernel.name + suffix for row in rows)]
+    settings = list(dict.fromkeys(tuple(row[key] for key in keys) for row in rows))
+    lines = []
+    for setting in settings:
+        where = dict(zip(keys, setting))
+        base = rate_of(kernel, rows, BASE, **where)
+        found = [cell(rate_of(kernel, rows, suffix, **where), None if suffix == BASE else base) for suffix in present]
+        lines.append([*map(str, setting), *found])
+    names = [{"size": kernel.size_word, "ranks": "ranks"}[key] for key in keys]
+    return pages.table([*names, *(PROGRAMS[suffix][0] for suffix in present)], lines)
+
+
+def ratios(kernel, rows, suffixes):
+    """Of Sennit's rate in C to that of these programs, with the same setting."""
+    found = []
+    for row in rows:
+        base = rate_of(kernel, rows, BASE, size=row["size"], ranks=row["ranks"])
+        if row["program"] in {kernel.name + suffix for suffix in suffixes} and row.get("rate") and base:
+            found.append(base / row["rate"])
+    return found
+
+
+def claims_of(kernel, rows):
+    """What the rows by size say, against what was hoped for."""
+    def times(value):
+        return f"{value:.2f} ×"
+    lines = []
+    for word, suffixes in (("MPI, send and receive", ("-openmpi", "-mpich")),
+                           ("MPI, shared window and counters by hand", ("-shared-openmpi", "-shared-mpich")),
+                           ("OpenMP", ("-openmp",)), ("the same in Fortran", ("-fortran",))):
+        values = ratios(kernel, rows, suffixes)
+        if values:
+            lines.append([f"Sennit's rate to that of {word}", pages.span(values, times), times(statistics.geometric_mean(values))])
+    bound = [ratio / rows[0]["ranks"] for ratio in ratios(kernel, rows, (SERIAL,))]
+    if bound:
+        lines.append(["Sennit's rate to ranks × serial rate", pages.span(bound, times), times(statistics.geometric_mean(bound))])
+    return pages.table(["", "over the sizes", "geometric mean"], lines)
+
+
+def text_of(kernel, folder):
+    """The page."""
+    head, rows = runs.read_lines(os.path.join(folder, SIZES_FILE))
+    lines = next(row["lines"] for row in rows if "lines" in row)
+    rows = [row for row in rows if "ranks" in row]
+    ranks_head, ranks_rows = runs.read_lines(os.path.join(folder, RANKS_FILE))
+    counted = pages.table(["program", "lines", "files in `apps/`"],
+                          [[f"`{name}`", str(count), ", ".join(f"`{file}`" for file in kernel.files[name])]
+                           for name, count in lines.items()])
+    return f"""# {kernel.title}
+
+{kernel.about}
+
+This page is written by `apps/{kernel.name}/study/page.py` from the files of lines of JSON beside it. Rates are the suite's
+({kernel.rate_unit}) of a run's median iterations, medians over the rounds; in brackets stands how many times as fast the program with Sennit in C is. A
+program whose answer is wrong ends the measurement. The paper on zero-copy channels (Imhoff 2024) measured neither this kernel
+nor anything that compares with it.
+
+## By size
+
+![rate by size]({SIZES_PLOT})
+
+{claims_of(kernel, rows)}
+
+{table_of(kernel, rows, ("size",))}
+
+{rows[0]["ranks"]} ranks or threads; the serial program has one. {pages.machine_of(head)}
+
+## By ranks
+
+![rate by ranks]({RANKS_PLOT})
+
+{table_of(kernel, ranks_rows, ("size", "ranks"))}
+
+{pages.machine_of(ranks_head)}
+
+## Lines
+
+Without blanks and comments (`tools/count-lines`), of what a program has for itself or shares with those of its library alone.
+
+{counted}
+"""
+
+
+def page(kernel):
+    folder = folder_of_words(kernel)
+    if "--check" in sys.argv[1:] and not os.path.exists(os.path.join(folder, SIZES_FILE)):
+        print(f"nothing was measured yet: {folder} is not there")
+        return 0
+    return pages.write_or_check(os.path.join(folder, "README.md"), text_of(kernel, folder), "page.py")

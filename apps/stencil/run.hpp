@@ -1,0 +1,13 @@
+// A run from the command line to the report, the same for every program.
+#pragma once
+
+#include "common/ranks.hpp"
+#include "method.hpp"
+
+namespace stencil {
+
+// The exit status of this rank: 0 if the answer is right on all ranks, 1 if it is not or the
+// options can not be met. Throws apps::Lost.
+int run(apps::Ranks &ranks, Method &method, int argc, char **argv);
+
+}  // namespace stencil

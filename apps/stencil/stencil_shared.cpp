@@ -1,0 +1,99 @@
+// The stencil in a shared window of MPI: neighbours' cells are read where they lie, as with
+// channels, and who may do so when is said by counters in the window, written by hand. All ranks
+// must share a node.
+#include "common/counter.hpp"
+#include "common/mpi_ranks.hpp"
+#include "common/mpi_window.hpp"
+#include "run.hpp"
+
+#include <new>
+
+namespace {
+
+using stencil::Side;
+
+// What lies before a rank's cells: for each side, what the neighbour there has counted.
+struct Flags {
+    apps::Counter handed_over[4];  // its edges
+    apps::Counter released[4];     // this rank's edges, when it had used them
+};
+
+class SharedWindow final : public stencil::Method {
+  public:
+    const char *backend() const override { return "mpi-shared"; }
+    double *allocate(std::size_t cells) override;
+    void connect(const stencil::Decomposition &decomposition, int rank,
+                 stencil::Tile &tile) override;
+    void iterate(stencil::Tile &tile, std::int64_t iterations) override {
+        iterate_with(*this, tile, iterations);
+    }
+    void finish(stencil::Tile &) override { window_.barrier(); }
+
+    void wait_ghosts(stencil::Tile &tile);
+    void release_ghosts();
+    void wait_edges();
+    void hand_over();
+
+  private:
+    struct Link {
+        Side side;
+        Flags *theirs;
+        const double *columns;  // packed, of a neighbour in x; null for one in y
+    };
+
+    apps::MpiWindow window_;
+    Flags *mine_ = nullptr;
+    std::vector<Link> links_;
+    std::int64_t handed_over_ = 0, used_ = 0;  // by each of them
+};
+
+double *SharedWindow::allocate(std::size_t cells) {
+    mine_ = new (window_.open(sizeof(Flags) + cells * sizeof(double))) Flags;
+    return reinterpret_cast<double *>(mine_ + 1);
+}
+
+void SharedWindow::connect(const stencil::Decomposition &decomposition, int, stencil::Tile &tile) {
+    for (const Side side : stencil::kAllSides) {
+        const int peer = tile.neighbour(side);
+        if (peer < 0) continue;
+        auto *theirs = static_cast<Flags *>(window_.of(peer));
+        const auto *cells = reinterpret_cast<const double *>(theirs + 1);
+        links_.push_back({side, theirs, tile.take_ghosts(side, cells, decomposition.shape(peer))});
+    }
+    window_.barrier();
+    hand_over();
+}
+
+void SharedWindow::wait_ghosts(stencil::Tile &tile) {
+    ++used_;
+    for (const Link &link : links_) {
+        mine_->handed_over[link.side].wait_for(used_);
+        if (link.columns != nullptr) tile.fill_ghost_columns(link.side, link.columns);
+    }
+}
+
+void SharedWindow::release_ghosts() {
+    for (const Link &link : links_)
+        link.theirs->released[opposite(link.side)].add_one();
+}
+
+void SharedWindow::wait_edges() {
+    for (const Link &link : links_)
+        mine_->released[link.side].wait_for(handed_over_);
+}
+
+void SharedWindow::hand_over() {
+    ++handed_over_;
+    for (const Link &link : links_)
+        link.theirs->handed_over[opposite(link.side)].add_one();
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    return apps::run_with_mpi("stencil", &argc, &argv, [&] {
+        apps::MpiRanks ranks;
+        SharedWindow window;
+        return stencil::run(ranks, window, argc, argv);
+    });
+}

@@ -1,0 +1,30 @@
+"""What is measured of the stencil kernel; how, is in apps/common/study/kernels.py."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "study"))
+import kernels  # noqa: E402  pylint: disable=wrong-import-position
+
+CHANNELS = ("channels.h", "stencil_sennit.cpp")
+KERNEL = kernels.Kernel(
+    name="stencil",
+    title="The stencil kernel",
+    about="""A star of 9 points is added to a square grid again and again, and every cell of its input is raised by one in between, so that
+neighbours' cells are needed anew each time. Ranks share the grid by blocks, as square as can be. With Sennit and in a shared
+window a rank reads its neighbours' rows where they lie; with send and receive they are received into its ghost cells. All
+programs link the same arithmetic and hand the edges over before they raise the rest ([the programs](../../../../apps/stencil/README.md)).""",
+    size_option="--size",
+    size_word="cells along an axis",
+    rate_key="median_rate_mflops",
+    rate_unit="MFlop/s",
+    sizes=(50, 100, 200, 400, 700, 1000, 2000),
+    sizes_by_ranks=(200, 1000),
+    ranks=(1, 2, 4, 8),
+    files={
+        "stencil": ("channels.c", *CHANNELS),
+        "stencil-fortran": ("channels.f90", *CHANNELS),
+        "stencil-MPI": ("stencil_mpi.cpp",),
+        "stencil-shared-MPI": ("stencil_shared.cpp",),
+        "stencil-openmp": ("stencil_openmp.cpp",),
+        "stencil-serial": ("stencil_serial.cpp",),
+    })

@@ -1,0 +1,29 @@
+"""What is measured of the transpose kernel; how, is in apps/common/study/kernels.py."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "study"))
+import kernels  # noqa: E402  pylint: disable=wrong-import-position
+
+CHANNELS = ("channels.h", "transpose_sennit.cpp")
+KERNEL = kernels.Kernel(
+    name="transpose",
+    title="The transpose kernel",
+    about="""A square matrix is added, transposed, to another one again and again, and raised by one each time. Ranks share both by columns. With
+Sennit and in a shared window a rank adds its block into the peer's matrix where it lies, by the serial program's own loop;
+with send and receive it packs the block, and the receiver adds it ([the programs](../../../../apps/transpose/README.md)).""",
+    size_option="--order",
+    size_word="order",
+    rate_key="median_rate_mb_per_s",
+    rate_unit="MB/s",
+    sizes=(50, 100, 200, 400, 700, 1000, 2000),
+    sizes_by_ranks=(200, 1000),
+    ranks=(1, 2, 4, 8),
+    files={
+        "transpose": ("channels.c", *CHANNELS),
+        "transpose-fortran": ("channels.f90", *CHANNELS),
+        "transpose-MPI": ("transpose_mpi.cpp",),
+        "transpose-shared-MPI": ("transpose_shared.cpp",),
+        "transpose-openmp": ("transpose_openmp.cpp",),
+        "transpose-serial": ("transpose_serial.cpp",),
+    })

@@ -1,0 +1,60 @@
+// The transpose with OpenMP: each thread has the same columns of B all the time, and the rows of A
+// that become them, so that no two threads write the same. They wait for each other once a step.
+#include "common/pages.hpp"
+#include "run.hpp"
+
+#include <omp.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace {
+
+class OpenMp final : public transpose::Method {
+  public:
+    const char *backend() const override { return "openmp"; }
+    int threads() const override { return omp_get_max_threads(); }
+    transpose::Matrices::Memory allocate(std::size_t elements) override {
+        return {a_.take(elements), b_.take(elements)};
+    }
+    void fill(transpose::Matrices &matrices) override;
+    void iterate(transpose::Matrices &matrices, std::int64_t steps) override;
+
+  private:
+    static transpose::Span columns_of_thread(const transpose::Matrices &matrices) {
+        const transpose::Shares shares(matrices.shares().order(), omp_get_num_threads());
+        return shares.of(omp_get_thread_num());
+    }
+
+    apps::Pages a_, b_;
+};
+
+void OpenMp::fill(transpose::Matrices &matrices) {
+#pragma omp parallel
+    matrices.fill(columns_of_thread(matrices));
+}
+
+void OpenMp::iterate(transpose::Matrices &matrices, std::int64_t steps) {
+#pragma omp parallel
+    {
+        const transpose::Span columns = columns_of_thread(matrices);
+        for (std::int64_t step = 0; step < steps; ++step) {
+            matrices.add_to(0, matrices.b(), columns);
+#pragma omp barrier
+        }
+    }
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    try {
+        apps::OneRank alone("OpenMP " + std::to_string(_OPENMP));
+        OpenMp threads;
+        return transpose::run(alone, threads, argc, argv);
+    } catch (const std::exception &failure) {
+        std::fprintf(stderr, "transpose: %s\n", failure.what());
+        return 1;
+    }
+}
