@@ -5,7 +5,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "study"))
 import kernels  # noqa: E402  pylint: disable=wrong-import-position
 
-CHANNELS = ("channels.h", "stencil_sennit.cpp")
+CHANNELS = ("stencil/channels.h", "stencil/stencil_sennit.cpp")
 KERNEL = kernels.Kernel(
     name="stencil",
     title="The stencil kernel",
@@ -21,10 +21,10 @@ programs link the same arithmetic and hand the edges over before they raise the 
     sizes_by_ranks=(200, 1000),
     ranks=(1, 2, 4, 8),
     files={
-        "stencil": ("channels.c", *CHANNELS),
-        "stencil-fortran": ("channels.f90", *CHANNELS),
-        "stencil-MPI": ("stencil_mpi.cpp",),
-        "stencil-shared-MPI": ("stencil_shared.cpp",),
-        "stencil-openmp": ("stencil_openmp.cpp",),
-        "stencil-serial": ("stencil_serial.cpp",),
+        "stencil": ("stencil/channels.c", *CHANNELS),
+        "stencil-fortran": ("stencil/channels.f90", *CHANNELS),
+        "stencil-MPI": ("stencil/stencil_mpi.cpp", "common/mpi_window.hpp"),
+        "stencil-shared-MPI": ("stencil/stencil_shared.cpp", "common/mpi_window.hpp", "common/counter.hpp"),
+        "stencil-openmp": ("stencil/stencil_openmp.cpp",),
+        "stencil-serial": ("stencil/stencil_serial.cpp",),
     })
