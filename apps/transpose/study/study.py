@@ -5,7 +5,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "study"))
 import kernels  # noqa: E402  pylint: disable=wrong-import-position
 
-CHANNELS = ("channels.h", "transpose_sennit.cpp")
+CHANNELS = ("transpose/channels.h", "transpose/transpose_sennit.cpp")
 KERNEL = kernels.Kernel(
     name="transpose",
     title="The transpose kernel",
@@ -20,10 +20,10 @@ with send and receive it packs the block, and the receiver adds it ([the program
     sizes_by_ranks=(200, 1000),
     ranks=(1, 2, 4, 8),
     files={
-        "transpose": ("channels.c", *CHANNELS),
-        "transpose-fortran": ("channels.f90", *CHANNELS),
-        "transpose-MPI": ("transpose_mpi.cpp",),
-        "transpose-shared-MPI": ("transpose_shared.cpp",),
-        "transpose-openmp": ("transpose_openmp.cpp",),
-        "transpose-serial": ("transpose_serial.cpp",),
+        "transpose": ("transpose/channels.c", *CHANNELS),
+        "transpose-fortran": ("transpose/channels.f90", *CHANNELS),
+        "transpose-MPI": ("transpose/transpose_mpi.cpp", "common/mpi_window.hpp"),
+        "transpose-shared-MPI": ("transpose/transpose_shared.cpp", "common/mpi_window.hpp", "common/counter.hpp"),
+        "transpose-openmp": ("transpose/transpose_openmp.cpp",),
+        "transpose-serial": ("transpose/transpose_serial.cpp",),
     })
