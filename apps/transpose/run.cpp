@@ -19,7 +19,7 @@ constexpr const char *kProgram = "transpose";
 constexpr double kTolerance = 1e-8;
 
 struct Options {
-    std::int64_t order = 1000, iterations = 100, tile = 16;
+    std::int64_t order = 1000, iterations = 100, tile = 32;
     bool json = false, spoil = false;
 };
 
