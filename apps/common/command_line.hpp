@@ -1,6 +1,7 @@
 // The options of an application: a table of names, places and bounds, read from the command line.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,8 +25,13 @@ class CommandLine {
         std::int64_t least, most;
     };
     void number(const char *name, std::int64_t &value, Bounds bounds, const char *help);
+    // Three numbers, written X,Y,Z.
+    void triple(const char *name, std::array<std::int64_t, 3> &value, Bounds bounds,
+                const char *help);
     void word(const char *name, std::string &value, const std::vector<std::string> &choices,
               const char *help);
+    // Any word.
+    void text(const char *name, std::string &value, const char *help);
     void flag(const char *name, bool &value, const char *help);
 
     // False if --help was there: help() is then to be printed, and nothing more is to be done.

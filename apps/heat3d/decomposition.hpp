@@ -1,60 +1,15 @@
-// Who owns which cells: a grid of cells cut into boxes, one per rank, by planes through the whole
-// grid. Owns nothing; every rank computes the same from the same numbers, so nothing is exchanged.
-//
-// Invariants: the boxes are disjoint and cover the grid; in each direction their lengths differ by
-// one cell at most; two boxes that share a side agree in the two other directions.
+// Who owns which cells, by the names that all applications have for it.
 #pragma once
 
+#include "common/decomposition.hpp"
 #include "layer.hpp"
-
-#include <array>
-#include <cstdint>
-#include <string>
 
 namespace heat3d {
 
-// Along x, y, z.
-using Triple = std::array<std::int64_t, 3>;
-
-// The cells from `begin` to before `begin + cells`, in each direction.
-struct Box {
-    Triple begin{};
-    Triple cells{};
-    std::int64_t count() const { return cells[0] * cells[1] * cells[2]; }
-    Shape shape() const {
-        return {static_cast<std::size_t>(cells[0]), static_cast<std::size_t>(cells[1]),
-                static_cast<std::size_t>(cells[2])};
-    }
-};
-
-// "a x b x c", for messages.
-std::string text_of(const Triple &triple);
-
-// The grid of `ranks` ranks with the fewest cells on inner sides; among equals the one that cuts z
-// most, then y, because layers across z are one run of memory. Throws Failure if no grid of so many
-// ranks leaves every rank a cell.
-Triple choose_ranks_grid(const Triple &cells, std::int64_t ranks);
-
-class Decomposition {
-  public:
-    // Throws Failure if a number is not positive, the grid has not `ranks` ranks, or a direction
-    // has fewer cells than ranks.
-    Decomposition(const Triple &cells, const Triple &ranks_grid, int ranks);
-
-    const Triple &cells() const { return cells_; }
-    const Triple &ranks_grid() const { return grid_; }
-    int ranks() const { return static_cast<int>(grid_[0] * grid_[1] * grid_[2]); }
-
-    // Of all boxes that of rank 0 is the longest in every direction.
-    Box box(int rank) const;
-    // The rank beyond that side, -1 where the grid ends.
-    int neighbour(int rank, Side side) const;
-
-  private:
-    Triple place(int rank) const;
-
-    Triple cells_;
-    Triple grid_;
-};
+using apps::Box;
+using apps::choose_ranks_grid;
+using apps::Decomposition;
+using apps::text_of;
+using apps::Triple;
 
 }  // namespace heat3d

@@ -2,32 +2,20 @@
 // kernel, the boundary and both ways of communication; owns nothing.
 #pragma once
 
-#include <array>
+#include "common/decomposition.hpp"
+
 #include <cstddef>
 
 namespace heat3d {
 
-// The six sides of a block, in pairs along x, y and z: first the lower, then the upper one.
-enum Side : int { west = 0, east = 1, south = 2, north = 3, down = 4, up = 5 };
-inline constexpr int kSides = 6;
-inline constexpr std::array<Side, kSides> kAllSides{west, east, south, north, down, up};
-
-inline constexpr int axis_of(Side side) {
-    return side / 2;
-}
-inline constexpr bool is_upper(Side side) {
-    return side % 2 == 1;
-}
-inline constexpr Side opposite(Side side) {
-    return static_cast<Side>(side ^ 1);
-}
-
-// A block's cells lie without gaps: cell (i, j, k) is at i + nx * (j + ny * k).
-struct Shape {
-    std::size_t nx = 0, ny = 0, nz = 0;
-    std::size_t plane() const { return nx * ny; }
-    std::size_t cells() const { return nx * ny * nz; }
-};
+using apps::Shape;
+using apps::Side;
+using enum apps::Side;
+using apps::axis_of;
+using apps::is_upper;
+using apps::kAllSides;
+using apps::kSides;
+using apps::opposite;
 
 // The cells of a layer in rows: rows along x, or along y in a layer across x.
 struct LayerShape {

@@ -9,10 +9,11 @@
 #include "report.hpp"
 #include "times.hpp"
 
+#include "common/field_hash.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -24,22 +25,16 @@ void together(Exchange &ranks, const std::function<void()> &part) {
     apps::together(ranks, "heat3d", part);
 }
 
-// The same for any decomposition: a sum over cells of a hash of place and temperature.
 std::uint64_t hash_of(const Decomposition &decomposition, const Box &box, const double *cells) {
-    const auto mixed = [](std::uint64_t v) {
-        v = (v ^ (v >> 31)) * 0x9e3779b97f4a7c15u;
-        return v ^ (v >> 29);
-    };
     const Triple &all = decomposition.cells();
     std::uint64_t sum = 0;
     for (std::int64_t k = 0; k < box.cells[2]; ++k) {
         for (std::int64_t j = 0; j < box.cells[1]; ++j) {
             const std::int64_t row =
                 box.begin[0] + all[0] * (box.begin[1] + j + all[1] * (box.begin[2] + k));
-            for (std::int64_t i = 0; i < box.cells[0]; ++i) {
-                const auto place = mixed(static_cast<std::uint64_t>(row + i) + 1);
-                sum += mixed(std::bit_cast<std::uint64_t>(*cells++) ^ place);
-            }
+            const auto count = static_cast<std::size_t>(box.cells[0]);
+            sum += apps::hash_of_row(static_cast<std::uint64_t>(row), cells, count);
+            cells += count;
         }
     }
     return sum;

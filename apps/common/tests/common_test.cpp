@@ -1,8 +1,9 @@
 // What the applications share. Breaks when an option outside its bounds is taken, when a result is
-// no JSON or loses digits, when a median or a spread is another one, or when an error of one rank
-// is not told.
+// no JSON or loses digits, when a median or a spread is another one, when a hash does not see that
+// two cells changed places, or when an error of one rank is not told.
 #include "common/command_line.hpp"
 #include "common/failure.hpp"
+#include "common/field_hash.hpp"
 #include "common/ranks.hpp"
 #include "common/result.hpp"
 #include "common/times.hpp"
@@ -10,7 +11,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
+#include <vector>
 
 namespace apps {
 namespace {
@@ -20,6 +23,7 @@ using testing::HasSubstr;
 struct Options {
     std::int64_t size = 4;
     std::string way = "push";
+    std::array<std::int64_t, 3> cells{2, 3, 4};
     bool json = false;
 };
 
@@ -28,6 +32,7 @@ std::string parsed(Options &options, std::vector<const char *> words) {
     words.insert(words.begin(), "program");
     CommandLine line("program", "a test");
     line.number("--size", options.size, {1, 9}, "cells");
+    line.triple("--cells", options.cells, {1, 9}, "cells in each direction");
     line.word("--way", options.way, {"push", "pull"}, "direction");
     line.flag("--json", options.json, "one line");
     try {
@@ -53,6 +58,28 @@ TEST(CommandLine, what_is_wrong_is_said) {
     EXPECT_THAT(parsed(options, {"--way", "up"}), HasSubstr("--way"));
     EXPECT_NE(parsed(options, {"--sise", "3"}), "");
     EXPECT_NE(parsed(options, {"3"}), "");
+}
+
+TEST(CommandLine, a_triple_is_three_numbers_within_the_bounds) {
+    Options options;
+    EXPECT_EQ(parsed(options, {"--cells", "9,1,5"}), "");
+    EXPECT_EQ(options.cells, (std::array<std::int64_t, 3>{9, 1, 5}));
+    for (const char *wrong : {"1,2", "1,2,3,4", "1,2,", "1,2,x", "1,2,3x", "", "1;2;3"}) {
+        EXPECT_THAT(parsed(options, {"--cells", wrong}), HasSubstr("is not X,Y,Z")) << wrong;
+    }
+    EXPECT_THAT(parsed(options, {"--cells", "1,10,3"}), HasSubstr("10 is not from 1 to 9"));
+    EXPECT_THAT(parsed(options, {"--cells", "1,0,3"}), HasSubstr("0 is not from 1 to 9"));
+    EXPECT_EQ(options.cells, (std::array<std::int64_t, 3>{9, 1, 5}));
+    EXPECT_THAT(parsed(options, {"--help"}), HasSubstr("9,1,5"));
+}
+
+TEST(FieldHash, knows_place_and_value_but_not_how_a_row_is_cut) {
+    const std::vector<double> cells{1, 2, 3, 4, 5};
+    const std::uint64_t whole = hash_of_row(7, cells.data(), 5);
+    EXPECT_EQ(hash_of_row(7, cells.data(), 2) + hash_of_row(9, cells.data() + 2, 3), whole);
+    EXPECT_NE(hash_of_row(8, cells.data(), 5), whole);
+    const std::vector<double> turned{2, 1, 3, 4, 5};
+    EXPECT_NE(hash_of_row(7, turned.data(), 5), whole);
 }
 
 TEST(CommandLine, help_names_options_and_defaults) {

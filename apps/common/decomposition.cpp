@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace heat3d {
+namespace apps {
 namespace {
 
 constexpr const char *kAxisNames = "xyz";
@@ -105,4 +105,4 @@ int Decomposition::neighbour(int rank, Side side) const {
     return static_cast<int>(upper ? rank + distance[axis] : rank - distance[axis]);
 }
 
-}  // namespace heat3d
+}  // namespace apps
