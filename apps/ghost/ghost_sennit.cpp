@@ -1,0 +1,204 @@
+// ghost with Sennit's channels: a rank opens one with each neighbour, over memory that the program
+// has anyway, and copies the neighbour's cells from where they lie into its own ghost cells.
+// Nothing is sent: a hand-over says "my cells are there", and its end "I have read them". Where
+// cells lie one per line of the cache, across x, their owner may pack them first into a buffer that
+// the neighbour reads (--faces; ways.hpp has the better choice).
+//
+// Why no cell is overwritten before the neighbour has read it. Exchange n hands field n mod 2 to
+// the neighbour; the step after it writes field (n + 1) mod 2. That field was handed over in
+// exchange n - 1, and exchange n began with wait_write, which says that the neighbour has read the
+// message before, so all of it. The ghost cells of a wide slab, which are handed over too, are
+// written one exchange later by the same argument, and a packed slab right after wait_write.
+#include "halo.hpp"
+#include "run.hpp"
+#include "ways.hpp"
+
+#include "common/sennit_ranks.hpp"
+
+#include <sennit/sennit.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace ghost {
+namespace {
+
+using apps::check;
+
+// For peers to read the last message: they are about to, or have gone.
+constexpr std::int64_t kCloseTimeout_ns = 10'000'000'000;
+
+class SennitHalo final : public Halo {
+  public:
+    ~SennitHalo() override { SennitHalo::close(); }
+
+    std::vector<std::string> modes() const override { return {"chosen", "direct", "packed"}; }
+    void prepare(const Domain &domain, const std::string &mode) override;
+    void open() override;
+    std::array<std::string, 3> ways() const override;
+    void exchange(int field, std::size_t first, Laps &laps) override;
+    void sum(std::vector<double> &values) override;
+    void close() override;
+
+  private:
+    // This rank's end of a link.
+    struct End {
+        Link link;
+        Way way;
+        std::vector<double> buffer;  // what the peer reads, if packed
+        sennit_channel channel{};
+        const double *theirs = nullptr;  // the peer's cells, or its buffer
+        bool pending = false;            // its message of this phase has not been read
+    };
+
+    void hand_over(End &end, int field, std::size_t first, Laps &laps);
+    void take(End &end, int field, std::size_t first, Laps &laps);
+    void take_all(std::vector<End> &ends, int field, std::size_t first, Laps &laps);
+
+    const Domain *domain_ = nullptr;
+    std::vector<std::vector<End>> phases_;
+    std::vector<sennit_channel> channels_;  // open ones
+};
+
+void SennitHalo::prepare(const Domain &domain, const std::string &mode) {
+    domain_ = &domain;
+    for (const std::vector<Link> &links : domain.phases) {
+        std::vector<End> &ends = phases_.emplace_back();
+        for (const Link &link : links) {
+            const auto axis = static_cast<std::size_t>(apps::axis_of(link.side));
+            const Way chosen = better_way(axis, link.inner.cells());
+            const Way way = mode == "chosen"   ? chosen
+                            : mode == "packed" ? Way::packed
+                                               : Way::direct;
+            End &end = ends.emplace_back(End{link, way, {}});
+            if (way == Way::packed) end.buffer.resize(domain.together * link.inner.cells());
+        }
+    }
+}
+
+// All at once, so that no order of neighbours matters.
+void SennitHalo::open() {
+    std::vector<End *> all;
+    for (std::vector<End> &ends : phases_) {
+        for (End &end : ends)
+            all.push_back(&end);
+    }
+    std::vector<int> targets;
+    std::vector<void *> buffers, peers(all.size());
+    std::vector<std::size_t> bytes;
+    for (End *end : all) {
+        const bool packed = end->way == Way::packed;
+        targets.push_back(end->link.peer);
+        buffers.push_back(packed ? end->buffer.data() : domain_->cells);
+        bytes.push_back((packed ? end->buffer.size() : domain_->layout.cells()) * sizeof(double));
+    }
+    std::vector<sennit_channel> channels(all.size());
+    const sennit_channel_ends ends{all.size(), targets.data(), buffers.data(), bytes.data()};
+    check(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, peers.data(),
+                              channels.data()),
+          "sennit_channel_open");
+    channels_ = channels;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i]->channel = channels[i];
+        all[i]->theirs = static_cast<const double *>(peers[i]);
+    }
+}
+
+std::array<std::string, 3> SennitHalo::ways() const {
+    std::array<std::string, 3> found;
+    for (const std::vector<End> &ends : phases_) {
+        for (const End &end : ends) {
+            found[static_cast<std::size_t>(apps::axis_of(end.link.side))] =
+                end.way == Way::packed ? "packed" : "direct";
+        }
+    }
+    return found;
+}
+
+void SennitHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
+    check(sennit_channel_wait_write(end.channel, SENNIT_FOREVER), "sennit_channel_wait_write");
+    laps.end(waiting);
+    if (end.way == Way::packed) {
+        for (std::size_t i = 0; i < domain_->together; ++i) {
+            pack(end.link.inner, domain_->variable(field, first + i),
+                 end.buffer.data() + i * end.link.inner.cells());
+        }
+        laps.end(packing);
+    }
+    check(sennit_channel_have_written(end.channel), "sennit_channel_have_written");
+    laps.end(sending);
+}
+
+// The message is there.
+void SennitHalo::take(End &end, int field, std::size_t first, Laps &laps) {
+    const Link &link = end.link;
+    for (std::size_t i = 0; i < domain_->together; ++i) {
+        double *mine = domain_->variable(field, first + i);
+        if (end.way == Way::packed) {
+            unpack(link.outer, end.theirs + i * link.outer.cells(), mine);
+        } else {
+            copy(link.their_inner, end.theirs + link.theirs.at(field, first + i), link.outer, mine);
+        }
+    }
+    laps.end(unpacking);
+    check(sennit_channel_have_read(end.channel), "sennit_channel_have_read");
+    laps.end(receiving);
+}
+
+// In the order in which they come. Where none is there, the first is waited for: by then others
+// have come too.
+void SennitHalo::take_all(std::vector<End> &ends, int field, std::size_t first, Laps &laps) {
+    for (End &end : ends)
+        end.pending = true;
+    for (std::size_t left = ends.size(); left > 0;) {
+        const std::size_t before = left;
+        for (End &end : ends) {
+            int can = 0;
+            if (!end.pending) continue;
+            check(sennit_channel_can_read(end.channel, &can), "sennit_channel_can_read");
+            if (can == 0) continue;
+            laps.end(waiting);
+            take(end, field, first, laps);
+            end.pending = false;
+            --left;
+        }
+        if (left < before) continue;
+        const auto next =
+            std::find_if(ends.begin(), ends.end(), [](const End &end) { return end.pending; });
+        check(sennit_channel_wait_read(next->channel, SENNIT_FOREVER), "sennit_channel_wait_read");
+    }
+}
+
+void SennitHalo::exchange(int field, std::size_t first, Laps &laps) {
+    laps.start();
+    for (std::vector<End> &ends : phases_) {
+        for (End &end : ends)
+            hand_over(end, field, first, laps);
+        take_all(ends, field, first, laps);
+    }
+}
+
+void SennitHalo::sum(std::vector<double> &values) {
+    check(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, values.data(),
+                           sennit_reduction_of(values.size(), SENNIT_DOUBLE, SENNIT_SUM),
+                           SENNIT_FOREVER),
+          "sennit_allreduce");
+}
+
+void SennitHalo::close() {
+    if (!channels_.empty() && sennit_initialized() != 0) {
+        (void)sennit_channel_close(channels_.data(), channels_.size(), kCloseTimeout_ns);
+    }
+    channels_.clear();
+}
+
+}  // namespace
+}  // namespace ghost
+
+int main(int argc, char **argv) {
+    return apps::run_with_sennit("ghost", [&] {
+        apps::SennitRanks ranks;
+        ghost::SennitHalo halo;
+        return ghost::run(ranks, halo, argc, argv);
+    });
+}

@@ -1,0 +1,49 @@
+// One rank's part of the problem: its cells, what they hold at the start, the sources, the sums
+// that must not change, and with whom slabs are exchanged.
+#pragma once
+
+#include "halo.hpp"
+#include "options.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace ghost {
+
+class Grid {
+  public:
+    // Fills field 0. Throws Failure if the ranks can not share the cells.
+    Grid(const Options &options, int rank, int ranks);
+
+    const apps::Decomposition &decomposition() const { return decomposition_; }
+    const Domain &domain() const { return domain_; }
+    std::size_t variables() const { return domain_.layout.variables; }
+
+    // Adds source `number` to one cell of each variable in a field, on the rank that owns it.
+    // Returns what was added to a variable, which is the same for all and known by all ranks.
+    double add_source(int field, std::int64_t number);
+    // One step of a variable, from the field to the other one. Its ghost cells are filled.
+    void step(int field, std::size_t variable);
+    // This rank's share of each variable's sum: what is there, and what has left the grid.
+    std::vector<double> sums(int field) const;
+    // Doubles and more a cell that the next step reads: a ghost cell if there is a neighbour.
+    void spoil(int field);
+    // Of all variables, this rank's part.
+    std::uint64_t hash(int field) const;
+
+  private:
+    void fill(int field);
+
+    apps::Decomposition decomposition_;
+    apps::Box box_;
+    Stencil stencil_;
+    OuterSides outer_{};
+    struct Free {
+        void operator()(double *cells) const;
+    };
+    std::unique_ptr<double[], Free> cells_;
+    Domain domain_;
+    std::vector<double> lost_;  // by variable: what has left through this rank's outer sides
+};
+
+}  // namespace ghost

@@ -1,0 +1,90 @@
+// The exchange of ghost cells: the one interface behind which Sennit and MPI stand. run.cpp calls
+// it; ghost_sennit.cpp and ghost_mpi.cpp implement it.
+//
+// A rank has two fields of several variables and computes one from the other in turn. Before a
+// step reads a field, exchange() brings the neighbours' outermost cells into its ghost cells, for
+// one variable at a time or for all at once. What that costs is told by the implementation itself,
+// part by part, through Laps; the clock is read at the same places in all of them.
+#pragma once
+
+#include "slab.hpp"
+
+#include "common/failure.hpp"
+#include "common/times.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace ghost {
+
+// What an exchange consists of. MPI: copying into buffers, starting the sends, waiting for
+// messages, starting the receives, copying out of buffers. Sennit: copying into the buffer that
+// the peer reads, saying that it may be read, waiting for peers, saying that it was read, copying
+// from the peer's memory.
+enum Part : std::size_t { packing, sending, waiting, receiving, unpacking, kParts };
+inline constexpr std::array<const char *, kParts> kPartNames{"pack", "send", "wait", "receive",
+                                                             "unpack"};
+
+// Where the time of an exchange goes. start() at its beginning; after each piece end() with what
+// it was.
+class Laps {
+  public:
+    void start() { last_ = apps::Clock::now(); }
+    void end(Part part) {
+        const apps::Clock::time_point now = apps::Clock::now();
+        parts_ns[part] += apps::elapsed_ns(last_, now);
+        last_ = now;
+    }
+    std::array<std::int64_t, kParts> parts_ns{};
+
+  private:
+    apps::Clock::time_point last_;
+};
+
+// A side with a neighbour.
+struct Link {
+    apps::Side side;
+    int peer;
+    Layout theirs;     // what the peer has
+    Slab inner;        // own cells that the peer needs
+    Slab outer;        // own ghost cells
+    Slab their_inner;  // the peer's cells that go there
+};
+
+// What a rank exchanges, and with whom. Both ends of a link come to the same.
+struct Domain {
+    Layout layout;
+    double *cells = nullptr;   // [layout.cells()]
+    std::size_t together = 1;  // variables in one exchange: 1, or all
+    // One after the other; the links of a phase at once.
+    std::vector<std::vector<Link>> phases;
+
+    double *variable(int field, std::size_t index) const { return cells + layout.at(field, index); }
+};
+
+class Halo {
+  public:
+    Halo() = default;
+    virtual ~Halo() = default;
+    Halo(const Halo &) = delete;
+    Halo &operator=(const Halo &) = delete;
+
+    // The values of --faces, the default first.
+    virtual std::vector<std::string> modes() const = 0;
+    // Of one rank alone; throws Failure. The domain and its cells stay until close().
+    virtual void prepare(const Domain &domain, const std::string &mode) = 0;
+    // Collective, when every rank is prepared.
+    virtual void open() = 0;
+    // How the slabs across x, y and z travel, for the report; "" for an axis without neighbours.
+    virtual std::array<std::string, 3> ways() const = 0;
+    // Fills the ghost cells of `domain.together` variables of a field, from `first` on.
+    virtual void exchange(int field, std::size_t first, Laps &laps) = 0;
+    // Collective. Each value becomes the sum of all ranks' values, the same on all ranks.
+    virtual void sum(std::vector<double> &values) = 0;
+    // The neighbours have what they need of this rank. Every rank calls it, before the cells go; a
+    // second time does nothing.
+    virtual void close() = 0;
+};
+
+}  // namespace ghost

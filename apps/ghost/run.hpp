@@ -1,0 +1,12 @@
+// A run from the command line to the report. main() of each program calls it.
+#pragma once
+
+#include "common/ranks.hpp"
+#include "halo.hpp"
+
+namespace ghost {
+
+// Returns the exit status: 0, or 1 when something was wrong, which has been said.
+int run(apps::Ranks &ranks, Halo &halo, int argc, const char *const *argv);
+
+}  // namespace ghost

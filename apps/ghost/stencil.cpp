@@ -1,0 +1,163 @@
+// Rows of cells, written so that the compiler takes several cells at once; see stencil.hpp. The
+// stencils with diagonals add up the rows around a cell first and then three neighbours of that.
+#include "stencil.hpp"
+
+#include <vector>
+
+namespace ghost {
+namespace {
+
+struct Rows {
+    std::size_t nx, row, plane;
+};
+
+void row_of_5(const Rows &rows, const double *__restrict c, double *__restrict to) {
+    const double *s = c - rows.row, *n = c + rows.row;
+    for (std::size_t i = 0; i < rows.nx; ++i)
+        to[i] = (c[i] + c[i - 1] + c[i + 1] + s[i] + n[i]) * (1.0 / 5.0);
+}
+
+void row_of_7(const Rows &rows, const double *__restrict c, double *__restrict to) {
+    const double *s = c - rows.row, *n = c + rows.row;
+    const double *d = c - rows.plane, *u = c + rows.plane;
+    for (std::size_t i = 0; i < rows.nx; ++i)
+        to[i] = (c[i] + c[i - 1] + c[i + 1] + s[i] + n[i] + d[i] + u[i]) * (1.0 / 7.0);
+}
+
+// columns[i + 1] is the sum over the rows at i, from -1 to nx.
+void mean_of_columns(std::size_t nx, double part, const double *__restrict columns,
+                     double *__restrict to) {
+    for (std::size_t i = 0; i < nx; ++i)
+        to[i] = (columns[i] + columns[i + 1] + columns[i + 2]) * part;
+}
+
+void columns_of_3(const Rows &rows, const double *__restrict c, double *__restrict columns) {
+    const double *s = c - rows.row, *n = c + rows.row;
+    for (std::size_t i = 0; i < rows.nx + 2; ++i)
+        columns[i] = s[i] + c[i] + n[i];
+}
+
+void columns_of_9(const Rows &rows, const double *__restrict c, double *__restrict columns) {
+    const double *d = c - rows.plane, *u = c + rows.plane;
+    const std::size_t row = rows.row;
+    const double *ds = d - row, *dn = d + row, *s = c - row, *n = c + row, *us = u - row,
+                 *un = u + row;
+    for (std::size_t i = 0; i < rows.nx + 2; ++i) {
+        columns[i] = (ds[i] + d[i] + dn[i]) + (s[i] + c[i] + n[i]) + (us[i] + u[i] + un[i]);
+    }
+}
+
+// Calls compute(own cells of a row in the old field, in the new one) for every row.
+template <typename Compute>
+void for_each_row(const Extent &extent, const double *from, double *to, const Compute &compute) {
+    for (std::size_t k = 1; k <= extent.nz; ++k) {
+        for (std::size_t j = 1; j <= extent.ny; ++j) {
+            const std::size_t at = extent.at(1, j, k);
+            compute(from + at, to + at);
+        }
+    }
+}
+
+// How many of the points around a cell lie in the grid, by how many of the three along each axis
+// do.
+double points_inside(Stencil stencil, int x, int y, int z) {
+    switch (stencil) {
+        case Stencil::points5:
+            return x + y - 1;
+        case Stencil::points7:
+            return x + y + z - 2;
+        case Stencil::points9:
+            return x * y;
+        case Stencil::points27:
+            break;
+    }
+    return x * y * z;
+}
+
+// Eight sums at once: one alone would wait for each addition.
+double sum_of_row(const double *cells, std::size_t count) {
+    constexpr std::size_t width = 8;
+    std::array<double, width> sums{};
+    std::size_t i = 0;
+    for (; i + width <= count; i += width) {
+        for (std::size_t lane = 0; lane < width; ++lane)
+            sums[lane] += cells[i + lane];
+    }
+    double rest = 0;
+    for (; i < count; ++i)
+        rest += cells[i];
+    for (const double lane : sums)
+        rest += lane;
+    return rest;
+}
+
+int inside_along(std::size_t at, std::size_t length, bool lower_is_outer, bool upper_is_outer) {
+    return 3 - (lower_is_outer && at == 1 ? 1 : 0) - (upper_is_outer && at == length ? 1 : 0);
+}
+
+// What the cells of a row give to outside, times the number of points.
+double flux_of_row(Stencil stencil, const double *row, std::size_t nx, const OuterSides &outer,
+                   int y, int z) {
+    const auto lost = [=](int x) {
+        return static_cast<double>(stencil) - points_inside(stencil, x, y, z);
+    };
+    const double first = row[0] * lost(inside_along(1, nx, outer[apps::west], outer[apps::east]));
+    if (nx == 1) return first;
+    const double last =
+        row[nx - 1] * lost(inside_along(nx, nx, outer[apps::west], outer[apps::east]));
+    const double middle = lost(3);
+    return first + last + (middle > 0 ? middle * sum_of_row(row + 1, nx - 2) : 0);
+}
+
+}  // namespace
+
+void step(Stencil stencil, const Extent &extent, const double *from, double *to) {
+    const Rows rows{extent.nx, extent.row(), extent.plane()};
+    switch (stencil) {
+        case Stencil::points5:
+            return for_each_row(extent, from, to,
+                                [&](const double *c, double *t) { row_of_5(rows, c, t); });
+        case Stencil::points7:
+            return for_each_row(extent, from, to,
+                                [&](const double *c, double *t) { row_of_7(rows, c, t); });
+        case Stencil::points9:
+        case Stencil::points27:
+            break;
+    }
+    std::vector<double> columns(extent.row());
+    const bool flat = stencil == Stencil::points9;
+    for_each_row(extent, from, to, [&](const double *c, double *t) {
+        if (flat) {
+            columns_of_3(rows, c - 1, columns.data());
+        } else {
+            columns_of_9(rows, c - 1, columns.data());
+        }
+        mean_of_columns(extent.nx, flat ? 1.0 / 9.0 : 1.0 / 27.0, columns.data(), t);
+    });
+}
+
+double flux_out(Stencil stencil, const Extent &extent, const OuterSides &outer,
+                const double *from) {
+    double flux = 0;
+    for (std::size_t k = 1; k <= extent.nz; ++k) {
+        const int z = inside_along(k, extent.nz, outer[apps::down], outer[apps::up]);
+        for (std::size_t j = 1; j <= extent.ny; ++j) {
+            const int y = inside_along(j, extent.ny, outer[apps::south], outer[apps::north]);
+            flux += flux_of_row(stencil, from + extent.at(1, j, k), extent.nx, outer, y, z);
+        }
+    }
+    return flux / static_cast<double>(stencil);
+}
+
+double sum(const Extent &extent, const double *cells) {
+    double total = 0;
+    for (std::size_t k = 1; k <= extent.nz; ++k) {
+        double plane = 0;
+        for (std::size_t j = 1; j <= extent.ny; ++j)
+            plane += sum_of_row(cells + extent.at(1, j, k), extent.nx);
+        total += plane;
+    }
+    return total;
+}
+
+}  // namespace ghost

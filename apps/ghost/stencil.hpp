@@ -1,0 +1,38 @@
+// The computing: every own cell becomes the mean of itself and its neighbours, of which the chosen
+// stencil has 4 to 26. Compiled once; every program links the same object, so that the ways of
+// communication differ in nothing else.
+//
+// Invariants: a cell's new value is one fixed expression of old ones, whatever the block's shape,
+// so any decomposition gives the same field to the bit. Beyond the sides of the whole grid there
+// are zeros; what a step gives to them is flux_out(), and sum + flux_out stays what it was.
+#pragma once
+
+#include "slab.hpp"
+
+#include <array>
+
+namespace ghost {
+
+// Points 5 and 9 lie in the x-y plane, 7 and 27 around the cell.
+enum class Stencil { points5 = 5, points7 = 7, points9 = 9, points27 = 27 };
+
+// Whether edges and corners of a block are read, and whether neighbours along z are.
+constexpr bool reads_edges(Stencil stencil) {
+    return stencil == Stencil::points9 || stencil == Stencil::points27;
+}
+constexpr bool reads_along_z(Stencil stencil) {
+    return stencil == Stencil::points7 || stencil == Stencil::points27;
+}
+
+// From one variable of a field to the same of the other. The ghost cells of `from` are filled.
+void step(Stencil stencil, const Extent &extent, const double *from, double *to);
+
+// Which sides of a block are sides of the whole grid.
+using OuterSides = std::array<bool, apps::kSides>;
+
+// What the next step from this field gives to the zeros outside.
+double flux_out(Stencil stencil, const Extent &extent, const OuterSides &outer, const double *from);
+
+double sum(const Extent &extent, const double *cells);
+
+}  // namespace ghost

@@ -1,0 +1,139 @@
+"""Tests of whole runs of ghost: python3 ghost_test.py TEST --bin FOLDER [--ranks 1,2,3]"""
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "tests"))
+from cases import execute, libraries, main, need, program_of, solve, test  # noqa: E402  pylint: disable=wrong-import-position
+
+UNEVEN = ["--scaling", "strong", "--size", "13,9,11", "--variables", "3", "--steps", "9", "--sources", "2",
+          "--sum-every", "4"]
+FACES = {None: ("chosen", "direct", "packed"), "openmpi": ("packed", "datatype", "isend"),
+         "mpich": ("packed", "datatype", "isend")}
+GRIDS = (("2,1,1", 2), ("1,2,1", 2), ("1,1,2", 2), ("3,1,1", 3), ("2,2,1", 4), ("2,2,2", 8))
+STENCILS = ("5", "7", "9", "27")
+METHODS = ("svaf", "bspma")
+PARTS = ("pack", "send", "wait", "receive", "unpack")
+
+
+def run(arguments, mpi, ranks, options):
+    return solve(arguments, mpi, ranks, program_of("ghost", mpi), options)
+
+
+def expected_fields(arguments):
+    """The hash of what a rank alone finds, for each stencil: it exchanges nothing."""
+    found = {stencil: run(arguments, None, 1, [*UNEVEN, "--stencil", stencil])["field_hash"] for stencil in STENCILS}
+    need(len(set(found.values())) == len(STENCILS), f"stencils should differ: {found}")
+    return found
+
+
+def compare(arguments, expected, cases):
+    """`cases`: (mpi, ranks, words); all must give the field of a rank alone and conserve the sums."""
+    for mpi, ranks, stencil, words in cases:
+        result = run(arguments, mpi, ranks, [*UNEVEN, "--stencil", stencil, *words])
+        what = f"{program_of('ghost', mpi)} on {ranks} ranks, {stencil} points, {' '.join(words)}"
+        need(result["field_hash"] == expected[stencil], f"{what}: {result['field_hash']} is not {expected[stencil]}")
+        need(0 <= result["sum_error"] < 1e-12, f"{what}: sums are wrong by {result['sum_error']}")
+        need(result["steps"] == 18, f"{what}: {result}")
+
+
+@test
+def fields_are_the_same_to_the_bit(arguments):
+    """Breaks when a slab comes from the wrong place, too early or not at all. Methods, stencils and ways to exchange
+    change from one run to the next, so that each is there with each library."""
+    expected = expected_fields(arguments)
+    cases = []
+    for mpi in libraries(arguments, "ghost"):
+        for turn, ranks in enumerate(map(int, arguments.ranks.split(","))):
+            for at, stencil in enumerate(STENCILS):
+                faces = FACES[mpi][(turn + at) % 3]
+                cases.append((mpi, ranks, stencil, ["--method", METHODS[(turn + at // 2) % 2], "--faces", faces]))
+    compare(arguments, expected, cases)
+
+
+@test
+def every_way_to_exchange_gives_the_same_field_on_every_grid(arguments):
+    """As above, with everything combined on grids that cut each axis alone and all together."""
+    expected = expected_fields(arguments)
+    compare(arguments, expected, [
+        (mpi, ranks, stencil, ["--method", method, "--faces", faces, "--ranks-grid", grid])
+        for mpi in libraries(arguments, "ghost") for grid, ranks in GRIDS for stencil in STENCILS
+        for method in METHODS for faces in FACES[mpi]
+        # With MPI and more ranks than processors a run takes a second; a part of them is enough.
+        if mpi is None or ranks <= 2 or (stencil in "7 27".split() and faces != "isend")])
+
+
+@test
+def a_sum_that_is_not_conserved_ends_every_rank(arguments):
+    """Breaks when a wrong ghost cell goes unnoticed, or is noticed and the exit status is 0."""
+    for mpi in libraries(arguments, "ghost"):
+        for ranks, words in ((1, []), (2, ["--method", "svaf"]), (2, ["--stencil", "27"])):
+            around = ["sh", "-c", '"$@"; echo "ended with $?"', "sh"]
+            options = [*UNEVEN, "--spoil-step", "5", *words]
+            result = execute(arguments, mpi, ranks, program_of("ghost", mpi), options, around)
+            name = f"{program_of('ghost', mpi)} on {ranks} ranks"
+            need(result.stdout.count("ended with 1\n") == ranks, f"{name}:\n{result.stdout}{result.stderr}")
+            need(result.stderr.count("after step 8 the sum of variable 0 is") == 1, f"{name}:\n{result.stderr}")
+            need("field_hash" not in result.stdout, f"{name} gave a result:\n{result.stdout}")
+
+
+@test
+def bad_input_ends_every_rank_with_a_reason(arguments):
+    """Breaks when a rank goes on, waits for others, or ends with 0; or when the message does not name the cause."""
+    table = [
+        (["--size", "-1,2,3"], "--size: -1 is not from 1"),
+        (["--size", "8,8"], "is not X,Y,Z"),
+        (["--nonsense"], "--nonsense"),
+        (["--stencil", "6"], "--stencil"),
+        (["--method", "all"], "--method"),
+        (["--faces", "none"], "--faces: 'none' is none of"),
+        (["--ranks-grid", "1,1,3"], "a grid of 1 x 1 x 3 ranks was asked for, but there are 2"),
+        (["--ranks-grid", "2,0,1"], "--ranks-grid: give all three numbers, or none"),
+        (["--scaling", "strong", "--size", "1,1,1"], "2 ranks can not share 1 x 1 x 1 cells"),
+    ]
+    for mpi in libraries(arguments, "ghost"):
+        for options, expected in table:
+            around = ["sh", "-c", '"$@"; echo "ended with $?"', "sh"]
+            result = execute(arguments, mpi, 2, program_of("ghost", mpi), ["--size", "8,8,8", *options], around)
+            name = f"{program_of('ghost', mpi)} {options}"
+            need(result.stdout.count("ended with 1\n") == 2, f"{name}:\n{result.stdout}{result.stderr}")
+            need(result.stderr.count(expected) == 1, f"{name}: no '{expected}' in\n{result.stderr}")
+
+
+@test
+def the_report_adds_up(arguments):
+    """Breaks when a part of the exchange is counted twice or not at all, or a way is not what was asked for."""
+    for mpi in libraries(arguments, "ghost"):
+        for method in METHODS:
+            for faces in FACES[mpi]:
+                result = run(arguments, mpi, 2, ["--size", "40,40,40", "--steps", "60", "--method", method,
+                                                 "--ranks-grid", "2,1,1", "--faces", faces])
+                what = f"{program_of('ghost', mpi)}, {method}, {faces}: {result}"
+                parts = sum(result[part + "_s_max"] for part in PARTS)
+                need(0.5 * result["exchange_s_max"] < parts < 2.001 * result["exchange_s_max"], what)
+                whole = sum(result[part + "_s_max"] for part in ("exchange", "compute", "check"))
+                need(0.5 * result["loop_s"] < whole < 2.001 * result["loop_s"], what)
+                need(0 < result["compute_step_median_us_min"] <= result["compute_step_median_us_max"], what)
+                need(result["cells"] == [80, 40, 40] and result["ranks_grid"] == [2, 1, 1], what)
+                way = {"chosen": ("packed", "direct"), "isend": ("packed",)}.get(faces, (faces,))
+                need(result["way_x"] in way and result["way_y"] == "" and result["way_z"] == "", what)
+                packed = result["way_x"] == "packed"
+                need((result["pack_s_max"] > 0) == packed, what)
+        table = execute(arguments, mpi, 2, program_of("ghost", mpi), ["--size", "20,20,20", "--steps", "3"])
+        need(table.returncode == 0 and "unpack_step_median_us_max" in table.stdout and table.stderr == "",
+             f"{program_of('ghost', mpi)}:\n{table.stdout}{table.stderr}")
+
+
+@test
+def a_rank_that_dies_ends_the_others(arguments):
+    """Breaks when the neighbours of a rank that is gone wait for it without end."""
+    die = 'if [ "$SENNIT_RANK" = 1 ]; then "$@" & sleep 2; kill -9 $!; wait; exit 3; fi; exec "$@"'
+    result = execute(arguments, None, 3, "ghost",
+                     ["--size", "24,24,24", "--steps", "100000000", "--sum-every", "1000000000"],
+                     ["sh", "-c", die, "sh"])
+    need(result.returncode != 0, f"exit status 0\n{result.stdout}")
+    need("field_hash" not in result.stdout, result.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
