@@ -43,7 +43,7 @@ class Run {
   private:
     void one_step();
     void compute(std::size_t variable);
-    void exchange(std::size_t first);
+    void fill_ghost_cells(std::size_t first);
     void check_sums();
     std::vector<double> told() const;
     static std::vector<std::pair<std::string, const apps::Phase *>> named(const Times &times);
@@ -79,7 +79,8 @@ void Run::prepare() {
     halo_.sum(expected_);
 }
 
-void Run::exchange(std::size_t first) {
+void Run::fill_ghost_cells(std::size_t first) {
+    if (options_.meet) ranks_.barrier();
     const apps::Clock::time_point start = apps::Clock::now();
     halo_.exchange(field_, first, laps_);
     exchange_ns_ += apps::elapsed_ns(start, apps::Clock::now());
@@ -96,7 +97,7 @@ void Run::one_step() {
     laps_ = {};
     const std::size_t together = grid_->domain().together;
     for (std::size_t first = 0; first < grid_->variables(); first += together) {
-        exchange(first);
+        fill_ghost_cells(first);
         // On one rank alone: the check must find it from there.
         if (first == 0 && steps_ + 1 == options_.spoil_step && ranks_.rank() == ranks_.size() - 1)
             grid_->spoil(field_);

@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import shutil
+import statistics
 import subprocess
 import sys
 
@@ -50,6 +51,23 @@ def run_words(words, limit_s, environment=None):
     if run.returncode != 0:
         sys.exit(f"{' '.join(words)}: exit status {run.returncode}\n{run.stderr}")
     return run.stdout.splitlines()
+
+
+def in_turns(subjects, rounds, run, enough=lambda results: False):
+    """{subject: results}. Each round runs every subject once, A B C A B C, so that what changes with time meets all of
+    them. Who once gave None, or has enough, takes no more turns."""
+    found = {subject: [] for subject in subjects}
+    for _ in range(rounds):
+        for subject, results in found.items():
+            if None not in results and not enough(results):
+                results.append(run(subject))
+    return found
+
+
+def middle_of(results, name, key):
+    """{name: median, name_range: [least, most]} of results[...][key]."""
+    values = [row[key] for row in results]
+    return {name: statistics.median(values), name + "_range": [min(values), max(values)]}
 
 
 def processor():

@@ -1,23 +1,51 @@
-"""Tests of whole runs of ghost: python3 ghost_test.py TEST --bin FOLDER [--ranks 1,2,3]"""
+"""Tests of whole runs of ghost: python3 ghost_test.py TEST --bin FOLDER"""
+import json
 import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "tests"))
-from cases import execute, libraries, main, need, program_of, solve, test  # noqa: E402  pylint: disable=wrong-import-position
+sys.path.insert(0, os.path.join(HERE, "..", "study"))
+import harness  # noqa: E402  pylint: disable=wrong-import-position
+import jobs  # noqa: E402  pylint: disable=wrong-import-position
+import runs  # noqa: E402  pylint: disable=wrong-import-position
+from harness import need, test  # noqa: E402  pylint: disable=wrong-import-position
 
 UNEVEN = ["--scaling", "strong", "--size", "13,9,11", "--variables", "3", "--steps", "9", "--sources", "2",
           "--sum-every", "4"]
-FACES = {None: ("chosen", "direct", "packed"), "openmpi": ("packed", "datatype", "isend"),
-         "mpich": ("packed", "datatype", "isend")}
 GRIDS = (("2,1,1", 2), ("1,2,1", 2), ("1,1,2", 2), ("3,1,1", 3), ("2,2,1", 4), ("2,2,2", 8))
 STENCILS = ("5", "7", "9", "27")
-METHODS = ("svaf", "bspma")
-PARTS = ("pack", "send", "wait", "receive", "unpack")
+METHODS = tuple(jobs.METHODS)
+
+
+# Says what each rank ends with, which launchers do not show.
+EACH_STATUS = ("sh", "-c", '"$@"; echo "ended with $?"', "sh")
+
+
+def name_of(mpi):
+    return "ghost" if mpi is None else f"ghost-{mpi}"
+
+
+def libraries(arguments):
+    """Sennit (None), and the MPIs for which ghost was built and that have a launcher."""
+    return [mpi for mpi in jobs.FACES if runs.launch_words(arguments, mpi, 1, name_of(mpi))]
+
+
+def execute(arguments, mpi, ranks, options, around=()):
+    """The finished process; `around` is put between the launcher and the program."""
+    words = runs.launch_words(arguments, mpi, ranks, name_of(mpi))
+    need(words is not None, f"{name_of(mpi)} or its launcher is not in {arguments.bin}")
+    return harness.execute([*words[:-1], *around, words[-1], *options])
 
 
 def run(arguments, mpi, ranks, options):
-    return solve(arguments, mpi, ranks, program_of("ghost", mpi), options)
+    """The JSON object of a run that must succeed."""
+    result = execute(arguments, mpi, ranks, [*options, "--json"])
+    what = f"{name_of(mpi)} on {ranks} ranks {options}"
+    need(result.returncode == 0, f"{what}: {result.returncode}\n{result.stderr}")
+    lines = result.stdout.splitlines()
+    need(len(lines) == 1, f"{what}: {len(lines)} lines instead of one:\n{result.stdout}")
+    return json.loads(lines[0])
 
 
 def expected_fields(arguments):
@@ -31,24 +59,33 @@ def compare(arguments, expected, cases):
     """`cases`: (mpi, ranks, words); all must give the field of a rank alone and conserve the sums."""
     for mpi, ranks, stencil, words in cases:
         result = run(arguments, mpi, ranks, [*UNEVEN, "--stencil", stencil, *words])
-        what = f"{program_of('ghost', mpi)} on {ranks} ranks, {stencil} points, {' '.join(words)}"
+        what = f"{name_of(mpi)} on {ranks} ranks, {stencil} points, {' '.join(words)}"
         need(result["field_hash"] == expected[stencil], f"{what}: {result['field_hash']} is not {expected[stencil]}")
         need(0 <= result["sum_error"] < 1e-12, f"{what}: sums are wrong by {result['sum_error']}")
         need(result["steps"] == 18, f"{what}: {result}")
 
 
+def compare_on(arguments, numbers):
+    """Methods, stencils and ways to exchange change from one run to the next, so that each is there with each library."""
+    cases = []
+    for mpi in libraries(arguments):
+        for turn, ranks in enumerate(numbers):
+            for at, stencil in enumerate(STENCILS):
+                faces = jobs.FACES[mpi][(turn + at) % 3]
+                cases.append((mpi, ranks, stencil, ["--method", METHODS[(turn + at // 2) % 2], "--faces", faces]))
+    compare(arguments, expected_fields(arguments), cases)
+
+
 @test
 def fields_are_the_same_to_the_bit(arguments):
-    """Breaks when a slab comes from the wrong place, too early or not at all. Methods, stencils and ways to exchange
-    change from one run to the next, so that each is there with each library."""
-    expected = expected_fields(arguments)
-    cases = []
-    for mpi in libraries(arguments, "ghost"):
-        for turn, ranks in enumerate(map(int, arguments.ranks.split(","))):
-            for at, stencil in enumerate(STENCILS):
-                faces = FACES[mpi][(turn + at) % 3]
-                cases.append((mpi, ranks, stencil, ["--method", METHODS[(turn + at // 2) % 2], "--faces", faces]))
-    compare(arguments, expected, cases)
+    """Breaks when a slab comes from the wrong place, too early or not at all."""
+    compare_on(arguments, (2,))
+
+
+@test
+def fields_are_the_same_to_the_bit_on_more_ranks(arguments):
+    """As above, where ranks wait for processors and a rank has several neighbours."""
+    compare_on(arguments, (1, 2, 3, 4, 8))
 
 
 @test
@@ -57,8 +94,8 @@ def every_way_to_exchange_gives_the_same_field_on_every_grid(arguments):
     expected = expected_fields(arguments)
     compare(arguments, expected, [
         (mpi, ranks, stencil, ["--method", method, "--faces", faces, "--ranks-grid", grid])
-        for mpi in libraries(arguments, "ghost") for grid, ranks in GRIDS for stencil in STENCILS
-        for method in METHODS for faces in FACES[mpi]
+        for mpi in libraries(arguments) for grid, ranks in GRIDS for stencil in STENCILS
+        for method in METHODS for faces in jobs.FACES[mpi]
         # With MPI and more ranks than processors a run takes a second; a part of them is enough.
         if mpi is None or ranks <= 2 or (stencil in "7 27".split() and faces != "isend")])
 
@@ -66,12 +103,11 @@ def every_way_to_exchange_gives_the_same_field_on_every_grid(arguments):
 @test
 def a_sum_that_is_not_conserved_ends_every_rank(arguments):
     """Breaks when a wrong ghost cell goes unnoticed, or is noticed and the exit status is 0."""
-    for mpi in libraries(arguments, "ghost"):
+    for mpi in libraries(arguments):
         for ranks, words in ((1, []), (2, ["--method", "svaf"]), (2, ["--stencil", "27"])):
-            around = ["sh", "-c", '"$@"; echo "ended with $?"', "sh"]
             options = [*UNEVEN, "--spoil-step", "5", *words]
-            result = execute(arguments, mpi, ranks, program_of("ghost", mpi), options, around)
-            name = f"{program_of('ghost', mpi)} on {ranks} ranks"
+            result = execute(arguments, mpi, ranks, options, EACH_STATUS)
+            name = f"{name_of(mpi)} on {ranks} ranks"
             need(result.stdout.count("ended with 1\n") == ranks, f"{name}:\n{result.stdout}{result.stderr}")
             need(result.stderr.count("after step 8 the sum of variable 0 is") == 1, f"{name}:\n{result.stderr}")
             need("field_hash" not in result.stdout, f"{name} gave a result:\n{result.stdout}")
@@ -91,11 +127,10 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
         (["--ranks-grid", "2,0,1"], "--ranks-grid: give all three numbers, or none"),
         (["--scaling", "strong", "--size", "1,1,1"], "2 ranks can not share 1 x 1 x 1 cells"),
     ]
-    for mpi in libraries(arguments, "ghost"):
+    for mpi in libraries(arguments):
         for options, expected in table:
-            around = ["sh", "-c", '"$@"; echo "ended with $?"', "sh"]
-            result = execute(arguments, mpi, 2, program_of("ghost", mpi), ["--size", "8,8,8", *options], around)
-            name = f"{program_of('ghost', mpi)} {options}"
+            result = execute(arguments, mpi, 2, ["--size", "8,8,8", *options], EACH_STATUS)
+            name = f"{name_of(mpi)} {options}"
             need(result.stdout.count("ended with 1\n") == 2, f"{name}:\n{result.stdout}{result.stderr}")
             need(result.stderr.count(expected) == 1, f"{name}: no '{expected}' in\n{result.stderr}")
 
@@ -103,13 +138,13 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
 @test
 def the_report_adds_up(arguments):
     """Breaks when a part of the exchange is counted twice or not at all, or a way is not what was asked for."""
-    for mpi in libraries(arguments, "ghost"):
+    for mpi in libraries(arguments):
         for method in METHODS:
-            for faces in FACES[mpi]:
+            for faces in jobs.FACES[mpi]:
                 result = run(arguments, mpi, 2, ["--size", "40,40,40", "--steps", "60", "--method", method,
                                                  "--ranks-grid", "2,1,1", "--faces", faces])
-                what = f"{program_of('ghost', mpi)}, {method}, {faces}: {result}"
-                parts = sum(result[part + "_s_max"] for part in PARTS)
+                what = f"{name_of(mpi)}, {method}, {faces}: {result}"
+                parts = sum(result[part + "_s_max"] for part in jobs.PARTS)
                 need(0.5 * result["exchange_s_max"] < parts < 2.001 * result["exchange_s_max"], what)
                 whole = sum(result[part + "_s_max"] for part in ("exchange", "compute", "check"))
                 need(0.5 * result["loop_s"] < whole < 2.001 * result["loop_s"], what)
@@ -119,16 +154,16 @@ def the_report_adds_up(arguments):
                 need(result["way_x"] in way and result["way_y"] == "" and result["way_z"] == "", what)
                 packed = result["way_x"] == "packed"
                 need((result["pack_s_max"] > 0) == packed, what)
-        table = execute(arguments, mpi, 2, program_of("ghost", mpi), ["--size", "20,20,20", "--steps", "3"])
+        table = execute(arguments, mpi, 2, ["--size", "20,20,20", "--steps", "3"])
         need(table.returncode == 0 and "unpack_step_median_us_max" in table.stdout and table.stderr == "",
-             f"{program_of('ghost', mpi)}:\n{table.stdout}{table.stderr}")
+             f"{name_of(mpi)}:\n{table.stdout}{table.stderr}")
 
 
 @test
 def a_rank_that_dies_ends_the_others(arguments):
     """Breaks when the neighbours of a rank that is gone wait for it without end."""
     die = 'if [ "$SENNIT_RANK" = 1 ]; then "$@" & sleep 2; kill -9 $!; wait; exit 3; fi; exec "$@"'
-    result = execute(arguments, None, 3, "ghost",
+    result = execute(arguments, None, 3,
                      ["--size", "24,24,24", "--steps", "100000000", "--sum-every", "1000000000"],
                      ["sh", "-c", die, "sh"])
     need(result.returncode != 0, f"exit status 0\n{result.stdout}")
@@ -136,4 +171,4 @@ def a_rank_that_dies_ends_the_others(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(harness.main())

@@ -90,29 +90,30 @@ def compare(subjects, ranks, options, arguments):
 
     Who has run for `--budget` seconds takes no more turns.
     """
-    found = {}
+    starts = {}
     for subject in subjects:
         words = subject.command(arguments, ranks)
         if words is not None:
-            found[subject] = (words, choose_steps(words, options, arguments), [])
-    for _ in range(arguments.rounds):
-        for subject, (words, steps, results) in found.items():
-            spent_s = sum(row["loop_s"] for row in results if row)
-            if steps is not None and None not in results and spent_s < arguments.budget:
-                results.append(solve(words, steps, options, arguments.limit))
-    hashes = {(row["steps"], row["field_hash"]) for _, _, results in found.values() for row in results if row}
+            starts[subject] = (words, choose_steps(words, options, arguments))
+
+    def run(subject):
+        words, steps = starts[subject]
+        return None if steps is None else solve(words, steps, options, arguments.limit)
+
+    found = runs.in_turns(starts, arguments.rounds, run,
+                          lambda results: sum(row["loop_s"] for row in results) >= arguments.budget)
+    hashes = {(row["steps"], row["field_hash"]) for results in found.values() for row in results if row}
     if len(hashes) != len({steps for steps, _ in hashes}):
         sys.exit(f"{ranks} ranks: not all programs found the same field: {sorted(hashes)}")
-    for subject, (_, steps, results) in found.items():
+    for subject, results in found.items():
+        steps = starts[subject][1]
         record = {**subject.describe(), "ranks": ranks, "steps": steps, "rounds": len(results)}
-        if steps is None or None in results:
+        if None in results:
             yield {**record, "more_than_s": arguments.limit}
             continue
         record.update(subject=results[0]["subject"], cells=results[0]["cells"], ranks_grid=results[0]["ranks_grid"])
         for name, key in PARTS.items():
-            values = [row[key] for row in results]
-            record[name] = statistics.median(values)
-            record[name + "_range"] = [min(values), max(values)]
+            record.update(runs.middle_of(results, name, key))
         record["step_us"] = statistics.median(row["loop_s"] / row["steps"] * 1e6 for row in results)
         yield record
 

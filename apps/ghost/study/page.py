@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Writes the page of the study from the files of its drivers: python3 apps/ghost/study/page.py [--check] [FOLDER]
+
+Writes FOLDER/README.md (docs/results/zcom/ghost). With --check it compares instead, exit status 1 if they differ. What is
+said of this machine is computed; what is said of the paper is written here.
+"""
+import os
+import statistics
+import sys
+
+import jobs
+import pages
+import parts
+import scaling
+import ways
+from pages import machine_of, span, text_of_us
+
+TARGET = 2
+
+INTRODUCTION = """# ghost: the MiniGhost figures of the ZCom paper, on one node
+
+The master's thesis on ZCom measured MiniGhost, Mantevo's small program for the exchange of ghost cells, with its channels and
+with MPI on a node of 128 cores (figures 5.5, 5.6 and 5.7). It gives no numbers for them in its text: ZCom is said to be ahead in
+weak and strong scaling and in every part of the exchange, most with many processes. Here `apps/ghost` does what MiniGhost does
+([how](../../../../apps/ghost/README.md)), with Sennit's channels and with MPI's send and receive at its best. This page is
+written by `apps/ghost/study/page.py` from the files of lines of JSON beside it.
+
+All of it again, files, plots and page:
+
+    python3 apps/ghost/study/all.py --realtime
+
+**What differs from the paper.** One machine of few processors; with more ranks than those they take turns. The MPIs are those of
+the distribution with their own defaults. Times are medians over the rounds of each rank's median step, exchange and its parts
+the mean over ranks, computing that of the slowest rank; a ratio is to Sennit. Every program finds the same field to the bit."""
+
+# What the paper says of each figure.
+PAPER = {"weak": "ZCom ahead of MPI, more so with more processes", "strong": "ZCom ahead of MPI, more so with more processes",
+         "parts": "ZCom ahead in packing, sending, waiting, receiving and unpacking"}
+
+
+def measured(rows):
+    return [row for row in rows if "more_than_s" not in row]
+
+
+def ratios(rows, key, place):
+    """[(mpi, ratio)]: for each place, each MPI's best way to Sennit."""
+    found = []
+    by_place = {}
+    for row in measured(rows):
+        by_place.setdefault(tuple(row[name] for name in place), []).append(row)
+    for group in by_place.values():
+        base = [row[key] for row in group if row["mpi"] is None and row["faces"] == "chosen"]
+        for mpi in jobs.LAUNCHERS:
+            mine = [row[key] for row in group if row["mpi"] == mpi]
+            if base and mine and base[0] > 0:
+                found.append((mpi, min(mine) / base[0]))
+    return found
+
+
+def ratio_text(found):
+    """Both MPIs by name, with the least and the most, and the geometric mean."""
+    texts = []
+    for mpi, name in jobs.MPI_NAMES.items():
+        values = [ratio for which, ratio in found if which == mpi]
+        if values:
+            texts.append(f"{name}: {span(values, lambda ratio: f'{ratio:.2f} ×')}, "
+                         f"in the geometric mean {statistics.geometric_mean(values):.2f} ×")
+    return "; ".join(texts) or "not measured"
+
+
+def part_scaling(folder, kind):
+    head, rows = jobs.read_lines(os.path.join(folder, f"{kind}.jsonl"))
+    cores = head["machine"]["cores"]
+    place = ("ranks", "method")
+    ours = []
+    for key, word in (("exchange_us", "exchange, MPI to Sennit"), ("step_us", "whole step, MPI to Sennit")):
+        for crowd, choose in (("a processor each", lambda row: 1 < row["ranks"] <= cores),
+                              ("sharing processors", lambda row: row["ranks"] > cores)):
+            mine = [row for row in rows if choose(row)]
+            if mine:
+                ours.append((f"{word}, {crowd}", PAPER[kind], ratio_text(ratios(mine, key, place))))
+    base = {(row["ranks"], row["method"]): row for row in measured(rows) if row["mpi"] is None}
+    lines = []
+    for row in rows:
+        start = [str(row["ranks"]), jobs.label_of(row)]
+        if "more_than_s" in row:
+            lines.append([*start, "", "", "", "", "", f"not done in {row['more_than_s']:.0f} s"])
+            continue
+        mine = base.get((row["ranks"], row["method"]))
+        ratio = f"{row['exchange_us'] / mine['exchange_us']:.2f}" if mine and row["ranks"] > 1 else ""
+        lines.append([*start, row["method"].upper(), jobs.in_text(row["ranks_grid"]), text_of_us(row["compute_us"]),
+                      text_of_us(row["exchange_us"]), ratio, text_of_us(row["step_us"])])
+    size = jobs.in_text(scaling.SIZES[kind])
+    table = pages.table(["ranks", "program", "method", "ranks along x, y, z", "computing", "exchange", "ratio", "whole step"],
+                        lines)
+    return f"""## Figure {scaling.FIGURES[kind]}: {kind} scaling
+
+{size} cells {'a rank' if kind == 'weak' else 'in all'}, 5 variables, 7 points.
+
+![step and exchange by ranks](figure-{scaling.FIGURES[kind]}.png)
+
+{pages.claims(ours)}
+
+µs a step.
+
+{table}
+
+{machine_of(head)}
+"""
+
+
+def part_parts(folder):
+    head, rows = jobs.read_lines(os.path.join(folder, parts.FILE))
+    place = ("side", "method", "axis")
+    found = ratios(rows, "exchange_us", place)
+    met = sum(ratio >= TARGET for _, ratio in found)
+    ours = [("exchange, MPI in its best way to Sennit", PAPER["parts"], ratio_text(found)),
+            (f"at least {TARGET} × faster", "", f"at {met} of {len(found)} points")]
+    base = {tuple(row[name] for name in place): row["exchange_us"] for row in measured(rows) if row["mpi"] is None}
+    lines = []
+    for row in measured(rows):
+        ratio = row["exchange_us"] / base[tuple(row[name] for name in place)]
+        lines.append([f"{row['side']}³", row["method"].upper(), row["axis"], jobs.label_of(row),
+                      row["way_" + row["axis"]], *(text_of_us(row[part + "_us"]) for part in jobs.PARTS),
+                      text_of_us(row["exchange_us"]), f"{ratio:.2f}"])
+    table = pages.table(["cells a rank", "method", "cut", "program", "slabs", *jobs.PARTS, "exchange", "ratio"], lines)
+    return f"""## Figure 5.7: what an exchange consists of
+
+![parts of an exchange](figure-5.7.png)
+
+{pages.claims(ours)}
+
+µs of exchange in a step, two ranks that meet before each exchange. *pack*: copying into buffers. *send*: starting the sends;
+Sennit: saying that the cells are there. *wait*: for messages. *receive*: starting the receives; Sennit: saying that the cells
+were read. *unpack*: copying out of buffers; Sennit: from the neighbour's memory, its only copy where slabs are *direct*.
+
+{table}
+
+{machine_of(head)}
+"""
+
+
+def part_ways(folder):
+    head, rows = jobs.read_lines(os.path.join(folder, ways.FILE))
+    stands, lines = ways.table(), []
+    texts = []
+    for axis in jobs.AXES:
+        pairs = ways.pairs_of(rows, axis)
+        if not pairs:
+            continue
+        best = ways.better_from(pairs)
+        texts.append(f"{axis}: " + ("never packed" if best is None else f"packed from {best} cells on") +
+                     (", as it stands there" if best == stands[axis] else ""))
+        for cells, direct, packed in pairs:
+            lines.append([axis, str(cells), text_of_us(direct["exchange_us"]), text_of_us(packed["exchange_us"]),
+                          text_of_us(direct["compute_us"]), text_of_us(packed["compute_us"]),
+                          f"{ways.cost_of(direct) / ways.cost_of(packed):.2f}"])
+    table = pages.table(["cut", "cells of a slab", "exchange, direct", "packed", "computing, direct", "packed",
+                         "both, direct to packed"], lines)
+    return f"""## Slabs read where they lie, or packed first
+
+![direct and packed by size](ways.png)
+
+The neighbour may read a slab where it lies (*direct*), or its owner packs it into a buffer that the neighbour reads. Across x
+every cell lies in a line of the cache of its own: reading it there moves the whole line, which the owner's next step takes
+back; so exchange and computing decide together. The table in `apps/ghost/ways.hpp` is made from this file. What costs least
+by it: {'; '.join(texts)}.
+
+µs a step, two ranks, 5 variables in an exchange.
+
+{table}
+
+{machine_of(head)}
+"""
+
+
+def page(folder):
+    sections = [INTRODUCTION + "\n"]
+    for file, part in (*((f"{kind}.jsonl", lambda at, kind=kind: part_scaling(at, kind)) for kind in scaling.SIZES),
+                       (parts.FILE, part_parts), (ways.FILE, part_ways)):
+        if os.path.exists(os.path.join(folder, file)):
+            sections.append(part(folder))
+    return "\n".join(sections)
+
+
+def main():
+    words = [word for word in sys.argv[1:] if word != "--check"]
+    folder = words[0] if words else os.path.join(jobs.ROOT, "docs", "results", jobs.RESULTS)
+    return pages.write_or_check(os.path.join(folder, "README.md"), page(folder), "page.py")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

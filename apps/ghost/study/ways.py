@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""With Sennit: slabs that the neighbour reads where they lie, against slabs that their owner packs first, by size.
+
+    python3 apps/ghost/study/ways.py [--realtime] [--out docs/results/zcom/ghost]
+
+Writes ways.jsonl. Two ranks, the grid cut along x, y or z, blocks of 48 x S x S cells and the like, so that a slab has S x S.
+The table in ways.hpp is made from it: `better_from()` finds the numbers that stand there.
+"""
+import os
+import re
+
+import jobs
+import parts
+
+FILE = "ways.jsonl"
+DEPTH = 48
+SIDES = (4, 8, 16, 32, 64, 128)
+TABLE = os.path.join(jobs.HERE, "..", "ways.hpp")
+
+
+def rows(arguments, command):
+    yield jobs.head_of("", command, arguments.realtime)
+    subjects = [jobs.Subject(None, faces) for faces in ("direct", "packed")]
+    for at, (axis, grid) in enumerate(parts.GRIDS.items()):
+        for side in SIDES[:2] if arguments.quick else SIDES:
+            size = [side] * 3
+            size[at] = DEPTH
+            options = ["--size", ",".join(map(str, size)), "--ranks-grid", grid, "--method", "bspma", "--meet"]
+            for record in jobs.compare(subjects, 2, options, arguments):
+                yield {"axis": axis, "slab_cells": side * side, **record}
+
+
+def cost_of(row):
+    """What decides: a slab that is read where it lies takes its lines of the cache from their owner, whose computing
+    then shows it."""
+    return row["exchange_us"] + row["compute_us"]
+
+
+def pairs_of(found, axis):
+    """[(cells of a slab, row of direct, row of packed)] in the order of size."""
+    pairs = {}
+    for row in found:
+        if row["axis"] == axis and "more_than_s" not in row:
+            pairs.setdefault(row["slab_cells"], {})[row["faces"]] = row
+    return [(cells, pair["direct"], pair["packed"]) for cells, pair in sorted(pairs.items()) if len(pair) == 2]
+
+
+def better_from(pairs):
+    """The number of cells from which on packing costs least in all; None: never."""
+    def regret(start):
+        return sum(cost_of(packed if start is not None and cells >= start else direct) /
+                   min(cost_of(direct), cost_of(packed)) for cells, direct, packed in pairs)
+    return min([None, *(cells for cells, _, _ in pairs)], key=regret)
+
+
+def table():
+    """{axis: cells or None}, what stands in ways.hpp."""
+    with open(TABLE, encoding="utf-8") as file:
+        words = re.search(r"kPackedFromCells\{([^}]*)\}", file.read()).group(1).split(",")
+    return {axis: None if word.strip() == "kNever" else int(word) for axis, word in zip(jobs.AXES, words)}
+
+
+def main():
+    arguments = jobs.parse(jobs.parser_of(__doc__, 7, 0.1, "2"))
+    path = os.path.join(arguments.out, FILE)
+    jobs.write_lines(path, rows(arguments, jobs.command_line(arguments)))
+    print(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Tests of the study's drivers, plots and page: python3 study_test.py TEST --bin FOLDER"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STUDY = os.path.join(HERE, "..", "study")
+sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "tests"))
+sys.path.insert(0, STUDY)
+import harness  # noqa: E402  pylint: disable=wrong-import-position
+import jobs  # noqa: E402  pylint: disable=wrong-import-position
+import ways  # noqa: E402  pylint: disable=wrong-import-position
+from harness import need, test  # noqa: E402  pylint: disable=wrong-import-position
+
+RESULTS = os.path.join(jobs.ROOT, "docs", "results", jobs.RESULTS)
+# How much longer than the better way the table's may take at one size: less is noise of a measurement.
+TOLERANCE = 1.25
+FILES = {"weak.jsonl": "5.5", "strong.jsonl": "5.6", "parts.jsonl": "5.7", "ways.jsonl": ""}
+FIGURES = ("figure-5.5.png", "figure-5.6.png", "figure-5.7.png", "ways.png")
+
+
+@test
+def the_table_of_ways_follows_the_measurements(arguments):
+    """Breaks when ways.hpp says of a size that is in ways.jsonl what was measured to be the worse."""
+    del arguments
+    path = os.path.join(RESULTS, ways.FILE)
+    if not os.path.exists(path):
+        raise harness.Skipped(f"{path} has not been measured")
+    _, rows = jobs.read_lines(path)
+    for axis, start in ways.table().items():
+        pairs = ways.pairs_of(rows, axis)
+        need(len(pairs) == len(ways.SIDES), f"{axis}: {len(pairs)} sizes")
+        for cells, direct, packed in pairs:
+            chosen = packed if start is not None and cells >= start else direct
+            best = min(ways.cost_of(direct), ways.cost_of(packed))
+            need(ways.cost_of(chosen) <= TOLERANCE * best,
+                 f"{axis}, {cells} cells: {chosen['faces']} takes {ways.cost_of(chosen)} µs, the other {best}")
+
+
+@test
+def wrong_fields_and_runs_without_end_are_no_figures(arguments):
+    """Breaks when a driver takes a figure from programs that disagree, or waits for ever for one."""
+    keys = [f"{name}_step_median_us_{kind}" for name in ("exchange", "compute", *jobs.PARTS) for kind in ("mean", "max")]
+    row = {"steps": 4, "loop_s": 1e-3, "subject": "x", "cells": [1], "ranks_grid": [1], "method": "svaf", "variables": 1,
+           "stencil": 7, "way_x": "", "way_y": "", "way_z": "", **dict.fromkeys(keys, 1.0)}
+    subjects = [jobs.Subject(None, "direct"), jobs.Subject(None, "packed")]
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = argparse.Namespace(bin=folder, realtime=False, rounds=1, steps=4, limit=1, budget=9)
+
+        def write(name, text):
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\n" + text)
+            os.chmod(path, 0o755)
+
+        def answers(direct, packed):
+            write("ghost", f"case $2 in direct) {direct};; packed) {packed};; esac\n")
+        write("sennit", 'shift 3; exec "$@"\n')
+        say = [f"echo '{json.dumps({**row, 'field_hash': digits})}'" for digits in "12"]
+        answers(say[0], say[0])
+        need(len(list(jobs.compare(subjects, 2, [], arguments))) == 2, "two ways that agree should both be there")
+        answers(say[0], say[1])
+        try:
+            list(jobs.compare(subjects, 2, [], arguments))
+        except SystemExit as stop:
+            need("not all programs found the same field" in str(stop), str(stop))
+        else:
+            raise harness.Failed("different fields were taken")
+        answers(say[0], "exec sleep 5")
+        records = list(jobs.compare(subjects, 2, [], arguments))
+        need(records[1].get("more_than_s") == 1 and records[0]["exchange_us"] == 1, f"{records}")
+
+
+def check_rows(file, rows, there):
+    need({row["mpi"] for row in rows} == there, f"{file}: {rows}")
+    for row in rows:
+        need(row["exchange_us"] > 0 and row["compute_us"] > 0 and row["steps"] == 3, f"{file}: {row}")
+        need(row["ranks"] == 2 and sum(row[part + "_us"] for part in jobs.PARTS) > 0, f"{file}: {row}")
+
+
+@test
+def the_whole_study_runs_and_draws_its_figures(arguments):
+    """Breaks when a driver, a plot or the page does not understand what a program writes."""
+    there = {mpi for mpi in jobs.FACES if jobs.words_of(jobs.Subject(mpi, jobs.FACES[mpi][0]), 1, arguments)}
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run([sys.executable, os.path.join(STUDY, "all.py"), "--quick", "--bin", arguments.bin, "--out",
+                              folder], capture_output=True, text=True, check=False, timeout=280)
+        need(run.returncode == 0, f"all.py: {run.returncode}\n{run.stdout}{run.stderr}")
+        for file, figure in FILES.items():
+            head, rows = jobs.read_lines(os.path.join(folder, file))
+            need(head["figure"] == figure and "python3 apps/ghost/study/" in head["command"], f"{file}: {head}")
+            need(folder not in head["command"], f"{file}: {head}")
+            check_rows(file, rows, {None} if file == ways.FILE else there)
+        with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
+            page = file.read()
+        for figure in FIGURES:
+            need(f"({figure})" in page, f"{figure} is not on the page")
+        if "the plots are left out" in run.stderr:
+            raise harness.Skipped("everything but the plots was run: matplotlib is not there (Debian: python3-matplotlib)")
+        for figure in FIGURES:
+            with open(os.path.join(folder, figure), "rb") as file:
+                head = file.read(24)
+            need(head[:8] == b"\x89PNG\r\n\x1a\n", f"{figure} is no PNG")
+            need(int.from_bytes(head[16:20], "big") >= 800, f"{figure} is too small to read")
+
+
+@test
+def the_page_is_what_its_files_say(arguments):
+    """Breaks when the page was edited by hand, or measured again without it."""
+    del arguments
+    if not os.path.exists(os.path.join(RESULTS, "README.md")):
+        raise harness.Skipped("nothing has been measured")
+    run = subprocess.run([sys.executable, os.path.join(STUDY, "page.py"), "--check"], capture_output=True, text=True,
+                         check=False)
+    need(run.returncode == 0, run.stdout + run.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main())
