@@ -17,7 +17,7 @@ namespace {
 
 class Ranks final : public apps::MpiRanks {
   public:
-    using MpiRanks::world;
+    using apps::MpiRanks::world;
 };
 
 // What one call of MPI sends or receives.

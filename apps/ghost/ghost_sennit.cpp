@@ -4,11 +4,12 @@
 // cells lie one per line of the cache, across x, their owner may pack them first into a buffer that
 // the neighbour reads (--faces; ways.hpp has the better choice).
 //
-// Why no cell is overwritten before the neighbour has read it. Exchange n hands field n mod 2 to
-// the neighbour; the step after it writes field (n + 1) mod 2. That field was handed over in
-// exchange n - 1, and exchange n began with wait_write, which says that the neighbour has read the
-// message before, so all of it. The ghost cells of a wide slab, which are handed over too, are
-// written one exchange later by the same argument, and a packed slab right after wait_write.
+// Why no cell is overwritten before the neighbour has read it. Step n reads field n mod 2, which
+// its exchange handed to the neighbours, and writes the other one; step n + 1 writes field n mod 2
+// again. Before that stands the exchange of step n + 1 for the same variable, which begins with
+// wait_write for each neighbour: it has then read all messages before, so that of step n. Ghost
+// cells, which wide slabs take along, are written by exchanges, that is another step later; and a
+// packed slab is written right after wait_write.
 #include "halo.hpp"
 #include "run.hpp"
 #include "ways.hpp"
@@ -45,7 +46,9 @@ class SennitHalo final : public Halo {
     struct End {
         Link link;
         Way way;
-        std::vector<double> buffer;  // what the peer reads, if packed
+        apps::Pages pages{};
+        double *buffer = nullptr;  // what the peer reads, if packed
+        std::size_t buffer_cells = 0;
         sennit_channel channel{};
         const double *theirs = nullptr;  // the peer's cells, or its buffer
         bool pending = false;            // its message of this phase has not been read
@@ -66,12 +69,11 @@ void SennitHalo::prepare(const Domain &domain, const std::string &mode) {
         std::vector<End> &ends = phases_.emplace_back();
         for (const Link &link : links) {
             const auto axis = static_cast<std::size_t>(apps::axis_of(link.side));
-            const Way chosen = better_way(axis, link.inner.cells());
-            const Way way = mode == "chosen"   ? chosen
-                            : mode == "packed" ? Way::packed
-                                               : Way::direct;
-            End &end = ends.emplace_back(End{link, way, {}});
-            if (way == Way::packed) end.buffer.resize(domain.together * link.inner.cells());
+            const Way way = way_of(mode, axis, link.inner.cells());
+            End &end = ends.emplace_back(End{link, way});
+            if (way == Way::direct) continue;
+            end.buffer_cells = domain.together * link.inner.cells();
+            end.buffer = end.pages.take(end.buffer_cells);
         }
     }
 }
@@ -89,8 +91,8 @@ void SennitHalo::open() {
     for (End *end : all) {
         const bool packed = end->way == Way::packed;
         targets.push_back(end->link.peer);
-        buffers.push_back(packed ? end->buffer.data() : domain_->cells);
-        bytes.push_back((packed ? end->buffer.size() : domain_->layout.cells()) * sizeof(double));
+        buffers.push_back(packed ? end->buffer : domain_->cells);
+        bytes.push_back((packed ? end->buffer_cells : domain_->layout.cells()) * sizeof(double));
     }
     std::vector<sennit_channel> channels(all.size());
     const sennit_channel_ends ends{all.size(), targets.data(), buffers.data(), bytes.data()};
@@ -107,10 +109,8 @@ void SennitHalo::open() {
 std::array<std::string, 3> SennitHalo::ways() const {
     std::array<std::string, 3> found;
     for (const std::vector<End> &ends : phases_) {
-        for (const End &end : ends) {
-            found[static_cast<std::size_t>(apps::axis_of(end.link.side))] =
-                end.way == Way::packed ? "packed" : "direct";
-        }
+        for (const End &end : ends)
+            found[static_cast<std::size_t>(apps::axis_of(end.link.side))] = name_of(end.way);
     }
     return found;
 }
@@ -121,7 +121,7 @@ void SennitHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
     if (end.way == Way::packed) {
         for (std::size_t i = 0; i < domain_->together; ++i) {
             pack(end.link.inner, domain_->variable(field, first + i),
-                 end.buffer.data() + i * end.link.inner.cells());
+                 end.buffer + i * end.link.inner.cells());
         }
         laps.end(packing);
     }

@@ -4,12 +4,9 @@
 #include "common/field_hash.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace ghost {
 namespace {
-
-constexpr std::align_val_t kAlignment{4096};
 
 // Between 0 and 1, and the same whoever asks.
 double noise(std::uint64_t place, std::uint64_t variable) {
@@ -42,10 +39,6 @@ std::vector<std::vector<Link>> phases_of(const Options &options, int rank,
 
 }  // namespace
 
-void Grid::Free::operator()(double *cells) const {
-    ::operator delete[](cells, kAlignment);
-}
-
 Grid::Grid(const Options &options, int rank, int ranks)
     : decomposition_(grid_cells(options, choose_grid(options, ranks)), choose_grid(options, ranks),
                      ranks),
@@ -57,10 +50,11 @@ Grid::Grid(const Options &options, int rank, int ranks)
     domain_.layout = layout_of(extent_of(box_), lost_.size());
     domain_.together = options.method == Method::bspma ? lost_.size() : 1;
     domain_.phases = phases_of(options, rank, decomposition_);
-    const std::size_t cells = domain_.layout.cells();
-    cells_.reset(new (kAlignment) double[cells]);
-    domain_.cells = cells_.get();
-    std::fill_n(domain_.cells, cells, 0.0);
+}
+
+void Grid::use(double *cells) {
+    domain_.cells = cells;
+    std::fill_n(cells, domain_.layout.cells(), 0.0);
     fill(0);
 }
 

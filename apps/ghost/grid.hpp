@@ -5,15 +5,17 @@
 #include "halo.hpp"
 #include "options.hpp"
 
-#include <memory>
 #include <vector>
 
 namespace ghost {
 
 class Grid {
   public:
-    // Fills field 0. Throws Failure if the ranks can not share the cells.
+    // Throws Failure if the ranks can not share the cells.
     Grid(const Options &options, int rank, int ranks);
+    // Memory for domain().layout.cells() cells; gets the values of the start. Once, before all that
+    // follows.
+    void use(double *cells);
 
     const apps::Decomposition &decomposition() const { return decomposition_; }
     const Domain &domain() const { return domain_; }
@@ -38,10 +40,6 @@ class Grid {
     apps::Box box_;
     Stencil stencil_;
     OuterSides outer_{};
-    struct Free {
-        void operator()(double *cells) const;
-    };
-    std::unique_ptr<double[], Free> cells_;
     Domain domain_;
     std::vector<double> lost_;  // by variable: what has left through this rank's outer sides
 };

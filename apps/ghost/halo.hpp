@@ -10,6 +10,7 @@
 #include "slab.hpp"
 
 #include "common/failure.hpp"
+#include "common/pages.hpp"
 #include "common/times.hpp"
 
 #include <array>
@@ -72,6 +73,9 @@ class Halo {
 
     // The values of --faces, the default first.
     virtual std::vector<std::string> modes() const = 0;
+    // Collective. Memory for the fields, which stays until the end of this object: from the heap,
+    // where an implementation does not say otherwise.
+    virtual double *memory_for(const Domain &domain) { return heap_.take(domain.layout.cells()); }
     // Of one rank alone; throws Failure. The domain and its cells stay until close().
     virtual void prepare(const Domain &domain, const std::string &mode) = 0;
     // Collective, when every rank is prepared.
@@ -85,6 +89,9 @@ class Halo {
     // The neighbours have what they need of this rank. Every rank calls it, before the cells go; a
     // second time does nothing.
     virtual void close() = 0;
+
+  private:
+    apps::Pages heap_;
 };
 
 }  // namespace ghost

@@ -73,6 +73,7 @@ void Run::prepare() {
         }
         grid_ = std::make_unique<Grid>(options_, ranks_.rank(), ranks_.size());
     });
+    apps::together(ranks_, kProgram, [this] { grid_->use(halo_.memory_for(grid_->domain())); });
     apps::together(ranks_, kProgram, [this] { halo_.prepare(grid_->domain(), options_.faces); });
     halo_.open();
     expected_ = grid_->sums(field_);

@@ -14,27 +14,35 @@ RESULTS = os.path.join("zcom", "ghost")
 AXES = "xyz"
 METHODS = {"svaf": "one variable in an exchange (SVAF)", "bspma": "all variables in an exchange (BSPMA)"}
 PARTS = ("pack", "send", "wait", "receive", "unpack")
-# The default of a program is the first.
-FACES = {None: ("chosen", "direct", "packed"), "openmpi": ("packed", "datatype", "isend"),
-         "mpich": ("packed", "datatype", "isend")}
+# (MPI or None for Sennit, whether by MPI's shared memory): ways to exchange slabs, the default first.
+FACES = {(None, False): ("chosen", "direct", "packed"),
+         **{(mpi, False): ("packed", "datatype", "isend") for mpi in LAUNCHERS},
+         **{(mpi, True): ("chosen", "direct", "packed") for mpi in LAUNCHERS}}
 
 # Long messages of an MPI are copied once, by the kernel; these settings make it copy twice, through shared memory, which
 # some sizes like better.
 NO_KERNEL = {"openmpi": {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}, "mpich": {"UCX_TLS": "posix,self"}}
 
-# One program with one way to exchange slabs, of one MPI or of Sennit (None); `tuned` is with NO_KERNEL.
-Subject = collections.namedtuple("Subject", "mpi faces tuned", defaults=(False,))
+# One program with one way to exchange slabs; `tuned` is with NO_KERNEL.
+Subject = collections.namedtuple("Subject", "mpi shared faces tuned", defaults=(False,))
+
+
+def default_of(mpi, shared):
+    return Subject(mpi, shared, FACES[mpi, shared][0])
+
+
+def program_of(mpi, shared):
+    return "ghost" if mpi is None else f"ghost-shared-{mpi}" if shared else f"ghost-{mpi}"
 
 
 def label_of(row):
-    name = "Sennit" if row["mpi"] is None else MPI_NAMES[row["mpi"]]
+    name = "Sennit" if row["mpi"] is None else MPI_NAMES[row["mpi"]] + (", shared by hand" if row["shared"] else "")
     return name if row["faces"] == "chosen" else f"{name}, {row['faces']}" + (", two copies" if row["tuned"] else "")
 
 
 def words_of(subject, ranks, arguments):
     """The words that start it, or None where it or its launcher is not there."""
-    program = "ghost" if subject.mpi is None else f"ghost-{subject.mpi}"
-    words = runs.launch_words(arguments, subject.mpi, ranks, program)
+    words = runs.launch_words(arguments, subject.mpi, ranks, program_of(subject.mpi, subject.shared))
     return None if words is None else [*words, "--faces", subject.faces]
 
 

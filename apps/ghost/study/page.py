@@ -42,8 +42,8 @@ def measured(rows):
     return [row for row in rows if "more_than_s" not in row]
 
 
-def ratios(rows, key, place):
-    """[(mpi, ratio)]: for each place, each MPI's best way to Sennit."""
+def ratios(rows, key, place, shared=False):
+    """[(mpi, ratio)]: for each place, each MPI's best way of send and receive, or its shared memory, to Sennit."""
     found = []
     by_place = {}
     for row in measured(rows):
@@ -51,7 +51,7 @@ def ratios(rows, key, place):
     for group in by_place.values():
         base = [row[key] for row in group if row["mpi"] is None and row["faces"] == "chosen"]
         for mpi in jobs.LAUNCHERS:
-            mine = [row[key] for row in group if row["mpi"] == mpi]
+            mine = [row[key] for row in group if row["mpi"] == mpi and row["shared"] == shared]
             if base and mine and base[0] > 0:
                 found.append((mpi, min(mine) / base[0]))
     return found
@@ -115,7 +115,9 @@ def part_parts(folder):
     found = ratios(rows, "exchange_us", place)
     met = sum(ratio >= TARGET for _, ratio in found)
     ours = [("exchange, MPI in its best way to Sennit", PAPER["parts"], ratio_text(found)),
-            (f"at least {TARGET} × faster", "", f"at {met} of {len(found)} points")]
+            (f"at least {TARGET} × faster", "", f"at {met} of {len(found)} points"),
+            ("exchange, MPI's shared memory by hand to Sennit", "not compared",
+             ratio_text(ratios(rows, "exchange_us", place, shared=True)))]
     base = {tuple(row[name] for name in place): row["exchange_us"] for row in measured(rows) if row["mpi"] is None}
     lines = []
     for row in measured(rows):

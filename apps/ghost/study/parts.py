@@ -17,9 +17,10 @@ GRIDS = {"x": "2,1,1", "y": "1,2,1", "z": "1,1,2"}
 
 def rows(arguments, command):
     yield jobs.head_of("5.7", command, arguments.realtime)
-    subjects = [jobs.Subject(None, "chosen")]
+    subjects = [jobs.default_of(None, False)]
     for mpi in jobs.LAUNCHERS:
-        subjects += [*(jobs.Subject(mpi, faces) for faces in jobs.FACES[mpi]), jobs.Subject(mpi, "packed", True)]
+        subjects += [jobs.Subject(mpi, False, faces) for faces in jobs.FACES[mpi, False]]
+        subjects += [jobs.Subject(mpi, False, "packed", True), jobs.default_of(mpi, True)]
     for size in (16,) if arguments.quick else SIZES:
         for method in jobs.METHODS:
             for axis, grid in GRIDS.items():

@@ -23,7 +23,7 @@ def figure_scaling(plt, folder, kind):
     _, rows = jobs.read_lines(os.path.join(folder, f"{kind}.jsonl"))
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH_IN, HEIGHT_IN))
     for axis, key, title in zip(axes, ("step_us", "exchange_us"), ("a whole step", "its exchanges")):
-        for mpi in jobs.FACES:
+        for mpi in (None, *jobs.LAUNCHERS):
             for method, line in LINES.items():
                 mine = sorted((row["ranks"], row[key]) for row in rows
                               if row["mpi"] == mpi and row.get("method") == method and

@@ -20,7 +20,7 @@ TABLE = os.path.join(jobs.HERE, "..", "ways.hpp")
 
 def rows(arguments, command):
     yield jobs.head_of("", command, arguments.realtime)
-    subjects = [jobs.Subject(None, faces) for faces in ("direct", "packed")]
+    subjects = [jobs.Subject(None, False, faces) for faces in ("direct", "packed")]
     for at, (axis, grid) in enumerate(parts.GRIDS.items()):
         for side in SIDES[:2] if arguments.quick else SIDES:
             size = [side] * 3

@@ -16,32 +16,28 @@ UNEVEN = ["--scaling", "strong", "--size", "13,9,11", "--variables", "3", "--ste
 GRIDS = (("2,1,1", 2), ("1,2,1", 2), ("1,1,2", 2), ("3,1,1", 3), ("2,2,1", 4), ("2,2,2", 8))
 STENCILS = ("5", "7", "9", "27")
 METHODS = tuple(jobs.METHODS)
-
+SENNIT = (None, False)
 
 # Says what each rank ends with, which launchers do not show.
 EACH_STATUS = ("sh", "-c", '"$@"; echo "ended with $?"', "sh")
 
 
-def name_of(mpi):
-    return "ghost" if mpi is None else f"ghost-{mpi}"
+def programs(arguments):
+    """(MPI or None, shared memory or not) of every program that was built and has a launcher."""
+    return [key for key in jobs.FACES if runs.launch_words(arguments, key[0], 1, jobs.program_of(*key))]
 
 
-def libraries(arguments):
-    """Sennit (None), and the MPIs for which ghost was built and that have a launcher."""
-    return [mpi for mpi in jobs.FACES if runs.launch_words(arguments, mpi, 1, name_of(mpi))]
-
-
-def execute(arguments, mpi, ranks, options, around=()):
+def execute(arguments, key, ranks, options, around=()):
     """The finished process; `around` is put between the launcher and the program."""
-    words = runs.launch_words(arguments, mpi, ranks, name_of(mpi))
-    need(words is not None, f"{name_of(mpi)} or its launcher is not in {arguments.bin}")
+    words = runs.launch_words(arguments, key[0], ranks, jobs.program_of(*key))
+    need(words is not None, f"{jobs.program_of(*key)} or its launcher is not in {arguments.bin}")
     return harness.execute([*words[:-1], *around, words[-1], *options])
 
 
-def run(arguments, mpi, ranks, options):
+def run(arguments, key, ranks, options):
     """The JSON object of a run that must succeed."""
-    result = execute(arguments, mpi, ranks, [*options, "--json"])
-    what = f"{name_of(mpi)} on {ranks} ranks {options}"
+    result = execute(arguments, key, ranks, [*options, "--json"])
+    what = f"{jobs.program_of(*key)} on {ranks} ranks {options}"
     need(result.returncode == 0, f"{what}: {result.returncode}\n{result.stderr}")
     lines = result.stdout.splitlines()
     need(len(lines) == 1, f"{what}: {len(lines)} lines instead of one:\n{result.stdout}")
@@ -50,16 +46,16 @@ def run(arguments, mpi, ranks, options):
 
 def expected_fields(arguments):
     """The hash of what a rank alone finds, for each stencil: it exchanges nothing."""
-    found = {stencil: run(arguments, None, 1, [*UNEVEN, "--stencil", stencil])["field_hash"] for stencil in STENCILS}
+    found = {stencil: run(arguments, SENNIT, 1, [*UNEVEN, "--stencil", stencil])["field_hash"] for stencil in STENCILS}
     need(len(set(found.values())) == len(STENCILS), f"stencils should differ: {found}")
     return found
 
 
 def compare(arguments, expected, cases):
-    """`cases`: (mpi, ranks, words); all must give the field of a rank alone and conserve the sums."""
-    for mpi, ranks, stencil, words in cases:
-        result = run(arguments, mpi, ranks, [*UNEVEN, "--stencil", stencil, *words])
-        what = f"{name_of(mpi)} on {ranks} ranks, {stencil} points, {' '.join(words)}"
+    """`cases`: (key, ranks, stencil, words); all must give the field of a rank alone and conserve the sums."""
+    for key, ranks, stencil, words in cases:
+        result = run(arguments, key, ranks, [*UNEVEN, "--stencil", stencil, *words])
+        what = f"{jobs.program_of(*key)} on {ranks} ranks, {stencil} points, {' '.join(words)}"
         need(result["field_hash"] == expected[stencil], f"{what}: {result['field_hash']} is not {expected[stencil]}")
         need(0 <= result["sum_error"] < 1e-12, f"{what}: sums are wrong by {result['sum_error']}")
         need(result["steps"] == 18, f"{what}: {result}")
@@ -68,11 +64,11 @@ def compare(arguments, expected, cases):
 def compare_on(arguments, numbers):
     """Methods, stencils and ways to exchange change from one run to the next, so that each is there with each library."""
     cases = []
-    for mpi in libraries(arguments):
+    for key in programs(arguments):
         for turn, ranks in enumerate(numbers):
             for at, stencil in enumerate(STENCILS):
-                faces = jobs.FACES[mpi][(turn + at) % 3]
-                cases.append((mpi, ranks, stencil, ["--method", METHODS[(turn + at // 2) % 2], "--faces", faces]))
+                faces = jobs.FACES[key][(turn + at) % 3]
+                cases.append((key, ranks, stencil, ["--method", METHODS[(turn + at // 2) % 2], "--faces", faces]))
     compare(arguments, expected_fields(arguments), cases)
 
 
@@ -93,21 +89,21 @@ def every_way_to_exchange_gives_the_same_field_on_every_grid(arguments):
     """As above, with everything combined on grids that cut each axis alone and all together."""
     expected = expected_fields(arguments)
     compare(arguments, expected, [
-        (mpi, ranks, stencil, ["--method", method, "--faces", faces, "--ranks-grid", grid])
-        for mpi in libraries(arguments) for grid, ranks in GRIDS for stencil in STENCILS
-        for method in METHODS for faces in jobs.FACES[mpi]
+        (key, ranks, stencil, ["--method", method, "--faces", faces, "--ranks-grid", grid])
+        for key in programs(arguments) for grid, ranks in GRIDS for stencil in STENCILS
+        for method in METHODS for faces in jobs.FACES[key]
         # With MPI and more ranks than processors a run takes a second; a part of them is enough.
-        if mpi is None or ranks <= 2 or (stencil in "7 27".split() and faces != "isend")])
+        if key[0] is None or ranks <= 2 or (stencil in "7 27".split() and faces != "isend")])
 
 
 @test
 def a_sum_that_is_not_conserved_ends_every_rank(arguments):
     """Breaks when a wrong ghost cell goes unnoticed, or is noticed and the exit status is 0."""
-    for mpi in libraries(arguments):
+    for key in programs(arguments):
         for ranks, words in ((1, []), (2, ["--method", "svaf"]), (2, ["--stencil", "27"])):
             options = [*UNEVEN, "--spoil-step", "5", *words]
-            result = execute(arguments, mpi, ranks, options, EACH_STATUS)
-            name = f"{name_of(mpi)} on {ranks} ranks"
+            result = execute(arguments, key, ranks, options, EACH_STATUS)
+            name = f"{jobs.program_of(*key)} on {ranks} ranks"
             need(result.stdout.count("ended with 1\n") == ranks, f"{name}:\n{result.stdout}{result.stderr}")
             need(result.stderr.count("after step 8 the sum of variable 0 is") == 1, f"{name}:\n{result.stderr}")
             need("field_hash" not in result.stdout, f"{name} gave a result:\n{result.stdout}")
@@ -127,10 +123,10 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
         (["--ranks-grid", "2,0,1"], "--ranks-grid: give all three numbers, or none"),
         (["--scaling", "strong", "--size", "1,1,1"], "2 ranks can not share 1 x 1 x 1 cells"),
     ]
-    for mpi in libraries(arguments):
+    for key in programs(arguments):
         for options, expected in table:
-            result = execute(arguments, mpi, 2, ["--size", "8,8,8", *options], EACH_STATUS)
-            name = f"{name_of(mpi)} {options}"
+            result = execute(arguments, key, 2, options, EACH_STATUS)
+            name = f"{jobs.program_of(*key)} {options}"
             need(result.stdout.count("ended with 1\n") == 2, f"{name}:\n{result.stdout}{result.stderr}")
             need(result.stderr.count(expected) == 1, f"{name}: no '{expected}' in\n{result.stderr}")
 
@@ -138,12 +134,12 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
 @test
 def the_report_adds_up(arguments):
     """Breaks when a part of the exchange is counted twice or not at all, or a way is not what was asked for."""
-    for mpi in libraries(arguments):
+    for key in programs(arguments):
         for method in METHODS:
-            for faces in jobs.FACES[mpi]:
-                result = run(arguments, mpi, 2, ["--size", "40,40,40", "--steps", "60", "--method", method,
+            for faces in jobs.FACES[key]:
+                result = run(arguments, key, 2, ["--size", "40,40,40", "--steps", "60", "--method", method,
                                                  "--ranks-grid", "2,1,1", "--faces", faces])
-                what = f"{name_of(mpi)}, {method}, {faces}: {result}"
+                what = f"{jobs.program_of(*key)}, {method}, {faces}: {result}"
                 parts = sum(result[part + "_s_max"] for part in jobs.PARTS)
                 need(0.5 * result["exchange_s_max"] < parts < 2.001 * result["exchange_s_max"], what)
                 whole = sum(result[part + "_s_max"] for part in ("exchange", "compute", "check"))
@@ -154,16 +150,16 @@ def the_report_adds_up(arguments):
                 need(result["way_x"] in way and result["way_y"] == "" and result["way_z"] == "", what)
                 packed = result["way_x"] == "packed"
                 need((result["pack_s_max"] > 0) == packed, what)
-        table = execute(arguments, mpi, 2, ["--size", "20,20,20", "--steps", "3"])
+        table = execute(arguments, key, 2, ["--size", "20,20,20", "--steps", "3"])
         need(table.returncode == 0 and "unpack_step_median_us_max" in table.stdout and table.stderr == "",
-             f"{name_of(mpi)}:\n{table.stdout}{table.stderr}")
+             f"{jobs.program_of(*key)}:\n{table.stdout}{table.stderr}")
 
 
 @test
 def a_rank_that_dies_ends_the_others(arguments):
     """Breaks when the neighbours of a rank that is gone wait for it without end."""
     die = 'if [ "$SENNIT_RANK" = 1 ]; then "$@" & sleep 2; kill -9 $!; wait; exit 3; fi; exec "$@"'
-    result = execute(arguments, None, 3,
+    result = execute(arguments, SENNIT, 3,
                      ["--size", "24,24,24", "--steps", "100000000", "--sum-every", "1000000000"],
                      ["sh", "-c", die, "sh"])
     need(result.returncode != 0, f"exit status 0\n{result.stdout}")

@@ -46,7 +46,7 @@ def wrong_fields_and_runs_without_end_are_no_figures(arguments):
     keys = [f"{name}_step_median_us_{kind}" for name in ("exchange", "compute", *jobs.PARTS) for kind in ("mean", "max")]
     row = {"steps": 4, "loop_s": 1e-3, "subject": "x", "cells": [1], "ranks_grid": [1], "method": "svaf", "variables": 1,
            "stencil": 7, "way_x": "", "way_y": "", "way_z": "", **dict.fromkeys(keys, 1.0)}
-    subjects = [jobs.Subject(None, "direct"), jobs.Subject(None, "packed")]
+    subjects = [jobs.Subject(None, False, "direct"), jobs.Subject(None, False, "packed")]
     with tempfile.TemporaryDirectory() as folder:
         arguments = argparse.Namespace(bin=folder, realtime=False, rounds=1, steps=4, limit=1, budget=9)
 
@@ -84,7 +84,7 @@ def check_rows(file, rows, there):
 @test
 def the_whole_study_runs_and_draws_its_figures(arguments):
     """Breaks when a driver, a plot or the page does not understand what a program writes."""
-    there = {mpi for mpi in jobs.FACES if jobs.words_of(jobs.Subject(mpi, jobs.FACES[mpi][0]), 1, arguments)}
+    there = {mpi for mpi in (None, *jobs.LAUNCHERS) if jobs.words_of(jobs.default_of(mpi, False), 1, arguments)}
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run([sys.executable, os.path.join(STUDY, "all.py"), "--quick", "--bin", arguments.bin, "--out",
                               folder], capture_output=True, text=True, check=False, timeout=280)

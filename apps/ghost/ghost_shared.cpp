@@ -1,0 +1,165 @@
+// ghost with MPI's shared memory by hand: the fields lie in a window that the node shares, and a
+// rank copies its neighbours' cells from there. Slabs travel as with Sennit's channels (ways.hpp),
+// and hand-overs are counted in the window. What an expert writes where all ranks are on one node,
+// which is all that this program can do.
+#include "halo.hpp"
+#include "run.hpp"
+#include "ways.hpp"
+
+#include "common/counter.hpp"
+#include "common/mpi_ranks.hpp"
+#include "common/mpi_window.hpp"
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+namespace ghost {
+namespace {
+
+using apps::Counter;
+
+// What a rank's part of the window begins with: for each of its sides, how often it has handed
+// cells over, and how often its neighbour there has taken them. The fields follow.
+struct Control {
+    Counter written[apps::kSides];  // by the owner of the part
+    Counter read[apps::kSides];     // by the neighbour
+};
+
+class SharedHalo final : public Halo {
+  public:
+    SharedHalo() = default;
+
+    std::vector<std::string> modes() const override { return {"chosen", "direct", "packed"}; }
+    double *memory_for(const Domain &domain) override;
+    void prepare(const Domain &domain, const std::string &mode) override;
+    void open() override { window_.barrier(); }
+    std::array<std::string, 3> ways() const override;
+    void exchange(int field, std::size_t first, Laps &laps) override;
+    void sum(std::vector<double> &values) override {
+        MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+                      MPI_SUM, MPI_COMM_WORLD);
+    }
+    // Nobody reads this rank's part any more.
+    void close() override {
+        if (mine_ != nullptr) window_.barrier();
+        mine_ = nullptr;
+    }
+
+  private:
+    struct End {
+        Link link;
+        Way way;
+        double *buffer = nullptr;        // own, if packed
+        const double *theirs = nullptr;  // the peer's fields, or its buffer
+        Control *peer = nullptr;
+    };
+
+    static double *fields_of(Control *part) { return reinterpret_cast<double *>(part + 1); }
+    // Buffers of packed slabs lie behind the fields, all of one size.
+    static std::size_t buffer_cells(const Layout &layout) {
+        std::size_t most = 0;
+        for (const apps::Side side : apps::kAllSides)
+            most = std::max(most, inner_slab(layout.extent, side, Width::wide).cells());
+        return layout.variables * most;
+    }
+    static double *buffer_of(Control *part, const Layout &layout, apps::Side side) {
+        return fields_of(part) + layout.cells() +
+               static_cast<std::size_t>(side) * buffer_cells(layout);
+    }
+    void hand_over(End &end, int field, std::size_t first, Laps &laps);
+    void take(End &end, int field, std::size_t first, Laps &laps);
+
+    apps::MpiWindow window_;
+    Control *mine_ = nullptr;
+    const Domain *domain_ = nullptr;
+    std::vector<std::vector<End>> phases_;
+    std::int64_t exchanges_ = 0;  // begun: the number of the present one
+};
+
+double *SharedHalo::memory_for(const Domain &domain) {
+    const std::size_t cells = domain.layout.cells() + apps::kSides * buffer_cells(domain.layout);
+    mine_ = new (window_.open(sizeof(Control) + cells * sizeof(double))) Control;
+    return fields_of(mine_);
+}
+
+void SharedHalo::prepare(const Domain &domain, const std::string &mode) {
+    domain_ = &domain;
+    for (const std::vector<Link> &links : domain.phases) {
+        std::vector<End> &ends = phases_.emplace_back();
+        for (const Link &link : links) {
+            const auto axis = static_cast<std::size_t>(apps::axis_of(link.side));
+            const Way way = way_of(mode, axis, link.inner.cells());
+            auto *peer = static_cast<Control *>(window_.of(link.peer));
+            End &end = ends.emplace_back(End{link, way});
+            end.peer = peer;
+            end.theirs = fields_of(peer);
+            if (way == Way::direct) continue;
+            end.buffer = buffer_of(mine_, domain.layout, link.side);
+            end.theirs = buffer_of(peer, link.theirs, apps::opposite(link.side));
+        }
+    }
+}
+
+std::array<std::string, 3> SharedHalo::ways() const {
+    std::array<std::string, 3> found;
+    for (const std::vector<End> &ends : phases_) {
+        for (const End &end : ends)
+            found[static_cast<std::size_t>(apps::axis_of(end.link.side))] = name_of(end.way);
+    }
+    return found;
+}
+
+void SharedHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
+    mine_->read[end.link.side].wait_for(exchanges_ - 1);
+    laps.end(waiting);
+    if (end.way == Way::packed) {
+        for (std::size_t i = 0; i < domain_->together; ++i) {
+            pack(end.link.inner, domain_->variable(field, first + i),
+                 end.buffer + i * end.link.inner.cells());
+        }
+        laps.end(packing);
+    }
+    mine_->written[end.link.side].add_one();
+    laps.end(sending);
+}
+
+void SharedHalo::take(End &end, int field, std::size_t first, Laps &laps) {
+    const Link &link = end.link;
+    const apps::Side theirs = apps::opposite(link.side);
+    end.peer->written[theirs].wait_for(exchanges_);
+    laps.end(waiting);
+    for (std::size_t i = 0; i < domain_->together; ++i) {
+        double *mine = domain_->variable(field, first + i);
+        if (end.way == Way::packed) {
+            unpack(link.outer, end.theirs + i * link.outer.cells(), mine);
+        } else {
+            copy(link.their_inner, end.theirs + link.theirs.at(field, first + i), link.outer, mine);
+        }
+    }
+    laps.end(unpacking);
+    end.peer->read[theirs].add_one();
+    laps.end(receiving);
+}
+
+void SharedHalo::exchange(int field, std::size_t first, Laps &laps) {
+    laps.start();
+    ++exchanges_;
+    for (std::vector<End> &ends : phases_) {
+        for (End &end : ends)
+            hand_over(end, field, first, laps);
+        for (End &end : ends)
+            take(end, field, first, laps);
+    }
+}
+
+}  // namespace
+}  // namespace ghost
+
+int main(int argc, char **argv) {
+    return apps::run_with_mpi("ghost", &argc, &argv, [&] {
+        apps::MpiRanks ranks;
+        ghost::SharedHalo halo;
+        return ghost::run(ranks, halo, argc, argv);
+    });
+}
