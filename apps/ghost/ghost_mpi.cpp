@@ -36,7 +36,7 @@ class MpiHalo final : public Halo {
     void prepare(const Domain &domain, const std::string &mode) override;
     void open() override;
     std::array<std::string, 3> ways() const override;
-    void exchange(int field, std::size_t first, Laps &laps) override;
+    void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override {
         MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
                       MPI_SUM, world_);
@@ -207,7 +207,7 @@ void MpiHalo::put_in_place(const End &end, int field, std::size_t first) const {
     }
 }
 
-void MpiHalo::exchange(int field, std::size_t first, Laps &laps) {
+void MpiHalo::exchange_slabs(int field, std::size_t first, Laps &laps) {
     laps.start();
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         std::vector<End> &ends = phases_[phase];

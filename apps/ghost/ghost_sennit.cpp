@@ -37,7 +37,7 @@ class SennitHalo final : public Halo {
     void prepare(const Domain &domain, const std::string &mode) override;
     void open() override;
     std::array<std::string, 3> ways() const override;
-    void exchange(int field, std::size_t first, Laps &laps) override;
+    void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override;
     void close() override;
 
@@ -169,7 +169,7 @@ void SennitHalo::take_all(std::vector<End> &ends, int field, std::size_t first, 
     }
 }
 
-void SennitHalo::exchange(int field, std::size_t first, Laps &laps) {
+void SennitHalo::exchange_slabs(int field, std::size_t first, Laps &laps) {
     laps.start();
     for (std::vector<End> &ends : phases_) {
         for (End &end : ends)

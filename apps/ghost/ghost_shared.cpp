@@ -35,7 +35,7 @@ class SharedHalo final : public Halo {
     void prepare(const Domain &domain, const std::string &mode) override;
     void open() override { window_.barrier(); }
     std::array<std::string, 3> ways() const override;
-    void exchange(int field, std::size_t first, Laps &laps) override;
+    void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override {
         MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
                       MPI_SUM, MPI_COMM_WORLD);
@@ -142,7 +142,7 @@ void SharedHalo::take(End &end, int field, std::size_t first, Laps &laps) {
     laps.end(receiving);
 }
 
-void SharedHalo::exchange(int field, std::size_t first, Laps &laps) {
+void SharedHalo::exchange_slabs(int field, std::size_t first, Laps &laps) {
     laps.start();
     ++exchanges_;
     for (std::vector<End> &ends : phases_) {

@@ -2,9 +2,9 @@
 // it; ghost_sennit.cpp and ghost_mpi.cpp implement it.
 //
 // A rank has two fields of several variables and computes one from the other in turn. Before a
-// step reads a field, exchange() brings the neighbours' outermost cells into its ghost cells, for
-// one variable at a time or for all at once. What that costs is told by the implementation itself,
-// part by part, through Laps; the clock is read at the same places in all of them.
+// step reads a field, exchange_slabs() brings the neighbours' outermost cells into its ghost cells,
+// for one variable at a time or for all at once. What that costs is told by the implementation
+// itself, part by part, through Laps; the clock is read at the same places in all of them.
 #pragma once
 
 #include "slab.hpp"
@@ -83,7 +83,7 @@ class Halo {
     // How the slabs across x, y and z travel, for the report; "" for an axis without neighbours.
     virtual std::array<std::string, 3> ways() const = 0;
     // Fills the ghost cells of `domain.together` variables of a field, from `first` on.
-    virtual void exchange(int field, std::size_t first, Laps &laps) = 0;
+    virtual void exchange_slabs(int field, std::size_t first, Laps &laps) = 0;
     // Collective. Each value becomes the sum of all ranks' values, the same on all ranks.
     virtual void sum(std::vector<double> &values) = 0;
     // The neighbours have what they need of this rank. Every rank calls it, before the cells go; a

@@ -83,7 +83,7 @@ void Run::prepare() {
 void Run::fill_ghost_cells(std::size_t first) {
     if (options_.meet) ranks_.barrier();
     const apps::Clock::time_point start = apps::Clock::now();
-    halo_.exchange(field_, first, laps_);
+    halo_.exchange_slabs(field_, first, laps_);
     exchange_ns_ += apps::elapsed_ns(start, apps::Clock::now());
 }
 
