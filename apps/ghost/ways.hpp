@@ -13,7 +13,7 @@ enum class Way { direct, packed };
 
 // A slab across x, y, z with at least so many cells of a variable is packed.
 inline constexpr std::size_t kNever = static_cast<std::size_t>(-1);
-inline constexpr std::array<std::size_t, 3> kPackedFromCells{64, kNever, kNever};
+inline constexpr std::array<std::size_t, 3> kPackedFromCells{16, kNever, kNever};
 
 constexpr Way better_way(std::size_t axis, std::size_t cells) {
     return cells >= kPackedFromCells[axis] ? Way::packed : Way::direct;

@@ -70,14 +70,13 @@ def figure_ways(plt, folder):
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH_IN, HEIGHT_IN))
     for panel, axis in zip(axes, jobs.AXES):
         for faces, colour in WAY_COLOURS.items():
-            for key, line, word in (("exchange_us", "o-", "exchange"), (None, "x--", "exchange and computing")):
-                mine = sorted((row["slab_cells"], ways.cost_of(row) if key is None else row[key]) for row in rows
-                              if row["axis"] == axis and row["faces"] == faces and "more_than_s" not in row)
-                if mine:
-                    panel.plot(*zip(*mine), line, color=colour, markersize=4, label=f"{faces}: {word}")
+            mine = sorted((row["slab_cells"], row["exchange_us"]) for row in rows
+                          if row["axis"] == axis and row["faces"] == faces and "more_than_s" not in row)
+            if mine:
+                panel.plot(*zip(*mine), "o-", color=colour, markersize=4, label=faces)
         panel.set(title=f"cut along {axis}", xlabel="cells of a slab", xscale="log", yscale="log")
         panel.grid(alpha=0.3)
-    axes[0].set_ylabel("µs of a step, 5 variables")
+    axes[0].set_ylabel("µs of exchange in a step, 5 variables")
     axes[0].legend(fontsize=7)
     save(plt, figure, folder, "ways.png")
 

@@ -26,7 +26,7 @@ def rows(arguments, command):
 
 
 def main():
-    parser = jobs.parser_of(__doc__, 5, 0.25, "1,2,4,8")
+    parser = jobs.parser_of(__doc__, 3, 0.2, "1,2,4,8")
     parser.add_argument("kind", choices=tuple(SIZES))
     arguments = jobs.parse(parser)
     path = os.path.join(arguments.out, f"{arguments.kind}.jsonl")
