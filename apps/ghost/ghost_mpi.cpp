@@ -36,6 +36,7 @@ class MpiHalo final : public Halo {
     void prepare(const Domain &domain, const std::string &mode) override;
     void open() override;
     std::array<std::string, 3> ways() const override;
+    Ends ends(int field, std::size_t variable) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override {
         MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
@@ -44,13 +45,20 @@ class MpiHalo final : public Halo {
     void close() override;
 
   private:
-    enum class Way { buffer, datatype, whole };
+    // Packed by the step that computes it, packed in the exchange, described, or one run.
+    enum class Way { by_step, buffer, datatype, whole };
     // This rank's end of a link.
     struct End {
         Link link;
         Way way;
         std::vector<double> out, in;  // buffers
         MPI_Datatype inner = MPI_DATATYPE_NULL, outer = MPI_DATATYPE_NULL;
+
+        // Where the step puts a variable.
+        double *packed(int field, std::size_t variable, const Layout &layout) {
+            return out.data() + (static_cast<std::size_t>(field) * layout.variables + variable) *
+                                    link.inner.cells();
+        }
     };
     // The requests of a phase for one field and one group of variables: receives, then sends.
     using Requests = std::vector<MPI_Request>;
@@ -62,6 +70,7 @@ class MpiHalo final : public Halo {
                          phase];
     }
     void check_count(const Link &link) const;
+    Way way_of(const Link &link, const std::string &mode) const;
     MPI_Datatype type_of(const Slab &slab) const;
     Message outgoing(End &end, int field, std::size_t first) const;
     Message incoming(End &end, int field, std::size_t first) const;
@@ -108,6 +117,12 @@ MPI_Datatype MpiHalo::type_of(const Slab &slab) const {
     return all;
 }
 
+MpiHalo::Way MpiHalo::way_of(const Link &link, const std::string &mode) const {
+    if (domain_->together == 1 && link.inner.is_one_run()) return Way::whole;
+    if (mode == "datatype") return Way::datatype;
+    return mode == "packed" && apps::axis_of(link.side) == 0 ? Way::by_step : Way::buffer;
+}
+
 void MpiHalo::prepare(const Domain &domain, const std::string &mode) {
     domain_ = &domain;
     persistent_ = mode != "isend";
@@ -115,22 +130,23 @@ void MpiHalo::prepare(const Domain &domain, const std::string &mode) {
         std::vector<End> &ends = phases_.emplace_back();
         for (const Link &link : links) {
             check_count(link);
-            const bool whole = domain.together == 1 && link.inner.is_one_run();
-            const Way way = whole ? Way::whole : mode == "datatype" ? Way::datatype : Way::buffer;
+            const Way way = way_of(link, mode);
             End &end = ends.emplace_back(End{link, way, {}, {}});
             if (way == Way::datatype) {
                 end.inner = type_of(link.inner);
                 end.outer = type_of(link.outer);
-            } else if (way == Way::buffer) {
-                end.out.resize(domain.together * link.inner.cells());
-                end.in.resize(end.out.size());
+            } else if (way != Way::whole) {
+                const std::size_t cells = link.inner.cells();
+                end.in.resize(domain.together * cells);
+                end.out.resize(way == Way::buffer ? end.in.size()
+                                                  : 2 * domain.layout.variables * cells);
             }
         }
     }
 }
 
 std::array<std::string, 3> MpiHalo::ways() const {
-    constexpr std::array<const char *, 3> names{"packed", "datatype", "whole"};
+    constexpr std::array<const char *, 4> names{"packed", "packed", "datatype", "whole"};
     std::array<std::string, 3> found;
     for (const std::vector<End> &ends : phases_) {
         for (const End &end : ends) {
@@ -141,17 +157,28 @@ std::array<std::string, 3> MpiHalo::ways() const {
     return found;
 }
 
+Ends MpiHalo::ends(int field, std::size_t variable) {
+    Ends found;
+    for (End &end : phases_.front()) {
+        if (end.way != Way::by_step) continue;
+        double *place = end.packed(field, variable, domain_->layout);
+        (end.link.side == apps::west ? found.west : found.east) = place;
+    }
+    return found;
+}
+
 Message MpiHalo::outgoing(End &end, int field, std::size_t first) const {
     double *cells = domain_->variable(field, first) + end.link.inner.first;
     if (end.way == Way::datatype) return {cells, 1, end.inner};
-    return {end.way == Way::buffer ? end.out.data() : cells,
-            static_cast<int>(domain_->together * end.link.inner.cells()), MPI_DOUBLE};
+    if (end.way == Way::buffer) cells = end.out.data();
+    if (end.way == Way::by_step) cells = end.packed(field, first, domain_->layout);
+    return {cells, static_cast<int>(domain_->together * end.link.inner.cells()), MPI_DOUBLE};
 }
 
 Message MpiHalo::incoming(End &end, int field, std::size_t first) const {
     double *cells = domain_->variable(field, first) + end.link.outer.first;
     if (end.way == Way::datatype) return {cells, 1, end.outer};
-    return {end.way == Way::buffer ? end.in.data() : cells,
+    return {end.way == Way::whole ? cells : end.in.data(),
             static_cast<int>(domain_->together * end.link.outer.cells()), MPI_DOUBLE};
 }
 
@@ -232,7 +259,7 @@ void MpiHalo::exchange_slabs(int field, std::size_t first, Laps &laps) {
             MPI_Waitany(static_cast<int>(ends.size()), requests.data(), &index, MPI_STATUS_IGNORE);
             laps.end(waiting);
             const End &end = ends[static_cast<std::size_t>(index)];
-            if (end.way != Way::buffer) continue;
+            if (end.in.empty()) continue;
             put_in_place(end, field, first);
             laps.end(unpacking);
         }

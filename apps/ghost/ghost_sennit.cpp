@@ -1,15 +1,17 @@
 // ghost with Sennit's channels: a rank opens one with each neighbour, over memory that the program
 // has anyway, and copies the neighbour's cells from where they lie into its own ghost cells.
 // Nothing is sent: a hand-over says "my cells are there", and its end "I have read them". Where
-// cells lie one per line of the cache, across x, their owner may pack them first into a buffer that
-// the neighbour reads (--faces; ways.hpp has the better choice).
+// that costs more, their owner packs them into a buffer that the neighbour reads (--faces; ways.hpp
+// has the better choice); across x, where a cell lies in a line of the cache of its own, the step
+// does so that computes them.
 //
 // Why no cell is overwritten before the neighbour has read it. Step n reads field n mod 2, which
 // its exchange handed to the neighbours, and writes the other one; step n + 1 writes field n mod 2
 // again. Before that stands the exchange of step n + 1 for the same variable, which begins with
 // wait_write for each neighbour: it has then read all messages before, so that of step n. Ghost
-// cells, which wide slabs take along, are written by exchanges, that is another step later; and a
-// packed slab is written right after wait_write.
+// cells, which wide slabs take along, are written by exchanges, that is another step later. A slab
+// that the step packs lies in a buffer of two fields, like the cells; another packed one is written
+// right after wait_write.
 #include "halo.hpp"
 #include "run.hpp"
 #include "ways.hpp"
@@ -37,6 +39,7 @@ class SennitHalo final : public Halo {
     void prepare(const Domain &domain, const std::string &mode) override;
     void open() override;
     std::array<std::string, 3> ways() const override;
+    Ends ends(int field, std::size_t variable) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override;
     void close() override;
@@ -72,7 +75,7 @@ void SennitHalo::prepare(const Domain &domain, const std::string &mode) {
             const Way way = way_of(mode, axis, link.inner.cells());
             End &end = ends.emplace_back(End{link, way});
             if (way == Way::direct) continue;
-            end.buffer_cells = domain.together * link.inner.cells();
+            end.buffer_cells = buffer_cells(way, link, domain);
             end.buffer = end.pages.take(end.buffer_cells);
         }
     }
@@ -115,10 +118,20 @@ std::array<std::string, 3> SennitHalo::ways() const {
     return found;
 }
 
+Ends SennitHalo::ends(int field, std::size_t variable) {
+    Ends found;
+    for (End &end : phases_.front()) {
+        if (!is_packed_by_step(end.way, end.link)) continue;
+        double *place = end.buffer + message_at(end.way, end.link, *domain_, field, variable);
+        (end.link.side == apps::west ? found.west : found.east) = place;
+    }
+    return found;
+}
+
 void SennitHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
     check(sennit_channel_wait_write(end.channel, SENNIT_FOREVER), "sennit_channel_wait_write");
     laps.end(waiting);
-    if (end.way == Way::packed) {
+    if (end.way == Way::packed && !is_packed_by_step(end.way, end.link)) {
         for (std::size_t i = 0; i < domain_->together; ++i) {
             pack(end.link.inner, domain_->variable(field, first + i),
                  end.buffer + i * end.link.inner.cells());
@@ -132,10 +145,11 @@ void SennitHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
 // The message is there.
 void SennitHalo::take(End &end, int field, std::size_t first, Laps &laps) {
     const Link &link = end.link;
+    const std::size_t at = message_at(end.way, link, *domain_, field, first);
     for (std::size_t i = 0; i < domain_->together; ++i) {
         double *mine = domain_->variable(field, first + i);
         if (end.way == Way::packed) {
-            unpack(link.outer, end.theirs + i * link.outer.cells(), mine);
+            unpack(link.outer, end.theirs + at + i * link.outer.cells(), mine);
         } else {
             copy(link.their_inner, end.theirs + link.theirs.at(field, first + i), link.outer, mine);
         }

@@ -35,6 +35,7 @@ class SharedHalo final : public Halo {
     void prepare(const Domain &domain, const std::string &mode) override;
     void open() override { window_.barrier(); }
     std::array<std::string, 3> ways() const override;
+    Ends ends(int field, std::size_t variable) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override {
         MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
@@ -56,16 +57,16 @@ class SharedHalo final : public Halo {
     };
 
     static double *fields_of(Control *part) { return reinterpret_cast<double *>(part + 1); }
-    // Buffers of packed slabs lie behind the fields, all of one size.
-    static std::size_t buffer_cells(const Layout &layout) {
+    // Buffers of packed slabs lie behind the fields, all of one size: room for both fields and all
+    // variables of the largest slab.
+    static std::size_t room_of(const Layout &layout) {
         std::size_t most = 0;
         for (const apps::Side side : apps::kAllSides)
             most = std::max(most, inner_slab(layout.extent, side, Width::wide).cells());
-        return layout.variables * most;
+        return 2 * layout.variables * most;
     }
     static double *buffer_of(Control *part, const Layout &layout, apps::Side side) {
-        return fields_of(part) + layout.cells() +
-               static_cast<std::size_t>(side) * buffer_cells(layout);
+        return fields_of(part) + layout.cells() + static_cast<std::size_t>(side) * room_of(layout);
     }
     void hand_over(End &end, int field, std::size_t first, Laps &laps);
     void take(End &end, int field, std::size_t first, Laps &laps);
@@ -78,7 +79,7 @@ class SharedHalo final : public Halo {
 };
 
 double *SharedHalo::memory_for(const Domain &domain) {
-    const std::size_t cells = domain.layout.cells() + apps::kSides * buffer_cells(domain.layout);
+    const std::size_t cells = domain.layout.cells() + apps::kSides * room_of(domain.layout);
     mine_ = new (window_.open(sizeof(Control) + cells * sizeof(double))) Control;
     return fields_of(mine_);
 }
@@ -110,10 +111,20 @@ std::array<std::string, 3> SharedHalo::ways() const {
     return found;
 }
 
+Ends SharedHalo::ends(int field, std::size_t variable) {
+    Ends found;
+    for (End &end : phases_.front()) {
+        if (!is_packed_by_step(end.way, end.link)) continue;
+        double *place = end.buffer + message_at(end.way, end.link, *domain_, field, variable);
+        (end.link.side == apps::west ? found.west : found.east) = place;
+    }
+    return found;
+}
+
 void SharedHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
     mine_->read[end.link.side].wait_for(exchanges_ - 1);
     laps.end(waiting);
-    if (end.way == Way::packed) {
+    if (end.way == Way::packed && !is_packed_by_step(end.way, end.link)) {
         for (std::size_t i = 0; i < domain_->together; ++i) {
             pack(end.link.inner, domain_->variable(field, first + i),
                  end.buffer + i * end.link.inner.cells());
@@ -129,10 +140,11 @@ void SharedHalo::take(End &end, int field, std::size_t first, Laps &laps) {
     const apps::Side theirs = apps::opposite(link.side);
     end.peer->written[theirs].wait_for(exchanges_);
     laps.end(waiting);
+    const std::size_t at = message_at(end.way, link, *domain_, field, first);
     for (std::size_t i = 0; i < domain_->together; ++i) {
         double *mine = domain_->variable(field, first + i);
         if (end.way == Way::packed) {
-            unpack(link.outer, end.theirs + i * link.outer.cells(), mine);
+            unpack(link.outer, end.theirs + at + i * link.outer.cells(), mine);
         } else {
             copy(link.their_inner, end.theirs + link.theirs.at(field, first + i), link.outer, mine);
         }

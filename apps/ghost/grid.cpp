@@ -99,10 +99,17 @@ double Grid::add_source(int field, std::int64_t number) {
     return heat;
 }
 
-void Grid::step(int field, std::size_t variable) {
+void Grid::put_ends(int field, std::size_t variable, const Ends &ends) const {
+    const Extent &extent = domain_.layout.extent;
+    const double *cells = domain_.variable(field, variable);
+    if (ends.west != nullptr) pack(inner_slab(extent, apps::west, Width::narrow), cells, ends.west);
+    if (ends.east != nullptr) pack(inner_slab(extent, apps::east, Width::narrow), cells, ends.east);
+}
+
+void Grid::step(int field, std::size_t variable, const Ends &ends) {
     const double *from = domain_.variable(field, variable);
     lost_[variable] += flux_out(stencil_, domain_.layout.extent, outer_, from);
-    ghost::step(stencil_, domain_.layout.extent, from, domain_.variable(1 - field, variable));
+    ghost::step(stencil_, domain_.layout.extent, from, domain_.variable(1 - field, variable), ends);
 }
 
 std::vector<double> Grid::sums(int field) const {

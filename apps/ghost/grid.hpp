@@ -25,7 +25,9 @@ class Grid {
     // Returns what was added to a variable, which is the same for all and known by all ranks.
     double add_source(int field, std::int64_t number);
     // One step of a variable, from the field to the other one. Its ghost cells are filled.
-    void step(int field, std::size_t variable);
+    void step(int field, std::size_t variable, const Ends &ends);
+    // Puts the ends of a variable where a step into that field would have put them.
+    void put_ends(int field, std::size_t variable, const Ends &ends) const;
     // This rank's share of each variable's sum: what is there, and what has left the grid.
     std::vector<double> sums(int field) const;
     // Doubles and more a cell that the next step reads: a ghost cell if there is a neighbour.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "slab.hpp"
+#include "stencil.hpp"
 
 #include "common/failure.hpp"
 #include "common/pages.hpp"
@@ -82,6 +83,9 @@ class Halo {
     virtual void open() = 0;
     // How the slabs across x, y and z travel, for the report; "" for an axis without neighbours.
     virtual std::array<std::string, 3> ways() const = 0;
+    // Where a step into a variable of that field also puts its cells at the sides across x. It does
+    // so before the exchange of that field.
+    virtual Ends ends(int field, std::size_t variable) = 0;
     // Fills the ghost cells of `domain.together` variables of a field, from `first` on.
     virtual void exchange_slabs(int field, std::size_t first, Laps &laps) = 0;
     // Collective. Each value becomes the sum of all ranks' values, the same on all ranks.

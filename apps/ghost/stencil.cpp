@@ -47,13 +47,17 @@ void columns_of_9(const Rows &rows, const double *__restrict c, double *__restri
     }
 }
 
-// Calls compute(own cells of a row in the old field, in the new one) for every row.
+// Calls compute(own cells of a row in the old field, in the new one) for every row, and puts the
+// row's new ends where `ends` says.
 template <typename Compute>
-void for_each_row(const Extent &extent, const double *from, double *to, const Compute &compute) {
+void for_each_row(const Extent &extent, const double *from, double *to, Ends ends,
+                  const Compute &compute) {
     for (std::size_t k = 1; k <= extent.nz; ++k) {
         for (std::size_t j = 1; j <= extent.ny; ++j) {
             const std::size_t at = extent.at(1, j, k);
             compute(from + at, to + at);
+            if (ends.west != nullptr) *ends.west++ = to[at];
+            if (ends.east != nullptr) *ends.east++ = to[at + extent.nx - 1];
         }
     }
 }
@@ -111,14 +115,14 @@ double flux_of_row(Stencil stencil, const double *row, std::size_t nx, const Out
 
 }  // namespace
 
-void step(Stencil stencil, const Extent &extent, const double *from, double *to) {
+void step(Stencil stencil, const Extent &extent, const double *from, double *to, const Ends &ends) {
     const Rows rows{extent.nx, extent.row(), extent.plane()};
     switch (stencil) {
         case Stencil::points5:
-            return for_each_row(extent, from, to,
+            return for_each_row(extent, from, to, ends,
                                 [&](const double *c, double *t) { row_of_5(rows, c, t); });
         case Stencil::points7:
-            return for_each_row(extent, from, to,
+            return for_each_row(extent, from, to, ends,
                                 [&](const double *c, double *t) { row_of_7(rows, c, t); });
         case Stencil::points9:
         case Stencil::points27:
@@ -126,7 +130,7 @@ void step(Stencil stencil, const Extent &extent, const double *from, double *to)
     }
     std::vector<double> columns(extent.row());
     const bool flat = stencil == Stencil::points9;
-    for_each_row(extent, from, to, [&](const double *c, double *t) {
+    for_each_row(extent, from, to, ends, [&](const double *c, double *t) {
         if (flat) {
             columns_of_3(rows, c - 1, columns.data());
         } else {

@@ -24,8 +24,16 @@ constexpr bool reads_along_z(Stencil stencil) {
     return stencil == Stencil::points7 || stencil == Stencil::points27;
 }
 
+// Where the new cells at the sides across x go as well, packed in the order of their slab; null
+// where nobody asks. They lie in a line of the cache each, and the step has them at hand.
+struct Ends {
+    double *west = nullptr;
+    double *east = nullptr;
+};
+
 // From one variable of a field to the same of the other. The ghost cells of `from` are filled.
-void step(Stencil stencil, const Extent &extent, const double *from, double *to);
+void step(Stencil stencil, const Extent &extent, const double *from, double *to,
+          const Ends &ends = {});
 
 // Which sides of a block are sides of the whole grid.
 using OuterSides = std::array<bool, apps::kSides>;

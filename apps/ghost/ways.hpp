@@ -3,6 +3,8 @@
 // test compares the two.
 #pragma once
 
+#include "halo.hpp"
+
 #include <array>
 #include <cstddef>
 #include <string>
@@ -11,12 +13,16 @@ namespace ghost {
 
 enum class Way { direct, packed };
 
-// A slab across x, y, z with at least so many cells of a variable is packed.
-inline constexpr std::size_t kNever = static_cast<std::size_t>(-1);
-inline constexpr std::array<std::size_t, 3> kPackedFromCells{16, kNever, kNever};
+// A slab across x, y, z whose cells of a variable are at least the first number and fewer than the
+// second is packed.
+struct Packed {
+    std::size_t from, below;
+};
+inline constexpr std::size_t kAny = static_cast<std::size_t>(-1);
+inline constexpr std::array<Packed, 3> kPacked{{{1, kAny}, {512, 2048}, {0, 0}}};
 
 constexpr Way better_way(std::size_t axis, std::size_t cells) {
-    return cells >= kPackedFromCells[axis] ? Way::packed : Way::direct;
+    return cells >= kPacked[axis].from && cells < kPacked[axis].below ? Way::packed : Way::direct;
 }
 
 // What `mode`, a value of --faces, says of such a slab.
@@ -27,6 +33,24 @@ inline Way way_of(const std::string &mode, std::size_t axis, std::size_t cells) 
 
 constexpr const char *name_of(Way way) {
     return way == Way::packed ? "packed" : "direct";
+}
+
+// A slab across x is packed by the step that computes it, so its buffer holds both fields and all
+// variables; another one is packed in the exchange, and its buffer holds one message.
+constexpr bool is_packed_by_step(Way way, const Link &link) {
+    return way == Way::packed && apps::axis_of(link.side) == 0;
+}
+inline std::size_t buffer_cells(Way way, const Link &link, const Domain &domain) {
+    const std::size_t variables =
+        is_packed_by_step(way, link) ? 2 * domain.layout.variables : domain.together;
+    return variables * link.inner.cells();
+}
+// Where in the buffer a message begins.
+inline std::size_t message_at(Way way, const Link &link, const Domain &domain, int field,
+                              std::size_t first) {
+    if (!is_packed_by_step(way, link)) return 0;
+    const std::size_t before = static_cast<std::size_t>(field) * domain.layout.variables + first;
+    return before * link.inner.cells();
 }
 
 }  // namespace ghost

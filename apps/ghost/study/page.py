@@ -132,7 +132,8 @@ def part_parts(folder):
 
 {pages.claims(ours)}
 
-µs of exchange in a step, two ranks that meet before each exchange. *pack*: copying into buffers. *send*: starting the sends;
+µs of exchange in a step, two ranks that meet before each exchange. *pack*: copying into buffers, but for slabs across x, which the step
+packs (not with derived datatypes, which need no buffer). *send*: starting the sends;
 Sennit: saying that the cells are there. *wait*: for messages. *receive*: starting the receives; Sennit: saying that the cells
 were read. *unpack*: copying out of buffers; Sennit: from the neighbour's memory, its only copy where slabs are *direct*.
 
@@ -140,6 +141,13 @@ were read. *unpack*: copying out of buffers; Sennit: from the neighbour's memory
 
 {machine_of(head)}
 """
+
+
+def range_text(packed_range):
+    start, end = packed_range
+    if end is None:
+        return f"packed from {start} cells on"
+    return f"packed from {start} to {end - 1} cells" if end > start else "never packed"
 
 
 def part_ways(folder):
@@ -150,9 +158,8 @@ def part_ways(folder):
         pairs = ways.pairs_of(rows, axis)
         if not pairs:
             continue
-        best = ways.better_from(pairs)
-        texts.append(f"{axis}: " + ("never packed" if best is None else f"packed from {best} cells on") +
-                     (", as it stands there" if best == stands[axis] else ""))
+        best = ways.better_range(pairs)
+        texts.append(f"{axis}: {range_text(best)}, in the table {range_text(stands[axis])}")
         for cells, direct, packed in pairs:
             lines.append([axis, str(cells), text_of_us(direct["exchange_us"]), text_of_us(packed["exchange_us"]),
                           f"{ways.cost_of(direct) / ways.cost_of(packed):.2f}", text_of_us(direct["compute_us"]),
@@ -164,9 +171,9 @@ def part_ways(folder):
 ![direct and packed by size](ways.png)
 
 The neighbour may read a slab where it lies (*direct*), or its owner packs it into a buffer that the neighbour reads. Across x
-every cell lies in a line of the cache of its own: reading it there moves the whole line to the neighbour, while its owner packs
-from its own cache, and the neighbour then reads an eighth of the lines. Across y and z rows are long enough, and a second copy
-costs what a copy costs. The table in `apps/ghost/ways.hpp` is made from this file. What costs least by it: {'; '.join(texts)}.
+every cell lies in a line of the cache of its own, and reading it there moves the whole line to the neighbour; the step that
+computes these cells has them at hand and packs them, in every program that packs. So exchange and computing decide together. The
+table in `apps/ghost/ways.hpp` is made from such a file. What costs least by this one: {'; '.join(texts)}.
 
 µs a step, two ranks, 5 variables in an exchange.
 

@@ -4,7 +4,7 @@
     python3 apps/ghost/study/ways.py [--realtime] [--out docs/results/zcom/ghost]
 
 Writes ways.jsonl. Two ranks, the grid cut along x, y or z, blocks of 48 x S x S cells and the like, so that a slab has S x S.
-The table in ways.hpp is made from it: `better_from()` finds the numbers that stand there.
+The table in ways.hpp is made from it: `better_range()` finds where packing costs less.
 """
 import os
 import re
@@ -31,9 +31,9 @@ def rows(arguments, command):
 
 
 def cost_of(row):
-    """What decides. Computing is in the file as well, since a slab that is read where it lies takes lines of the cache from
-    their owner; but between two runs it differs by more than that."""
-    return row["exchange_us"]
+    """What decides: exchange and computing. A slab across x is packed by the step that computes it, and one that is read
+    where it lies takes lines of the cache from their owner, whose next step shows it."""
+    return row["exchange_us"] + row["compute_us"]
 
 
 def pairs_of(found, axis):
@@ -45,19 +45,28 @@ def pairs_of(found, axis):
     return [(cells, pair["direct"], pair["packed"]) for cells, pair in sorted(pairs.items()) if len(pair) == 2]
 
 
-def better_from(pairs):
-    """The number of cells from which on packing costs least in all; None: never."""
-    def regret(start):
-        return sum(cost_of(packed if start is not None and cells >= start else direct) /
-                   min(cost_of(direct), cost_of(packed)) for cells, direct, packed in pairs)
-    return min([None, *(cells for cells, _, _ in pairs)], key=regret)
+def better_range(pairs):
+    """(from, below): the cells of slabs for which packing costs least in all; below None: any more. (0, 0): never."""
+    sizes = [cells for cells, _, _ in pairs]
+    ranges = [(0, 0), *((start, end) for at, start in enumerate(sizes) for end in (*sizes[at + 1:], None))]
+
+    def regret(packed_range):
+        return sum(cost_of(packed if is_packed(packed_range, cells) else direct) / min(cost_of(direct), cost_of(packed))
+                   for cells, direct, packed in pairs)
+    return min(ranges, key=regret)
+
+
+def is_packed(packed_range, cells):
+    start, end = packed_range
+    return cells >= start and (end is None or cells < end)
 
 
 def table():
-    """{axis: cells or None}, what stands in ways.hpp."""
+    """{axis: (from, below)}, what stands in ways.hpp."""
     with open(TABLE, encoding="utf-8") as file:
-        words = re.search(r"kPackedFromCells\{([^}]*)\}", file.read()).group(1).split(",")
-    return {axis: None if word.strip() == "kNever" else int(word) for axis, word in zip(jobs.AXES, words)}
+        found = re.search(r"kPacked\{\{(.*?)\}\};", file.read(), re.DOTALL).group(1)
+    ranges = re.findall(r"\{(\w+), (\w+)\}", found)
+    return {axis: (int(start), None if end == "kAny" else int(end)) for axis, (start, end) in zip(jobs.AXES, ranges)}
 
 
 def main():

@@ -149,6 +149,23 @@ TEST(Stencil, a_block_cut_in_two_gives_the_same_to_the_bit) {
     }
 }
 
+TEST(Stencil, the_step_packs_the_cells_at_the_ends_of_rows) {
+    const Extent extent{7, 5, 3};
+    const std::vector<double> from = random_field(extent);
+    for (const Stencil stencil : kStencils) {
+        std::vector<double> to(extent.cells());
+        const Slab west = inner_slab(extent, apps::west, Width::narrow);
+        const Slab east = inner_slab(extent, apps::east, Width::narrow);
+        std::vector<double> of_west(west.cells()), of_east(east.cells());
+        std::vector<double> expected_west(west.cells()), expected_east(east.cells());
+        step(stencil, extent, from.data(), to.data(), {of_west.data(), of_east.data()});
+        pack(west, to.data(), expected_west.data());
+        pack(east, to.data(), expected_east.data());
+        EXPECT_EQ(of_west, expected_west);
+        EXPECT_EQ(of_east, expected_east);
+    }
+}
+
 TEST(Stencil, the_sum_is_of_own_cells_alone) {
     const Extent extent{17, 3, 2};
     std::vector<double> cells(extent.cells(), 1.0);

@@ -30,11 +30,11 @@ def the_table_of_ways_follows_the_measurements(arguments):
     if not os.path.exists(path):
         raise harness.Skipped(f"{path} has not been measured")
     _, rows = jobs.read_lines(path)
-    for axis, start in ways.table().items():
+    for axis, packed_range in ways.table().items():
         pairs = ways.pairs_of(rows, axis)
         need(len(pairs) == len(ways.SIDES), f"{axis}: {len(pairs)} sizes")
         for cells, direct, packed in pairs:
-            chosen = packed if start is not None and cells >= start else direct
+            chosen = packed if ways.is_packed(packed_range, cells) else direct
             best = min(ways.cost_of(direct), ways.cost_of(packed))
             need(ways.cost_of(chosen) <= TOLERANCE * best,
                  f"{axis}, {cells} cells: {chosen['faces']} takes {ways.cost_of(chosen)} µs, the other {best}")
