@@ -74,10 +74,12 @@ class MpiWindow {
 
     // All ranks' earlier stores are seen by all.
     void barrier() const {
-        MPI_Win_sync(window_);
+        sync();
         MPI_Barrier(node_);
-        MPI_Win_sync(window_);
+        sync();
     }
+    // Orders this rank's own loads and stores with what it does next to it, such as a message.
+    void sync() const { MPI_Win_sync(window_); }
 
   private:
     static constexpr std::size_t kAlignment = 128;

@@ -77,12 +77,12 @@ class ThreadPipeline final : public Pipeline {
     Team &team_;
     ThreadRanks ranks_;
     std::vector<double> scratch_;  // the last column of the last strip
-    std::int64_t lines_ = 0, sweeps_ = 0;
+    std::int64_t groups_ = 0, sweeps_ = 0;
 };
 
 double *ThreadPipeline::open(std::int64_t lines, const std::string & /*way*/) {
     scratch_.resize(static_cast<std::size_t>(lines));
-    void *memory = std::aligned_alloc(kLineBytes, Column::bytes(lines));
+    void *memory = std::aligned_alloc(alignof(Column), Column::bytes(lines));
     apps::together(ranks_, "p2p", [&] {
         if (memory == nullptr) throw std::bad_alloc();
     });
@@ -95,9 +95,8 @@ void ThreadPipeline::sweep(const p2p_strip &strip) {
     const int last = ranks_.size() - 1;
     Column *const mine = column(ranks_.rank());
     Column *const next = ranks_.rank() < last ? column(ranks_.rank() + 1) : nullptr;
-    sweep_by_hand(strip, lines_, {ranks_.rank() > 0 ? mine : nullptr, next},
+    sweep_by_hand(strip, groups_, {ranks_.rank() > 0 ? mine : nullptr, next},
                   next != nullptr ? next->cells() : scratch_.data());
-    lines_ += strip.lines - 1;
     pass_corner_by_hand(
         -scratch_.back(), ++sweeps_,
         {ranks_.rank() == 0 ? mine : nullptr, ranks_.rank() == last ? column(0) : nullptr});

@@ -182,8 +182,8 @@ def part_12(folder):
              ratio_text(rows, lambda row: row["way"] == "sendrecv", cores)),
             ("halo, plain pointers to the library's get", "not compared",
              ratio_text(rows, lambda row: row["way"] == "pointers", cores))]
-    counted = "\n".join(f"| {jobs.WAYS[way][0]} | {count} | {', '.join(map('`{}`'.format, jobs.WAYS[way][1]))} |"
-                        for way, count in lines.items())
+    files = {way: ", ".join(f"`{file.replace('../', '')}`" for file in names) for way, (_, names) in jobs.WAYS.items()}
+    counted = "\n".join(f"| {jobs.WAYS[way][0]} | {count} | {files[way]} |" for way, count in lines.items())
     return f"""## Figure 12: three versions
 
 ![the halo's time of each version](figure-12.png)
@@ -197,7 +197,7 @@ def part_12(folder):
 Lines of code without blanks and comments (`tools/count-lines`), of all that a version has for itself or shares with others
 of its library; what all versions share is not in it.
 
-| version | lines | files in `apps/heat3d/` |
+| version | lines | files in `apps/heat3d/`, `common/` beside it |
 |---|---|---|
 {counted}
 
