@@ -16,26 +16,44 @@ struct Span {
     std::ptrdiff_t count() const { return end - begin; }
 };
 
-// How the columns are shared: shares differ by one at most, the first ones are the larger.
+// How columns are shared among groups, one for each rank or for each thread of the only rank:
+// shares differ by one at most, the first ones are the larger. Rows have the same groups, and in a
+// column each group of rows begins with a cache line: a line has one writer, whoever adds to the
+// column.
 class Shares {
   public:
-    Shares(std::ptrdiff_t order, int ranks) : order_(order), ranks_(ranks) {}
+    Shares(std::ptrdiff_t order, int ranks, int threads = 1)
+        : order_(order), ranks_(ranks), threads_(threads) {}
+
     std::ptrdiff_t order() const { return order_; }
     int ranks() const { return ranks_; }
-    Span of(int rank) const;
-    // Elements of a rank's columns.
-    std::size_t elements(int rank) const {
-        return static_cast<std::size_t>(of(rank).count() * order_);
+    int groups() const { return ranks_ * threads_; }
+    // The columns of a group, or rows.
+    Span of(int group) const;
+    Span columns_of_rank(int rank) const {
+        return {of(rank * threads_).begin, of(rank * threads_ + threads_ - 1).end};
     }
+    int rank_of(int group) const { return group / threads_; }
+    // From one column to the next in the rows of a group.
+    std::ptrdiff_t pitch(int group) const;
+    // Where the rows of a group begin in a rank's memory.
+    std::ptrdiff_t at(int group, int rank) const {
+        return rows_before(group) * columns_of_rank(rank).count();
+    }
+    // What a rank's columns take.
+    std::size_t elements(int rank) const { return static_cast<std::size_t>(at(groups(), rank)); }
 
   private:
+    // In whole lines.
+    std::ptrdiff_t rows_before(int group) const;
+
     std::ptrdiff_t order_;
-    int ranks_;
+    int ranks_, threads_;
 };
 
 class Matrices {
   public:
-    // a and b have room for shares.elements(rank) elements.
+    // a and b have room for shares.elements(rank) elements, and begin with a cache line.
     struct Memory {
         double *a, *b;
     };
@@ -49,11 +67,13 @@ class Matrices {
     // The start values of columns [begin, end) of this rank.
     void fill(Span columns);
 
-    // This rank's block for `peer`, added into the peer's B, which begins at `their_b`. With `part`
-    // only that part of the peer's columns, counted from its first.
-    void add_to(int peer, double *their_b, Span part);
-    void add_to(int peer, double *their_b) { add_to(peer, their_b, {0, shares_.of(peer).count()}); }
-    // The same into a message, and from the message into the receiver's B.
+    // The block of A of these columns, which are this rank's, and these rows: added into the B of
+    // the rank whose columns they become, which begins at `their_b`.
+    void add(int columns, int rows, double *their_b);
+    // This rank's block for `peer`, where a rank is a group.
+    void add_to(int peer, double *their_b) { add(rank_, peer, their_b); }
+    // The same by messages: of a part of the peer's columns, counted from its first, into a
+    // message; and from the message into the receiver's B.
     void pack(int peer, double *message, Span part);
     void accept(int peer, const double *message, Span part);
     std::ptrdiff_t message_elements(int sender, Span part) const {
@@ -66,7 +86,7 @@ class Matrices {
     void spoil() { memory_.b[0] += 1.0; }
 
   private:
-    transpose_block block(int peer, Span part) const;
+    transpose_block block(int columns, int rows, Span part) const;
 
     Shares shares_;
     int rank_;

@@ -18,12 +18,13 @@ class Method {
 
     // What communicates, in a word for the report.
     virtual const char *backend() const = 0;
+    // More than one only where there is one rank.
     virtual int threads() const { return 1; }
     // Memory for `elements` elements of each matrix that is this object's; collective.
     virtual Matrices::Memory allocate(std::size_t elements) = 0;
     // Start values: threads do it where they will work.
     virtual void fill(Matrices &matrices) {
-        matrices.fill({0, matrices.shares().of(matrices.rank()).count()});
+        matrices.fill({0, matrices.shares().columns_of_rank(matrices.rank()).count()});
     }
     // Once, before the first step; collective. The start values are there.
     virtual void connect(Matrices &) {}

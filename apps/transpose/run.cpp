@@ -59,12 +59,13 @@ class Run {
 };
 
 void Run::prepare() {
-    const Shares shares(options_.order, ranks_.size());
+    const Shares shares(options_.order, ranks_.size(), method_.threads());
     Matrices::Memory memory{};
     apps::together(ranks_, kProgram, [&] {
-        if (options_.order < ranks_.size()) {
-            throw apps::Failure(
-                fmt::format("{} ranks can not share {} columns", ranks_.size(), options_.order));
+        if (options_.order < shares.groups()) {
+            throw apps::Failure(fmt::format("{} {} can not share {} columns", shares.groups(),
+                                            method_.threads() > 1 ? "threads" : "ranks",
+                                            options_.order));
         }
     });
     apps::together(ranks_, kProgram,

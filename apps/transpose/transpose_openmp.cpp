@@ -22,25 +22,23 @@ class OpenMp final : public transpose::Method {
     void iterate(transpose::Matrices &matrices, std::int64_t steps) override;
 
   private:
-    static transpose::Span columns_of_thread(const transpose::Matrices &matrices) {
-        const transpose::Shares shares(matrices.shares().order(), omp_get_num_threads());
-        return shares.of(omp_get_thread_num());
-    }
-
     apps::Pages a_, b_;
 };
 
+// As many threads as the shares were made for.
 void OpenMp::fill(transpose::Matrices &matrices) {
-#pragma omp parallel
-    matrices.fill(columns_of_thread(matrices));
+#pragma omp parallel num_threads(matrices.shares().groups())
+    matrices.fill(matrices.shares().of(omp_get_thread_num()));
 }
 
 void OpenMp::iterate(transpose::Matrices &matrices, std::int64_t steps) {
-#pragma omp parallel
+    const int threads = matrices.shares().groups();
+#pragma omp parallel num_threads(threads)
     {
-        const transpose::Span columns = columns_of_thread(matrices);
+        const int rows = omp_get_thread_num();
         for (std::int64_t step = 0; step < steps; ++step) {
-            matrices.add_to(0, matrices.b(), columns);
+            for (int columns = 0; columns < threads; ++columns)
+                matrices.add(columns, rows, matrices.b());
 #pragma omp barrier
         }
     }

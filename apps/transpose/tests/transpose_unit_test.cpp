@@ -45,6 +45,21 @@ TEST(Kernel, blocks_of_every_shape_and_tile_are_transposed) {
     }
 }
 
+TEST(Shares, groups_of_rows_begin_with_a_line_and_do_not_meet) {
+    for (const std::ptrdiff_t order : {5, 16, 53}) {
+        for (int groups = 1; groups <= 5; ++groups) {
+            const Shares shares(order, groups);
+            const std::ptrdiff_t columns = shares.of(0).count();
+            for (int group = 0; group < groups; ++group) {
+                EXPECT_EQ(shares.pitch(group) % 8, 0);
+                EXPECT_GE(shares.pitch(group), shares.of(group).count());
+                EXPECT_EQ(shares.at(group + 1, 0),
+                          shares.at(group, 0) + shares.pitch(group) * columns);
+            }
+        }
+    }
+}
+
 TEST(Shares, columns_are_shared_once_each) {
     for (const std::ptrdiff_t order : {1, 7, 16, 53}) {
         for (int ranks = 1; ranks <= order && ranks <= 8; ++ranks) {
@@ -97,6 +112,21 @@ TEST(Matrices, adding_into_the_peers_gives_the_answer) {
     EXPECT_GT(job.error(2), 0);
     job.parts[2].spoil();
     EXPECT_EQ(job.error(3), 1);
+}
+
+TEST(Matrices, threads_of_one_rank_give_the_answer) {
+    const Shares shares(13, 1, 3);
+    std::vector<double> a(shares.elements(0)), b(shares.elements(0));
+    Matrices all(shares, 0, {a.data(), b.data()}, 4);
+    all.fill({0, 13});
+    for (int step = 0; step < 2; ++step) {
+        for (int rows = 0; rows < 3; ++rows) {
+            for (int columns = 0; columns < 3; ++columns)
+                all.add(columns, rows, b.data());
+        }
+    }
+    EXPECT_EQ(all.error(2), 0);
+    EXPECT_GT(all.error(3), 0);
 }
 
 TEST(Matrices, messages_of_every_size_give_the_answer) {
