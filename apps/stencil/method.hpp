@@ -8,6 +8,8 @@
 #include "tile.hpp"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace stencil {
 
@@ -20,6 +22,10 @@ class Method {
 
     // What communicates, in a word for the report.
     virtual const char *backend() const = 0;
+    // The values of --way, the default first; none where there is nothing to choose.
+    virtual std::vector<std::string> ways() const { return {}; }
+    // Before anything else.
+    virtual void choose(const std::string & /*way*/) {}
     // How many share the grid by themselves; 1 but for threads.
     virtual int threads() const { return 1; }
     // Memory for `cells` cells that is this object's; collective.
@@ -33,6 +39,10 @@ class Method {
     // Start values of the tile: threads do it where they will work.
     virtual void fill(Tile &tile) { tile.fill({0, tile.shape().y.count()}); }
 };
+
+// The ways of programs that can read a neighbour's memory: its rows are copied into the ghosts, or
+// the arithmetic reads them where they are.
+inline const std::vector<std::string> kRowWays{"copy", "inplace"};
 
 // The iterations of all programs with ranks. `Exchange` has four calls:
 //     wait_ghosts(tile)    the neighbours' cells are there, and stay until release_ghosts()

@@ -22,16 +22,22 @@ constexpr double kTolerance = 1e-8;
 
 struct Options {
     std::int64_t size = 1000, iterations = 100, radius = 2, ranks_x = 0;
+    std::string way;
     bool json = false, spoil = false;
 };
 
-bool read(Options &options, int argc, char **argv, std::string &help) {
+bool read(Options &options, const std::vector<std::string> &ways, int argc, char **argv,
+          std::string &help) {
     apps::CommandLine line(kProgram, "The stencil kernel of the Parallel Research Kernels.");
     line.number("--size", options.size, {3, 1'000'000}, "cells along an axis of the grid");
     line.number("--iterations", options.iterations, {1, 100'000'000}, "iterations that are timed");
     line.number("--radius", options.radius, {1, kStencilMaxRadius}, "reach of the star, in cells");
     line.number("--ranks-x", options.ranks_x, {0, 1'000'000},
                 "ranks along x; 0 chooses a grid that is as square as can be");
+    if (!ways.empty()) {
+        options.way = ways.front();
+        line.word("--way", options.way, ways, "how neighbours' rows are read");
+    }
     line.flag("--json", options.json, "print the result as one line of JSON");
     line.flag("--spoil", options.spoil, "make one cell wrong, so that the check must find it");
     const bool goes_on = line.parse(argc, argv);
@@ -138,6 +144,7 @@ void Run::print(const Answer &answer, double seconds) const {
     result.add("program", kProgram);
     result.add("backend", method_.backend());
     result.add("subject", ranks_.name());
+    if (!options_.way.empty()) result.add("way", options_.way);
     result.add("ranks", ranks_.size());
     result.add("threads", method_.threads());
     result.add("ranks_x", decomposition_->grid()[0]);
@@ -162,11 +169,13 @@ int run(apps::Ranks &ranks, Method &method, int argc, char **argv) {
     std::string help;
     bool goes_on = true;
     try {
-        apps::together(ranks, kProgram, [&] { goes_on = read(options, argc, argv, help); });
+        apps::together(ranks, kProgram,
+                       [&] { goes_on = read(options, method.ways(), argc, argv, help); });
         if (!goes_on) {
             if (ranks.rank() == 0) std::fputs(help.c_str(), stdout);
             return 0;
         }
+        method.choose(options.way);
         Run run(ranks, method, options);
         run.prepare();
         run.solve();

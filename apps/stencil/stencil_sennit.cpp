@@ -1,6 +1,6 @@
 // The stencil with Sennit's channels, which channels.c or channels.f90 uses: over the memory of the
-// cells as the heap gave it. Rows are read where the neighbour has them, by the arithmetic itself;
-// columns, packed by their owner while it raised them, are copied into the ghosts. Started by
+// cells as the heap gave it. Rows are read where the neighbour has them, by a copy into the ghosts
+// or by the arithmetic itself; columns are packed by their owner while it raises them. Started by
 // `sennit run`, by an MPI's launcher, or alone.
 #include "channels.h"
 #include "common/pages.hpp"
@@ -17,12 +17,8 @@ using stencil::Tile;
 
 // The `part` of channels.h.
 struct Part {
-    struct Neighbour {
-        Side side;
-        const double *columns;  // packed, of a neighbour in x; null for one in y
-    };
     Tile *tile = nullptr;
-    std::array<Neighbour, STENCIL_LINKS> neighbours{};
+    std::array<Tile::Source, STENCIL_LINKS> sources;
 };
 
 Part &part_of(void *part) {
@@ -32,6 +28,8 @@ Part &part_of(void *part) {
 class Channels final : public stencil::Method {
   public:
     const char *backend() const override { return STENCIL_BACKEND; }
+    std::vector<std::string> ways() const override { return stencil::kRowWays; }
+    void choose(const std::string &way) override { in_place_ = way == "inplace"; }
     double *allocate(std::size_t cells) override;
     void connect(const stencil::Decomposition &decomposition, int rank, Tile &tile) override;
     void iterate(Tile &, std::int64_t iterations) override {
@@ -41,6 +39,7 @@ class Channels final : public stencil::Method {
 
   private:
     apps::Pages pages_;
+    bool in_place_ = false;
     double *cells_ = nullptr;
     std::size_t bytes_ = 0;
     Part part_;
@@ -61,24 +60,21 @@ void Channels::connect(const stencil::Decomposition &decomposition, int, Tile &t
     for (const Side side : stencil::kAllSides) {
         if (tile.neighbour(side) < 0) continue;
         const auto link = static_cast<std::size_t>(links_.count++);
-        part_.neighbours[link].side = side;
+        part_.sources[link].side = side;
         ranks[link] = tile.neighbour(side);
     }
     check(stencil_open(&links_, ranks.data(), cells_, bytes_, peers.data()), "opening channels");
     for (std::size_t link = 0; link < static_cast<std::size_t>(links_.count); ++link) {
         const auto *theirs = static_cast<const double *>(peers[link]);
-        Part::Neighbour &neighbour = part_.neighbours[link];
-        neighbour.columns =
-            tile.take_ghosts(neighbour.side, theirs, decomposition.shape(ranks[link]));
+        Tile::Source &source = part_.sources[link];
+        source = tile.take_ghosts(source.side, theirs, decomposition.shape(ranks[link]), in_place_);
     }
 }
 
 }  // namespace
 
 void stencil_take_ghosts(void *part, std::int32_t link) {
-    const Part::Neighbour &neighbour = part_of(part).neighbours[static_cast<std::size_t>(link)];
-    if (neighbour.columns == nullptr) return;
-    part_of(part).tile->fill_ghost_columns(neighbour.side, neighbour.columns);
+    part_of(part).tile->fill_ghosts(part_of(part).sources[static_cast<std::size_t>(link)]);
 }
 
 void stencil_apply_edges(void *part) {

@@ -21,6 +21,8 @@ struct Flags {
 class SharedWindow final : public stencil::Method {
   public:
     const char *backend() const override { return "mpi-shared"; }
+    std::vector<std::string> ways() const override { return stencil::kRowWays; }
+    void choose(const std::string &way) override { in_place_ = way == "inplace"; }
     double *allocate(std::size_t cells) override;
     void connect(const stencil::Decomposition &decomposition, int rank,
                  stencil::Tile &tile) override;
@@ -38,10 +40,11 @@ class SharedWindow final : public stencil::Method {
     struct Link {
         Side side;
         Flags *theirs;
-        const double *columns;  // packed, of a neighbour in x; null for one in y
+        stencil::Tile::Source source;
     };
 
     apps::MpiWindow window_;
+    bool in_place_ = false;
     Flags *mine_ = nullptr;
     std::vector<Link> links_;
     std::int64_t handed_over_ = 0, used_ = 0;  // by each of them
@@ -58,7 +61,8 @@ void SharedWindow::connect(const stencil::Decomposition &decomposition, int, ste
         if (peer < 0) continue;
         auto *theirs = static_cast<Flags *>(window_.of(peer));
         const auto *cells = reinterpret_cast<const double *>(theirs + 1);
-        links_.push_back({side, theirs, tile.take_ghosts(side, cells, decomposition.shape(peer))});
+        links_.push_back(
+            {side, theirs, tile.take_ghosts(side, cells, decomposition.shape(peer), in_place_)});
     }
     window_.barrier();
     hand_over();
@@ -68,7 +72,7 @@ void SharedWindow::wait_ghosts(stencil::Tile &tile) {
     ++used_;
     for (const Link &link : links_) {
         mine_->handed_over[link.side].wait_for(used_);
-        if (link.columns != nullptr) tile.fill_ghost_columns(link.side, link.columns);
+        tile.fill_ghosts(link.source);
     }
 }
 

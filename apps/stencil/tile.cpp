@@ -29,13 +29,26 @@ Tile::Tile(const Decomposition &decomposition, int rank, double *in)
         rows_.push_back(cell(0, j));
 }
 
-const double *Tile::take_ghosts(Side side, const double *theirs, const Shape &shape) {
-    if (side == kWest || side == kEast) return theirs + shape.columns_at(opposite(side));
+Tile::Source Tile::take_ghosts(Side side, const double *theirs, const Shape &shape, bool in_place) {
+    if (side == kWest || side == kEast)
+        return {side, theirs + shape.columns_at(opposite(side)), shape.radius};
     const std::ptrdiff_t first = side == kSouth ? shape.y.count() - shape.radius : 0;
+    if (!in_place) return {side, theirs + shape.at(0, first), shape.pitch()};
     const std::ptrdiff_t at = side == kSouth ? 0 : shape_.radius + shape_.y.count();
     for (std::ptrdiff_t k = 0; k < shape_.radius; ++k)
         rows_[static_cast<std::size_t>(at + k)] = theirs + shape.at(0, first + k);
-    return nullptr;
+    return {side, nullptr, 0};
+}
+
+void Tile::fill_ghosts(const Source &source) {
+    if (source.first == nullptr) return;
+    if (source.side == kWest || source.side == kEast) {
+        fill_ghost_columns(source.side, source.first);
+        return;
+    }
+    const std::ptrdiff_t first = source.side == kSouth ? -shape_.radius : shape_.y.count();
+    for (std::ptrdiff_t k = 0; k < shape_.radius; ++k)
+        std::copy_n(source.first + k * source.pitch, shape_.x.count(), cell(0, first + k));
 }
 
 void Tile::fill_ghost_columns(Side side, const double *columns) {

@@ -25,10 +25,18 @@ class Tile {
     // What a neighbour on that side needs of this part, packed; kWest or kEast.
     double *columns(Side side) { return in_ + shape_.columns_at(side); }
 
-    // The neighbour on that side has its part at `theirs`, of that shape. Its rows are read there
-    // from now on; of one in x, where its packed columns for this part lie, else null.
-    const double *take_ghosts(Side side, const double *theirs, const Shape &shape);
-    // Fills ghosts of kWest or kEast from the neighbour's packed columns.
+    // Where a neighbour's cells lie that are this part's ghosts.
+    struct Source {
+        Side side = kWest;
+        const double *first = nullptr;  // null: the arithmetic reads them there
+        std::ptrdiff_t pitch = 0;       // of rows
+    };
+    // The neighbour on that side has its part at `theirs`, of that shape. With `in_place` its rows
+    // are read there from now on; columns, which it has packed, never are.
+    Source take_ghosts(Side side, const double *theirs, const Shape &shape, bool in_place);
+    // Copies them into the ghosts, unless they are read in place.
+    void fill_ghosts(const Source &source);
+    // The same from packed columns of kWest or kEast, wherever they are.
     void fill_ghost_columns(Side side, const double *columns);
 
     // The start values of rows [begin, end).

@@ -11,7 +11,7 @@ KERNEL = kernels.Kernel(
     title="The stencil kernel",
     about="""A star of 9 points is added to a square grid again and again, and every cell of its input is raised by one in between, so that
 neighbours' cells are needed anew each time. Ranks share the grid by blocks, as square as can be. With Sennit and in a shared
-window a rank reads its neighbours' rows where they lie; with send and receive they are received into its ghost cells. All
+window a rank copies its neighbours' rows from where they lie; with send and receive they are received into its ghost cells. All
 programs link the same arithmetic and hand the edges over before they raise the rest ([the programs](../../../../apps/stencil/README.md)).""",
     size_option="--size",
     size_word="cells along an axis",

@@ -37,6 +37,9 @@ def every_grid_of_ranks_and_radius_gives_the_answer(setup):
         for ranks, along_x in ((2, 2), (2, 1), (4, 4), (4, 2), (6, 3), (8, 8), (8, 2)):
             for radius in (1, 4):
                 row = solve(setup, suffix, ranks, ["--size", "37", "--radius", str(radius), "--ranks-x", str(along_x)], 12)
+                if "way" in row:
+                    solve(setup, suffix, ranks, ["--size", "37", "--radius", str(radius), "--ranks-x", str(along_x), "--way",
+                                                 "inplace"], 12)
                 need(row["ranks_x"] == along_x and row["ranks_y"] == ranks // along_x, f"{row}")
 
 
