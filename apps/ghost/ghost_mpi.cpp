@@ -37,6 +37,8 @@ class MpiHalo final : public Halo {
     void open() override;
     std::array<std::string, 3> ways() const override;
     Ends ends(int field, std::size_t variable) override;
+    OuterEnds outer_ends(int field, std::size_t variable) override;
+    void release(Laps &) override {}
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override {
         MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
@@ -71,6 +73,10 @@ class MpiHalo final : public Halo {
     }
     void check_count(const Link &link) const;
     Way way_of(const Link &link, const std::string &mode) const;
+    // The step takes the cells from the received buffer.
+    bool is_read_by_step(const End &end) const {
+        return end.way == Way::by_step && !domain_->is_wide();
+    }
     MPI_Datatype type_of(const Slab &slab) const;
     Message outgoing(End &end, int field, std::size_t first) const;
     Message incoming(End &end, int field, std::size_t first) const;
@@ -162,6 +168,16 @@ Ends MpiHalo::ends(int field, std::size_t variable) {
     for (End &end : phases_.front()) {
         if (end.way != Way::by_step) continue;
         double *place = end.packed(field, variable, domain_->layout);
+        (end.link.side == apps::west ? found.west : found.east) = place;
+    }
+    return found;
+}
+
+OuterEnds MpiHalo::outer_ends(int, std::size_t variable) {
+    OuterEnds found;
+    for (const End &end : phases_.front()) {
+        if (!is_read_by_step(end)) continue;
+        const double *place = end.in.data() + variable % domain_->together * end.link.outer.cells();
         (end.link.side == apps::west ? found.west : found.east) = place;
     }
     return found;
@@ -259,7 +275,7 @@ void MpiHalo::exchange_slabs(int field, std::size_t first, Laps &laps) {
             MPI_Waitany(static_cast<int>(ends.size()), requests.data(), &index, MPI_STATUS_IGNORE);
             laps.end(waiting);
             const End &end = ends[static_cast<std::size_t>(index)];
-            if (end.in.empty()) continue;
+            if (end.in.empty() || is_read_by_step(end)) continue;
             put_in_place(end, field, first);
             laps.end(unpacking);
         }

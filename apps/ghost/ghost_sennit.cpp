@@ -3,7 +3,8 @@
 // Nothing is sent: a hand-over says "my cells are there", and its end "I have read them". Where
 // that costs more, their owner packs them into a buffer that the neighbour reads (--faces; ways.hpp
 // has the better choice); across x, where a cell lies in a line of the cache of its own, the step
-// does so that computes them.
+// does so that computes them, and the neighbour's step takes them from there: then "read" is said
+// after that step.
 //
 // Why no cell is overwritten before the neighbour has read it. Step n reads field n mod 2, which
 // its exchange handed to the neighbours, and writes the other one; step n + 1 writes field n mod 2
@@ -40,6 +41,8 @@ class SennitHalo final : public Halo {
     void open() override;
     std::array<std::string, 3> ways() const override;
     Ends ends(int field, std::size_t variable) override;
+    OuterEnds outer_ends(int field, std::size_t variable) override;
+    void release(Laps &laps) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override;
     void close() override;
@@ -128,6 +131,25 @@ Ends SennitHalo::ends(int field, std::size_t variable) {
     return found;
 }
 
+OuterEnds SennitHalo::outer_ends(int field, std::size_t variable) {
+    OuterEnds found;
+    for (const End &end : phases_.front()) {
+        if (!is_read_by_step(end.way, end.link, *domain_)) continue;
+        const double *place = end.theirs + message_at(end.way, end.link, *domain_, field, variable);
+        (end.link.side == apps::west ? found.west : found.east) = place;
+    }
+    return found;
+}
+
+void SennitHalo::release(Laps &laps) {
+    laps.start();
+    for (End &end : phases_.front()) {
+        if (is_read_by_step(end.way, end.link, *domain_))
+            check(sennit_channel_have_read(end.channel), "sennit_channel_have_read");
+    }
+    laps.end(receiving);
+}
+
 void SennitHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
     check(sennit_channel_wait_write(end.channel, SENNIT_FOREVER), "sennit_channel_wait_write");
     laps.end(waiting);
@@ -145,6 +167,7 @@ void SennitHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
 // The message is there.
 void SennitHalo::take(End &end, int field, std::size_t first, Laps &laps) {
     const Link &link = end.link;
+    if (is_read_by_step(end.way, link, *domain_)) return;
     const std::size_t at = message_at(end.way, link, *domain_, field, first);
     for (std::size_t i = 0; i < domain_->together; ++i) {
         double *mine = domain_->variable(field, first + i);

@@ -36,6 +36,8 @@ class SharedHalo final : public Halo {
     void open() override { window_.barrier(); }
     std::array<std::string, 3> ways() const override;
     Ends ends(int field, std::size_t variable) override;
+    OuterEnds outer_ends(int field, std::size_t variable) override;
+    void release(Laps &laps) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override {
         MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
@@ -121,6 +123,25 @@ Ends SharedHalo::ends(int field, std::size_t variable) {
     return found;
 }
 
+OuterEnds SharedHalo::outer_ends(int field, std::size_t variable) {
+    OuterEnds found;
+    for (const End &end : phases_.front()) {
+        if (!is_read_by_step(end.way, end.link, *domain_)) continue;
+        const double *place = end.theirs + message_at(end.way, end.link, *domain_, field, variable);
+        (end.link.side == apps::west ? found.west : found.east) = place;
+    }
+    return found;
+}
+
+void SharedHalo::release(Laps &laps) {
+    laps.start();
+    for (End &end : phases_.front()) {
+        if (is_read_by_step(end.way, end.link, *domain_))
+            end.peer->read[apps::opposite(end.link.side)].add_one();
+    }
+    laps.end(receiving);
+}
+
 void SharedHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
     mine_->read[end.link.side].wait_for(exchanges_ - 1);
     laps.end(waiting);
@@ -140,6 +161,7 @@ void SharedHalo::take(End &end, int field, std::size_t first, Laps &laps) {
     const apps::Side theirs = apps::opposite(link.side);
     end.peer->written[theirs].wait_for(exchanges_);
     laps.end(waiting);
+    if (is_read_by_step(end.way, link, *domain_)) return;
     const std::size_t at = message_at(end.way, link, *domain_, field, first);
     for (std::size_t i = 0; i < domain_->together; ++i) {
         double *mine = domain_->variable(field, first + i);

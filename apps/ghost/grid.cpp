@@ -106,10 +106,11 @@ void Grid::put_ends(int field, std::size_t variable, const Ends &ends) const {
     if (ends.east != nullptr) pack(inner_slab(extent, apps::east, Width::narrow), cells, ends.east);
 }
 
-void Grid::step(int field, std::size_t variable, const Ends &ends) {
-    const double *from = domain_.variable(field, variable);
+void Grid::step(int field, std::size_t variable, const Ends &ends, const OuterEnds &outer) {
+    double *from = domain_.variable(field, variable);
     lost_[variable] += flux_out(stencil_, domain_.layout.extent, outer_, from);
-    ghost::step(stencil_, domain_.layout.extent, from, domain_.variable(1 - field, variable), ends);
+    ghost::step(stencil_, domain_.layout.extent, from, domain_.variable(1 - field, variable), ends,
+                outer);
 }
 
 std::vector<double> Grid::sums(int field) const {
@@ -125,6 +126,7 @@ void Grid::spoil(int field) {
     std::size_t at = extent.at(1, 1, 1);
     for (const std::vector<Link> &links : domain_.phases) {
         for (const Link &link : links) {
+            if (apps::axis_of(link.side) == 0) continue;
             const Slab &slab = link.outer;
             at = slab.first + slab.row_cells / 2 * slab.cell_stride +
                  slab.rows / 2 * slab.row_stride;

@@ -24,13 +24,14 @@ class Grid {
     // Adds source `number` to one cell of each variable in a field, on the rank that owns it.
     // Returns what was added to a variable, which is the same for all and known by all ranks.
     double add_source(int field, std::int64_t number);
-    // One step of a variable, from the field to the other one. Its ghost cells are filled.
-    void step(int field, std::size_t variable, const Ends &ends);
+    // One step of a variable, from the field to the other one.
+    void step(int field, std::size_t variable, const Ends &ends, const OuterEnds &outer);
     // Puts the ends of a variable where a step into that field would have put them.
     void put_ends(int field, std::size_t variable, const Ends &ends) const;
     // This rank's share of each variable's sum: what is there, and what has left the grid.
     std::vector<double> sums(int field) const;
-    // Doubles and more a cell that the next step reads: a ghost cell if there is a neighbour.
+    // Makes a cell that the next step reads much larger: a ghost cell if there is a neighbour along
+    // y or z.
     void spoil(int field);
     // Of all variables, this rank's part.
     std::uint64_t hash(int field) const;

@@ -62,6 +62,8 @@ struct Domain {
     // One after the other; the links of a phase at once.
     std::vector<std::vector<Link>> phases;
 
+    // Edges and corners are exchanged too.
+    bool is_wide() const { return phases.size() > 1; }
     double *variable(int field, std::size_t index) const { return cells + layout.at(field, index); }
 };
 
@@ -88,6 +90,11 @@ class Halo {
     virtual Ends ends(int field, std::size_t variable) = 0;
     // Fills the ghost cells of `domain.together` variables of a field, from `first` on.
     virtual void exchange_slabs(int field, std::size_t first, Laps &laps) = 0;
+    // After that, until release(): what the ghost cells across x are to hold, where the exchange
+    // has not put it there because the step does so at no cost.
+    virtual OuterEnds outer_ends(int field, std::size_t variable) = 0;
+    // The steps from the variables of the last exchange are done.
+    virtual void release(Laps &laps) = 0;
     // Collective. Each value becomes the sum of all ranks' values, the same on all ranks.
     virtual void sum(std::vector<double> &values) = 0;
     // The neighbours have what they need of this rank. Every rank calls it, before the cells go; a

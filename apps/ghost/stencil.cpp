@@ -47,14 +47,23 @@ void columns_of_9(const Rows &rows, const double *__restrict c, double *__restri
     }
 }
 
-// Calls compute(own cells of a row in the old field, in the new one) for every row, and puts the
-// row's new ends where `ends` says.
+struct Sides {
+    Ends ends;
+    OuterEnds outer;
+};
+
+// Calls compute(own cells of a row in the old field, in the new one) for every row. The row's ghost
+// cells are filled before, and its new ends are put where they belong after.
 template <typename Compute>
-void for_each_row(const Extent &extent, const double *from, double *to, Ends ends,
+void for_each_row(const Extent &extent, double *from, double *to, Sides sides,
                   const Compute &compute) {
+    Ends &ends = sides.ends;
+    OuterEnds &outer = sides.outer;
     for (std::size_t k = 1; k <= extent.nz; ++k) {
         for (std::size_t j = 1; j <= extent.ny; ++j) {
             const std::size_t at = extent.at(1, j, k);
+            if (outer.west != nullptr) from[at - 1] = *outer.west++;
+            if (outer.east != nullptr) from[at + extent.nx] = *outer.east++;
             compute(from + at, to + at);
             if (ends.west != nullptr) *ends.west++ = to[at];
             if (ends.east != nullptr) *ends.east++ = to[at + extent.nx - 1];
@@ -115,14 +124,15 @@ double flux_of_row(Stencil stencil, const double *row, std::size_t nx, const Out
 
 }  // namespace
 
-void step(Stencil stencil, const Extent &extent, const double *from, double *to, const Ends &ends) {
+void step(Stencil stencil, const Extent &extent, double *from, double *to, const Ends &ends,
+          const OuterEnds &outer) {
     const Rows rows{extent.nx, extent.row(), extent.plane()};
     switch (stencil) {
         case Stencil::points5:
-            return for_each_row(extent, from, to, ends,
+            return for_each_row(extent, from, to, {ends, outer},
                                 [&](const double *c, double *t) { row_of_5(rows, c, t); });
         case Stencil::points7:
-            return for_each_row(extent, from, to, ends,
+            return for_each_row(extent, from, to, {ends, outer},
                                 [&](const double *c, double *t) { row_of_7(rows, c, t); });
         case Stencil::points9:
         case Stencil::points27:
@@ -130,7 +140,7 @@ void step(Stencil stencil, const Extent &extent, const double *from, double *to,
     }
     std::vector<double> columns(extent.row());
     const bool flat = stencil == Stencil::points9;
-    for_each_row(extent, from, to, ends, [&](const double *c, double *t) {
+    for_each_row(extent, from, to, {ends, outer}, [&](const double *c, double *t) {
         if (flat) {
             columns_of_3(rows, c - 1, columns.data());
         } else {

@@ -31,9 +31,17 @@ struct Ends {
     double *east = nullptr;
 };
 
-// From one variable of a field to the same of the other. The ghost cells of `from` are filled.
-void step(Stencil stencil, const Extent &extent, const double *from, double *to,
-          const Ends &ends = {});
+// What the ghost cells across x are to hold, packed likewise; null where they hold it already.
+struct OuterEnds {
+    const double *west = nullptr;
+    const double *east = nullptr;
+};
+
+// From one variable of a field to the same of the other. The ghost cells of `from` are filled, but
+// for those that `outer` has, which are filled row by row; that is only right for a stencil that
+// does not read edges.
+void step(Stencil stencil, const Extent &extent, double *from, double *to, const Ends &ends = {},
+          const OuterEnds &outer = {});
 
 // Which sides of a block are sides of the whole grid.
 using OuterSides = std::array<bool, apps::kSides>;

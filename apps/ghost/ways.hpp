@@ -40,6 +40,10 @@ constexpr const char *name_of(Way way) {
 constexpr bool is_packed_by_step(Way way, const Link &link) {
     return way == Way::packed && apps::axis_of(link.side) == 0;
 }
+// Such a slab is taken from the buffer by the neighbour's step, where no edge is needed before.
+inline bool is_read_by_step(Way way, const Link &link, const Domain &domain) {
+    return is_packed_by_step(way, link) && !domain.is_wide();
+}
 inline std::size_t buffer_cells(Way way, const Link &link, const Domain &domain) {
     const std::size_t variables =
         is_packed_by_step(way, link) ? 2 * domain.layout.variables : domain.together;

@@ -133,7 +133,7 @@ def part_parts(folder):
 {pages.claims(ours)}
 
 µs of exchange in a step, two ranks that meet before each exchange. *pack*: copying into buffers, but for slabs across x, which the step
-packs (not with derived datatypes, which need no buffer). *send*: starting the sends;
+packs and the neighbour's step takes from there (not with derived datatypes, which need no buffer). *send*: starting the sends;
 Sennit: saying that the cells are there. *wait*: for messages. *receive*: starting the receives; Sennit: saying that the cells
 were read. *unpack*: copying out of buffers; Sennit: from the neighbour's memory, its only copy where slabs are *direct*.
 
@@ -172,7 +172,7 @@ def part_ways(folder):
 
 The neighbour may read a slab where it lies (*direct*), or its owner packs it into a buffer that the neighbour reads. Across x
 every cell lies in a line of the cache of its own, and reading it there moves the whole line to the neighbour; the step that
-computes these cells has them at hand and packs them, in every program that packs. So exchange and computing decide together. The
+computes these cells has them at hand and packs them, and the neighbour's step takes them, in every program that packs. So exchange and computing decide together. The
 table in `apps/ghost/ways.hpp` is made from such a file. What costs least by this one: {'; '.join(texts)}.
 
 µs a step, two ranks, 5 variables in an exchange.

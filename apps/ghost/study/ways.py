@@ -31,8 +31,9 @@ def rows(arguments, command):
 
 
 def cost_of(row):
-    """What decides: exchange and computing. A slab across x is packed by the step that computes it, and one that is read
-    where it lies takes lines of the cache from their owner, whose next step shows it."""
+    """What decides: exchange and computing. A slab across x is packed by the step that computes it and taken by the
+    neighbour's step, and one that is read where it lies takes lines of the cache from their owner, whose next step shows
+    it."""
     return row["exchange_us"] + row["compute_us"]
 
 

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -67,7 +68,7 @@ const std::vector<Extent> kExtents{{1, 1, 1}, {2, 1, 3}, {1, 4, 2}, {7, 5, 3}, {
 TEST(Stencil, every_cell_becomes_the_mean_of_its_points) {
     for (const Stencil stencil : kStencils) {
         for (const Extent &extent : kExtents) {
-            const std::vector<double> from = random_field(extent);
+            std::vector<double> from = random_field(extent);
             std::vector<double> to(extent.cells(), -7);
             step(stencil, extent, from.data(), to.data());
             for (std::size_t k = 0; k < extent.nz + 2; ++k) {
@@ -127,7 +128,7 @@ TEST(Stencil, nothing_leaves_through_sides_with_a_neighbour) {
 
 TEST(Stencil, a_block_cut_in_two_gives_the_same_to_the_bit) {
     const Extent whole{9, 6, 5};
-    const std::vector<double> cells = random_field(whole);
+    std::vector<double> cells = random_field(whole);
     for (const Stencil stencil : kStencils) {
         std::vector<double> expected(whole.cells());
         step(stencil, whole, cells.data(), expected.data());
@@ -151,7 +152,7 @@ TEST(Stencil, a_block_cut_in_two_gives_the_same_to_the_bit) {
 
 TEST(Stencil, the_step_packs_the_cells_at_the_ends_of_rows) {
     const Extent extent{7, 5, 3};
-    const std::vector<double> from = random_field(extent);
+    std::vector<double> from = random_field(extent);
     for (const Stencil stencil : kStencils) {
         std::vector<double> to(extent.cells());
         const Slab west = inner_slab(extent, apps::west, Width::narrow);
@@ -163,6 +164,23 @@ TEST(Stencil, the_step_packs_the_cells_at_the_ends_of_rows) {
         pack(east, to.data(), expected_east.data());
         EXPECT_EQ(of_west, expected_west);
         EXPECT_EQ(of_east, expected_east);
+    }
+}
+
+TEST(Stencil, ghost_cells_across_x_may_come_packed_row_by_row) {
+    const Extent extent{7, 5, 3};
+    const Slab west = outer_slab(extent, apps::west, Width::narrow);
+    const Slab east = outer_slab(extent, apps::east, Width::narrow);
+    std::vector<double> beyond_west(west.cells(), 3.0), beyond_east(east.cells());
+    std::iota(beyond_east.begin(), beyond_east.end(), 1.0);
+    for (const Stencil stencil : {Stencil::points5, Stencil::points7}) {
+        std::vector<double> from = random_field(extent), filled = from;
+        unpack(west, beyond_west.data(), filled.data());
+        unpack(east, beyond_east.data(), filled.data());
+        std::vector<double> to(extent.cells()), expected = to;
+        step(stencil, extent, filled.data(), expected.data());
+        step(stencil, extent, from.data(), to.data(), {}, {beyond_west.data(), beyond_east.data()});
+        EXPECT_EQ(to, expected);
     }
 }
 
