@@ -37,7 +37,7 @@ class MpiHalo final : public Halo {
     void open() override;
     std::array<std::string, 3> ways() const override;
     Ends ends(int field, std::size_t variable) override;
-    OuterEnds outer_ends(int field, std::size_t variable) override;
+    Outer outer(int field, std::size_t variable) override;
     void release(Laps &) override {}
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override {
@@ -75,7 +75,7 @@ class MpiHalo final : public Halo {
     Way way_of(const Link &link, const std::string &mode) const;
     // The step takes the cells from the received buffer.
     bool is_read_by_step(const End &end) const {
-        return end.way == Way::by_step && !domain_->is_wide();
+        return persistent_ && !end.in.empty() && !domain_->is_wide();
     }
     MPI_Datatype type_of(const Slab &slab) const;
     Message outgoing(End &end, int field, std::size_t first) const;
@@ -173,12 +173,12 @@ Ends MpiHalo::ends(int field, std::size_t variable) {
     return found;
 }
 
-OuterEnds MpiHalo::outer_ends(int, std::size_t variable) {
-    OuterEnds found;
+Outer MpiHalo::outer(int, std::size_t variable) {
+    Outer found;
     for (const End &end : phases_.front()) {
         if (!is_read_by_step(end)) continue;
-        const double *place = end.in.data() + variable % domain_->together * end.link.outer.cells();
-        (end.link.side == apps::west ? found.west : found.east) = place;
+        const double *first = end.in.data() + variable % domain_->together * end.link.outer.cells();
+        set_outer(found, end.link.side, {first, end.link.outer.row_cells});
     }
     return found;
 }

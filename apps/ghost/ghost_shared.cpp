@@ -36,7 +36,7 @@ class SharedHalo final : public Halo {
     void open() override { window_.barrier(); }
     std::array<std::string, 3> ways() const override;
     Ends ends(int field, std::size_t variable) override;
-    OuterEnds outer_ends(int field, std::size_t variable) override;
+    Outer outer(int field, std::size_t variable) override;
     void release(Laps &laps) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override {
@@ -123,12 +123,12 @@ Ends SharedHalo::ends(int field, std::size_t variable) {
     return found;
 }
 
-OuterEnds SharedHalo::outer_ends(int field, std::size_t variable) {
-    OuterEnds found;
+Outer SharedHalo::outer(int field, std::size_t variable) {
+    Outer found;
     for (const End &end : phases_.front()) {
         if (!is_read_by_step(end.way, end.link, *domain_)) continue;
-        const double *place = end.theirs + message_at(end.way, end.link, *domain_, field, variable);
-        (end.link.side == apps::west ? found.west : found.east) = place;
+        const Source source{end.theirs, field, variable};
+        set_outer(found, end.link.side, rows_of(end.way, end.link, *domain_, source));
     }
     return found;
 }

@@ -106,7 +106,7 @@ void Grid::put_ends(int field, std::size_t variable, const Ends &ends) const {
     if (ends.east != nullptr) pack(inner_slab(extent, apps::east, Width::narrow), cells, ends.east);
 }
 
-void Grid::step(int field, std::size_t variable, const Ends &ends, const OuterEnds &outer) {
+void Grid::step(int field, std::size_t variable, const Ends &ends, const Outer &outer) {
     double *from = domain_.variable(field, variable);
     lost_[variable] += flux_out(stencil_, domain_.layout.extent, outer_, from);
     ghost::step(stencil_, domain_.layout.extent, from, domain_.variable(1 - field, variable), ends,
@@ -121,18 +121,8 @@ std::vector<double> Grid::sums(int field) const {
 }
 
 void Grid::spoil(int field) {
-    double *cells = domain_.variable(field, 0);
-    const Extent &extent = domain_.layout.extent;
-    std::size_t at = extent.at(1, 1, 1);
-    for (const std::vector<Link> &links : domain_.phases) {
-        for (const Link &link : links) {
-            if (apps::axis_of(link.side) == 0) continue;
-            const Slab &slab = link.outer;
-            at = slab.first + slab.row_cells / 2 * slab.cell_stride +
-                 slab.rows / 2 * slab.row_stride;
-        }
-    }
-    cells[at] += static_cast<double>(decomposition_.cells()[0]);
+    domain_.variable(field, 0)[domain_.layout.extent.at(1, 1, 1)] +=
+        static_cast<double>(decomposition_.cells()[0]);
 }
 
 std::uint64_t Grid::hash(int field) const {

@@ -25,13 +25,12 @@ class Grid {
     // Returns what was added to a variable, which is the same for all and known by all ranks.
     double add_source(int field, std::int64_t number);
     // One step of a variable, from the field to the other one.
-    void step(int field, std::size_t variable, const Ends &ends, const OuterEnds &outer);
+    void step(int field, std::size_t variable, const Ends &ends, const Outer &outer);
     // Puts the ends of a variable where a step into that field would have put them.
     void put_ends(int field, std::size_t variable, const Ends &ends) const;
     // This rank's share of each variable's sum: what is there, and what has left the grid.
     std::vector<double> sums(int field) const;
-    // Makes a cell that the next step reads much larger: a ghost cell if there is a neighbour along
-    // y or z.
+    // Makes a cell much larger.
     void spoil(int field);
     // Of all variables, this rank's part.
     std::uint64_t hash(int field) const;

@@ -67,6 +67,30 @@ struct Domain {
     double *variable(int field, std::size_t index) const { return cells + layout.at(field, index); }
 };
 
+// Notes the rows of cells beyond a side; across x there is one run.
+inline void set_outer(Outer &outer, apps::Side side, const OuterRows &rows) {
+    switch (side) {
+        case apps::west:
+            outer.west = rows.first;
+            break;
+        case apps::east:
+            outer.east = rows.first;
+            break;
+        case apps::south:
+            outer.south = rows;
+            break;
+        case apps::north:
+            outer.north = rows;
+            break;
+        case apps::down:
+            outer.down = rows;
+            break;
+        case apps::up:
+            outer.up = rows;
+            break;
+    }
+}
+
 class Halo {
   public:
     Halo() = default;
@@ -90,9 +114,9 @@ class Halo {
     virtual Ends ends(int field, std::size_t variable) = 0;
     // Fills the ghost cells of `domain.together` variables of a field, from `first` on.
     virtual void exchange_slabs(int field, std::size_t first, Laps &laps) = 0;
-    // After that, until release(): what the ghost cells across x are to hold, where the exchange
-    // has not put it there because the step does so at no cost.
-    virtual OuterEnds outer_ends(int field, std::size_t variable) = 0;
+    // After that, until release(): where cells beyond the sides lie that the exchange has not put
+    // into the ghost cells.
+    virtual Outer outer(int field, std::size_t variable) = 0;
     // The steps from the variables of the last exchange are done.
     virtual void release(Laps &laps) = 0;
     // Collective. Each value becomes the sum of all ranks' values, the same on all ranks.

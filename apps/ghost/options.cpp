@@ -36,8 +36,9 @@ Options parse_options(int argc, const char *const *argv) {
     line.text("--faces", options.faces,
               "how slabs travel: chosen, direct, packed with Sennit; packed, datatype, isend with "
               "MPI; the first is the default");
-    line.number("--spoil-step", options.spoil_step, {0, kCountLimit},
-                "spoil a cell in this step, to see that the check of the sums ends the program");
+    line.number(
+        "--spoil-step", options.spoil_step, {0, kCountLimit},
+        "spoil a cell before this step, to see that the check of the sums ends the program");
     line.flag("--meet", options.meet,
               "ranks meet before each exchange, so that none waits for another's computing");
     line.flag("--json", options.json, "the result as one JSON object on one line");

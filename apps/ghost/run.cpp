@@ -89,8 +89,7 @@ void Run::fill_ghost_cells(std::size_t first) {
 
 void Run::compute(std::size_t variable) {
     const apps::Clock::time_point start = apps::Clock::now();
-    grid_->step(field_, variable, halo_.ends(1 - field_, variable),
-                halo_.outer_ends(field_, variable));
+    grid_->step(field_, variable, halo_.ends(1 - field_, variable), halo_.outer(field_, variable));
     compute_ns_ += apps::elapsed_ns(start, apps::Clock::now());
 }
 

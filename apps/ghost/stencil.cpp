@@ -7,22 +7,27 @@
 namespace ghost {
 namespace {
 
-struct Rows {
-    std::size_t nx, row, plane;
+// A row of own cells in the old field, and the rows around it.
+struct Around {
+    const double *row, *south, *north, *down, *up;
 };
 
-void row_of_5(const Rows &rows, const double *__restrict c, double *__restrict to) {
-    const double *s = c - rows.row, *n = c + rows.row;
-    for (std::size_t i = 0; i < rows.nx; ++i)
+void row_of_5(std::size_t nx, const Around &around, double *__restrict to) {
+    const double *c = around.row, *s = around.south, *n = around.north;
+    for (std::size_t i = 0; i < nx; ++i)
         to[i] = (c[i] + c[i - 1] + c[i + 1] + s[i] + n[i]) * (1.0 / 5.0);
 }
 
-void row_of_7(const Rows &rows, const double *__restrict c, double *__restrict to) {
-    const double *s = c - rows.row, *n = c + rows.row;
-    const double *d = c - rows.plane, *u = c + rows.plane;
-    for (std::size_t i = 0; i < rows.nx; ++i)
+void row_of_7(std::size_t nx, const Around &around, double *__restrict to) {
+    const double *c = around.row, *s = around.south, *n = around.north;
+    const double *d = around.down, *u = around.up;
+    for (std::size_t i = 0; i < nx; ++i)
         to[i] = (c[i] + c[i - 1] + c[i + 1] + s[i] + n[i] + d[i] + u[i]) * (1.0 / 7.0);
 }
+
+struct Rows {
+    std::size_t nx, row, plane;
+};
 
 // columns[i + 1] is the sum over the rows at i, from -1 to nx.
 void mean_of_columns(std::size_t nx, double part, const double *__restrict columns,
@@ -49,22 +54,33 @@ void columns_of_9(const Rows &rows, const double *__restrict c, double *__restri
 
 struct Sides {
     Ends ends;
-    OuterEnds outer;
+    Outer outer;
 };
 
-// Calls compute(own cells of a row in the old field, in the new one) for every row. The row's ghost
-// cells are filled before, and its new ends are put where they belong after.
+const double *row_beyond(const OuterRows &rows, std::size_t index, const double *ghost) {
+    return rows.first != nullptr ? rows.first + index * rows.stride : ghost;
+}
+
+// Calls compute(the rows around one in the old field, its own cells in the new one) for every row.
+// The row's ghost cells are filled before, and its new ends are put where they belong after.
 template <typename Compute>
 void for_each_row(const Extent &extent, double *from, double *to, Sides sides,
                   const Compute &compute) {
     Ends &ends = sides.ends;
-    OuterEnds &outer = sides.outer;
+    Outer &outer = sides.outer;
+    const std::size_t row = extent.row(), plane = extent.plane();
     for (std::size_t k = 1; k <= extent.nz; ++k) {
         for (std::size_t j = 1; j <= extent.ny; ++j) {
             const std::size_t at = extent.at(1, j, k);
             if (outer.west != nullptr) from[at - 1] = *outer.west++;
             if (outer.east != nullptr) from[at + extent.nx] = *outer.east++;
-            compute(from + at, to + at);
+            const double *c = from + at;
+            Around around{c, c - row, c + row, c - plane, c + plane};
+            if (j == 1) around.south = row_beyond(outer.south, k - 1, around.south);
+            if (j == extent.ny) around.north = row_beyond(outer.north, k - 1, around.north);
+            if (k == 1) around.down = row_beyond(outer.down, j - 1, around.down);
+            if (k == extent.nz) around.up = row_beyond(outer.up, j - 1, around.up);
+            compute(around, to + at);
             if (ends.west != nullptr) *ends.west++ = to[at];
             if (ends.east != nullptr) *ends.east++ = to[at + extent.nx - 1];
         }
@@ -125,28 +141,30 @@ double flux_of_row(Stencil stencil, const double *row, std::size_t nx, const Out
 }  // namespace
 
 void step(Stencil stencil, const Extent &extent, double *from, double *to, const Ends &ends,
-          const OuterEnds &outer) {
-    const Rows rows{extent.nx, extent.row(), extent.plane()};
+          const Outer &outer) {
+    const Sides sides{ends, outer};
+    const std::size_t nx = extent.nx;
     switch (stencil) {
         case Stencil::points5:
-            return for_each_row(extent, from, to, {ends, outer},
-                                [&](const double *c, double *t) { row_of_5(rows, c, t); });
+            return for_each_row(extent, from, to, sides,
+                                [nx](const Around &around, double *t) { row_of_5(nx, around, t); });
         case Stencil::points7:
-            return for_each_row(extent, from, to, {ends, outer},
-                                [&](const double *c, double *t) { row_of_7(rows, c, t); });
+            return for_each_row(extent, from, to, sides,
+                                [nx](const Around &around, double *t) { row_of_7(nx, around, t); });
         case Stencil::points9:
         case Stencil::points27:
             break;
     }
+    const Rows rows{nx, extent.row(), extent.plane()};
     std::vector<double> columns(extent.row());
     const bool flat = stencil == Stencil::points9;
-    for_each_row(extent, from, to, {ends, outer}, [&](const double *c, double *t) {
+    for_each_row(extent, from, to, sides, [&](const Around &around, double *t) {
         if (flat) {
-            columns_of_3(rows, c - 1, columns.data());
+            columns_of_3(rows, around.row - 1, columns.data());
         } else {
-            columns_of_9(rows, c - 1, columns.data());
+            columns_of_9(rows, around.row - 1, columns.data());
         }
-        mean_of_columns(extent.nx, flat ? 1.0 / 9.0 : 1.0 / 27.0, columns.data(), t);
+        mean_of_columns(nx, flat ? 1.0 / 9.0 : 1.0 / 27.0, columns.data(), t);
     });
 }
 

@@ -31,17 +31,25 @@ struct Ends {
     double *east = nullptr;
 };
 
-// What the ghost cells across x are to hold, packed likewise; null where they hold it already.
-struct OuterEnds {
+// Rows of cells beyond a side, in the order of its slab. Null: they are in the ghost cells.
+struct OuterRows {
+    const double *first = nullptr;
+    std::size_t stride = 0;  // cells from one row to the next
+};
+
+// What lies beyond the sides, where the ghost cells do not hold it: in a neighbour's memory, or in
+// a buffer. Across x the cells follow each other.
+struct Outer {
     const double *west = nullptr;
     const double *east = nullptr;
+    OuterRows south, north, down, up;
 };
 
 // From one variable of a field to the same of the other. The ghost cells of `from` are filled, but
-// for those that `outer` has, which are filled row by row; that is only right for a stencil that
-// does not read edges.
+// for those that `outer` has: only a stencil that does not read edges can do with those. Across x
+// they are put into their place row by row.
 void step(Stencil stencil, const Extent &extent, double *from, double *to, const Ends &ends = {},
-          const OuterEnds &outer = {});
+          const Outer &outer = {});
 
 // Which sides of a block are sides of the whole grid.
 using OuterSides = std::array<bool, apps::kSides>;

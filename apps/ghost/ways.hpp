@@ -19,7 +19,7 @@ struct Packed {
     std::size_t from, below;
 };
 inline constexpr std::size_t kAny = static_cast<std::size_t>(-1);
-inline constexpr std::array<Packed, 3> kPacked{{{1, kAny}, {512, 2048}, {0, 0}}};
+inline constexpr std::array<Packed, 3> kPacked{{{1, kAny}, {0, 0}, {0, 0}}};
 
 constexpr Way better_way(std::size_t axis, std::size_t cells) {
     return cells >= kPacked[axis].from && cells < kPacked[axis].below ? Way::packed : Way::direct;
@@ -40,9 +40,10 @@ constexpr const char *name_of(Way way) {
 constexpr bool is_packed_by_step(Way way, const Link &link) {
     return way == Way::packed && apps::axis_of(link.side) == 0;
 }
-// Such a slab is taken from the buffer by the neighbour's step, where no edge is needed before.
+// Where no edge is needed before, the neighbour's step reads a slab by its rows where they are, in
+// the field or in the buffer. Single cells are copied into the ghost cells.
 inline bool is_read_by_step(Way way, const Link &link, const Domain &domain) {
-    return is_packed_by_step(way, link) && !domain.is_wide();
+    return !domain.is_wide() && (way == Way::packed || apps::axis_of(link.side) != 0);
 }
 inline std::size_t buffer_cells(Way way, const Link &link, const Domain &domain) {
     const std::size_t variables =
@@ -55,6 +56,23 @@ inline std::size_t message_at(Way way, const Link &link, const Domain &domain, i
     if (!is_packed_by_step(way, link)) return 0;
     const std::size_t before = static_cast<std::size_t>(field) * domain.layout.variables + first;
     return before * link.inner.cells();
+}
+
+// Where the rows of a variable are for a step. `theirs` is the peer's cells, or its buffer.
+struct Source {
+    const double *theirs;
+    int field;
+    std::size_t variable;
+};
+inline OuterRows rows_of(Way way, const Link &link, const Domain &domain, const Source &source) {
+    const auto &[theirs, field, variable] = source;
+    if (way == Way::direct) {
+        return {theirs + link.theirs.at(field, variable) + link.their_inner.first,
+                link.their_inner.row_stride};
+    }
+    const std::size_t index = variable % domain.together;
+    const std::size_t message = message_at(way, link, domain, field, variable - index);
+    return {theirs + message + index * link.outer.cells(), link.outer.row_cells};
 }
 
 }  // namespace ghost

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -167,19 +168,24 @@ TEST(Stencil, the_step_packs_the_cells_at_the_ends_of_rows) {
     }
 }
 
-TEST(Stencil, ghost_cells_across_x_may_come_packed_row_by_row) {
+TEST(Stencil, what_lies_beyond_the_sides_may_lie_elsewhere) {
     const Extent extent{7, 5, 3};
-    const Slab west = outer_slab(extent, apps::west, Width::narrow);
-    const Slab east = outer_slab(extent, apps::east, Width::narrow);
-    std::vector<double> beyond_west(west.cells(), 3.0), beyond_east(east.cells());
-    std::iota(beyond_east.begin(), beyond_east.end(), 1.0);
     for (const Stencil stencil : {Stencil::points5, Stencil::points7}) {
         std::vector<double> from = random_field(extent), filled = from;
-        unpack(west, beyond_west.data(), filled.data());
-        unpack(east, beyond_east.data(), filled.data());
+        std::array<std::vector<double>, apps::kSides> beyond;
+        std::array<OuterRows, apps::kSides> rows;
+        for (const apps::Side side : apps::kAllSides) {
+            const Slab slab = outer_slab(extent, side, Width::narrow);
+            beyond[side].resize(slab.cells());
+            std::iota(beyond[side].begin(), beyond[side].end(), 100.0 * static_cast<int>(side));
+            unpack(slab, beyond[side].data(), filled.data());
+            rows[side] = {beyond[side].data(), slab.row_cells};
+        }
+        const Outer outer{rows[apps::west].first, rows[apps::east].first, rows[apps::south],
+                          rows[apps::north],      rows[apps::down],       rows[apps::up]};
         std::vector<double> to(extent.cells()), expected = to;
         step(stencil, extent, filled.data(), expected.data());
-        step(stencil, extent, from.data(), to.data(), {}, {beyond_west.data(), beyond_east.data()});
+        step(stencil, extent, from.data(), to.data(), {}, outer);
         EXPECT_EQ(to, expected);
     }
 }
