@@ -47,6 +47,10 @@ const std::vector<Entry> &entries() {
         together("barrier", "a barrier of all ranks"),
         together("channel", "half the round trip of a buffer that is handed over in place",
                  {0, 8, kKi, 64 * kKi, kMi, 64 * kMi}),
+        together("notify", "half the round trip of a message and the event that tells of it",
+                 {8, 64, kKi, 64 * kKi}),
+        together("plan", "a plan of 64 puts, against the same copies by hand and a put each",
+                 {8, 64, kKi}),
         together("strided", "a strided put, against a loop by hand and MPI's derived datatypes",
                  {kKi, 16 * kKi, 256 * kKi}),
         together("cma", "get and put of private memory, against the bare system calls",
@@ -120,12 +124,15 @@ void add_size_options(CLI::App &command, BenchOptions &options) {
 // Throws UsageError for numbers of ranks that the measurement is not made for.
 void check_ranks(const BenchOptions &options) {
     for (const int ranks : options.ranks) {
-        if ((options.bench == "put" || options.bench == "get") && ranks != 2)
+        const bool is_one_way =
+            options.bench == "put" || options.bench == "get" || options.bench == "plan";
+        if (is_one_way && ranks != 2)
             throw UsageError(
                 fmt::format("sennit bench {}: -n wants 2, not {}: one rank moves the "
                             "data, one owns it",
                             options.bench, ranks));
-        const bool is_of_pairs = options.bench == "pingpong" || options.bench == "channel";
+        const bool is_of_pairs =
+            options.bench == "pingpong" || options.bench == "channel" || options.bench == "notify";
         if (is_of_pairs && ranks % 2 != 0)
             throw UsageError(
                 fmt::format("sennit bench {}: -n wants an even number, for pairs, not {}",

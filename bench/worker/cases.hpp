@@ -23,6 +23,8 @@ void run_put(const Run &run);
 void run_get(const Run &run);
 void run_barrier(const Run &run);
 void run_channel(const Run &run);
+void run_notify(const Run &run);
+void run_plan(const Run &run);
 void run_adopt(const Run &run);
 void run_cma(const Run &run);
 void run_strided(const Run &run);

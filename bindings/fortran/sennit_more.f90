@@ -17,6 +17,13 @@ module sennit_more
   integer(c_int), parameter, public :: SENNIT_CHANNEL_MIRROR = 1
   integer(c_int), parameter, public :: SENNIT_CHANNEL_PULL = 2
   type(sennit_channel), parameter, public :: SENNIT_CHANNEL_NULL = sennit_channel()
+  type(sennit_signal), parameter, public :: SENNIT_SIGNAL_NULL = sennit_signal()
+  type(sennit_signal_set), parameter, public :: SENNIT_SIGNAL_SET_NULL = sennit_signal_set()
+  type(sennit_peer_block), parameter, public :: SENNIT_PEER_BLOCK_NULL = sennit_peer_block()
+  type(sennit_queue), parameter, public :: SENNIT_QUEUE_NULL = sennit_queue()
+  type(sennit_producer), parameter, public :: SENNIT_PRODUCER_NULL = sennit_producer()
+  type(sennit_plan), parameter, public :: SENNIT_PLAN_NULL = sennit_plan()
+  integer(c_int64_t), parameter, public :: SENNIT_EPOCH_NEXT = -1_c_int64_t
   integer(c_int), parameter, public :: SENNIT_REGISTER_SHARED_PAGES = 1
   type(sennit_gptr), parameter, public :: SENNIT_GPTR_NULL = sennit_gptr()
   type(sennit_region), parameter, public :: SENNIT_REGION_NULL = sennit_region()
@@ -53,10 +60,14 @@ module sennit_more
 
   ! Handles and places are the same if they name the same.
   interface operator(==)
-    module procedure is_same_team, is_same_group, is_same_request, is_same_lock, is_same_gptr, is_same_channel
+    module procedure is_same_team, is_same_group, is_same_request, is_same_lock, is_same_gptr, is_same_channel, &
+                     is_same_signal, is_same_signal_set, is_same_peer_block, is_same_plan, &
+                     is_same_queue, is_same_producer
   end interface operator(==)
   interface operator(/=)
-    module procedure is_other_team, is_other_group, is_other_request, is_other_lock, is_other_gptr, is_other_channel
+    module procedure is_other_team, is_other_group, is_other_request, is_other_lock, is_other_gptr, is_other_channel, &
+                     is_other_signal, is_other_signal_set, is_other_peer_block, is_other_plan, &
+                     is_other_queue, is_other_producer
   end interface operator(/=)
 
   interface sennit_waitany
@@ -286,6 +297,78 @@ contains
     logical :: is_other
     is_other = .not. is_same_channel(left, right)
   end function is_other_channel
+
+  elemental function is_same_signal(left, right) result(is_same)
+    type(sennit_signal), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%rank == right%rank .and. left%handle == right%handle
+  end function is_same_signal
+
+  elemental function is_other_signal(left, right) result(is_other)
+    type(sennit_signal), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_signal(left, right)
+  end function is_other_signal
+
+  elemental function is_same_signal_set(left, right) result(is_same)
+    type(sennit_signal_set), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%handle == right%handle
+  end function is_same_signal_set
+
+  elemental function is_other_signal_set(left, right) result(is_other)
+    type(sennit_signal_set), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_signal_set(left, right)
+  end function is_other_signal_set
+
+  elemental function is_same_peer_block(left, right) result(is_same)
+    type(sennit_peer_block), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%handle == right%handle
+  end function is_same_peer_block
+
+  elemental function is_other_peer_block(left, right) result(is_other)
+    type(sennit_peer_block), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_peer_block(left, right)
+  end function is_other_peer_block
+
+  elemental function is_same_plan(left, right) result(is_same)
+    type(sennit_plan), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%handle == right%handle
+  end function is_same_plan
+
+  elemental function is_other_plan(left, right) result(is_other)
+    type(sennit_plan), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_plan(left, right)
+  end function is_other_plan
+
+  elemental function is_same_queue(left, right) result(is_same)
+    type(sennit_queue), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%handle == right%handle
+  end function is_same_queue
+
+  elemental function is_other_queue(left, right) result(is_other)
+    type(sennit_queue), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_queue(left, right)
+  end function is_other_queue
+
+  elemental function is_same_producer(left, right) result(is_same)
+    type(sennit_producer), intent(in) :: left, right
+    logical :: is_same
+    is_same = left%handle == right%handle
+  end function is_same_producer
+
+  elemental function is_other_producer(left, right) result(is_other)
+    type(sennit_producer), intent(in) :: left, right
+    logical :: is_other
+    is_other = .not. is_same_producer(left, right)
+  end function is_other_producer
 
   ! The box of one dimension.
   elemental function box_line_long(element_bytes, count, remote_stride, local_stride) result(box)

@@ -11,8 +11,12 @@
 #include <sennit/info.h>
 #include <sennit/lock.h>
 #include <sennit/memory.h>
+#include <sennit/notify.h>
+#include <sennit/plan.h>
+#include <sennit/queue.h>
 #include <sennit/rma.h>
 #include <sennit/runtime.h>
+#include <sennit/signal.h>
 #include <sennit/team.h>
 #include <sennit/type.h>
 #include <sennit/version.h>

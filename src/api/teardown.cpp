@@ -11,9 +11,12 @@
 #include "memory/segments.hpp"
 #include "op/engine.hpp"
 #include "path/router.hpp"
+#include "plan/plan.hpp"
+#include "queue/queue.hpp"
 #include "runtime/domains.hpp"
 #include "runtime/trace/observer.hpp"
 #include "runtime/wait.hpp"
+#include "signal/signals.hpp"
 #include "team/team.hpp"
 
 namespace sennit::api {
@@ -57,6 +60,9 @@ void take_apart(Rank &rank, const Deadline &deadline) {
         memory::table_destroy(rank, slot, static_cast<std::uint32_t>(size_of(rank)));
     if (met) close_peers(rank);
     path::router_close(rank, deadline);
+    queue::queues_close(rank);
+    plan::plans_close(rank);
+    signal::signals_close(rank);
     memory::segments_close(rank);
     channel::channels_close(rank);
     runtime::domains_free(rank.domains);

@@ -58,6 +58,17 @@ inline void store_at_once(std::atomic<std::uint64_t> &word, std::uint64_t value)
 #endif
 }
 
+// Adds to the word, as a release, and orders that before this thread's later loads. Returns what
+// the word held.
+inline std::uint64_t add_at_once(std::atomic<std::uint64_t> &word, std::uint64_t value) {
+    // seq_cst: a locked add is the full fence too; elsewhere a fence follows that is one.
+    const std::uint64_t before = word.fetch_add(value, std::memory_order_seq_cst);
+#if !defined(__x86_64__)
+    store_load_fence();
+#endif
+    return before;
+}
+
 // Keeps the compiler from moving an earlier store behind a later load, and the processor free to:
 // for the side of a Dekker pair whose other side calls barrier_everywhere().
 inline void store_load_in_program_order() {

@@ -13,7 +13,7 @@
 namespace sennit {
 
 inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
-inline constexpr std::uint32_t kLayoutVersion = 6;
+inline constexpr std::uint32_t kLayoutVersion = 7;
 inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;
@@ -21,6 +21,7 @@ inline constexpr std::size_t kRounds = 16;  // dissemination rounds: up to 65536
 inline constexpr std::size_t kTeamSyncBytes = 57344;
 inline constexpr std::size_t kCpuWords = 16;  // 1024 processors
 inline constexpr std::size_t kDeskPlaceBytes = 256;
+inline constexpr std::size_t kSignalChunks = 16;
 
 enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2 };
 
@@ -41,11 +42,14 @@ struct alignas(kLineBytes) ControlHeader {
     // there and `probe_echo` written, with the value of the token, by the kernel.
     std::uint64_t probe_token;  // random; writer: owner, before anyone is told of the block
     std::uint64_t probe_echo;   // writers: peers; nobody in this process looks
-    std::uint8_t unused[64];
+    // Segments that hold the chunks of the rank's signals, 0 where there is none yet (src/signal/);
+    // writer: owner; SYNC signal-view.
+    std::atomic<std::uint32_t> signal_chunks[kSignalChunks];
 };
 static_assert(sizeof(ControlHeader) == 128 && offsetof(ControlHeader, state) == 20 &&
               offsetof(ControlHeader, job_cookie) == 24 && offsetof(ControlHeader, users) == 40 &&
-              offsetof(ControlHeader, probe_token) == 48 && offsetof(ControlHeader, unused) == 64);
+              offsetof(ControlHeader, probe_token) == 48 &&
+              offsetof(ControlHeader, signal_chunks) == 64);
 
 // Where the rank's sleeping threads wait. `sleepers` is written by the owner's threads only,
 // `rings` by whoever wakes them. See runtime/wait.hpp for the protocol.
@@ -79,6 +83,7 @@ enum class SegmentKind : std::uint8_t {
     local = 2,       // allocation of one rank
     registered = 3,  // memory the program had before
     statics = 4,     // .data and .bss of the executable
+    signals = 5,     // a chunk of a rank's signals
 };
 enum class Mechanism : std::uint8_t {
     none = 0,

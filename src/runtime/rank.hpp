@@ -48,6 +48,16 @@ namespace channel {
 struct Channel;
 struct Channels;
 }  // namespace channel
+namespace signal {
+struct Signals;
+struct SignalRecord;
+}  // namespace signal
+namespace plan {
+struct Plans;
+}
+namespace queue {
+struct Queues;
+}
 struct Rank;
 
 // How a peer ended, as far as this rank knows. Goes up only.
@@ -120,6 +130,11 @@ struct Rank {
     channel::Channels *channels = nullptr;  // null until the first is opened; under `cold`
     // Of `channels`: every call on a channel reads it.
     std::atomic<channel::Channel *> channel_table{nullptr};
+    std::atomic<signal::Signals *> signals{nullptr};  // null until the first is used
+    // The records of its first signals, while the rank has no observer: waits and resets are short.
+    std::atomic<signal::SignalRecord *> first_signals{nullptr};
+    std::atomic<plan::Plans *> plans{nullptr};         // null until the first is created
+    std::atomic<queue::Queues *> queues{nullptr};      // null until the first is used
     std::atomic<team::Team *> teams[kTeamSlots] = {};  // objects stay until the rank ends
 
     pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free

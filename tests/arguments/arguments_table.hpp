@@ -37,6 +37,16 @@ struct Fixture {
     sennit_channel channels[2];
     sennit_channel_info channel_info;
     void *pointers[2];
+    sennit_signal signal;
+    sennit_signal_set signal_set;
+    sennit_block block;
+    sennit_block_info block_info;
+    sennit_peer_block peer_block;
+    sennit_plan plan;
+    sennit_queue queue;
+    sennit_queue_address queue_address;
+    sennit_producer producer;
+    std::uint64_t word;
 
     Fixture() { std::memset(static_cast<void *>(this), 0x6B, sizeof *this); }
     bool untouched() const {
@@ -95,9 +105,10 @@ extern const std::vector<Row> wrong_shapes;
 extern const std::vector<Row> wrong_atomics;  // and locks
 extern const std::vector<Row> wrong_collectives;
 extern const std::vector<Row> wrong_channels;
-inline const std::vector<Row> *const kWrong[] = {&wrong_arguments,   &wrong_teams,
-                                                 &wrong_shapes,      &wrong_atomics,
-                                                 &wrong_collectives, &wrong_channels};
+extern const std::vector<Row> wrong_signals;  // and blocks, plans, queues
+inline const std::vector<Row> *const kWrong[] = {
+    &wrong_arguments,   &wrong_teams,    &wrong_shapes, &wrong_atomics,
+    &wrong_collectives, &wrong_channels, &wrong_signals};
 
 // Calls that need a rank: STATE before init and after finalize, whatever else is wrong.
 extern const std::vector<Row> calls_that_need_a_rank;
@@ -106,8 +117,10 @@ extern const std::vector<Row> shapes_that_need_a_rank;
 extern const std::vector<Row> atomics_that_need_a_rank;  // and locks
 extern const std::vector<Row> collectives_that_need_a_rank;
 extern const std::vector<Row> channels_that_need_a_rank;
+extern const std::vector<Row> signals_that_need_a_rank;  // and blocks, plans, queues
 inline const std::vector<Row> *const kWithoutRank[] = {
     &calls_that_need_a_rank,   &teams_that_need_a_rank,       &shapes_that_need_a_rank,
-    &atomics_that_need_a_rank, &collectives_that_need_a_rank, &channels_that_need_a_rank};
+    &atomics_that_need_a_rank, &collectives_that_need_a_rank, &channels_that_need_a_rank,
+    &signals_that_need_a_rank};
 
 }  // namespace arguments

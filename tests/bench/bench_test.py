@@ -66,6 +66,21 @@ def pingpong():
     check(lines, "pingpong", expected)
 
 
+def notify():
+    lines = bench("notify", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "8,4K", *TINY)
+    expected = {}
+    for mpi in MPI_OR_NONE:
+        own = [] if mpi == "none" else [f"{mpi}-sendrecv", f"{mpi}-persistent", f"{mpi}-put", f"{mpi}-put-probe"]
+        for size in (8, 4096):
+            expected[(job_names(mpi), size)] = ["raw-store-add", "sennit-put-notify", *own]
+    check(lines, "notify", expected)
+
+
+def plan():
+    lines = bench("plan", "--bytes", "8,1K", *TINY)
+    check(lines, "plan", {("sennit", size): ["raw-copies", "sennit-put", "sennit-plan"] for size in (8, 1024)})
+
+
 def channel():
     lines = bench("channel", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "0,8,64K", *TINY)
     # Over registered memory where that gives a pointer.
@@ -227,7 +242,7 @@ def wrong_words_are_refused():
         assert run.returncode == 2 and run.stderr, f"{words} was accepted"
 
 
-CASES = {"pingpong": pingpong, "channel": channel, "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
+CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": plan, "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
          "barrier": barrier, "broadcast": lambda: collective("broadcast"),
          "allreduce": lambda: collective("allreduce"), "alltoall": lambda: collective("alltoall"), "adopt": adopt,
          "cma": cma, "strided": strided, "atomic": atomic, "start": start, "memory": memory,

@@ -3,9 +3,11 @@
 
 #include "channel/words.hpp"
 #include "memory/entry.hpp"
+#include "queue/queue.hpp"
 #include "runtime/card.hpp"
 #include "runtime/control_block.hpp"
 #include "runtime/launch_protocol.hpp"
+#include "signal/words.hpp"
 #include "team/lock.hpp"
 #include "transport/transport.hpp"
 
@@ -31,7 +33,7 @@ static void print_control_block() {
     FIELD(ControlHeader, users);
     FIELD(ControlHeader, probe_token);
     FIELD(ControlHeader, probe_echo);
-    FIELD(ControlHeader, unused);
+    FIELD(ControlHeader, signal_chunks);
     STRUCT(Doorbell);
     FIELD(Doorbell, sleepers);
     FIELD(Doorbell, rings);
@@ -76,6 +78,65 @@ static void print_channels() {
     FIELD(WrittenLine, is_closing);
     STRUCT(ReadLine);
     FIELD(ReadLine, count);
+}
+
+static void print_signals() {
+    using namespace sennit::signal;
+    STRUCT(SignalChunkHead);
+    FIELD(SignalChunkHead, magic);
+    FIELD(SignalChunkHead, chunk);
+    FIELD(SignalChunkHead, signals);
+    STRUCT(SignalRecord);
+    FIELD(SignalRecord, slot);
+    FIELD(SignalRecord, epoch);
+    FIELD(SignalRecord, in_set);
+    FIELD(SignalRecord, handle);
+    FIELD(SignalRecord, events);
+    FIELD(SignalRecord, max_events);
+    FIELD(SignalRecord, owner);
+    FIELD(SignalRecord, event_bits);
+    STRUCT(BlockRecord);
+    FIELD(BlockRecord, magic);
+    FIELD(BlockRecord, version);
+    FIELD(BlockRecord, record_bytes);
+    FIELD(BlockRecord, job);
+    FIELD(BlockRecord, rank);
+    FIELD(BlockRecord, segment);
+    FIELD(BlockRecord, offset);
+    FIELD(BlockRecord, bytes);
+    FIELD(BlockRecord, region);
+    FIELD(BlockRecord, region_generation);
+    FIELD(BlockRecord, on_send);
+    FIELD(BlockRecord, on_recv);
+    FIELD(BlockRecord, kind);
+    FIELD(BlockRecord, actor);
+    FIELD(BlockRecord, access);
+    FIELD(BlockRecord, page_shift);
+    FIELD(BlockRecord, rail_count);
+    FIELD(BlockRecord, rail_virtual);
+    FIELD(BlockRecord, key_form);
+    FIELD(BlockRecord, address);
+    FIELD(BlockRecord, region_offset);
+    FIELD(BlockRecord, rail_key);
+    FIELD(BlockRecord, key_reference);
+    FIELD(BlockRecord, send_epoch);
+    FIELD(BlockRecord, recv_epoch);
+    FIELD(BlockRecord, unused);
+    FIELD(BlockRecord, check);
+}
+
+static void print_queues() {
+    using namespace sennit::queue;
+    STRUCT(QueueHead);
+    FIELD(QueueHead, magic);
+    FIELD(QueueHead, item_bytes);
+    FIELD(QueueHead, stride);
+    FIELD(QueueHead, capacity);
+    FIELD(QueueHead, lanes);
+    STRUCT(QueueLane);
+    FIELD(QueueLane, put);
+    FIELD(QueueLane, taken);
+    FIELD(QueueLane, producer);
 }
 
 static void print_segment_record() {
@@ -192,6 +253,8 @@ static void print_lock() {
 int main() {
     print_control_block();
     print_segment_record();
+    print_signals();
+    print_queues();
     print_channels();
     print_card();
     print_startup_layouts();

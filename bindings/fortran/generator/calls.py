@@ -26,7 +26,7 @@ LOGICAL_OUTPUTS = {"done", "acquired", "can"}
 INOUT_STRUCTS = {"sennit_request"}
 SIZES = (("int", "c_int"), ("size", "c_size_t"))
 SMALL_SIZES = {"alignment"}  # default integers always, so that 0 is written as 0
-MEMORY_IS_KEPT = {"sennit_register"}
+MEMORY_IS_KEPT = {"sennit_register", "sennit_plan_put", "sennit_plan_get"}
 
 
 def is_bound(function):

@@ -6,6 +6,7 @@ import lines as layout
 INITIAL = {
     ("sennit_gptr", "rank"): "-1_c_int32_t",
     ("sennit_error", "peer"): "-1_c_int",
+    ("sennit_signal", "rank"): "-1_c_int32_t",
 }
 # Structs whose first component is their size in bytes.
 SIZED = "struct_bytes"

@@ -1,0 +1,133 @@
+// A message and the event that tells of it: two ranks put messages into each other's memory and
+// wait for a signal. By hand it is a copy and an atomic add on a counter of the partner's, on a
+// line of its own, for which the partner spins. Half a round trip is reported; the message is made
+// anew and read each time.
+#include <sennit/sennit.h>
+
+#include <memory>
+
+#include "worker/cases.hpp"
+#include "worker/check.hpp"
+#include "worker/private_buffer.hpp"
+#include "worker/spin.hpp"
+#include "worker/trips.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+// Payload first, counter on a line behind it.
+std::size_t counter_offset(std::uint64_t bytes) {
+    return (static_cast<std::size_t>(bytes) + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+
+Subject raw(const Run &run, const Pair &pair, const Messages &messages) {
+    std::byte *const own = run.job.raw_payload(pair.self);
+    std::byte *const theirs = run.job.raw_payload(pair.partner);
+    const std::size_t behind = counter_offset(messages.bytes);
+    auto *const own_counter = reinterpret_cast<std::uint64_t *>(own + behind);
+    auto *const their_counter = reinterpret_cast<std::uint64_t *>(theirs + behind);
+    *own_counter = 0;
+    return {"raw-store-add", [=, number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) {
+                    messages.produce(trip);
+                    copy_by_hand(theirs, messages.outgoing, messages.bytes);
+                    // SYNC bench-flag: pairs with acquire in wait_for_flag(); payload before
+                    // count.
+                    Flag(*their_counter).fetch_add(1, std::memory_order_release);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    wait_for_flag(own_counter, trip, pair.yields);
+                    return messages.consume_at(own, trip);
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+// The partner's block and the own signal, for as long as the subject lives. Collective.
+class Notified {
+  public:
+    Notified(const Run &run, int partner, std::uint64_t bytes) : m_bytes(bytes) {
+        check(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 4096, 0, &m_memory), "sennit_alloc");
+        check(sennit_signal_create(1, 1, &m_arrived), "sennit_signal_create");
+        sennit_block mine;
+        check(sennit_block_init({m_memory, bytes}, 0, bytes, SENNIT_SIGNAL_NULL, m_arrived, &mine),
+              "sennit_block_init");
+        std::vector<sennit_block> blocks(static_cast<std::size_t>(run.job.size()));
+        check(
+            sennit_allgather(SENNIT_TEAM_WORLD, &mine, blocks.data(), sizeof mine, SENNIT_FOREVER),
+            "sennit_allgather");
+        check(sennit_block_attach(&blocks[static_cast<std::size_t>(partner)], &m_there),
+              "sennit_block_attach");
+    }
+    ~Notified() {
+        (void)sennit_block_detach(m_there);
+        (void)sennit_signal_destroy(m_arrived);
+    }
+    Notified(const Notified &) = delete;
+    Notified &operator=(const Notified &) = delete;
+
+    sennit_peer_block there() const { return m_there; }
+    sennit_signal arrived() const { return m_arrived; }
+    const std::byte *own() const { return static_cast<const std::byte *>(sennit_ptr(m_memory)); }
+
+  private:
+    std::uint64_t m_bytes;
+    sennit_gptr m_memory = SENNIT_GPTR_NULL;
+    sennit_signal m_arrived = SENNIT_SIGNAL_NULL;
+    sennit_peer_block m_there = SENNIT_PEER_BLOCK_NULL;
+};
+
+Subject by_signal(const Pair &pair, const Messages &messages, std::shared_ptr<Notified> notified) {
+    return {"sennit-put-notify", [=, number = std::uint64_t{0}](std::size_t operations) mutable {
+                const sennit_peer_block there = notified->there();
+                const sennit_signal arrived = notified->arrived();
+                const std::byte *const own = notified->own();
+                // All statuses together: any that is not OK stays.
+                unsigned statuses = SENNIT_OK;
+                const auto send = [&](std::uint64_t trip) {
+                    messages.produce(trip);
+                    statuses |= sennit_put_notify(there, 0, messages.outgoing, messages.bytes);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    statuses |= sennit_signal_wait(arrived, SENNIT_FOREVER);
+                    const bool is_right = messages.consume_at(own, trip);
+                    statuses |= sennit_signal_reset(arrived);
+                    return is_right && statuses == SENNIT_OK;
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+void run_size(const Run &run, const Messages &messages) {
+    const Pair pair(run.job);
+    Case what{"notify", messages.bytes, 2.0, {}};
+    what.subjects.push_back(raw(run, pair, messages));
+    what.subjects.push_back(
+        by_signal(pair, messages, std::make_shared<Notified>(run, pair.partner, messages.bytes)));
+    for (Subject &subject : run.library.pingpong(run.job, messages))
+        what.subjects.push_back(std::move(subject));
+    run.job.barrier();
+    measure_in_turn(run.job, what, run.limits);
+}
+
+}  // namespace
+
+void run_notify(const Run &run) {
+    if (run.job.size() % 2 != 0)
+        throw std::runtime_error("messages to and fro need an even number of ranks");
+    std::uint64_t most = 8;
+    for (const std::uint64_t bytes : run.sizes)
+        most = std::max(most, bytes);
+    const PrivateBuffer outgoing(most, 1);
+    const PrivateBuffer incoming(most, 1);
+    for (const std::uint64_t bytes : run.sizes) {
+        run_size(run, {outgoing.data(), incoming.data(), bytes, run.stride});
+        // The blocks are given up; the memory goes with the job.
+        run.job.barrier();
+    }
+}
+
+}  // namespace sennit::bench

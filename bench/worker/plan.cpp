@@ -1,0 +1,143 @@
+// 64 pieces from rank 0 into memory of rank 1, which does nothing: copied by hand, by a put each,
+// and by a plan that is started. The pieces lie apart at their target, so that no two are one.
+#include <sennit/sennit.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "worker/cases.hpp"
+#include "worker/check.hpp"
+#include "worker/private_buffer.hpp"
+#include "worker/spin.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+constexpr int kOrigin = 0;
+constexpr int kTarget = 1;
+constexpr std::size_t kPieces = 64;
+constexpr std::size_t kGapBytes = 64;
+
+struct Pieces {
+    const std::byte *from;  // one behind the other
+    std::size_t bytes;      // of each
+
+    std::size_t target_bytes() const { return kPieces * (bytes + kGapBytes); }
+    const std::byte *source(std::size_t i) const { return from + i * bytes; }
+    std::size_t offset(std::size_t i) const { return i * (bytes + kGapBytes); }
+};
+
+// Only the origin works; all must have been OK.
+template <class Operation>
+Subject at_origin(std::string name, const Job &job, Operation operation) {
+    const bool is_origin = job.rank() == kOrigin;
+    return {std::move(name), [=](std::size_t operations) {
+                int failures = 0;
+                const Interval elapsed =
+                    is_origin ? time_batch(operations, [&] { failures |= operation(); })
+                              : kNotTimed;
+                if (failures != SENNIT_OK) throw std::runtime_error("a piece was refused");
+                return elapsed;
+            }};
+}
+
+// The list that a program would keep: where from, where to.
+Subject by_hand(const Job &job, std::byte *there, const Pieces &pieces) {
+    struct Copy {
+        std::byte *to;
+        const std::byte *from;
+    };
+    std::vector<Copy> copies;
+    for (std::size_t i = 0; i < kPieces; ++i)
+        copies.push_back({there + pieces.offset(i), pieces.source(i)});
+    return at_origin("raw-copies", job, [copies, bytes = pieces.bytes] {
+        // The size is hidden from the compiler as it is from the library's code.
+        std::size_t hidden = bytes;
+        keep(hidden);
+        for (const Copy &copy : copies)
+            copy_by_hand(copy.to, copy.from, hidden);
+        return 0;
+    });
+}
+
+Subject by_puts(const Job &job, sennit_gptr there, const Pieces &pieces) {
+    return at_origin("sennit-put", job, [=] {
+        int failures = 0;
+        for (std::size_t i = 0; i < kPieces; ++i) {
+            const auto offset = static_cast<std::int64_t>(pieces.offset(i));
+            failures |= sennit_put(sennit_gptr_add(there, offset), pieces.source(i), pieces.bytes);
+        }
+        return failures;
+    });
+}
+
+Subject by_plan(const Job &job, sennit_plan plan) {
+    return at_origin("sennit-plan", job, [plan] {
+        return static_cast<int>(sennit_plan_start(plan)) |
+               static_cast<int>(sennit_plan_wait(plan, SENNIT_FOREVER));
+    });
+}
+
+sennit_peer_block attach_target(const Job &job, sennit_gptr own, std::size_t bytes) {
+    sennit_block mine;
+    check(sennit_block_init({own, bytes}, 0, bytes, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, &mine),
+          "sennit_block_init");
+    std::vector<sennit_block> blocks(static_cast<std::size_t>(job.size()));
+    check(sennit_allgather(SENNIT_TEAM_WORLD, &mine, blocks.data(), sizeof mine, SENNIT_FOREVER),
+          "sennit_allgather");
+    sennit_peer_block there = SENNIT_PEER_BLOCK_NULL;
+    check(sennit_block_attach(&blocks[kTarget], &there), "sennit_block_attach");
+    return there;
+}
+
+// What was timed must also have been right.
+void verify(const Job &job, const Subject &subject, std::byte *there, const Pieces &pieces) {
+    if (job.rank() == kOrigin) std::memset(there, 0, pieces.target_bytes());
+    subject.run(1);
+    for (std::size_t i = 0; job.rank() == kOrigin && i < kPieces; ++i)
+        if (std::memcmp(there + pieces.offset(i), pieces.source(i), pieces.bytes) != 0)
+            throw std::runtime_error("a plan did not move what it should");
+    job.barrier();
+}
+
+void run_size(const Run &run, const Pieces &pieces) {
+    const Job &job = run.job;
+    sennit_gptr own = SENNIT_GPTR_NULL;
+    check(sennit_alloc(SENNIT_TEAM_WORLD, pieces.target_bytes(), 4096, 0, &own), "sennit_alloc");
+    const sennit_gptr at_target = sennit_gptr_at(own, kTarget);
+    auto *const there = static_cast<std::byte *>(sennit_ptr(at_target));
+    if (there == nullptr) check(sennit_last_error()->status, "sennit_ptr");
+    const sennit_peer_block block = attach_target(job, own, pieces.target_bytes());
+    sennit_plan plan = SENNIT_PLAN_NULL;
+    check(sennit_plan_create(&plan), "sennit_plan_create");
+    for (std::size_t i = 0; i < kPieces; ++i)
+        check(sennit_plan_put(plan, block, pieces.offset(i), pieces.source(i), pieces.bytes),
+              "sennit_plan_put");
+    check(sennit_plan_commit(plan, 0, 1), "sennit_plan_commit");
+
+    Case what{"plan", pieces.bytes, 1.0, {}};
+    what.subjects.push_back(by_hand(job, there, pieces));
+    what.subjects.push_back(by_puts(job, at_target, pieces));
+    what.subjects.push_back(by_plan(job, plan));
+    job.barrier();
+    measure_in_turn(job, what, run.limits);
+    verify(job, what.subjects.back(), there, pieces);
+    check(sennit_plan_destroy(plan), "sennit_plan_destroy");
+    check(sennit_block_detach(block), "sennit_block_detach");
+    check(sennit_free(own), "sennit_free");
+}
+
+}  // namespace
+
+void run_plan(const Run &run) {
+    if (run.job.size() < 2) throw std::runtime_error("a plan of puts needs two ranks");
+    const std::uint64_t most = *std::max_element(run.sizes.begin(), run.sizes.end());
+    const PrivateBuffer outgoing(most * kPieces, 1);
+    for (const std::uint64_t bytes : run.sizes)
+        run_size(run, {outgoing.data(), static_cast<std::size_t>(bytes)});
+}
+
+}  // namespace sennit::bench

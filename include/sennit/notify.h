@@ -1,0 +1,113 @@
+/* Blocks, and put and get with notification: data and the event that tells of it in one call.
+ *
+ * A block is a piece of a region with all that another rank needs to reach it, and with signals of
+ * its owner. It is plain data: it goes to other ranks by any means, a collective call, MPI, a file
+ * or a socket, and is attached there. A put into the block then counts an event of one signal when
+ * the data is there, a get from it one of the other when the data has been read.
+ *
+ *     owner                                          rank that sends
+ *     sennit_block_init(region, 0, bytes,
+ *         SENNIT_SIGNAL_NULL, arrived, &block)
+ *     ... block goes over ...                        sennit_block_attach(&block, &there)
+ *     sennit_signal_wait(arrived, ...)               sennit_put_notify(there, 0, data, bytes)
+ *     ... use the data ...
+ *     sennit_signal_reset(arrived)
+ */
+#ifndef SENNIT_NOTIFY_H
+#define SENNIT_NOTIFY_H
+
+#include <sennit/signal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Opaque; all bytes count, and carry a check value. It stays good until its region ends. */
+typedef struct sennit_block {
+    uint64_t words[24];
+} sennit_block;
+
+/* A block as the calling rank has attached it: a handle by value, which may be copied within the
+ * rank. {0} is none. */
+typedef struct sennit_peer_block {
+    uint32_t handle;
+} sennit_peer_block;
+
+#ifdef __cplusplus
+#define SENNIT_PEER_BLOCK_NULL (sennit_peer_block{0u})
+#else
+#define SENNIT_PEER_BLOCK_NULL ((sennit_peer_block){0u})
+#endif
+
+/* Describe `bytes` bytes at `offset` of a region of the caller's own: of sennit_register, or one
+ * that a program makes of a global pointer and a size. `on_recv` counts what is put there,
+ * `on_send` what is got from there; both are the caller's own or SENNIT_SIGNAL_NULL. Events that
+ * name no epoch begin with the epochs that the signals have now. By one rank alone.
+ * Errors: STATE, ARG (null, another rank's region, no signal of the caller's), RANGE (the block
+ * leaves the region, or that its segment), NOT_REGISTERED. */
+sennit_status sennit_block_init(sennit_region region, size_t offset, size_t bytes,
+                                sennit_signal on_send, sennit_signal on_recv, sennit_block *block);
+
+/* What a block says. */
+typedef struct sennit_block_info {
+    sennit_gptr gptr; /* its first byte */
+    uint64_t bytes;
+    sennit_signal on_send; /* handle 0: none */
+    sennit_signal on_recv;
+} sennit_block_info;
+
+/* Read a block, without looking whether its region lives. Errors: STATE, ARG (null; not a block of
+ * this job: foreign, or changed on the way). */
+sennit_status sennit_block_query(const sennit_block *block, sennit_block_info *info);
+
+/* Make a block reachable for the calling rank; its own are legal too. One block may be attached
+ * more than once, and each counts its epochs by itself. At most 1048575 at a time.
+ * Errors: STATE, ARG (as query), NOT_REGISTERED (the region has ended, even if its memory is in use
+ * again; a signal has been destroyed), OTHER_NODE, UNSUPPORTED (its signals are out of reach: see
+ * sennit_signal_add; the memory is), PEER_LOST, NOMEM, OS. */
+sennit_status sennit_block_attach(const sennit_block *block, sennit_peer_block *attached);
+
+/* Give it up; the handle is no more. No other thread is in a call with it. Errors: STATE, ARG. */
+sennit_status sennit_block_detach(sennit_peer_block attached);
+
+/* Put `bytes` bytes into the block, `offset` bytes from its beginning, and count one event of its
+ * on_recv, if it has one, when they are there. Get: the same from the block, with its on_send. The
+ * first call through an attached block counts in the epoch that the signal had when the block was
+ * made, each later one in the next epoch: right where one message comes each epoch. A call that
+ * failed is not counted as one. 0 bytes are legal and count their event. Any rank; one block that
+ * is attached is used by one thread at a time.
+ * Blocking: the private buffer is the caller's again when the call returns, and the data complete.
+ * Errors: STATE, ARG (null with bytes, no attached block), RANGE (it leaves the block),
+ * NOT_REGISTERED (the region has ended, the signal was destroyed), SIGNAL_EARLY (the owner is more
+ * than one epoch behind: call again), and those of put and get: nothing has moved. After
+ * SIGNAL_OVERFLOW data may have moved, and nothing was counted. */
+SENNIT_HOT_CALL sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset,
+                                                const void *source, size_t bytes);
+SENNIT_HOT_CALL sennit_status sennit_get_notify(void *destination, sennit_peer_block source,
+                                                size_t offset, size_t bytes);
+
+/* In the place of an epoch: the one after that of the last call through the attached block. */
+#define SENNIT_EPOCH_NEXT UINT64_MAX
+
+/* Signals and epoch given in the call. The remote one is of the block's owner, the local one of the
+ * caller, which counts an event in its own epoch as it is then; either may be SENNIT_SIGNAL_NULL.
+ */
+typedef struct sennit_notice {
+    sennit_signal remote; /* in place of the block's own, also where it is none */
+    sennit_signal local;  /* when the private buffer is the caller's again */
+    uint64_t epoch;       /* of the remote signal, or SENNIT_EPOCH_NEXT */
+} sennit_notice;
+
+/* As above with what `notice` says. With another signal than the block's own SENNIT_EPOCH_NEXT is
+ * ARG, and the epochs of the block go on as they were. Errors: as above, and ARG (null, a remote
+ * signal of another rank, a local one that is not the caller's). */
+sennit_status sennit_put_notify_with(sennit_peer_block destination, size_t offset,
+                                     const void *source, size_t bytes, const sennit_notice *notice);
+sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source, size_t offset,
+                                     size_t bytes, const sennit_notice *notice);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+/* Plans: puts and gets with notification that are recorded once and carried out again and again.
+ *
+ * What would be found out by each call anew is found out once: blocks, addresses, signals. Pieces
+ * that lie one behind the other on both sides are moved as one. Every run has its own epoch:
+ *
+ *     sennit_plan_create(&plan)
+ *     sennit_plan_put(plan, there, offset, data, bytes)       as often as needed
+ *     sennit_plan_commit(plan, 0, 1)
+ *     loop
+ *         sennit_plan_start(plan)
+ *         ... anything that leaves the data alone ...
+ *         sennit_plan_wait(plan, ...)
+ *
+ * A plan belongs to the rank that made it, and is used by one thread at a time. */
+#ifndef SENNIT_PLAN_H
+#define SENNIT_PLAN_H
+
+#include <sennit/notify.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A handle by value. {0} is no plan. */
+typedef struct sennit_plan {
+    uint32_t handle;
+} sennit_plan;
+
+#ifdef __cplusplus
+#define SENNIT_PLAN_NULL (sennit_plan{0u})
+#else
+#define SENNIT_PLAN_NULL ((sennit_plan){0u})
+#endif
+
+/* An empty plan. By one rank alone. A rank has at most 4095. Errors: STATE, ARG (null), NOMEM. */
+sennit_status sennit_plan_create(sennit_plan *plan);
+
+/* Record a put into an attached block, or a get from one, as sennit_put_notify and
+ * sennit_get_notify would carry it out; nothing moves yet. The buffer is kept by its address: it
+ * must be there until the plan is destroyed. The block stays attached as long. Operations of one
+ * plan that write the same bytes do so in no order. 0 bytes are legal and count their event.
+ * Errors: STATE (no rank; committed already), ARG (no plan, null with bytes, no attached block),
+ * RANGE (it leaves the block), NOMEM. */
+sennit_status sennit_plan_put(sennit_plan plan, sennit_peer_block destination, size_t offset,
+                              const void *source, size_t bytes);
+sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_block source,
+                              size_t offset, size_t bytes);
+
+/* No more is recorded; the plan may be started. The events of run k = 0, 1, 2, ... are of epoch
+ * first_epoch + k * epoch_step of their signals: 1 for a plan that is started in every epoch, 2 for
+ * each of two plans that take turns. A plan without operations is legal.
+ * Errors: STATE (no rank; committed already), ARG (no plan; more operations with one signal than it
+ * expects in an epoch), NOT_REGISTERED, NOMEM. */
+sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_t epoch_step);
+
+/* Start the next run. The buffers belong to the library until sennit_plan_wait has returned.
+ * Errors: STATE (no rank; not committed; the run before was not waited for), ARG (no plan, a block
+ * that is not attached any more), NOT_REGISTERED, SIGNAL_EARLY (an owner is more than one epoch
+ * behind), SIGNAL_OVERFLOW (its epoch is over): nothing has moved, and the same run may be started
+ * again. After an error of put and get, and after SIGNAL_OVERFLOW where one message came on top of
+ * all that were expected, a part has been carried out, and the next start is another run. */
+SENNIT_HOT_CALL sennit_status sennit_plan_start(sennit_plan plan);
+
+/* Wait until the run that was started is complete, for at most timeout_ns: the buffers are the
+ * caller's again, all data is complete and every event counted. Errors: STATE (no rank; no run was
+ * started), ARG (no plan, a negative timeout), TIMEOUT, PEER_LOST. */
+SENNIT_HOT_CALL sennit_status sennit_plan_wait(sennit_plan plan, int64_t timeout_ns);
+
+/* End a plan; its blocks stay attached. Errors: STATE (no rank; a run was not waited for), ARG. */
+sennit_status sennit_plan_destroy(sennit_plan plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,145 @@
+/* Signals: counters of events that other ranks count down, and that their owner waits for.
+ *
+ * A signal expects a number of events in each epoch. It fires when that many have come; its owner
+ * then resets it, which begins the next epoch. An event is counted by sennit_signal_add, and by the
+ * notified put and get of notify.h once their data is where it belongs: whoever has seen the signal
+ * fired sees all that was put. The one who sends does the counting, so the owner takes no part
+ * where load and store reach it; elsewhere it is in a call of Sennit that waits, tests or flushes.
+ *
+ *     owner                                     ranks that send
+ *     sennit_signal_create(2, 2, &signal)       get the handle by any means
+ *     loop over epochs 0, 1, 2, ...             loop over epochs 0, 1, 2, ...
+ *         sennit_signal_wait(signal, ...)           sennit_signal_add(signal, epoch)
+ *         ... use what came ...
+ *         sennit_signal_reset(signal)
+ *
+ * Epochs are counted from 0 by the resets, and every event says to which it belongs. Events of the
+ * owner's epoch and of the next one are counted, apart from each other, so senders may run ahead of
+ * the owner by one epoch. An event of a later one is refused with SENNIT_ERR_SIGNAL_EARLY, and may
+ * be sent again when the owner has got there; one of an epoch that is over, and one more than was
+ * expected, with SENNIT_ERR_SIGNAL_OVERFLOW. The error tells signal, expected and seen.
+ *
+ * All calls but sennit_signal_add are of the owner alone; its threads may make them at the same
+ * time, except that one signal is reset or destroyed by one thread while no other uses it. */
+#ifndef SENNIT_SIGNAL_H
+#define SENNIT_SIGNAL_H
+
+#include <sennit/rma.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A signal, by value: plain data of 8 bytes that may be sent by any means and used by every rank of
+ * the job. A rank has at most 8388608. */
+typedef struct sennit_signal {
+    int32_t rank;    /* world rank of the owner */
+    uint32_t handle; /* opaque; 0 is no signal */
+} sennit_signal;
+
+#ifdef __cplusplus
+#define SENNIT_SIGNAL_NULL (sennit_signal{-1, 0u})
+#else
+#define SENNIT_SIGNAL_NULL ((sennit_signal){-1, 0u})
+#endif
+
+/* Make a signal of the caller's that fires after `events` events of an epoch, 1 to max_events. More
+ * events than that are told from the right number as long as not more than max_events are too many.
+ * It begins with epoch 0. By one rank alone. Errors: STATE, ARG (null, no events, more than
+ * max_events), NOMEM (memory, 8388608 signals of a rank), OS. */
+sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_signal *signal);
+
+/* End it; it leaves its set. Nobody may be about to count an event of it: later attempts are
+ * refused with NOT_REGISTERED. Errors: STATE, ARG (no signal of the caller's). */
+sennit_status sennit_signal_destroy(sennit_signal signal);
+
+/* *done is 1 if the signal has fired in its epoch, else 0. Never waits. Errors: STATE, ARG (null,
+ * no signal of the caller's), SIGNAL_OVERFLOW (more events came than are expected). */
+sennit_status sennit_signal_test(sennit_signal signal, int *done);
+
+/* Wait until it has fired, for at most timeout_ns. It stays fired until it is reset. What senders
+ * did before their events happens before the return. Errors: as test, and ARG (a negative timeout),
+ * TIMEOUT, PEER_LOST (a rank of the job has died and the signal has not fired). */
+SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns);
+
+/* Begin the next epoch. What the caller did before happens before what a sender does whose event
+ * was refused as early until then, or who learns of the reset in any other way. Errors: STATE (no
+ * rank; the signal has not fired), ARG (no signal of the caller's), SIGNAL_OVERFLOW. Nothing is
+ * changed then. */
+SENNIT_HOT_CALL sennit_status sennit_signal_reset(sennit_signal signal);
+
+/* How many events of its epoch are still to come. Errors: as test. */
+sennit_status sennit_signal_remaining(sennit_signal signal, uint32_t *events);
+
+/* Its epoch. Errors: STATE, ARG (null, no signal of the caller's). */
+sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch);
+
+/* Count one event of `epoch`. Any rank, also the owner. What the caller has completed before
+ * (stores, blocking puts, flushed ones) is seen by the owner when the signal has fired. Complete
+ * when it returns. Errors, which have counted nothing: STATE, RANGE (rank), NOT_REGISTERED (no such
+ * signal, or destroyed), SIGNAL_EARLY, SIGNAL_OVERFLOW, OTHER_NODE, UNSUPPORTED (the owner's memory
+ * is reached by copies of the kernel only), PEER_LOST, NOMEM, OS. After PEER_LOST, FABRIC and
+ * TIMEOUT (knob SENNIT_TIMEOUT) of a path of messages the event may be counted or not. */
+sennit_status sennit_signal_add(sennit_signal signal, uint64_t epoch);
+
+/* Sets: waiting for any, some or all of many signals. The cost of a wait goes with the number of
+ * signals that have fired, and not with the size of the set. A signal is in one set at most. A
+ * signal that has fired is reported by each wait until it is reset; those that are reported go
+ * behind the others, so that none is passed over for ever. */
+typedef struct sennit_signal_set {
+    uint32_t handle;
+} sennit_signal_set;
+
+#ifdef __cplusplus
+#define SENNIT_SIGNAL_SET_NULL (sennit_signal_set{0u})
+#else
+#define SENNIT_SIGNAL_SET_NULL ((sennit_signal_set){0u})
+#endif
+
+/* Make an empty set. A rank has at most 4095. Errors: STATE, ARG (null), NOMEM. */
+sennit_status sennit_signal_set_create(sennit_signal_set *set);
+
+/* End it; the signals live on, in no set. Errors: STATE, ARG (no set). */
+sennit_status sennit_signal_set_destroy(sennit_signal_set set);
+
+/* Put a signal into a set, or take it out. Errors: STATE (no rank; it is in a set already), ARG (no
+ * set, no signal of the caller's, not in this set). */
+sennit_status sennit_signal_set_add(sennit_signal_set set, sennit_signal signal);
+sennit_status sennit_signal_set_remove(sennit_signal_set set, sennit_signal signal);
+
+/* Wait until a signal of the set has fired, or all of them, for at most timeout_ns. *fired gets
+ * one; fired[] gets up to `most` (at least 1) of those that have, and *count their number. The same
+ * order as by sennit_signal_wait. Of signals with too many events test and reset tell. Errors:
+ * STATE (no rank; the set is empty, but for wait_all), ARG (no set, null, 0 for most, a negative
+ * timeout), TIMEOUT, PEER_LOST (a rank of the job has died and what is waited for has not come). */
+sennit_status sennit_signal_wait_any(sennit_signal_set set, int64_t timeout_ns,
+                                     sennit_signal *fired);
+sennit_status sennit_signal_wait_some(sennit_signal_set set, int64_t timeout_ns, size_t most,
+                                      sennit_signal fired[], size_t *count);
+sennit_status sennit_signal_wait_all(sennit_signal_set set, int64_t timeout_ns);
+
+/* A word of the program's own as a signal: any memory that other ranks change by puts of a word, by
+ * atomic operations or through sennit_ptr. */
+typedef enum sennit_comparison {
+    SENNIT_EQUAL = 0,
+    SENNIT_NOT_EQUAL = 1,
+    SENNIT_GREATER = 2,
+    SENNIT_GREATER_EQUAL = 3,
+    SENNIT_LESS = 4,
+    SENNIT_LESS_EQUAL = 5,
+    SENNIT_COMPARISON_END = 6
+} sennit_comparison;
+
+/* Wait until `*word COMPARISON value` holds, unsigned, for at most timeout_ns. Any word of 8 bytes
+ * that the caller may read, aligned. An acquire: what was ordered before the change is seen. A
+ * change rings no bell, so a wait that has lasted half a millisecond looks once in 1 to 10
+ * milliseconds; where there are paths of messages it polls. Errors: STATE, ARG (null, not aligned,
+ * no such comparison, a negative timeout), TIMEOUT, PEER_LOST (a rank of the job has died). */
+sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison comparison,
+                                      uint64_t value, int64_t timeout_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

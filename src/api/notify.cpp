@@ -1,0 +1,161 @@
+// Blocks, and put and get with notification. The first lines of sennit_put_notify are the hot path;
+// what they can not do goes to signal::notify.
+#include <sennit/notify.h>
+
+#include "api/call.hpp"
+#include "api/observe.hpp"
+#include "signal/blocks.hpp"
+
+using namespace sennit;
+using namespace sennit::api;
+using op::Direction;
+using signal::AtOnce;
+using signal::Attached;
+
+namespace {
+
+sennit_status no_block(sennit_peer_block block) {
+    return fail(SENNIT_ERR_ARG, "%#x is no block that this rank has attached", block.handle);
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status notify_cold(sennit_peer_block block,
+                                                       const signal::Notifying &wish,
+                                                       const char *name) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    Attached *it = signal::find_attached(*rank, block);
+    if (it == nullptr) return fail_in(no_block(block), name);
+    const ObservedAccess observed(*rank, name, it->gptr, wish.bytes);
+    return done(signal::notify(*rank, *it, wish), name);
+}
+
+// The parameters stand as in the public call, so the way here is a jump.
+[[gnu::noinline]] sennit_status put_cold(sennit_peer_block destination, std::size_t offset,
+                                         const void *source, std::size_t bytes) {
+    // A put only reads the buffer.
+    return notify_cold(destination,
+                       {Direction::put, offset, const_cast<void *>(source), bytes, nullptr},
+                       "sennit_put_notify");
+}
+
+[[gnu::noinline]] sennit_status get_cold(void *destination, sennit_peer_block source,
+                                         std::size_t offset, std::size_t bytes) {
+    return notify_cold(source, {Direction::get, offset, destination, bytes, nullptr},
+                       "sennit_get_notify");
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status fail_surplus(const signal::Notified &notified,
+                                                        const char *name) {
+    return fail_in(
+        signal::fail_surplus(notified.remote.signal, notified.next_epoch, notified.expected.events),
+        name);
+}
+
+[[gnu::cold]] sennit_status null_argument(const char *what, const char *name) {
+    return fail_in(fail(SENNIT_ERR_ARG, "%s is null", what), name);
+}
+
+sennit_status make_block(Rank &rank, const signal::BlockWish &wish, sennit_block *block) {
+    if (wish.region.gptr.rank != rank.world_rank)
+        return fail(SENNIT_ERR_ARG, "the region is of rank %d, which alone makes blocks of it",
+                    wish.region.gptr.rank);
+    return signal::block_init(rank, wish, block);
+}
+
+sennit_signal signal_of(const signal::BlockRecord &record, std::uint32_t handle) {
+    return handle == 0 ? SENNIT_SIGNAL_NULL : sennit_signal{record.rank, handle};
+}
+
+}  // namespace
+
+extern "C" {
+
+sennit_status sennit_block_init(sennit_region region, size_t offset, size_t bytes,
+                                sennit_signal on_send, sennit_signal on_recv, sennit_block *block) {
+    const char *const name = "sennit_block_init";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (block == nullptr) return null_argument("block", name);
+    const Observed observed(*rank, name);
+    return done(make_block(*rank, {region, offset, bytes, on_send, on_recv}, block), name);
+}
+
+sennit_status sennit_block_query(const sennit_block *block, sennit_block_info *info) {
+    const char *const name = "sennit_block_query";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (block == nullptr || info == nullptr) return null_argument("an argument", name);
+    signal::BlockRecord record;
+    const sennit_status status = signal::block_read(*rank, *block, &record);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    *info = sennit_block_info{{record.rank, record.segment, record.offset},
+                              record.bytes,
+                              signal_of(record, record.on_send),
+                              signal_of(record, record.on_recv)};
+    return SENNIT_OK;
+}
+
+sennit_status sennit_block_attach(const sennit_block *block, sennit_peer_block *attached) {
+    const char *const name = "sennit_block_attach";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (block == nullptr || attached == nullptr) return null_argument("an argument", name);
+    const Observed observed(*rank, name);
+    return done(signal::block_attach(*rank, *block, attached), name);
+}
+
+sennit_status sennit_block_detach(sennit_peer_block attached) {
+    const char *const name = "sennit_block_detach";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    Attached *it = signal::find_attached(*rank, attached);
+    if (it == nullptr) return fail_in(no_block(attached), name);
+    const Observed observed(*rank, name);
+    signal::block_detach(*rank, *it);
+    return SENNIT_OK;
+}
+
+sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset, const void *source,
+                                size_t bytes) {
+    Attached *it = signal::find_short(*current_rank(), destination);
+    if (it == nullptr) [[unlikely]]
+        return put_cold(destination, offset, source, bytes);
+    const AtOnce how =
+        signal::notify_at_once<Direction::put>(*it, offset, const_cast<void *>(source), bytes);
+    if (how == AtOnce::done) [[likely]]
+        return SENNIT_OK;
+    if (how == AtOnce::surplus) return fail_surplus(it->put, "sennit_put_notify");
+    return put_cold(destination, offset, source, bytes);
+}
+
+sennit_status sennit_get_notify(void *destination, sennit_peer_block source, size_t offset,
+                                size_t bytes) {
+    Attached *it = signal::find_short(*current_rank(), source);
+    if (it == nullptr) [[unlikely]]
+        return get_cold(destination, source, offset, bytes);
+    const AtOnce how = signal::notify_at_once<Direction::get>(*it, offset, destination, bytes);
+    if (how == AtOnce::done) [[likely]]
+        return SENNIT_OK;
+    if (how == AtOnce::surplus) return fail_surplus(it->get, "sennit_get_notify");
+    return get_cold(destination, source, offset, bytes);
+}
+
+sennit_status sennit_put_notify_with(sennit_peer_block destination, size_t offset,
+                                     const void *source, size_t bytes,
+                                     const sennit_notice *notice) {
+    const char *const name = "sennit_put_notify_with";
+    if (caller() == nullptr) return no_rank(name);
+    if (notice == nullptr) return null_argument("notice", name);
+    return notify_cold(destination,
+                       {Direction::put, offset, const_cast<void *>(source), bytes, notice}, name);
+}
+
+sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source, size_t offset,
+                                     size_t bytes, const sennit_notice *notice) {
+    const char *const name = "sennit_get_notify_with";
+    if (caller() == nullptr) return no_rank(name);
+    if (notice == nullptr) return null_argument("notice", name);
+    return notify_cold(source, {Direction::get, offset, destination, bytes, notice}, name);
+}
+
+}  // extern "C"

@@ -1,0 +1,105 @@
+// Plans. The first lines of sennit_plan_start are the hot path; what they can not do goes to
+// plan::start.
+#include <sennit/plan.h>
+
+#include "api/call.hpp"
+#include "plan/plan.hpp"
+#include "runtime/trace/observer.hpp"
+
+using namespace sennit;
+using namespace sennit::api;
+using op::Direction;
+
+namespace {
+
+// A call on a plan of the caller's own.
+template <class Call>
+sennit_status call_on(sennit_plan handle, const char *name, Call call) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    plan::Plan *it = plan::find(*rank, handle);
+    if (it == nullptr)
+        return fail_in(fail(SENNIT_ERR_ARG, "%#x is no plan of this rank", handle.handle), name);
+    const runtime::Observed observed(*rank, name);
+    return done(call(*rank, *it), name);
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status start_cold(sennit_plan plan) {
+    return call_on(plan, "sennit_plan_start", plan::start);
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status wait_cold(sennit_plan plan, std::int64_t timeout_ns) {
+    return call_on(plan, "sennit_plan_wait", [=](Rank &, plan::Plan &it) {
+        const sennit_status status = check_timeout(timeout_ns);
+        return status == SENNIT_OK ? plan::wait(it) : status;
+    });
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status fail_surplus(const plan::Plan &it,
+                                                        const plan::Group &group) {
+    return fail_in(
+        signal::fail_surplus(group.notified->remote.signal, it.next_epoch - it.epoch_step,
+                             group.notified->expected.events),
+        "sennit_plan_start");
+}
+
+}  // namespace
+
+extern "C" {
+
+sennit_status sennit_plan_create(sennit_plan *plan) {
+    const char *const name = "sennit_plan_create";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (plan == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "plan is null"), name);
+    const runtime::Observed observed(*rank, name);
+    return done(plan::create(*rank, plan), name);
+}
+
+sennit_status sennit_plan_put(sennit_plan plan, sennit_peer_block destination, size_t offset,
+                              const void *source, size_t bytes) {
+    return call_on(plan, "sennit_plan_put", [=](Rank &rank, plan::Plan &it) {
+        // A put only reads the buffer.
+        auto *local = static_cast<std::byte *>(const_cast<void *>(source));
+        return plan::record(rank, it, {destination, Direction::put, offset, local, bytes});
+    });
+}
+
+sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_block source,
+                              size_t offset, size_t bytes) {
+    return call_on(plan, "sennit_plan_get", [=](Rank &rank, plan::Plan &it) {
+        auto *local = static_cast<std::byte *>(destination);
+        return plan::record(rank, it, {source, Direction::get, offset, local, bytes});
+    });
+}
+
+sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_t epoch_step) {
+    return call_on(plan, "sennit_plan_commit", [=](Rank &rank, plan::Plan &it) {
+        return plan::commit(rank, it, first_epoch, epoch_step);
+    });
+}
+
+sennit_status sennit_plan_start(sennit_plan plan) {
+    Rank *rank = current_rank();
+    plan::Plan *it = plan::find(*rank, plan);
+    if (it == nullptr || !plan::may_start_at_once(*it)) [[unlikely]]
+        return start_cold(plan);
+    const plan::Group *surplus = plan::run_at_once(*it);
+    return surplus == nullptr ? SENNIT_OK : fail_surplus(*it, *surplus);
+}
+
+sennit_status sennit_plan_wait(sennit_plan plan, int64_t timeout_ns) {
+    const Rank *rank = current_rank();
+    plan::Plan *it = plan::find(*rank, plan);
+    if (it == nullptr || timeout_ns < 0 || it->state != plan::State::running ||
+        rank->observer != nullptr) [[unlikely]]
+        return wait_cold(plan, timeout_ns);
+    it->state = plan::State::idle;
+    return SENNIT_OK;
+}
+
+sennit_status sennit_plan_destroy(sennit_plan plan) {
+    return call_on(plan, "sennit_plan_destroy", plan::destroy);
+}
+
+}  // extern "C"

@@ -1,0 +1,121 @@
+// Queues. The first lines of push and pop are the hot path; what they can not do waits.
+#include <sennit/queue.h>
+
+#include "api/call.hpp"
+#include "queue/queue.hpp"
+#include "runtime/trace/observer.hpp"
+
+using namespace sennit;
+using namespace sennit::api;
+
+namespace {
+
+[[gnu::cold]] sennit_status null_argument(const char *what) {
+    return fail(SENNIT_ERR_ARG, "%s is null", what);
+}
+
+// A call on a queue or a producer of the caller's own.
+template <class Handle, class Call>
+sennit_status call_on(Handle handle, const char *name, Call call) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    auto *it = queue::find(*rank, handle);
+    if (it == nullptr)
+        return fail_in(
+            fail(SENNIT_ERR_ARG, "%#x is no queue or producer of this rank", handle.handle), name);
+    const runtime::Observed observed(*rank, name);
+    return done(call(*rank, *it), name);
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status push_cold(sennit_producer producer, const void *item,
+                                                     std::int64_t timeout_ns) {
+    return call_on(producer, "sennit_queue_push", [=](Rank &rank, queue::Producer &it) {
+        if (item == nullptr) return null_argument("item");
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        return queue::push(rank, it, item, Deadline::after(timeout_ns));
+    });
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status pop_cold(sennit_queue queue, void *item,
+                                                    std::int64_t timeout_ns) {
+    return call_on(queue, "sennit_queue_pop", [=](Rank &rank, queue::Queue &it) {
+        if (item == nullptr) return null_argument("item");
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        return queue::pop(rank, it, item, Deadline::after(timeout_ns));
+    });
+}
+
+sennit_status check(const queue::QueueWish &wish) {
+    if (wish.item_bytes == 0 || wish.item_bytes > queue::kMostItemBytes)
+        return fail(SENNIT_ERR_ARG, "an item has 1 to %zu bytes, not %zu", queue::kMostItemBytes,
+                    wish.item_bytes);
+    if (wish.capacity == 0 || wish.capacity > queue::kMostCapacity)
+        return fail(SENNIT_ERR_ARG, "a queue has 1 to %zu places, not %zu", queue::kMostCapacity,
+                    wish.capacity);
+    if (wish.producers == 0 || wish.producers > queue::kMostLanes)
+        return fail(SENNIT_ERR_ARG, "a queue has 1 to %u producers, not %u", queue::kMostLanes,
+                    wish.producers);
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+extern "C" {
+
+sennit_status sennit_queue_create(size_t item_bytes, size_t capacity, unsigned producers,
+                                  sennit_queue *queue, sennit_queue_address *address) {
+    const char *const name = "sennit_queue_create";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (queue == nullptr || address == nullptr)
+        return fail_in(null_argument("queue or address"), name);
+    const queue::QueueWish wish{item_bytes, capacity, producers};
+    if (check(wish) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
+    const runtime::Observed observed(*rank, name);
+    return done(queue::create(*rank, wish, queue, address), name);
+}
+
+sennit_status sennit_queue_destroy(sennit_queue queue) {
+    return call_on(queue, "sennit_queue_destroy", queue::destroy);
+}
+
+sennit_status sennit_queue_attach(sennit_queue_address address, sennit_producer *producer) {
+    const char *const name = "sennit_queue_attach";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (producer == nullptr) return fail_in(null_argument("producer"), name);
+    const runtime::Observed observed(*rank, name);
+    return done(queue::attach(*rank, address, producer), name);
+}
+
+sennit_status sennit_queue_detach(sennit_producer producer) {
+    return call_on(producer, "sennit_queue_detach", [](Rank &rank, queue::Producer &it) {
+        queue::detach(rank, it);
+        return SENNIT_OK;
+    });
+}
+
+sennit_status sennit_queue_push(sennit_producer producer, const void *item, int64_t timeout_ns) {
+    const Rank *rank = current_rank();
+    queue::Producer *it = queue::find(*rank, producer);
+    if (it != nullptr && item != nullptr && timeout_ns >= 0 && rank->observer == nullptr &&
+        queue::push_at_once(*it, item)) [[likely]]
+        return SENNIT_OK;
+    return push_cold(producer, item, timeout_ns);
+}
+
+sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_ns) {
+    Rank *rank = current_rank();
+    queue::Queue *it = queue::find(*rank, queue);
+    if (it != nullptr && item != nullptr && timeout_ns >= 0 && rank->observer == nullptr)
+        [[likely]] {
+        const std::uint32_t lane = queue::find_item(*it);
+        if (lane != UINT32_MAX) {
+            queue::take(*rank, *it, lane, item);
+            return SENNIT_OK;
+        }
+    }
+    return pop_cold(queue, item, timeout_ns);
+}
+
+}  // extern "C"

@@ -1,0 +1,227 @@
+// Signals and their sets. The wait first polls with what signal.hpp has in line; what that does not
+// find goes the cold way.
+#include <sennit/signal.h>
+
+#include "api/call.hpp"
+#include "api/observe.hpp"
+#include "signal/sets.hpp"
+#include "signal/signals.hpp"
+
+using namespace sennit;
+using namespace sennit::api;
+using signal::SignalRecord;
+
+namespace {
+
+sennit_status no_signal(sennit_signal signal) {
+    return fail(SENNIT_ERR_ARG, "{%d, %#x} is no signal of this rank", signal.rank, signal.handle);
+}
+
+[[gnu::cold]] sennit_status null_argument(const char *what) {
+    return fail(SENNIT_ERR_ARG, "%s is null", what);
+}
+
+// A call on a signal of the caller's own.
+template <class Call>
+sennit_status call_on(sennit_signal handle, const char *name, Call call) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    SignalRecord *it = signal::find_own(*rank, handle);
+    if (it == nullptr) return fail_in(no_signal(handle), name);
+    const Observed observed(*rank, name);
+    return done(call(*rank, *it), name);
+}
+
+// A call on a set of the caller's own.
+template <class Call>
+sennit_status call_on_set(const char *name, Call call) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    signal::Signals *all = nullptr;
+    const sennit_status status = signal::make_signals(*rank, &all);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    const Observed observed(*rank, name);
+    return done(call(*rank, *all), name);
+}
+
+// A call on a set and one of the caller's signals.
+using Change = sennit_status (*)(signal::Signals &, sennit_signal_set, sennit_signal);
+sennit_status change_set(sennit_signal_set set, sennit_signal signal, const char *name,
+                         Change change) {
+    return call_on_set(name, [=](Rank &rank, signal::Signals &all) {
+        if (signal::find_own(rank, signal) == nullptr) return no_signal(signal);
+        return change(all, set, signal);
+    });
+}
+
+// Any signal of the calling thread's rank, if that has no observer; else null.
+[[gnu::noinline]] SignalRecord *find_unobserved(sennit_signal signal) {
+    const Rank *rank = current_rank();
+    return rank->observer == nullptr ? signal::find_own(*rank, signal) : nullptr;
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status wait_cold(sennit_signal signal,
+                                                     std::int64_t timeout_ns) {
+    return call_on(signal, "sennit_signal_wait", [=](Rank &rank, SignalRecord &it) {
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        return signal::wait(rank, it, Deadline::after(timeout_ns));
+    });
+}
+
+[[gnu::cold, gnu::noinline]] sennit_status reset_cold(sennit_signal signal) {
+    return call_on(signal, "sennit_signal_reset", signal::reset);
+}
+
+sennit_status add(Rank &rank, sennit_signal signal, std::uint64_t epoch) {
+    signal::Remote remote;
+    sennit_status status = signal::reach(rank, signal, &remote);
+    signal::Seen seen{};
+    if (status == SENNIT_OK) status = signal::check_epoch(rank, remote, epoch, &seen);
+    return status == SENNIT_OK ? signal::count_event(rank, remote, epoch, seen) : status;
+}
+
+sennit_status check_word(const std::uint64_t *word, sennit_comparison comparison) {
+    if (word == nullptr) return null_argument("word");
+    if (reinterpret_cast<std::uintptr_t>(word) % sizeof *word != 0)
+        return fail(SENNIT_ERR_ARG, "the word at %p is not aligned",
+                    static_cast<const void *>(word));
+    if (static_cast<unsigned>(comparison) >= SENNIT_COMPARISON_END)
+        return fail(SENNIT_ERR_ARG, "%d is no comparison", static_cast<int>(comparison));
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+extern "C" {
+
+sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_signal *signal) {
+    const char *const name = "sennit_signal_create";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (signal == nullptr) return fail_in(null_argument("signal"), name);
+    if (events == 0 || events > max_events)
+        return fail_in(fail(SENNIT_ERR_ARG, "%u events are not from 1 to %u", events, max_events),
+                       name);
+    const Observed observed(*rank, name);
+    return done(signal::signal_create(*rank, events, max_events, signal), name);
+}
+
+sennit_status sennit_signal_destroy(sennit_signal signal) {
+    return call_on(signal, "sennit_signal_destroy", [](Rank &rank, SignalRecord &it) {
+        signal::signal_destroy(rank, it);
+        return SENNIT_OK;
+    });
+}
+
+sennit_status sennit_signal_test(sennit_signal signal, int *is_done) {
+    return call_on(signal, "sennit_signal_test", [=](Rank &rank, SignalRecord &it) {
+        return is_done == nullptr ? null_argument("done") : signal::test(rank, it, is_done);
+    });
+}
+
+sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns) {
+    constexpr std::int64_t kShortestNs = 1'000'000;  // polling takes less
+    const SignalRecord *it = signal::find_first(signal);
+    if (it == nullptr) it = find_unobserved(signal);
+    if (it != nullptr && timeout_ns >= kShortestNs && signal::poll(*current_rank(), *it)) [[likely]]
+        return SENNIT_OK;
+    return wait_cold(signal, timeout_ns);
+}
+
+sennit_status sennit_signal_reset(sennit_signal signal) {
+    SignalRecord *it = signal::find_first(signal);
+    if (it == nullptr) it = find_unobserved(signal);
+    if (it != nullptr && signal::reset_at_once(*it)) [[likely]]
+        return SENNIT_OK;
+    return reset_cold(signal);
+}
+
+sennit_status sennit_signal_remaining(sennit_signal signal, uint32_t *events) {
+    return call_on(signal, "sennit_signal_remaining", [=](Rank &, SignalRecord &it) {
+        return events == nullptr ? null_argument("events") : signal::remaining(it, events);
+    });
+}
+
+sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch) {
+    return call_on(signal, "sennit_signal_epoch", [=](Rank &, SignalRecord &it) {
+        if (epoch == nullptr) return null_argument("epoch");
+        *epoch = signal::own_epoch(it);
+        return SENNIT_OK;
+    });
+}
+
+sennit_status sennit_signal_add(sennit_signal signal, uint64_t epoch) {
+    const char *const name = "sennit_signal_add";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    const bool has_rank = signal.rank >= 0 && signal.rank < size_of(*rank);
+    Observed observed(*rank, name, has_rank ? signal.rank : runtime::kNobody);
+    if (observed.is_on() && has_rank) [[unlikely]]
+        observed.set_path(rank->peers[signal.rank].path);
+    return done(add(*rank, signal, epoch), name);
+}
+
+sennit_status sennit_signal_set_create(sennit_signal_set *set) {
+    return call_on_set("sennit_signal_set_create", [=](Rank &, signal::Signals &all) {
+        return set == nullptr ? null_argument("set") : signal::set_create(*all.sets, set);
+    });
+}
+
+sennit_status sennit_signal_set_destroy(sennit_signal_set set) {
+    return call_on_set("sennit_signal_set_destroy",
+                       [=](Rank &, signal::Signals &all) { return signal::set_destroy(all, set); });
+}
+
+sennit_status sennit_signal_set_add(sennit_signal_set set, sennit_signal signal) {
+    return change_set(set, signal, "sennit_signal_set_add", signal::set_add);
+}
+
+sennit_status sennit_signal_set_remove(sennit_signal_set set, sennit_signal signal) {
+    return change_set(set, signal, "sennit_signal_set_remove", signal::set_remove);
+}
+
+sennit_status sennit_signal_wait_any(sennit_signal_set set, int64_t timeout_ns,
+                                     sennit_signal *fired) {
+    return call_on_set("sennit_signal_wait_any", [=](Rank &rank, signal::Signals &all) {
+        if (fired == nullptr) return null_argument("fired");
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        signal::Some some{1, fired};
+        return signal::wait_some(rank, all, set, Deadline::after(timeout_ns), &some);
+    });
+}
+
+sennit_status sennit_signal_wait_some(sennit_signal_set set, int64_t timeout_ns, size_t most,
+                                      sennit_signal fired[], size_t *count) {
+    return call_on_set("sennit_signal_wait_some", [=](Rank &rank, signal::Signals &all) {
+        if (fired == nullptr || count == nullptr) return null_argument("fired or count");
+        if (most == 0) return fail(SENNIT_ERR_ARG, "there is room for no signal");
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        signal::Some some{most, fired};
+        const sennit_status status =
+            signal::wait_some(rank, all, set, Deadline::after(timeout_ns), &some);
+        if (status == SENNIT_OK) *count = some.count;
+        return status;
+    });
+}
+
+sennit_status sennit_signal_wait_all(sennit_signal_set set, int64_t timeout_ns) {
+    return call_on_set("sennit_signal_wait_all", [=](Rank &rank, signal::Signals &all) {
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        return signal::wait_all(rank, all, set, Deadline::after(timeout_ns));
+    });
+}
+
+sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison comparison,
+                                      uint64_t value, int64_t timeout_ns) {
+    const char *const name = "sennit_signal_wait_word";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    sennit_status status = check_word(word, comparison);
+    if (status == SENNIT_OK) status = check_timeout(timeout_ns);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    const Observed observed(*rank, name);
+    return done(signal::wait_word(*rank, word, comparison, value, Deadline::after(timeout_ns)),
+                name);
+}
+
+}  // extern "C"

@@ -1,0 +1,280 @@
+// See plan.hpp.
+#include "plan/plan.hpp"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/fail.hpp"
+
+namespace sennit::plan {
+namespace {
+
+constexpr std::uint32_t kGenerations = (1u << 19) - 1;
+constexpr std::uint32_t kMostOperations = 1u << 28;
+
+sennit_status no_memory() {
+    return fail(SENNIT_ERR_NOMEM, "no memory for the operations of a plan");
+}
+
+sennit_status check_state(const Plan &it, State wanted, const char *why) {
+    return it.state == wanted ? SENNIT_OK : fail(SENNIT_ERR_STATE, "plan %#x: %s", it.handle, why);
+}
+
+// Needs the cold mutex.
+sennit_status make_plans(Rank &rank, Plans **all) {
+    // relaxed: under the lock, as is the change.
+    *all = rank.plans.load(std::memory_order_relaxed);
+    if (*all != nullptr) return SENNIT_OK;
+    *all = new (std::nothrow) Plans;
+    if (*all == nullptr) return no_memory();
+    return SENNIT_OK;
+}
+
+void free_plan(Plan *it) {
+    std::free(it->operations);
+    std::free(it->moves);
+    std::free(it->groups);
+    delete it;
+}
+
+bool grow(Plan &it) {
+    const std::uint32_t room = it.operation_room == 0 ? 16 : it.operation_room * 2;
+    if (room > kMostOperations) return false;
+    void *more = std::realloc(it.operations, sizeof(Operation) * room);
+    if (more == nullptr) return false;
+    it.operations = static_cast<Operation *>(more);
+    it.operation_room = room;
+    return true;
+}
+
+const signal::Notified &notified_of(const signal::Attached &attached, op::Direction direction) {
+    return direction == op::Direction::put ? attached.put : attached.get;
+}
+
+// The group of the operation, or a new one. The blocks of a plan are few.
+Group *group_of(Plan &it, const Operation &operation, signal::Attached *attached) {
+    const signal::Notified *notified = &notified_of(*attached, operation.direction);
+    for (std::uint32_t i = 0; i < it.group_count; ++i)
+        if (it.groups[i].notified == notified) return &it.groups[i];
+    Group &made = it.groups[it.group_count++];
+    made = Group{operation.block, attached, notified, 0, 0, 0};
+    return &made;
+}
+
+// How many messages of the plan count in the signal of the group; blocks may share one.
+std::uint64_t messages_for(const Plan &it, const Group &group) {
+    std::uint64_t messages = 0;
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+        const sennit_signal signal = it.groups[i].notified->remote.signal;
+        if (signal.rank == group.notified->remote.signal.rank &&
+            signal.handle == group.notified->remote.signal.handle)
+            messages += it.groups[i].messages;
+    }
+    return messages;
+}
+
+sennit_status check_groups(const Plan &it) {
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+        const Group &group = it.groups[i];
+        if (group.notified->remote.is_none()) continue;
+        const std::uint64_t messages = messages_for(it, group);
+        if (messages > group.notified->expected.events)
+            return fail(SENNIT_ERR_ARG,
+                        "%llu operations of the plan count in signal %#x of rank %d, which expects "
+                        "%u events in an epoch",
+                        static_cast<unsigned long long>(messages),
+                        group.notified->remote.signal.handle, group.notified->remote.signal.rank,
+                        group.notified->expected.events);
+    }
+    return SENNIT_OK;
+}
+
+sennit_status not_attached(const Plan &it) {
+    return fail(SENNIT_ERR_ARG, "plan %#x has a block that is not attached any more", it.handle);
+}
+
+bool lies_behind(const Move &last, const Move &next) {
+    return last.to + last.bytes == next.to && last.from + last.bytes == next.from;
+}
+
+// The moves of a group, in the order in which they were recorded.
+void make_moves(Plan &it, Group &group) {
+    group.first_move = it.move_count;
+    for (std::uint32_t i = 0; i < it.operation_count; ++i) {
+        const Operation &operation = it.operations[i];
+        if (operation.block.handle != group.block.handle || operation.bytes == 0 ||
+            &notified_of(*group.attached, operation.direction) != group.notified)
+            continue;
+        std::byte *place = group.attached->base + operation.offset;
+        const bool is_put = operation.direction == op::Direction::put;
+        const Move next{is_put ? place : operation.local, is_put ? operation.local : place,
+                        operation.bytes};
+        if (group.move_count > 0 && lies_behind(it.moves[it.move_count - 1], next)) {
+            it.moves[it.move_count - 1].bytes += next.bytes;
+            continue;
+        }
+        it.moves[it.move_count++] = next;
+        ++group.move_count;
+    }
+}
+
+bool is_at_once(const Group &group) {
+    // relaxed: of this rank, which has attached the block.
+    return group.attached->short_handle.load(std::memory_order_relaxed) == group.block.handle &&
+           (group.notified->remote.is_none() || group.notified->remote.record != nullptr);
+}
+
+// Each operation by itself.
+sennit_status run_one_by_one(Rank &rank, Plan &it, std::uint64_t epoch) {
+    for (std::uint32_t i = 0; i < it.operation_count; ++i) {
+        const Operation &operation = it.operations[i];
+        signal::Attached *attached = signal::find_attached(rank, operation.block);
+        if (attached == nullptr) return not_attached(it);
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+        const sennit_status status = signal::notify(
+            rank, *attached,
+            {operation.direction, operation.offset, operation.local, operation.bytes, &notice});
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+// Nothing may move before all may.
+sennit_status check_start(Rank &rank, const Plan &it) {
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+        const Group &group = it.groups[i];
+        const signal::Attached *attached = signal::find_attached(rank, group.block);
+        if (attached == nullptr) return not_attached(it);
+        // relaxed: only equality counts, as in memory::find().
+        if (attached->live != nullptr &&
+            attached->live->load(std::memory_order_relaxed) != attached->live_value)
+            return fail_peer(SENNIT_ERR_NOT_REGISTERED, attached->gptr.rank, "",
+                             "a region of rank %d that the plan uses has ended",
+                             attached->gptr.rank);
+        if (group.notified->remote.is_none()) continue;
+        signal::Seen seen{};
+        const sennit_status status =
+            signal::check_epoch(rank, group.notified->remote, it.next_epoch, &seen);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+sennit_status create(Rank &rank, sennit_plan *plan) {
+    const ColdLock lock(rank);
+    Plans *all = nullptr;
+    const sennit_status status = make_plans(rank, &all);
+    if (status != SENNIT_OK) return status;
+    // SYNC plan-place: pairs with the acquires in find(); the empty table comes before.
+    rank.plans.store(all, std::memory_order_release);
+    std::uint32_t place = 1;
+    // relaxed: under the lock.
+    while (place < kPlans && all->places[place].load(std::memory_order_relaxed) != nullptr)
+        ++place;
+    if (place == kPlans)
+        return fail(SENNIT_ERR_NOMEM, "the rank has %u plans, which is the most", kPlans - 1);
+    auto *made = new (std::nothrow) Plan;
+    if (made == nullptr) return no_memory();
+    all->generations[place] = all->generations[place] % kGenerations + 1;
+    made->handle = all->generations[place] << kPlanBits | place;
+    plan->handle = made->handle;
+    // SYNC plan-place: pairs with the acquires in find(); the plan comes before.
+    all->places[place].store(made, std::memory_order_release);
+    return SENNIT_OK;
+}
+
+sennit_status record(Rank &rank, Plan &it, const Operation &operation) {
+    const sennit_status status = check_state(it, State::recording, "it was committed already");
+    if (status != SENNIT_OK) return status;
+    if (operation.local == nullptr && operation.bytes != 0)
+        return fail(SENNIT_ERR_ARG, "the private buffer is null");
+    const signal::Attached *attached = signal::find_attached(rank, operation.block);
+    if (attached == nullptr)
+        return fail(SENNIT_ERR_ARG, "%#x is no block that this rank has attached",
+                    operation.block.handle);
+    if (operation.offset > attached->bytes || operation.bytes > attached->bytes - operation.offset)
+        return fail_peer(SENNIT_ERR_RANGE, attached->gptr.rank, "",
+                         "%llu bytes at offset %llu leave the block of %llu bytes",
+                         static_cast<unsigned long long>(operation.bytes),
+                         static_cast<unsigned long long>(operation.offset),
+                         static_cast<unsigned long long>(attached->bytes));
+    if (it.operation_count == it.operation_room && !grow(it)) return no_memory();
+    it.operations[it.operation_count++] = operation;
+    return SENNIT_OK;
+}
+
+sennit_status commit(Rank &rank, Plan &it, std::uint64_t first_epoch, std::uint64_t epoch_step) {
+    sennit_status status = check_state(it, State::recording, "it was committed already");
+    if (status != SENNIT_OK) return status;
+    std::free(it.groups);  // of an attempt that failed
+    std::free(it.moves);
+    it.group_count = it.move_count = 0;
+    const std::size_t room = std::size_t{it.operation_count} + 1;
+    it.groups = static_cast<Group *>(std::malloc(sizeof(Group) * room));
+    it.moves = static_cast<Move *>(std::malloc(sizeof(Move) * room));
+    if (it.groups == nullptr || it.moves == nullptr) return no_memory();
+    for (std::uint32_t i = 0; i < it.operation_count; ++i) {
+        signal::Attached *attached = signal::find_attached(rank, it.operations[i].block);
+        if (attached == nullptr) return not_attached(it);
+        ++group_of(it, it.operations[i], attached)->messages;
+    }
+    status = check_groups(it);
+    if (status != SENNIT_OK) return status;
+    it.goes_at_once = true;
+    for (std::uint32_t i = 0; i < it.group_count; ++i)
+        it.goes_at_once &= is_at_once(it.groups[i]);
+    for (std::uint32_t i = 0; it.goes_at_once && i < it.group_count; ++i)
+        make_moves(it, it.groups[i]);
+    it.next_epoch = first_epoch;
+    it.epoch_step = epoch_step;
+    it.state = State::idle;
+    return SENNIT_OK;
+}
+
+sennit_status start(Rank &rank, Plan &it) {
+    if (it.state != State::idle)
+        return check_state(it, State::idle,
+                           it.state == State::recording ? "it was not committed"
+                                                        : "its last run was not waited for");
+    sennit_status status = check_start(rank, it);
+    if (status != SENNIT_OK) return status;
+    const std::uint64_t epoch = it.next_epoch;
+    it.next_epoch = epoch + it.epoch_step;
+    status = run_one_by_one(rank, it, epoch);
+    if (status == SENNIT_OK) it.state = State::running;
+    return status;
+}
+
+sennit_status wait(Plan &it) {
+    const sennit_status status = check_state(it, State::running, "no run was started");
+    if (status == SENNIT_OK) it.state = State::idle;
+    return status;
+}
+
+sennit_status destroy(Rank &rank, Plan &it) {
+    if (it.state == State::running)
+        return check_state(it, State::idle, "its last run was not waited for");
+    const ColdLock lock(rank);
+    // relaxed twice: a call that finds the plan still is made at the same time, which is wrong.
+    Plans &all = *rank.plans.load(std::memory_order_relaxed);
+    all.places[it.handle % kPlans].store(nullptr, std::memory_order_relaxed);
+    free_plan(&it);
+    return SENNIT_OK;
+}
+
+void plans_close(Rank &rank) {
+    // relaxed, here and below: the rank is ended by one thread.
+    Plans *all = rank.plans.load(std::memory_order_relaxed);
+    if (all == nullptr) return;
+    for (std::atomic<Plan *> &place : all->places) {
+        // relaxed: as above.
+        Plan *it = place.load(std::memory_order_relaxed);
+        if (it != nullptr) free_plan(it);
+    }
+    rank.plans.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    delete all;
+}
+
+}  // namespace sennit::plan

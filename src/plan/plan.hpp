@@ -1,0 +1,126 @@
+// Plans: recorded puts and gets with their events, resolved once. Owns the operations as they were
+// recorded, and what commit makes of them: moves of bytes that lie together on both sides, grouped
+// by the signal that they count. A start by load and store looks at every group, then moves and
+// counts group by group; where anything is out of the ordinary the operations go the general way of
+// signal::notify, one by one.
+//
+// States: recording -> idle <-> running. As all operations are complete when a start returns,
+// running only says that the run was not waited for.
+#pragma once
+
+#include <sennit/plan.h>
+
+#include "signal/blocks.hpp"
+
+namespace sennit::plan {
+
+// As recorded.
+struct Operation {
+    sennit_peer_block block;
+    op::Direction direction;
+    std::uint64_t offset;
+    std::byte *local;  // of a put only read
+    std::uint64_t bytes;
+};
+
+struct Move {
+    std::byte *to;
+    const std::byte *from;
+    std::uint64_t bytes;
+};
+
+// All moves through one block in one direction, and their events.
+struct Group {
+    sennit_peer_block block;
+    signal::Attached *attached;
+    const signal::Notified *notified;  // of the attached block
+    std::uint32_t first_move;
+    std::uint32_t move_count;
+    std::uint32_t messages;
+};
+
+enum class State : std::uint8_t { recording, idle, running };
+
+struct Plan {
+    std::uint32_t handle = 0;
+    State state = State::recording;
+    bool goes_at_once = false;  // all by load and store, and the rank has no observer
+    std::uint32_t operation_count = 0;
+    std::uint32_t operation_room = 0;
+    std::uint32_t move_count = 0;
+    std::uint32_t group_count = 0;
+    Operation *operations = nullptr;
+    Move *moves = nullptr;    // [move_count], in the order of groups
+    Group *groups = nullptr;  // [group_count]
+    std::uint64_t next_epoch = 0;
+    std::uint64_t epoch_step = 0;
+};
+
+inline constexpr unsigned kPlanBits = 12;
+inline constexpr std::uint32_t kPlans = 1u << kPlanBits;  // place 0 is never used
+
+struct Plans {
+    std::atomic<Plan *> places[kPlans] = {};  // SYNC plan-place
+    std::uint32_t generations[kPlans] = {};   // of the last handle; under `cold`
+};
+
+// The plan of a handle, or null.
+inline Plan *find(const Rank &rank, sennit_plan plan) {
+    // SYNC plan-place: pairs with the releases in create(); the empty table, and then the plan.
+    const Plans *all = rank.plans.load(std::memory_order_acquire);
+    if (all == nullptr) [[unlikely]]
+        return nullptr;
+    // SYNC plan-place: as above.
+    Plan *it = all->places[plan.handle % kPlans].load(std::memory_order_acquire);
+    return it != nullptr && it->handle == plan.handle ? it : nullptr;
+}
+
+// Errors: NOMEM.
+sennit_status create(Rank &rank, sennit_plan *plan);
+// Errors: STATE, ARG, RANGE, NOMEM.
+sennit_status record(Rank &rank, Plan &it, const Operation &operation);
+sennit_status commit(Rank &rank, Plan &it, std::uint64_t first_epoch, std::uint64_t epoch_step);
+sennit_status start(Rank &rank, Plan &it);
+sennit_status wait(Plan &it);
+// Errors: STATE.
+sennit_status destroy(Rank &rank, Plan &it);
+// The end of a rank.
+void plans_close(Rank &rank);
+
+// May the next run begin, as far as load and store see?
+inline bool may_start_at_once(const Plan &it) {
+    if (it.state != State::idle || !it.goes_at_once) return false;
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+        const Group &group = it.groups[i];
+        const signal::Attached &attached = *group.attached;
+        const signal::Remote &remote = group.notified->remote;
+        // relaxed twice: only equality counts; who detaches or frees meanwhile is wrong.
+        if (attached.handle.load(std::memory_order_relaxed) != group.block.handle ||
+            attached.live->load(std::memory_order_relaxed) != attached.live_value ||
+            (!remote.is_none() &&
+             !signal::takes(*remote.record, remote.signal.handle, it.next_epoch)))
+            return false;
+    }
+    return true;
+}
+
+// Only after that. Null, or the group whose messages were too many.
+inline const Group *run_at_once(Plan &it) {
+    const std::uint64_t epoch = it.next_epoch;
+    it.next_epoch = epoch + it.epoch_step;
+    const Group *surplus = nullptr;
+    const Move *move = it.moves;
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+        const Group &group = it.groups[i];
+        for (const Move *end = move + group.move_count; move != end; ++move)
+            op::copy(move->to, move->from, move->bytes);
+        const signal::Remote &remote = group.notified->remote;
+        if (!remote.is_none() && !signal::count_whole(remote, group.notified->expected, epoch,
+                                                      group.messages)) [[unlikely]]
+            surplus = &group;
+    }
+    if (surplus == nullptr) it.state = State::running;
+    return surplus;
+}
+
+}  // namespace sennit::plan

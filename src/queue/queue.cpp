@@ -1,0 +1,337 @@
+// See queue.hpp.
+#include "queue/queue.hpp"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/fail.hpp"
+#include "memory/segments.hpp"
+#include "op/peer_memory.hpp"
+#include "op/resolve.hpp"
+#include "runtime/detector.hpp"
+
+namespace sennit::queue {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;
+
+sennit_status no_memory() {
+    return fail(SENNIT_ERR_NOMEM, "no memory for a queue");
+}
+
+// Needs the cold mutex.
+sennit_status make_queues(Rank &rank, Queues **all) {
+    // relaxed: under the lock, as is the change.
+    *all = rank.queues.load(std::memory_order_relaxed);
+    if (*all != nullptr) return SENNIT_OK;
+    *all = new (std::nothrow) Queues;
+    if (*all == nullptr) return no_memory();
+    // SYNC queue-table: pairs with the acquire in queues_of(); the empty tables come before.
+    rank.queues.store(*all, std::memory_order_release);
+    return SENNIT_OK;
+}
+
+// Gives the object a place and a handle. Needs the cold mutex. False: all are in use.
+template <class Object>
+bool show(Table<Object> &table, Object *object) {
+    std::uint32_t place = 1;
+    // relaxed: under the lock.
+    while (place < kPlaces && table.places[place].load(std::memory_order_relaxed) != nullptr)
+        ++place;
+    if (place == kPlaces) return false;
+    table.generations[place] = table.generations[place] % kGenerations + 1;
+    object->handle = table.generations[place] << kPlaceBits | place;
+    // SYNC queue-table: pairs with the acquires in find(); the object comes before.
+    table.places[place].store(object, std::memory_order_release);
+    return true;
+}
+
+std::uint64_t bytes_of(const QueueWish &wish, std::uint64_t stride) {
+    const std::uint64_t lanes = wish.producers;
+    if (wish.capacity > kMostBytes / stride / lanes) return UINT64_MAX;
+    return sizeof(QueueHead) + sizeof(QueueLane) * lanes + stride * wish.capacity * lanes;
+}
+
+void free_queue(Queue *it) {
+    std::free(it->taken);
+    delete it;
+}
+
+// The segment of a queue, filled. Needs the cold mutex.
+sennit_status make_memory(Rank &rank, const QueueWish &wish, Queue *it) {
+    it->item_bytes = wish.item_bytes;
+    it->stride = (wish.item_bytes + 7) / 8 * 8;
+    it->capacity = wish.capacity;
+    it->lanes = wish.producers;
+    memory::SegmentWish segment;
+    segment.bytes = bytes_of(wish, it->stride);
+    segment.alignment = kLineBytes;
+    if (segment.bytes == UINT64_MAX)
+        return fail(SENNIT_ERR_NOMEM, "%u times %zu items of %zu bytes are more than a queue holds",
+                    wish.producers, wish.capacity, wish.item_bytes);
+    SegmentRecord *record = nullptr;
+    sennit_status status = memory::segment_create(rank, segment, &record);
+    if (status != SENNIT_OK) return status;
+    it->base = reinterpret_cast<std::byte *>(record->owner_address);
+    auto &head = *reinterpret_cast<QueueHead *>(it->base);
+    head.item_bytes = it->item_bytes;
+    head.stride = it->stride;
+    head.capacity = it->capacity;
+    head.lanes = it->lanes;
+    head.magic = kQueueMagic;
+    return op::attach_own(rank, record, &it->gptr);
+}
+
+void free_memory(Rank &rank, const Queue &it) {
+    SegmentRecord &record = rank.control->records[memory::index_of(it.gptr.segment)];
+    op::detach_segment(rank, rank.world_rank, it.gptr.segment);
+    memory::segment_destroy(rank, &record);
+}
+
+// Where the queue at the address is, from here.
+sennit_status reach(Rank &rank, sennit_queue_address address, memory::Entry **entry) {
+    sennit_status status = op::resolve(rank, address.gptr, entry);
+    if (status == SENNIT_OK) status = op::check_range(**entry, address.gptr, sizeof(QueueHead));
+    if (status != SENNIT_OK) return status;
+    const int peer = address.gptr.rank;
+    if ((*entry)->base == nullptr || control_of(rank, peer) == nullptr)
+        return fail_peer(SENNIT_ERR_UNSUPPORTED, peer,
+                         sennit_path_name(static_cast<sennit_path>((*entry)->path)),
+                         "the queue of rank %d is not reached by load and store", peer);
+    const auto &head = *reinterpret_cast<const QueueHead *>((*entry)->base + address.gptr.offset);
+    if (address.gptr.offset != 0 || head.magic != kQueueMagic)
+        return fail(SENNIT_ERR_ARG, "at the address is no queue");
+    return SENNIT_OK;
+}
+
+// May the lane of this word serve another producer?
+bool is_abandoned(Rank &rank, std::uint32_t word) {
+    if (word == 0 || (word & kLeavingBit) != 0) return true;
+    const int producer = static_cast<int>(word) - 1;
+    return producer != rank.world_rank && peer_gone(rank, producer) != Gone::no;
+}
+
+// What the producer before has put in may still be there: the next one goes on behind it.
+bool claim(Rank &rank, QueueLane &lane) {
+    // SYNC queue-lane: pairs with the releases below and in detach(), of the producer before; its
+    // last count comes before.
+    std::uint32_t word = lane.producer.load(std::memory_order_acquire);
+    if (!is_abandoned(rank, word)) return false;
+    const auto own = static_cast<std::uint32_t>(rank.world_rank) + 1;
+    // SYNC queue-lane: as above, and pairs with the acquire of the next producer. relaxed on
+    // failure: another one was faster.
+    return lane.producer.compare_exchange_strong(word, own, std::memory_order_acq_rel,
+                                                 std::memory_order_relaxed);
+}
+
+bool is_empty(const QueueLane &lane) {
+    // relaxed twice: an opinion on which lane to take; whoever takes it reads both again.
+    return lane.put.load(std::memory_order_relaxed) == lane.taken.load(std::memory_order_relaxed);
+}
+
+// A lane for this rank: an empty one if there is, so that the new producer need not wait for what
+// an earlier one has left. UINT32_MAX: none.
+std::uint32_t claim_lane(Rank &rank, QueueLane *lanes, std::uint32_t count) {
+    for (const bool wants_empty : {true, false})
+        for (std::uint32_t i = 0; i < count; ++i)
+            if ((!wants_empty || is_empty(lanes[i])) && claim(rank, lanes[i])) return i;
+    return UINT32_MAX;
+}
+
+struct Search {
+    const Queue *queue;
+};
+
+// Whoever could still put something in is gone: one of them, or -1.
+int find_lost_producer(Rank &rank, const void *context) {
+    const Queue &it = *static_cast<const Search *>(context)->queue;
+    const QueueLane *lanes = lanes_of(it.base);
+    int lost = -1;
+    bool is_used = false;
+    for (std::uint32_t i = 0; i < it.lanes; ++i) {
+        // relaxed: only who it is counts.
+        const std::uint32_t word = lanes[i].producer.load(std::memory_order_relaxed);
+        if (word == 0 || (word & kLeavingBit) != 0) continue;
+        is_used = true;
+        const int producer = static_cast<int>(word) - 1;
+        if (peer_gone(rank, producer) == Gone::no) return -1;
+        lost = producer;
+    }
+    if (is_used) return lost;
+    const int any = kAnyPeer;
+    return find_lost(rank, &any);
+}
+
+bool is_live(const Producer &it) {
+    // relaxed: only equality counts, as in memory::find().
+    return it.live->load(std::memory_order_relaxed) == it.live_value;
+}
+
+sennit_status ended(const Producer &it) {
+    return fail_peer(SENNIT_ERR_NOT_REGISTERED, it.taker, "", "the queue of rank %d has ended",
+                     it.taker);
+}
+
+}  // namespace
+
+sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
+                     sennit_queue_address *address) {
+    const ColdLock lock(rank);
+    Queues *all = nullptr;
+    sennit_status status = make_queues(rank, &all);
+    if (status != SENNIT_OK) return status;
+    auto *made = new (std::nothrow) Queue;
+    if (made == nullptr) return no_memory();
+    made->taken = static_cast<std::uint64_t *>(std::calloc(wish.producers, sizeof *made->taken));
+    status = made->taken == nullptr ? no_memory() : make_memory(rank, wish, made);
+    if (status != SENNIT_OK) {
+        free_queue(made);
+        return status;
+    }
+    if (!show(all->queues, made)) {
+        free_memory(rank, *made);
+        free_queue(made);
+        return fail(SENNIT_ERR_NOMEM, "the rank has %u queues, which is the most", kPlaces - 1);
+    }
+    queue->handle = made->handle;
+    address->gptr = made->gptr;
+    return SENNIT_OK;
+}
+
+sennit_status destroy(Rank &rank, Queue &it) {
+    const ColdLock lock(rank);
+    // relaxed: a call that finds the queue still is made at the same time, which is wrong.
+    queues_of(rank)->queues.places[it.handle % kPlaces].store(nullptr, std::memory_order_relaxed);
+    SegmentRecord &record = rank.control->records[memory::index_of(it.gptr.segment)];
+    // relaxed: a producer that waits for a place is woken by the bell, and looks at the word.
+    record.live.store(0, std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < it.lanes; ++i) {
+        // relaxed: only who it is counts.
+        const std::uint32_t word =
+            lanes_of(it.base)[i].producer.load(std::memory_order_relaxed) & ~kLeavingBit;
+        ControlBlock *control = word == 0 ? nullptr : control_of(rank, static_cast<int>(word) - 1);
+        if (control != nullptr) ring_doorbell(*control);
+    }
+    free_memory(rank, it);
+    free_queue(&it);
+    return SENNIT_OK;
+}
+
+sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *producer) {
+    memory::Entry *entry = nullptr;
+    const sennit_status status = reach(rank, address, &entry);
+    if (status != SENNIT_OK) return status;
+    const auto &head = *reinterpret_cast<const QueueHead *>(entry->base);
+    QueueLane *lanes = lanes_of(entry->base);
+    const std::uint32_t number = claim_lane(rank, lanes, head.lanes);
+    if (number == UINT32_MAX)
+        return fail_peer(SENNIT_ERR_NOMEM, address.gptr.rank, "",
+                         "the queue of rank %d has its %u producers", address.gptr.rank,
+                         head.lanes);
+    auto *made = new (std::nothrow) Producer;
+    if (made == nullptr) return no_memory();
+    made->lane_number = number;
+    made->lane = &lanes[number];
+    made->places = places_of(entry->base, number);
+    made->taker = address.gptr.rank;
+    made->control = control_of(rank, made->taker);
+    made->live = entry->live;
+    // relaxed: the entry was just found.
+    made->live_value = static_cast<std::uint32_t>(entry->key.load(std::memory_order_relaxed));
+    made->item_bytes = head.item_bytes;
+    made->stride = head.stride;
+    made->capacity = head.capacity;
+    // SYNC queue-put: pairs with the release in push_at_once(), of the producer before.
+    made->put = made->lane->put.load(std::memory_order_acquire);
+    // SYNC queue-taken: pairs with the releases in take(), of the owner.
+    made->seen_taken = made->lane->taken.load(std::memory_order_acquire);
+    made->place = made->put % made->capacity;
+    const ColdLock lock(rank);
+    Queues *all = nullptr;
+    const bool is_shown = make_queues(rank, &all) == SENNIT_OK && show(all->producers, made);
+    if (!is_shown) {
+        // SYNC queue-lane: pairs with the acquires in claim(), of the next producer.
+        made->lane->producer.store(0, std::memory_order_release);
+        delete made;
+        return fail(SENNIT_ERR_NOMEM, "the rank is producer of %u queues, which is the most",
+                    kPlaces - 1);
+    }
+    producer->handle = made->handle;
+    return SENNIT_OK;
+}
+
+void detach(Rank &rank, Producer &it) {
+    const ColdLock lock(rank);
+    // relaxed: as in destroy().
+    queues_of(rank)->producers.places[it.handle % kPlaces].store(nullptr,
+                                                                 std::memory_order_relaxed);
+    if (is_live(it)) {
+        // SYNC queue-lane: pairs with the acquires in claim(), of the next producer; the last count
+        // comes before. The taker may find that nobody is left to wait for.
+        it.lane->producer.store((static_cast<std::uint32_t>(rank.world_rank) + 1) | kLeavingBit,
+                                std::memory_order_release);
+        ring_doorbell(*it.control);
+    }
+    delete &it;
+}
+
+sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &deadline) {
+    bool done = false;
+    if (deadline.over()) {
+        // One look, without the polling that a wait begins with.
+        make_progress(rank);
+        if (!is_live(it)) return ended(it);
+        return push_at_once(it, item)
+                   ? SENNIT_OK
+                   : fail_peer(SENNIT_ERR_TIMEOUT, it.taker, "",
+                               "all %llu places in the queue of rank %d are taken",
+                               static_cast<unsigned long long>(it.capacity), it.taker);
+    }
+    const sennit_status waited = wait_until(rank, deadline, it.taker, [&] {
+        if (!is_live(it)) return true;
+        done = push_at_once(it, item);
+        return done;
+    });
+    if (done) return SENNIT_OK;
+    return waited == SENNIT_OK ? ended(it) : waited;
+}
+
+sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline) {
+    std::uint32_t lane = UINT32_MAX;
+    if (deadline.over()) {
+        // As in push().
+        make_progress(rank);
+        lane = find_item(it);
+        if (lane == UINT32_MAX) return fail(SENNIT_ERR_TIMEOUT, "the queue is empty");
+        take(rank, it, lane, item);
+        return SENNIT_OK;
+    }
+    const Search search{&it};
+    const sennit_status waited =
+        wait_until(rank, deadline, LostSearch{find_lost_producer, &search}, [&] {
+            lane = find_item(it);
+            return lane != UINT32_MAX;
+        });
+    if (waited == SENNIT_OK) take(rank, it, lane, item);
+    return waited;
+}
+
+void queues_close(Rank &rank) {
+    // relaxed, here and below: the rank is ended by one thread.
+    Queues *all = rank.queues.load(std::memory_order_relaxed);
+    if (all == nullptr) return;
+    for (std::atomic<Queue *> &place : all->queues.places) {
+        // relaxed: as above.
+        Queue *it = place.load(std::memory_order_relaxed);
+        if (it != nullptr) free_queue(it);
+    }
+    for (std::atomic<Producer *> &place : all->producers.places) {
+        // relaxed: as above.
+        Producer *it = place.load(std::memory_order_relaxed);
+        delete it;
+    }
+    rank.queues.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    delete all;
+}
+
+}  // namespace sennit::queue

@@ -1,0 +1,189 @@
+// Queues of many producers and one taker, on a node. A lane for each producer: places, a count of
+// items put in, which the producer writes, and one of items taken out, which the taker writes. Both
+// only grow; the lane is empty where they are equal and full where they differ by the capacity. So
+// a producer that dies at any moment leaves a lane that is whole.
+//
+// The queue is a segment of its owner's. Words that both read are on lines of their own.
+#pragma once
+
+#include <sennit/queue.h>
+
+#include "op/direct.hpp"
+#include "runtime/process.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::queue {
+
+inline constexpr std::uint64_t kQueueMagic = 0x3151554554534E53;  // little endian
+inline constexpr std::size_t kMostItemBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMostCapacity = std::size_t{1} << 30;
+inline constexpr unsigned kMostLanes = 65536;
+
+// At the start of the segment; written by the owner before anyone is told of it.
+struct alignas(kLineBytes) QueueHead {
+    std::uint64_t magic;
+    std::uint64_t item_bytes;
+    std::uint64_t stride;  // from place to place
+    std::uint64_t capacity;
+    std::uint32_t lanes;
+    std::uint8_t unused[92];
+};
+static_assert(sizeof(QueueHead) == 128 && offsetof(QueueHead, lanes) == 32);
+
+// Whose the lane is: a world rank + 1, and a bit that the producer sets when it goes. 0: nobody's.
+inline constexpr std::uint32_t kLeavingBit = 1u << 31;
+
+// Behind the head; the places of all lanes come behind the last lane.
+struct QueueLane {
+    alignas(kLineBytes) std::atomic<std::uint64_t> put;       // SYNC queue-put; writer: producer
+    alignas(kLineBytes) std::atomic<std::uint64_t> taken;     // SYNC queue-taken; writer: owner
+    alignas(kLineBytes) std::atomic<std::uint32_t> producer;  // SYNC queue-lane; writers: both
+};
+static_assert(sizeof(QueueLane) == 384 && offsetof(QueueLane, producer) == 256);
+
+inline QueueLane *lanes_of(std::byte *queue) {
+    return reinterpret_cast<QueueLane *>(queue + sizeof(QueueHead));
+}
+inline std::byte *places_of(std::byte *queue, std::uint32_t lane) {
+    const auto &head = *reinterpret_cast<const QueueHead *>(queue);
+    return queue + sizeof(QueueHead) + sizeof(QueueLane) * head.lanes +
+           head.stride * head.capacity * lane;
+}
+
+// The taker's side.
+struct Queue {
+    std::uint32_t handle = 0;
+    std::uint32_t lanes = 0;
+    std::uint32_t next = 0;  // the lane that is looked at first
+    sennit_gptr gptr = SENNIT_GPTR_NULL;
+    std::byte *base = nullptr;
+    std::uint64_t item_bytes = 0;
+    std::uint64_t stride = 0;
+    std::uint64_t capacity = 0;
+    std::uint64_t *taken = nullptr;  // [lanes]
+};
+
+// A producer's side.
+struct Producer {
+    std::uint32_t handle = 0;
+    std::uint32_t lane_number = 0;
+    QueueLane *lane = nullptr;
+    std::byte *places = nullptr;
+    ControlBlock *control = nullptr;  // of the taker
+    const std::atomic<std::uint32_t> *live = nullptr;
+    std::uint32_t live_value = 0;
+    int taker = -1;
+    std::uint64_t item_bytes = 0;
+    std::uint64_t stride = 0;
+    std::uint64_t capacity = 0;
+    std::uint64_t put = 0;
+    std::uint64_t place = 0;       // put modulo capacity
+    std::uint64_t seen_taken = 0;  // as it was last looked at
+};
+
+// Both kinds of handle: generation (19 bits, never 0) | place (12 bits), 0 at the top.
+inline constexpr unsigned kPlaceBits = 12;
+inline constexpr std::uint32_t kPlaces = 1u << kPlaceBits;  // place 0 is never used
+inline constexpr std::uint32_t kGenerations = (1u << 19) - 1;
+
+template <class Object>
+struct Table {
+    std::atomic<Object *> places[kPlaces] = {};  // SYNC queue-table
+    std::uint32_t generations[kPlaces] = {};     // of the last handle; under `cold`
+};
+
+// All that a rank has of both. Made when the first is used.
+struct Queues {
+    Table<Queue> queues;
+    Table<Producer> producers;
+};
+
+inline Queues *queues_of(const Rank &rank) {
+    // SYNC queue-table: pairs with the release in make_queues(); the empty tables come before.
+    return rank.queues.load(std::memory_order_acquire);
+}
+inline Queue *find(const Rank &rank, sennit_queue queue) {
+    const Queues *all = queues_of(rank);
+    if (all == nullptr) [[unlikely]]
+        return nullptr;
+    // SYNC queue-table: pairs with the release in show(); the queue comes before.
+    Queue *it = all->queues.places[queue.handle % kPlaces].load(std::memory_order_acquire);
+    return it != nullptr && it->handle == queue.handle ? it : nullptr;
+}
+inline Producer *find(const Rank &rank, sennit_producer producer) {
+    const Queues *all = queues_of(rank);
+    if (all == nullptr) [[unlikely]]
+        return nullptr;
+    // SYNC queue-table: pairs with the release in show(); the producer comes before.
+    Producer *it = all->producers.places[producer.handle % kPlaces].load(std::memory_order_acquire);
+    return it != nullptr && it->handle == producer.handle ? it : nullptr;
+}
+
+struct QueueWish {
+    std::size_t item_bytes;
+    std::size_t capacity;
+    unsigned producers;
+};
+sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
+                     sennit_queue_address *address);
+sennit_status destroy(Rank &rank, Queue &it);
+sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *producer);
+void detach(Rank &rank, Producer &it);
+// What push_at_once() and pop_at_once() could not do.
+sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &deadline);
+sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline);
+// The end of a rank.
+void queues_close(Rank &rank);
+
+// True if there was a place.
+inline bool push_at_once(Producer &it, const void *item) {
+    // relaxed: only equality counts, as in memory::find().
+    if (it.live->load(std::memory_order_relaxed) != it.live_value) [[unlikely]]
+        return false;
+    if (it.put - it.seen_taken == it.capacity) {
+        // SYNC queue-taken: pairs with the release in take(), of the owner; its copy of the item
+        // that lay in the place comes before.
+        it.seen_taken = it.lane->taken.load(std::memory_order_acquire);
+        if (it.put - it.seen_taken == it.capacity) return false;
+    }
+    std::memcpy(it.places + it.place * it.stride, item, it.item_bytes);
+    it.place = it.place + 1 == it.capacity ? 0 : it.place + 1;
+    // SYNC queue-put: pairs with the acquire in find_item(), of the owner; the item comes before.
+    // A full fence, and therefore a release.
+    store_and_ring(it.lane->put, ++it.put, *it.control);
+    return true;
+}
+
+// A lane with an item, or UINT32_MAX.
+inline std::uint32_t find_item(const Queue &it) {
+    QueueLane *lanes = lanes_of(it.base);
+    std::uint32_t lane = it.next;
+    for (std::uint32_t left = it.lanes; left != 0; --left) {
+        // SYNC queue-put: pairs with the release in push_at_once(), of the producer.
+        if (lanes[lane].put.load(std::memory_order_acquire) != it.taken[lane]) return lane;
+        if (++lane == it.lanes) lane = 0;
+    }
+    return UINT32_MAX;
+}
+
+// Takes the item out of the lane, which has one.
+inline void take(Rank &rank, Queue &it, std::uint32_t number, void *item) {
+    QueueLane &lane = lanes_of(it.base)[number];
+    const std::uint64_t place = it.taken[number] % it.capacity;
+    std::memcpy(item, places_of(it.base, number) + place * it.stride, it.item_bytes);
+    it.next = number + 1 == it.lanes ? 0 : number + 1;
+    // relaxed: whose it is does not change while there are items, but for the bit of leaving.
+    const std::uint32_t word = lane.producer.load(std::memory_order_relaxed) & ~kLeavingBit;
+    ControlBlock *control = word == 0 ? nullptr : control_of(rank, static_cast<int>(word) - 1);
+    ++it.taken[number];
+    if (control != nullptr) {
+        // SYNC queue-taken: pairs with the acquire in push_at_once(), of the producer; the copy of
+        // the item comes before. A full fence, and therefore a release.
+        store_and_ring(lane.taken, it.taken[number], *control);
+    } else {
+        // SYNC queue-taken: as above, for whoever gets the lane next.
+        lane.taken.store(it.taken[number], std::memory_order_release);
+    }
+}
+
+}  // namespace sennit::queue

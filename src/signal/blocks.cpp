@@ -1,0 +1,259 @@
+// The record of a block and the table of attached ones. See blocks.hpp.
+#include "signal/blocks.hpp"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/crc32c.hpp"
+#include "base/fail.hpp"
+#include "memory/segments.hpp"
+#include "op/peer_memory.hpp"
+#include "op/resolve.hpp"
+
+namespace sennit::signal {
+namespace {
+
+constexpr std::size_t kTableBytes = sizeof(Attached) * kPlaces;
+// So many places are in use before one comes again, and with it its handles.
+constexpr std::uint32_t kFewestPlaces = 64;
+
+static_assert(sizeof(sennit_block) == sizeof(BlockRecord));
+
+std::uint32_t check_of(const BlockRecord &record) {
+    return crc32c(reinterpret_cast<const unsigned char *>(&record), offsetof(BlockRecord, check));
+}
+
+sennit_status no_block(const char *why) {
+    return fail(SENNIT_ERR_ARG, "this is no block: %s", why);
+}
+
+// The record of the caller's own segment that the entry serves.
+const SegmentRecord &record_of(const memory::Entry &entry) {
+    return *reinterpret_cast<const SegmentRecord *>(
+        reinterpret_cast<const std::byte *>(entry.live) - offsetof(SegmentRecord, live));
+}
+
+std::uint32_t live_value_of(const memory::Entry &entry) {
+    // relaxed: the entry was just found.
+    return static_cast<std::uint32_t>(entry.key.load(std::memory_order_relaxed));
+}
+
+sennit_status own_signal(const Rank &rank, sennit_signal signal, std::uint32_t *handle,
+                         std::uint64_t *epoch) {
+    *handle = signal.handle;
+    if (signal.handle == 0) return SENNIT_OK;
+    const SignalRecord *it = find_own(rank, signal);
+    if (it == nullptr)
+        return fail(SENNIT_ERR_ARG, "{%d, %#x} is no signal of this rank", signal.rank,
+                    signal.handle);
+    *epoch = own_epoch(*it);
+    return SENNIT_OK;
+}
+
+// Does the region that the block was made of still live? Where the owner's words are out of sight
+// they are fetched.
+sennit_status check_region(Rank &rank, const BlockRecord &block, const memory::Entry &entry) {
+    bool lives = false;
+    if (control_of(rank, block.rank) != nullptr) {
+        lives = live_value_of(entry) == block.region_generation;
+    } else {
+        SegmentRecord record{};
+        const std::size_t offset =
+            offsetof(ControlBlock, records) + sizeof record * std::size_t{block.region};
+        const sennit_status status =
+            op::get_control(rank, block.rank, offset, &record, sizeof record);
+        if (status != SENNIT_OK) return status;
+        // relaxed twice: a private copy.
+        lives = record.id.load(std::memory_order_relaxed) == block.segment &&
+                record.live.load(std::memory_order_relaxed) == block.region_generation;
+    }
+    if (lives) return SENNIT_OK;
+    return fail_peer(SENNIT_ERR_NOT_REGISTERED, block.rank, "",
+                     "the region of rank %d that the block was made of has ended", block.rank);
+}
+
+sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epoch,
+                             Notified *notified) {
+    *notified = Notified{};
+    notified->next_epoch = epoch;
+    if (signal.handle == 0) return SENNIT_OK;
+    sennit_status status = reach(rank, signal, &notified->remote);
+    if (status != SENNIT_OK) return status;
+    Seen seen{};
+    status = look(rank, notified->remote, &seen);
+    if (status == SENNIT_OK) notified->expected = seen.expected;
+    return status;
+}
+
+sennit_status make_table(Signals &all) {
+    // relaxed: under the cold mutex, as is the change.
+    if (all.attached.load(std::memory_order_relaxed) != nullptr) return SENNIT_OK;
+    auto *blocks = new (std::nothrow) Blocks;
+    if (blocks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of blocks");
+    void *table = mmap(nullptr, kTableBytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table == MAP_FAILED) {
+        delete blocks;
+        return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of blocks");
+    }
+    auto *places = static_cast<Attached *>(table);
+    // relaxed twice: nobody knows of the table yet.
+    places[0].handle.store(kNoHandle, std::memory_order_relaxed);
+    places[0].short_handle.store(kNoHandle, std::memory_order_relaxed);
+    all.blocks = blocks;
+    // SYNC block-table: pairs with the acquires in find_attached() and find_short().
+    all.attached.store(places, std::memory_order_release);
+    return SENNIT_OK;
+}
+
+// 0: all are in use.
+std::uint32_t find_place(Blocks &blocks, const Attached *table) {
+    const bool may_grow = blocks.end < kPlaces;
+    if (may_grow && (blocks.end <= kFewestPlaces || blocks.free_count == 0)) return blocks.end++;
+    const std::uint32_t place = blocks.first_free;
+    if (place == 0) return 0;
+    blocks.first_free = table[place].place;
+    if (blocks.first_free == 0) blocks.last_free = 0;
+    --blocks.free_count;
+    return place;
+}
+
+// Gives the block that `filled` describes a place and a handle.
+sennit_status publish(Rank &rank, const Attached &filled, sennit_peer_block *attached) {
+    Signals *all = nullptr;
+    sennit_status status = make_signals(rank, &all);
+    if (status != SENNIT_OK) return status;
+    const ColdLock lock(rank);
+    status = make_table(*all);
+    if (status != SENNIT_OK) return status;
+    // relaxed: under the lock.
+    Attached *table = all->attached.load(std::memory_order_relaxed);
+    const std::uint32_t place = find_place(*all->blocks, table);
+    if (place == 0)
+        return fail(SENNIT_ERR_NOMEM, "the rank has attached %u blocks, which is the most",
+                    kPlaces - 1);
+    Attached &it = table[place];
+    it.base = filled.base;
+    it.bytes = filled.bytes;
+    it.live = filled.live;
+    it.live_value = filled.live_value;
+    it.put = filled.put;
+    it.get = filled.get;
+    it.gptr = filled.gptr;
+    it.place = place;
+    it.generation = it.generation % kPlaceGenerations + 1;
+    const std::uint32_t handle = it.generation << kPlaceBits | place;
+    const bool is_short = it.base != nullptr && it.live != nullptr && rank.observer == nullptr;
+    // SYNC block-handle: pairs with the acquires in find_attached() and find_short(); the fields
+    // come before.
+    it.handle.store(handle, std::memory_order_release);
+    it.short_handle.store(is_short ? handle : 0, std::memory_order_release);
+    attached->handle = handle;
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+void blocks_close(Signals &all) {
+    // relaxed: the rank is ended by one thread.
+    Attached *table = all.attached.load(std::memory_order_relaxed);
+    if (table != nullptr) (void)munmap(table, kTableBytes);
+    delete all.blocks;
+}
+
+sennit_status block_init(Rank &rank, const BlockWish &wish, sennit_block *block) {
+    BlockRecord made{};
+    sennit_status status = own_signal(rank, wish.on_send, &made.on_send, &made.send_epoch);
+    if (status == SENNIT_OK)
+        status = own_signal(rank, wish.on_recv, &made.on_recv, &made.recv_epoch);
+    memory::Entry *entry = nullptr;
+    if (status == SENNIT_OK) status = op::resolve(rank, wish.region.gptr, &entry);
+    if (status == SENNIT_OK) status = op::check_range(*entry, wish.region.gptr, wish.region.bytes);
+    if (status != SENNIT_OK) return status;
+    if (wish.offset > wish.region.bytes || wish.bytes > wish.region.bytes - wish.offset)
+        return fail(SENNIT_ERR_RANGE, "%zu bytes at offset %zu leave the region of %llu bytes",
+                    wish.bytes, wish.offset, static_cast<unsigned long long>(wish.region.bytes));
+    const SegmentRecord &segment = record_of(*entry);
+    made.magic = kBlockMagic;
+    made.version = kBlockVersion;
+    made.record_bytes = sizeof made;
+    made.job = rank.job_cookie;
+    made.rank = rank.world_rank;
+    made.segment = wish.region.gptr.segment;
+    made.offset = wish.region.gptr.offset + wish.offset;
+    made.bytes = wish.bytes;
+    made.region = segment.owner_slot;
+    made.region_generation = live_value_of(*entry);
+    made.kind = static_cast<std::uint8_t>(segment.mechanism);
+    made.actor = static_cast<std::uint8_t>(segment.actor);
+    made.page_shift = static_cast<std::uint8_t>(std::countr_zero(segment.page_bytes));
+    made.address = segment.owner_address + made.offset;
+    made.region_offset = made.offset;
+    made.check = check_of(made);
+    std::memcpy(block, &made, sizeof made);
+    return SENNIT_OK;
+}
+
+sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecord *record) {
+    std::memcpy(record, &block, sizeof *record);
+    if (record->magic == __builtin_bswap32(kBlockMagic))
+        return no_block("it comes from a machine of another byte order");
+    if (record->magic != kBlockMagic) return no_block("its first word is wrong");
+    if (record->check != check_of(*record)) return no_block("it was changed on the way");
+    if (record->version != kBlockVersion || record->record_bytes != sizeof *record)
+        return no_block("another version of Sennit made it");
+    if (record->job != rank.job_cookie) return no_block("it is of another job");
+    // relaxed: constant while the rank is in use.
+    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    if (record->rank < 0 || static_cast<std::uint32_t>(record->rank) >= size ||
+        record->region >= kSegmentsPerTeam)
+        return no_block("it names no rank");
+    return SENNIT_OK;
+}
+
+sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_block *attached) {
+    BlockRecord record;
+    sennit_status status = block_read(rank, block, &record);
+    if (status != SENNIT_OK) return status;
+    const sennit_gptr gptr{record.rank, record.segment, record.offset};
+    memory::Entry *entry = nullptr;
+    status = op::resolve(rank, gptr, &entry);
+    if (status == SENNIT_OK) status = check_region(rank, record, *entry);
+    if (status == SENNIT_OK) status = op::check_range(*entry, gptr, record.bytes);
+    if (status != SENNIT_OK) return status;
+    Attached filled{};
+    filled.gptr = gptr;
+    filled.bytes = record.bytes;
+    if (entry->base != nullptr) filled.base = entry->base + record.offset;
+    if (control_of(rank, record.rank) != nullptr) {
+        filled.live = entry->live;
+        filled.live_value = record.region_generation;
+    }
+    status = reach_notified(rank, {record.rank, record.on_recv}, record.recv_epoch, &filled.put);
+    if (status == SENNIT_OK)
+        status =
+            reach_notified(rank, {record.rank, record.on_send}, record.send_epoch, &filled.get);
+    return status == SENNIT_OK ? publish(rank, filled, attached) : status;
+}
+
+void block_detach(Rank &rank, Attached &it) {
+    Blocks &blocks = *signals_of(rank)->blocks;
+    const ColdLock lock(rank);
+    // relaxed twice: a call that finds the handle still is made at the same time, which is wrong.
+    it.short_handle.store(0, std::memory_order_relaxed);
+    it.handle.store(0, std::memory_order_relaxed);
+    // relaxed: under the lock.
+    Attached *table = signals_of(rank)->attached.load(std::memory_order_relaxed);
+    const auto place = static_cast<std::uint32_t>(&it - table);
+    it.place = 0;
+    (blocks.last_free != 0 ? table[blocks.last_free].place : blocks.first_free) = place;
+    blocks.last_free = place;
+    ++blocks.free_count;
+}
+
+}  // namespace sennit::signal

@@ -1,0 +1,130 @@
+// Blocks: making and checking the record that travels, and the table of those that a rank has
+// attached, with all that a notified put or get needs where load and store reach it.
+#pragma once
+
+#include <sennit/notify.h>
+
+#include "op/direct.hpp"
+#include "op/engine.hpp"
+#include "signal/signals.hpp"
+
+namespace sennit::signal {
+
+// A handle: generation (11, never 0) | place (20), 0 at the top.
+inline constexpr unsigned kPlaceBits = 20;
+inline constexpr std::uint32_t kPlaces = 1u << kPlaceBits;  // place 0 is never used
+inline constexpr std::uint32_t kPlaceGenerations = (1u << 11) - 1;
+inline constexpr std::uint32_t kNoHandle = UINT32_MAX;
+
+// What a put, or a get, through the block notifies.
+struct Notified {
+    Remote remote;
+    Expected expected;
+    std::uint64_t next_epoch;  // of a call that names none; one thread at a time
+};
+
+struct alignas(kLineBytes) Attached {
+    // `handle` where calls may take the short way, else 0. The handle 0 leads to place 0, which has
+    // kNoHandle. SYNC block-handle.
+    std::atomic<std::uint32_t> short_handle;
+    std::atomic<std::uint32_t> handle;  // 0: not attached; SYNC block-handle
+    std::byte *base;                    // of the block, or null
+    std::uint64_t bytes;
+    const std::atomic<std::uint32_t> *live;  // null: out of sight
+    std::uint32_t live_value;
+    std::uint32_t generation;  // of the last handle of this place
+    Notified put;
+    Notified get;
+    sennit_gptr gptr;     // of the block
+    std::uint32_t place;  // of this; free: the next free one
+};
+
+// Free places of the table. Under `cold`.
+struct Blocks {
+    std::uint32_t end = 1;
+    std::uint32_t first_free = 0;
+    std::uint32_t last_free = 0;
+    std::uint32_t free_count = 0;
+};
+
+void blocks_close(Signals &all);
+
+// The region is the rank's own. Errors: NOT_REGISTERED, RANGE, ARG.
+struct BlockWish {
+    sennit_region region;
+    std::size_t offset;
+    std::size_t bytes;
+    sennit_signal on_send;
+    sennit_signal on_recv;
+};
+sennit_status block_init(Rank &rank, const BlockWish &wish, sennit_block *block);
+
+// Is it a block of this job? Errors: ARG.
+sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecord *record);
+
+sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_block *attached);
+void block_detach(Rank &rank, Attached &it);
+
+// The attached block of a handle, or null.
+inline Attached *find_attached(const Rank &rank, sennit_peer_block block) {
+    const Signals *all = signals_of(rank);
+    if (all == nullptr) [[unlikely]]
+        return nullptr;
+    // SYNC block-table: pairs with the release in make_table(); place 0 comes before.
+    Attached *table = all->attached.load(std::memory_order_acquire);
+    if (table == nullptr) [[unlikely]]
+        return nullptr;
+    Attached &it = table[block.handle % kPlaces];
+    // SYNC block-handle: pairs with the release in publish(); the fields come before.
+    return it.handle.load(std::memory_order_acquire) == block.handle ? &it : nullptr;
+}
+// The same if calls on it may take the short way.
+inline Attached *find_short(const Rank &rank, sennit_peer_block block) {
+    const Signals *all = signals_of(rank);
+    if (all == nullptr) [[unlikely]]
+        return nullptr;
+    // SYNC block-table: pairs with the release in make_table(); place 0 comes before.
+    Attached *table = all->attached.load(std::memory_order_acquire);
+    if (table == nullptr) [[unlikely]]
+        return nullptr;
+    Attached &it = table[block.handle % kPlaces];
+    // SYNC block-handle: pairs with the release in publish(); the fields come before.
+    return it.short_handle.load(std::memory_order_acquire) == block.handle ? &it : nullptr;
+}
+
+enum class AtOnce : std::uint8_t { done, surplus, not_at_all };
+
+// A put or get and its event, where the short way is open. `local` is only read for a put.
+template <op::Direction kDirection>
+inline AtOnce notify_at_once(Attached &it, std::size_t offset, void *local, std::size_t bytes) {
+    constexpr bool kPut = kDirection == op::Direction::put;
+    Notified &notified = kPut ? it.put : it.get;
+    const Remote &remote = notified.remote;
+    const std::uint64_t epoch = notified.next_epoch;
+    if (local == nullptr || remote.record == nullptr || offset > it.bytes ||
+        bytes > it.bytes - offset) [[unlikely]]
+        return AtOnce::not_at_all;
+    // relaxed: only equality counts, as in memory::find(). The signal's memory goes with the rank,
+    // whose segments have gone before.
+    if (it.live->load(std::memory_order_relaxed) != it.live_value ||
+        !takes(*remote.record, remote.signal.handle, epoch)) [[unlikely]]
+        return AtOnce::not_at_all;
+    std::byte *place = it.base + offset;
+    op::copy(kPut ? place : local, kPut ? local : place, bytes);
+    if (!count_whole(remote, notified.expected, epoch)) [[unlikely]]
+        return AtOnce::surplus;
+    notified.next_epoch = epoch + 1;
+    return AtOnce::done;
+}
+
+// The general way. Errors: as the public calls.
+struct Notifying {
+    op::Direction direction;
+    std::size_t offset;
+    void *local;
+    std::size_t bytes;
+    const sennit_notice *notice;  // null: the block's own
+};
+sennit_status notify(Rank &rank, Attached &it, const Notifying &wish);
+
+}  // namespace sennit::signal

@@ -1,0 +1,269 @@
+// See sets.hpp.
+#include "signal/sets.hpp"
+
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "base/mutex.hpp"
+#include "signal/signals.hpp"
+
+namespace sennit::signal {
+
+namespace {
+
+constexpr unsigned kSetBits = 12;
+constexpr std::uint32_t kSets = 1u << kSetBits;  // place 0 is never used
+constexpr std::uint32_t kGenerations = (1u << 19) - 1;
+
+struct Set {
+    std::uint32_t generation;
+    bool is_open;
+    std::uint32_t members;
+    std::uint32_t fired;  // in the list
+    std::uint32_t first;  // index + 1
+    std::uint32_t last;
+};
+
+}  // namespace
+
+struct Sets {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    Set *table = nullptr;
+    std::uint32_t made = 1;  // places below it have been in use
+};
+
+namespace {
+
+Set *find(Sets &sets, sennit_signal_set handle) {
+    const std::uint32_t place = handle.handle % kSets;
+    if (place == 0 || place >= sets.made) return nullptr;
+    Set &it = sets.table[place];
+    return it.is_open && it.generation == handle.handle >> kSetBits ? &it : nullptr;
+}
+
+sennit_status no_set(sennit_signal_set handle) {
+    return fail(SENNIT_ERR_ARG, "%#x is no set of signals of this rank", handle.handle);
+}
+
+Set &set_of(Sets &sets, const Own &own) {
+    return sets.table[own.set];
+}
+
+void link_last(Signals &all, Set &set, std::uint32_t index) {
+    Own &own = own_at(all, index);
+    own.is_fired = true;
+    own.next = 0;
+    own.previous = set.last;
+    (set.last != 0 ? own_at(all, set.last - 1).next : set.first) = index + 1;
+    set.last = index + 1;
+    ++set.fired;
+}
+
+void unlink(Signals &all, Set &set, std::uint32_t index) {
+    Own &own = own_at(all, index);
+    if (!own.is_fired) return;
+    own.is_fired = false;
+    (own.previous != 0 ? own_at(all, own.previous - 1).next : set.first) = own.next;
+    (own.next != 0 ? own_at(all, own.next - 1).previous : set.last) = own.previous;
+    own.next = own.previous = 0;
+    --set.fired;
+}
+
+// Into the list of its set, if it has fired. A mark may be of an epoch that is over, or to come.
+void take_in(Signals &all, std::uint32_t index) {
+    const Own &own = own_at(all, index);
+    if (own.set == 0 || own.is_fired || !has_fired(record_at(all, index))) return;
+    link_last(all, set_of(*all.sets, own), index);
+}
+
+void collect_word(Signals &all, std::uint32_t chunk, std::uint32_t word) {
+    auto *marks = reinterpret_cast<MarkWord *>(all.chunks[chunk].base + marks_offset(chunk));
+    // SYNC signal-mark: pairs with the releases in mark_fired(); the count comes before the mark.
+    std::uint64_t bits = marks[word].exchange(0, std::memory_order_acquire);
+    for (; bits != 0; bits &= bits - 1)
+        take_in(all, first_index(chunk) + word * 64 +
+                         static_cast<std::uint32_t>(std::countr_zero(bits)));
+}
+
+// Brings all marks into the lists. Needs the lock.
+void collect(Signals &all) {
+    for (std::uint32_t chunk = 0; chunk < kSignalChunks; ++chunk) {
+        // SYNC signal-table: pairs with the release in add_chunk().
+        if (all.chunks[chunk].records.load(std::memory_order_acquire) == nullptr) return;
+        auto *summary = reinterpret_cast<MarkWord *>(all.chunks[chunk].base + kSummaryOffset);
+        for (std::uint32_t word = 0; word < summary_words(chunk); ++word) {
+            // relaxed: the exchange is what takes the marks.
+            if (summary[word].load(std::memory_order_relaxed) == 0) continue;
+            // SYNC signal-mark: pairs with the releases in mark_fired(); the marks come before.
+            std::uint64_t bits = summary[word].exchange(0, std::memory_order_acquire);
+            for (; bits != 0; bits &= bits - 1)
+                collect_word(all, chunk,
+                             word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+        }
+    }
+}
+
+// Those that have fired, the one first that was not reported longest; they go behind the others.
+void report(const Rank &rank, Signals &all, Set &set, Some *some) {
+    const std::size_t count = some->most < set.fired ? some->most : set.fired;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t index = set.first - 1;
+        // relaxed: of this rank; a signal that is destroyed has left its set.
+        const std::uint32_t handle = record_at(all, index).handle.load(std::memory_order_relaxed);
+        some->fired[i] = sennit_signal{rank.world_rank, handle};
+        unlink(all, set, index);
+        link_last(all, set, index);
+    }
+    some->count = count;
+}
+
+void take_out(Signals &all, Set &set, std::uint32_t index) {
+    unlink(all, set, index);
+    own_at(all, index).set = 0;
+    // relaxed: a mark too many does no harm.
+    record_at(all, index).in_set.fetch_and(~kInSet, std::memory_order_relaxed);
+    --set.members;
+}
+
+}  // namespace
+
+Sets *sets_open() {
+    auto *made = new (std::nothrow) Sets;
+    if (made == nullptr) return nullptr;
+    made->table = static_cast<Set *>(std::calloc(kSets, sizeof(Set)));
+    if (made->table != nullptr) return made;
+    delete made;
+    return nullptr;
+}
+
+void sets_close(Sets *sets) {
+    (void)pthread_mutex_destroy(&sets->lock);
+    std::free(sets->table);
+    delete sets;
+}
+
+sennit_status set_create(Sets &sets, sennit_signal_set *set) {
+    const MutexLock lock(sets.lock);
+    std::uint32_t place = 1;
+    while (place < sets.made && sets.table[place].is_open)
+        ++place;
+    if (place == kSets)
+        return fail(SENNIT_ERR_NOMEM, "the rank has %u sets of signals, which is the most",
+                    kSets - 1);
+    if (place == sets.made) ++sets.made;
+    Set &it = sets.table[place];
+    const std::uint32_t generation = it.generation % kGenerations + 1;
+    it = Set{generation, true, 0, 0, 0, 0};
+    set->handle = generation << kSetBits | place;
+    return SENNIT_OK;
+}
+
+sennit_status set_destroy(Signals &all, sennit_signal_set handle) {
+    const MutexLock lock(all.sets->lock);
+    Set *set = find(*all.sets, handle);
+    if (set == nullptr) return no_set(handle);
+    const auto place = static_cast<std::uint16_t>(handle.handle % kSets);
+    for (std::uint32_t chunk = 0; set->members != 0 && chunk < kSignalChunks; ++chunk) {
+        const std::uint32_t first = first_index(chunk);
+        for (std::uint32_t i = 0; set->members != 0 && i < signals_in(chunk); ++i)
+            if (own_at(all, first + i).set == place) take_out(all, *set, first + i);
+    }
+    set->is_open = false;
+    return SENNIT_OK;
+}
+
+sennit_status set_add(Signals &all, sennit_signal_set handle, sennit_signal signal) {
+    const MutexLock lock(all.sets->lock);
+    Set *set = find(*all.sets, handle);
+    if (set == nullptr) return no_set(handle);
+    const std::uint32_t index = index_of(signal.handle);
+    Own &own = own_at(all, index);
+    if (own.set != 0)
+        return fail(SENNIT_ERR_STATE, "signal %#x is in a set already", signal.handle);
+    own.set = static_cast<std::uint16_t>(handle.handle % kSets);
+    ++set->members;
+    // relaxed: the fence below orders it before the look.
+    record_at(all, index).in_set.fetch_or(kInSet, std::memory_order_relaxed);
+    // SYNC signal-set: pairs with the fence that the count in count_whole() is; either who fires
+    // the signal sees that it is in a set, or this rank sees that it has fired.
+    store_load_fence();
+    take_in(all, index);
+    return SENNIT_OK;
+}
+
+sennit_status set_remove(Signals &all, sennit_signal_set handle, sennit_signal signal) {
+    const MutexLock lock(all.sets->lock);
+    Set *set = find(*all.sets, handle);
+    if (set == nullptr) return no_set(handle);
+    const std::uint32_t index = index_of(signal.handle);
+    if (own_at(all, index).set != handle.handle % kSets)
+        return fail(SENNIT_ERR_ARG, "signal %#x is not in set %#x", signal.handle, handle.handle);
+    take_out(all, *set, index);
+    return SENNIT_OK;
+}
+
+void leave_set(Signals &all, SignalRecord &it) {
+    const MutexLock lock(all.sets->lock);
+    // relaxed: of this rank.
+    const std::uint32_t index = index_of(it.handle.load(std::memory_order_relaxed));
+    const Own &own = own_at(all, index);
+    if (own.set != 0) take_out(all, set_of(*all.sets, own), index);
+}
+
+bool advance_in_set(Signals &all, SignalRecord &it, std::uint64_t epoch) {
+    const MutexLock lock(all.sets->lock);
+    // relaxed: of this rank.
+    const std::uint32_t index = index_of(it.handle.load(std::memory_order_relaxed));
+    if (!advance(all, it, epoch)) return false;
+    const Own &own = own_at(all, index);
+    if (own.set == 0) return true;
+    unlink(all, set_of(*all.sets, own), index);
+    // All of the next epoch may have come early, and its mark been taken before its time.
+    take_in(all, index);
+    return true;
+}
+
+sennit_status wait_some(Rank &rank, Signals &all, sennit_signal_set handle,
+                        const Deadline &deadline, Some *some) {
+    sennit_status own = SENNIT_OK;
+    const sennit_status waited = wait_until(rank, deadline, kAnyPeer, [&] {
+        const MutexLock lock(all.sets->lock);
+        Set *set = find(*all.sets, handle);
+        if (set == nullptr) {
+            own = no_set(handle);
+            return true;
+        }
+        if (set->members == 0) {
+            own =
+                fail(SENNIT_ERR_STATE, "set %#x is empty: nothing in it will fire", handle.handle);
+            return true;
+        }
+        // Also where some are in the list already: what has fired since must get its turn.
+        collect(all);
+        if (set->fired == 0) return false;
+        report(rank, all, *set, some);
+        return true;
+    });
+    return waited != SENNIT_OK ? waited : own;
+}
+
+sennit_status wait_all(Rank &rank, Signals &all, sennit_signal_set handle,
+                       const Deadline &deadline) {
+    sennit_status own = SENNIT_OK;
+    const sennit_status waited = wait_until(rank, deadline, kAnyPeer, [&] {
+        const MutexLock lock(all.sets->lock);
+        Set *set = find(*all.sets, handle);
+        if (set == nullptr) {
+            own = no_set(handle);
+            return true;
+        }
+        if (set->fired != set->members) collect(all);
+        return set->fired == set->members;
+    });
+    return waited != SENNIT_OK ? waited : own;
+}
+
+}  // namespace sennit::signal

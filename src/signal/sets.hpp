@@ -1,0 +1,41 @@
+// Sets of a rank's own signals, and waiting for some of one. Who fires a signal that is in a set
+// marks it in its chunk (mark_fired); the owner collects the marks into the lists of its sets, so
+// that a wait costs what has fired and not what is waited for.
+//
+// Invariants, while Sets::lock is free: a signal is in the list of its set only if it has fired in
+// its epoch; a signal of a set that has fired is in the list, or its mark is set, or the one who
+// fired it is about to set it and rings afterwards.
+#pragma once
+
+#include "signal/signal.hpp"
+
+namespace sennit::signal {
+
+// Null: no memory.
+Sets *sets_open();
+void sets_close(Sets *sets);
+
+// Errors: NOMEM.
+sennit_status set_create(Sets &sets, sennit_signal_set *set);
+// Errors of all that take a set: ARG (no set).
+sennit_status set_destroy(Signals &all, sennit_signal_set set);
+// The signal is the rank's own. Errors: STATE, ARG.
+sennit_status set_add(Signals &all, sennit_signal_set set, sennit_signal signal);
+sennit_status set_remove(Signals &all, sennit_signal_set set, sennit_signal signal);
+
+// The signal ends: it leaves its set.
+void leave_set(Signals &all, SignalRecord &it);
+// As advance(), for a signal that may be in a set.
+bool advance_in_set(Signals &all, SignalRecord &it, std::uint64_t epoch);
+
+// Some of those that have fired, at least one. Errors: STATE (empty), ARG, TIMEOUT, PEER_LOST.
+struct Some {
+    std::size_t most;
+    sennit_signal *fired;
+    std::size_t count = 0;
+};
+sennit_status wait_some(Rank &rank, Signals &all, sennit_signal_set set, const Deadline &deadline,
+                        Some *some);
+sennit_status wait_all(Rank &rank, Signals &all, sennit_signal_set set, const Deadline &deadline);
+
+}  // namespace sennit::signal

@@ -1,0 +1,221 @@
+// A signal as its owner and its senders use it. Everything that counting an event and waiting for
+// it cost where load and store reach the record stands in this file.
+//
+// Senders change the slots and nothing else, the owner everything else and no slot. So an epoch
+// ends by one store of the owner, over nothing that a sender has written.
+#pragma once
+
+#include <sennit/signal.h>
+
+#include "runtime/process.hpp"
+#include "runtime/wait.hpp"
+#include "signal/counters.hpp"
+#include "signal/words.hpp"
+
+namespace sennit::signal {
+
+struct Attached;
+struct Blocks;
+struct Sets;
+
+// What the owner keeps of one signal for itself. Under `cold`, links and set under Sets::lock.
+struct Own {
+    std::uint32_t next;  // index + 1: of the next free one, or in the list of a set's fired ones
+    std::uint32_t previous;
+    std::uint16_t set;  // 0: none
+    std::uint8_t incarnation;
+    bool is_fired;  // in the list of its set
+};
+
+struct OwnChunk {
+    std::atomic<SignalRecord *> records{nullptr};  // SYNC signal-table
+    std::byte *base = nullptr;
+    Own *own = nullptr;
+    std::uint32_t segment = 0;
+};
+
+// A peer's chunk as it is reached from here.
+struct View {
+    std::atomic<std::uint32_t> segment{0};  // 0: not opened; SYNC signal-view
+    std::uint32_t live_value = 0;
+    const std::atomic<std::uint32_t> *live = nullptr;  // null: the peer's record is out of sight
+    std::byte *base = nullptr;                         // null: by messages
+    std::uint64_t mapped_bytes = 0;  // not 0: mapped for this view, beside the peer's path
+};
+
+// All that a rank has of signals and blocks. Made when the first is used.
+struct Signals {
+    OwnChunk chunks[kSignalChunks];
+    std::uint32_t chunk_count = 0;
+    std::uint32_t end = 0;  // indices below it have been in use
+    // Free places, the one that is free longest first; index + 1.
+    std::uint32_t first_free = 0;
+    std::uint32_t last_free = 0;
+    std::uint32_t free_count = 0;
+    std::atomic<View *> *views = nullptr;       // [size], each [kSignalChunks]; SYNC signal-view
+    Sets *sets = nullptr;                       // made with this
+    std::atomic<Attached *> attached{nullptr};  // the table; SYNC block-table
+    Blocks *blocks = nullptr;                   // of that table, under `cold`
+    bool resets_by_exchange = false;            // several threads may reset
+};
+
+// The rank's signals if it has any, else null.
+inline Signals *signals_of(const Rank &rank) {
+    // SYNC signal-table: pairs with the release in make_signals(); the empty tables come before.
+    return rank.signals.load(std::memory_order_acquire);
+}
+
+// The record of the caller's own signal, or null.
+inline SignalRecord *find_own(const Rank &rank, sennit_signal signal) {
+    const Signals *all = signals_of(rank);
+    if (all == nullptr || signal.rank != rank.world_rank || signal.handle == 0) [[unlikely]]
+        return nullptr;
+    const std::uint32_t index = index_of(signal.handle);
+    const std::uint32_t chunk = chunk_of(index);
+    if (chunk >= kSignalChunks) [[unlikely]]
+        return nullptr;
+    // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
+    SignalRecord *records = all->chunks[chunk].records.load(std::memory_order_acquire);
+    if (records == nullptr) [[unlikely]]
+        return nullptr;
+    SignalRecord &it = records[index - first_index(chunk)];
+    // SYNC signal-handle: pairs with the release in signal_create(); the fields come before.
+    return it.handle.load(std::memory_order_acquire) == signal.handle ? &it : nullptr;
+}
+
+// The same for one of the first signals of the calling thread's rank, if the rank has no observer;
+// else null, as for a thread that is no rank.
+inline SignalRecord *find_first(sennit_signal signal) {
+    const Rank *rank = current_rank();
+    // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
+    SignalRecord *records = rank->first_signals.load(std::memory_order_acquire);
+    const std::uint32_t index = index_of(signal.handle);
+    if (records == nullptr || signal.rank != rank->world_rank || signal.handle == 0 ||
+        index >= signals_in(0)) [[unlikely]]
+        return nullptr;
+    // SYNC signal-handle: pairs with the release in signal_create(); the fields come before.
+    return records[index].handle.load(std::memory_order_acquire) == signal.handle ? &records[index]
+                                                                                  : nullptr;
+}
+
+// Of the owner's own epoch.
+inline std::uint64_t own_epoch(const SignalRecord &it) {
+    // relaxed: of this rank, or of a thread that the program has ordered before.
+    return it.epoch.load(std::memory_order_relaxed);
+}
+
+inline std::uint64_t own_value(const SignalRecord &it) {
+    const std::uint64_t epoch = own_epoch(it);
+    // SYNC signal-count: pairs with the releases in count_whole(); the data comes before its event.
+    const std::uint64_t counter = it.slot[slot_of(epoch)].load(std::memory_order_acquire);
+    return value_of(counter, it.events, epoch);
+}
+
+inline bool has_fired(const SignalRecord &it) {
+    return own_value(it) == 0;
+}
+
+// A signal that this rank may send to.
+struct Remote {
+    SignalRecord *record = nullptr;  // null: by messages, or no signal
+    ControlBlock *control = nullptr;
+    std::byte *chunk = nullptr;                        // with `record`
+    const std::atomic<std::uint32_t> *live = nullptr;  // null: nothing to look at
+    std::uint32_t live_value = 0;
+    sennit_signal signal = SENNIT_SIGNAL_NULL;
+    sennit_gptr gptr = SENNIT_GPTR_NULL;  // of the record
+
+    bool is_none() const { return signal.handle == 0; }
+    // The memory of the record may be gone where this is false.
+    bool is_alive() const {
+        // relaxed: only equality counts, as in memory::find().
+        return live == nullptr || live->load(std::memory_order_relaxed) == live_value;
+    }
+};
+
+// Whether a message of the epoch may be counted now, and the signal lives. What it says may be old
+// when the message is counted; that does no harm (docs/design/signals.md).
+inline bool takes(const SignalRecord &it, std::uint32_t handle, std::uint64_t epoch) {
+    // SYNC signal-epoch: pairs with the release in advance(), of the owner; what it did with the
+    // data of earlier epochs comes before this rank's next data.
+    const std::uint64_t receivers = it.epoch.load(std::memory_order_acquire);
+    // relaxed: a program that destroys a signal which others still use is wrong in any order.
+    return is_counted(epoch, receivers) && it.handle.load(std::memory_order_relaxed) == handle;
+}
+
+// Sets the marks of a signal that has fired, for the sets of its owner.
+[[gnu::cold, gnu::noinline]] void mark_fired(std::byte *chunk, std::uint32_t handle);
+
+// Messages came on top of all that were expected: they are taken back.
+[[gnu::cold, gnu::noinline]] void take_back(const Remote &to, std::uint64_t epoch,
+                                            std::uint32_t messages);
+
+// What a sender knows of a signal without looking at its record.
+struct Expected {
+    std::uint32_t events;
+    std::uint8_t event_bits;
+};
+
+// Counts messages that came whole, at most as many as an epoch expects. False: they were too many,
+// and were taken back.
+inline bool count_whole(const Remote &to, const Expected &expected, std::uint64_t epoch,
+                        std::uint32_t messages = 1) {
+    SignalRecord &it = *to.record;
+    // SYNC signal-count: pairs with the acquires in own_value() and poll(), of the owner; the data
+    // comes before its event. SYNC signal-set: pairs with the fence in set_add(); a full fence too,
+    // between the count and the look at in_set. SYNC doorbell: pairs with the fence in
+    // announce_sleep(); the same for sleepers.
+    const std::uint64_t counter = add_at_once(it.slot[slot_of(epoch)], kWholeMessage * messages);
+    const std::uint64_t before = value_of(counter, expected.events, epoch);
+    if (is_surplus(before, messages, expected.events, expected.event_bits)) [[unlikely]] {
+        take_back(to, epoch, messages);
+        return false;
+    }
+    // relaxed, here and below: the add is a full fence; an owner that is missed looks itself, after
+    // one of its own.
+    if (before == messages && (it.in_set.load(std::memory_order_relaxed) & kInSet) != 0)
+        [[unlikely]]
+        mark_fired(to.chunk, to.signal.handle);
+    // relaxed: as above.
+    if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        ring_sleepers(to.control->doorbell);
+    return true;
+}
+
+// Begins the next epoch, if that takes no more than a store: the signal has fired, is in no set,
+// and no other thread resets.
+inline bool reset_at_once(SignalRecord &it) {
+    // relaxed: of this rank.
+    if (!has_fired(it) || it.in_set.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        return false;
+    // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders; what
+    // this rank did with the data of the epoch comes before.
+    it.epoch.store(own_epoch(it) + 1, std::memory_order_release);
+    return true;
+}
+
+// Looks for the end of the epoch for as long as a wait polls. True if it came. The first looks come
+// fast, as in a hand-over of a channel.
+inline bool poll(const Rank &rank, const SignalRecord &it) {
+    constexpr unsigned kFastLooks = 6;
+    const std::uint64_t epoch = own_epoch(it);
+    const std::uint64_t wanted = 0 - armed(it.events, epoch);
+    const std::atomic<std::uint64_t> &slot = it.slot[slot_of(epoch)];
+    const auto is_met = [&] {
+        // SYNC signal-count: pairs with the releases in count_whole(); the data comes before.
+        return slot.load(std::memory_order_acquire) == wanted;
+    };
+    if (is_met()) return true;
+    if (rank.spins == 0) return false;
+    for (unsigned look = 0; look < kFastLooks; ++look) {
+        cpu_pause_briefly();
+        if (is_met()) return true;
+    }
+    for (unsigned left = rank.spins; left != 0; --left) {
+        cpu_pause();
+        if (is_met()) return true;
+    }
+    return false;
+}
+
+}  // namespace sennit::signal

@@ -1,0 +1,322 @@
+// The tables: a rank's own signals in chunks of its memory file, and the views of its peers'.
+#include "signal/signals.hpp"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/fail.hpp"
+#include "memory/segments.hpp"
+#include "op/peer_memory.hpp"
+#include "op/resolve.hpp"
+#include "signal/blocks.hpp"
+#include "signal/sets.hpp"
+
+namespace sennit::signal {
+namespace {
+
+// So many places are in use before one comes again, and with it its handles.
+constexpr std::uint32_t kFewestPlaces = 64;
+
+std::uint32_t size_of(const Rank &rank) {
+    // relaxed: constant while the rank is in use.
+    return rank.size.load(std::memory_order_relaxed);
+}
+
+sennit_status no_memory() {
+    return fail(SENNIT_ERR_NOMEM, "no memory for the table of signals");
+}
+
+sennit_status not_registered(sennit_signal signal) {
+    return fail_peer(SENNIT_ERR_NOT_REGISTERED, signal.rank, "",
+                     "rank %d has no signal %#x: never created, or destroyed", signal.rank,
+                     signal.handle);
+}
+
+void free_signals(Signals *all, std::uint32_t size) {
+    for (std::uint32_t peer = 0; all->views != nullptr && peer < size; ++peer) {
+        // relaxed: the rank is ended by one thread.
+        View *views = all->views[peer].load(std::memory_order_relaxed);
+        for (std::uint32_t chunk = 0; views != nullptr && chunk < kSignalChunks; ++chunk)
+            if (views[chunk].mapped_bytes != 0)
+                memory::file_unmap(views[chunk].base, views[chunk].mapped_bytes);
+        delete[] views;
+    }
+    std::free(all->views);
+    for (OwnChunk &chunk : all->chunks)
+        std::free(chunk.own);
+    if (all->sets != nullptr) sets_close(all->sets);
+    blocks_close(*all);
+    delete all;
+}
+
+sennit_status add_chunk(Rank &rank, Signals &all) {
+    const std::uint32_t number = all.chunk_count;
+    OwnChunk &chunk = all.chunks[number];
+    chunk.own = static_cast<Own *>(std::calloc(signals_in(number), sizeof(Own)));
+    if (chunk.own == nullptr) return no_memory();
+    memory::SegmentWish wish;
+    wish.kind = SegmentKind::signals;
+    wish.bytes = chunk_bytes(number);
+    wish.alignment = kLineBytes;
+    SegmentRecord *segment = nullptr;
+    const sennit_status status = memory::segment_create(rank, wish, &segment);
+    if (status != SENNIT_OK) {
+        std::free(chunk.own);
+        chunk.own = nullptr;
+        return status;
+    }
+    chunk.base = reinterpret_cast<std::byte *>(segment->owner_address);
+    auto &head = *reinterpret_cast<SignalChunkHead *>(chunk.base);
+    head.magic = kChunkMagic;
+    head.chunk = number;
+    head.signals = signals_in(number);
+    // relaxed: this thread has stored it.
+    chunk.segment = segment->id.load(std::memory_order_relaxed);
+    ++all.chunk_count;
+    auto *records = reinterpret_cast<SignalRecord *>(chunk.base + records_offset(number));
+    // SYNC signal-table: pairs with the acquire in find_own(), of other threads of this rank.
+    chunk.records.store(records, std::memory_order_release);
+    if (number == 0 && rank.observer == nullptr) {
+        // SYNC signal-table: pairs with the acquire in find_first(), of other threads of this rank.
+        rank.first_signals.store(records, std::memory_order_release);
+    }
+    // SYNC signal-view: pairs with the acquire in segment_of_chunk(), at a peer; the head and the
+    // segment's record come before.
+    rank.control->header.signal_chunks[number].store(chunk.segment, std::memory_order_release);
+    return SENNIT_OK;
+}
+
+// A place that is free, as an index. Needs the cold mutex.
+sennit_status take_place(Rank &rank, Signals &all, std::uint32_t *index) {
+    const bool may_grow = all.end < kSignalsPerRank;
+    if (all.free_count != 0 && (!may_grow || all.end > kFewestPlaces)) {
+        *index = all.first_free - 1;
+        all.first_free = own_at(all, *index).next;
+        if (all.first_free == 0) all.last_free = 0;
+        --all.free_count;
+        return SENNIT_OK;
+    }
+    if (!may_grow)
+        return fail(SENNIT_ERR_NOMEM, "the rank has %u signals, which is the most",
+                    kSignalsPerRank);
+    if (chunk_of(all.end) == all.chunk_count) {
+        const sennit_status status = add_chunk(rank, all);
+        if (status != SENNIT_OK) return status;
+    }
+    *index = all.end++;
+    return SENNIT_OK;
+}
+
+void free_place(Signals &all, std::uint32_t index) {
+    own_at(all, index).next = 0;
+    if (all.last_free != 0) {
+        own_at(all, all.last_free - 1).next = index + 1;
+    } else {
+        all.first_free = index + 1;
+    }
+    all.last_free = index + 1;
+    ++all.free_count;
+}
+
+// The segment of a peer's chunk, 0 if it has none.
+sennit_status segment_of_chunk(Rank &rank, int peer, std::uint32_t chunk, std::uint32_t *segment) {
+    if (const ControlBlock *control = control_of(rank, peer)) {
+        // SYNC signal-view: pairs with the release in add_chunk(), of the peer.
+        *segment = control->header.signal_chunks[chunk].load(std::memory_order_acquire);
+        return SENNIT_OK;
+    }
+    const std::size_t offset = offsetof(ControlHeader, signal_chunks) + sizeof *segment * chunk;
+    return op::get_control(rank, peer, offset, segment, sizeof *segment);
+}
+
+// Memory of the peer that its path copies is mapped for its signals alone, as for channels.
+sennit_status map_view(Rank &rank, int peer, sennit_gptr gptr, View *view) {
+    const Peer &it = rank.peers[peer];
+    if (it.control == nullptr || it.memory_file < 0)
+        return fail_peer(
+            SENNIT_ERR_UNSUPPORTED, peer, sennit_path_name(it.path),
+            "the signals of rank %d are out of reach: its memory file was not received", peer);
+    SegmentRecord record{};
+    sennit_status status = op::read_segment(rank, gptr, &record);
+    if (status != SENNIT_OK) return status;
+    status = memory::file_map(it.memory_file, record.file_offset, record.mapped_bytes,
+                              memory::page_bytes(), &view->base);
+    if (status == SENNIT_OK) view->mapped_bytes = record.mapped_bytes;
+    return status;
+}
+
+// Needs the cold mutex.
+sennit_status fill_view(Rank &rank, int peer, sennit_gptr gptr, const memory::Entry &entry,
+                        View *view) {
+    // relaxed: the entry was just found.
+    const std::uint64_t key = entry.key.load(std::memory_order_relaxed);
+    if (rank.peers[peer].control != nullptr) {
+        view->live = entry.live;
+        view->live_value = static_cast<std::uint32_t>(key);
+    }
+    view->base = entry.base;
+    sennit_status status = SENNIT_OK;
+    if (entry.base == nullptr && entry.path == SENNIT_PATH_CMA)
+        status = map_view(rank, peer, gptr, view);
+    if (status == SENNIT_OK) {
+        // SYNC signal-view: pairs with the acquire in view_of(); the fields come before.
+        view->segment.store(gptr.segment, std::memory_order_release);
+    }
+    return status;
+}
+
+sennit_status open_view(Rank &rank, Signals &all, int peer, std::uint32_t chunk) {
+    std::uint32_t segment = 0;
+    sennit_status status = segment_of_chunk(rank, peer, chunk, &segment);
+    if (status != SENNIT_OK) return status;
+    if (segment == 0)
+        return fail_peer(SENNIT_ERR_NOT_REGISTERED, peer, "", "rank %d never had that signal",
+                         peer);
+    const sennit_gptr gptr{peer, segment, 0};
+    memory::Entry *entry = nullptr;
+    status = op::resolve(rank, gptr, &entry);
+    if (status != SENNIT_OK) return status;
+    const ColdLock lock(rank);
+    // relaxed: under the lock, as is the change.
+    View *views = all.views[peer].load(std::memory_order_relaxed);
+    if (views == nullptr) {
+        views = new (std::nothrow) View[kSignalChunks];
+        if (views == nullptr) return no_memory();
+        // SYNC signal-view: pairs with the acquire in view_of(); the empty views come before.
+        all.views[peer].store(views, std::memory_order_release);
+    }
+    // relaxed: as above.
+    if (views[chunk].segment.load(std::memory_order_relaxed) != 0) return SENNIT_OK;
+    return fill_view(rank, peer, gptr, *entry, &views[chunk]);
+}
+
+}  // namespace
+
+sennit_status make_signals(Rank &rank, Signals **out) {
+    *out = signals_of(rank);
+    if (*out != nullptr) return SENNIT_OK;
+    const ColdLock lock(rank);
+    *out = signals_of(rank);
+    if (*out != nullptr) return SENNIT_OK;
+    auto *made = new (std::nothrow) Signals;
+    if (made == nullptr) return no_memory();
+    made->resets_by_exchange = rank.thread_level == SENNIT_THREAD_MULTIPLE;
+    made->views =
+        static_cast<std::atomic<View *> *>(std::calloc(size_of(rank), sizeof(std::atomic<View *>)));
+    made->sets = sets_open();
+    if (made->views == nullptr || made->sets == nullptr) {
+        free_signals(made, size_of(rank));
+        return no_memory();
+    }
+    *out = made;
+    // SYNC signal-table: pairs with the acquire in signals_of(); the empty tables come before.
+    rank.signals.store(made, std::memory_order_release);
+    return SENNIT_OK;
+}
+
+void signals_close(Rank &rank) {
+    // relaxed: the rank is ended by one thread.
+    Signals *all = rank.signals.load(std::memory_order_relaxed);
+    if (all == nullptr) return;
+    rank.signals.store(nullptr, std::memory_order_relaxed);        // relaxed: as above
+    rank.first_signals.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    free_signals(all, size_of(rank));
+}
+
+sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_events,
+                            sennit_signal *signal) {
+    Signals *all = nullptr;
+    sennit_status status = make_signals(rank, &all);
+    if (status != SENNIT_OK) return status;
+    const ColdLock lock(rank);
+    std::uint32_t index = 0;
+    status = take_place(rank, *all, &index);
+    if (status != SENNIT_OK) return status;
+    Own &own = own_at(*all, index);
+    own.incarnation = static_cast<std::uint8_t>(own.incarnation % kIncarnations + 1);
+    own.next = own.previous = 0;
+    SignalRecord &it = record_at(*all, index);
+    // relaxed: nobody may look before the handle is there.
+    it.slot[0].store(0, std::memory_order_relaxed);
+    it.slot[1].store(0, std::memory_order_relaxed);  // relaxed: as above
+    it.epoch.store(0, std::memory_order_relaxed);    // relaxed: as above
+    // relaxed: as above.
+    it.in_set.store(all->resets_by_exchange ? kExchanges : 0, std::memory_order_relaxed);
+    it.events = events;
+    it.max_events = max_events;
+    it.owner = rank.world_rank;
+    it.event_bits = static_cast<std::uint8_t>(event_bits_of(max_events));
+    const std::uint32_t handle = make_handle(index, own.incarnation);
+    // SYNC signal-handle: pairs with the acquires in find_own() and look(); the fields come before.
+    it.handle.store(handle, std::memory_order_release);
+    *signal = sennit_signal{rank.world_rank, handle};
+    return SENNIT_OK;
+}
+
+void signal_destroy(Rank &rank, SignalRecord &it) {
+    Signals &all = *signals_of(rank);
+    leave_set(all, it);
+    const ColdLock lock(rank);
+    // relaxed: of this rank.
+    const std::uint32_t index = index_of(it.handle.load(std::memory_order_relaxed));
+    // relaxed: who still uses it is wrong in any order, and sees it sooner or later.
+    it.handle.store(0, std::memory_order_relaxed);
+    free_place(all, index);
+}
+
+sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const View **view) {
+    Signals *all = nullptr;
+    const sennit_status made = make_signals(rank, &all);
+    if (made != SENNIT_OK) return made;
+    for (;;) {
+        // SYNC signal-view: pairs with the release in open_view().
+        View *views = all->views[peer].load(std::memory_order_acquire);
+        // SYNC signal-view: pairs with the release in fill_view(); the fields come before.
+        if (views != nullptr && views[chunk].segment.load(std::memory_order_acquire) != 0) {
+            *view = &views[chunk];
+            return SENNIT_OK;
+        }
+        const sennit_status status = open_view(rank, *all, peer, chunk);
+        if (status != SENNIT_OK) return status;
+    }
+}
+
+sennit_status reach(Rank &rank, sennit_signal signal, Remote *remote) {
+    if (signal.rank < 0 || static_cast<std::uint32_t>(signal.rank) >= size_of(rank))
+        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", signal.rank, size_of(rank) - 1);
+    const std::uint32_t index = index_of(signal.handle);
+    const std::uint32_t chunk = chunk_of(index);
+    if (signal.handle == 0 || chunk >= kSignalChunks) return not_registered(signal);
+    const std::size_t offset =
+        records_offset(chunk) + sizeof(SignalRecord) * (index - first_index(chunk));
+    Remote found;
+    found.signal = signal;
+    if (signal.rank == rank.world_rank) {
+        found.record = find_own(rank, signal);
+        if (found.record == nullptr) return not_registered(signal);
+        found.chunk = signals_of(rank)->chunks[chunk].base;
+        found.control = rank.control;
+        *remote = found;
+        return SENNIT_OK;
+    }
+    const View *view = nullptr;
+    const sennit_status status = view_of(rank, signal.rank, chunk, &view);
+    if (status != SENNIT_OK) return status;
+    found.live = view->live;
+    found.live_value = view->live_value;
+    // relaxed: view_of() has acquired it.
+    found.gptr = sennit_gptr{signal.rank, view->segment.load(std::memory_order_relaxed), offset};
+    if (view->base != nullptr) {
+        found.chunk = view->base;
+        found.record = reinterpret_cast<SignalRecord *>(view->base + offset);
+        found.control = rank.peers[signal.rank].control;
+        if (!found.is_alive()) return not_registered(signal);
+        // relaxed: a signal that comes and goes meanwhile is the program's affair.
+        if (found.record->handle.load(std::memory_order_relaxed) != signal.handle)
+            return not_registered(signal);
+    }
+    *remote = found;
+    return SENNIT_OK;
+}
+
+}  // namespace sennit::signal

@@ -1,0 +1,71 @@
+// The signals of a rank, those of its peers that it sends to, and the slow half of counting and
+// waiting. Called by api/ and by the end of a rank.
+#pragma once
+
+#include "signal/signal.hpp"
+
+namespace sennit::signal {
+
+// The place of a signal of the rank's own; the chunk is there.
+inline Own &own_at(Signals &all, std::uint32_t index) {
+    const std::uint32_t chunk = chunk_of(index);
+    return all.chunks[chunk].own[index - first_index(chunk)];
+}
+inline SignalRecord &record_at(Signals &all, std::uint32_t index) {
+    const std::uint32_t chunk = chunk_of(index);
+    // relaxed: whoever has an index has learnt of the chunk under `cold`, or by find_own().
+    return all.chunks[chunk].records.load(std::memory_order_relaxed)[index - first_index(chunk)];
+}
+
+// The rank's signals, made if there are none yet. Errors: NOMEM.
+sennit_status make_signals(Rank &rank, Signals **all);
+// The end of a rank, before memory::segments_close().
+void signals_close(Rank &rank);
+
+// Errors: NOMEM, OS.
+sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_events,
+                            sennit_signal *signal);
+// The signal is the rank's own.
+void signal_destroy(Rank &rank, SignalRecord &it);
+
+// How a peer's chunk of signals is reached, opened when it is first used. Errors: NOT_REGISTERED
+// (the peer has none there), UNSUPPORTED, OTHER_NODE, PEER_LOST, NOMEM, OS.
+sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const View **view);
+
+// Finds the signal; it may be the rank's own. Errors: RANGE (rank), NOT_REGISTERED (by messages
+// only count_event() finds that), and those of view_of().
+sennit_status reach(Rank &rank, sennit_signal signal, Remote *remote);
+
+// What a sender wants to know of a signal's record. Errors: NOT_REGISTERED (it is gone), and those
+// of a get.
+struct Seen {
+    std::uint64_t epoch;
+    std::uint32_t in_set;
+    std::uint32_t handle;
+    Expected expected;
+};
+sennit_status look(Rank &rank, const Remote &remote, Seen *seen);
+
+// May a message of the epoch be counted? Fills *seen. Errors: as look(), SIGNAL_EARLY,
+// SIGNAL_OVERFLOW (the epoch is over).
+sennit_status check_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, Seen *seen);
+// Counts it after that check. Errors: SIGNAL_OVERFLOW, and those of an atomic operation.
+sennit_status count_event(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen);
+// More came than were expected.
+[[gnu::cold]] sennit_status fail_surplus(sennit_signal signal, std::uint64_t epoch,
+                                         std::uint32_t events);
+
+// Of the rank's own signals.
+sennit_status test(Rank &rank, SignalRecord &it, int *done);
+sennit_status wait(Rank &rank, SignalRecord &it, const Deadline &deadline);
+// Errors: STATE, SIGNAL_OVERFLOW.
+sennit_status reset(Rank &rank, SignalRecord &it);
+sennit_status remaining(const SignalRecord &it, std::uint32_t *events);
+// The next epoch begins; false if another thread was faster.
+bool advance(const Signals &all, SignalRecord &it, std::uint64_t epoch);
+
+// Waits for a word that is not Sennit's. Errors: TIMEOUT, PEER_LOST.
+sennit_status wait_word(Rank &rank, const std::uint64_t *word, sennit_comparison comparison,
+                        std::uint64_t value, const Deadline &deadline);
+
+}  // namespace sennit::signal

@@ -1,0 +1,110 @@
+// What the owner of a signal does with it where polling has found nothing, or an epoch ends.
+#include "base/fail.hpp"
+#include "signal/sets.hpp"
+#include "signal/signals.hpp"
+
+namespace sennit::signal {
+namespace {
+
+sennit_status overflown(const SignalRecord &it, std::uint64_t value) {
+    const std::uint64_t mask = event_mask(it.event_bits);
+    // The value counts down: beyond zero it is as many below as came too many.
+    const std::uint64_t extra = (mask + 1 - (value & mask)) & mask;
+    // relaxed: of a signal of the caller's own.
+    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
+    return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
+                "signal %#x expects %u events in epoch %llu, and %llu have come", handle, it.events,
+                static_cast<unsigned long long>(own_epoch(it)),
+                static_cast<unsigned long long>(it.events + extra));
+}
+
+template <class Word>
+bool compare(Word word, sennit_comparison comparison, Word value) {
+    switch (comparison) {
+        case SENNIT_EQUAL:
+            return word == value;
+        case SENNIT_NOT_EQUAL:
+            return word != value;
+        case SENNIT_GREATER:
+            return word > value;
+        case SENNIT_GREATER_EQUAL:
+            return word >= value;
+        case SENNIT_LESS:
+            return word < value;
+        default:
+            return word <= value;
+    }
+}
+
+}  // namespace
+
+sennit_status test(Rank &rank, SignalRecord &it, int *done) {
+    std::uint64_t value = own_value(it);
+    if (value != 0) {
+        // Whoever polls may be waited for, and what comes by messages is counted here.
+        make_progress(rank);
+        value = own_value(it);
+    }
+    if (is_overflown(value, it.event_bits)) return overflown(it, value);
+    *done = value == 0 ? 1 : 0;
+    return SENNIT_OK;
+}
+
+sennit_status wait(Rank &rank, SignalRecord &it, const Deadline &deadline) {
+    std::uint64_t value = 0;
+    const sennit_status status = wait_until(rank, deadline, kAnyPeer, [&] {
+        value = own_value(it);
+        return value == 0 || is_overflown(value, it.event_bits);
+    });
+    if (status != SENNIT_OK) return status;
+    return value == 0 ? SENNIT_OK : overflown(it, value);
+}
+
+bool advance(const Signals &all, SignalRecord &it, std::uint64_t epoch) {
+    // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders; what
+    // this rank did with the data of the epoch comes before.
+    if (!all.resets_by_exchange) {
+        it.epoch.store(epoch + 1, std::memory_order_release);
+        return true;
+    }
+    // relaxed on failure: nothing is done then.
+    return it.epoch.compare_exchange_strong(epoch, epoch + 1, std::memory_order_release,
+                                            std::memory_order_relaxed);
+}
+
+sennit_status reset(Rank &rank, SignalRecord &it) {
+    const std::uint64_t epoch = own_epoch(it);
+    const std::uint64_t value = own_value(it);
+    if (is_overflown(value, it.event_bits)) return overflown(it, value);
+    // relaxed: of a signal of the caller's own.
+    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
+    if (value != 0)
+        return fail(SENNIT_ERR_STATE,
+                    "signal %#x has not fired: of %u events of epoch %llu, %u are still to come",
+                    handle, it.events, static_cast<unsigned long long>(epoch),
+                    events_left(value, it.event_bits));
+    Signals &all = *signals_of(rank);
+    // relaxed: as above.
+    const bool done = (it.in_set.load(std::memory_order_relaxed) & kInSet) != 0
+                          ? advance_in_set(all, it, epoch)
+                          : advance(all, it, epoch);
+    return done ? SENNIT_OK : fail(SENNIT_ERR_STATE, "another thread has reset signal %#x", handle);
+}
+
+sennit_status remaining(const SignalRecord &it, std::uint32_t *events) {
+    const std::uint64_t value = own_value(it);
+    if (is_overflown(value, it.event_bits)) return overflown(it, value);
+    *events = events_left(value, it.event_bits);
+    return SENNIT_OK;
+}
+
+sennit_status wait_word(Rank &rank, const std::uint64_t *word, sennit_comparison comparison,
+                        std::uint64_t value, const Deadline &deadline) {
+    return wait_until(rank, deadline, kAnyPeer, [&] {
+        // SYNC word-delivery: pairs with the release in store_word(), or with that of whoever
+        // changes the word by an atomic operation or a store of its own.
+        return compare(__atomic_load_n(word, __ATOMIC_ACQUIRE), comparison, value);
+    });
+}
+
+}  // namespace sennit::signal

@@ -1,0 +1,141 @@
+// What ranks write for each other of signals, and the record that a block is. Byte by byte in
+// docs/design/layouts.md; the protocols are in docs/design/signals.md.
+//
+// The signals of a rank lie in chunks, each a segment of its own in the rank's memory file, so that
+// peers reach them as they reach memory: by pointer, or by messages. The first chunk has 256
+// signals, the second too, every other twice as many as the one before. The segments are named in
+// the control block's header.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/control_block.hpp"
+
+namespace sennit::signal {
+
+// A signal's handle: its index (24 bits) and how often the place was used (8 bits, never 0).
+inline constexpr unsigned kIncarnationBits = 8;
+inline constexpr std::uint32_t kIncarnations = (1u << kIncarnationBits) - 1;
+constexpr std::uint32_t make_handle(std::uint32_t index, std::uint32_t incarnation) {
+    return index << kIncarnationBits | incarnation;
+}
+constexpr std::uint32_t index_of(std::uint32_t handle) {
+    return handle >> kIncarnationBits;
+}
+
+// Bits of SignalRecord::in_set. The second says that threads of the owner may reset at once.
+inline constexpr std::uint32_t kInSet = 1;
+inline constexpr std::uint32_t kExchanges = 2;
+
+// The senders' line, then the owner's: who polls a slot keeps the line of the slot, and what a
+// sender reads besides must not be there.
+struct alignas(kLineBytes) SignalRecord {
+    // By the parity of the epoch; writers: senders, who add. SYNC signal-count.
+    std::atomic<std::uint64_t> slot[2];
+    std::uint8_t unused_first[112];
+    std::atomic<std::uint64_t> epoch;  // whole number; writer: owner; SYNC signal-epoch
+    // kInSet: who fires it marks it; kExchanges. Writer: owner; SYNC signal-set.
+    std::atomic<std::uint32_t> in_set;
+    std::atomic<std::uint32_t> handle;  // 0: none; writer: owner; SYNC signal-handle
+    // Constant while the handle lives.
+    std::uint32_t events;  // of an epoch
+    std::uint32_t max_events;
+    std::int32_t owner;       // world rank
+    std::uint8_t event_bits;  // N
+    std::uint8_t unused[99];
+};
+static_assert(sizeof(SignalRecord) == 256 && offsetof(SignalRecord, epoch) == 128 &&
+              offsetof(SignalRecord, in_set) == 136 && offsetof(SignalRecord, handle) == 140 &&
+              offsetof(SignalRecord, events) == 144 && offsetof(SignalRecord, event_bits) == 156);
+
+inline constexpr std::uint64_t kChunkMagic = 0x314E4753544E4E53;  // "SNNTSGN1", little endian
+// At the start of a chunk. Behind it the marks of signals in sets that have fired: a bit for each
+// word of marks that is not 0, then a bit for each signal; then the records.
+struct alignas(kLineBytes) SignalChunkHead {
+    std::uint64_t magic;
+    std::uint32_t chunk;  // number
+    std::uint32_t signals;
+    std::uint8_t unused[112];
+};
+static_assert(sizeof(SignalChunkHead) == 128);
+
+using MarkWord = std::atomic<std::uint64_t>;
+
+inline constexpr std::uint32_t kFirstChunkBits = 8;
+inline constexpr std::uint32_t kSignalsPerRank = 1u << (kFirstChunkBits + kSignalChunks - 1);
+static_assert(kSignalsPerRank <= 1u << (32 - kIncarnationBits));
+
+constexpr std::uint32_t chunk_of(std::uint32_t index) {
+    const auto bits = static_cast<std::uint32_t>(std::bit_width(index));
+    return bits <= kFirstChunkBits ? 0 : bits - kFirstChunkBits;
+}
+constexpr std::uint32_t first_index(std::uint32_t chunk) {
+    return chunk == 0 ? 0 : 1u << (kFirstChunkBits + chunk - 1);
+}
+constexpr std::uint32_t signals_in(std::uint32_t chunk) {
+    return chunk == 0 ? 1u << kFirstChunkBits : first_index(chunk);
+}
+constexpr std::uint32_t mark_words(std::uint32_t chunk) {
+    return signals_in(chunk) / 64;
+}
+constexpr std::uint32_t summary_words(std::uint32_t chunk) {
+    return (mark_words(chunk) + 63) / 64;
+}
+inline constexpr std::size_t kSummaryOffset = sizeof(SignalChunkHead);
+constexpr std::size_t whole_lines(std::size_t bytes) {
+    return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+constexpr std::size_t marks_offset(std::uint32_t chunk) {
+    return kSummaryOffset + whole_lines(sizeof(MarkWord) * summary_words(chunk));
+}
+constexpr std::size_t records_offset(std::uint32_t chunk) {
+    return marks_offset(chunk) + whole_lines(sizeof(MarkWord) * mark_words(chunk));
+}
+constexpr std::size_t chunk_bytes(std::uint32_t chunk) {
+    return records_offset(chunk) + sizeof(SignalRecord) * signals_in(chunk);
+}
+static_assert(chunk_of(255) == 0 && chunk_of(256) == 1 && chunk_of(511) == 1 && chunk_of(512) == 2);
+static_assert(first_index(2) == 512 && signals_in(1) == 256 && signals_in(2) == 512);
+
+// A block as it travels: the content of sennit_block, equal on all ranks of a job.
+inline constexpr std::uint32_t kBlockMagic = 0x4B424E53;  // "SNBK", little endian
+inline constexpr std::uint16_t kBlockVersion = 1;
+inline constexpr std::size_t kMostRails = 8;
+struct BlockRecord {
+    std::uint32_t magic;
+    std::uint16_t version;
+    std::uint16_t record_bytes;
+    std::uint64_t job;
+    std::int32_t rank;  // of the owner, in the world
+    std::uint32_t segment;
+    std::uint64_t offset;  // in the segment
+    std::uint64_t bytes;
+    std::uint32_t region;             // slot of the segment's record at its owner
+    std::uint32_t region_generation;  // SegmentRecord::live
+    std::uint32_t on_send;            // signals of the owner, 0 for none
+    std::uint32_t on_recv;
+    std::uint8_t kind;  // Mechanism
+    std::uint8_t actor;
+    std::uint8_t access;  // 0: read and write
+    std::uint8_t page_shift;
+    std::uint8_t rail_count;
+    std::uint8_t rail_virtual;
+    std::uint8_t key_form;  // 0: no keys
+    std::uint8_t unused_first;
+    std::uint64_t address;        // at the owner
+    std::uint64_t region_offset;  // in the owner's registration
+    std::uint64_t rail_key[kMostRails];
+    std::uint64_t key_reference;
+    std::uint64_t send_epoch;  // of the two signals when the block was made
+    std::uint64_t recv_epoch;
+    std::uint8_t unused[20];
+    std::uint32_t check;  // CRC-32C of all before it
+};
+static_assert(sizeof(BlockRecord) == 192 && offsetof(BlockRecord, offset) == 24 &&
+              offsetof(BlockRecord, region) == 40 && offsetof(BlockRecord, kind) == 56 &&
+              offsetof(BlockRecord, address) == 64 && offsetof(BlockRecord, key_reference) == 144 &&
+              offsetof(BlockRecord, unused) == 168 && offsetof(BlockRecord, check) == 188);
+
+}  // namespace sennit::signal

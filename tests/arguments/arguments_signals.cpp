@@ -1,0 +1,353 @@
+// Bad arguments for signals, their sets, blocks and notified calls, to the rank itself.
+#include <climits>
+
+#include "arguments_table.hpp"
+
+namespace arguments {
+namespace {
+
+constexpr When kRunning = When::running;
+constexpr When kAny = When::before_init;
+constexpr sennit_status kState = SENNIT_ERR_STATE;
+constexpr sennit_status kArg = SENNIT_ERR_ARG;
+
+constexpr sennit_signal kNoSignals[] = {{0, 0}, {0, 1}, {0, UINT32_MAX}, {1, 1}, {-1, 1}};
+
+// The whole of the rank's segment as a region, or one that is spoiled.
+sennit_region region_of(std::uint64_t bytes, std::uint64_t offset = 0) {
+    return sennit_region{at_offset(offset), bytes};
+}
+sennit_status init_with(Fixture &it, sennit_region region, std::size_t offset, std::size_t bytes) {
+    return sennit_block_init(region, offset, bytes, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL,
+                             &it.block);
+}
+
+}  // namespace
+
+const std::vector<Row> wrong_signals =
+    {
+        {"sennit_signal_create", "null", kRunning, kArg,
+         [](Fixture &) { return sennit_signal_create(1, 1, nullptr); }},
+        {"sennit_signal_create", "no events", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_create(0, 1, &it.signal); }},
+        {"sennit_signal_create", "more events than the most", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_create(2, 1, &it.signal); }},
+        {"sennit_signal_create", "no events at most", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_create(UINT32_MAX, 0, &it.signal); }},
+        {"sennit_signal_destroy", "no signal", kRunning, kArg,
+         [](Fixture &) { return sennit_signal_destroy(SENNIT_SIGNAL_NULL); }},
+        {"sennit_signal_destroy", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_destroy(it.signal); }},
+        {"sennit_signal_test", "never created", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_test(kNoSignals[1], &it.flag); }},
+        {"sennit_signal_test", "all bits", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_test(kNoSignals[2], &it.flag); }},
+        {"sennit_signal_test", "of another rank", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_test(kNoSignals[3], &it.flag); }},
+        {"sennit_signal_wait", "no signal", kRunning, kArg,
+         [](Fixture &) { return sennit_signal_wait(kNoSignals[0], SENNIT_FOREVER); }},
+        {"sennit_signal_wait", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_wait(it.signal, 0); }},
+        {"sennit_signal_reset", "no signal", kRunning, kArg,
+         [](Fixture &) { return sennit_signal_reset(kNoSignals[4]); }},
+        {"sennit_signal_remaining", "no signal", kRunning, kArg,
+         [](Fixture &) { return sennit_signal_remaining(kNoSignals[0], nullptr); }},
+        {"sennit_signal_epoch", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_epoch(it.signal, &it.word); }},
+        {"sennit_signal_add", "garbage", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return sennit_signal_add(it.signal, 0); }},
+        {"sennit_signal_add", "rank size", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &) { return sennit_signal_add(kNoSignals[3], 0); }},
+        {"sennit_signal_add", "rank INT_MIN", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &) {
+             return sennit_signal_add({INT_MIN, 1}, 0);
+         }},
+        {"sennit_signal_add", "no signal", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &) { return sennit_signal_add(kNoSignals[0], 0); }},
+        {"sennit_signal_add", "never created", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &) { return sennit_signal_add(kNoSignals[1], 0); }},
+        {"sennit_signal_add", "all bits", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &) { return sennit_signal_add(kNoSignals[2], UINT64_MAX); }},
+
+        {"sennit_signal_set_create", "null", kRunning, kArg,
+         [](Fixture &) { return sennit_signal_set_create(nullptr); }},
+        {"sennit_signal_set_destroy", "no set", kRunning, kArg,
+         [](Fixture &) { return sennit_signal_set_destroy(SENNIT_SIGNAL_SET_NULL); }},
+        {"sennit_signal_set_destroy", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_set_destroy(it.signal_set); }},
+        {"sennit_signal_set_add", "no signal", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_set_add(it.signal_set, kNoSignals[0]); }},
+        {"sennit_signal_set_remove", "no signal", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_set_remove(it.signal_set, it.signal); }},
+        {"sennit_signal_wait_any", "null", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_wait_any(it.signal_set, 0, nullptr); }},
+        {"sennit_signal_wait_any", "a negative timeout", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_wait_any(it.signal_set, -1, &it.signal); }},
+        {"sennit_signal_wait_any", "no set", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_signal_wait_any(SENNIT_SIGNAL_SET_NULL, SENNIT_FOREVER, &it.signal);
+         }},
+        {"sennit_signal_wait_some", "null signals", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_signal_wait_some(it.signal_set, 0, 1, nullptr, &it.size);
+         }},
+        {"sennit_signal_wait_some", "a null count", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_signal_wait_some(it.signal_set, 0, 1, &it.signal, nullptr);
+         }},
+        {"sennit_signal_wait_some", "room for none", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_signal_wait_some(it.signal_set, 0, 0, &it.signal, &it.size);
+         }},
+        {"sennit_signal_wait_some", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_signal_wait_some(it.signal_set, 0, 1, &it.signal, &it.size);
+         }},
+        {"sennit_signal_wait_all", "a negative timeout", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_wait_all(it.signal_set, -1); }},
+        {"sennit_signal_wait_all", "no set", kRunning, kArg,
+         [](Fixture &) { return sennit_signal_wait_all({UINT32_MAX}, SENNIT_FOREVER); }},
+        {"sennit_signal_wait_word", "null", kRunning, kArg,
+         [](Fixture &) { return sennit_signal_wait_word(nullptr, SENNIT_EQUAL, 0, 0); }},
+        {"sennit_signal_wait_word", "an address that is not aligned", kRunning, kArg,
+         [](Fixture &it) {
+             const auto *odd = reinterpret_cast<const std::uint64_t *>(
+                 reinterpret_cast<std::uintptr_t>(&it.word) + 1);
+             return sennit_signal_wait_word(odd, SENNIT_EQUAL, 0, 0);
+         }},
+        {"sennit_signal_wait_word", "no comparison", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_signal_wait_word(&it.word, SENNIT_COMPARISON_END, 0, SENNIT_FOREVER);
+         }},
+        {"sennit_signal_wait_word", "a negative comparison", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_signal_wait_word(&it.word, static_cast<sennit_comparison>(-1), 0, 0);
+         }},
+        {"sennit_signal_wait_word", "a negative timeout", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_wait_word(&it.word, SENNIT_EQUAL, it.word, -1); }},
+
+        {"sennit_block_init", "null", kRunning, kArg,
+         [](Fixture &) {
+             return sennit_block_init(region_of(100), 0, 8, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL,
+                                      nullptr);
+         }},
+        {"sennit_block_init", "garbage for a region", kRunning, kArg,
+         [](Fixture &it) { return init_with(it, it.region, 0, 8); }},
+        {"sennit_block_init", "no region", kRunning, kArg,
+         [](Fixture &it) { return init_with(it, SENNIT_REGION_NULL, 0, 0); }},
+        {"sennit_block_init", "a freed region", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &it) {
+             return init_with(it, {memory.freed_local, 100}, 0, 8);
+         }},
+        {"sennit_block_init", "a region that leaves its segment", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return init_with(it, region_of(101), 0, 8); }},
+        {"sennit_block_init", "a region behind its segment", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return init_with(it, region_of(1, 100), 0, 1); }},
+        {"sennit_block_init", "a block that leaves its region", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return init_with(it, region_of(50), 43, 8); }},
+        {"sennit_block_init", "a block that wraps", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return init_with(it, region_of(50), SIZE_MAX, 8); }},
+        {"sennit_block_init", "SIZE_MAX bytes", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return init_with(it, region_of(50), 1, SIZE_MAX); }},
+        {"sennit_block_init", "no such signal", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_block_init(region_of(50), 0, 8, kNoSignals[1], SENNIT_SIGNAL_NULL,
+                                      &it.block);
+         }},
+        {"sennit_block_init", "a signal of another rank", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_block_init(region_of(50), 0, 8, SENNIT_SIGNAL_NULL, kNoSignals[3],
+                                      &it.block);
+         }},
+        {"sennit_block_query", "null", kRunning, kArg,
+         [](Fixture &it) { return sennit_block_query(nullptr, &it.block_info); }},
+        {"sennit_block_query", "null info", kRunning, kArg,
+         [](Fixture &it) { return sennit_block_query(&it.block, nullptr); }},
+        {"sennit_block_query", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_block_query(&it.block, &it.block_info); }},
+        {"sennit_block_attach", "null", kRunning, kArg,
+         [](Fixture &it) { return sennit_block_attach(nullptr, &it.peer_block); }},
+        {"sennit_block_attach", "a null handle", kRunning, kArg,
+         [](Fixture &it) { return sennit_block_attach(&it.block, nullptr); }},
+        {"sennit_block_attach", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_block_attach(&it.block, &it.peer_block); }},
+        {"sennit_block_detach", "none", kRunning, kArg,
+         [](Fixture &) { return sennit_block_detach(SENNIT_PEER_BLOCK_NULL); }},
+        {"sennit_block_detach", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_block_detach(it.peer_block); }},
+
+        {"sennit_put_notify", "no block", kRunning, kArg,
+         [](Fixture &it) { return sennit_put_notify(SENNIT_PEER_BLOCK_NULL, 0, it.buffer, 8); }},
+        {"sennit_put_notify", "all bits", kRunning, kArg,
+         [](Fixture &it) { return sennit_put_notify({UINT32_MAX}, 0, it.buffer, 8); }},
+        {"sennit_get_notify", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_get_notify(it.buffer, it.peer_block, 0, 8); }},
+        {"sennit_put_notify_with", "null notice", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_put_notify_with(it.peer_block, 0, it.buffer, 8, nullptr);
+         }},
+        {"sennit_put_notify_with", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+             return sennit_put_notify_with(it.peer_block, 0, it.buffer, 8, &notice);
+         }},
+        {"sennit_get_notify_with", "null notice", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_get_notify_with(it.buffer, it.peer_block, 0, 8, nullptr);
+         }},
+
+        {"sennit_plan_create", "null", kRunning, kArg,
+         [](Fixture &) { return sennit_plan_create(nullptr); }},
+        {"sennit_plan_put", "no plan", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_plan_put(SENNIT_PLAN_NULL, it.peer_block, 0, it.buffer, 8);
+         }},
+        {"sennit_plan_put", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_plan_put(it.plan, it.peer_block, 0, it.buffer, 8); }},
+        {"sennit_plan_get", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_plan_get(it.plan, it.buffer, it.peer_block, 0, 8); }},
+        {"sennit_plan_commit", "all bits", kRunning, kArg,
+         [](Fixture &) { return sennit_plan_commit({UINT32_MAX}, 0, 1); }},
+        {"sennit_plan_start", "no plan", kRunning, kArg,
+         [](Fixture &) { return sennit_plan_start(SENNIT_PLAN_NULL); }},
+        {"sennit_plan_start", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_plan_start(it.plan); }},
+        {"sennit_plan_wait", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_plan_wait(it.plan, SENNIT_FOREVER); }},
+        {"sennit_plan_destroy", "no plan", kRunning, kArg,
+         [](Fixture &) { return sennit_plan_destroy(SENNIT_PLAN_NULL); }},
+
+        {"sennit_queue_create", "null queue", kRunning, kArg,
+         [](Fixture &it) { return sennit_queue_create(8, 8, 1, nullptr, &it.queue_address); }},
+        {"sennit_queue_create", "null address", kRunning, kArg,
+         [](Fixture &it) { return sennit_queue_create(8, 8, 1, &it.queue, nullptr); }},
+        {"sennit_queue_create", "no bytes", kRunning, kArg,
+         [](Fixture &it) { return sennit_queue_create(0, 8, 1, &it.queue, &it.queue_address); }},
+        {"sennit_queue_create", "SIZE_MAX bytes", kRunning, kArg,
+         [](Fixture
+                &
+                    it) { return sennit_queue_create(SIZE_MAX, 8, 1, &it.queue, &it.queue_address); }},
+        {"sennit_queue_create", "no places", kRunning, kArg,
+         [](Fixture &it) { return sennit_queue_create(8, 0, 1, &it.queue, &it.queue_address); }},
+        {"sennit_queue_create", "SIZE_MAX places", kRunning, kArg,
+         [](Fixture
+                &
+                    it) { return sennit_queue_create(8, SIZE_MAX, 1, &it.queue, &it.queue_address); }},
+        {"sennit_queue_create", "no producers", kRunning, kArg,
+         [](Fixture &it) { return sennit_queue_create(8, 8, 0, &it.queue, &it.queue_address); }},
+        {"sennit_queue_create", "UINT_MAX producers", kRunning, kArg,
+         [](Fixture
+                &
+                    it) { return sennit_queue_create(8, 8, UINT_MAX, &it.queue, &it.queue_address); }},
+        {"sennit_queue_create", "more than memory holds", kRunning, SENNIT_ERR_NOMEM,
+         [](Fixture &it) {
+             return sennit_queue_create(1u << 20, 1u << 30, 65536, &it.queue, &it.queue_address);
+         }},
+        {"sennit_queue_destroy", "no queue", kRunning, kArg,
+         [](Fixture &) { return sennit_queue_destroy(SENNIT_QUEUE_NULL); }},
+        {"sennit_queue_attach", "null", kRunning, kArg,
+         [](Fixture &) { return sennit_queue_attach({memory.segment}, nullptr); }},
+        {"sennit_queue_attach", "too small for one", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return sennit_queue_attach({memory.segment}, &it.producer); }},
+        {"sennit_queue_attach", "a freed address", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &it) { return sennit_queue_attach({memory.freed_local}, &it.producer); }},
+        {"sennit_queue_attach", "garbage", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return sennit_queue_attach(it.queue_address, &it.producer); }},
+        {"sennit_queue_detach", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_queue_detach(it.producer); }},
+        {"sennit_queue_push", "no producer", kRunning, kArg,
+         [](Fixture &it) { return sennit_queue_push(SENNIT_PRODUCER_NULL, it.buffer, 0); }},
+        {"sennit_queue_push", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_queue_push(it.producer, nullptr, -1); }},
+        {"sennit_queue_pop", "all bits", kRunning, kArg,
+         [](Fixture &it) { return sennit_queue_pop({UINT32_MAX}, it.buffer, 0); }},
+        {"sennit_queue_pop", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_queue_pop(it.queue, it.buffer, SENNIT_FOREVER); }},
+};
+
+const std::vector<Row> signals_that_need_a_rank = {
+    {"sennit_signal_create", "", kAny, kState,
+     [](Fixture &it) { return sennit_signal_create(1, 1, &it.signal); }},
+    {"sennit_signal_destroy", "", kAny, kState,
+     [](Fixture &it) { return sennit_signal_destroy(it.signal); }},
+    {"sennit_signal_test", "null", kAny, kState,
+     [](Fixture &it) { return sennit_signal_test(it.signal, nullptr); }},
+    {"sennit_signal_wait", "a negative timeout", kAny, kState,
+     [](Fixture &it) { return sennit_signal_wait(it.signal, -1); }},
+    {"sennit_signal_reset", "", kAny, kState,
+     [](Fixture &it) { return sennit_signal_reset(it.signal); }},
+    {"sennit_signal_remaining", "null", kAny, kState,
+     [](Fixture &it) { return sennit_signal_remaining(it.signal, nullptr); }},
+    {"sennit_signal_epoch", "", kAny, kState,
+     [](Fixture &it) { return sennit_signal_epoch(it.signal, &it.word); }},
+    {"sennit_signal_add", "", kAny, kState,
+     [](Fixture &) {
+         return sennit_signal_add({0, 1}, 0);
+     }},
+    {"sennit_signal_set_create", "", kAny, kState,
+     [](Fixture &it) { return sennit_signal_set_create(&it.signal_set); }},
+    {"sennit_signal_set_destroy", "", kAny, kState,
+     [](Fixture &it) { return sennit_signal_set_destroy(it.signal_set); }},
+    {"sennit_signal_set_add", "", kAny, kState,
+     [](Fixture &it) { return sennit_signal_set_add(it.signal_set, it.signal); }},
+    {"sennit_signal_set_remove", "", kAny, kState,
+     [](Fixture &it) { return sennit_signal_set_remove(it.signal_set, it.signal); }},
+    {"sennit_signal_wait_any", "", kAny, kState,
+     [](Fixture &it) { return sennit_signal_wait_any(it.signal_set, -1, nullptr); }},
+    {"sennit_signal_wait_some", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_signal_wait_some(it.signal_set, SENNIT_FOREVER, 1, &it.signal, &it.size);
+     }},
+    {"sennit_signal_wait_all", "", kAny, kState,
+     [](Fixture &it) { return sennit_signal_wait_all(it.signal_set, SENNIT_FOREVER); }},
+    {"sennit_signal_wait_word", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_signal_wait_word(&it.word, SENNIT_EQUAL, 0, SENNIT_FOREVER);
+     }},
+    {"sennit_block_init", "", kAny, kState,
+     [](Fixture &it) { return init_with(it, it.region, 0, 8); }},
+    {"sennit_block_query", "", kAny, kState,
+     [](Fixture &it) { return sennit_block_query(&it.block, &it.block_info); }},
+    {"sennit_block_attach", "", kAny, kState,
+     [](Fixture &it) { return sennit_block_attach(&it.block, &it.peer_block); }},
+    {"sennit_block_detach", "", kAny, kState,
+     [](Fixture &it) { return sennit_block_detach(it.peer_block); }},
+    {"sennit_put_notify", "", kAny, kState,
+     [](Fixture &it) { return sennit_put_notify(it.peer_block, 0, it.buffer, 8); }},
+    {"sennit_get_notify", "null", kAny, kState,
+     [](Fixture &it) { return sennit_get_notify(nullptr, it.peer_block, 0, 8); }},
+    {"sennit_put_notify_with", "null notice", kAny, kState,
+     [](Fixture &it) { return sennit_put_notify_with(it.peer_block, 0, it.buffer, 8, nullptr); }},
+    {"sennit_get_notify_with", "", kAny, kState,
+     [](Fixture &it) {
+         const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+         return sennit_get_notify_with(it.buffer, it.peer_block, 0, 8, &notice);
+     }},
+    {"sennit_plan_create", "", kAny, kState,
+     [](Fixture &it) { return sennit_plan_create(&it.plan); }},
+    {"sennit_plan_put", "", kAny, kState,
+     [](Fixture &it) { return sennit_plan_put(it.plan, it.peer_block, 0, it.buffer, 8); }},
+    {"sennit_plan_get", "null", kAny, kState,
+     [](Fixture &it) { return sennit_plan_get(it.plan, nullptr, it.peer_block, 0, 8); }},
+    {"sennit_plan_commit", "", kAny, kState,
+     [](Fixture &it) { return sennit_plan_commit(it.plan, 0, 1); }},
+    {"sennit_plan_start", "", kAny, kState, [](Fixture &it) { return sennit_plan_start(it.plan); }},
+    {"sennit_plan_wait", "", kAny, kState,
+     [](Fixture &it) { return sennit_plan_wait(it.plan, -1); }},
+    {"sennit_plan_destroy", "", kAny, kState,
+     [](Fixture &it) { return sennit_plan_destroy(it.plan); }},
+    {"sennit_queue_create", "", kAny, kState,
+     [](Fixture &it) { return sennit_queue_create(8, 8, 1, &it.queue, &it.queue_address); }},
+    {"sennit_queue_destroy", "", kAny, kState,
+     [](Fixture &it) { return sennit_queue_destroy(it.queue); }},
+    {"sennit_queue_attach", "null", kAny, kState,
+     [](Fixture &it) { return sennit_queue_attach(it.queue_address, nullptr); }},
+    {"sennit_queue_detach", "", kAny, kState,
+     [](Fixture &it) { return sennit_queue_detach(it.producer); }},
+    {"sennit_queue_push", "", kAny, kState,
+     [](Fixture &it) { return sennit_queue_push(it.producer, it.buffer, 0); }},
+    {"sennit_queue_pop", "null", kAny, kState,
+     [](Fixture &it) { return sennit_queue_pop(it.queue, nullptr, SENNIT_FOREVER); }},
+};
+
+}  // namespace arguments

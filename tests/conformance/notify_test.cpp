@@ -1,0 +1,383 @@
+// Blocks, and put and get with notification.
+#include <cstdlib>
+#include <memory>
+
+#include "signals.hpp"
+#include "threads.hpp"
+
+using namespace conformance;
+
+namespace {
+
+sennit_block make_block(Ranks &it, sennit_region region, std::size_t offset, std::size_t bytes,
+                        sennit_signal on_send = SENNIT_SIGNAL_NULL,
+                        sennit_signal on_recv = SENNIT_SIGNAL_NULL) {
+    sennit_block made;
+    it.ok(sennit_block_init(region, offset, bytes, on_send, on_recv, &made));
+    return made;
+}
+
+sennit_peer_block attach(Ranks &it, const sennit_block &block) {
+    sennit_peer_block attached = SENNIT_PEER_BLOCK_NULL;
+    it.ok(sennit_block_attach(&block, &attached));
+    it.require(attached.handle != 0, "there is a handle");
+    return attached;
+}
+
+// Calls until the owner has come near enough.
+template <class Call>
+void when_taken(Ranks &it, Call call) {
+    const std::uint64_t word = 0;
+    sennit_status status = call();
+    while (status == SENNIT_ERR_SIGNAL_EARLY) {
+        (void)sennit_signal_wait_word(&word, SENNIT_NOT_EQUAL, 0, 0);
+        status = call();
+    }
+    it.ok(status);
+}
+
+std::uint64_t salt_of(int from, std::uint64_t epoch) {
+    return epoch * 64 + static_cast<std::uint64_t>(from);
+}
+
+}  // namespace
+
+// Broken by an event that overtakes its data, a message in the wrong epoch, or a default epoch that
+// does not go on. Two halves take turns, so senders run an epoch ahead and nobody waits otherwise.
+RANK_TEST(notify, data_of_all_ranks_is_there_when_the_signal_fires, kAnything) {
+    const std::size_t part = 1024;
+    const auto size = static_cast<std::size_t>(it.size);
+    const std::size_t half = part * size;
+    const sennit_gptr memory = it.allocate(2 * half);
+    auto *own = static_cast<std::uint8_t *>(sennit_ptr(memory));
+    const sennit_signal arrived = make_signal(it, static_cast<std::uint32_t>(it.size));
+    const sennit_region region{sennit_gptr_at(memory, it.rank), 2 * half};
+    const auto blocks =
+        it.tell_all(make_block(it, region, 0, 2 * half, SENNIT_SIGNAL_NULL, arrived));
+    std::vector<sennit_peer_block> peers;
+    for (const sennit_block &block : blocks)
+        peers.push_back(attach(it, block));
+    std::vector<std::uint8_t> data(part);
+    for (std::uint64_t epoch = 0; epoch < (it.quick ? 8u : 200u); ++epoch) {
+        const std::size_t bytes = it.common.one_in(4) ? 8 : it.common.between(0, part);
+        const std::size_t begin = epoch % 2 * half;
+        fill(data.data(), bytes, salt_of(it.rank, epoch));
+        for (std::size_t i = 0; i < size; ++i) {
+            const std::size_t peer = (static_cast<std::size_t>(it.rank) + i) % size;
+            const std::size_t place = begin + part * static_cast<std::size_t>(it.rank);
+            when_taken(it,
+                       [&] { return sennit_put_notify(peers[peer], place, data.data(), bytes); });
+        }
+        it.ok(sennit_signal_wait(arrived, SENNIT_FOREVER));
+        for (int from = 0; from < it.size; ++from)
+            check_pattern(it, own + begin + part * static_cast<std::size_t>(from), bytes,
+                          salt_of(from, epoch));
+        it.ok(sennit_signal_reset(arrived));
+    }
+    it.barrier();
+    for (const sennit_peer_block peer : peers)
+        it.ok(sennit_block_detach(peer));
+    it.ok(sennit_signal_destroy(arrived));
+    it.free(memory);
+}
+
+// Broken by an event that tells the owner of a read before it is over.
+RANK_TEST(notify, a_get_tells_the_owner_that_its_data_was_read, kAnything) {
+    const std::size_t bytes = 3000;
+    const sennit_gptr memory = it.allocate(bytes);
+    auto *own = static_cast<std::uint8_t *>(sennit_ptr(memory));
+    const sennit_signal read = make_signal(it, 1);
+    const sennit_signal ready = make_signal(it, 1);
+    const auto blocks =
+        it.tell_all(make_block(it, {sennit_gptr_at(memory, it.rank), bytes}, 0, bytes, read));
+    const auto readies = it.tell_all(ready);
+    const auto previous = static_cast<std::size_t>(it.previous());
+    const sennit_peer_block peer = attach(it, blocks[previous]);
+    std::vector<std::uint8_t> got(bytes);
+    for (std::uint64_t epoch = 0; epoch < (it.quick ? 8u : 200u); ++epoch) {
+        fill(own, bytes, salt_of(it.rank, epoch));
+        add_when_taken(it, readies[static_cast<std::size_t>(it.next())], epoch);
+        it.ok(sennit_signal_wait(ready, SENNIT_FOREVER));
+        it.ok(sennit_signal_reset(ready));
+        it.ok(sennit_get_notify(got.data(), peer, 0, bytes));
+        check_pattern(it, got.data(), bytes, salt_of(it.previous(), epoch));
+        it.ok(sennit_signal_wait(read, SENNIT_FOREVER));
+        it.ok(sennit_signal_reset(read));
+    }
+    it.barrier();
+    it.ok(sennit_block_detach(peer));
+    it.ok(sennit_signal_destroy(read));
+    it.ok(sennit_signal_destroy(ready));
+    it.free(memory);
+}
+
+// Broken by a notice that is taken for the block's own signals, or epochs that it mixes up.
+RANK_TEST(notify, signals_and_epochs_are_given_in_the_call, kAnything) {
+    const sennit_gptr memory = it.allocate(64);
+    const sennit_signal bound = make_signal(it, 1);
+    const sennit_signal other = make_signal(it, 2);
+    const sennit_signal local = make_signal(it, 3);
+    const auto blocks =
+        it.tell_all(make_block(it, {sennit_gptr_at(memory, it.rank), 64}, 8, 48, bound, bound));
+    const auto others = it.tell_all(other);
+    const auto next = static_cast<std::size_t>(it.next());
+    const sennit_peer_block peer = attach(it, blocks[next]);
+    const std::uint64_t word = 77 + static_cast<std::uint64_t>(it.rank);
+    sennit_notice notice{others[next], local, 1};
+    it.ok(sennit_put_notify_with(peer, 0, &word, 8, &notice));
+    it.ok(sennit_put_notify_with(peer, 8, &word, 8, &notice));
+    it.equal(left_of(it, local), 1u);
+    notice.epoch = 2;
+    it.is(sennit_put_notify_with(peer, 16, &word, 8, &notice), SENNIT_ERR_SIGNAL_EARLY);
+    notice.epoch = SENNIT_EPOCH_NEXT;
+    it.is(sennit_put_notify_with(peer, 16, &word, 8, &notice), SENNIT_ERR_ARG);
+    notice.remote = SENNIT_SIGNAL_NULL;  // the block's own, epoch 0
+    it.ok(sennit_put_notify_with(peer, 24, &word, 8, &notice));
+    it.require(is_fired(it, local), "the local signal has counted each call that succeeded");
+    it.is(sennit_put_notify_with(peer, 24, &word, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW);
+    notice.local = SENNIT_SIGNAL_NULL;
+    notice.epoch = 0;
+    std::uint64_t got = 0;
+    it.is(sennit_get_notify_with(&got, peer, 24, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW);
+    it.ok(sennit_signal_wait(bound, SENNIT_FOREVER));
+    it.barrier();
+    const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
+    const std::uint64_t wanted = 77 + static_cast<std::uint64_t>(it.previous());
+    it.equal(own[1], wanted);
+    it.equal(own[2], wanted);
+    it.equal(own[3], 0u);
+    it.equal(own[4], wanted);
+    it.equal(left_of(it, other), 2u);
+    notice = sennit_notice{local, SENNIT_SIGNAL_NULL, 0};
+    if (it.size > 1) it.is(sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_ARG);
+    if (it.size > 1) {
+        notice = sennit_notice{others[next], others[next], 0};
+        it.is(sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_ARG);
+    }
+    it.barrier();
+    for (const sennit_signal signal : {bound, other, local})
+        it.ok(sennit_signal_destroy(signal));
+    it.barrier();
+    it.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+    it.ok(sennit_block_detach(peer));
+    it.barrier();
+    it.free(memory);
+}
+
+// Broken by a check value that does not cover a byte, or a record that is believed.
+RANK_TEST(notify, a_block_that_was_changed_or_is_of_another_job_is_refused, kAnything) {
+    const sennit_gptr memory = it.allocate(256);
+    const sennit_signal signal = make_signal(it, 1);
+    const sennit_gptr mine = sennit_gptr_at(memory, it.rank);
+    const auto blocks =
+        it.tell_all(make_block(it, {mine, 256}, 100, 56, SENNIT_SIGNAL_NULL, signal));
+    const sennit_block &block = blocks[static_cast<std::size_t>(it.next())];
+    sennit_block_info info{};
+    it.ok(sennit_block_query(&block, &info));
+    it.equal(info.gptr.rank, it.next());
+    it.equal(info.gptr.offset, 100u);
+    it.equal(info.bytes, 56u);
+    it.equal(info.on_send.handle, 0u);
+    it.equal(info.on_recv.rank, it.next());
+    sennit_peer_block attached{99};
+    for (std::size_t bit = 0; bit < 8 * sizeof block; bit += it.quick ? 37 : 1) {
+        sennit_block changed = block;
+        changed.words[bit / 64] ^= std::uint64_t{1} << bit % 64;
+        it.is(sennit_block_attach(&changed, &attached), SENNIT_ERR_ARG);
+        it.is(sennit_block_query(&changed, &info), SENNIT_ERR_ARG);
+    }
+    it.equal(attached.handle, 99u);
+    const sennit_block zeros{};
+    it.is(sennit_block_attach(&zeros, &attached), SENNIT_ERR_ARG);
+    sennit_block out = zeros;
+    it.is(sennit_block_init({mine, 256}, 200, 57, SENNIT_SIGNAL_NULL, signal, &out),
+          SENNIT_ERR_RANGE);
+    it.is(sennit_block_init({mine, 257}, 0, 8, SENNIT_SIGNAL_NULL, signal, &out), SENNIT_ERR_RANGE);
+    it.is(sennit_block_init({mine, 256}, SIZE_MAX, 2, SENNIT_SIGNAL_NULL, signal, &out),
+          SENNIT_ERR_RANGE);
+    if (it.size > 1) {
+        it.is(sennit_block_init({sennit_gptr_at(memory, it.next()), 256}, 0, 8, SENNIT_SIGNAL_NULL,
+                                signal, &out),
+              SENNIT_ERR_ARG);
+    }
+    it.equal(out.words[0], 0u);
+    it.barrier();
+    it.ok(sennit_signal_destroy(signal));
+    it.barrier();
+    it.is(sennit_block_attach(&block, &attached), SENNIT_ERR_NOT_REGISTERED);
+    it.barrier();
+    it.free(memory);
+}
+
+// Broken by an offset that is checked against the segment, or a sum that wraps.
+RANK_TEST(notify, what_leaves_the_block_is_refused_and_empty_messages_count, kAnything) {
+    const sennit_gptr memory = it.allocate(256);
+    const sennit_signal signal = make_signal(it, 3);
+    const sennit_region region{sennit_gptr_at(memory, it.rank), 256};
+    const auto blocks = it.tell_all(make_block(it, region, 64, 100, SENNIT_SIGNAL_NULL, signal));
+    const sennit_peer_block peer = attach(it, blocks[static_cast<std::size_t>(it.next())]);
+    std::uint8_t data[256] = {1};
+    const struct {
+        std::size_t offset, bytes;
+    } outside[] = {{0, 101},          {100, 1},         {101, 0},      {99, 2},
+                   {SIZE_MAX, 0},     {SIZE_MAX, 1},    {SIZE_MAX, 8}, {1, SIZE_MAX},
+                   {8, SIZE_MAX - 7}, {SIZE_MAX - 7, 8}};
+    for (const auto &one : outside) {
+        it.is(sennit_put_notify(peer, one.offset, data, one.bytes), SENNIT_ERR_RANGE);
+        it.is(sennit_get_notify(data, peer, one.offset, one.bytes), SENNIT_ERR_RANGE);
+    }
+    it.is(sennit_put_notify(peer, 0, nullptr, 1), SENNIT_ERR_ARG);
+    it.ok(sennit_put_notify(peer, 0, nullptr, 0));
+    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+    it.ok(sennit_put_notify_with(peer, 100, data, 0, &notice));
+    it.ok(sennit_put_notify_with(peer, 92, data, 8, &notice));
+    it.ok(sennit_get_notify(data, peer, 0, 100));  // no signal: a plain get
+    it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+    it.barrier();
+    it.ok(sennit_block_detach(peer));
+    it.is(sennit_block_detach(peer), SENNIT_ERR_ARG);
+    it.is(sennit_put_notify(peer, 0, data, 8), SENNIT_ERR_ARG);
+    it.ok(sennit_signal_destroy(signal));
+    it.free(memory);
+}
+
+// Broken by a handle of a segment that serves the next one in its place, or memory that is written
+// because it is mapped still.
+RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is_used_again,
+          kAnything) {
+    const sennit_signal signal = make_signal(it, 1);
+    for (int round = 0; round < (it.quick ? 3 : 20); ++round) {
+        sennit_gptr first = SENNIT_GPTR_NULL;
+        it.ok(sennit_alloc_local(128, 0, 0, &first));
+        const auto blocks =
+            it.tell_all(make_block(it, {first, 128}, 0, 128, SENNIT_SIGNAL_NULL, signal));
+        const sennit_block &block = blocks[static_cast<std::size_t>(it.next())];
+        const sennit_peer_block peer = attach(it, block);
+        it.barrier();
+        it.ok(sennit_free(first));
+        sennit_gptr second = SENNIT_GPTR_NULL;
+        it.ok(sennit_alloc_local(128, 0, 0, &second));
+        it.barrier();
+        const std::uint64_t word = 5;
+        it.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+        sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;
+        it.is(sennit_block_attach(&block, &again), SENNIT_ERR_NOT_REGISTERED);
+        it.ok(sennit_block_detach(peer));
+        it.barrier();
+        it.equal(*static_cast<const std::uint64_t *>(sennit_ptr(second)), 0u);
+        it.require(!is_fired(it, signal), "what was refused is not counted");
+        it.ok(sennit_free(second));
+    }
+    it.barrier();
+    it.ok(sennit_signal_destroy(signal));
+}
+
+// Broken by blocks that share what belongs to one of them.
+RANK_TEST(notify, thousands_of_blocks_lie_in_one_region, kOnce) {
+    const std::size_t count = it.quick || !it.load_store ? 300 : 10000;
+    const sennit_gptr memory = it.allocate(16 * count);
+    const sennit_signal signal = make_signal(it, static_cast<std::uint32_t>(count));
+    std::vector<sennit_block> mine;
+    const sennit_region region{sennit_gptr_at(memory, it.rank), 16 * count};
+    for (std::size_t i = 0; i < count; ++i)
+        mine.push_back(make_block(it, region, 16 * i, 16, SENNIT_SIGNAL_NULL, signal));
+    const sennit_gptr mail = it.allocate(sizeof(sennit_block) * count);
+    std::memcpy(sennit_ptr(mail), mine.data(), sizeof(sennit_block) * count);
+    it.barrier();
+    std::vector<sennit_block> theirs(count);
+    it.ok(sennit_get(theirs.data(), sennit_gptr_at(mail, it.next()), sizeof(sennit_block) * count));
+    std::vector<sennit_peer_block> peers;
+    for (const sennit_block &block : theirs)
+        peers.push_back(attach(it, block));
+    for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const std::uint64_t word = i * 10 + epoch;
+            it.ok(sennit_put_notify(peers[i], 8 * epoch, &word, 8));
+        }
+        it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+        const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
+        for (std::uint64_t i = 0; i < count; ++i)
+            it.equal(own[2 * i + epoch], i * 10 + epoch);
+        it.barrier();
+        it.ok(sennit_signal_reset(signal));
+        it.barrier();
+    }
+    for (const sennit_peer_block peer : peers)
+        it.ok(sennit_block_detach(peer));
+    it.barrier();
+    it.ok(sennit_signal_destroy(signal));
+    it.free(mail);
+    it.free(memory);
+}
+
+// Broken by a path to registered memory whose copy comes after the event.
+RANK_TEST(notify, blocks_of_registered_memory_are_written_and_read, kAnything) {
+    const std::size_t bytes = 40000;
+    std::vector<std::uint8_t> memory(bytes, 0);
+    sennit_region region = SENNIT_REGION_NULL;
+    it.ok(sennit_register(memory.data(), bytes, 0, &region));
+    const sennit_signal signal = make_signal(it, 1);
+    const auto blocks = it.tell_all(make_block(it, region, 1, bytes - 1, signal, signal));
+    sennit_peer_block peer = SENNIT_PEER_BLOCK_NULL;
+    const sennit_status reached =
+        sennit_block_attach(&blocks[static_cast<std::size_t>(it.next())], &peer);
+    bool all_reach = true;
+    for (const sennit_status theirs : it.tell_all(reached)) {
+        if (theirs != SENNIT_OK) it.is(theirs, SENNIT_ERR_UNSUPPORTED);
+        all_reach &= theirs == SENNIT_OK;
+    }
+    std::vector<std::uint8_t> data(bytes);
+    for (std::uint64_t epoch = 0; all_reach && epoch < (it.quick ? 3u : 40u); ++epoch) {
+        fill(data.data(), bytes - 1, salt_of(it.rank, epoch));
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+        it.ok(epoch % 2 == 0 ? sennit_put_notify_with(peer, 0, data.data(), bytes - 1, &notice)
+                             : sennit_get_notify_with(data.data(), peer, 0, bytes - 1, &notice));
+        it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+        if (epoch % 2 == 0) {
+            check_pattern(it, memory.data() + 1, bytes - 1, salt_of(it.previous(), epoch));
+        } else {
+            check_pattern(it, data.data(), bytes - 1, salt_of(it.rank, epoch - 1));
+        }
+        it.ok(sennit_signal_reset(signal));
+        it.barrier();
+    }
+    it.barrier();
+    if (reached == SENNIT_OK) it.ok(sennit_block_detach(peer));
+    it.ok(sennit_signal_destroy(signal));
+    it.ok(sennit_deregister(region));
+}
+
+// Broken by an event of one thread that is lost among those of another.
+RANK_TEST(notify, threads_of_a_rank_send_through_blocks_of_their_own, kFreeThreads) {
+    const int threads = 3;
+    const sennit_gptr memory = it.allocate(8 * threads * 2);
+    const sennit_signal signal = make_signal(it, threads);
+    const sennit_region region{sennit_gptr_at(memory, it.rank), 8 * threads * 2};
+    const auto blocks =
+        it.tell_all(make_block(it, region, 0, 8 * threads * 2, SENNIT_SIGNAL_NULL, signal));
+    const sennit_block &block = blocks[static_cast<std::size_t>(it.next())];
+    const std::uint64_t epochs = it.quick ? 20 : 150;
+    in_threads(it, threads + 1, [&](Ranks &mine, int number) {
+        if (number == threads) {
+            const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
+            for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+                mine.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+                for (int i = 0; i < threads; ++i)
+                    mine.equal(own[epoch % 2 * threads + static_cast<std::size_t>(i)],
+                               epoch * 10 + static_cast<std::uint64_t>(i));
+                mine.ok(sennit_signal_reset(signal));
+            }
+            return;
+        }
+        const sennit_peer_block peer = attach(mine, block);
+        for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+            const std::uint64_t word = epoch * 10 + static_cast<std::uint64_t>(number);
+            const std::size_t place = 8 * (epoch % 2 * threads + static_cast<std::size_t>(number));
+            when_taken(mine, [&] { return sennit_put_notify(peer, place, &word, 8); });
+        }
+        mine.ok(sennit_block_detach(peer));
+    });
+    it.barrier();
+    it.ok(sennit_signal_destroy(signal));
+    it.free(memory);
+}

@@ -1,0 +1,220 @@
+// Queues: items of many producers, full and empty, and their ends.
+#include <deque>
+#include <vector>
+
+#include "harness.hpp"
+#include "threads.hpp"
+
+using namespace conformance;
+
+namespace {
+
+struct Made {
+    sennit_queue queue = SENNIT_QUEUE_NULL;
+    sennit_queue_address address{};
+};
+
+Made make_queue(Ranks &it, std::size_t bytes, std::size_t capacity, unsigned producers) {
+    Made made;
+    it.ok(sennit_queue_create(bytes, capacity, producers, &made.queue, &made.address));
+    it.require(made.queue.handle != 0, "there is a handle");
+    return made;
+}
+
+sennit_producer attach(Ranks &it, sennit_queue_address address) {
+    sennit_producer producer = SENNIT_PRODUCER_NULL;
+    it.ok(sennit_queue_attach(address, &producer));
+    return producer;
+}
+
+// Whether queues of all ranks are reached by load and store; where not, attaching says so. The same
+// answer on all ranks. Collective.
+bool queues_lead_everywhere(Ranks &it) {
+    const Made mine = make_queue(it, 8, 1, static_cast<unsigned>(it.size));
+    bool leads = true;
+    for (const sennit_queue_address &address : it.tell_all(mine.address)) {
+        sennit_producer producer = SENNIT_PRODUCER_NULL;
+        const sennit_status status = sennit_queue_attach(address, &producer);
+        leads &= status == SENNIT_OK;
+        if (status == SENNIT_OK) it.ok(sennit_queue_detach(producer));
+        if (status != SENNIT_OK) it.is(status, SENNIT_ERR_UNSUPPORTED);
+    }
+    bool all_lead = true;
+    for (const int one : it.tell_all(leads ? 1 : 0))
+        all_lead &= one != 0;
+    it.barrier();
+    it.ok(sennit_queue_destroy(mine.queue));
+    return all_lead;
+}
+
+struct Item {
+    std::uint64_t from;
+    std::uint64_t number;
+};
+
+}  // namespace
+
+// Broken by an item that is lost, doubled or overtaken, or a place that is written before it was
+// read. Everybody puts into everybody's queue and takes out of his own meanwhile.
+RANK_TEST(queue, items_of_each_producer_come_out_once_and_in_order, kAnything) {
+    if (!queues_lead_everywhere(it)) return;
+    const auto size = static_cast<std::size_t>(it.size);
+    it.programs(it.quick ? 2 : 8, [&] {
+        const std::size_t capacity = it.common.between(1, 5) * it.common.between(1, 5);
+        const Made mine = make_queue(it, sizeof(Item), capacity, static_cast<unsigned>(it.size));
+        std::vector<sennit_producer> producers;
+        for (const sennit_queue_address &address : it.tell_all(mine.address))
+            producers.push_back(attach(it, address));
+        const std::uint64_t count = it.quick ? 100 : 3000;
+        std::vector<std::uint64_t> put(size, 0);
+        std::vector<std::uint64_t> taken(size, 0);
+        std::uint64_t left_to_put = count * size;
+        std::uint64_t left_to_take = count * size;
+        while (left_to_put + left_to_take > 0) {
+            for (std::size_t peer = 0; peer < size; ++peer) {
+                if (put[peer] == count) continue;
+                const Item item{static_cast<std::uint64_t>(it.rank), put[peer]};
+                const sennit_status status = sennit_queue_push(producers[peer], &item, 0);
+                if (status == SENNIT_ERR_TIMEOUT) continue;
+                it.ok(status);
+                ++put[peer];
+                --left_to_put;
+            }
+            Item item{};
+            const sennit_status status =
+                left_to_take == 0 ? SENNIT_ERR_TIMEOUT : sennit_queue_pop(mine.queue, &item, 0);
+            if (status == SENNIT_ERR_TIMEOUT) continue;
+            it.ok(status);
+            it.require(item.from < size, "a rank");
+            it.equal(item.number, taken[item.from]++);
+            --left_to_take;
+        }
+        Item item{};
+        it.is(sennit_queue_pop(mine.queue, &item, 0), SENNIT_ERR_TIMEOUT);
+        it.barrier();
+        for (const sennit_producer producer : producers)
+            it.ok(sennit_queue_detach(producer));
+        it.barrier();
+        it.ok(sennit_queue_destroy(mine.queue));
+    });
+}
+
+// Broken by a stride that is not the item's, or bytes beside it.
+RANK_TEST(queue, items_of_every_size_are_whole, kAnything) {
+    if (!queues_lead_everywhere(it)) return;
+    for (const std::size_t bytes : {1u, 2u, 7u, 8u, 9u, 63u, 64u, 65u, 1000u, 5000u}) {
+        const Made mine = make_queue(it, bytes, 3, 1);
+        const auto all = it.tell_all(mine.address);
+        const sennit_producer producer = attach(it, all[static_cast<std::size_t>(it.next())]);
+        std::vector<std::uint8_t> item(bytes + 1, 0);
+        for (std::uint64_t number = 0; number < 10; ++number) {
+            fill(item.data(), bytes, number * 64 + static_cast<std::uint64_t>(it.rank));
+            it.ok(sennit_queue_push(producer, item.data(), SENNIT_FOREVER));
+            item[bytes] = 0x77;
+            it.ok(sennit_queue_pop(mine.queue, item.data(), SENNIT_FOREVER));
+            check_pattern(it, item.data(), bytes,
+                          number * 64 + static_cast<std::uint64_t>(it.previous()));
+            it.equal(item[bytes], 0x77);
+        }
+        it.barrier();
+        it.ok(sennit_queue_detach(producer));
+        it.barrier();
+        it.ok(sennit_queue_destroy(mine.queue));
+    }
+}
+
+// Broken by a place that is used twice, or a producer's place that nobody gets again.
+RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnything) {
+    if (!queues_lead_everywhere(it)) return;
+    const Made mine = make_queue(it, 8, 3, 2);
+    const auto all = it.tell_all(mine.address);
+    const sennit_queue_address there = all[static_cast<std::size_t>(it.next())];
+    std::uint64_t word = 0;
+    for (int round = 0; round < 5; ++round) {
+        const sennit_producer one = attach(it, there);
+        const sennit_producer two = attach(it, there);
+        sennit_producer three{77};
+        it.is(sennit_queue_attach(there, &three), SENNIT_ERR_NOMEM);
+        it.equal(three.handle, 77u);
+        for (word = 0; word < 3; ++word)
+            it.ok(sennit_queue_push(one, &word, 0));
+        it.is(sennit_queue_push(one, &word, 0), SENNIT_ERR_TIMEOUT);
+        it.is(sennit_queue_push(one, &word, kMillisecond), SENNIT_ERR_TIMEOUT);
+        word = 100;
+        it.ok(sennit_queue_push(two, &word, 0));
+        it.ok(sennit_queue_detach(one));
+        it.is(sennit_queue_push(one, &word, 0), SENNIT_ERR_ARG);
+        three = attach(it, there);  // behind the items of the one before
+        it.is(sennit_queue_push(three, &word, 0), SENNIT_ERR_TIMEOUT);
+        it.ok(sennit_queue_detach(three));
+        it.barrier();
+        std::uint64_t sum = 0;
+        for (int i = 0; i < 4; ++i) {
+            it.ok(sennit_queue_pop(mine.queue, &word, 0));
+            sum += word;
+        }
+        it.equal(sum, 103u);
+        it.is(sennit_queue_pop(mine.queue, &word, 0), SENNIT_ERR_TIMEOUT);
+        it.barrier();
+        it.ok(sennit_queue_detach(two));
+        it.barrier();
+    }
+    const sennit_producer last = attach(it, there);
+    it.ok(sennit_queue_push(last, &word, 0));
+    it.barrier();
+    it.ok(sennit_queue_destroy(mine.queue));
+    it.is(sennit_queue_destroy(mine.queue), SENNIT_ERR_ARG);
+    it.is(sennit_queue_pop(mine.queue, &word, 0), SENNIT_ERR_ARG);
+    it.barrier();
+    it.is(sennit_queue_push(last, &word, SENNIT_FOREVER), SENNIT_ERR_NOT_REGISTERED);
+    sennit_producer none = SENNIT_PRODUCER_NULL;
+    it.is(sennit_queue_attach(there, &none), SENNIT_ERR_NOT_REGISTERED);
+    it.ok(sennit_queue_detach(last));
+    it.barrier();
+}
+
+// Broken by an address of other memory that is believed.
+RANK_TEST(queue, an_address_that_is_none_is_refused, kAnything) {
+    if (!queues_lead_everywhere(it)) return;
+    const sennit_gptr memory = it.allocate(4096);
+    const Made mine = make_queue(it, 8, 1, 1);
+    sennit_producer none = SENNIT_PRODUCER_NULL;
+    it.is(sennit_queue_attach({sennit_gptr_at(memory, it.next())}, &none), SENNIT_ERR_ARG);
+    it.is(sennit_queue_attach({sennit_gptr_add(mine.address.gptr, 384)}, &none), SENNIT_ERR_ARG);
+    it.is(sennit_queue_attach({sennit_gptr_add(mine.address.gptr, 4096)}, &none), SENNIT_ERR_RANGE);
+    it.is(sennit_queue_attach({sennit_gptr_at(mine.address.gptr, it.size)}, &none),
+          SENNIT_ERR_RANGE);
+    it.equal(none.handle, 0u);
+    it.ok(sennit_queue_destroy(mine.queue));
+    it.barrier();
+    it.free(memory);
+}
+
+// Broken by a wait for a place, or for an item, that nobody ends.
+RANK_TEST(queue, who_waits_for_a_place_or_an_item_is_woken, kTwoRanks | kFreeThreads) {
+    if (!queues_lead_everywhere(it)) return;
+    const Made mine = make_queue(it, 8, 1, 1);
+    const auto all = it.tell_all(mine.address);
+    const sennit_producer producer = attach(it, all[static_cast<std::size_t>(it.next())]);
+    const std::uint64_t count = it.quick ? 4 : 12;
+    in_threads(it, 2, [&](Ranks &own, int number) {
+        const std::uint64_t never = 0;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            // Each side sleeps for a while in turn, so that the other waits long enough to sleep.
+            if (i % 4 == static_cast<std::uint64_t>(number) * 2)
+                own.is(sennit_signal_wait_word(&never, SENNIT_EQUAL, 1, 15 * kMillisecond),
+                       SENNIT_ERR_TIMEOUT);
+            std::uint64_t word = i;
+            if (number == 0) {
+                own.ok(sennit_queue_push(producer, &word, SENNIT_FOREVER));
+            } else {
+                own.ok(sennit_queue_pop(mine.queue, &word, SENNIT_FOREVER));
+                own.equal(word, i);
+            }
+        }
+    });
+    it.barrier();
+    it.ok(sennit_queue_detach(producer));
+    it.barrier();
+    it.ok(sennit_queue_destroy(mine.queue));
+}

@@ -1,0 +1,385 @@
+// Signals: events of all ranks, epochs, what is refused, and sets.
+#include <algorithm>
+#include <set>
+
+#include "signals.hpp"
+#include "threads.hpp"
+
+using namespace conformance;
+
+// Broken by an event that is lost or counted twice, or in the epoch of its neighbour.
+RANK_TEST(signal, events_of_all_ranks_fire_it_once_each_epoch, kAnything) {
+    const auto events = static_cast<std::uint32_t>(2 * it.size);
+    const sennit_signal mine = make_signal(it, events, 100);
+    const auto all = it.tell_all(mine);
+    const std::uint64_t epochs = it.quick ? 12 : 300;
+    for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+        for (int i = 0; i < it.size; ++i) {
+            const sennit_signal peer = all[static_cast<std::size_t>((it.rank + i) % it.size)];
+            add_when_taken(it, peer, epoch);
+            add_when_taken(it, peer, epoch);
+        }
+        it.equal(epoch_of(it, mine), epoch);
+        it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+        it.require(is_fired(it, mine), "it stays fired until it is reset");
+        it.equal(left_of(it, mine), 0u);
+        it.ok(sennit_signal_reset(mine));
+    }
+    it.barrier();
+    it.equal(left_of(it, mine), events);
+    it.ok(sennit_signal_destroy(mine));
+}
+
+// Broken by two epochs that share a count, a third that is counted, or a refusal that counts.
+RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refused, kAnything) {
+    const sennit_signal mine = make_signal(it, 2);
+    const auto all = it.tell_all(mine);
+    const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
+    it.ok(sennit_signal_add(peer, 1));
+    it.ok(sennit_signal_add(peer, 1));
+    it.is(sennit_signal_add(peer, 2), SENNIT_ERR_SIGNAL_EARLY);
+    it.equal(sennit_last_error()->peer, it.next());
+    it.is(sennit_signal_add(peer, 3), SENNIT_ERR_SIGNAL_EARLY);
+    it.is(sennit_signal_add(peer, UINT64_MAX), SENNIT_ERR_SIGNAL_OVERFLOW);
+    it.barrier();
+    it.require(!is_fired(it, mine), "events of the next epoch do not fire this one");
+    it.equal(left_of(it, mine), 2u);
+    it.is(sennit_signal_reset(mine), SENNIT_ERR_STATE);
+    it.is(sennit_signal_wait(mine, 0), SENNIT_ERR_TIMEOUT);
+    it.barrier();
+    it.ok(sennit_signal_add(peer, 0));
+    it.ok(sennit_signal_add(peer, 0));
+    it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+    it.ok(sennit_signal_reset(mine));
+    it.require(is_fired(it, mine), "what came early counts as soon as its epoch begins");
+    it.barrier();
+    it.is(sennit_signal_add(peer, 0), SENNIT_ERR_SIGNAL_OVERFLOW);
+    it.ok(sennit_signal_add(peer, 2));
+    it.barrier();
+    it.ok(sennit_signal_reset(mine));
+    it.equal(epoch_of(it, mine), 2u);
+    it.equal(left_of(it, mine), 1u);
+    it.ok(sennit_signal_destroy(mine));
+    it.barrier();
+}
+
+// Broken by an event too many that stays in the count, or is told to nobody.
+RANK_TEST(signal, one_event_too_many_is_refused_and_the_epoch_goes_on, kAnything) {
+    for (const std::uint32_t most : {3u, 1000u}) {
+        const sennit_signal mine = make_signal(it, 3, most);
+        const auto all = it.tell_all(mine);
+        const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
+        for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+            for (int i = 0; i < 3; ++i)
+                it.ok(sennit_signal_add(peer, epoch));
+            for (int i = 0; i < 5; ++i)
+                it.is(sennit_signal_add(peer, epoch), SENNIT_ERR_SIGNAL_OVERFLOW);
+            // A wait in the instant before one is taken back may report it too.
+            it.barrier();
+            it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+            it.ok(sennit_signal_reset(mine));
+            it.equal(left_of(it, mine), 3u);
+            it.barrier();
+        }
+        it.ok(sennit_signal_destroy(mine));
+        it.barrier();
+    }
+}
+
+// Broken by a handle that serves the next signal of its place.
+RANK_TEST(signal, a_destroyed_signal_is_refused_everywhere, kAnything) {
+    const sennit_signal old = make_signal(it, 1);
+    const auto all = it.tell_all(old);
+    const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
+    it.ok(sennit_signal_add(peer, 0));
+    it.barrier();
+    it.ok(sennit_signal_destroy(old));
+    std::vector<sennit_signal> later;
+    for (int i = 0; i < (it.quick ? 70 : 700); ++i) {
+        later.push_back(make_signal(it, 1));
+        it.require(!is_same(later.back(), old), "a handle comes back late");
+        if (i % 3 != 0) continue;
+        it.ok(sennit_signal_destroy(later.back()));
+        later.pop_back();
+    }
+    it.barrier();
+    int done = 7;
+    it.is(sennit_signal_destroy(old), SENNIT_ERR_ARG);
+    it.is(sennit_signal_test(old, &done), SENNIT_ERR_ARG);
+    it.is(sennit_signal_wait(old, SENNIT_FOREVER), SENNIT_ERR_ARG);
+    it.is(sennit_signal_add(peer, 0), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_signal_add({it.next(), 0}, 0), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_signal_add({it.next(), UINT32_MAX}, 0), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_signal_add({it.next(), 0x00FFFF01}, 0), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_signal_add({it.size, 1}, 0), SENNIT_ERR_RANGE);
+    it.is(sennit_signal_add({-1, 1}, 0), SENNIT_ERR_RANGE);
+    it.equal(done, 7);
+    for (const sennit_signal signal : later) {
+        it.require(!is_fired(it, signal), "what was refused has fired nothing");
+        it.ok(sennit_signal_destroy(signal));
+    }
+    it.barrier();
+}
+
+// Broken by an event that is seen before what its sender did before it.
+RANK_TEST(signal, what_was_put_before_an_event_is_seen_after_it, kAnything) {
+    const std::size_t words = 64;
+    const sennit_gptr memory = it.allocate(8 * words * 2);
+    const sennit_signal mine = make_signal(it, 1);
+    const auto all = it.tell_all(mine);
+    const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
+    const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
+    std::vector<std::uint64_t> data(words);
+    for (std::uint64_t epoch = 0; epoch < (it.quick ? 20u : 500u); ++epoch) {
+        const std::uint64_t half = epoch % 2 * 8 * words;
+        for (std::size_t i = 0; i < words; ++i)
+            data[i] = epoch * 1000 + i;
+        it.ok(sennit_put(
+            sennit_gptr_add(sennit_gptr_at(memory, it.next()), static_cast<std::int64_t>(half)),
+            data.data(), 8 * words));
+        it.ok(sennit_signal_add(peer, epoch));
+        it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+        for (std::size_t i = 0; i < words; ++i)
+            it.equal(own[half / 8 + i], epoch * 1000 + i);
+        it.ok(sennit_signal_reset(mine));
+        it.barrier();
+    }
+    it.barrier();
+    it.ok(sennit_signal_destroy(mine));
+    it.free(memory);
+}
+
+// Broken by a wait that does not sleep, or that nobody wakes.
+RANK_TEST(signal, a_wait_that_sleeps_is_woken, kFreeThreads) {
+    const sennit_signal mine = make_signal(it, 1);
+    const auto all = it.tell_all(mine);
+    const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
+    for (std::uint64_t epoch = 0; epoch < (it.quick ? 2u : 6u); ++epoch) {
+        if (it.rank % 2 == static_cast<int>(epoch % 2)) {
+            std::uint64_t never = 0;
+            it.is(sennit_signal_wait_word(&never, SENNIT_EQUAL, 1, 20 * kMillisecond),
+                  SENNIT_ERR_TIMEOUT);
+        }
+        add_when_taken(it, peer, epoch);
+        it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+        it.ok(sennit_signal_reset(mine));
+    }
+    it.barrier();
+    it.ok(sennit_signal_destroy(mine));
+}
+
+// Broken by a comparison that is signed, or the wrong one.
+RANK_TEST(signal, a_word_of_the_program_is_waited_for_in_every_comparison, kAnything) {
+    const sennit_gptr memory = it.allocate(8);
+    auto *word = static_cast<std::uint64_t *>(sennit_ptr(memory));
+    struct Case {
+        sennit_comparison comparison;
+        std::uint64_t from, to, value;
+    };
+    const Case cases[] = {{SENNIT_EQUAL, 0, 5, 5},
+                          {SENNIT_NOT_EQUAL, 5, 6, 5},
+                          {SENNIT_GREATER, 6, UINT64_MAX, 6},
+                          {SENNIT_GREATER_EQUAL, 6, 7, 7},
+                          {SENNIT_LESS, UINT64_MAX, 7, UINT64_MAX},
+                          {SENNIT_LESS_EQUAL, 8, 7, 7}};
+    for (const Case &one : cases) {
+        *word = one.from;
+        it.barrier();
+        it.is(sennit_signal_wait_word(word, one.comparison, one.value, 0), SENNIT_ERR_TIMEOUT);
+        it.barrier();
+        it.ok(sennit_put(sennit_gptr_at(memory, it.next()), &one.to, sizeof one.to));
+        it.ok(sennit_signal_wait_word(word, one.comparison, one.value, SENNIT_FOREVER));
+        it.barrier();
+    }
+    it.free(memory);
+}
+
+// The signals of the next rank, as many as the caller's. Collective.
+static std::vector<sennit_signal> signals_of_next(Ranks &it,
+                                                  const std::vector<sennit_signal> &mine) {
+    const std::size_t bytes = sizeof(sennit_signal) * mine.size();
+    const sennit_gptr memory = it.allocate(bytes);
+    std::memcpy(sennit_ptr(memory), mine.data(), bytes);
+    it.barrier();
+    std::vector<sennit_signal> theirs(mine.size());
+    it.ok(sennit_get(theirs.data(), sennit_gptr_at(memory, it.next()), bytes));
+    it.barrier();
+    it.free(memory);
+    return theirs;
+}
+
+static std::size_t place_of(const std::vector<sennit_signal> &all, sennit_signal wanted) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](sennit_signal one) { return is_same(one, wanted); });
+    return static_cast<std::size_t>(found - all.begin());
+}
+
+// Broken by a mark that is lost, of the wrong signal, or of another set.
+RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
+    const std::size_t count = 150;
+    std::vector<sennit_signal> mine;
+    sennit_signal_set sets[2] = {SENNIT_SIGNAL_SET_NULL, SENNIT_SIGNAL_SET_NULL};
+    it.ok(sennit_signal_set_create(&sets[0]));
+    it.ok(sennit_signal_set_create(&sets[1]));
+    for (std::size_t i = 0; i < count; ++i) {
+        mine.push_back(make_signal(it, 1));
+        if (i < 100) it.ok(sennit_signal_set_add(sets[i % 2], mine[i]));
+    }
+    const std::vector<sennit_signal> theirs = signals_of_next(it, mine);
+    std::vector<std::uint64_t> epochs(count, 0);
+    for (int round = 0; round < (it.quick ? 4 : 60); ++round) {
+        // The same on all ranks: which signals of its neighbour each fires.
+        std::set<std::size_t> chosen;
+        for (std::uint64_t i = it.common.between(1, 20); i > 0; --i)
+            chosen.insert(it.common.below(count));
+        for (const std::size_t i : chosen)
+            add_when_taken(it, theirs[i], epochs[i]);
+        for (unsigned which = 0; which < 2; ++which) {
+            std::set<std::size_t> wanted;
+            for (const std::size_t i : chosen)
+                if (i < 100 && i % 2 == which) wanted.insert(i);
+            while (!wanted.empty()) {
+                sennit_signal fired[7];
+                std::size_t found = 0;
+                it.ok(sennit_signal_wait_some(sets[which], SENNIT_FOREVER, it.own.between(1, 7),
+                                              fired, &found));
+                it.require(found >= 1 && found <= 7, "some have fired");
+                for (std::size_t k = 0; k < found; ++k) {
+                    const std::size_t i = place_of(mine, fired[k]);
+                    it.equal(wanted.erase(i), 1u);
+                    it.ok(sennit_signal_reset(fired[k]));
+                }
+            }
+            sennit_signal none = SENNIT_SIGNAL_NULL;
+            it.is(sennit_signal_wait_any(sets[which], 0, &none), SENNIT_ERR_TIMEOUT);
+        }
+        for (const std::size_t i : chosen) {
+            if (i >= 100) it.ok(sennit_signal_wait(mine[i], SENNIT_FOREVER));
+            if (i >= 100) it.ok(sennit_signal_reset(mine[i]));
+            ++epochs[i];
+        }
+        it.barrier();  // nobody fires what is chosen next before all have looked
+    }
+    it.barrier();
+    it.ok(sennit_signal_set_destroy(sets[0]));
+    it.is(sennit_signal_set_destroy(sets[0]), SENNIT_ERR_ARG);
+    for (const sennit_signal signal : mine)
+        it.ok(sennit_signal_destroy(signal));
+    sennit_signal none = SENNIT_SIGNAL_NULL;
+    it.is(sennit_signal_wait_any(sets[1], SENNIT_FOREVER, &none), SENNIT_ERR_STATE);
+    it.ok(sennit_signal_wait_all(sets[1], 0));
+    it.ok(sennit_signal_set_destroy(sets[1]));
+}
+
+// Broken by marks that are taken before their epoch and then forgotten, or a list that keeps what
+// was reset.
+RANK_TEST(signal, a_set_counts_what_came_early_and_forgets_what_was_reset, kAnything) {
+    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
+    it.ok(sennit_signal_set_create(&set));
+    const sennit_signal a = make_signal(it, 1);
+    const sennit_signal b = make_signal(it, 2);
+    sennit_signal got = SENNIT_SIGNAL_NULL;
+    it.is(sennit_signal_wait_any(set, SENNIT_FOREVER, &got), SENNIT_ERR_STATE);
+    it.ok(sennit_signal_add(a, 1));
+    it.ok(sennit_signal_set_add(set, a));
+    it.is(sennit_signal_set_add(set, a), SENNIT_ERR_STATE);
+    it.is(sennit_signal_set_remove(set, b), SENNIT_ERR_ARG);
+    it.is(sennit_signal_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
+    it.ok(sennit_signal_add(a, 0));
+    it.ok(sennit_signal_wait_any(set, 0, &got));
+    it.require(is_same(got, a), "the signal that fired");
+    it.ok(sennit_signal_wait_any(set, 0, &got));
+    it.ok(sennit_signal_reset(a));
+    it.ok(sennit_signal_wait_all(set, 0));  // its next epoch had come
+    it.ok(sennit_signal_reset(a));
+    it.is(sennit_signal_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
+    it.ok(sennit_signal_add(a, 2));
+    it.ok(sennit_signal_add(b, 0));
+    it.ok(sennit_signal_add(b, 0));
+    it.ok(sennit_signal_set_add(set, b));  // has fired before
+    it.ok(sennit_signal_wait_all(set, 0));
+    std::set<std::uint32_t> seen;
+    for (int i = 0; i < 2; ++i) {
+        it.ok(sennit_signal_wait_any(set, 0, &got));
+        seen.insert(got.handle);
+    }
+    it.equal(seen.size(), 2u);  // in turns
+    it.ok(sennit_signal_set_remove(set, a));
+    it.ok(sennit_signal_wait_any(set, 0, &got));
+    it.require(is_same(got, b), "what was taken out is not reported");
+    it.ok(sennit_signal_destroy(b));
+    it.is(sennit_signal_wait_any(set, 0, &got), SENNIT_ERR_STATE);
+    it.ok(sennit_signal_set_destroy(set));
+    it.ok(sennit_signal_destroy(a));
+}
+
+// Broken by a table that grows wrongly, or a set that looks at all of it.
+RANK_TEST(signal, a_hundred_thousand_signals_are_waited_for_at_once, kOnce) {
+    const bool long_run = !it.quick && it.load_store;
+    const std::uint32_t count = long_run ? 100000 : 3000;
+    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
+    it.ok(sennit_signal_set_create(&set));
+    std::vector<sennit_signal> mine;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        mine.push_back(make_signal(it, 1));
+        it.ok(sennit_signal_set_add(set, mine.back()));
+    }
+    std::vector<std::uint32_t> handles;
+    for (const sennit_signal signal : mine)
+        handles.push_back(signal.handle);
+    std::sort(handles.begin(), handles.end());
+    it.require(std::adjacent_find(handles.begin(), handles.end()) == handles.end(),
+               "every signal has a handle of its own");
+    const auto lasts = it.tell_all(mine.back());
+    const auto firsts = it.tell_all(mine.front());
+    const auto next = static_cast<std::size_t>(it.next());
+    it.ok(sennit_signal_add(lasts[next], 0));
+    sennit_signal got = SENNIT_SIGNAL_NULL;
+    it.ok(sennit_signal_wait_any(set, SENNIT_FOREVER, &got));
+    it.require(is_same(got, mine.back()), "the last one");
+    it.ok(sennit_signal_reset(got));
+    it.barrier();
+    it.ok(sennit_signal_add(firsts[next], 0));
+    it.ok(sennit_signal_wait_any(set, SENNIT_FOREVER, &got));
+    it.require(is_same(got, mine.front()), "the first one");
+    it.barrier();
+    for (const sennit_signal signal : mine)
+        it.ok(sennit_signal_add(signal, is_same(signal, mine.back()) ? 1
+                                        : is_same(signal, got)       ? 1
+                                                                     : 0));
+    it.ok(sennit_signal_reset(got));
+    it.ok(sennit_signal_wait_all(set, SENNIT_FOREVER));
+    it.ok(sennit_signal_set_destroy(set));
+    for (const sennit_signal signal : mine)
+        it.ok(sennit_signal_destroy(signal));
+    it.barrier();
+}
+
+// Broken by tables or marks that threads of one rank spoil for each other.
+RANK_TEST(signal, threads_of_a_rank_use_signals_at_once, kFreeThreads) {
+    const int threads = 4;
+    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
+    it.ok(sennit_signal_set_create(&set));
+    in_threads(it, threads, [&](Ranks &mine, int) {
+        for (int round = 0; round < (mine.quick ? 5 : 60); ++round) {
+            sennit_signal own[3];
+            for (sennit_signal &signal : own) {
+                signal = make_signal(mine, 2);
+                mine.ok(sennit_signal_set_add(set, signal));
+            }
+            for (std::uint64_t epoch = 0; epoch < 3; ++epoch)
+                for (const sennit_signal signal : own) {
+                    mine.ok(sennit_signal_add(signal, epoch));
+                    mine.ok(sennit_signal_add(signal, epoch));
+                    mine.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+                    sennit_signal any = SENNIT_SIGNAL_NULL;
+                    mine.ok(sennit_signal_wait_any(set, SENNIT_FOREVER, &any));
+                    mine.ok(sennit_signal_reset(signal));
+                }
+            for (const sennit_signal signal : own)
+                mine.ok(sennit_signal_destroy(signal));
+        }
+    });
+    it.ok(sennit_signal_set_destroy(set));
+    it.barrier();
+}

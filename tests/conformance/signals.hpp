@@ -1,0 +1,50 @@
+// What the tests of signals and of notified calls share.
+#pragma once
+
+#include "harness.hpp"
+
+namespace conformance {
+
+// Counts an event as soon as the owner has come near enough. Waits inside Sennit alone.
+inline void add_when_taken(Ranks &it, sennit_signal signal, std::uint64_t epoch) {
+    for (;;) {
+        const sennit_status status = sennit_signal_add(signal, epoch);
+        if (status != SENNIT_ERR_SIGNAL_EARLY) {
+            it.ok(status);
+            return;
+        }
+        (void)sennit_signal_wait_word(&epoch, SENNIT_NOT_EQUAL, epoch, 0);
+    }
+}
+
+inline sennit_signal make_signal(Ranks &it, std::uint32_t events, std::uint32_t most = 0) {
+    sennit_signal made = SENNIT_SIGNAL_NULL;
+    it.ok(sennit_signal_create(events, most == 0 ? events : most, &made));
+    it.equal(made.rank, it.rank);
+    return made;
+}
+
+inline bool is_fired(Ranks &it, sennit_signal signal) {
+    int done = -1;
+    it.ok(sennit_signal_test(signal, &done));
+    it.require(done == 0 || done == 1, "done is 0 or 1");
+    return done == 1;
+}
+
+inline std::uint32_t left_of(Ranks &it, sennit_signal signal) {
+    std::uint32_t left = UINT32_MAX;
+    it.ok(sennit_signal_remaining(signal, &left));
+    return left;
+}
+
+inline std::uint64_t epoch_of(Ranks &it, sennit_signal signal) {
+    std::uint64_t epoch = UINT64_MAX;
+    it.ok(sennit_signal_epoch(signal, &epoch));
+    return epoch;
+}
+
+inline bool is_same(sennit_signal a, sennit_signal b) {
+    return a.rank == b.rank && a.handle == b.handle;
+}
+
+}  // namespace conformance

@@ -1,0 +1,185 @@
+// Notified puts and gets over the path sim, ranks as threads in lockstep, over networks drawn from
+// the seed: parts that overtake each other, messages that are split over rails, queues that are
+// full, rails that fail. Would break: an event that comes before its data, is lost, or is counted
+// twice because it was repeated on another rail. A failing seed is printed and repeats exactly.
+#include <gtest/gtest.h>
+#include <sennit/sennit.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "job.hpp"
+
+namespace sennit::test {
+namespace {
+
+constexpr std::size_t kPart = 3000;  // bytes of a message at most
+constexpr std::uint64_t kMost = 3;   // messages of a pair in an epoch
+constexpr std::uint64_t kEpochs = 6;
+
+struct Network {
+    int ranks = 2;
+    std::string paths;
+};
+
+Network network_of(std::uint64_t seed) {
+    std::mt19937_64 random(seed ^ 0x51C4A1);
+    Network network;
+    network.ranks = static_cast<int>(2 + random() % 3);
+    const auto rails = 1 + random() % 4;
+    network.paths = "sim:lockstep=1+seed=" + std::to_string(seed) +
+                    "+rails=" + std::to_string(rails) + "+order=" + std::to_string(random() % 2) +
+                    "+depth=" + std::to_string(1 + random() % 8) +
+                    "+delay=" + std::to_string(1 + random() % 24) +
+                    "+max_piece=" + std::to_string(64 << random() % 5);
+    const std::uint64_t survivor = random() % rails;
+    for (std::uint64_t rail = 0; rail < rails; ++rail)
+        if (rail != survivor && random() % 4 != 0)
+            network.paths +=
+                "+fail_rail=" + std::to_string(rail) + "@" + std::to_string(1 + random() % 3000);
+    return network;
+}
+
+// What one message is, the same for its sender and its receiver.
+struct Message {
+    std::size_t bytes;
+    std::uint8_t first;
+
+    Message(std::uint64_t seed, std::uint64_t epoch, int from, int to, std::uint64_t number) {
+        std::seed_seq words{seed, epoch, static_cast<std::uint64_t>(from),
+                            static_cast<std::uint64_t>(to), number};
+        std::mt19937 random(words);
+        bytes = random() % 4 == 0 ? 8 : random() % (kPart + 1);
+        first = static_cast<std::uint8_t>(random());
+    }
+    std::uint8_t at(std::size_t i) const { return static_cast<std::uint8_t>(first + i * 7); }
+};
+
+// One rank of a run.
+class Member {
+  public:
+    Member(Job &job, std::uint64_t seed, int rank, int size)
+        : job_(job), seed_(seed), rank_(rank), size_(size), random_(seed * 31 + 7) {
+        const std::uint64_t turn = kPart * kMost * static_cast<std::uint64_t>(size);
+        turn_bytes_ = turn;
+        messages_ = 1 + random_() % kMost;  // of every pair
+        job_.expect(sennit_alloc(SENNIT_TEAM_WORLD, 2 * turn, 0, 0, &memory_), "alloc");
+        const auto events =
+            static_cast<std::uint32_t>(messages_ * static_cast<std::uint64_t>(size));
+        job_.expect(sennit_signal_create(events, events + 5, &arrived_), "signal_create");
+        job_.expect(sennit_signal_set_create(&set_), "set_create");
+        job_.expect(sennit_signal_set_add(set_, arrived_), "set_add");
+        sennit_block mine;
+        job_.expect(sennit_block_init({memory_, 2 * turn}, 0, 2 * turn, SENNIT_SIGNAL_NULL,
+                                      arrived_, &mine),
+                    "block_init");
+        std::vector<sennit_block> blocks(static_cast<std::size_t>(size));
+        job_.expect(sennit_allgather(SENNIT_TEAM_WORLD, &mine, blocks.data(), sizeof mine, kLong),
+                    "allgather");
+        for (const sennit_block &block : blocks) {
+            sennit_peer_block peer = SENNIT_PEER_BLOCK_NULL;
+            job_.expect(sennit_block_attach(&block, &peer), "block_attach");
+            peers_.push_back(peer);
+        }
+        job_.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+    }
+
+    void run() {
+        for (std::uint64_t epoch = 0; epoch < kEpochs && job_.fault.empty(); ++epoch) {
+            for (int to = 0; to < size_; ++to)
+                for (std::uint64_t number = 0; number < messages_; ++number)
+                    send((to + rank_) % size_, epoch, number);
+            if (epoch % 2 == 0) {
+                job_.expect(sennit_signal_wait(arrived_, kLong), "signal_wait");
+            } else {
+                sennit_signal fired = SENNIT_SIGNAL_NULL;
+                job_.expect(sennit_signal_wait_any(set_, kLong, &fired), "wait_any");
+                if (fired.handle != arrived_.handle) job_.note("another signal");
+            }
+            look(epoch);
+            job_.expect(sennit_signal_reset(arrived_), "signal_reset");
+        }
+        job_.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "the last barrier");
+        std::uint32_t left = 0;
+        job_.expect(sennit_signal_remaining(arrived_, &left), "remaining");
+        if (left != messages_ * static_cast<std::uint64_t>(size_))
+            job_.note("an event was counted that nobody sent");
+    }
+
+  private:
+    std::size_t place_of(int from, std::uint64_t epoch, std::uint64_t number) const {
+        return epoch % 2 * turn_bytes_ +
+               kPart * (kMost * static_cast<std::uint64_t>(from) + number);
+    }
+
+    void send(int to, std::uint64_t epoch, std::uint64_t number) {
+        const Message message(seed_, epoch, rank_, to, number);
+        std::vector<std::uint8_t> data(message.bytes);
+        for (std::size_t i = 0; i < data.size(); ++i)
+            data[i] = message.at(i);
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+        sennit_status status = SENNIT_ERR_SIGNAL_EARLY;
+        while (status == SENNIT_ERR_SIGNAL_EARLY)
+            status = sennit_put_notify_with(peers_[static_cast<std::size_t>(to)],
+                                            place_of(rank_, epoch, number), data.data(),
+                                            data.size(), &notice);
+        job_.expect(status, "put_notify");
+    }
+
+    void look(std::uint64_t epoch) {
+        const auto *own = static_cast<const std::uint8_t *>(sennit_ptr(memory_));
+        for (int from = 0; from < size_; ++from) {
+            for (std::uint64_t number = 0; number < messages_; ++number) {
+                const Message message(seed_, epoch, from, rank_, number);
+                for (std::size_t i = 0; i < message.bytes; ++i)
+                    if (own[place_of(from, epoch, number) + i] != message.at(i))
+                        return job_.note("an event came before its data");
+            }
+        }
+    }
+
+    Job &job_;
+    std::uint64_t seed_;
+    int rank_;
+    int size_;
+    std::mt19937_64 random_;
+    std::uint64_t turn_bytes_ = 0;
+    std::uint64_t messages_ = 0;
+    sennit_gptr memory_ = SENNIT_GPTR_NULL;
+    sennit_signal arrived_ = SENNIT_SIGNAL_NULL;
+    sennit_signal_set set_ = SENNIT_SIGNAL_SET_NULL;
+    std::vector<sennit_peer_block> peers_;
+};
+
+TEST(sim_notify, no_event_is_lost_doubled_or_early_in_a_million_steps) {
+    const std::uint64_t wanted = 1'000'000 / SENNIT_TEST_SHARE;
+    std::uint64_t steps = 0;
+    std::uint64_t cancelled = 0;
+    std::uint64_t lost_answers = 0;
+    std::uint64_t overtakings = 0;
+    std::uint64_t seed = 0;
+    while (steps < wanted) {
+        ++seed;
+        const Network network = network_of(seed);
+        Job job(network.ranks, network.paths);
+        job.run([&](int rank) { Member(job, seed, rank, network.ranks).run(); });
+        ASSERT_EQ(job.fault, "") << "seed " << seed << ", " << network.paths;
+        ASSERT_FALSE(job.counters.lockstep_broken) << "seed " << seed;
+        steps += job.counters.steps;
+        cancelled += job.counters.cancelled;
+        lost_answers += job.counters.lost_answers;
+        overtakings += job.counters.overtakings + job.counters.rail_overtakings;
+    }
+    // That the runs were about something: rails failed under way, also after a count was done.
+    EXPECT_GT(seed, 10u);
+    EXPECT_GT(overtakings, seed);
+    EXPECT_GT(cancelled, seed / 10);
+    EXPECT_GT(lost_answers, 0u);
+    std::printf("%llu steps of %llu networks\n", static_cast<unsigned long long>(steps),
+                static_cast<unsigned long long>(seed));
+}
+
+}  // namespace
+}  // namespace sennit::test

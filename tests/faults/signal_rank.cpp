@@ -1,0 +1,266 @@
+// One rank of a job in which a rank dies that others wait for by signals, or anywhere in between.
+// Started by faults_test.py under `sennit run`; the argument names the scene. A rank for which all
+// went as promised prints "as promised".
+#include <sennit/sennit.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include "../support/rank_checks.hpp"
+
+namespace {
+
+using sennit::test::expect;
+using sennit::test::fail;
+using sennit::test::require;
+using sennit::test::sleep_ms;
+
+constexpr double kSoon = 1.0;  // seconds in which the end of a rank must be noticed
+constexpr std::size_t kWords = 32;
+
+// Every rank has two halves of memory for each rank, a signal for each, and blocks of all.
+struct Scene {
+    int rank = 0;
+    int size = 0;
+    int victim = 0;  // the last rank
+    std::uint64_t *memory = nullptr;
+    std::vector<sennit_signal> signals;    // own: of what rank i sends
+    std::vector<sennit_peer_block> peers;  // at rank i: what this rank sends
+
+    bool is_victim() const { return rank == victim; }
+    const std::uint64_t *from(int sender, std::uint64_t epoch) const {
+        return memory + (static_cast<std::size_t>(sender) * 2 + epoch % 2) * kWords;
+    }
+};
+
+Scene open_scene() {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    Scene scene;
+    scene.rank = sennit_rank();
+    scene.size = sennit_size();
+    scene.victim = scene.size - 1;
+    const auto size = static_cast<std::size_t>(scene.size);
+    const std::size_t half = kWords * sizeof(std::uint64_t);
+    sennit_gptr memory = SENNIT_GPTR_NULL;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 2 * half * size, 0, 0, &memory), SENNIT_OK, "alloc");
+    scene.memory = static_cast<std::uint64_t *>(sennit_ptr(memory));
+    std::vector<sennit_block> blocks(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        sennit_signal signal = SENNIT_SIGNAL_NULL;
+        expect(sennit_signal_create(1, 1, &signal), SENNIT_OK, "signal_create");
+        scene.signals.push_back(signal);
+        expect(sennit_block_init({memory, 2 * half * size}, 2 * half * i, 2 * half,
+                                 SENNIT_SIGNAL_NULL, signal, &blocks[i]),
+               SENNIT_OK, "block_init");
+    }
+    std::vector<sennit_block> theirs(size);
+    expect(sennit_alltoall(SENNIT_TEAM_WORLD, blocks.data(), theirs.data(), sizeof(sennit_block),
+                           SENNIT_FOREVER),
+           SENNIT_OK, "alltoall");
+    scene.peers.resize(size);
+    for (std::size_t i = 0; i < size; ++i)
+        expect(sennit_block_attach(&theirs[i], &scene.peers[i]), SENNIT_OK, "block_attach");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the first barrier");
+    return scene;
+}
+
+[[noreturn]] void die() {
+    (void)raise(SIGKILL);
+    std::abort();
+}
+
+// The wait that `call` makes for the victim ends with PEER_LOST, soon, and names both.
+template <class Call>
+void others_wait(Call call, const char *name) {
+    const Scene scene = open_scene();
+    if (scene.is_victim()) {
+        sleep_ms(50);
+        die();
+    }
+    const double start = sennit_wtime();
+    expect(call(scene), SENNIT_ERR_PEER_LOST, name);
+    require(std::string(sennit_last_error()->operation) == name, "the error names the call");
+    require(sennit_last_error()->peer == scene.victim, "the error names the rank that ended");
+    require(sennit_wtime() - start < 0.05 + kSoon, "the death is noticed soon");
+}
+
+void in_wait() {
+    others_wait(
+        [](const Scene &scene) {
+            return sennit_signal_wait(scene.signals[static_cast<std::size_t>(scene.victim)],
+                                      SENNIT_FOREVER);
+        },
+        "sennit_signal_wait");
+}
+
+void in_set() {
+    others_wait(
+        [](const Scene &scene) {
+            sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
+            expect(sennit_signal_set_create(&set), SENNIT_OK, "set_create");
+            for (const sennit_signal signal : scene.signals)
+                expect(sennit_signal_set_add(set, signal), SENNIT_OK, "set_add");
+            sennit_signal fired = SENNIT_SIGNAL_NULL;
+            return sennit_signal_wait_any(set, SENNIT_FOREVER, &fired);
+        },
+        "sennit_signal_wait_any");
+}
+
+void in_word() {
+    others_wait(
+        [](const Scene &scene) {
+            return sennit_signal_wait_word(scene.memory, SENNIT_NOT_EQUAL, 0, SENNIT_FOREVER);
+        },
+        "sennit_signal_wait_word");
+}
+
+// False if the other has noticed the death already, and has left.
+bool send(const Scene &scene, int to, std::uint64_t epoch) {
+    std::uint64_t data[kWords];
+    for (std::size_t i = 0; i < kWords; ++i)
+        data[i] = epoch * 1000 + i;
+    const sennit_status status = sennit_put_notify(scene.peers[static_cast<std::size_t>(to)],
+                                                   epoch % 2 * sizeof data, data, sizeof data);
+    if (status == SENNIT_ERR_NOT_REGISTERED || status == SENNIT_ERR_PEER_LOST) return false;
+    expect(status, SENNIT_OK, "put_notify");
+    return true;
+}
+
+// What a rank sent before it died is used like anything else; only the next wait tells of the end.
+void after_sending() {
+    const Scene scene = open_scene();
+    if (scene.is_victim()) {
+        for (int peer = 0; peer < scene.victim; ++peer)
+            require(send(scene, peer, 0), "nobody has left");
+        die();
+    }
+    sleep_ms(50);
+    const sennit_signal signal = scene.signals[static_cast<std::size_t>(scene.victim)];
+    expect(sennit_signal_wait(signal, SENNIT_FOREVER), SENNIT_OK, "a signal that has fired");
+    require(scene.from(scene.victim, 0)[kWords - 1] == kWords - 1, "its data is there");
+    expect(sennit_signal_reset(signal), SENNIT_OK, "reset");
+    expect(sennit_signal_wait(signal, SENNIT_FOREVER), SENNIT_ERR_PEER_LOST, "the next epoch");
+    // Its memory is still mapped here; what is sent there reaches nobody.
+    const sennit_status status =
+        sennit_put_notify(scene.peers[static_cast<std::size_t>(scene.victim)], 0, &scene, 8);
+    require(status == SENNIT_OK || status == SENNIT_ERR_PEER_LOST, "a put to the dead rank ends");
+}
+
+// All send to all; the victim dies at a random moment. Every message that was seen was whole.
+void any_moment(unsigned seed) {
+    const Scene scene = open_scene();
+    std::mt19937 random(seed);
+    if (scene.is_victim()) {
+        const auto delay = std::chrono::microseconds(random() % 30000);
+        std::thread([delay] {
+            std::this_thread::sleep_for(delay);
+            die();
+        }).detach();
+    }
+    for (std::uint64_t epoch = 0;; ++epoch) {
+        for (int peer = 0; peer < scene.size; ++peer)
+            if (!send(scene, peer, epoch)) return;
+        for (int peer = 0; peer < scene.size; ++peer) {
+            const sennit_signal signal = scene.signals[static_cast<std::size_t>(peer)];
+            const sennit_status status = sennit_signal_wait(signal, SENNIT_FOREVER);
+            if (status == SENNIT_ERR_PEER_LOST) {
+                require(sennit_last_error()->peer == scene.victim, "only the victim is lost");
+                return;
+            }
+            expect(status, SENNIT_OK, "sennit_signal_wait");
+            for (std::size_t i = 0; i < kWords; ++i)
+                require(scene.from(peer, epoch)[i] == epoch * 1000 + i, "the message is whole");
+        }
+        for (const sennit_signal signal : scene.signals)
+            expect(sennit_signal_reset(signal), SENNIT_OK, "reset");
+    }
+}
+
+// Everybody has a queue to which the victim alone puts in.
+void queue_of_dead_producer() {
+    const Scene scene = open_scene();
+    sennit_queue queue = SENNIT_QUEUE_NULL;
+    sennit_queue_address mine{};
+    expect(sennit_queue_create(8, 4, 1, &queue, &mine), SENNIT_OK, "queue_create");
+    std::vector<sennit_queue_address> all(static_cast<std::size_t>(scene.size));
+    expect(sennit_allgather(SENNIT_TEAM_WORLD, &mine, all.data(), sizeof mine, SENNIT_FOREVER),
+           SENNIT_OK, "allgather");
+    if (scene.is_victim()) {
+        for (int peer = 0; peer < scene.victim; ++peer) {
+            sennit_producer producer = SENNIT_PRODUCER_NULL;
+            expect(sennit_queue_attach(all[static_cast<std::size_t>(peer)], &producer), SENNIT_OK,
+                   "queue_attach");
+            for (std::uint64_t word = 0; word < 3; ++word)
+                expect(sennit_queue_push(producer, &word, SENNIT_FOREVER), SENNIT_OK, "push");
+        }
+        sleep_ms(30);
+        die();
+    }
+    std::uint64_t got = 0;
+    for (std::uint64_t word = 0; word < 3; ++word) {
+        expect(sennit_queue_pop(queue, &got, SENNIT_FOREVER), SENNIT_OK, "pop");
+        require(got == word, "what the dead rank had put in comes out first");
+    }
+    expect(sennit_queue_pop(queue, &got, SENNIT_FOREVER), SENNIT_ERR_PEER_LOST, "the next pop");
+    // Its place serves another one.
+    sennit_producer producer = SENNIT_PRODUCER_NULL;
+    expect(sennit_queue_attach(mine, &producer), SENNIT_OK, "attach in the place of the dead rank");
+    expect(sennit_queue_push(producer, &got, 0), SENNIT_OK, "push");
+    expect(sennit_queue_pop(queue, &got, 0), SENNIT_OK, "pop");
+}
+
+// Everybody fills the queue of the victim, and waits for a place.
+void queue_of_dead_taker() {
+    const Scene scene = open_scene();
+    sennit_queue queue = SENNIT_QUEUE_NULL;
+    sennit_queue_address mine{};
+    expect(sennit_queue_create(8, 2, static_cast<unsigned>(scene.size), &queue, &mine), SENNIT_OK,
+           "queue_create");
+    expect(sennit_broadcast(SENNIT_TEAM_WORLD, scene.victim, &mine, sizeof mine, SENNIT_FOREVER),
+           SENNIT_OK, "broadcast");
+    if (scene.is_victim()) {
+        sleep_ms(50);
+        die();
+    }
+    sennit_producer producer = SENNIT_PRODUCER_NULL;
+    expect(sennit_queue_attach(mine, &producer), SENNIT_OK, "queue_attach");
+    const std::uint64_t word = 7;
+    sennit_status status = SENNIT_OK;
+    for (int i = 0; i < 3 && status == SENNIT_OK; ++i)
+        status = sennit_queue_push(producer, &word, SENNIT_FOREVER);
+    expect(status, SENNIT_ERR_PEER_LOST, "a push that waits for a place");
+    require(sennit_last_error()->peer == scene.victim, "the error names the rank that ended");
+}
+
+void run(const std::string &what) {
+    if (what == "wait") return in_wait();
+    if (what == "set") return in_set();
+    if (what == "word") return in_word();
+    if (what == "after_sending") return after_sending();
+    if (what == "dead_producer") return queue_of_dead_producer();
+    if (what == "dead_taker") return queue_of_dead_taker();
+    if (what.rfind("any_moment:", 0) == 0)
+        return any_moment(static_cast<unsigned>(std::stoul(what.substr(11))));
+    fail("there is no scene " + what);
+}
+
+}  // namespace
+
+int main(int count, char **words) {
+    if (count != 2) return 2;
+    (void)alarm(120);
+    run(words[1]);
+    // Whether the dead rank is missed here is not what is tested.
+    (void)sennit_finalize();
+    std::printf("as promised\n");
+    return 0;
+}

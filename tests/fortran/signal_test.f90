@@ -1,0 +1,166 @@
+! Signals, sets, blocks and notified calls round a ring. Breaks when a handle, an epoch, a block or a number reaches C wrongly, or
+! comes back wrongly.
+program signal_test
+  use iso_c_binding
+  use checks
+  use sennit
+  implicit none
+  type(sennit_gptr) :: place
+  type(sennit_region) :: region
+  type(sennit_signal) :: mine, read, none, fired, some(3)
+  type(sennit_signal_set) :: set
+  type(sennit_block) :: own
+  type(sennit_block), allocatable :: blocks(:)
+  type(sennit_signal), allocatable :: signals(:)
+  type(sennit_block_info) :: info
+  type(sennit_peer_block) :: peer
+  type(sennit_notice) :: notice
+  type(sennit_plan) :: plan
+  integer(c_int64_t), target, asynchronous :: sent(2), got(1)
+  integer(c_int64_t), pointer :: words(:)
+  integer(c_int64_t) :: word, epoch
+  integer(c_size_t) :: count
+  integer(c_int32_t) :: left
+  integer :: rank, size, next, before, status
+  logical :: done
+
+  call sennit_init()
+  rank = sennit_rank()
+  size = sennit_size()
+  next = modulo(rank + 1, size)
+  before = modulo(rank - 1, size)
+  call sennit_alloc(SENNIT_TEAM_WORLD, 32, 0, 0, place)
+  call sennit_pointer(place, words, [4])
+  call sennit_signal_create(2, 3, mine)
+  call sennit_signal_create(1, 1, read)
+  call check(mine /= SENNIT_SIGNAL_NULL .and. mine /= read .and. mine == mine, 'names of signals')
+  region = sennit_region(place, 32_c_int64_t)
+  call sennit_block_init(region, 8_c_size_t, 24_c_size_t, read, mine, own)
+  allocate (blocks(0:size - 1), signals(0:size - 1))
+  call sennit_allgather(SENNIT_TEAM_WORLD, own, blocks, c_sizeof(own), SENNIT_FOREVER)
+  call sennit_allgather(SENNIT_TEAM_WORLD, mine, signals, c_sizeof(mine), SENNIT_FOREVER)
+  call sennit_block_query(blocks(next), info)
+  call check(info%gptr%rank == next .and. info%gptr%offset == 8 .and. info%bytes == 24 .and. info%on_recv == signals(next), &
+             'what a block says')
+  call sennit_block_attach(blocks(next), peer)
+  call check(peer /= SENNIT_PEER_BLOCK_NULL, 'an attached block has a name')
+
+  call one_message_and_one_event_fire_the_signal()
+  call a_notice_names_signals_and_epochs()
+  call sets_tell_what_has_fired()
+  call words_are_waited_for()
+  call a_plan_runs_again_and_again()
+
+  call sennit_block_attach(blocks(next), peer, stat=status)
+  call check(status == SENNIT_OK, 'a block is attached again')
+  call sennit_block_detach(peer)
+  call sennit_block_detach(peer, stat=status)
+  call check_status(status, SENNIT_ERR_ARG, 'it is given up once')
+  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+  call sennit_signal_destroy(mine)
+  call sennit_signal_destroy(read)
+  call sennit_signal_destroy(read, stat=status)
+  call check_status(status, SENNIT_ERR_ARG, 'a signal ends once')
+  blocks(next)%words(5) = blocks(next)%words(5) + 1
+  call sennit_block_attach(blocks(next), peer, stat=status)
+  call check_status(status, SENNIT_ERR_ARG, 'a block that was changed')
+  call sennit_free(place)
+  call sennit_finalize()
+  call end_of_test()
+
+contains
+
+  subroutine one_message_and_one_event_fire_the_signal()
+    call sennit_put_notify(peer, 8, 100_c_int64_t + rank, 8)
+    call sennit_signal_add(signals(next), 0_c_int64_t)
+    call sennit_signal_wait(mine, SENNIT_FOREVER)
+    call check(words(3) == 100 + before, 'the word of the rank before')
+    done = .false.
+    call sennit_signal_test(mine, done)
+    call check(done, 'it has fired')
+    call sennit_signal_reset(mine)
+    call sennit_signal_epoch(mine, epoch)
+    call check(epoch == 1, 'the next epoch')
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    call sennit_signal_remaining(mine, left)
+    call check(left == 2, 'two events are to come')
+    call sennit_signal_add(signals(next), 3_c_int64_t, stat=status)
+    call check_status(status, SENNIT_ERR_SIGNAL_EARLY, 'an event two epochs ahead')
+    word = 0
+    call sennit_get_notify(word, peer, 8, 8)
+    call check(word == 100 + rank, 'what was put is got')
+    call sennit_signal_wait(read, SENNIT_FOREVER)
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+  end subroutine one_message_and_one_event_fire_the_signal
+
+  subroutine a_notice_names_signals_and_epochs()
+    notice = sennit_notice(signals(next), SENNIT_SIGNAL_NULL, 1_c_int64_t)
+    call sennit_put_notify_with(peer, 0_c_size_t, 200_c_int64_t + rank, 8_c_size_t, notice)
+    notice = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT)
+    call sennit_get_notify_with(word, peer, 0, 8, notice)
+    call check(word == 200 + rank, 'a get with a notice')
+    call sennit_signal_reset(read)
+    call sennit_signal_wait(read, SENNIT_FOREVER)
+    call check(words(2) == 200 + before .and. word == 200 + rank, 'a put with a notice')
+  end subroutine a_notice_names_signals_and_epochs
+
+  subroutine sets_tell_what_has_fired()
+    call sennit_signal_set_create(set)
+    call sennit_signal_set_add(set, mine)
+    call sennit_signal_set_add(set, read)
+    call sennit_signal_wait_any(set, SENNIT_FOREVER, fired)
+    call check(fired == read, 'the signal that has fired')
+    count = 0
+    call sennit_signal_wait_some(set, SENNIT_FOREVER, 3_c_size_t, some, count)
+    call check(count == 1 .and. some(1) == read, 'some signals that have fired')
+    call sennit_signal_wait_all(set, 0_c_int64_t, stat=status)
+    call check_status(status, SENNIT_ERR_TIMEOUT, 'not all have fired')
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    call sennit_signal_add(signals(next), 1_c_int64_t)
+    call sennit_signal_wait_all(set, SENNIT_FOREVER)
+    call sennit_signal_set_remove(set, read)
+    call sennit_signal_set_destroy(set)
+    call sennit_signal_set_create(set, stat=status)
+    call check(status == SENNIT_OK .and. set /= SENNIT_SIGNAL_SET_NULL, 'a set has a name')
+    call sennit_signal_wait_any(set, SENNIT_FOREVER, none, stat=status)
+    call check_status(status, SENNIT_ERR_STATE, 'an empty set')
+    call sennit_signal_set_destroy(set)
+  end subroutine sets_tell_what_has_fired
+
+  subroutine words_are_waited_for()
+    call sennit_signal_wait_word(words(2), SENNIT_GREATER_EQUAL, 200_c_int64_t, SENNIT_FOREVER)
+    call sennit_signal_wait_word(words(2), SENNIT_LESS, 200_c_int64_t, 0_c_int64_t, stat=status)
+    call check_status(status, SENNIT_ERR_TIMEOUT, 'a comparison that does not hold')
+  end subroutine words_are_waited_for
+
+  subroutine a_plan_runs_again_and_again()
+    integer(c_int64_t) :: run
+    call sennit_plan_create(plan)
+    call sennit_plan_put(plan, peer, 0, sent(1:1), 8)
+    call sennit_plan_put(plan, peer, 8, sent(2:2), 8)
+    call sennit_plan_get(plan, got, peer, 16, 8)
+    call sennit_plan_commit(plan, 2_c_int64_t, 1_c_int64_t)
+    do run = 2, 5
+      call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+      call sennit_signal_reset(mine)
+      call sennit_signal_reset(read)
+      words(4) = 10 * run + rank
+      sent = [run, run + 1]
+      call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+      call sennit_plan_start(plan)
+      call sennit_plan_wait(plan, SENNIT_FOREVER)
+      call sennit_signal_wait(mine, SENNIT_FOREVER)
+      call sennit_signal_wait(read, SENNIT_FOREVER)
+      call check(words(2) == run .and. words(3) == run + 1, 'what the plan of the rank before has put')
+      call check(got(1) == 10 * run + next, 'what the plan has got')
+    end do
+    call sennit_plan_start(plan, stat=status)
+    call check_status(status, SENNIT_OK, 'a run ahead')
+    call sennit_plan_start(plan, stat=status)
+    call check_status(status, SENNIT_ERR_STATE, 'a plan that runs is not started')
+    call sennit_plan_wait(plan, SENNIT_FOREVER)
+    call sennit_plan_destroy(plan)
+    call check(plan /= SENNIT_PLAN_NULL, 'a plan has a name')
+  end subroutine a_plan_runs_again_and_again
+
+end program signal_test
