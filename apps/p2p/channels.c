@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_ENDS = 2 * P2P_CHANNELS + 1 };
+enum { MOST_ENDS = 2 * P2P_CHANNELS_MOST + 1 };
 
 /* What sennit_channel_open takes, filled channel by channel. */
 struct ends {
@@ -29,15 +29,16 @@ sennit_status p2p_open(p2p_links *links, double *left, double *scratch, int64_t 
     const size_t bytes = (size_t)lines * sizeof(double);
     const int rank = sennit_rank();
     const int last = sennit_size() - 1;
+    const size_t own = (size_t)links->channels * sizeof(sennit_channel);
     struct ends ends = {0};
     size_t from_left = 0;
     size_t to_right = 0;
     size_t corner = 0;
-    for (int turn = 0; turn < P2P_CHANNELS && rank > 0; ++turn) {
+    for (int turn = 0; turn < links->channels && rank > 0; ++turn) {
         const size_t index = add_end(&ends, rank - 1, left, bytes);
         if (turn == 0) from_left = index;
     }
-    for (int turn = 0; turn < P2P_CHANNELS && rank < last; ++turn) {
+    for (int turn = 0; turn < links->channels && rank < last; ++turn) {
         const size_t index = add_end(&ends, rank + 1, NULL, 0);
         if (turn == 0) to_right = index;
     }
@@ -48,13 +49,13 @@ sennit_status p2p_open(p2p_links *links, double *left, double *scratch, int64_t 
     const sennit_status status =
         sennit_channel_open(SENNIT_TEAM_WORLD, &all, 0, SENNIT_FOREVER, ends.peers, ends.channels);
     if (status != SENNIT_OK) return status;
-    memset(links, 0, sizeof *links);
     links->rank = rank;
+    links->last_to_first = SENNIT_CHANNEL_NULL;
     links->ranks = last + 1;
     links->left = left;
     links->right = rank < last ? ends.peers[to_right] : scratch;
-    if (rank > 0) memcpy(links->from_left, &ends.channels[from_left], sizeof links->from_left);
-    if (rank < last) memcpy(links->to_right, &ends.channels[to_right], sizeof links->to_right);
+    if (rank > 0) memcpy(links->from_left, &ends.channels[from_left], own);
+    if (rank < last) memcpy(links->to_right, &ends.channels[to_right], own);
     if (last > 0 && (rank == 0 || rank == last)) links->last_to_first = ends.channels[corner];
     if (rank == last) links->corner = last > 0 ? ends.peers[corner] : left;
     return SENNIT_OK;
@@ -93,7 +94,7 @@ sennit_status p2p_sweep(p2p_links *links, const p2p_strip *strip) {
         p2p_block(strip, first, rest < strip->group ? rest : strip->group, links->right);
         if (has_right) status = hand_over(links->to_right[turn]);
         if (status != SENNIT_OK) return status;
-        turn = turn + 1 < P2P_CHANNELS ? turn + 1 : 0;
+        turn = turn + 1 < links->channels ? turn + 1 : 0;
     }
     return pass_corner(links, strip->lines);
 }
@@ -101,9 +102,9 @@ sennit_status p2p_sweep(p2p_links *links, const p2p_strip *strip) {
 sennit_status p2p_close(p2p_links *links) {
     sennit_channel all[MOST_ENDS];
     size_t count = 0;
-    for (int turn = 0; turn < P2P_CHANNELS && links->rank > 0; ++turn)
+    for (int turn = 0; turn < links->channels && links->rank > 0; ++turn)
         all[count++] = links->from_left[turn];
-    for (int turn = 0; turn < P2P_CHANNELS && links->rank + 1 < links->ranks; ++turn)
+    for (int turn = 0; turn < links->channels && links->rank + 1 < links->ranks; ++turn)
         all[count++] = links->to_right[turn];
     if (links->last_to_first.handle != 0) all[count++] = links->last_to_first;
     const sennit_status status = sennit_channel_close(all, count, SENNIT_FOREVER);

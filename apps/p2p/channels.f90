@@ -7,8 +7,8 @@ module p2p_channels
   public :: p2p_open, p2p_sweep, p2p_close
 
   integer, parameter :: dp = c_double
-  integer, parameter :: turns = 8
-  integer, parameter :: most_ends = 2 * turns + 1
+  integer, parameter :: most_channels = 64
+  integer, parameter :: most_ends = 2 * most_channels + 1
 
   type, bind(c) :: p2p_strip
     integer(c_int64_t) :: columns, lines, group
@@ -17,8 +17,8 @@ module p2p_channels
 
   type, bind(c) :: p2p_links
     type(c_ptr) :: left, right, corner
-    integer(c_int32_t) :: rank, ranks
-    type(sennit_channel) :: from_left(turns), to_right(turns), last_to_first
+    integer(c_int32_t) :: rank, ranks, channels
+    type(sennit_channel) :: from_left(most_channels), to_right(most_channels), last_to_first
   end type p2p_links
 
   interface
@@ -43,10 +43,11 @@ contains
     integer(c_size_t), target :: bytes(most_ends)
     type(c_ptr) :: peers(most_ends)
     type(sennit_channel) :: channels(most_ends)
-    integer :: rank, last, count, from_left, to_right
+    integer :: rank, last, count, turns, from_left, to_right
 
     rank = sennit_rank()
     last = sennit_size() - 1
+    turns = links%channels
     count = 0
     from_left = count
     if (rank > 0) call add_ends(turns, rank - 1, left, 8 * lines)
@@ -64,9 +65,9 @@ contains
     links%right = scratch
     links%corner = left
     links%last_to_first = SENNIT_CHANNEL_NULL
-    if (rank > 0) links%from_left = channels(from_left + 1:from_left + turns)
+    if (rank > 0) links%from_left(:turns) = channels(from_left + 1:from_left + turns)
     if (rank < last) then
-      links%to_right = channels(to_right + 1:to_right + turns)
+      links%to_right(:turns) = channels(to_right + 1:to_right + turns)
       links%right = peers(to_right + 1)
     end if
     if (last > 0 .and. (rank == 0 .or. rank == last)) links%last_to_first = channels(count)
@@ -135,7 +136,7 @@ contains
       call p2p_block(strip, first, min(strip%group, strip%lines - first), links%right)
       if (has_right) status = hand_over(links%to_right(turn))
       if (status /= SENNIT_OK) return
-      turn = merge(1, turn + 1, turn == turns)
+      turn = merge(1, turn + 1, turn == links%channels)
     end do
     status = pass_corner(links, strip%lines)
   end function p2p_sweep
@@ -144,14 +145,15 @@ contains
     type(p2p_links), intent(in) :: links
     integer(c_int) :: status
     type(sennit_channel) :: all(most_ends)
-    integer :: count
+    integer :: count, turns
+    turns = links%channels
     count = 0
     if (links%rank > 0) then
-      all(count + 1:count + turns) = links%from_left
+      all(count + 1:count + turns) = links%from_left(:turns)
       count = count + turns
     end if
     if (links%rank + 1 < links%ranks) then
-      all(count + 1:count + turns) = links%to_right
+      all(count + 1:count + turns) = links%to_right(:turns)
       count = count + turns
     end if
     if (links%last_to_first /= SENNIT_CHANNEL_NULL) then

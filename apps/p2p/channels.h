@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-enum { P2P_CHANNELS = 8 };
+enum { P2P_CHANNELS_MOST = 64 };
 
 /* Of one rank. The rank on the left does not exist for rank 0, that on the right not for the last
  * one; the channel for the corner joins these two, with one rank nobody. */
@@ -29,8 +29,9 @@ typedef struct p2p_links {
     double *corner; /* at the last rank: left[0] of rank 0 */
     int32_t rank;
     int32_t ranks;
-    sennit_channel from_left[P2P_CHANNELS];
-    sennit_channel to_right[P2P_CHANNELS];
+    int32_t channels; /* to each neighbour, 1 to P2P_CHANNELS_MOST: set before p2p_open */
+    sennit_channel from_left[P2P_CHANNELS_MOST];
+    sennit_channel to_right[P2P_CHANNELS_MOST];
     sennit_channel last_to_first;
 } p2p_links;
 

@@ -7,10 +7,14 @@
 
 namespace p2p {
 
+// Most channels between two ranks.
+inline constexpr std::int64_t kChannelsLimit = 64;
+
 struct Options {
     std::int64_t columns = 1000, lines = 0;  // lines 0: as many as columns
     std::int64_t iterations = 100;
     std::int64_t group = 1;
+    std::int64_t channels = 8;
     std::string way;  // the first of those that the program has
     bool json = false;
     bool spoil = false;

@@ -23,10 +23,10 @@ class MpiPipeline final : public Pipeline {
     // plain: MPI_Recv. ahead: the next receive is posted before a group is computed.
     std::vector<std::string> ways() const override { return {"plain", "ahead"}; }
 
-    double *open(std::int64_t lines, const std::string &way) override {
-        is_ahead_ = way == "ahead";
-        left_.resize(static_cast<std::size_t>(lines));
-        right_.resize(static_cast<std::size_t>(lines));
+    double *open(const Options &options) override {
+        is_ahead_ = options.way == "ahead";
+        left_.resize(static_cast<std::size_t>(options.lines));
+        right_.resize(static_cast<std::size_t>(options.lines));
         return left_.data();
     }
     void sweep(const p2p_strip &strip) override {

@@ -67,7 +67,7 @@ class ThreadPipeline final : public Pipeline {
     apps::Ranks &ranks() override { return ranks_; }
     const char *backend() const override { return "openmp"; }
 
-    double *open(std::int64_t lines, const std::string &way) override;
+    double *open(const Options &options) override;
     void sweep(const p2p_strip &strip) override;
     void close() override { ranks_.barrier(); }
 
@@ -80,9 +80,9 @@ class ThreadPipeline final : public Pipeline {
     std::int64_t groups_ = 0, sweeps_ = 0;
 };
 
-double *ThreadPipeline::open(std::int64_t lines, const std::string & /*way*/) {
-    scratch_.resize(static_cast<std::size_t>(lines));
-    void *memory = std::aligned_alloc(alignof(Column), Column::bytes(lines));
+double *ThreadPipeline::open(const Options &options) {
+    scratch_.resize(static_cast<std::size_t>(options.lines));
+    void *memory = std::aligned_alloc(alignof(Column), Column::bytes(options.lines));
     apps::together(ranks_, "p2p", [&] {
         if (memory == nullptr) throw std::bad_alloc();
     });

@@ -9,18 +9,22 @@
 namespace p2p {
 namespace {
 
+static_assert(P2P_CHANNELS_MOST == kChannelsLimit);
+
 class SennitPipeline final : public Pipeline {
   public:
     apps::Ranks &ranks() override { return ranks_; }
     const char *backend() const override { return P2P_BACKEND; }
 
-    double *open(std::int64_t lines, const std::string & /*way*/) override {
+    double *open(const Options &options) override {
+        const auto lines = static_cast<std::size_t>(options.lines);
         double *left = nullptr, *scratch = nullptr;
         apps::together(ranks_, "p2p", [&] {
-            left = left_.take(static_cast<std::size_t>(lines));
-            scratch = scratch_.take(static_cast<std::size_t>(lines));
+            left = left_.take(lines);
+            scratch = scratch_.take(lines);
         });
-        apps::check(p2p_open(&links_, left, scratch, lines), "opening channels");
+        links_.channels = static_cast<std::int32_t>(options.channels);
+        apps::check(p2p_open(&links_, left, scratch, options.lines), "opening channels");
         return left;
     }
     void sweep(const p2p_strip &strip) override {

@@ -12,9 +12,9 @@ class SerialPipeline final : public Pipeline {
     apps::Ranks &ranks() override { return ranks_; }
     const char *backend() const override { return "serial"; }
 
-    double *open(std::int64_t lines, const std::string & /*way*/) override {
-        left_.resize(static_cast<std::size_t>(lines));
-        right_.resize(static_cast<std::size_t>(lines));
+    double *open(const Options &options) override {
+        left_.resize(static_cast<std::size_t>(options.lines));
+        right_.resize(static_cast<std::size_t>(options.lines));
         return left_.data();
     }
     void sweep(const p2p_strip &strip) override {

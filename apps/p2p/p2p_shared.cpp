@@ -23,7 +23,7 @@ class SharedPipeline final : public Pipeline {
     const char *backend() const override { return "mpi-shared"; }
     std::vector<std::string> ways() const override { return {"counters", "messages"}; }
 
-    double *open(std::int64_t lines, const std::string &way) override;
+    double *open(const Options &options) override;
     void sweep(const p2p_strip &strip) override;
     void close() override { ranks_.barrier(); }
 
@@ -39,11 +39,11 @@ class SharedPipeline final : public Pipeline {
     std::int64_t groups_ = 0, sweeps_ = 0;
 };
 
-double *SharedPipeline::open(std::int64_t lines, const std::string &way) {
+double *SharedPipeline::open(const Options &options) {
     void *own = nullptr;
-    apps::together(ranks_, "p2p", [&] { own = window_.open(Column::bytes(lines)); });
-    by_messages_ = way == "messages";
-    scratch_.resize(static_cast<std::size_t>(lines));
+    apps::together(ranks_, "p2p", [&] { own = window_.open(Column::bytes(options.lines)); });
+    by_messages_ = options.way == "messages";
+    scratch_.resize(static_cast<std::size_t>(options.lines));
     const int last = ranks_.size() - 1;
     mine_ = new (own) Column;
     if (ranks_.rank() < last) next_ = column_of(ranks_.rank() + 1);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "kernel.h"
+#include "options.hpp"
 
 #include "common/ranks.hpp"
 
@@ -32,9 +33,10 @@ class Pipeline {
     // The values of --way, the default first. Not collective.
     virtual std::vector<std::string> ways() const { return {"plain"}; }
 
-    // Connects the ranks; returns the left column of this rank, [lines], which nobody else writes
+    // Connects the ranks; returns the left column of this rank, [options.lines], which nobody else
+    // writes
     // before the next barrier. Collective, once.
-    virtual double *open(std::int64_t lines, const std::string &way) = 0;
+    virtual double *open(const Options &options) = 0;
     // Computes all lines from 1 on, and brings the corner to rank 0. Collective.
     virtual void sweep(const p2p_strip &strip) = 0;
     // Ends what open() began: nobody touches this rank's column any more. Collective.

@@ -73,7 +73,7 @@ void solve_and_report(Pipeline &pipeline, const Options &options) {
         const Share share = share_of(options.columns, ranks.size(), ranks.rank());
         grid.emplace(Grid::Size{options.columns, options.lines}, options.group, share);
     });
-    double *left = pipeline.open(options.lines, options.way);
+    double *left = pipeline.open(options);
     grid->fill(left);
     if (options.spoil && ranks.rank() == 0) left[options.lines - 1] += 1;
     ranks.barrier();

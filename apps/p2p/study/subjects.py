@@ -22,10 +22,15 @@ SUBJECTS = {subject.key: subject for subject in (
 BASE = "sennit-c"
 
 
+def options_of(subject, ranks):
+    """Ranks that share processors should compute many lines in their turn."""
+    return ["--channels", "64"] if subject.key.startswith("sennit") and ranks > cores() else []
+
+
 def solve(subject, arguments, ranks, iterations, options):
     """The result of one run, or None when it took too long."""
-    lines = runs.run_words([*subject.words(arguments, ranks), *options, "--iterations", str(iterations), "--json"],
-                           arguments.limit, subject.environment(ranks))
+    words = [*subject.words(arguments, ranks), *options, *options_of(subject, ranks), "--iterations", str(iterations)]
+    lines = runs.run_words([*words, "--json"], arguments.limit, subject.environment(ranks))
     return None if lines is None else json.loads(lines[-1])
 
 
