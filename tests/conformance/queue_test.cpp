@@ -65,7 +65,7 @@ RANK_TEST(queue, items_of_each_producer_come_out_once_and_in_order, kAnything) {
         std::vector<sennit_producer> producers;
         for (const sennit_queue_address &address : it.tell_all(mine.address))
             producers.push_back(attach(it, address));
-        const std::uint64_t count = it.quick ? 100 : 3000;
+        const std::uint64_t count = it.quick ? 100 : 1000;
         std::vector<std::uint64_t> put(size, 0);
         std::vector<std::uint64_t> taken(size, 0);
         std::uint64_t left_to_put = count * size;
