@@ -1,10 +1,10 @@
 // ghost with Sennit's channels: a rank opens one with each neighbour, over memory that the program
-// has anyway, and copies the neighbour's cells from where they lie into its own ghost cells.
-// Nothing is sent: a hand-over says "my cells are there", and its end "I have read them". Where
-// that costs more, their owner packs them into a buffer that the neighbour reads (--faces; ways.hpp
-// has the better choice); across x, where a cell lies in a line of the cache of its own, the step
-// does so that computes them, and the neighbour's step takes them from there: then "read" is said
-// after that step.
+// has anyway, and takes the neighbour's cells from where they lie: without diagonals its step reads
+// them there row by row, with diagonals they are copied into its own ghost cells. Nothing is sent:
+// a hand-over says "my cells are there", and its end "I have read them", after that step or that
+// copy. Where packing costs less, the owner packs its cells into a buffer that the neighbour reads
+// in the same two ways (--faces; ways.hpp has the better choice). Across x, where a cell lies in a
+// line of the cache of its own, the step packs that computes them.
 //
 // Why no cell is overwritten before the neighbour has read it. Step n reads field n mod 2, which
 // its exchange handed to the neighbours, and writes the other one; step n + 1 writes field n mod 2

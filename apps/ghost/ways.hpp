@@ -19,7 +19,7 @@ struct Packed {
     std::size_t from, below;
 };
 inline constexpr std::size_t kAny = static_cast<std::size_t>(-1);
-inline constexpr std::array<Packed, 3> kPacked{{{1, kAny}, {0, 0}, {0, 0}}};
+inline constexpr std::array<Packed, 3> kPacked{{{1, kAny}, {1, 4096}, {0, 0}}};
 
 constexpr Way better_way(std::size_t axis, std::size_t cells) {
     return cells >= kPacked[axis].from && cells < kPacked[axis].below ? Way::packed : Way::direct;

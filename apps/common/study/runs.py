@@ -36,9 +36,10 @@ def launch_words(arguments, mpi, ranks, program):
 
 
 def quiet_words(arguments, ranks):
-    """What makes a job of the real-time class. Ranks of that class which poll without giving way would keep a core from
-    each other, so only with a processor for each."""
-    return ["chrt", "-f", "10"] if arguments.realtime and ranks <= (os.cpu_count() or 1) else []
+    """What makes a job of the real-time class, in turns: where two ranks begin on one processor, the one that polls without
+    giving way must not keep the other, or their launcher, from it for ever. Each turn is long, so only with a processor
+    for each rank."""
+    return ["chrt", "-r", "10"] if arguments.realtime and ranks <= (os.cpu_count() or 1) else []
 
 
 def run_words(words, limit_s, environment=None):

@@ -74,6 +74,7 @@ def record_of(results):
     record.update(runs.middle_of(results, "compute_us", "compute_step_median_us_max"))
     for part in PARTS:
         record[part + "_us"] = statistics.median(row[part + "_step_median_us_mean"] for row in results)
+    record["both_us"] = record["exchange_us"] + record["compute_us"]
     record["step_us"] = statistics.median(row["loop_s"] / row["steps"] * 1e6 for row in results)
     return record
 

@@ -2,6 +2,7 @@
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,8 @@ import ways  # noqa: E402  pylint: disable=wrong-import-position
 from harness import need, test  # noqa: E402  pylint: disable=wrong-import-position
 
 RESULTS = os.path.join(jobs.ROOT, "docs", "results", jobs.RESULTS)
-# How much longer than the better way the table's may take at one size: less is noise of a measurement.
+# How much longer than the better way the table's may take, in the geometric mean over the sizes of an axis: less is noise of
+# a measurement, and of where the host has put the processors.
 TOLERANCE = 1.25
 FILES = {"weak.jsonl": "5.5", "strong.jsonl": "5.6", "parts.jsonl": "5.7", "ways.jsonl": ""}
 FIGURES = ("figure-5.5.png", "figure-5.6.png", "figure-5.7.png", "ways.png")
@@ -24,7 +26,7 @@ FIGURES = ("figure-5.5.png", "figure-5.6.png", "figure-5.7.png", "ways.png")
 
 @test
 def the_table_of_ways_follows_the_measurements(arguments):
-    """Breaks when ways.hpp says of a size that is in ways.jsonl what was measured to be the worse."""
+    """Breaks when ways.hpp says of slabs across an axis what was measured to be the worse."""
     del arguments
     path = os.path.join(RESULTS, ways.FILE)
     if not os.path.exists(path):
@@ -33,11 +35,10 @@ def the_table_of_ways_follows_the_measurements(arguments):
     for axis, packed_range in ways.table().items():
         pairs = ways.pairs_of(rows, axis)
         need(len(pairs) == len(ways.SIDES), f"{axis}: {len(pairs)} sizes")
-        for cells, direct, packed in pairs:
-            chosen = packed if ways.is_packed(packed_range, cells) else direct
-            best = min(ways.cost_of(direct), ways.cost_of(packed))
-            need(ways.cost_of(chosen) <= TOLERANCE * best,
-                 f"{axis}, {cells} cells: {chosen['faces']} takes {ways.cost_of(chosen)} µs, the other {best}")
+        longer = statistics.geometric_mean(
+            ways.cost_of(packed if ways.is_packed(packed_range, cells) else direct) /
+            min(ways.cost_of(direct), ways.cost_of(packed)) for cells, direct, packed in pairs)
+        need(longer <= TOLERANCE, f"{axis}: packed {packed_range} takes {longer:.2f} times as long as what was measured best")
 
 
 @test
