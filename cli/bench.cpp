@@ -158,7 +158,9 @@ void add_bench_command(CLI::App &app, int &exit_code) {
         options->sizes = entry.sizes;
         options->rounds = entry.rounds;
         // No MPI offers the like.
-        if (options->bench == "cma" || options->bench == "adopt") options->mpis = {"none"};
+        const bool has_no_mpi =
+            options->bench == "cma" || options->bench == "adopt" || options->bench == "plan";
+        if (has_no_mpi) options->mpis = {"none"};
         add_shared_options(*command, *options);
         if (!entry.sizes.empty()) {
             add_size_options(*command, *options);
