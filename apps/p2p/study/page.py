@@ -177,7 +177,7 @@ def part_groups(folder):
     parts = []
     for size in sorted({row["size"] for row in rows}):
         mine = [row for row in rows if row["size"] == size]
-        parts.append(f"{size}²:\n\n{matrix(mine, 'group', rate_text)}")
+        parts.append(f"{size}²:\n\n{matrix(mine, 'group', rate_text).rstrip()}\n")
     return f"""## Lines handed over in groups
 
 The suite allows it and calls it cheating, because it is no longer the synchronisation of single lines that is measured.
