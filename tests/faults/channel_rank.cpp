@@ -7,8 +7,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <string>
@@ -16,10 +14,11 @@
 
 #include <unistd.h>
 
-#include "../support/rank_checks.hpp"
+#include "scenes.hpp"
 
 namespace {
 
+using sennit::test::die;
 using sennit::test::expect;
 using sennit::test::fail;
 using sennit::test::require;
@@ -46,11 +45,6 @@ Scene open_scene() {
     require(scene.memory != nullptr, "the memory is mapped");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the first barrier");
     return scene;
-}
-
-[[noreturn]] void die() {
-    (void)raise(SIGKILL);
-    std::abort();
 }
 
 struct End {
@@ -280,11 +274,9 @@ void run(const std::string &what) {
 }  // namespace
 
 int main(int count, char **words) {
-    if (count != 2) return 2;
-    (void)alarm(120);
-    run(words[1]);
-    // Whether the dead rank is missed here is not what is tested.
-    (void)sennit_finalize();
-    std::printf("as promised\n");
-    return 0;
+    return sennit::test::play(count, words, [](const std::string &what) {
+        run(what);
+        // Whether the dead rank is missed here is not what is tested.
+        (void)sennit_finalize();
+    });
 }

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -17,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../support/rank_checks.hpp"
+#include "scenes.hpp"
 
 namespace {
 
@@ -48,9 +47,9 @@ Scene open_scene() {
     return scene;
 }
 
-void die(const Scene &scene) {
+[[noreturn]] void die(const Scene &scene) {
     *scene.ended_at = sennit_wtime();
-    (void)raise(SIGKILL);
+    sennit::test::die();
 }
 
 // A survivor's call has returned: with PEER_LOST, in time, and naming the victim.
@@ -589,9 +588,5 @@ void run(const std::string &what) {
 }  // namespace
 
 int main(int count, char **words) {
-    if (count != 2) return 2;
-    (void)alarm(120);
-    run(words[1]);
-    std::printf("as promised\n");
-    return 0;
+    return sennit::test::play(count, words, run);
 }

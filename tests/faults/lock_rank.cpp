@@ -5,20 +5,16 @@
 
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <thread>
 
-#include <unistd.h>
-
-#include "../support/rank_checks.hpp"
+#include "scenes.hpp"
 
 namespace {
 
+using sennit::test::die;
 using sennit::test::expect;
 using sennit::test::fail;
 using sennit::test::require;
@@ -72,11 +68,6 @@ void leave(const Scene &scene) {
     ++scene.board->left;
     if (sennit_rank() == (scene.victim + 1) % sennit_size()) wait_for(scene.board->left, survivors);
     (void)sennit_finalize();
-}
-
-[[noreturn]] void die() {
-    (void)raise(SIGKILL);
-    std::abort();
 }
 
 // The others queue up behind a holder that dies: one is told, all get the lock.
@@ -245,9 +236,5 @@ void run(const std::string &what) {
 }  // namespace
 
 int main(int count, char **words) {
-    if (count != 2) return 2;
-    (void)alarm(120);
-    run(words[1]);
-    std::printf("as promised\n");
-    return 0;
+    return sennit::test::play(count, words, run);
 }

@@ -4,21 +4,17 @@
 #include <sennit/sennit.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <unistd.h>
-
-#include "../support/rank_checks.hpp"
+#include "scenes.hpp"
 
 namespace {
 
+using sennit::test::die;
 using sennit::test::expect;
 using sennit::test::fail;
 using sennit::test::require;
@@ -71,11 +67,6 @@ Scene open_scene() {
         expect(sennit_block_attach(&theirs[i], &scene.peers[i]), SENNIT_OK, "block_attach");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the first barrier");
     return scene;
-}
-
-[[noreturn]] void die() {
-    (void)raise(SIGKILL);
-    std::abort();
 }
 
 // The wait that `call` makes for the victim ends with PEER_LOST, soon, and names both.
@@ -256,11 +247,9 @@ void run(const std::string &what) {
 }  // namespace
 
 int main(int count, char **words) {
-    if (count != 2) return 2;
-    (void)alarm(120);
-    run(words[1]);
-    // Whether the dead rank is missed here is not what is tested.
-    (void)sennit_finalize();
-    std::printf("as promised\n");
-    return 0;
+    return sennit::test::play(count, words, [](const std::string &what) {
+        run(what);
+        // Whether the dead rank is missed here is not what is tested.
+        (void)sennit_finalize();
+    });
 }
