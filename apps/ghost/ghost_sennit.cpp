@@ -14,8 +14,8 @@
 // that the step packs lies in a buffer of two fields, like the cells; another packed one is written
 // right after wait_write.
 #include "halo.hpp"
+#include "memory_halo.hpp"
 #include "run.hpp"
-#include "ways.hpp"
 
 #include "common/sennit_ranks.hpp"
 
@@ -32,51 +32,41 @@ using apps::check;
 // For peers to read the last message: they are about to, or have gone.
 constexpr std::int64_t kCloseTimeout_ns = 10'000'000'000;
 
-class SennitHalo final : public Halo {
+struct SennitEnd : MemoryEnd {
+    apps::Pages pages{};
+    std::size_t buffer_cells = 0;
+    sennit_channel channel{};
+    bool pending = false;  // its message of this phase has not been read
+};
+
+class SennitHalo final : public MemoryHalo<SennitEnd> {
   public:
     ~SennitHalo() override { SennitHalo::close(); }
 
     std::vector<std::string> modes() const override { return {"chosen", "direct", "packed"}; }
     void prepare(const Domain &domain, const std::string &mode) override;
     void open() override;
-    std::array<std::string, 3> ways() const override;
-    Ends ends(int field, std::size_t variable) override;
-    Outer outer(int field, std::size_t variable) override;
     void release(Laps &laps) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override;
     void close() override;
 
   private:
-    // This rank's end of a link.
-    struct End {
-        Link link;
-        Way way;
-        apps::Pages pages{};
-        double *buffer = nullptr;  // what the peer reads, if packed
-        std::size_t buffer_cells = 0;
-        sennit_channel channel{};
-        const double *theirs = nullptr;  // the peer's cells, or its buffer
-        bool pending = false;            // its message of this phase has not been read
-    };
+    void hand_over(SennitEnd &end, int field, std::size_t first, Laps &laps);
+    void take(SennitEnd &end, int field, std::size_t first, Laps &laps);
+    void take_all(std::vector<SennitEnd> &ends, int field, std::size_t first, Laps &laps);
 
-    void hand_over(End &end, int field, std::size_t first, Laps &laps);
-    void take(End &end, int field, std::size_t first, Laps &laps);
-    void take_all(std::vector<End> &ends, int field, std::size_t first, Laps &laps);
-
-    const Domain *domain_ = nullptr;
-    std::vector<std::vector<End>> phases_;
     std::vector<sennit_channel> channels_;  // open ones
 };
 
 void SennitHalo::prepare(const Domain &domain, const std::string &mode) {
     domain_ = &domain;
     for (const std::vector<Link> &links : domain.phases) {
-        std::vector<End> &ends = phases_.emplace_back();
+        std::vector<SennitEnd> &ends = phases_.emplace_back();
         for (const Link &link : links) {
             const auto axis = static_cast<std::size_t>(apps::axis_of(link.side));
             const Way way = way_of(mode, axis, link.inner.cells());
-            End &end = ends.emplace_back(End{link, way});
+            SennitEnd &end = ends.emplace_back(SennitEnd{{link, way}});
             if (way == Way::direct) continue;
             end.buffer_cells = buffer_cells(way, link, domain);
             end.buffer = end.pages.take(end.buffer_cells);
@@ -86,15 +76,15 @@ void SennitHalo::prepare(const Domain &domain, const std::string &mode) {
 
 // All at once, so that no order of neighbours matters.
 void SennitHalo::open() {
-    std::vector<End *> all;
-    for (std::vector<End> &ends : phases_) {
-        for (End &end : ends)
+    std::vector<SennitEnd *> all;
+    for (std::vector<SennitEnd> &ends : phases_) {
+        for (SennitEnd &end : ends)
             all.push_back(&end);
     }
     std::vector<int> targets;
     std::vector<void *> buffers, peers(all.size());
     std::vector<std::size_t> bytes;
-    for (End *end : all) {
+    for (SennitEnd *end : all) {
         const bool packed = end->way == Way::packed;
         targets.push_back(end->link.peer);
         buffers.push_back(packed ? end->buffer : domain_->cells);
@@ -112,84 +102,39 @@ void SennitHalo::open() {
     }
 }
 
-std::array<std::string, 3> SennitHalo::ways() const {
-    std::array<std::string, 3> found;
-    for (const std::vector<End> &ends : phases_) {
-        for (const End &end : ends)
-            found[static_cast<std::size_t>(apps::axis_of(end.link.side))] = name_of(end.way);
-    }
-    return found;
-}
-
-Ends SennitHalo::ends(int field, std::size_t variable) {
-    Ends found;
-    for (End &end : phases_.front()) {
-        if (!is_packed_by_step(end.way, end.link)) continue;
-        double *place = end.buffer + message_at(end.way, end.link, *domain_, field, variable);
-        (end.link.side == apps::west ? found.west : found.east) = place;
-    }
-    return found;
-}
-
-Outer SennitHalo::outer(int field, std::size_t variable) {
-    Outer found;
-    for (const End &end : phases_.front()) {
-        if (!is_read_by_step(end.way, end.link, *domain_)) continue;
-        const Source source{end.theirs, field, variable};
-        set_outer(found, end.link.side, rows_of(end.way, end.link, *domain_, source));
-    }
-    return found;
-}
-
 void SennitHalo::release(Laps &laps) {
     laps.start();
-    for (End &end : phases_.front()) {
+    for (SennitEnd &end : phases_.front()) {
         if (is_read_by_step(end.way, end.link, *domain_))
             check(sennit_channel_have_read(end.channel), "sennit_channel_have_read");
     }
     laps.end(receiving);
 }
 
-void SennitHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
+void SennitHalo::hand_over(SennitEnd &end, int field, std::size_t first, Laps &laps) {
     check(sennit_channel_wait_write(end.channel, SENNIT_FOREVER), "sennit_channel_wait_write");
     laps.end(waiting);
-    if (end.way == Way::packed && !is_packed_by_step(end.way, end.link)) {
-        for (std::size_t i = 0; i < domain_->together; ++i) {
-            pack(end.link.inner, domain_->variable(field, first + i),
-                 end.buffer + i * end.link.inner.cells());
-        }
-        laps.end(packing);
-    }
+    fill_buffer(end, field, first, laps);
     check(sennit_channel_have_written(end.channel), "sennit_channel_have_written");
     laps.end(sending);
 }
 
 // The message is there.
-void SennitHalo::take(End &end, int field, std::size_t first, Laps &laps) {
-    const Link &link = end.link;
-    if (is_read_by_step(end.way, link, *domain_)) return;
-    const std::size_t at = message_at(end.way, link, *domain_, field, first);
-    for (std::size_t i = 0; i < domain_->together; ++i) {
-        double *mine = domain_->variable(field, first + i);
-        if (end.way == Way::packed) {
-            unpack(link.outer, end.theirs + at + i * link.outer.cells(), mine);
-        } else {
-            copy(link.their_inner, end.theirs + link.theirs.at(field, first + i), link.outer, mine);
-        }
-    }
-    laps.end(unpacking);
+void SennitHalo::take(SennitEnd &end, int field, std::size_t first, Laps &laps) {
+    if (is_read_by_step(end.way, end.link, *domain_)) return;
+    fill_ghosts(end, field, first, laps);
     check(sennit_channel_have_read(end.channel), "sennit_channel_have_read");
     laps.end(receiving);
 }
 
 // In the order in which they come. Where none is there, the first is waited for: by then others
 // have come too.
-void SennitHalo::take_all(std::vector<End> &ends, int field, std::size_t first, Laps &laps) {
-    for (End &end : ends)
+void SennitHalo::take_all(std::vector<SennitEnd> &ends, int field, std::size_t first, Laps &laps) {
+    for (SennitEnd &end : ends)
         end.pending = true;
     for (std::size_t left = ends.size(); left > 0;) {
         const std::size_t before = left;
-        for (End &end : ends) {
+        for (SennitEnd &end : ends) {
             int can = 0;
             if (!end.pending) continue;
             check(sennit_channel_can_read(end.channel, &can), "sennit_channel_can_read");
@@ -200,16 +145,16 @@ void SennitHalo::take_all(std::vector<End> &ends, int field, std::size_t first, 
             --left;
         }
         if (left < before) continue;
-        const auto next =
-            std::find_if(ends.begin(), ends.end(), [](const End &end) { return end.pending; });
+        const auto next = std::find_if(ends.begin(), ends.end(),
+                                       [](const SennitEnd &end) { return end.pending; });
         check(sennit_channel_wait_read(next->channel, SENNIT_FOREVER), "sennit_channel_wait_read");
     }
 }
 
 void SennitHalo::exchange_slabs(int field, std::size_t first, Laps &laps) {
     laps.start();
-    for (std::vector<End> &ends : phases_) {
-        for (End &end : ends)
+    for (std::vector<SennitEnd> &ends : phases_) {
+        for (SennitEnd &end : ends)
             hand_over(end, field, first, laps);
         take_all(ends, field, first, laps);
     }

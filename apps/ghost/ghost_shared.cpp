@@ -3,8 +3,8 @@
 // and hand-overs are counted in the window. What an expert writes where all ranks are on one node,
 // which is all that this program can do.
 #include "halo.hpp"
+#include "memory_halo.hpp"
 #include "run.hpp"
-#include "ways.hpp"
 
 #include "common/counter.hpp"
 #include "common/mpi_ranks.hpp"
@@ -26,7 +26,11 @@ struct Control {
     Counter read[apps::kSides];     // by the neighbour
 };
 
-class SharedHalo final : public Halo {
+struct SharedEnd : MemoryEnd {
+    Control *peer = nullptr;
+};
+
+class SharedHalo final : public MemoryHalo<SharedEnd> {
   public:
     SharedHalo() = default;
 
@@ -34,9 +38,6 @@ class SharedHalo final : public Halo {
     double *memory_for(const Domain &domain) override;
     void prepare(const Domain &domain, const std::string &mode) override;
     void open() override { window_.barrier(); }
-    std::array<std::string, 3> ways() const override;
-    Ends ends(int field, std::size_t variable) override;
-    Outer outer(int field, std::size_t variable) override;
     void release(Laps &laps) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override {
@@ -50,14 +51,6 @@ class SharedHalo final : public Halo {
     }
 
   private:
-    struct End {
-        Link link;
-        Way way;
-        double *buffer = nullptr;        // own, if packed
-        const double *theirs = nullptr;  // the peer's fields, or its buffer
-        Control *peer = nullptr;
-    };
-
     static double *fields_of(Control *part) { return reinterpret_cast<double *>(part + 1); }
     // Buffers of packed slabs lie behind the fields, all of one size: room for both fields and all
     // variables of the largest slab.
@@ -70,13 +63,11 @@ class SharedHalo final : public Halo {
     static double *buffer_of(Control *part, const Layout &layout, apps::Side side) {
         return fields_of(part) + layout.cells() + static_cast<std::size_t>(side) * room_of(layout);
     }
-    void hand_over(End &end, int field, std::size_t first, Laps &laps);
-    void take(End &end, int field, std::size_t first, Laps &laps);
+    void hand_over(SharedEnd &end, int field, std::size_t first, Laps &laps);
+    void take(SharedEnd &end, int field, std::size_t first, Laps &laps);
 
     apps::MpiWindow window_;
     Control *mine_ = nullptr;
-    const Domain *domain_ = nullptr;
-    std::vector<std::vector<End>> phases_;
     std::int64_t exchanges_ = 0;  // begun: the number of the present one
 };
 
@@ -89,12 +80,12 @@ double *SharedHalo::memory_for(const Domain &domain) {
 void SharedHalo::prepare(const Domain &domain, const std::string &mode) {
     domain_ = &domain;
     for (const std::vector<Link> &links : domain.phases) {
-        std::vector<End> &ends = phases_.emplace_back();
+        std::vector<SharedEnd> &ends = phases_.emplace_back();
         for (const Link &link : links) {
             const auto axis = static_cast<std::size_t>(apps::axis_of(link.side));
             const Way way = way_of(mode, axis, link.inner.cells());
             auto *peer = static_cast<Control *>(window_.of(link.peer));
-            End &end = ends.emplace_back(End{link, way});
+            SharedEnd &end = ends.emplace_back(SharedEnd{{link, way}});
             end.peer = peer;
             end.theirs = fields_of(peer);
             if (way == Way::direct) continue;
@@ -104,74 +95,29 @@ void SharedHalo::prepare(const Domain &domain, const std::string &mode) {
     }
 }
 
-std::array<std::string, 3> SharedHalo::ways() const {
-    std::array<std::string, 3> found;
-    for (const std::vector<End> &ends : phases_) {
-        for (const End &end : ends)
-            found[static_cast<std::size_t>(apps::axis_of(end.link.side))] = name_of(end.way);
-    }
-    return found;
-}
-
-Ends SharedHalo::ends(int field, std::size_t variable) {
-    Ends found;
-    for (End &end : phases_.front()) {
-        if (!is_packed_by_step(end.way, end.link)) continue;
-        double *place = end.buffer + message_at(end.way, end.link, *domain_, field, variable);
-        (end.link.side == apps::west ? found.west : found.east) = place;
-    }
-    return found;
-}
-
-Outer SharedHalo::outer(int field, std::size_t variable) {
-    Outer found;
-    for (const End &end : phases_.front()) {
-        if (!is_read_by_step(end.way, end.link, *domain_)) continue;
-        const Source source{end.theirs, field, variable};
-        set_outer(found, end.link.side, rows_of(end.way, end.link, *domain_, source));
-    }
-    return found;
-}
-
 void SharedHalo::release(Laps &laps) {
     laps.start();
-    for (End &end : phases_.front()) {
+    for (SharedEnd &end : phases_.front()) {
         if (is_read_by_step(end.way, end.link, *domain_))
             end.peer->read[apps::opposite(end.link.side)].add_one();
     }
     laps.end(receiving);
 }
 
-void SharedHalo::hand_over(End &end, int field, std::size_t first, Laps &laps) {
+void SharedHalo::hand_over(SharedEnd &end, int field, std::size_t first, Laps &laps) {
     mine_->read[end.link.side].wait_for(exchanges_ - 1);
     laps.end(waiting);
-    if (end.way == Way::packed && !is_packed_by_step(end.way, end.link)) {
-        for (std::size_t i = 0; i < domain_->together; ++i) {
-            pack(end.link.inner, domain_->variable(field, first + i),
-                 end.buffer + i * end.link.inner.cells());
-        }
-        laps.end(packing);
-    }
+    fill_buffer(end, field, first, laps);
     mine_->written[end.link.side].add_one();
     laps.end(sending);
 }
 
-void SharedHalo::take(End &end, int field, std::size_t first, Laps &laps) {
-    const Link &link = end.link;
-    const apps::Side theirs = apps::opposite(link.side);
+void SharedHalo::take(SharedEnd &end, int field, std::size_t first, Laps &laps) {
+    const apps::Side theirs = apps::opposite(end.link.side);
     end.peer->written[theirs].wait_for(exchanges_);
     laps.end(waiting);
-    if (is_read_by_step(end.way, link, *domain_)) return;
-    const std::size_t at = message_at(end.way, link, *domain_, field, first);
-    for (std::size_t i = 0; i < domain_->together; ++i) {
-        double *mine = domain_->variable(field, first + i);
-        if (end.way == Way::packed) {
-            unpack(link.outer, end.theirs + at + i * link.outer.cells(), mine);
-        } else {
-            copy(link.their_inner, end.theirs + link.theirs.at(field, first + i), link.outer, mine);
-        }
-    }
-    laps.end(unpacking);
+    if (is_read_by_step(end.way, end.link, *domain_)) return;
+    fill_ghosts(end, field, first, laps);
     end.peer->read[theirs].add_one();
     laps.end(receiving);
 }
@@ -179,10 +125,10 @@ void SharedHalo::take(End &end, int field, std::size_t first, Laps &laps) {
 void SharedHalo::exchange_slabs(int field, std::size_t first, Laps &laps) {
     laps.start();
     ++exchanges_;
-    for (std::vector<End> &ends : phases_) {
-        for (End &end : ends)
+    for (std::vector<SharedEnd> &ends : phases_) {
+        for (SharedEnd &end : ends)
             hand_over(end, field, first, laps);
-        for (End &end : ends)
+        for (SharedEnd &end : ends)
             take(end, field, first, laps);
     }
 }
