@@ -9,7 +9,7 @@
 
 using namespace sennit;
 using namespace sennit::api;
-using signal::SignalRecord;
+using signal::Own;
 
 namespace {
 
@@ -26,7 +26,7 @@ template <class Call>
 sennit_status call_on(sennit_signal handle, const char *name, Call call) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    SignalRecord *it = signal::find_own(*rank, handle);
+    Own *it = signal::find_own(*rank, handle);
     if (it == nullptr) return fail_in(no_signal(handle), name);
     const Observed observed(*rank, name);
     return done(call(*rank, *it), name);
@@ -55,14 +55,14 @@ sennit_status change_set(sennit_signal_set set, sennit_signal signal, const char
 }
 
 // Any signal of the calling thread's rank, if that has no observer; else null.
-[[gnu::noinline]] SignalRecord *find_unobserved(sennit_signal signal) {
+[[gnu::noinline]] Own *find_unobserved(sennit_signal signal) {
     const Rank *rank = current_rank();
     return rank->observer == nullptr ? signal::find_own(*rank, signal) : nullptr;
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status wait_cold(sennit_signal signal,
                                                      std::int64_t timeout_ns) {
-    return call_on(signal, "sennit_signal_wait", [=](Rank &rank, SignalRecord &it) {
+    return call_on(signal, "sennit_signal_wait", [=](Rank &rank, Own &it) {
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
         return signal::wait(rank, it, Deadline::after(timeout_ns));
     });
@@ -107,21 +107,21 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_
 }
 
 sennit_status sennit_signal_destroy(sennit_signal signal) {
-    return call_on(signal, "sennit_signal_destroy", [](Rank &rank, SignalRecord &it) {
+    return call_on(signal, "sennit_signal_destroy", [](Rank &rank, Own &it) {
         signal::signal_destroy(rank, it);
         return SENNIT_OK;
     });
 }
 
 sennit_status sennit_signal_test(sennit_signal signal, int *is_done) {
-    return call_on(signal, "sennit_signal_test", [=](Rank &rank, SignalRecord &it) {
+    return call_on(signal, "sennit_signal_test", [=](Rank &rank, Own &it) {
         return is_done == nullptr ? null_argument("done") : signal::test(rank, it, is_done);
     });
 }
 
 sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns) {
     constexpr std::int64_t kShortestNs = 1'000'000;  // polling takes less
-    const SignalRecord *it = signal::find_first(signal);
+    const Own *it = signal::find_first(signal);
     if (it == nullptr) it = find_unobserved(signal);
     if (it != nullptr && timeout_ns >= kShortestNs && signal::poll(*current_rank(), *it)) [[likely]]
         return SENNIT_OK;
@@ -129,7 +129,7 @@ sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns) {
 }
 
 sennit_status sennit_signal_reset(sennit_signal signal) {
-    SignalRecord *it = signal::find_first(signal);
+    Own *it = signal::find_first(signal);
     if (it == nullptr) it = find_unobserved(signal);
     if (it != nullptr && signal::reset_at_once(*it)) [[likely]]
         return SENNIT_OK;
@@ -137,13 +137,13 @@ sennit_status sennit_signal_reset(sennit_signal signal) {
 }
 
 sennit_status sennit_signal_remaining(sennit_signal signal, uint32_t *events) {
-    return call_on(signal, "sennit_signal_remaining", [=](Rank &, SignalRecord &it) {
+    return call_on(signal, "sennit_signal_remaining", [=](Rank &, Own &it) {
         return events == nullptr ? null_argument("events") : signal::remaining(it, events);
     });
 }
 
 sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch) {
-    return call_on(signal, "sennit_signal_epoch", [=](Rank &, SignalRecord &it) {
+    return call_on(signal, "sennit_signal_epoch", [=](Rank &, Own &it) {
         if (epoch == nullptr) return null_argument("epoch");
         *epoch = signal::own_epoch(it);
         return SENNIT_OK;

@@ -50,7 +50,7 @@ struct Channels;
 }  // namespace channel
 namespace signal {
 struct Signals;
-struct SignalRecord;
+struct Own;
 }  // namespace signal
 namespace plan {
 struct Plans;
@@ -132,7 +132,7 @@ struct Rank {
     std::atomic<channel::Channel *> channel_table{nullptr};
     std::atomic<signal::Signals *> signals{nullptr};  // null until the first is used
     // The records of its first signals, while the rank has no observer: waits and resets are short.
-    std::atomic<signal::SignalRecord *> first_signals{nullptr};
+    std::atomic<signal::Own *> first_signals{nullptr};
     std::atomic<plan::Plans *> plans{nullptr};         // null until the first is created
     std::atomic<queue::Queues *> queues{nullptr};      // null until the first is used
     std::atomic<team::Team *> teams[kTeamSlots] = {};  // objects stay until the rank ends

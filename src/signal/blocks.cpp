@@ -47,7 +47,7 @@ sennit_status own_signal(const Rank &rank, sennit_signal signal, std::uint32_t *
                          std::uint64_t *epoch) {
     *handle = signal.handle;
     if (signal.handle == 0) return SENNIT_OK;
-    const SignalRecord *it = find_own(rank, signal);
+    const Own *it = find_own(rank, signal);
     if (it == nullptr)
         return fail(SENNIT_ERR_ARG, "{%d, %#x} is no signal of this rank", signal.rank,
                     signal.handle);

@@ -90,7 +90,7 @@ sennit_status count_by_message(Rank &rank, const Remote &remote, std::uint64_t e
     if (before != 1) return SENNIT_OK;
     Seen seen{};
     status = look_by_message(rank, remote, &seen);
-    if (status != SENNIT_OK || (seen.in_set & kInSet) == 0) return status;
+    if (status != SENNIT_OK || seen.in_set == 0) return status;
     return mark_by_message(rank, remote);
 }
 

@@ -45,18 +45,15 @@ sennit_status choose_remote(Rank &rank, Attached &it, const Notifying &wish, Rem
     return reach(rank, wish.notice->remote, remote);
 }
 
+// A local signal that has fired already is refused before anything has moved.
 sennit_status reach_local(Rank &rank, const Notifying &wish, Remote *local) {
     if (wish.notice == nullptr || wish.notice->local.handle == 0) return SENNIT_OK;
-    if (find_own(rank, wish.notice->local) == nullptr)
+    const Own *own = find_own(rank, wish.notice->local);
+    if (own == nullptr)
         return fail(SENNIT_ERR_ARG, "the local signal {%d, %#x} is not the caller's",
                     wish.notice->local.rank, wish.notice->local.handle);
+    if (has_fired(*own)) return fail_surplus(wish.notice->local, own_epoch(*own), own->events);
     return reach(rank, wish.notice->local, local);
-}
-
-// A local signal that has fired already is refused before anything has moved.
-sennit_status check_local(const Remote &local) {
-    if (local.is_none() || !has_fired(*local.record)) return SENNIT_OK;
-    return fail_surplus(local.signal, own_epoch(*local.record), local.record->events);
 }
 
 sennit_status count_local(Rank &rank, const Remote &local) {
@@ -74,7 +71,6 @@ sennit_status notify(Rank &rank, Attached &it, const Notifying &wish) {
     Notified *notified = nullptr;
     if (status == SENNIT_OK) status = choose_remote(rank, it, wish, &remote, &notified);
     if (status == SENNIT_OK) status = reach_local(rank, wish, &local);
-    if (status == SENNIT_OK) status = check_local(local);
     if (status != SENNIT_OK) return status;
     std::uint64_t epoch = wish.notice == nullptr ? SENNIT_EPOCH_NEXT : wish.notice->epoch;
     if (epoch == SENNIT_EPOCH_NEXT && notified != nullptr) epoch = notified->next_epoch;

@@ -75,7 +75,7 @@ void unlink(Signals &all, Set &set, std::uint32_t index) {
 // Into the list of its set, if it has fired. A mark may be of an epoch that is over, or to come.
 void take_in(Signals &all, std::uint32_t index) {
     const Own &own = own_at(all, index);
-    if (own.set == 0 || own.is_fired || !has_fired(record_at(all, index))) return;
+    if (own.set == 0 || own.is_fired || !has_fired(own)) return;
     link_last(all, set_of(*all.sets, own), index);
 }
 
@@ -92,7 +92,7 @@ void collect_word(Signals &all, std::uint32_t chunk, std::uint32_t word) {
 void collect(Signals &all) {
     for (std::uint32_t chunk = 0; chunk < kSignalChunks; ++chunk) {
         // SYNC signal-table: pairs with the release in add_chunk().
-        if (all.chunks[chunk].records.load(std::memory_order_acquire) == nullptr) return;
+        if (all.chunks[chunk].own.load(std::memory_order_acquire) == nullptr) return;
         auto *summary = reinterpret_cast<MarkWord *>(all.chunks[chunk].base + kSummaryOffset);
         for (std::uint32_t word = 0; word < summary_words(chunk); ++word) {
             // relaxed: the exchange is what takes the marks.
@@ -112,7 +112,7 @@ void report(const Rank &rank, Signals &all, Set &set, Some *some) {
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t index = set.first - 1;
         // relaxed: of this rank; a signal that is destroyed has left its set.
-        const std::uint32_t handle = record_at(all, index).handle.load(std::memory_order_relaxed);
+        const std::uint32_t handle = own_at(all, index).handle.load(std::memory_order_relaxed);
         some->fired[i] = sennit_signal{rank.world_rank, handle};
         unlink(all, set, index);
         link_last(all, set, index);
@@ -122,9 +122,11 @@ void report(const Rank &rank, Signals &all, Set &set, Some *some) {
 
 void take_out(Signals &all, Set &set, std::uint32_t index) {
     unlink(all, set, index);
-    own_at(all, index).set = 0;
-    // relaxed: a mark too many does no harm.
-    record_at(all, index).in_set.fetch_and(~kInSet, std::memory_order_relaxed);
+    Own &own = own_at(all, index);
+    own.set = 0;
+    // relaxed twice: a mark too many does no harm.
+    own.state.fetch_and(~kInSet, std::memory_order_relaxed);
+    own.record->in_set.store(0, std::memory_order_relaxed);
     --set.members;
 }
 
@@ -185,8 +187,10 @@ sennit_status set_add(Signals &all, sennit_signal_set handle, sennit_signal sign
         return fail(SENNIT_ERR_STATE, "signal %#x is in a set already", signal.handle);
     own.set = static_cast<std::uint16_t>(handle.handle % kSets);
     ++set->members;
+    // relaxed: of this rank.
+    own.state.fetch_or(kInSet, std::memory_order_relaxed);
     // relaxed: the fence below orders it before the look.
-    record_at(all, index).in_set.fetch_or(kInSet, std::memory_order_relaxed);
+    own.record->in_set.store(1, std::memory_order_relaxed);
     // SYNC signal-set: pairs with the fence that the count in count_whole() is; either who fires
     // the signal sees that it is in a set, or this rank sees that it has fired.
     store_load_fence();
@@ -205,7 +209,7 @@ sennit_status set_remove(Signals &all, sennit_signal_set handle, sennit_signal s
     return SENNIT_OK;
 }
 
-void leave_set(Signals &all, SignalRecord &it) {
+void leave_set(Signals &all, Own &it) {
     const MutexLock lock(all.sets->lock);
     // relaxed: of this rank.
     const std::uint32_t index = index_of(it.handle.load(std::memory_order_relaxed));
@@ -213,11 +217,11 @@ void leave_set(Signals &all, SignalRecord &it) {
     if (own.set != 0) take_out(all, set_of(*all.sets, own), index);
 }
 
-bool advance_in_set(Signals &all, SignalRecord &it, std::uint64_t epoch) {
+bool advance_in_set(Signals &all, Own &it, std::uint64_t epoch) {
     const MutexLock lock(all.sets->lock);
     // relaxed: of this rank.
     const std::uint32_t index = index_of(it.handle.load(std::memory_order_relaxed));
-    if (!advance(all, it, epoch)) return false;
+    if (!advance(it, epoch)) return false;
     const Own &own = own_at(all, index);
     if (own.set == 0) return true;
     unlink(all, set_of(*all.sets, own), index);

@@ -24,9 +24,9 @@ sennit_status set_add(Signals &all, sennit_signal_set set, sennit_signal signal)
 sennit_status set_remove(Signals &all, sennit_signal_set set, sennit_signal signal);
 
 // The signal ends: it leaves its set.
-void leave_set(Signals &all, SignalRecord &it);
+void leave_set(Signals &all, Own &it);
 // As advance(), for a signal that may be in a set.
-bool advance_in_set(Signals &all, SignalRecord &it, std::uint64_t epoch);
+bool advance_in_set(Signals &all, Own &it, std::uint64_t epoch);
 
 // Some of those that have fired, at least one. Errors: STATE (empty), ARG, TIMEOUT, PEER_LOST.
 struct Some {

@@ -18,8 +18,21 @@ struct Attached;
 struct Blocks;
 struct Sets;
 
-// What the owner keeps of one signal for itself. Under `cold`, links and set under Sets::lock.
-struct Own {
+// Bits of Own::state; where it is 0, a reset is a store.
+inline constexpr std::uint32_t kInSet = 1;
+inline constexpr std::uint32_t kExchanges = 2;  // several threads may reset at once
+
+// What the owner keeps of one signal for itself, on a line that no sender reads.
+struct alignas(64) Own {
+    SignalRecord *record;
+    // As the record's; where threads reset at once, ahead of it for an instant. SYNC signal-epoch.
+    std::atomic<std::uint64_t> epoch;
+    std::atomic<std::uint32_t> handle;  // as the record's; 0: none; SYNC signal-handle
+    std::atomic<std::uint32_t> state;   // kInSet under Sets::lock
+    // Constant while the handle lives.
+    std::uint32_t events;
+    std::uint8_t event_bits;
+    // Under `cold`, links and set under Sets::lock.
     std::uint32_t next;  // index + 1: of the next free one, or in the list of a set's fired ones
     std::uint32_t previous;
     std::uint16_t set;  // 0: none
@@ -28,9 +41,8 @@ struct Own {
 };
 
 struct OwnChunk {
-    std::atomic<SignalRecord *> records{nullptr};  // SYNC signal-table
+    std::atomic<Own *> own{nullptr};  // SYNC signal-table
     std::byte *base = nullptr;
-    Own *own = nullptr;
     std::uint32_t segment = 0;
 };
 
@@ -65,8 +77,8 @@ inline Signals *signals_of(const Rank &rank) {
     return rank.signals.load(std::memory_order_acquire);
 }
 
-// The record of the caller's own signal, or null.
-inline SignalRecord *find_own(const Rank &rank, sennit_signal signal) {
+// The caller's own signal, or null.
+inline Own *find_own(const Rank &rank, sennit_signal signal) {
     const Signals *all = signals_of(rank);
     if (all == nullptr || signal.rank != rank.world_rank || signal.handle == 0) [[unlikely]]
         return nullptr;
@@ -75,43 +87,42 @@ inline SignalRecord *find_own(const Rank &rank, sennit_signal signal) {
     if (chunk >= kSignalChunks) [[unlikely]]
         return nullptr;
     // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
-    SignalRecord *records = all->chunks[chunk].records.load(std::memory_order_acquire);
-    if (records == nullptr) [[unlikely]]
+    Own *signals = all->chunks[chunk].own.load(std::memory_order_acquire);
+    if (signals == nullptr) [[unlikely]]
         return nullptr;
-    SignalRecord &it = records[index - first_index(chunk)];
+    Own &it = signals[index - first_index(chunk)];
     // SYNC signal-handle: pairs with the release in signal_create(); the fields come before.
     return it.handle.load(std::memory_order_acquire) == signal.handle ? &it : nullptr;
 }
 
 // The same for one of the first signals of the calling thread's rank, if the rank has no observer;
 // else null, as for a thread that is no rank.
-inline SignalRecord *find_first(sennit_signal signal) {
+inline Own *find_first(sennit_signal signal) {
     const Rank *rank = current_rank();
     // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
-    SignalRecord *records = rank->first_signals.load(std::memory_order_acquire);
+    Own *signals = rank->first_signals.load(std::memory_order_acquire);
     const std::uint32_t index = index_of(signal.handle);
-    if (records == nullptr || signal.rank != rank->world_rank || signal.handle == 0 ||
+    if (signals == nullptr || signal.rank != rank->world_rank || signal.handle == 0 ||
         index >= signals_in(0)) [[unlikely]]
         return nullptr;
     // SYNC signal-handle: pairs with the release in signal_create(); the fields come before.
-    return records[index].handle.load(std::memory_order_acquire) == signal.handle ? &records[index]
+    return signals[index].handle.load(std::memory_order_acquire) == signal.handle ? &signals[index]
                                                                                   : nullptr;
 }
 
-// Of the owner's own epoch.
-inline std::uint64_t own_epoch(const SignalRecord &it) {
+inline std::uint64_t own_epoch(const Own &it) {
     // relaxed: of this rank, or of a thread that the program has ordered before.
     return it.epoch.load(std::memory_order_relaxed);
 }
 
-inline std::uint64_t own_value(const SignalRecord &it) {
+inline std::uint64_t own_value(const Own &it) {
     const std::uint64_t epoch = own_epoch(it);
     // SYNC signal-count: pairs with the releases in count_whole(); the data comes before its event.
-    const std::uint64_t counter = it.slot[slot_of(epoch)].load(std::memory_order_acquire);
+    const std::uint64_t counter = it.record->slot[slot_of(epoch)].load(std::memory_order_acquire);
     return value_of(counter, it.events, epoch);
 }
 
-inline bool has_fired(const SignalRecord &it) {
+inline bool has_fired(const Own &it) {
     return own_value(it) == 0;
 }
 
@@ -173,8 +184,7 @@ inline bool count_whole(const Remote &to, const Expected &expected, std::uint64_
     }
     // relaxed, here and below: the add is a full fence; an owner that is missed looks itself, after
     // one of its own.
-    if (before == messages && (it.in_set.load(std::memory_order_relaxed) & kInSet) != 0)
-        [[unlikely]]
+    if (before == messages && it.in_set.load(std::memory_order_relaxed) != 0) [[unlikely]]
         mark_fired(to.chunk, to.signal.handle);
     // relaxed: as above.
     if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -184,23 +194,26 @@ inline bool count_whole(const Remote &to, const Expected &expected, std::uint64_
 
 // Begins the next epoch, if that takes no more than a store: the signal has fired, is in no set,
 // and no other thread resets.
-inline bool reset_at_once(SignalRecord &it) {
+inline bool reset_at_once(Own &it) {
     // relaxed: of this rank.
-    if (!has_fired(it) || it.in_set.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (!has_fired(it) || it.state.load(std::memory_order_relaxed) != 0) [[unlikely]]
         return false;
+    const std::uint64_t next = own_epoch(it) + 1;
+    // relaxed: no other thread resets.
+    it.epoch.store(next, std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders; what
     // this rank did with the data of the epoch comes before.
-    it.epoch.store(own_epoch(it) + 1, std::memory_order_release);
+    it.record->epoch.store(next, std::memory_order_release);
     return true;
 }
 
 // Looks for the end of the epoch for as long as a wait polls. True if it came. The first looks come
 // fast, as in a hand-over of a channel.
-inline bool poll(const Rank &rank, const SignalRecord &it) {
+inline bool poll(const Rank &rank, const Own &it) {
     constexpr unsigned kFastLooks = 6;
     const std::uint64_t epoch = own_epoch(it);
     const std::uint64_t wanted = 0 - armed(it.events, epoch);
-    const std::atomic<std::uint64_t> &slot = it.slot[slot_of(epoch)];
+    const std::atomic<std::uint64_t> &slot = it.record->slot[slot_of(epoch)];
     const auto is_met = [&] {
         // SYNC signal-count: pairs with the releases in count_whole(); the data comes before.
         return slot.load(std::memory_order_acquire) == wanted;

@@ -2,6 +2,7 @@
 #include "signal/signals.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "base/fail.hpp"
@@ -43,7 +44,7 @@ void free_signals(Signals *all, std::uint32_t size) {
     }
     std::free(all->views);
     for (OwnChunk &chunk : all->chunks)
-        std::free(chunk.own);
+        std::free(chunk.own.load(std::memory_order_relaxed));  // relaxed: as above
     if (all->sets != nullptr) sets_close(all->sets);
     blocks_close(*all);
     delete all;
@@ -52,8 +53,9 @@ void free_signals(Signals *all, std::uint32_t size) {
 sennit_status add_chunk(Rank &rank, Signals &all) {
     const std::uint32_t number = all.chunk_count;
     OwnChunk &chunk = all.chunks[number];
-    chunk.own = static_cast<Own *>(std::calloc(signals_in(number), sizeof(Own)));
-    if (chunk.own == nullptr) return no_memory();
+    const std::size_t own_bytes = sizeof(Own) * signals_in(number);
+    auto *own = static_cast<Own *>(std::aligned_alloc(alignof(Own), own_bytes));
+    if (own == nullptr) return no_memory();
     memory::SegmentWish wish;
     wish.kind = SegmentKind::signals;
     wish.bytes = chunk_bytes(number);
@@ -61,8 +63,7 @@ sennit_status add_chunk(Rank &rank, Signals &all) {
     SegmentRecord *segment = nullptr;
     const sennit_status status = memory::segment_create(rank, wish, &segment);
     if (status != SENNIT_OK) {
-        std::free(chunk.own);
-        chunk.own = nullptr;
+        std::free(own);
         return status;
     }
     chunk.base = reinterpret_cast<std::byte *>(segment->owner_address);
@@ -74,11 +75,14 @@ sennit_status add_chunk(Rank &rank, Signals &all) {
     chunk.segment = segment->id.load(std::memory_order_relaxed);
     ++all.chunk_count;
     auto *records = reinterpret_cast<SignalRecord *>(chunk.base + records_offset(number));
+    std::memset(static_cast<void *>(own), 0, own_bytes);
+    for (std::uint32_t i = 0; i < signals_in(number); ++i)
+        own[i].record = &records[i];
     // SYNC signal-table: pairs with the acquire in find_own(), of other threads of this rank.
-    chunk.records.store(records, std::memory_order_release);
+    chunk.own.store(own, std::memory_order_release);
     if (number == 0 && rank.observer == nullptr) {
         // SYNC signal-table: pairs with the acquire in find_first(), of other threads of this rank.
-        rank.first_signals.store(records, std::memory_order_release);
+        rank.first_signals.store(own, std::memory_order_release);
     }
     // SYNC signal-view: pairs with the acquire in segment_of_chunk(), at a peer; the head and the
     // segment's record come before.
@@ -235,32 +239,40 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     Own &own = own_at(*all, index);
     own.incarnation = static_cast<std::uint8_t>(own.incarnation % kIncarnations + 1);
     own.next = own.previous = 0;
-    SignalRecord &it = record_at(*all, index);
     // relaxed: nobody may look before the handle is there.
+    own.epoch.store(0, std::memory_order_relaxed);
+    // relaxed: as above.
+    own.state.store(all->resets_by_exchange ? kExchanges : 0, std::memory_order_relaxed);
+    own.events = events;
+    own.event_bits = static_cast<std::uint8_t>(event_bits_of(max_events));
+    SignalRecord &it = *own.record;
+    // relaxed: as above.
     it.slot[0].store(0, std::memory_order_relaxed);
     it.slot[1].store(0, std::memory_order_relaxed);  // relaxed: as above
     it.epoch.store(0, std::memory_order_relaxed);    // relaxed: as above
-    // relaxed: as above.
-    it.in_set.store(all->resets_by_exchange ? kExchanges : 0, std::memory_order_relaxed);
+    it.in_set.store(0, std::memory_order_relaxed);   // relaxed: as above
     it.events = events;
     it.max_events = max_events;
     it.owner = rank.world_rank;
-    it.event_bits = static_cast<std::uint8_t>(event_bits_of(max_events));
+    it.event_bits = own.event_bits;
     const std::uint32_t handle = make_handle(index, own.incarnation);
-    // SYNC signal-handle: pairs with the acquires in find_own() and look(); the fields come before.
+    // SYNC signal-handle: pairs with the acquires in look_by_pointer(), of senders, and below, in
+    // find_own(); the fields come before.
     it.handle.store(handle, std::memory_order_release);
+    own.handle.store(handle, std::memory_order_release);
     *signal = sennit_signal{rank.world_rank, handle};
     return SENNIT_OK;
 }
 
-void signal_destroy(Rank &rank, SignalRecord &it) {
+void signal_destroy(Rank &rank, Own &it) {
     Signals &all = *signals_of(rank);
     leave_set(all, it);
     const ColdLock lock(rank);
     // relaxed: of this rank.
     const std::uint32_t index = index_of(it.handle.load(std::memory_order_relaxed));
-    // relaxed: who still uses it is wrong in any order, and sees it sooner or later.
+    // relaxed twice: who still uses it is wrong in any order, and sees it sooner or later.
     it.handle.store(0, std::memory_order_relaxed);
+    it.record->handle.store(0, std::memory_order_relaxed);
     free_place(all, index);
 }
 
@@ -292,8 +304,9 @@ sennit_status reach(Rank &rank, sennit_signal signal, Remote *remote) {
     Remote found;
     found.signal = signal;
     if (signal.rank == rank.world_rank) {
-        found.record = find_own(rank, signal);
-        if (found.record == nullptr) return not_registered(signal);
+        const Own *own = find_own(rank, signal);
+        if (own == nullptr) return not_registered(signal);
+        found.record = own->record;
         found.chunk = signals_of(rank)->chunks[chunk].base;
         found.control = rank.control;
         *remote = found;

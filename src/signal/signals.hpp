@@ -9,12 +9,8 @@ namespace sennit::signal {
 // The place of a signal of the rank's own; the chunk is there.
 inline Own &own_at(Signals &all, std::uint32_t index) {
     const std::uint32_t chunk = chunk_of(index);
-    return all.chunks[chunk].own[index - first_index(chunk)];
-}
-inline SignalRecord &record_at(Signals &all, std::uint32_t index) {
-    const std::uint32_t chunk = chunk_of(index);
     // relaxed: whoever has an index has learnt of the chunk under `cold`, or by find_own().
-    return all.chunks[chunk].records.load(std::memory_order_relaxed)[index - first_index(chunk)];
+    return all.chunks[chunk].own.load(std::memory_order_relaxed)[index - first_index(chunk)];
 }
 
 // The rank's signals, made if there are none yet. Errors: NOMEM.
@@ -26,7 +22,7 @@ void signals_close(Rank &rank);
 sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_events,
                             sennit_signal *signal);
 // The signal is the rank's own.
-void signal_destroy(Rank &rank, SignalRecord &it);
+void signal_destroy(Rank &rank, Own &it);
 
 // How a peer's chunk of signals is reached, opened when it is first used. Errors: NOT_REGISTERED
 // (the peer has none there), UNSUPPORTED, OTHER_NODE, PEER_LOST, NOMEM, OS.
@@ -56,13 +52,13 @@ sennit_status count_event(Rank &rank, const Remote &remote, std::uint64_t epoch,
                                          std::uint32_t events);
 
 // Of the rank's own signals.
-sennit_status test(Rank &rank, SignalRecord &it, int *done);
-sennit_status wait(Rank &rank, SignalRecord &it, const Deadline &deadline);
+sennit_status test(Rank &rank, Own &it, int *done);
+sennit_status wait(Rank &rank, Own &it, const Deadline &deadline);
 // Errors: STATE, SIGNAL_OVERFLOW.
-sennit_status reset(Rank &rank, SignalRecord &it);
-sennit_status remaining(const SignalRecord &it, std::uint32_t *events);
+sennit_status reset(Rank &rank, Own &it);
+sennit_status remaining(const Own &it, std::uint32_t *events);
 // The next epoch begins; false if another thread was faster.
-bool advance(const Signals &all, SignalRecord &it, std::uint64_t epoch);
+bool advance(Own &it, std::uint64_t epoch);
 
 // Waits for a word that is not Sennit's. Errors: TIMEOUT, PEER_LOST.
 sennit_status wait_word(Rank &rank, const std::uint64_t *word, sennit_comparison comparison,

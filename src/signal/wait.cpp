@@ -6,7 +6,7 @@
 namespace sennit::signal {
 namespace {
 
-sennit_status overflown(const SignalRecord &it, std::uint64_t value) {
+sennit_status overflown(const Own &it, std::uint64_t value) {
     const std::uint64_t mask = event_mask(it.event_bits);
     // The value counts down: beyond zero it is as many below as came too many.
     const std::uint64_t extra = (mask + 1 - (value & mask)) & mask;
@@ -38,7 +38,7 @@ bool compare(Word word, sennit_comparison comparison, Word value) {
 
 }  // namespace
 
-sennit_status test(Rank &rank, SignalRecord &it, int *done) {
+sennit_status test(Rank &rank, Own &it, int *done) {
     std::uint64_t value = own_value(it);
     if (value != 0) {
         // Whoever polls may be waited for, and what comes by messages is counted here.
@@ -50,7 +50,7 @@ sennit_status test(Rank &rank, SignalRecord &it, int *done) {
     return SENNIT_OK;
 }
 
-sennit_status wait(Rank &rank, SignalRecord &it, const Deadline &deadline) {
+sennit_status wait(Rank &rank, Own &it, const Deadline &deadline) {
     std::uint64_t value = 0;
     const sennit_status status = wait_until(rank, deadline, kAnyPeer, [&] {
         value = own_value(it);
@@ -60,19 +60,26 @@ sennit_status wait(Rank &rank, SignalRecord &it, const Deadline &deadline) {
     return value == 0 ? SENNIT_OK : overflown(it, value);
 }
 
-bool advance(const Signals &all, SignalRecord &it, std::uint64_t epoch) {
+bool advance(Own &it, std::uint64_t epoch) {
+    const std::uint64_t next = epoch + 1;
+    // SYNC signal-epoch: pairs with itself, in the thread that resets next; what this one did with
+    // the data of its epoch comes before what that one tells the senders. relaxed on failure:
+    // nothing is done then.
+    if (!it.epoch.compare_exchange_strong(epoch, next, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed))
+        return false;
+    // relaxed: only the order of the record's own values counts.
+    std::uint64_t told = it.record->epoch.load(std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders; what
-    // this rank did with the data of the epoch comes before.
-    if (!all.resets_by_exchange) {
-        it.epoch.store(epoch + 1, std::memory_order_release);
-        return true;
+    // this rank did with the data of the epoch comes before. Another thread may have reset since,
+    // and have told more. relaxed on failure: as above.
+    while (told < next && !it.record->epoch.compare_exchange_weak(
+                              told, next, std::memory_order_release, std::memory_order_relaxed)) {
     }
-    // relaxed on failure: nothing is done then.
-    return it.epoch.compare_exchange_strong(epoch, epoch + 1, std::memory_order_release,
-                                            std::memory_order_relaxed);
+    return true;
 }
 
-sennit_status reset(Rank &rank, SignalRecord &it) {
+sennit_status reset(Rank &rank, Own &it) {
     const std::uint64_t epoch = own_epoch(it);
     const std::uint64_t value = own_value(it);
     if (is_overflown(value, it.event_bits)) return overflown(it, value);
@@ -83,15 +90,14 @@ sennit_status reset(Rank &rank, SignalRecord &it) {
                     "signal %#x has not fired: of %u events of epoch %llu, %u are still to come",
                     handle, it.events, static_cast<unsigned long long>(epoch),
                     events_left(value, it.event_bits));
-    Signals &all = *signals_of(rank);
     // relaxed: as above.
-    const bool done = (it.in_set.load(std::memory_order_relaxed) & kInSet) != 0
-                          ? advance_in_set(all, it, epoch)
-                          : advance(all, it, epoch);
+    const bool done = (it.state.load(std::memory_order_relaxed) & kInSet) != 0
+                          ? advance_in_set(*signals_of(rank), it, epoch)
+                          : advance(it, epoch);
     return done ? SENNIT_OK : fail(SENNIT_ERR_STATE, "another thread has reset signal %#x", handle);
 }
 
-sennit_status remaining(const SignalRecord &it, std::uint32_t *events) {
+sennit_status remaining(const Own &it, std::uint32_t *events) {
     const std::uint64_t value = own_value(it);
     if (is_overflown(value, it.event_bits)) return overflown(it, value);
     *events = events_left(value, it.event_bits);

@@ -25,18 +25,15 @@ constexpr std::uint32_t index_of(std::uint32_t handle) {
     return handle >> kIncarnationBits;
 }
 
-// Bits of SignalRecord::in_set. The second says that threads of the owner may reset at once.
-inline constexpr std::uint32_t kInSet = 1;
-inline constexpr std::uint32_t kExchanges = 2;
-
 // The senders' line, then the owner's: who polls a slot keeps the line of the slot, and what a
-// sender reads besides must not be there.
+// sender reads besides must not be there. The owner writes its line and does not read it, since it
+// is the senders' processors that hold it; what it needs of it is in signal::Own.
 struct alignas(kLineBytes) SignalRecord {
     // By the parity of the epoch; writers: senders, who add. SYNC signal-count.
     std::atomic<std::uint64_t> slot[2];
     std::uint8_t unused_first[112];
     std::atomic<std::uint64_t> epoch;  // whole number; writer: owner; SYNC signal-epoch
-    // kInSet: who fires it marks it; kExchanges. Writer: owner; SYNC signal-set.
+    // Not 0: who fires it marks it. Writer: owner; SYNC signal-set.
     std::atomic<std::uint32_t> in_set;
     std::atomic<std::uint32_t> handle;  // 0: none; writer: owner; SYNC signal-handle
     // Constant while the handle lives.
