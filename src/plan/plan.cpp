@@ -9,7 +9,6 @@
 namespace sennit::plan {
 namespace {
 
-constexpr std::uint32_t kGenerations = (1u << 19) - 1;
 constexpr std::uint32_t kMostOperations = 1u << 28;
 
 sennit_status no_memory() {
@@ -18,16 +17,6 @@ sennit_status no_memory() {
 
 sennit_status check_state(const Plan &it, State wanted, const char *why) {
     return it.state == wanted ? SENNIT_OK : fail(SENNIT_ERR_STATE, "plan %#x: %s", it.handle, why);
-}
-
-// Needs the cold mutex.
-sennit_status make_plans(Rank &rank, Plans **all) {
-    // relaxed: under the lock, as is the change.
-    *all = rank.plans.load(std::memory_order_relaxed);
-    if (*all != nullptr) return SENNIT_OK;
-    *all = new (std::nothrow) Plans;
-    if (*all == nullptr) return no_memory();
-    return SENNIT_OK;
 }
 
 void free_plan(Plan *it) {
@@ -164,24 +153,15 @@ sennit_status check_start(Rank &rank, const Plan &it) {
 
 sennit_status create(Rank &rank, sennit_plan *plan) {
     const ColdLock lock(rank);
-    Plans *all = nullptr;
-    const sennit_status status = make_plans(rank, &all);
-    if (status != SENNIT_OK) return status;
-    // SYNC plan-place: pairs with the acquires in find(); the empty table comes before.
-    rank.plans.store(all, std::memory_order_release);
-    std::uint32_t place = 1;
-    // relaxed: under the lock.
-    while (place < kPlans && all->places[place].load(std::memory_order_relaxed) != nullptr)
-        ++place;
-    if (place == kPlans)
-        return fail(SENNIT_ERR_NOMEM, "the rank has %u plans, which is the most", kPlans - 1);
+    Plans *all = make_once(rank.plans);
+    if (all == nullptr) return no_memory();
     auto *made = new (std::nothrow) Plan;
     if (made == nullptr) return no_memory();
-    all->generations[place] = all->generations[place] % kGenerations + 1;
-    made->handle = all->generations[place] << kPlanBits | place;
+    if (!all->put(made)) {
+        delete made;
+        return fail(SENNIT_ERR_NOMEM, "the rank has %u plans, which is the most", Plans::kMost);
+    }
     plan->handle = made->handle;
-    // SYNC plan-place: pairs with the acquires in find(); the plan comes before.
-    all->places[place].store(made, std::memory_order_release);
     return SENNIT_OK;
 }
 
@@ -257,23 +237,16 @@ sennit_status destroy(Rank &rank, Plan &it) {
     if (it.state == State::running)
         return check_state(it, State::idle, "its last run was not waited for");
     const ColdLock lock(rank);
-    // relaxed twice: a call that finds the plan still is made at the same time, which is wrong.
-    Plans &all = *rank.plans.load(std::memory_order_relaxed);
-    all.places[it.handle % kPlans].store(nullptr, std::memory_order_relaxed);
+    made_once(rank.plans)->remove(it);
     free_plan(&it);
     return SENNIT_OK;
 }
 
 void plans_close(Rank &rank) {
-    // relaxed, here and below: the rank is ended by one thread.
-    Plans *all = rank.plans.load(std::memory_order_relaxed);
+    // relaxed: the rank is ended by one thread.
+    Plans *all = rank.plans.exchange(nullptr, std::memory_order_relaxed);
     if (all == nullptr) return;
-    for (std::atomic<Plan *> &place : all->places) {
-        // relaxed: as above.
-        Plan *it = place.load(std::memory_order_relaxed);
-        if (it != nullptr) free_plan(it);
-    }
-    rank.plans.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    all->each(free_plan);
     delete all;
 }
 

@@ -10,6 +10,7 @@
 
 #include <sennit/plan.h>
 
+#include "base/handle_table.hpp"
 #include "signal/blocks.hpp"
 
 namespace sennit::plan {
@@ -56,23 +57,15 @@ struct Plan {
     std::uint64_t epoch_step = 0;
 };
 
-inline constexpr unsigned kPlanBits = 12;
-inline constexpr std::uint32_t kPlans = 1u << kPlanBits;  // place 0 is never used
-
-struct Plans {
-    std::atomic<Plan *> places[kPlans] = {};  // SYNC plan-place
-    std::uint32_t generations[kPlans] = {};   // of the last handle; under `cold`
-};
+// Under `cold`.
+struct Plans : HandleTable<Plan> {};
 
 // The plan of a handle, or null.
 inline Plan *find(const Rank &rank, sennit_plan plan) {
-    // SYNC plan-place: pairs with the releases in create(); the empty table, and then the plan.
-    const Plans *all = rank.plans.load(std::memory_order_acquire);
+    const Plans *all = made_once(rank.plans);
     if (all == nullptr) [[unlikely]]
         return nullptr;
-    // SYNC plan-place: as above.
-    Plan *it = all->places[plan.handle % kPlans].load(std::memory_order_acquire);
-    return it != nullptr && it->handle == plan.handle ? it : nullptr;
+    return all->find(plan.handle);
 }
 
 // Errors: NOMEM.

@@ -19,33 +19,6 @@ sennit_status no_memory() {
     return fail(SENNIT_ERR_NOMEM, "no memory for a queue");
 }
 
-// Needs the cold mutex.
-sennit_status make_queues(Rank &rank, Queues **all) {
-    // relaxed: under the lock, as is the change.
-    *all = rank.queues.load(std::memory_order_relaxed);
-    if (*all != nullptr) return SENNIT_OK;
-    *all = new (std::nothrow) Queues;
-    if (*all == nullptr) return no_memory();
-    // SYNC queue-table: pairs with the acquire in queues_of(); the empty tables come before.
-    rank.queues.store(*all, std::memory_order_release);
-    return SENNIT_OK;
-}
-
-// Gives the object a place and a handle. Needs the cold mutex. False: all are in use.
-template <class Object>
-bool show(Table<Object> &table, Object *object) {
-    std::uint32_t place = 1;
-    // relaxed: under the lock.
-    while (place < kPlaces && table.places[place].load(std::memory_order_relaxed) != nullptr)
-        ++place;
-    if (place == kPlaces) return false;
-    table.generations[place] = table.generations[place] % kGenerations + 1;
-    object->handle = table.generations[place] << kPlaceBits | place;
-    // SYNC queue-table: pairs with the acquires in find(); the object comes before.
-    table.places[place].store(object, std::memory_order_release);
-    return true;
-}
-
 std::uint64_t bytes_of(const QueueWish &wish, std::uint64_t stride) {
     const std::uint64_t lanes = wish.producers;
     if (wish.capacity > kMostBytes / stride / lanes) return UINT64_MAX;
@@ -177,21 +150,22 @@ sennit_status ended(const Producer &it) {
 sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
                      sennit_queue_address *address) {
     const ColdLock lock(rank);
-    Queues *all = nullptr;
-    sennit_status status = make_queues(rank, &all);
-    if (status != SENNIT_OK) return status;
+    Queues *all = make_once(rank.queues);
+    if (all == nullptr) return no_memory();
     auto *made = new (std::nothrow) Queue;
     if (made == nullptr) return no_memory();
     made->taken = static_cast<std::uint64_t *>(std::calloc(wish.producers, sizeof *made->taken));
-    status = made->taken == nullptr ? no_memory() : make_memory(rank, wish, made);
+    const sennit_status status =
+        made->taken == nullptr ? no_memory() : make_memory(rank, wish, made);
     if (status != SENNIT_OK) {
         free_queue(made);
         return status;
     }
-    if (!show(all->queues, made)) {
+    if (!all->queues.put(made)) {
         free_memory(rank, *made);
         free_queue(made);
-        return fail(SENNIT_ERR_NOMEM, "the rank has %u queues, which is the most", kPlaces - 1);
+        return fail(SENNIT_ERR_NOMEM, "the rank has %u queues, which is the most",
+                    all->queues.kMost);
     }
     queue->handle = made->handle;
     address->gptr = made->gptr;
@@ -200,8 +174,7 @@ sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
 
 sennit_status destroy(Rank &rank, Queue &it) {
     const ColdLock lock(rank);
-    // relaxed: a call that finds the queue still is made at the same time, which is wrong.
-    queues_of(rank)->queues.places[it.handle % kPlaces].store(nullptr, std::memory_order_relaxed);
+    made_once(rank.queues)->queues.remove(it);
     SegmentRecord &record = rank.control->records[memory::index_of(it.gptr.segment)];
     // relaxed: a producer that waits for a place is woken by the bell, and looks at the word.
     record.live.store(0, std::memory_order_relaxed);
@@ -247,14 +220,14 @@ sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *
     made->seen_taken = made->lane->taken.load(std::memory_order_acquire);
     made->place = made->put % made->capacity;
     const ColdLock lock(rank);
-    Queues *all = nullptr;
-    const bool is_shown = make_queues(rank, &all) == SENNIT_OK && show(all->producers, made);
-    if (!is_shown) {
+    Queues *all = make_once(rank.queues);
+    if (all == nullptr || !all->producers.put(made)) {
         // SYNC queue-lane: pairs with the acquires in claim(), of the next producer.
         made->lane->producer.store(0, std::memory_order_release);
         delete made;
+        if (all == nullptr) return no_memory();
         return fail(SENNIT_ERR_NOMEM, "the rank is producer of %u queues, which is the most",
-                    kPlaces - 1);
+                    all->producers.kMost);
     }
     producer->handle = made->handle;
     return SENNIT_OK;
@@ -262,9 +235,7 @@ sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *
 
 void detach(Rank &rank, Producer &it) {
     const ColdLock lock(rank);
-    // relaxed: as in destroy().
-    queues_of(rank)->producers.places[it.handle % kPlaces].store(nullptr,
-                                                                 std::memory_order_relaxed);
+    made_once(rank.queues)->producers.remove(it);
     if (is_live(it)) {
         // SYNC queue-lane: pairs with the acquires in claim(), of the next producer; the last count
         // comes before. The taker may find that nobody is left to wait for.
@@ -317,20 +288,11 @@ sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline) {
 }
 
 void queues_close(Rank &rank) {
-    // relaxed, here and below: the rank is ended by one thread.
-    Queues *all = rank.queues.load(std::memory_order_relaxed);
+    // relaxed: the rank is ended by one thread.
+    Queues *all = rank.queues.exchange(nullptr, std::memory_order_relaxed);
     if (all == nullptr) return;
-    for (std::atomic<Queue *> &place : all->queues.places) {
-        // relaxed: as above.
-        Queue *it = place.load(std::memory_order_relaxed);
-        if (it != nullptr) free_queue(it);
-    }
-    for (std::atomic<Producer *> &place : all->producers.places) {
-        // relaxed: as above.
-        Producer *it = place.load(std::memory_order_relaxed);
-        delete it;
-    }
-    rank.queues.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    all->queues.each(free_queue);
+    all->producers.each([](const Producer *it) { delete it; });
     delete all;
 }
 

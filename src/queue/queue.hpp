@@ -8,6 +8,7 @@
 
 #include <sennit/queue.h>
 
+#include "base/handle_table.hpp"
 #include "op/direct.hpp"
 #include "runtime/process.hpp"
 #include "runtime/wait.hpp"
@@ -81,42 +82,23 @@ struct Producer {
     std::uint64_t seen_taken = 0;  // as it was last looked at
 };
 
-// Both kinds of handle: generation (19 bits, never 0) | place (12 bits), 0 at the top.
-inline constexpr unsigned kPlaceBits = 12;
-inline constexpr std::uint32_t kPlaces = 1u << kPlaceBits;  // place 0 is never used
-inline constexpr std::uint32_t kGenerations = (1u << 19) - 1;
-
-template <class Object>
-struct Table {
-    std::atomic<Object *> places[kPlaces] = {};  // SYNC queue-table
-    std::uint32_t generations[kPlaces] = {};     // of the last handle; under `cold`
-};
-
-// All that a rank has of both. Made when the first is used.
+// All that a rank has of both. Made when the first is used; under `cold`.
 struct Queues {
-    Table<Queue> queues;
-    Table<Producer> producers;
+    HandleTable<Queue> queues;
+    HandleTable<Producer> producers;
 };
 
-inline Queues *queues_of(const Rank &rank) {
-    // SYNC queue-table: pairs with the release in make_queues(); the empty tables come before.
-    return rank.queues.load(std::memory_order_acquire);
-}
 inline Queue *find(const Rank &rank, sennit_queue queue) {
-    const Queues *all = queues_of(rank);
+    const Queues *all = made_once(rank.queues);
     if (all == nullptr) [[unlikely]]
         return nullptr;
-    // SYNC queue-table: pairs with the release in show(); the queue comes before.
-    Queue *it = all->queues.places[queue.handle % kPlaces].load(std::memory_order_acquire);
-    return it != nullptr && it->handle == queue.handle ? it : nullptr;
+    return all->queues.find(queue.handle);
 }
 inline Producer *find(const Rank &rank, sennit_producer producer) {
-    const Queues *all = queues_of(rank);
+    const Queues *all = made_once(rank.queues);
     if (all == nullptr) [[unlikely]]
         return nullptr;
-    // SYNC queue-table: pairs with the release in show(); the producer comes before.
-    Producer *it = all->producers.places[producer.handle % kPlaces].load(std::memory_order_acquire);
-    return it != nullptr && it->handle == producer.handle ? it : nullptr;
+    return all->producers.find(producer.handle);
 }
 
 struct QueueWish {
