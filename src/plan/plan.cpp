@@ -46,7 +46,7 @@ Group *group_of(Plan &it, const Operation &operation, signal::Attached *attached
     for (std::uint32_t i = 0; i < it.group_count; ++i)
         if (it.groups[i].notified == notified) return &it.groups[i];
     Group &made = it.groups[it.group_count++];
-    made = Group{operation.block, attached, notified, 0, 0, 0};
+    made = Group{operation.block, attached, notified, 0, 0};
     return &made;
 }
 
@@ -88,7 +88,6 @@ bool lies_behind(const Move &last, const Move &next) {
 
 // The moves of a group, in the order in which they were recorded.
 void make_moves(Plan &it, Group &group) {
-    group.first_move = it.move_count;
     for (std::uint32_t i = 0; i < it.operation_count; ++i) {
         const Operation &operation = it.operations[i];
         if (operation.block.handle != group.block.handle || operation.bytes == 0 ||

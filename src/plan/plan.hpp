@@ -35,7 +35,6 @@ struct Group {
     sennit_peer_block block;
     signal::Attached *attached;
     const signal::Notified *notified;  // of the attached block
-    std::uint32_t first_move;
     std::uint32_t move_count;
     std::uint32_t messages;
 };

@@ -33,7 +33,7 @@ void free_queue(Queue *it) {
 // The segment of a queue, filled. Needs the cold mutex.
 sennit_status make_memory(Rank &rank, const QueueWish &wish, Queue *it) {
     it->item_bytes = wish.item_bytes;
-    it->stride = (wish.item_bytes + 7) / 8 * 8;
+    it->stride = memory::round_up(wish.item_bytes, 8);
     it->capacity = wish.capacity;
     it->lanes = wish.producers;
     memory::SegmentWish segment;
@@ -111,13 +111,9 @@ std::uint32_t claim_lane(Rank &rank, QueueLane *lanes, std::uint32_t count) {
     return UINT32_MAX;
 }
 
-struct Search {
-    const Queue *queue;
-};
-
 // Whoever could still put something in is gone: one of them, or -1.
 int find_lost_producer(Rank &rank, const void *context) {
-    const Queue &it = *static_cast<const Search *>(context)->queue;
+    const Queue &it = *static_cast<const Queue *>(context);
     const QueueLane *lanes = lanes_of(it.base);
     int lost = -1;
     bool is_used = false;
@@ -277,9 +273,8 @@ sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline) {
         take(rank, it, lane, item);
         return SENNIT_OK;
     }
-    const Search search{&it};
     const sennit_status waited =
-        wait_until(rank, deadline, LostSearch{find_lost_producer, &search}, [&] {
+        wait_until(rank, deadline, LostSearch{find_lost_producer, &it}, [&] {
             lane = find_item(it);
             return lane != UINT32_MAX;
         });
