@@ -56,9 +56,9 @@ T value_of(Bits<T> bits) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(call.name);
     if (call.fetches && old == nullptr)
-        return fail_in(fail(SENNIT_ERR_ARG, "the place of the old value is null"), call.name);
+        return null_argument("the place of the old value", call.name);
     if (call.mode == Mode::request && request == nullptr)
-        return fail_in(fail(SENNIT_ERR_ARG, "request is null"), call.name);
+        return null_argument("request", call.name);
     const ObservedAccess observed(*rank, call.name, target, op::element_bytes(call.type));
     const op::AtomicWish wish{call.operation, call.type, target, operands, old, 1};
     return done(op::atomic(*rank, wish, {call.mode, request}), call.name);
@@ -273,7 +273,7 @@ sennit_status sennit_accumulate(sennit_gptr target, const void *source, size_t c
 sennit_status sennit_accumulate_nb(sennit_gptr target, const void *source, size_t count,
                                    sennit_type type, sennit_operator op, sennit_request *request) {
     const char *const name = "sennit_accumulate_nb";
-    if (request == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "request is null"), name);
+    if (request == nullptr) return null_argument("request", name);
     return accumulate(name, {operation_of(op), type, target, source, nullptr, count},
                       {Mode::request, request});
 }
@@ -288,8 +288,7 @@ sennit_status sennit_accumulate_nbi(sennit_gptr target, const void *source, size
 sennit_status sennit_get_accumulate(sennit_gptr target, const void *source, void *result,
                                     size_t count, sennit_type type, sennit_operator op) {
     const char *const name = "sennit_get_accumulate";
-    if (result == nullptr && count != 0)
-        return fail_in(fail(SENNIT_ERR_ARG, "the result is null"), name);
+    if (result == nullptr && count != 0) return null_argument("the result", name);
     return accumulate(name, {operation_of(op), type, target, source, result, count},
                       {Mode::blocking, nullptr});
 }
@@ -297,8 +296,7 @@ sennit_status sennit_get_accumulate(sennit_gptr target, const void *source, void
 sennit_status sennit_get_accumulate_nbi(sennit_gptr target, const void *source, void *result,
                                         size_t count, sennit_type type, sennit_operator op) {
     const char *const name = "sennit_get_accumulate_nbi";
-    if (result == nullptr && count != 0)
-        return fail_in(fail(SENNIT_ERR_ARG, "the result is null"), name);
+    if (result == nullptr && count != 0) return null_argument("the result", name);
     return accumulate(name, {operation_of(op), type, target, source, result, count},
                       {Mode::implicit, nullptr});
 }

@@ -20,6 +20,11 @@ inline Rank *caller() {
 // The error of a call with a team that is none. Returns ARG.
 [[gnu::cold]] sennit_status no_team(std::uint32_t handle);
 
+// The error of a call with a null pointer where there must be none. Returns ARG. The second is for
+// what a public function returns.
+[[gnu::cold]] sennit_status null_argument(const char *what);
+[[gnu::cold]] sennit_status null_argument(const char *what, const char *operation);
+
 inline sennit_status done(sennit_status status, const char *operation) {
     return status == SENNIT_OK ? SENNIT_OK : fail_in(status, operation);
 }

@@ -47,7 +47,7 @@ template <class Call>
 
 [[gnu::cold]] sennit_status null_flag(const char *name) {
     if (caller() == nullptr) return no_rank(name);
-    return fail_in(fail(SENNIT_ERR_ARG, "can is null"), name);
+    return null_argument("can", name);
 }
 
 // Registered anew, and not a part of a segment that lives on.
@@ -80,13 +80,13 @@ struct Wishes {
 
 sennit_status check_ends(const sennit_channel_ends *ends, unsigned flags, std::int64_t timeout_ns,
                          const sennit_channel *channels) {
-    if (ends == nullptr) return fail(SENNIT_ERR_ARG, "ends is null");
+    if (ends == nullptr) return null_argument("ends");
     if ((flags & ~kKnownFlags) != 0) return fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags);
     if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
     if (ends->count == 0) return SENNIT_OK;
     if (ends->targets == nullptr || ends->buffers == nullptr || ends->bytes == nullptr)
-        return fail(SENNIT_ERR_ARG, "targets, buffers or bytes is null");
-    if (channels == nullptr) return fail(SENNIT_ERR_ARG, "channels is null");
+        return null_argument("targets, buffers or bytes");
+    if (channels == nullptr) return null_argument("channels");
     if (ends->count >= channel::kChannelsPerRank)
         return fail(SENNIT_ERR_NOMEM, "a rank has at most %u channels",
                     channel::kChannelsPerRank - 1);
@@ -276,7 +276,7 @@ sennit_status sennit_channel_close(const sennit_channel channels[], size_t count
     if (rank == nullptr) return no_rank(name);
     if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
     if (count == 0) return SENNIT_OK;
-    if (channels == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "channels is null"), name);
+    if (channels == nullptr) return null_argument("channels", name);
     if (count >= channel::kChannelsPerRank)
         return fail_in(fail(SENNIT_ERR_ARG, "a rank has no %zu channels", count), name);
     return done(close_all(*rank, channels, count, timeout_ns), name);
@@ -334,7 +334,7 @@ sennit_status sennit_channel_query(sennit_channel channel, sennit_channel_info *
     const char *const name = "sennit_channel_query";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    if (info == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "info is null"), name);
+    if (info == nullptr) return null_argument("info", name);
     const Channel *it = channel::find(*rank, channel);
     if (it == nullptr) return fail_in(no_channel(channel), name);
     *info = sennit_channel_info{

@@ -35,7 +35,7 @@ using Check = sennit_status (*)(const team::Team &team, coll::Call &call);
 
 sennit_status check_way(const Way &way) {
     if (way.blocks) return check_timeout(way.timeout_ns);
-    return way.request != nullptr ? SENNIT_OK : fail(SENNIT_ERR_ARG, "the request is null");
+    return way.request != nullptr ? SENNIT_OK : null_argument("the request");
 }
 
 sennit_status make(Rank &rank, const char *name, sennit_team team, coll::Call call, const Way &way,
@@ -172,7 +172,7 @@ constexpr std::size_t kMostElementBytes = 4096;
 
 sennit_status check_operator(coll::Call &call) {
     if (call.op == SENNIT_USER_OPERATOR) {
-        if (call.combine == nullptr) return fail(SENNIT_ERR_ARG, "the operator's function is null");
+        if (call.combine == nullptr) return null_argument("the operator's function");
         if (call.element_bytes == 0 || call.element_bytes > kMostElementBytes)
             return fail(SENNIT_ERR_ARG, "elements of %zu bytes: 1 to %zu can be reduced",
                         call.element_bytes, kMostElementBytes);

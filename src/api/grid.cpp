@@ -17,7 +17,7 @@ sennit_status check_dimensions(int dimensions, const int dims[]) {
     if (dimensions < 1 || dimensions > team::kMostDimensions)
         return fail(SENNIT_ERR_RANGE, "%d dimensions are not in 1 to %d", dimensions,
                     team::kMostDimensions);
-    return dims != nullptr ? SENNIT_OK : fail(SENNIT_ERR_ARG, "dims is null");
+    return dims != nullptr ? SENNIT_OK : null_argument("dims");
 }
 
 // The number of places, at most INT_MAX.
@@ -71,10 +71,6 @@ sennit_status find_grid(sennit_team handle, const char *name, const team::Team *
     return fail_in(fail(SENNIT_ERR_ARG, "team %u is no grid", handle.handle), name);
 }
 
-sennit_status null_argument(const char *what, const char *name) {
-    return fail_in(fail(SENNIT_ERR_ARG, "%s is null", what), name);
-}
-
 // The rank `steps` further on in a dimension.
 int step(const team::Team &team, int dimension, std::int64_t steps) {
     int coords[team::kMostDimensions];
@@ -122,8 +118,7 @@ sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dim
     if (found == nullptr) return fail_in(no_team(parent.handle), name);
     team::CreationWish wish;
     wish.refused = plan_grid(*found, dimensions, dims, periodic, &wish);
-    if (wish.refused == SENNIT_OK && team == nullptr)
-        wish.refused = fail(SENNIT_ERR_ARG, "team is null");
+    if (wish.refused == SENNIT_OK && team == nullptr) wish.refused = null_argument("team");
     const runtime::Observed observed(*rank, name);
     return done(create_team(*rank, *found, parent, wish, team), name);
 }

@@ -14,7 +14,7 @@ using team::Places;
 using team::RankList;
 
 sennit_status no_output() {
-    return fail(SENNIT_ERR_ARG, "the output is null");
+    return null_argument("the output");
 }
 
 sennit_status read_both(Rank &rank, sennit_group first, sennit_group second, RankList *a,
@@ -275,7 +275,7 @@ sennit_status sennit_group_translate(sennit_group from, size_t count, const int 
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (count != 0 && (ranks == nullptr || translated == nullptr))
-        return fail_in(fail(SENNIT_ERR_ARG, "ranks or translated is null"), name);
+        return null_argument("ranks or translated", name);
     RankList list;
     Places places;
     sennit_status status = team::group_read(*rank, to, &list);

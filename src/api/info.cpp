@@ -81,7 +81,7 @@ sennit_status sennit_peer_path(int rank, sennit_path *path) {
     const Peer *peer = nullptr;
     const sennit_status status = find_peer(rank, name, &peer);
     if (status != SENNIT_OK) return status;
-    if (path == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "path is null"), name);
+    if (path == nullptr) return null_argument("path", name);
     *path = peer->path;
     return SENNIT_OK;
 }
@@ -109,7 +109,7 @@ const char *sennit_bootstrap_describe(int index, char *text, size_t bytes) {
 
 sennit_status sennit_knob_get(int index, sennit_knob *knob) {
     const char *const name = "sennit_knob_get";
-    if (knob == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "knob is null"), name);
+    if (knob == nullptr) return null_argument("knob", name);
     if (index < 0 || static_cast<std::size_t>(index) >= runtime::knob_count())
         return fail_in(fail(SENNIT_ERR_RANGE, "there are %zu knobs", runtime::knob_count()), name);
     runtime::knob_describe(static_cast<std::size_t>(index), knob);

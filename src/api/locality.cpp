@@ -75,7 +75,7 @@ sennit_status find_domains(Rank &rank, const Domains **found) {
 // What the public functions that take a number begin with.
 sennit_status find_domain(int index, bool has_output, const Domains **domains) {
     Rank *rank = caller();
-    if (!has_output) return fail(SENNIT_ERR_ARG, "the output is null");
+    if (!has_output) return null_argument("the output");
     const sennit_status status = find_domains(*rank, domains);
     if (status != SENNIT_OK) return status;
     if (index >= 0 && index < (*domains)->count) return SENNIT_OK;
@@ -165,7 +165,7 @@ sennit_status sennit_locality(int rank, sennit_locality_level *level) {
     const char *const name = "sennit_locality";
     const Rank *self = caller();
     if (self == nullptr) return no_rank(name);
-    if (level == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "level is null"), name);
+    if (level == nullptr) return null_argument("level", name);
     const sennit_status status = check_world_rank(*self, rank);
     if (status != SENNIT_OK) return fail_in(status, name);
     *level = level_of(*self, rank);

@@ -35,7 +35,7 @@ sennit_status sennit_lock_create(sennit_team team, sennit_lock *lock) {
     if (found == nullptr) return fail_in(no_team(team.handle), name);
     // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
     sennit_status refused = SENNIT_OK;
-    if (lock == nullptr) refused = fail(SENNIT_ERR_ARG, "lock is null");
+    if (lock == nullptr) refused = null_argument("lock");
     const team::CollectiveCall call(*found, team.handle);
     if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
     const runtime::Observed observed(*rank, name);
@@ -55,7 +55,7 @@ sennit_status sennit_lock_try(sennit_lock lock, int *acquired) {
     const char *const name = "sennit_lock_try";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    if (acquired == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "acquired is null"), name);
+    if (acquired == nullptr) return null_argument("acquired", name);
     const runtime::Observed observed(*rank, name);
     return done(team::lock_try(*rank, lock, acquired), name);
 }

@@ -95,8 +95,7 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
     // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
     team::AllocationWish wish{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
                               check(bytes, alignment, flags)};
-    if (wish.refused == SENNIT_OK && gptr == nullptr)
-        wish.refused = fail(SENNIT_ERR_ARG, "gptr is null");
+    if (wish.refused == SENNIT_OK && gptr == nullptr) wish.refused = null_argument("gptr");
     const team::CollectiveCall call(*found, team.handle);
     if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
     const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
@@ -108,7 +107,7 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
     const char *const name = "sennit_alloc_local";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    if (gptr == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "gptr is null"), name);
+    if (gptr == nullptr) return null_argument("gptr", name);
     const sennit_status status = check(bytes, alignment, flags);
     if (status != SENNIT_OK) return fail_in(status, name);
     const memory::SegmentWish wish{SegmentKind::local, 0, bytes,
@@ -151,7 +150,7 @@ sennit_status sennit_segment_bytes(sennit_gptr gptr, size_t *bytes) {
     const char *const name = "sennit_segment_bytes";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    if (bytes == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "bytes is null"), name);
+    if (bytes == nullptr) return null_argument("bytes", name);
     memory::Entry *entry = nullptr;
     const sennit_status status = op::resolve(*rank, gptr, &entry);
     if (status != SENNIT_OK) return fail_in(status, name);

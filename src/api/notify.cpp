@@ -51,10 +51,6 @@ sennit_status no_block(sennit_peer_block block) {
         name);
 }
 
-[[gnu::cold]] sennit_status null_argument(const char *what, const char *name) {
-    return fail_in(fail(SENNIT_ERR_ARG, "%s is null", what), name);
-}
-
 sennit_status make_block(Rank &rank, const signal::BlockWish &wish, sennit_block *block) {
     if (wish.region.gptr.rank != rank.world_rank)
         return fail(SENNIT_ERR_ARG, "the region is of rank %d, which alone makes blocks of it",

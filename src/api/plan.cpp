@@ -51,7 +51,7 @@ sennit_status sennit_plan_create(sennit_plan *plan) {
     const char *const name = "sennit_plan_create";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    if (plan == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "plan is null"), name);
+    if (plan == nullptr) return null_argument("plan", name);
     const runtime::Observed observed(*rank, name);
     return done(plan::create(*rank, plan), name);
 }

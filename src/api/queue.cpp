@@ -10,10 +10,6 @@ using namespace sennit::api;
 
 namespace {
 
-[[gnu::cold]] sennit_status null_argument(const char *what) {
-    return fail(SENNIT_ERR_ARG, "%s is null", what);
-}
-
 // A call on a queue or a producer of the caller's own.
 template <class Handle, class Call>
 sennit_status call_on(Handle handle, const char *name, Call call) {
@@ -67,8 +63,7 @@ sennit_status sennit_queue_create(size_t item_bytes, size_t capacity, unsigned p
     const char *const name = "sennit_queue_create";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    if (queue == nullptr || address == nullptr)
-        return fail_in(null_argument("queue or address"), name);
+    if (queue == nullptr || address == nullptr) return null_argument("queue or address", name);
     const queue::QueueWish wish{item_bytes, capacity, producers};
     if (check(wish) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
     const runtime::Observed observed(*rank, name);
@@ -83,7 +78,7 @@ sennit_status sennit_queue_attach(sennit_queue_address address, sennit_producer 
     const char *const name = "sennit_queue_attach";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    if (producer == nullptr) return fail_in(null_argument("producer"), name);
+    if (producer == nullptr) return null_argument("producer", name);
     const runtime::Observed observed(*rank, name);
     return done(queue::attach(*rank, address, producer), name);
 }

@@ -17,7 +17,7 @@ namespace {
 
 sennit_status check_range_of_addresses(void *memory, std::size_t bytes) {
     if (bytes == 0) return SENNIT_OK;
-    if (memory == nullptr) return fail(SENNIT_ERR_ARG, "memory is null");
+    if (memory == nullptr) return null_argument("memory");
     if (bytes <= UINT64_MAX - reinterpret_cast<std::uintptr_t>(memory)) return SENNIT_OK;
     return fail(SENNIT_ERR_ARG, "%zu bytes at %p run past the end of the address space", bytes,
                 memory);
@@ -118,7 +118,7 @@ sennit_status detach(Rank &rank, sennit_region region) {
 }
 
 sennit_status check_offer(Rank &rank, sennit_region region, const sennit_region *regions) {
-    if (regions == nullptr) return fail(SENNIT_ERR_ARG, "regions is null");
+    if (regions == nullptr) return null_argument("regions");
     if (region.gptr.segment == 0) return SENNIT_OK;
     return check_inside(rank, region);
 }
@@ -162,7 +162,7 @@ sennit_status explain(Rank &rank, sennit_region region, sennit_mechanism candida
 }
 
 sennit_status null_region(const char *name) {
-    return fail_in(fail(SENNIT_ERR_ARG, "region is null"), name);
+    return null_argument("region", name);
 }
 
 }  // namespace
@@ -222,7 +222,7 @@ sennit_status sennit_region_mechanism(sennit_region region, sennit_mechanism *me
     const char *const name = "sennit_region_mechanism";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    if (mechanism == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "mechanism is null"), name);
+    if (mechanism == nullptr) return null_argument("mechanism", name);
     SegmentRecord record{};
     const sennit_status status = look_up(*rank, region, &record);
     if (status == SENNIT_OK) *mechanism = static_cast<sennit_mechanism>(record.mechanism);

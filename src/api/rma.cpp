@@ -93,10 +93,6 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
     return place != nullptr;
 }
 
-[[gnu::cold]] sennit_status null_argument(const char *what, const char *name) {
-    return fail_in(fail(SENNIT_ERR_ARG, "%s is null", what), name);
-}
-
 // `peer` may be kAnyPeer.
 sennit_status flush_to(Rank &rank, int peer, std::int64_t timeout_ns) {
     const sennit_status status = check_timeout(timeout_ns);

@@ -29,6 +29,14 @@ sennit_status no_team(std::uint32_t handle) {
     return fail(SENNIT_ERR_ARG, "team %u does not exist, or not with this rank", handle);
 }
 
+sennit_status null_argument(const char *what) {
+    return fail(SENNIT_ERR_ARG, "%s is null", what);
+}
+
+sennit_status null_argument(const char *what, const char *operation) {
+    return fail_in(null_argument(what), operation);
+}
+
 namespace {
 
 // Serialises inits that look for a launcher: there is one launcher per process.

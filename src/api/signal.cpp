@@ -17,10 +17,6 @@ sennit_status no_signal(sennit_signal signal) {
     return fail(SENNIT_ERR_ARG, "{%d, %#x} is no signal of this rank", signal.rank, signal.handle);
 }
 
-[[gnu::cold]] sennit_status null_argument(const char *what) {
-    return fail(SENNIT_ERR_ARG, "%s is null", what);
-}
-
 // A call on a signal of the caller's own.
 template <class Call>
 sennit_status call_on(sennit_signal handle, const char *name, Call call) {
@@ -98,7 +94,7 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_
     const char *const name = "sennit_signal_create";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    if (signal == nullptr) return fail_in(null_argument("signal"), name);
+    if (signal == nullptr) return null_argument("signal", name);
     if (events == 0 || events > max_events)
         return fail_in(fail(SENNIT_ERR_ARG, "%u events are not from 1 to %u", events, max_events),
                        name);

@@ -27,10 +27,6 @@ struct List {
     std::size_t count;
 };
 
-sennit_status null_argument(const char *what) {
-    return fail(SENNIT_ERR_ARG, "%s is null", what);
-}
-
 sennit_status make_layout(const Call &call, const sennit_box *box, op::Layout *layout) {
     return box == nullptr ? null_argument("box") : layout_of_box(*box, call.direction, layout);
 }
@@ -45,7 +41,7 @@ sennit_status run(const Call &call, const Shape &shape) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(call.name);
     if (call.completion.mode == Mode::request && call.completion.request == nullptr)
-        return fail_in(null_argument("request"), call.name);
+        return null_argument("request", call.name);
     ObservedAccess observed(*rank, call.name, call.remote, 0);
     op::Layout layout;
     sennit_status status = make_layout(call, shape, &layout);

@@ -14,7 +14,7 @@ namespace sennit::api {
 
 sennit_status check_ranks(std::size_t count, const int ranks[], int limit, const char *where) {
     if (count == 0) return SENNIT_OK;
-    if (ranks == nullptr) return fail(SENNIT_ERR_ARG, "ranks is null");
+    if (ranks == nullptr) return null_argument("ranks");
     for (std::size_t i = 0; i < count; ++i) {
         if (ranks[i] < 0 || ranks[i] >= limit)
             return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d of %s", ranks[i], limit - 1,
@@ -62,7 +62,7 @@ sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
 namespace {
 
 sennit_status null_output() {
-    return fail(SENNIT_ERR_ARG, "team is null");
+    return null_argument("team");
 }
 
 // The lowest member of the parent that is as near as `level` says: the color of all of them.
@@ -192,7 +192,7 @@ sennit_status sennit_team_rank(sennit_team team, int *rank) {
     sennit_status status = SENNIT_OK;
     const team::Team *found = known_team(caller(), team, name, &status);
     if (found == nullptr) return status;
-    if (rank == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "rank is null"), name);
+    if (rank == nullptr) return null_argument("rank", name);
     *rank = static_cast<int>(found->rank);
     return SENNIT_OK;
 }
@@ -202,7 +202,7 @@ sennit_status sennit_team_size(sennit_team team, int *size) {
     sennit_status status = SENNIT_OK;
     const team::Team *found = known_team(caller(), team, name, &status);
     if (found == nullptr) return status;
-    if (size == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "size is null"), name);
+    if (size == nullptr) return null_argument("size", name);
     *size = static_cast<int>(found->size);
     return SENNIT_OK;
 }
@@ -212,7 +212,7 @@ sennit_status sennit_team_world_rank(sennit_team team, int rank, int *world_rank
     sennit_status status = SENNIT_OK;
     const team::Team *found = known_team(caller(), team, name, &status);
     if (found == nullptr) return status;
-    if (world_rank == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "world_rank is null"), name);
+    if (world_rank == nullptr) return null_argument("world_rank", name);
     status = check_member(*found, rank);
     if (status != SENNIT_OK) return fail_in(status, name);
     *world_rank = found->world_ranks[rank];
@@ -226,7 +226,7 @@ sennit_status sennit_team_translate(sennit_team from, int rank, sennit_team to, 
     if (source == nullptr) return status;
     const team::Team *target = known_team(caller(), to, name, &status);
     if (target == nullptr) return status;
-    if (translated == nullptr) return fail_in(fail(SENNIT_ERR_ARG, "translated is null"), name);
+    if (translated == nullptr) return null_argument("translated", name);
     status = check_member(*source, rank);
     if (status != SENNIT_OK) return fail_in(status, name);
     *translated = team::member_of(*target, source->world_ranks[rank]);
