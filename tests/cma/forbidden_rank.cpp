@@ -8,15 +8,12 @@
 // What must hold: no rank ends by it, the reason can be read, and memory that is mapped is used.
 // Would break: an abort, a reason that is lost, a path that one side takes and the other does not.
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sennit/sennit.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +21,7 @@
 #include <vector>
 
 #include "../support/rank_checks.hpp"
+#include "../support/system_calls.hpp"
 
 namespace {
 
@@ -51,20 +49,8 @@ std::string cma_reason(int peer) {
     return text;
 }
 
-void forbid_system_calls(unsigned error) {
-    sock_filter program[] = {
-        {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
-        {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, __NR_process_vm_readv},
-        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, __NR_process_vm_writev},
-        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | error},
-        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
-    };
-    const sock_fprog filter{sizeof program / sizeof program[0], program};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
-        std::perror("left out: no seccomp filter here");
-        std::exit(kSkipped);
-    }
+void forbid_copies(unsigned error) {
+    sennit::test::refuse_system_calls({__NR_process_vm_readv, __NR_process_vm_writev}, error);
 }
 
 void give_up_tracing() {
@@ -192,7 +178,7 @@ int run_later() {
     }
     barrier();
     if (sennit_rank() == kVictim) {
-        forbid_system_calls(EPERM);
+        forbid_copies(EPERM);
         expect(sennit_get(&got, there, sizeof got), SENNIT_ERR_OS, "get");
         require(sennit_last_error()->os_errno == EPERM, "the error has the number");
         require(sennit_last_error()->peer == 0, "and the peer");
@@ -230,7 +216,7 @@ int main(int count, char **words) {
     const char *rank = std::getenv("SENNIT_RANK");
     const bool is_victim = rank != nullptr && std::atoi(rank) == kVictim;
     if (scene == "seccomp" || scene == "missing" || scene == "forced" || scene == "run") {
-        if (is_victim) forbid_system_calls(scene == "missing" ? ENOSYS : EPERM);
+        if (is_victim) forbid_copies(scene == "missing" ? ENOSYS : EPERM);
     }
     if (scene == "run" && count > 2) {
         execv(words[2], words + 2);
