@@ -22,6 +22,7 @@ sennit_status check_state(const Plan &it, State wanted, const char *why) {
 void free_plan(Plan *it) {
     std::free(it->operations);
     std::free(it->moves);
+    std::free(it->runs);
     std::free(it->groups);
     delete it;
 }
@@ -88,6 +89,7 @@ bool lies_behind(const Move &last, const Move &next) {
 
 // The moves of a group, in the order in which they were recorded.
 void make_moves(Plan &it, Group &group) {
+    const std::uint32_t first = it.move_count;
     for (std::uint32_t i = 0; i < it.operation_count; ++i) {
         const Operation &operation = it.operations[i];
         if (operation.block.handle != group.block.handle || operation.bytes == 0 ||
@@ -97,12 +99,18 @@ void make_moves(Plan &it, Group &group) {
         const bool is_put = operation.direction == op::Direction::put;
         const Move next{is_put ? place : operation.local, is_put ? operation.local : place,
                         operation.bytes};
-        if (group.move_count > 0 && lies_behind(it.moves[it.move_count - 1], next)) {
+        if (it.move_count > first && lies_behind(it.moves[it.move_count - 1], next)) {
             it.moves[it.move_count - 1].bytes += next.bytes;
             continue;
         }
         it.moves[it.move_count++] = next;
-        ++group.move_count;
+    }
+    for (std::uint32_t i = first; i < it.move_count; ++i) {
+        if (group.run_count == 0 || it.runs[it.run_count - 1].bytes != it.moves[i].bytes) {
+            it.runs[it.run_count++] = Run{it.moves[i].bytes, 0};
+            ++group.run_count;
+        }
+        ++it.runs[it.run_count - 1].moves;
     }
 }
 
@@ -189,11 +197,13 @@ sennit_status commit(Rank &rank, Plan &it, std::uint64_t first_epoch, std::uint6
     if (status != SENNIT_OK) return status;
     std::free(it.groups);  // of an attempt that failed
     std::free(it.moves);
-    it.group_count = it.move_count = 0;
+    std::free(it.runs);
+    it.group_count = it.move_count = it.run_count = 0;
     const std::size_t room = std::size_t{it.operation_count} + 1;
     it.groups = static_cast<Group *>(std::malloc(sizeof(Group) * room));
     it.moves = static_cast<Move *>(std::malloc(sizeof(Move) * room));
-    if (it.groups == nullptr || it.moves == nullptr) return no_memory();
+    it.runs = static_cast<Run *>(std::malloc(sizeof(Run) * room));
+    if (it.groups == nullptr || it.moves == nullptr || it.runs == nullptr) return no_memory();
     for (std::uint32_t i = 0; i < it.operation_count; ++i) {
         signal::Attached *attached = signal::find_attached(rank, it.operations[i].block);
         if (attached == nullptr) return not_attached(it);

@@ -30,12 +30,18 @@ struct Move {
     std::uint64_t bytes;
 };
 
+// Moves of one size, one after the other, so that a start asks for the size once.
+struct Run {
+    std::uint64_t bytes;  // of each
+    std::uint32_t moves;
+};
+
 // All moves through one block in one direction, and their events.
 struct Group {
     sennit_peer_block block;
     signal::Attached *attached;
     const signal::Notified *notified;  // of the attached block
-    std::uint32_t move_count;
+    std::uint32_t run_count;
     std::uint32_t messages;
 };
 
@@ -48,9 +54,11 @@ struct Plan {
     std::uint32_t operation_count = 0;
     std::uint32_t operation_room = 0;
     std::uint32_t move_count = 0;
+    std::uint32_t run_count = 0;
     std::uint32_t group_count = 0;
     Operation *operations = nullptr;
     Move *moves = nullptr;    // [move_count], in the order of groups
+    Run *runs = nullptr;      // [run_count], as the moves
     Group *groups = nullptr;  // [group_count]
     std::uint64_t next_epoch = 0;
     std::uint64_t epoch_step = 0;
@@ -96,16 +104,30 @@ inline bool may_start_at_once(const Plan &it) {
     return true;
 }
 
+// Returns the end of the run.
+inline const Move *run_moves(const Move *move, const Run &run) {
+    const Move *const end = move + run.moves;
+    if (run.bytes == sizeof(std::uint64_t)) {
+        for (; move != end; ++move)
+            op::copy(move->to, move->from, sizeof(std::uint64_t));
+    } else {
+        for (; move != end; ++move)
+            op::copy(move->to, move->from, run.bytes);
+    }
+    return end;
+}
+
 // Only after that. Null, or the group whose messages were too many.
 inline const Group *run_at_once(Plan &it) {
     const std::uint64_t epoch = it.next_epoch;
     it.next_epoch = epoch + it.epoch_step;
     const Group *surplus = nullptr;
     const Move *move = it.moves;
+    const Run *run = it.runs;
     for (std::uint32_t i = 0; i < it.group_count; ++i) {
         const Group &group = it.groups[i];
-        for (const Move *end = move + group.move_count; move != end; ++move)
-            op::copy(move->to, move->from, move->bytes);
+        for (const Run *end = run + group.run_count; run != end; ++run)
+            move = run_moves(move, *run);
         const signal::Remote &remote = group.notified->remote;
         if (!remote.is_none() && !signal::count_whole(remote, group.notified->expected, epoch,
                                                       group.messages)) [[unlikely]]
