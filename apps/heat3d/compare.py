@@ -27,6 +27,9 @@ def contenders(folder, ways):
     for way in ways["sennit"]:
         found[f"sennit {way}"] = lambda n, way=way: [os.path.join(folder, "sennit"), "run", "-n", n, heat3d,
                                                      "--layers", way]
+    for way in ways["notified"]:
+        found[f"notified {way}"] = lambda n, way=way: [os.path.join(folder, "sennit"), "run", "-n", n,
+                                                       f"{heat3d}-notified", "--layers", way]
     for mpi, names in (("openmpi", ("mpirun.openmpi", "mpirun")), ("mpich", ("mpiexec.hydra", "mpiexec.mpich"))):
         launcher = next(filter(None, map(shutil.which, names)), None)
         if launcher and os.path.exists(f"{heat3d}-{mpi}"):
@@ -69,9 +72,11 @@ def main():
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--limit", type=float, default=120, help="seconds for one run")
     parser.add_argument("--sennit", default="copy", help="values of --layers for Sennit, with commas")
+    parser.add_argument("--notified", default="", help="the same for heat3d-notified (none)")
     parser.add_argument("--mpi", default="datatype", help="values of --layers for MPI, with commas")
     arguments, options = parser.parse_known_args()
-    found = contenders(arguments.bin, {"sennit": arguments.sennit.split(","), "mpi": arguments.mpi.split(",")})
+    found = contenders(arguments.bin, {key: [way for way in getattr(arguments, key).split(",") if way]
+                                       for key in ("sennit", "notified", "mpi")})
     for size in arguments.size or ["64,64,64"]:
         for ranks in arguments.ranks.split(","):
             measure(found, ranks, size, arguments, options)

@@ -24,6 +24,8 @@ WAYS = {
     "rma-nonblocking": ("flat MPI RMA, non-blocking", (*FLAT_FILES, "variants/rma_nonblocking.cpp")),
     "rma-shared": ("MPI RMA, locality by hand", (*MPI_FILES, "variants/rma_shared.cpp")),
     "pointers": ("Sennit, plain pointers", ("heat3d_sennit.cpp",)),
+    "notified": ("Sennit, notified puts", ("../common/sennit_ranks.hpp", "../common/sennit_ranks.cpp",
+                                           "variants/sennit_notified.cpp")),
     "sendrecv": ("MPI send and receive", ("../common/mpi_ranks.hpp", "mpi_ranks.hpp", "mpi_ranks.cpp", "heat3d_mpi.cpp")),
 }
 BASES = ("blocking", "nonblocking")  # what ratios are to

@@ -18,6 +18,8 @@ LAYERS = {"pieces": "a get for each run of cells", "whole": "one get for a layer
 def label_of(row):
     """A subject in words: Sennit, or the MPI with what tells its variants apart."""
     if row["mpi"] is None:
+        if row["way"] == "notified":
+            return f"Sennit, notified, x{'' if row['layers'] == 'plan' else ' and y'} packed"
         return "Sennit" if row["way"] in jobs.BASES else "Sennit, pointers, x packed"
     name = jobs.MPI_NAMES[row["mpi"]]
     if row["way"] == "rma-shared":
@@ -38,6 +40,8 @@ def shade_of(row):
         return 0.3 if row["layers"] == "cells" else 0.15
     if row["way"] == "pointers":
         return 0.4
+    if row["way"] == "notified":
+        return 0.7 if row["layers"] == "plan" else 0.55
     return {"MPI's memory": 0.5, "own memory": 0.75}.get(row["window"], 1.0)
 
 

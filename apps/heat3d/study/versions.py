@@ -3,8 +3,8 @@
 
     python3 apps/heat3d/study/versions.py [--ranks 2,4,8] [--realtime] [--out docs/results/heat3d]
 
-Writes versions.jsonl, with the lines of code of each version. MPI send and receive and Sennit's plain pointers stand
-beside them. 32 x 32 x 32 cells a rank, as in scaling.py.
+Writes versions.jsonl, with the lines of code of each version. MPI send and receive, Sennit's plain pointers
+and its notified puts stand beside them. 32 x 32 x 32 cells a rank, as in scaling.py.
 """
 import os
 
@@ -22,7 +22,7 @@ def subjects_of(layers):
         if layers == "whole":
             found += [jobs.Subject("sendrecv", "cells", mpi), jobs.Subject("sendrecv", "datatype", mpi)]
     if layers == "whole":
-        found.append(jobs.Subject("pointers", "copy"))
+        found += [jobs.Subject("pointers", "copy"), jobs.Subject("notified", "plan"), jobs.Subject("notified", "packed")]
     return found
 
 

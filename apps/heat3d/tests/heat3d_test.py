@@ -14,6 +14,7 @@ import fields
 
 TESTS = {}
 RUN_LIMIT_S = 60
+SENNIT = ("sennit", "notified")
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
@@ -42,7 +43,7 @@ class Setup:
         launchers = dict(word.split("=", 1) for word in arguments.launch)
         for word in arguments.program:
             name, path = word.split("=", 1)
-            launch = [launchers[name], "run", "-n"] if name == "sennit" else [launchers[name], "-n"]
+            launch = [launchers[name], "run", "-n"] if name in SENNIT else [launchers[name], "-n"]
             self.starts[name] = launch
             self.program[name] = path
 
@@ -88,7 +89,8 @@ def fields_are_the_same_to_the_bit(setup):
 @test
 def every_way_to_fetch_layers_gives_the_same_field(setup):
     """Breaks when strides or offsets of one way are wrong along one axis. Cuts along every axis and all of them."""
-    ways = {"sennit": ["copy", "inplace", "get"], "openmpi": ["datatype", "packed"], "mpich": ["datatype", "packed"]}
+    ways = {"sennit": ["copy", "inplace", "get"], "notified": ["plan", "packed"], "openmpi": ["datatype", "packed"],
+            "mpich": ["datatype", "packed"]}
     first = None
     for name in setup.starts:
         for grid, ranks in (("2,1,1", 2), ("1,3,1", 3), ("1,1,2", 2), ("2,2,1", 4)):
@@ -188,7 +190,7 @@ def bad_input_ends_every_rank_with_a_reason(setup):
         # MPI's programs have ordinary memory, which some systems promise beyond what they have.
         too_large = (["--size", "100000,100000,100", "--no-output"], "SENNIT_ERR_NOMEM")
         for name in setup.starts:
-            for options, expected in [*table, too_large] if name == "sennit" else table:
+            for options, expected in [*table, too_large] if name in SENNIT else table:
                 around = ["sh", "-c", '"$@"; echo "ended with $?"', "sh"]
                 result = setup.execute(name, 2, ["--size", "8,8,8", *options], around)
                 # Each rank's own exit status, which launchers do not show.
@@ -269,6 +271,18 @@ def a_long_run_says_where_it_is(setup):
                 raise Failed("it did not end when it was told to") from None
         lines = [line for line in errors.splitlines() if line.startswith("heat3d: step ")]
         need(least <= len(lines) <= most, f"{extra}: {len(lines)} lines in 5 s:\n{errors}")
+
+
+@test
+def a_rank_that_dies_ends_the_others(setup):
+    """Breaks when ranks wait without end for the cells, or the residual, of one that is gone."""
+    die = 'if [ "$SENNIT_RANK" = 1 ]; then "$@" & sleep 2; kill -9 $!; wait; exit 3; fi; exec "$@"'
+    for name in SENNIT:
+        for every in ("1", "1000000000"):
+            options = ["--size", "24,24,24", "--max-steps", "1000000000", "--check-every", every, "--no-output", "--quiet"]
+            result = setup.execute(name, 3, options, ["sh", "-c", die, "sh"])
+            need(result.returncode != 0, f"{name}: exit status 0\n{result.stdout}")
+            need(result.stdout == "", f"{name} gave a result:\n{result.stdout}")
 
 
 def main():

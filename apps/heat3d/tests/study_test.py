@@ -26,6 +26,7 @@ FLAT_LAYERS = ("pieces", "whole", "pieces-allocated", "whole-allocated")
 def every_subject():
     """Every program of the study with every way to fetch layers."""
     found = [jobs.Subject(way, layers) for way in ("blocking", "nonblocking") for layers in ("pieces", "whole")]
+    found += [jobs.Subject("notified", layers) for layers in ("plan", "packed")]
     for mpi in jobs.LAUNCHERS:
         found += [jobs.Subject(f"rma-{kind}", layers, mpi) for kind in ("blocking", "nonblocking")
                   for layers in FLAT_LAYERS]
