@@ -74,8 +74,10 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
  * on_recv, if it has one, when they are there. Get: the same from the block, with its on_send. The
  * first call through an attached block counts in the epoch that the signal had when the block was
  * made, each later one in the next epoch: right where one message comes each epoch. A call that
- * failed is not counted as one. 0 bytes are legal and count their event. Any rank; one block that
- * is attached is used by one thread at a time.
+ * failed is not counted as one. 0 bytes are legal and count their event, which tells of all that
+ * the caller has completed before, a strided put for example; that the owner is more than one epoch
+ * behind is then found after that put, and not before it. Any rank; one block that is attached is
+ * used by one thread at a time.
  * Blocking: the private buffer is the caller's again when the call returns, and the data complete.
  * Errors: STATE, ARG (null with bytes, no attached block), RANGE (it leaves the block),
  * NOT_REGISTERED (the region has ended, the signal was destroyed), SIGNAL_EARLY (the owner is more
