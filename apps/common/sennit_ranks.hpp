@@ -26,6 +26,9 @@ class SennitRanks final : public Ranks {
     std::vector<double> gather(const std::vector<double> &mine) override;
 };
 
+// Each value becomes the sum of all ranks' values. Collective.
+void add_up(std::vector<double> &values);
+
 // Throws Lost with the text of the last error unless `status` is SENNIT_OK.
 void check(sennit_status status, const char *doing);
 

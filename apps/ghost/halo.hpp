@@ -1,5 +1,5 @@
 // The exchange of ghost cells: the one interface behind which Sennit and MPI stand. run.cpp calls
-// it; ghost_sennit.cpp and ghost_mpi.cpp implement it.
+// it; ghost_sennit.cpp, ghost_notified.cpp, ghost_mpi.cpp and ghost_shared.cpp implement it.
 //
 // A rank has two fields of several variables and computes one from the other in turn. Before a
 // step reads a field, exchange_slabs() brings the neighbours' outermost cells into its ghost cells,
@@ -23,7 +23,8 @@ namespace ghost {
 // What an exchange consists of. MPI: copying into buffers, starting the sends, waiting for
 // messages, starting the receives, copying out of buffers. Sennit: copying into the buffer that
 // the peer reads, saying that it may be read, waiting for peers, saying that it was read, copying
-// from the peer's memory.
+// from the peer's memory. Notified: copying into a buffer, putting, waiting for the signal, its
+// reset, copying from where the peer has put.
 enum Part : std::size_t { packing, sending, waiting, receiving, unpacking, kParts };
 inline constexpr std::array<const char *, kParts> kPartNames{"pack", "send", "wait", "receive",
                                                              "unpack"};

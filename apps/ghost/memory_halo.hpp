@@ -1,5 +1,6 @@
 // What the exchange is where ranks reach each other's memory, whatever lets them reach it: Sennit's
-// channels and MPI's shared window derive from this and say how cells are handed over.
+// channels, its notified puts and MPI's shared window derive from this and say how cells are handed
+// over.
 #pragma once
 
 #include "ways.hpp"
@@ -10,8 +11,9 @@ namespace ghost {
 struct MemoryEnd {
     Link link;
     Way way;
-    double *buffer = nullptr;        // what the peer reads, if packed
-    const double *theirs = nullptr;  // the peer's cells, or its buffer
+    double *buffer = nullptr;        // what the peer reads or gets, if packed
+    const double *theirs = nullptr;  // the peer's cells, or its buffer, or what came from there;
+                                     // null if this rank's ghost cells have them anyway
 };
 
 // `End` derives from MemoryEnd.
@@ -40,7 +42,7 @@ class MemoryHalo : public Halo {
     Outer outer(int field, std::size_t variable) override {
         Outer found;
         for (const End &end : phases_.front()) {
-            if (!is_read_by_step(end.way, end.link, *domain_)) continue;
+            if (end.theirs == nullptr || !is_read_by_step(end.way, end.link, *domain_)) continue;
             const Source source{end.theirs, field, variable};
             set_outer(found, end.link.side, rows_of(end.way, end.link, *domain_, source));
         }

@@ -1,6 +1,7 @@
-// Which way a slab takes with Sennit, or in a shared window: read where it lies, or packed by its
-// owner first. The table comes from measurements (docs/results/zcom/ghost, the file ways.jsonl); a
-// test compares the two.
+// Which way a slab takes with Sennit, or in a shared window: read where it lies (with notified
+// puts: put into the peer's ghost cells), or packed by its owner first. The table comes from
+// measurements with channels (docs/results/zcom/ghost, the file ways.jsonl); a test compares the
+// two.
 #pragma once
 
 #include "halo.hpp"

@@ -14,35 +14,47 @@ RESULTS = os.path.join("zcom", "ghost")
 AXES = "xyz"
 METHODS = {"svaf": "one variable in an exchange (SVAF)", "bspma": "all variables in an exchange (BSPMA)"}
 PARTS = ("pack", "send", "wait", "receive", "unpack")
-# (MPI or None for Sennit, whether by MPI's shared memory): ways to exchange slabs, the default first.
-FACES = {(None, False): ("chosen", "direct", "packed"),
-         **{(mpi, False): ("packed", "datatype", "isend") for mpi in LAUNCHERS},
-         **{(mpi, True): ("chosen", "direct", "packed") for mpi in LAUNCHERS}}
+# A program: MPI or None for Sennit, whether by MPI's shared memory, whether by Sennit's notified puts and not its channels.
+Kind = collections.namedtuple("Kind", "mpi shared notified", defaults=(False, False))
+CHANNELS, NOTIFIED = Kind(None), Kind(None, notified=True)
+# Ways to exchange slabs, the default first.
+FACES = {CHANNELS: ("chosen", "direct", "packed"),
+         NOTIFIED: ("chosen", "direct", "packed"),
+         **{Kind(mpi): ("packed", "datatype", "isend") for mpi in LAUNCHERS},
+         **{Kind(mpi, True): ("chosen", "direct", "packed") for mpi in LAUNCHERS}}
 
 # Long messages of an MPI are copied once, by the kernel; these settings make it copy twice, through shared memory, which
 # some sizes like better.
 NO_KERNEL = {"openmpi": {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}, "mpich": {"UCX_TLS": "posix,self"}}
 
 # One program with one way to exchange slabs; `tuned` is with NO_KERNEL.
-Subject = collections.namedtuple("Subject", "mpi shared faces tuned", defaults=(False,))
+Subject = collections.namedtuple("Subject", "mpi shared faces tuned notified", defaults=(False, False))
 
 
-def default_of(mpi, shared):
-    return Subject(mpi, shared, FACES[mpi, shared][0])
+def default_of(kind):
+    return Subject(kind.mpi, kind.shared, FACES[kind][0], notified=kind.notified)
 
 
-def program_of(mpi, shared):
-    return "ghost" if mpi is None else f"ghost-shared-{mpi}" if shared else f"ghost-{mpi}"
+def program_of(mpi, shared, notified):
+    if mpi is None:
+        return "ghost-notified" if notified else "ghost"
+    return f"ghost-shared-{mpi}" if shared else f"ghost-{mpi}"
+
+
+def is_of(row, kind):
+    """Whether a row of a file is of that kind of program; files from before there were notified puts do not say."""
+    return (row["mpi"], row["shared"], row.get("notified", False)) == kind
 
 
 def label_of(row):
     name = "Sennit" if row["mpi"] is None else MPI_NAMES[row["mpi"]] + (", shared by hand" if row["shared"] else "")
+    name += ", notified" if is_of(row, NOTIFIED) else ""
     return name if row["faces"] == "chosen" else f"{name}, {row['faces']}" + (", two copies" if row["tuned"] else "")
 
 
 def words_of(subject, ranks, arguments):
     """The words that start it, or None where it or its launcher is not there."""
-    words = runs.launch_words(arguments, subject.mpi, ranks, program_of(subject.mpi, subject.shared))
+    words = runs.launch_words(arguments, subject.mpi, ranks, program_of(subject.mpi, subject.shared, subject.notified))
     return None if words is None else [*words, "--faces", subject.faces]
 
 

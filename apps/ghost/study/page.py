@@ -49,9 +49,9 @@ def ratios(rows, key, place, shared=False):
     for row in measured(rows):
         by_place.setdefault(tuple(row[name] for name in place), []).append(row)
     for group in by_place.values():
-        base = [row[key] for row in group if row["mpi"] is None and row["faces"] == "chosen"]
+        base = [row[key] for row in group if jobs.is_of(row, jobs.CHANNELS) and row["faces"] == "chosen"]
         for mpi in jobs.LAUNCHERS:
-            mine = [row[key] for row in group if row["mpi"] == mpi and row["shared"] == shared]
+            mine = [row[key] for row in group if jobs.is_of(row, jobs.Kind(mpi, shared))]
             if base and mine and base[0] > 0:
                 found.append((mpi, min(mine) / base[0]))
     return found
@@ -68,6 +68,20 @@ def ratio_text(found):
     return "; ".join(texts) or "not measured"
 
 
+def notified_claims(rows, place):
+    """What is said of Sennit's notified puts, where they were measured: as ratios to its channels."""
+    claims = []
+    for key, word in (("exchange_us", "exchange"), ("step_us", "whole step")):
+        base = {tuple(row[name] for name in place): row[key] for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)}
+        values = [row[key] / base[tuple(row[name] for name in place)] for row in measured(rows)
+                  if jobs.is_of(row, jobs.NOTIFIED) and row["ranks"] > 1]
+        if values:
+            claims.append((f"{word}, Sennit's notified puts to its channels", "not compared",
+                           f"{span(values, lambda ratio: f'{ratio:.2f} ×')}, in the geometric mean "
+                           f"{statistics.geometric_mean(values):.2f} ×"))
+    return claims
+
+
 def part_scaling(folder, kind):
     head, rows = jobs.read_lines(os.path.join(folder, f"{kind}.jsonl"))
     cores = head["machine"]["cores"]
@@ -79,7 +93,8 @@ def part_scaling(folder, kind):
             mine = [row for row in rows if choose(row)]
             if mine:
                 ours.append((f"{word}, {crowd}", PAPER[kind], ratio_text(ratios(mine, key, place))))
-    base = {(row["ranks"], row["method"]): row for row in measured(rows) if row["mpi"] is None}
+    base = {(row["ranks"], row["method"]): row for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)}
+    ours += notified_claims(rows, place)
     lines = []
     for row in rows:
         start = [str(row["ranks"]), jobs.label_of(row)]
@@ -118,8 +133,12 @@ def part_parts(folder):
             (f"at least {TARGET} × faster", "", f"at {met} of {len(found)} points"),
             ("exchange and computing, MPI in its best way to Sennit", "", ratio_text(ratios(rows, "both_us", place))),
             ("exchange, MPI's shared memory by hand to Sennit", "not compared",
-             ratio_text(ratios(rows, "exchange_us", place, shared=True)))]
-    base = {tuple(row[name] for name in place): row["exchange_us"] for row in measured(rows) if row["mpi"] is None}
+             ratio_text(ratios(rows, "exchange_us", place, shared=True))), *notified_claims(rows, place)]
+    note = ""
+    if any(jobs.is_of(row, jobs.NOTIFIED) for row in rows):
+        note = " With notified puts *send* is the put, which moves the cells, and *receive* the reset of the signals."
+    base = {tuple(row[name] for name in place): row["exchange_us"] for row in measured(rows)
+            if jobs.is_of(row, jobs.CHANNELS)}
     lines = []
     for row in measured(rows):
         ratio = row["exchange_us"] / base[tuple(row[name] for name in place)]
@@ -136,7 +155,7 @@ def part_parts(folder):
 
 µs of a step, two ranks that meet before each exchange. *pack*: copying into buffers, but for slabs across x, which the step
 packs. *send*: starting the sends; Sennit: saying that the cells are there. *wait*: for messages. *receive*: starting the
-receives; Sennit: saying that the cells were read. *unpack*: copying out of buffers. With 7 points nothing is unpacked: with
+receives; Sennit: saying that the cells were read. *unpack*: copying out of buffers.{note} With 7 points nothing is unpacked: with
 Sennit, and with MPI where slabs are *packed*, the step reads the neighbour's cells where they are, in its memory or in the
 received buffer. So a part of what moves cells from one cache to the other is in *computing*, in all of these programs, and
 exchange alone says too much; the sum of both says what is gained.

@@ -18,7 +18,7 @@ GRIDS = {"x": "2,1,1", "y": "1,2,1", "z": "1,1,2"}
 def rows(arguments, command):
     yield jobs.head_of("5.7", command, arguments.realtime)
     # By hand is by hand, whichever MPI the window comes from.
-    subjects = [jobs.default_of(None, False), jobs.default_of("openmpi", True)]
+    subjects = [jobs.default_of(kind) for kind in (jobs.CHANNELS, jobs.NOTIFIED, jobs.Kind("openmpi", True))]
     for mpi in jobs.LAUNCHERS:
         subjects += [jobs.Subject(mpi, False, faces) for faces in ("packed", "datatype")]
         subjects.append(jobs.Subject(mpi, False, "packed", True))

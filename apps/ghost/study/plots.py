@@ -15,6 +15,8 @@ from figures import COLOURS, HEIGHT_IN, WIDTH_IN, pyplot, save
 
 LINES = {"svaf": "--", "bspma": "-"}
 PART_COLOURS = dict(zip(jobs.PARTS, ("#8d6a9f", "#dda448", "#bb342f", "#3c787e", "#8cbcb9")))
+KIND_COLOURS = {jobs.CHANNELS: COLOURS[None], jobs.NOTIFIED: "#dda448",
+                **{jobs.Kind(mpi): COLOURS[mpi] for mpi in jobs.LAUNCHERS}}
 WAY_COLOURS = {"direct": "#1b6ca8", "packed": "#c8553d"}
 
 
@@ -23,16 +25,16 @@ def figure_scaling(plt, folder, kind):
     _, rows = jobs.read_lines(os.path.join(folder, f"{kind}.jsonl"))
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH_IN, HEIGHT_IN))
     for axis, key, title in zip(axes, ("step_us", "exchange_us"), ("a whole step", "its exchanges")):
-        for mpi in (None, *jobs.LAUNCHERS):
+        for kind_of_program, colour in KIND_COLOURS.items():
             for method, line in LINES.items():
                 mine = sorted((row["ranks"], row[key]) for row in rows
-                              if row["mpi"] == mpi and row.get("method") == method and
+                              if jobs.is_of(row, kind_of_program) and row.get("method") == method and
                               row.get(key) and (key == "step_us" or row["ranks"] > 1))
                 if not mine:
                     continue
-                name = "Sennit" if mpi is None else jobs.MPI_NAMES[mpi]
-                axis.plot(*zip(*mine), line, marker="o", markersize=4, color=COLOURS[mpi],
-                          label=f"{name}, {method.upper()}")
+                name = "Sennit" if kind_of_program.mpi is None else jobs.MPI_NAMES[kind_of_program.mpi]
+                name += ", notified" if kind_of_program.notified else ""
+                axis.plot(*zip(*mine), line, marker="o", markersize=4, color=colour, label=f"{name}, {method.upper()}")
         axis.set(title=f"{kind} scaling: {title}", xlabel="ranks", ylabel="µs", yscale="log")
         axis.set_xticks(sorted({row["ranks"] for row in rows}))
         axis.grid(alpha=0.3)

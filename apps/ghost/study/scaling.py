@@ -17,7 +17,7 @@ FIGURES = {"weak": "5.5", "strong": "5.6"}
 
 def rows(arguments, command):
     yield jobs.head_of(FIGURES[arguments.kind], command, arguments.realtime)
-    subjects = [jobs.default_of(mpi, False) for mpi in (None, *jobs.LAUNCHERS)]
+    subjects = [jobs.default_of(kind) for kind in (jobs.CHANNELS, jobs.NOTIFIED, *map(jobs.Kind, jobs.LAUNCHERS))]
     size = ",".join(map(str, (16, 16, 16) if arguments.quick else SIZES[arguments.kind]))
     for method in jobs.METHODS:
         for ranks in map(int, arguments.ranks.split(",")):

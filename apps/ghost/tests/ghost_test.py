@@ -16,14 +16,14 @@ UNEVEN = ["--scaling", "strong", "--size", "13,9,11", "--variables", "3", "--ste
 GRIDS = (("2,1,1", 2), ("1,2,1", 2), ("1,1,2", 2), ("3,1,1", 3), ("2,2,1", 4), ("2,2,2", 8))
 STENCILS = ("5", "7", "9", "27")
 METHODS = tuple(jobs.METHODS)
-SENNIT = (None, False)
+SENNIT = (jobs.CHANNELS, jobs.NOTIFIED)
 
 # Says what each rank ends with, which launchers do not show.
 EACH_STATUS = ("sh", "-c", '"$@"; echo "ended with $?"', "sh")
 
 
 def programs(arguments):
-    """(MPI or None, shared memory or not) of every program that was built and has a launcher."""
+    """The kind of every program that was built and has a launcher."""
     return [key for key in jobs.FACES if runs.launch_words(arguments, key[0], 1, jobs.program_of(*key))]
 
 
@@ -46,7 +46,7 @@ def run(arguments, key, ranks, options):
 
 def expected_fields(arguments):
     """The hash of what a rank alone finds, for each stencil: it exchanges nothing."""
-    found = {stencil: run(arguments, SENNIT, 1, [*UNEVEN, "--stencil", stencil])["field_hash"] for stencil in STENCILS}
+    found = {stencil: run(arguments, jobs.CHANNELS, 1, [*UNEVEN, "--stencil", stencil])["field_hash"] for stencil in STENCILS}
     need(len(set(found.values())) == len(STENCILS), f"stencils should differ: {found}")
     return found
 
@@ -159,11 +159,13 @@ def the_report_adds_up(arguments):
 def a_rank_that_dies_ends_the_others(arguments):
     """Breaks when the neighbours of a rank that is gone wait for it without end."""
     die = 'if [ "$SENNIT_RANK" = 1 ]; then "$@" & sleep 2; kill -9 $!; wait; exit 3; fi; exec "$@"'
-    result = execute(arguments, SENNIT, 3,
-                     ["--size", "24,24,24", "--steps", "100000000", "--sum-every", "1000000000"],
-                     ["sh", "-c", die, "sh"])
-    need(result.returncode != 0, f"exit status 0\n{result.stdout}")
-    need("field_hash" not in result.stdout, result.stdout)
+    for key in SENNIT:
+        result = execute(arguments, key, 3,
+                         ["--size", "24,24,24", "--steps", "100000000", "--sum-every", "1000000000"],
+                         ["sh", "-c", die, "sh"])
+        name = jobs.program_of(*key)
+        need(result.returncode != 0, f"{name}: exit status 0\n{result.stdout}")
+        need("field_hash" not in result.stdout, f"{name} gave a result:\n{result.stdout}")
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def check_rows(file, rows, there):
 @test
 def the_whole_study_runs_and_draws_its_figures(arguments):
     """Breaks when a driver, a plot or the page does not understand what a program writes."""
-    there = {mpi for mpi in (None, *jobs.LAUNCHERS) if jobs.words_of(jobs.default_of(mpi, False), 1, arguments)}
+    there = {mpi for mpi in (None, *jobs.LAUNCHERS) if jobs.words_of(jobs.default_of(jobs.Kind(mpi)), 1, arguments)}
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run([sys.executable, os.path.join(STUDY, "all.py"), "--quick", "--bin", arguments.bin, "--out",
                               folder], capture_output=True, text=True, check=False, timeout=280)
@@ -95,6 +95,7 @@ def the_whole_study_runs_and_draws_its_figures(arguments):
             need(head["figure"] == figure and "python3 apps/ghost/study/" in head["command"], f"{file}: {head}")
             need(folder not in head["command"], f"{file}: {head}")
             check_rows(file, rows, {None} if file == ways.FILE else there)
+            need(file == ways.FILE or any(jobs.is_of(row, jobs.NOTIFIED) for row in rows), f"{file}: no notified puts")
         with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
             page = file.read()
         for figure in FIGURES:

@@ -1,0 +1,216 @@
+// ghost with Sennit's notified put: a rank puts its outermost cells into its neighbours' memory,
+// and a signal for each phase of the exchange counts what has come. A slab of rows goes from the
+// field straight into the neighbour's ghost cells, one that is packed into a place where the
+// neighbour's step reads it (--faces, ways.hpp). Nobody says that cells were read, and nobody asks.
+//
+// Why no cell is overwritten before its reader is done. Each exchange is an epoch of the signals,
+// which ends in release(), after the steps from its cells. In exchange e the places of one field
+// and its variables are written, which no exchange since e-2 has written: there are two fields.
+// When A puts in exchange e, exchange e-1 is behind it, so B's cells of e-1 have come in the same
+// phase; B put them after its release() of e-2. So B is done with what A overwrites, and its signal
+// has begun epoch e-1 and takes an event of e: SENNIT_ERR_SIGNAL_EARLY can not come, and ends the
+// program as an error like any other. This holds since neighbours send to each other in each
+// exchange and phase.
+#include "halo.hpp"
+#include "memory_halo.hpp"
+#include "run.hpp"
+
+#include "common/sennit_ranks.hpp"
+
+#include <sennit/sennit.h>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+namespace ghost {
+namespace {
+
+using apps::check;
+
+constexpr std::size_t kPageBytes = 4096;
+
+// `theirs` is where the peer has put, in this rank's memory, or null if that was the ghost cells.
+struct NotifiedEnd : MemoryEnd {
+    apps::Pages pages{};         // for `buffer`, from which a packed slab is put
+    sennit_region region{};      // where the peer puts: the fields, or, if packed, `received`
+    double *received = nullptr;  // slabs, by field and variable
+    sennit_peer_block there{};   // what `region` is at the peer
+    sennit_gptr their_outer{};   // its ghost cells of field 0, variable 0, if not packed
+};
+
+// Memory of this rank's own that others may reach.
+sennit_region take(std::size_t cells) {
+    sennit_region region = SENNIT_REGION_NULL;
+    region.bytes = cells * sizeof(double);
+    const sennit_status status =
+        sennit_alloc_local(region.bytes, kPageBytes, SENNIT_ALLOC_RESERVE, &region.gptr);
+    if (status != SENNIT_OK) {
+        throw apps::Failure(fmt::format("{} bytes for cells: {}: {}", region.bytes,
+                                        sennit_status_string(status), sennit_last_error()->text));
+    }
+    return region;
+}
+
+constexpr std::int64_t bytes_of(std::size_t cells) {
+    return static_cast<std::int64_t>(cells * sizeof(double));
+}
+
+class NotifiedHalo final : public MemoryHalo<NotifiedEnd> {
+  public:
+    std::vector<std::string> modes() const override { return {"chosen", "direct", "packed"}; }
+    double *memory_for(const Domain &domain) override;
+    void prepare(const Domain &domain, const std::string &mode) override;
+    void open() override;
+    void release(Laps &laps) override;
+    void exchange_slabs(int field, std::size_t first, Laps &laps) override;
+    void sum(std::vector<double> &values) override { apps::add_up(values); }
+    // A put is complete when the call returns, and what neighbours put here was waited for. The
+    // memory goes with the rank.
+    void close() override {}
+
+  private:
+    void put(const NotifiedEnd &end, int field, std::size_t first, Laps &laps) const;
+    void put_rows(const NotifiedEnd &end, int field, std::size_t first) const;
+    void take_slabs(NotifiedEnd &end, int field, std::size_t first, Laps &laps) const;
+
+    // Where in `received` the slabs of an exchange begin: everything has a place of its own.
+    std::size_t place_of(const Link &link, int field, std::size_t first) const {
+        const std::size_t before =
+            static_cast<std::size_t>(field) * domain_->layout.variables + first;
+        return before * link.inner.cells();
+    }
+
+    sennit_region fields_ = SENNIT_REGION_NULL;
+    std::vector<sennit_signal> arrived_;  // by phase
+};
+
+double *NotifiedHalo::memory_for(const Domain &domain) {
+    fields_ = take(domain.layout.cells());
+    return static_cast<double *>(sennit_ptr(fields_.gptr));
+}
+
+void NotifiedHalo::prepare(const Domain &domain, const std::string &mode) {
+    domain_ = &domain;
+    for (const std::vector<Link> &links : domain.phases) {
+        std::vector<NotifiedEnd> &ends = phases_.emplace_back();
+        for (const Link &link : links) {
+            const auto axis = static_cast<std::size_t>(apps::axis_of(link.side));
+            const Way way = way_of(mode, axis, link.inner.cells());
+            NotifiedEnd &end = ends.emplace_back(NotifiedEnd{{link, way}});
+            end.region = fields_;
+            if (way == Way::direct) continue;
+            end.buffer = end.pages.take(buffer_cells(way, link, domain));
+            end.region = take(2 * domain.layout.variables * link.inner.cells());
+            end.received = static_cast<double *>(sennit_ptr(end.region.gptr));
+        }
+    }
+}
+
+// Every rank describes by a block what the neighbour at each side puts into.
+void NotifiedHalo::open() {
+    using Blocks = std::array<sennit_block, apps::kSides>;
+    Blocks mine{};
+    for (const std::vector<NotifiedEnd> &ends : phases_) {
+        sennit_signal &signal = arrived_.emplace_back(SENNIT_SIGNAL_NULL);
+        if (ends.empty()) continue;
+        const auto events = static_cast<std::uint32_t>(ends.size());
+        check(sennit_signal_create(events, events, &signal), "sennit_signal_create");
+        for (const NotifiedEnd &end : ends) {
+            check(sennit_block_init(end.region, 0, end.region.bytes, SENNIT_SIGNAL_NULL, signal,
+                                    &mine[end.link.side]),
+                  "sennit_block_init");
+        }
+    }
+    std::vector<Blocks> all(static_cast<std::size_t>(sennit_size()));
+    check(sennit_allgather(SENNIT_TEAM_WORLD, mine.data(), all.data(), sizeof mine, SENNIT_FOREVER),
+          "sennit_allgather");
+    const Width width = domain_->is_wide() ? Width::wide : Width::narrow;
+    for (std::vector<NotifiedEnd> &ends : phases_) {
+        for (NotifiedEnd &end : ends) {
+            const apps::Side side = apps::opposite(end.link.side);
+            const sennit_block &block = all[static_cast<std::size_t>(end.link.peer)][side];
+            check(sennit_block_attach(&block, &end.there), "sennit_block_attach");
+            sennit_block_info info{};
+            check(sennit_block_query(&block, &info), "sennit_block_query");
+            const Slab outer = outer_slab(end.link.theirs.extent, side, width);
+            end.their_outer = sennit_gptr_add(info.gptr, bytes_of(outer.first));
+        }
+    }
+}
+
+// From the field into the peer's ghost cells, which no event guards: that comes after them.
+void NotifiedHalo::put_rows(const NotifiedEnd &end, int field, std::size_t first) const {
+    const Slab &mine = end.link.inner;
+    const Layout &theirs = end.link.theirs;
+    const Width width = domain_->is_wide() ? Width::wide : Width::narrow;
+    const Slab outer = outer_slab(theirs.extent, apps::opposite(end.link.side), width);
+    const sennit_box box{
+        sizeof(double),
+        {mine.row_cells, mine.rows, domain_->together},
+        {bytes_of(outer.cell_stride), bytes_of(outer.row_stride), bytes_of(theirs.distance)},
+        {bytes_of(mine.cell_stride), bytes_of(mine.row_stride),
+         bytes_of(domain_->layout.distance)}};
+    const sennit_gptr to = sennit_gptr_add(end.their_outer, bytes_of(theirs.at(field, first)));
+    check(sennit_put_strided(to, domain_->variable(field, first) + mine.first, &box),
+          "sennit_put_strided");
+}
+
+// One message for each exchange, so the block counts the epochs.
+void NotifiedHalo::put(const NotifiedEnd &end, int field, std::size_t first, Laps &laps) const {
+    if (end.way == Way::direct) {
+        put_rows(end, field, first);
+        check(sennit_put_notify(end.there, 0, nullptr, 0), "sennit_put_notify");
+    } else {
+        fill_buffer(end, field, first, laps);
+        const double *from = end.buffer + message_at(end.way, end.link, *domain_, field, first);
+        const std::size_t cells = domain_->together * end.link.inner.cells();
+        check(sennit_put_notify(end.there, place_of(end.link, field, first) * sizeof(double), from,
+                                cells * sizeof(double)),
+              "sennit_put_notify");
+    }
+    laps.end(sending);
+}
+
+// Without diagonals the step reads packed slabs where they have come.
+void NotifiedHalo::take_slabs(NotifiedEnd &end, int field, std::size_t first, Laps &laps) const {
+    if (end.way == Way::direct) return;
+    end.theirs = end.received + place_of(end.link, field, first) -
+                 message_at(end.way, end.link, *domain_, field, first);
+    if (!is_read_by_step(end.way, end.link, *domain_)) fill_ghosts(end, field, first, laps);
+}
+
+void NotifiedHalo::exchange_slabs(int field, std::size_t first, Laps &laps) {
+    laps.start();
+    for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
+        std::vector<NotifiedEnd> &ends = phases_[phase];
+        if (ends.empty()) continue;
+        for (const NotifiedEnd &end : ends)
+            put(end, field, first, laps);
+        check(sennit_signal_wait(arrived_[phase], SENNIT_FOREVER), "sennit_signal_wait");
+        laps.end(waiting);
+        for (NotifiedEnd &end : ends)
+            take_slabs(end, field, first, laps);
+    }
+}
+
+void NotifiedHalo::release(Laps &laps) {
+    laps.start();
+    for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
+        if (phases_[phase].empty()) continue;
+        check(sennit_signal_reset(arrived_[phase]), "sennit_signal_reset");
+    }
+    laps.end(receiving);
+}
+
+}  // namespace
+}  // namespace ghost
+
+int main(int argc, char **argv) {
+    return apps::run_with_sennit("ghost", [&] {
+        apps::SennitRanks ranks;
+        ghost::NotifiedHalo halo;
+        return ghost::run(ranks, halo, argc, argv);
+    });
+}
