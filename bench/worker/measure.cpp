@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -17,10 +19,22 @@ namespace {
 
 constexpr std::size_t kMaxOperations = std::size_t{1} << 26;
 
+// Ends the job at once when a subject fails on this rank: the other ranks are in the midst of it,
+// and giving up what it holds would need them.
+Interval run_or_end(const Subject &subject, std::size_t operations) {
+    try {
+        return subject.run(operations);
+    } catch (const std::exception &error) {
+        fmt::print(stderr, "sennit-bench-worker: {}: {}\n", subject.name, error.what());
+        std::fflush(stderr);
+        std::_Exit(1);
+    }
+}
+
 // Nanoseconds of one batch.
 double run_batch(const Job &job, const Subject &subject, std::size_t operations) {
     job.barrier();
-    return job.span_over_ranks(subject.run(operations));
+    return job.span_over_ranks(run_or_end(subject, operations));
 }
 
 struct Batch {
