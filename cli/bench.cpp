@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "bench_launch.hpp"
 #include "bench_options.hpp"
 #include "commands.hpp"
 #include "usage.hpp"
@@ -51,6 +52,8 @@ const std::vector<Entry> &entries() {
                  {8, 64, kKi, 64 * kKi}),
         together("plan", "a plan of 64 puts, against the same copies by hand and a put each",
                  {8, 64, kKi}),
+        together("queue", "a stream of items through a queue, from all ranks but one to that one",
+                 {8, 64, 512}),
         together("strided", "a strided put, against a loop by hand and MPI's derived datatypes",
                  {kKi, 16 * kKi, 256 * kKi}),
         together("cma", "get and put of private memory, against the bare system calls",
@@ -75,11 +78,17 @@ void add_shared_options(CLI::App &command, BenchOptions &options) {
         ->delimiter(',')
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
-    command
-        .add_option("--mpi", options.mpis,
-                    "MPIs to compare with: openmpi, mpich, all that this build has, or none")
+    std::string help = "MPIs to compare with: openmpi, mpich, all that this build has, or none";
+    std::vector<std::string> names{"openmpi", "mpich", "all", "none"};
+    if (compares_with_openshmem(options)) {
+        help =
+            "MPIs to compare with: openmpi, mpich, openshmem (that of Open MPI), all that this "
+            "build has, or none";
+        names.insert(names.begin() + 2, "openshmem");
+    }
+    command.add_option("--mpi", options.mpis, help)
         ->delimiter(',')
-        ->check(CLI::IsMember({"openmpi", "mpich", "all", "none"}))
+        ->check(CLI::IsMember(names))
         ->capture_default_str();
     command
         .add_option("--rounds", options.rounds, "Rounds at most; in each, every subject has a turn")
@@ -99,13 +108,14 @@ void add_shared_options(CLI::App &command, BenchOptions &options) {
 
 void add_size_options(CLI::App &command, BenchOptions &options) {
     const std::uint64_t least = options.bench == "pingpong" || options.bench == "channel" ? 0 : 8;
-    const auto to_bytes = [least](std::string &text) {
-        constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    // An item of a queue is at most 1 MiB.
+    const std::uint64_t most = options.bench == "queue" ? kMi : kKi * kMi;
+    const auto to_bytes = [least, most](std::string &text) {
         std::string number = text;
         try {
             if (CLI::AsSizeValue(false)(number).empty()) {
                 const std::uint64_t bytes = std::stoull(number);
-                if (bytes % 8 == 0 && bytes >= least && bytes <= kMost) {
+                if (bytes % 8 == 0 && bytes >= least && bytes <= most) {
                     text = number;
                     return std::string();
                 }
@@ -113,8 +123,8 @@ void add_size_options(CLI::App &command, BenchOptions &options) {
         } catch (const std::exception &) {
             // No number, or one beyond all bounds: said below.
         }
-        return fmt::format("wants multiples of 8 from {} to 1G, such as 64K, not \"{}\"", least,
-                           text);
+        return fmt::format("wants multiples of 8 from {} to {}, such as 64K, not \"{}\"", least,
+                           most == kMi ? "1M" : "1G", text);
     };
     command.add_option("--bytes", options.sizes, "Sizes of the message, multiples of 8; 64K, 1M")
         ->delimiter(',')
@@ -133,6 +143,9 @@ void check_ranks(const BenchOptions &options) {
                             options.bench, ranks));
         const bool is_of_pairs =
             options.bench == "pingpong" || options.bench == "channel" || options.bench == "notify";
+        if (options.bench == "queue" && ranks < 2)
+            throw UsageError(
+                "sennit bench queue: -n wants 2 or more: one takes, the others put in");
         if (is_of_pairs && ranks % 2 != 0)
             throw UsageError(
                 fmt::format("sennit bench {}: -n wants an even number, for pairs, not {}",

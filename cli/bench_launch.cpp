@@ -42,10 +42,14 @@ std::string find_measuring_program(const std::string &kind, const std::string &n
 }
 
 Launcher mpi_launcher(const std::string &name, const BenchOptions &options) {
-    const bool is_openmpi = name == "openmpi";
+    const bool is_openmpi = name != "mpich";
     const std::string &given = is_openmpi ? options.openmpi_launcher : options.mpich_launcher;
     const std::string found = is_openmpi ? SENNIT_BENCH_OPENMPI : SENNIT_BENCH_MPICH;
     return {name, given.empty() ? found : given};
+}
+
+bool is_of_openmpi(const Launcher &launcher) {
+    return launcher.name == "openmpi" || launcher.name == "openshmem";
 }
 
 bool is_there(const Launcher &launcher) {
@@ -85,12 +89,17 @@ Launcher own_launcher() {
     return {"sennit", own_path()};
 }
 
+bool compares_with_openshmem(const BenchOptions &options) {
+    return options.bench == "notify";
+}
+
 std::vector<Launcher> mpi_launchers(const BenchOptions &options) {
     const auto asks_for = [&](const std::string &name) {
         return std::find(options.mpis.begin(), options.mpis.end(), name) != options.mpis.end();
     };
     std::vector<Launcher> launchers;
-    for (const std::string name : {"openmpi", "mpich"}) {
+    for (const std::string name : {"openmpi", "mpich", "openshmem"}) {
+        if (name == "openshmem" && !compares_with_openshmem(options)) continue;
         const Launcher launcher = mpi_launcher(name, options);
         const bool by_name = asks_for(name);
         if (is_there(launcher) && (by_name || asks_for("all"))) {
@@ -126,7 +135,7 @@ std::vector<std::string> launch_command(const Launcher &launcher, int ranks, dou
     const bool oversubscribed = ranks > available_cores();
     const std::string count = std::to_string(ranks);
     Words words{launcher.path};
-    if (launcher.name == "openmpi") {
+    if (is_of_openmpi(launcher)) {
         append(words, openmpi_permissions(oversubscribed));
         append(words, openmpi_binding(oversubscribed));
         append(words, {"-n", count});
@@ -144,7 +153,7 @@ std::vector<std::string> launch_command(const Launcher &launcher, int ranks, dou
 std::vector<std::string> plain_launch_command(const Launcher &launcher, int ranks,
                                               const std::vector<std::string> &program) {
     Words words{launcher.path};
-    if (launcher.name == "openmpi") {
+    if (is_of_openmpi(launcher)) {
         append(words, openmpi_permissions(ranks > available_cores()));
     } else if (launcher.name == "sennit") {
         words.push_back("run");

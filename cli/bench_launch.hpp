@@ -10,14 +10,18 @@
 namespace sennit::cli {
 
 struct Launcher {
-    std::string name;  // sennit, openmpi, mpich: also the first part of program names
+    std::string name;  // sennit, openmpi, mpich, openshmem: also the last part of program names
     std::string path;
 };
 
 // Sennit's own launcher: this program.
 Launcher own_launcher();
 
-// Those MPIs that the options ask for. Throws std::runtime_error for one that is not there.
+// Is OpenSHMEM, Open MPI's, measured among `all`?
+bool compares_with_openshmem(const BenchOptions &options);
+
+// Those MPIs that the options ask for, and OpenSHMEM. Throws std::runtime_error for one that was
+// asked for by its name and is not there.
 std::vector<Launcher> mpi_launchers(const BenchOptions &options);
 
 // A measuring program, `sennit-bench-KIND-NAME`: beside this program or in its libexec folder.

@@ -98,6 +98,18 @@ void print_report(const BenchOptions &options, const JobReport &report) {
     std::fflush(stdout);
 }
 
+// OpenSHMEM is a part of Open MPI that is not in every one and does not run everywhere: where it
+// was not asked for by its name, the reason is told and that is all.
+bool may_be_missing(const BenchOptions &options, const std::string &launcher) {
+    return launcher == "openshmem" &&
+           std::find(options.mpis.begin(), options.mpis.end(), launcher) == options.mpis.end();
+}
+
+void tell_missing(const BenchOptions &options, const std::string &reason) {
+    fmt::print(options.json ? stderr : stdout, "openshmem: not measured: {}\n", reason);
+    std::fflush(stdout);
+}
+
 bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks) {
     const auto command = launch_command(launcher, ranks, options.timeout_s,
                                         worker_command(options, launcher.name, ranks));
@@ -112,6 +124,10 @@ bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks) {
         print_report(options, report);
     }
     const std::string failure = failure_of(result, options, report);
+    if (!failure.empty() && may_be_missing(options, launcher.name)) {
+        tell_missing(options, fmt::format("the job {}: {}", failure, fmt::join(command, " ")));
+        return true;
+    }
     if (!failure.empty()) {
         fmt::print(stderr, "sennit bench: the {} job of {} ranks {}: {}\n", launcher.name, ranks,
                    failure, fmt::join(command, " "));
@@ -134,6 +150,12 @@ int bench_ranks(const BenchOptions &options) {
             all_well &= run_job(options, launcher, ranks);
         }
     }
+    const bool asks_for_all =
+        std::find(options.mpis.begin(), options.mpis.end(), "all") != options.mpis.end();
+    const bool is_missing = std::none_of(launchers.begin(), launchers.end(),
+                                         [](const Launcher &l) { return l.name == "openshmem"; });
+    if (asks_for_all && is_missing && compares_with_openshmem(options))
+        tell_missing(options, "it was not found when this program was built");
     return all_well ? 0 : 1;
 }
 

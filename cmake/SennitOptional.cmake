@@ -3,6 +3,7 @@
 # Gives, where found:
 #   sennit::mpi_openmpi, sennit::mpi_mpich   targets; both, so that one build makes programs for both
 #   SENNIT_LAUNCH_OPENMPI, SENNIT_LAUNCH_MPICH   their launchers, full path (mpirun, mpiexec.hydra)
+#   sennit::mpi_openshmem                    target: Open MPI's OpenSHMEM, which its own launcher starts
 #   sennit::pmix                             headers alone: the library is opened at run time
 #   SENNIT_HAVE_PMIX, SENNIT_HAVE_LIBFABRIC, SENNIT_HAVE_FORTRAN, SENNIT_HAVE_PYTHON
 #   SENNIT_MPIS                              names of the MPIs found: openmpi, mpich
@@ -15,7 +16,7 @@ set(SENNIT_MPICC_MPICH "" CACHE FILEPATH "MPICH's C compiler wrapper; empty: loo
 if(SENNIT_FORTRAN MATCHES "/" OR SENNIT_FORTRAN STREQUAL "SENNIT_FORTRAN-NOTFOUND")
     unset(SENNIT_FORTRAN CACHE) # once the path of a compiler
 endif()
-foreach(part PMIX OPENMPI MPICH FORTRAN)
+foreach(part PMIX OPENMPI OPENSHMEM MPICH FORTRAN)
     set(SENNIT_${part} AUTO CACHE STRING "${part}: AUTO takes it where it is, ON insists on it, OFF leaves it out")
     set_property(CACHE SENNIT_${part} PROPERTY STRINGS AUTO ON OFF)
 endforeach()
@@ -127,10 +128,31 @@ function(sennit_find_openmpi)
         find_program(SENNIT_LAUNCH_OPENMPI NAMES mpirun.openmpi mpirun HINTS "${folder}")
         mark_as_advanced(SENNIT_LAUNCH_OPENMPI)
         sennit_mpi_target(openmpi "${command}")
+        set(SENNIT_OPENMPI_FOLDER "${folder}")
         list(APPEND SENNIT_MPIS openmpi)
         sennit_note("Open MPI" "${version}, ${wrapper}, started by ${SENNIT_LAUNCH_OPENMPI}")
     endif()
-    return(PROPAGATE SENNIT_MPIS SENNIT_OPTIONAL_LINES SENNIT_OPTIONAL_FOUND)
+    return(PROPAGATE SENNIT_OPENMPI_FOLDER SENNIT_MPIS SENNIT_OPTIONAL_LINES SENNIT_OPTIONAL_FOUND)
+endfunction()
+
+# After Open MPI, of which it is a part.
+function(sennit_find_openshmem)
+    set(candidates "${SENNIT_OPENMPI_FOLDER}/oshcc")
+    sennit_is_wanted(wanted SENNIT_OPENSHMEM)
+    unset(wrapper)
+    if(wanted AND SENNIT_OPENMPI_FOLDER)
+        sennit_ask_wrappers(wrapper "${candidates}" --showme:version "Open SHMEM")
+    endif()
+    if(NOT wrapper)
+        sennit_note_absent("OpenSHMEM" SENNIT_OPENSHMEM "no oshcc beside the wrapper of an Open MPI")
+    else()
+        execute_process(COMMAND "${wrapper}" --showme OUTPUT_VARIABLE command)
+        execute_process(COMMAND "${wrapper}" --showme:version OUTPUT_VARIABLE version)
+        string(REGEX MATCH "[0-9]+\\.[0-9.]+[0-9]" version "${version}")
+        sennit_mpi_target(openshmem "${command}")
+        sennit_note("OpenSHMEM" "that of Open MPI ${version}, ${wrapper}")
+    endif()
+    return(PROPAGATE SENNIT_OPTIONAL_LINES SENNIT_OPTIONAL_FOUND)
 endfunction()
 
 function(sennit_find_mpich)
@@ -161,6 +183,7 @@ function(sennit_find_mpich)
 endfunction()
 
 sennit_find_openmpi()
+sennit_find_openshmem()
 sennit_find_mpich()
 
 set(SENNIT_HAVE_PMIX OFF)

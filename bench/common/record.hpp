@@ -20,8 +20,8 @@ struct MemoryUse {
 
 struct Record {
     std::string bench;    // pingpong, put, get, barrier, start, memory
-    std::string subject;  // raw-*, sennit-*, openmpi-*, mpich-*
-    std::string job;      // whose ranks measured it: sennit, openmpi, mpich
+    std::string subject;  // raw-*, sennit-*, openmpi-*, mpich-*, openshmem-*
+    std::string job;      // whose ranks measured it: sennit, openmpi, mpich, openshmem
     std::uint64_t bytes = 0;
     int ranks = 0;
     std::optional<Summary> time_ns;   // of one operation; absent for memory

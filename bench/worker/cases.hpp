@@ -25,6 +25,7 @@ void run_barrier(const Run &run);
 void run_channel(const Run &run);
 void run_notify(const Run &run);
 void run_plan(const Run &run);
+void run_queue(const Run &run);
 void run_adopt(const Run &run);
 void run_cma(const Run &run);
 void run_strided(const Run &run);
@@ -32,5 +33,8 @@ void run_atomic(const Run &run);
 void run_broadcast(const Run &run);
 void run_allreduce(const Run &run);
 void run_alltoall(const Run &run);
+
+// Raw memory that rank 0 needs for run_queue().
+std::size_t queue_payload_bytes(std::uint64_t item_bytes, int ranks);
 
 }  // namespace sennit::bench

@@ -1,5 +1,5 @@
-// The other library of a job: an MPI, or none. One file is linked into each worker:
-// library_mpi.cpp, compiled with one MPI, or library_none.cpp.
+// The other library of a job: an MPI, OpenSHMEM, or none. One of these is linked into each worker:
+// library_mpi*.cpp, compiled with one MPI, library_shmem.cpp or library_none.cpp.
 #pragma once
 
 #include <sennit/runtime.h>
@@ -11,6 +11,7 @@
 #include "worker/collective.hpp"
 #include "worker/job.hpp"
 #include "worker/measure.hpp"
+#include "worker/stream.hpp"
 #include "worker/strided.hpp"
 #include "worker/trips.hpp"
 
@@ -46,18 +47,23 @@ class Library {
     // End the whole job after a failure.
     [[noreturn]] virtual void abort() const = 0;
 
-    // The subjects of one case, named after the job. Collective; what they need lives as long as
-    // they do, and they die together on all ranks.
-    virtual std::vector<Subject> pingpong(const Job &job, const Messages &messages) const = 0;
-    virtual std::vector<Subject> put(const Job &job, const Messages &messages) const = 0;
-    virtual std::vector<Subject> get(const Job &job, const Messages &messages) const = 0;
-    // The same layout on both sides; `here` is the private buffer.
-    virtual std::vector<Subject> strided(const Job &job, const Stripes &what,
-                                         const std::byte *here) const = 0;
-    virtual std::vector<Subject> barrier(const Job &job) const = 0;
-    virtual std::vector<Subject> atomic(const Job &job, AtomicKind kind,
-                                        std::uint64_t bytes) const = 0;
-    virtual std::vector<Subject> collective(const Job &job, const Collective &what) const = 0;
+    // The subjects of one case, named after the job; none where the library offers nothing of the
+    // kind. Collective; what they need lives as long as they do, and they die together on all
+    // ranks.
+    virtual std::vector<Subject> pingpong(const Job &, const Messages &) const { return {}; }
+    virtual std::vector<Subject> put(const Job &, const Messages &) const { return {}; }
+    virtual std::vector<Subject> get(const Job &, const Messages &) const { return {}; }
+    // A message with an event: those of pingpong and others.
+    virtual std::vector<Subject> notify(const Job &, const Messages &) const { return {}; }
+    virtual std::vector<Subject> queue(const Job &, const Stream &) const { return {}; }
+    // The same layout on both sides; the last is the private buffer.
+    virtual std::vector<Subject> strided(const Job &, const Stripes &, const std::byte *) const {
+        return {};
+    }
+    virtual std::vector<Subject> barrier(const Job &) const { return {}; }
+    // The last is the bytes of an array.
+    virtual std::vector<Subject> atomic(const Job &, AtomicKind, std::uint64_t) const { return {}; }
+    virtual std::vector<Subject> collective(const Job &, const Collective &) const { return {}; }
 };
 
 // Starts the library; called first thing in main.

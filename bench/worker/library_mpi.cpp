@@ -1,5 +1,6 @@
-// A job started by an MPI's own launcher, and that MPI's ways of doing the same things. Compiled
-// once with each MPI. Failing MPI calls end the job, as MPI does by default.
+// A job started by an MPI's own launcher, and that MPI's ways of doing the same things; those of
+// notify and queue alone are in files of their own. Compiled once with each MPI. Failing MPI calls
+// end the job, as MPI does by default.
 #include <mpi.h>
 #include <sennit/sennit_mpi.h>
 
@@ -8,36 +9,11 @@
 #include <utility>
 
 #include "worker/library.hpp"
+#include "worker/library_mpi.hpp"
 #include "worker/spin.hpp"
 #include "worker/trips.hpp"
 
 namespace sennit::bench {
-
-namespace {
-
-constexpr int kOrigin = 0;
-constexpr int kTarget = 1;
-constexpr int kTag = 1;
-
-// Memory that an MPI allocated for one-sided access, open for it from the start. Freed by all ranks
-// together, when the last subject that uses it is.
-struct Window {
-    MPI_Win win = MPI_WIN_NULL;
-    std::byte *own = nullptr;
-    bool locked = true;
-
-    Window() = default;
-    Window(const Window &) = delete;
-    Window &operator=(const Window &) = delete;
-    ~Window() {
-        if (locked) {
-            MPI_Win_unlock_all(win);
-        }
-        MPI_Win_free(&win);
-    }
-};
-
-enum class Kind { kRemote, kShared };
 
 std::shared_ptr<Window> make_window(MPI_Comm comm, std::size_t bytes, Kind kind) {
     auto window = std::make_shared<Window>();
@@ -46,7 +22,7 @@ std::shared_ptr<Window> make_window(MPI_Comm comm, std::size_t bytes, Kind kind)
     // Hints with which an MPI may take its faster way: pieces on pages of their own, all alike.
     MPI_Info_set(info, kind == Kind::kShared ? "alloc_shared_noncontig" : "same_size", "true");
     MPI_Info_set(info, "same_disp_unit", "true");
-    const auto size = static_cast<MPI_Aint>(bytes);
+    const MPI_Aint size = window_bytes(bytes);
     if (kind == Kind::kShared) {
         MPI_Win_allocate_shared(size, 1, info, comm, &window->own, &window->win);
     } else {
@@ -59,6 +35,11 @@ std::shared_ptr<Window> make_window(MPI_Comm comm, std::size_t bytes, Kind kind)
     MPI_Barrier(comm);
     return window;
 }
+
+namespace {
+
+constexpr int kOrigin = 0;
+constexpr int kTarget = 1;
 
 std::byte *shared_piece(const Window &window, int rank) {
     MPI_Aint size = 0;
@@ -119,6 +100,10 @@ void wait_for_put_flag(MPI_Comm comm, std::uint64_t *flag, std::uint64_t value, 
     }
 }
 
+const char *suffix_of(Kind window_kind) {
+    return window_kind == Kind::kShared ? "-shared" : "";
+}
+
 class MpiLibrary final : public Library {
   public:
     explicit MpiLibrary(MPI_Comm comm) : m_comm(comm) {}
@@ -153,6 +138,18 @@ class MpiLibrary final : public Library {
         return {send_and_receive(job, messages), persistent(job, messages),
                 put_and_poll(job, messages, Polling::kMemory),
                 put_and_poll(job, messages, Polling::kProgress)};
+    }
+
+    std::vector<Subject> notify(const Job &job, const Messages &messages) const override {
+        std::vector<Subject> subjects = pingpong(job, messages);
+        subjects.push_back(put_and_poll(job, messages, Polling::kMemory, Kind::kShared));
+        for (Subject &subject : mpi_notify(m_comm, job, messages))
+            subjects.push_back(std::move(subject));
+        return subjects;
+    }
+
+    std::vector<Subject> queue(const Job &job, const Stream &stream) const override {
+        return mpi_queue(m_comm, job, stream);
     }
 
     std::vector<Subject> put(const Job &job, const Messages &messages) const override {
@@ -216,7 +213,8 @@ class MpiLibrary final : public Library {
 
     Subject send_and_receive(const Job &job, const Messages &messages) const;
     Subject persistent(const Job &job, const Messages &messages) const;
-    Subject put_and_poll(const Job &job, const Messages &messages, Polling polling) const;
+    Subject put_and_poll(const Job &job, const Messages &messages, Polling polling,
+                         Kind kind = Kind::kRemote) const;
     Subject rma_put(const Job &job, const Messages &messages) const;
     Subject rma_get(const Job &job, const Messages &messages) const;
     Subject rma_strided(const Job &job, const Stripes &what, const std::byte *here) const;
@@ -247,11 +245,11 @@ Subject MpiLibrary::send_and_receive(const Job &job, const Messages &messages) c
             [=, comm = m_comm, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const auto send = [&](std::uint64_t trip) {
                     messages.produce(trip);
-                    MPI_Send(messages.outgoing, count, MPI_BYTE, pair.partner, kTag, comm);
+                    MPI_Send(messages.outgoing, count, MPI_BYTE, pair.partner, kMpiTag, comm);
                     return true;
                 };
                 const auto receive = [&](std::uint64_t trip) {
-                    MPI_Recv(messages.incoming, count, MPI_BYTE, pair.partner, kTag, comm,
+                    MPI_Recv(messages.incoming, count, MPI_BYTE, pair.partner, kMpiTag, comm,
                              MPI_STATUS_IGNORE);
                     return messages.consume_at(messages.incoming, trip);
                 };
@@ -263,8 +261,9 @@ Subject MpiLibrary::persistent(const Job &job, const Messages &messages) const {
     const Pair pair(job);
     const int count = static_cast<int>(messages.bytes);
     auto requests = std::make_shared<PersistentPair>();
-    MPI_Send_init(messages.outgoing, count, MPI_BYTE, pair.partner, kTag, m_comm, &requests->send);
-    MPI_Recv_init(messages.incoming, count, MPI_BYTE, pair.partner, kTag, m_comm,
+    MPI_Send_init(messages.outgoing, count, MPI_BYTE, pair.partner, kMpiTag, m_comm,
+                  &requests->send);
+    MPI_Recv_init(messages.incoming, count, MPI_BYTE, pair.partner, kMpiTag, m_comm,
                   &requests->receive);
     return {job.name() + "-persistent",
             [=, number = std::uint64_t{0}](std::size_t operations) mutable {
@@ -284,16 +283,17 @@ Subject MpiLibrary::persistent(const Job &job, const Messages &messages) const {
 }
 
 // A put, a flush, a put of the flag, a flush; the receiver polls its own window.
-Subject MpiLibrary::put_and_poll(const Job &job, const Messages &messages, Polling polling) const {
+Subject MpiLibrary::put_and_poll(const Job &job, const Messages &messages, Polling polling,
+                                 Kind kind) const {
     const Pair pair(job);
     const std::size_t flag_at =
         (static_cast<std::size_t>(messages.bytes) + kLineBytes - 1) / kLineBytes * kLineBytes;
-    auto window = make_window(m_comm, flag_at + kLineBytes, Kind::kRemote);
+    auto window = make_window(m_comm, flag_at + kLineBytes, kind);
     auto *const own_flag = reinterpret_cast<std::uint64_t *>(window->own + flag_at);
     const auto displacement = static_cast<MPI_Aint>(flag_at);
     const int count = static_cast<int>(messages.bytes);
     const char *const suffix = polling == Polling::kMemory ? "-put" : "-put-probe";
-    return {job.name() + suffix,
+    return {job.name() + suffix + suffix_of(kind),
             [=, comm = m_comm, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const auto send = [&](std::uint64_t trip) {
                     messages.produce(trip);
@@ -363,10 +363,6 @@ Subject MpiLibrary::shared_get(const Job &job, const Messages &messages) const {
     });
 }
 
-const char *suffix_of(Kind window_kind) {
-    return window_kind == Kind::kShared ? "-shared" : "";
-}
-
 Subject MpiLibrary::fetch_and_op(const Job &job, AtomicKind kind, Kind window_kind) const {
     auto window = make_window(m_comm, kLineBytes, window_kind);
     const bool works = is_contended(kind) || job.rank() == kOrigin;
@@ -410,9 +406,7 @@ Subject MpiLibrary::accumulate(const Job &job, std::uint64_t bytes, Kind window_
 Subject MpiLibrary::window_lock(const Job &job, AtomicKind kind) const {
     auto window = make_window(m_comm, kLineBytes, Kind::kRemote);
     const bool works = is_contended(kind) || job.rank() == kOrigin;
-    MPI_Win_unlock_all(window->win);
-    window->locked = false;
-    MPI_Barrier(m_comm);
+    window->unlock(m_comm);
     return at_workers(job.name() + "-win-lock", works, [=] {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, kTarget, 0, window->win);
         MPI_Win_unlock(kTarget, window->win);

@@ -15,17 +15,6 @@ class NoLibrary final : public Library {
     }
     void finish() override {}
     void abort() const override { std::_Exit(1); }
-    std::vector<Subject> pingpong(const Job &, const Messages &) const override { return {}; }
-    std::vector<Subject> put(const Job &, const Messages &) const override { return {}; }
-    std::vector<Subject> get(const Job &, const Messages &) const override { return {}; }
-    std::vector<Subject> strided(const Job &, const Stripes &, const std::byte *) const override {
-        return {};
-    }
-    std::vector<Subject> barrier(const Job &) const override { return {}; }
-    std::vector<Subject> atomic(const Job &, AtomicKind, std::uint64_t) const override {
-        return {};
-    }
-    std::vector<Subject> collective(const Job &, const Collective &) const override { return {}; }
 };
 
 }  // namespace

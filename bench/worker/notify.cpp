@@ -107,7 +107,7 @@ void run_size(const Run &run, const Messages &messages) {
     what.subjects.push_back(raw(run, pair, messages));
     what.subjects.push_back(
         by_signal(pair, messages, std::make_shared<Notified>(run, pair.partner, messages.bytes)));
-    for (Subject &subject : run.library.pingpong(run.job, messages))
+    for (Subject &subject : run.library.notify(run.job, messages))
         what.subjects.push_back(std::move(subject));
     run.job.barrier();
     measure_in_turn(run.job, what, run.limits);

@@ -67,13 +67,47 @@ def pingpong():
 
 
 def notify():
-    lines = bench("notify", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "8,4K", *TINY)
+    lines = bench("notify", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "8,24", *TINY)
+    ways = ["sendrecv", "persistent", "put", "put-probe", "put-shared", "put-message", "lock-message", "fence", "pscw"]
     expected = {}
     for mpi in MPI_OR_NONE:
-        own = [] if mpi == "none" else [f"{mpi}-sendrecv", f"{mpi}-persistent", f"{mpi}-put", f"{mpi}-put-probe"]
-        for size in (8, 4096):
+        own = [] if mpi == "none" else [f"{mpi}-{way}" for way in ways]
+        for size in (8, 24):
             expected[(job_names(mpi), size)] = ["raw-store-add", "sennit-put-notify", *own]
     check(lines, "notify", expected)
+
+
+def openshmem_is_measured_or_the_reason_told():
+    """Among all, whether OpenSHMEM is there and runs or not; a launcher that fails is a reason too."""
+    missing = "openshmem: not measured: "
+    run = subprocess.run([SENNIT, "bench", "notify", "--mpi", "all", "--bytes", "8", *TINY, "--json"],
+                         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    lines = [line for line in map(json.loads, run.stdout.splitlines()) if line["job"] == "openshmem"]
+    if lines:
+        assert missing not in run.stderr, run.stderr
+        ways = ["openshmem-put-add", "openshmem-put-p", "openshmem-put-p-poll"]
+        check(lines, "notify", {("openshmem", 8): ["raw-store-add", "sennit-put-notify", *ways]})
+    else:
+        assert missing in run.stderr, run.stderr
+    words = ["--openmpi-launcher", "/bin/false", "--mpich-launcher", "/bin/false", "--mpi", "all", *TINY]
+    run = subprocess.run([SENNIT, "bench", "notify", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                         timeout=100, check=False)
+    assert missing in run.stdout and run.returncode == (1 if MPIS else 0), run.stdout + run.stderr
+
+
+def queue():
+    rings = ["raw-ring", "raw-ring-in-place"]
+    lines = bench("queue", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "64,24", *TINY)
+    expected = {}
+    for mpi in MPI_OR_NONE:
+        own = [] if mpi == "none" else [f"{mpi}-sendrecv", f"{mpi}-isend-irecv"]
+        for size in (64, 24):
+            expected[(job_names(mpi), size)] = [*rings, "sennit-queue", *own]
+    check(lines, "queue", expected)
+    lines = bench("queue", "--mpi", "none", "-n", "4", "--bytes", "64", *TINY)
+    assert {line["ranks"] for line in lines} == {4}
+    check(lines, "queue", {("sennit", 64): [*rings, "sennit-queue"]})
 
 
 def plan():
@@ -237,12 +271,15 @@ def an_interrupted_benchmark_leaves_nothing():
 
 def wrong_words_are_refused():
     for words in (["pingpong", "--bytes", "12"], ["put", "--bytes", "0"], ["pingpong", "--mpi", "lam"], ["barrier", "-n", "0"],
+                  ["queue", "-n", "1"], ["queue", "--bytes", "2M"], ["put", "--mpi", "openshmem"],
                   ["pingpong", "--rounds", "0"], []):
         run = subprocess.run([SENNIT, "bench", *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
         assert run.returncode == 2 and run.stderr, f"{words} was accepted"
 
 
-CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": plan, "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
+CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": plan, "queue": queue,
+         "openshmem_is_measured_or_the_reason_told": openshmem_is_measured_or_the_reason_told,
+         "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
          "barrier": barrier, "broadcast": lambda: collective("broadcast"),
          "allreduce": lambda: collective("allreduce"), "alltoall": lambda: collective("alltoall"), "adopt": adopt,
          "cma": cma, "strided": strided, "atomic": atomic, "start": start, "memory": memory,

@@ -144,4 +144,14 @@ TEST(Table, a_word_is_compared_by_the_nanoseconds_it_adds) {
     EXPECT_THAT(text, HasSubstr("2.00"));  // openmpi-rma against sennit-put
 }
 
+TEST(Table, a_queue_is_told_by_its_items_a_second) {
+    std::vector<Record> records{a_time("raw-ring", 64, 20.0), a_time("sennit-queue", 64, 62.5),
+                                a_time("raw-ring", 512, 200.0)};
+    for (Record &record : records)
+        record.bench = "queue";
+    const std::string text = sennit::cli::time_table(records);
+    EXPECT_THAT(text, HasSubstr("  64 bytes, million items a second: raw-ring 50.00, sennit-queue "
+                                "16.00\n  512 bytes, million items a second: raw-ring 5.00\n"));
+}
+
 }  // namespace

@@ -133,7 +133,7 @@ class SpackTest(unittest.TestCase):
 
     def test_options_are_options_of_the_build(self):
         known = set(re.findall(r"\boption\((\w+)", self.lists)) | set(re.findall(r"set\((SENNIT_\w+) \S+ CACHE", self.lists))
-        known |= {"SENNIT_PMIX", "SENNIT_OPENMPI", "SENNIT_MPICH", "SENNIT_FORTRAN"}  # made in a loop
+        known |= {"SENNIT_PMIX", "SENNIT_OPENMPI", "SENNIT_OPENSHMEM", "SENNIT_MPICH", "SENNIT_FORTRAN"}  # made in a loop
         packages = {"openmpi": "", "mpi": "mpicc"}
         for values in self.all_values():
             for argument in self.arguments(values, packages):

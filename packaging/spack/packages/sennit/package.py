@@ -62,6 +62,8 @@ class Sennit(CMakePackage):
             self.define_from_variant("SENNIT_PMIX", "pmix"),
             self.define_from_variant("SENNIT_FORTRAN", "fortran"),
             self.define("SENNIT_MAN", self.spec.satisfies("+man")),
+            # A part of Open MPI that Spack leaves out of it unless told.
+            self.define("SENNIT_OPENSHMEM", False),
         ]
         for name in ("openmpi", "mpich"):
             wanted = self.spec.satisfies(f"+mpi ^{name}")

@@ -1,0 +1,54 @@
+// What the files of an MPI's subjects share: its windows. Compiled once with each MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "worker/library.hpp"
+
+namespace sennit::bench {
+
+inline constexpr int kMpiTag = 1;
+
+// Memory that an MPI allocated for one-sided access, open for it from the start. Freed by all ranks
+// together, when the last subject that uses it is.
+struct Window {
+    MPI_Win win = MPI_WIN_NULL;
+    std::byte *own = nullptr;
+    bool locked = true;
+
+    Window() = default;
+    Window(const Window &) = delete;
+    Window &operator=(const Window &) = delete;
+    ~Window() {
+        if (locked) MPI_Win_unlock_all(win);
+        MPI_Win_free(&win);
+    }
+    // For epochs of the subject's own. Collective.
+    void unlock(MPI_Comm comm) {
+        MPI_Win_unlock_all(win);
+        locked = false;
+        MPI_Barrier(comm);
+    }
+};
+
+// Of `MPI_Win_allocate`, or of `MPI_Win_allocate_shared`.
+enum class Kind { kRemote, kShared };
+
+// The piece of a rank in a window for `bytes` bytes. Whole lines: MPICH 4.0.2 puts into another
+// place than the target reads where pieces have no multiple of 16 bytes.
+inline MPI_Aint window_bytes(std::size_t bytes) {
+    return static_cast<MPI_Aint>((bytes + kLineBytes - 1) / kLineBytes * kLineBytes);
+}
+
+std::shared_ptr<Window> make_window(MPI_Comm comm, std::size_t bytes, Kind kind);
+
+// A message with an event, by the ways of MPI that pingpong does not have.
+std::vector<Subject> mpi_notify(MPI_Comm comm, const Job &job, const Messages &messages);
+
+std::vector<Subject> mpi_queue(MPI_Comm comm, const Job &job, const Stream &stream);
+
+}  // namespace sennit::bench

@@ -1,0 +1,214 @@
+// A message and its event by one-sided MPI: a put and a message that tells of it, and the three
+// kinds of epochs. All asserts that the standard allows here are given, active epochs are those of
+// the two partners alone, and windows are of the kind that was the fastest: shared ones, but for
+// one.
+#include <atomic>
+#include <string>
+
+#include "worker/library_mpi.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+void tell(int partner, MPI_Comm comm) {
+    MPI_Send(nullptr, 0, MPI_BYTE, partner, kMpiTag, comm);
+}
+
+void hear(int partner, MPI_Comm comm) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, partner, kMpiTag, comm, MPI_STATUS_IGNORE);
+}
+
+// In a window that is locked for ever.
+Subject put_and_message(MPI_Comm comm, const Job &job, const Messages &messages) {
+    const Pair pair(job);
+    auto window = make_window(comm, messages.bytes, Kind::kShared);
+    const int count = static_cast<int>(messages.bytes);
+    return {job.name() + "-put-message",
+            [=, number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) {
+                    messages.produce(trip);
+                    MPI_Put(messages.outgoing, count, MPI_BYTE, pair.partner, 0, count, MPI_BYTE,
+                            window->win);
+                    MPI_Win_flush(pair.partner, window->win);
+                    tell(pair.partner, comm);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    hear(pair.partner, comm);
+                    MPI_Win_sync(window->win);
+                    return messages.consume_at(window->own, trip);
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+// A lock for each message. The receiver has been told that the put is complete and reads without a
+// lock of its own.
+Subject lock_and_message(MPI_Comm comm, const Job &job, const Messages &messages) {
+    const Pair pair(job);
+    auto window = make_window(comm, messages.bytes, Kind::kShared);
+    window->unlock(comm);
+    const int count = static_cast<int>(messages.bytes);
+    return {job.name() + "-lock-message",
+            [=, number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) {
+                    messages.produce(trip);
+                    // Nobody else locks it, which is what the assert says.
+                    MPI_Win_lock(MPI_LOCK_SHARED, pair.partner, MPI_MODE_NOCHECK, window->win);
+                    MPI_Put(messages.outgoing, count, MPI_BYTE, pair.partner, 0, count, MPI_BYTE,
+                            window->win);
+                    MPI_Win_unlock(pair.partner, window->win);
+                    tell(pair.partner, comm);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    hear(pair.partner, comm);
+                    // SYNC bench-flag: pairs with the MPI's own release in MPI_Win_unlock() of the
+                    // sender; payload before message.
+                    std::atomic_thread_fence(std::memory_order_acquire);
+                    return messages.consume_at(window->own, trip);
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+// A window of the two partners, without locks.
+class PairWindow {
+  public:
+    PairWindow(MPI_Comm comm, const Job &job, std::uint64_t bytes, Kind kind) {
+        MPI_Comm_split(comm, job.rank() / 2, job.rank(), &m_comm);
+        // One pair after the other: Open MPI 4.1.4 gives the windows of two communicators without
+        // a common rank one name while it makes them.
+        for (int first = 0; first < job.size(); first += 2) {
+            if (job.rank() / 2 * 2 == first) allocate(bytes, kind);
+            MPI_Barrier(comm);
+        }
+    }
+    virtual ~PairWindow() {
+        MPI_Win_free(&m_win);
+        MPI_Comm_free(&m_comm);
+    }
+    PairWindow(const PairWindow &) = delete;
+    PairWindow &operator=(const PairWindow &) = delete;
+
+    int partner() const { return 1 - rank(); }
+    MPI_Win win() const { return m_win; }
+    MPI_Comm comm() const { return m_comm; }
+    const std::byte *own() const { return m_own; }
+
+  private:
+    void allocate(std::uint64_t bytes, Kind kind) {
+        MPI_Info info = MPI_INFO_NULL;
+        MPI_Info_create(&info);
+        for (const char *const hint :
+             {"no_locks", "same_size", "same_disp_unit", "alloc_shared_noncontig"})
+            MPI_Info_set(info, hint, "true");
+        const auto allocate = kind == Kind::kShared ? MPI_Win_allocate_shared : MPI_Win_allocate;
+        allocate(window_bytes(bytes), 1, info, m_comm, &m_own, &m_win);
+        MPI_Info_free(&info);
+        std::memset(m_own, 0, bytes);
+        MPI_Barrier(m_comm);
+    }
+    int rank() const {
+        int rank = 0;
+        MPI_Comm_rank(m_comm, &rank);
+        return rank;
+    }
+
+    MPI_Comm m_comm = MPI_COMM_NULL;
+    MPI_Win m_win = MPI_WIN_NULL;
+    std::byte *m_own = nullptr;
+};
+
+// One epoch of fences after the other, in each of which one of the two puts. Nobody stores to its
+// own window.
+class FencedWindow : public PairWindow {
+  public:
+    FencedWindow(MPI_Comm comm, const Job &job, std::uint64_t bytes)
+        : PairWindow(comm, job, bytes, Kind::kShared) {
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, win());
+    }
+    ~FencedWindow() override { MPI_Win_fence(MPI_MODE_NOSUCCEED, win()); }
+};
+
+Subject by_fence(MPI_Comm comm, const Job &job, const Messages &messages) {
+    const Pair pair(job);
+    auto window = std::make_shared<FencedWindow>(comm, job, messages.bytes);
+    const int count = static_cast<int>(messages.bytes);
+    return {job.name() + "-fence", [=, partner = window->partner(), win = window->win(),
+                                    number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) {
+                    messages.produce(trip);
+                    MPI_Put(messages.outgoing, count, MPI_BYTE, partner, 0, count, MPI_BYTE, win);
+                    MPI_Win_fence(MPI_MODE_NOSTORE, win);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    // In the next epoch it is this rank that puts.
+                    MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOPUT, win);
+                    return messages.consume_at(window->own(), trip);
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+// Epochs of post, start, complete and wait. A rank posts the next one as soon as it has read,
+// before it answers: so its partner's start never has to wait, and may be told so.
+class PostedWindow : public PairWindow {
+  public:
+    PostedWindow(MPI_Comm comm, const Job &job, std::uint64_t bytes)
+        : PairWindow(comm, job, bytes, Kind::kRemote) {
+        MPI_Group both = MPI_GROUP_NULL;
+        MPI_Comm_group(this->comm(), &both);
+        const int there = partner();
+        MPI_Group_incl(both, 1, &there, &m_partner);
+        MPI_Group_free(&both);
+        post();
+        MPI_Barrier(this->comm());
+    }
+    ~PostedWindow() override {
+        MPI_Barrier(comm());
+        start();
+        MPI_Win_complete(win());
+        MPI_Win_wait(win());
+        MPI_Group_free(&m_partner);
+    }
+    void post() const { MPI_Win_post(m_partner, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE, win()); }
+    void start() const { MPI_Win_start(m_partner, MPI_MODE_NOCHECK, win()); }
+
+  private:
+    MPI_Group m_partner = MPI_GROUP_NULL;
+};
+
+Subject by_post(MPI_Comm comm, const Job &job, const Messages &messages) {
+    const Pair pair(job);
+    auto window = std::make_shared<PostedWindow>(comm, job, messages.bytes);
+    const int count = static_cast<int>(messages.bytes);
+    return {job.name() + "-pscw", [=, partner = window->partner(), win = window->win(),
+                                   number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) {
+                    messages.produce(trip);
+                    window->start();
+                    MPI_Put(messages.outgoing, count, MPI_BYTE, partner, 0, count, MPI_BYTE, win);
+                    MPI_Win_complete(win);
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    MPI_Win_wait(win);
+                    const bool is_right = messages.consume_at(window->own(), trip);
+                    window->post();
+                    return is_right;
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            }};
+}
+
+}  // namespace
+
+std::vector<Subject> mpi_notify(MPI_Comm comm, const Job &job, const Messages &messages) {
+    return {put_and_message(comm, job, messages), lock_and_message(comm, job, messages),
+            by_fence(comm, job, messages), by_post(comm, job, messages)};
+}
+
+}  // namespace sennit::bench
