@@ -70,8 +70,9 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
  * Collective over the team for sennit_alloc: it waits until all ranks have come, so every rank's
  * earlier operations are over; the owner alone for sennit_alloc_local. Pointers from sennit_ptr are
  * invalid afterwards. Errors: STATE, NOT_REGISTERED (never allocated, or freed before), ARG
- * (offset, ranks that free different segments; nothing is freed), RANGE, PEER_LOST, OTHER_NODE and
- * BOOTSTRAP (as above), and TIMEOUT of what is outstanding. */
+ * (offset, memory that was registered or is a queue's, ranks that free different segments; nothing
+ * is freed), RANGE, PEER_LOST, OTHER_NODE and BOOTSTRAP (as above), and TIMEOUT of what is
+ * outstanding. */
 sennit_status sennit_free(sennit_gptr gptr);
 
 /* Memory that the program had before: any it may read and write (heap, static, stack, mapped

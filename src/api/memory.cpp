@@ -51,9 +51,11 @@ sennit_status free_local(Rank &rank, sennit_gptr gptr) {
     if (memory::generation_of(gptr.segment) == 0 ||
         record.id.load(std::memory_order_relaxed) != gptr.segment)
         return not_live(gptr);
-    if (record.kind == SegmentKind::signals) return not_live(gptr);
     if (record.kind == SegmentKind::registered)
         return fail(SENNIT_ERR_ARG, "the memory was registered: sennit_deregister ends that");
+    if (record.kind == SegmentKind::queue)
+        return fail(SENNIT_ERR_ARG, "the memory is a queue's: sennit_queue_destroy ends it");
+    if (record.kind != SegmentKind::local) return not_live(gptr);
     op::detach_segment(rank, rank.world_rank, gptr.segment);
     memory::segment_destroy(rank, &record);
     return SENNIT_OK;

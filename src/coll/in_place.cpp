@@ -247,7 +247,7 @@ bool has_wide_slots(State &state) {
     if (state.wide_segment != 0) return true;
     const ColdLock lock(*state.rank);
     SegmentRecord *record = nullptr;
-    const memory::SegmentWish wish{SegmentKind::local, 0, kSlots * kWideBytes, 4096, 0};
+    const memory::SegmentWish wish{SegmentKind::slots, 0, kSlots * kWideBytes, 4096, 0};
     const sennit_error error = *thread_error();
     if (memory::segment_create(*state.rank, wish, &record) != SENNIT_OK) {
         // There is another way.

@@ -37,6 +37,7 @@ sennit_status make_memory(Rank &rank, const QueueWish &wish, Queue *it) {
     it->capacity = wish.capacity;
     it->lanes = wish.producers;
     memory::SegmentWish segment;
+    segment.kind = SegmentKind::queue;
     segment.bytes = bytes_of(wish, it->stride);
     segment.alignment = kLineBytes;
     if (segment.bytes == UINT64_MAX)

@@ -84,6 +84,8 @@ enum class SegmentKind : std::uint8_t {
     registered = 3,  // memory the program had before
     statics = 4,     // .data and .bss of the executable
     signals = 5,     // a chunk of a rank's signals
+    queue = 6,
+    slots = 7,  // of a rank for a team's collectives
 };
 enum class Mechanism : std::uint8_t {
     none = 0,

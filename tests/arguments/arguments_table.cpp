@@ -173,6 +173,8 @@ const std::vector<Row> wrong_arguments = {
      [](Fixture &) { return sennit_free(memory.freed); }},
     {"sennit_free", "a local segment that was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
      [](Fixture &) { return sennit_free(memory.freed_local); }},
+    {"sennit_free", "the memory of a queue", kRunning, SENNIT_ERR_ARG,
+     [](Fixture &) { return sennit_free(memory.queue_address.gptr); }},
 
     {"sennit_ptr", "beyond the end", kRunning, SENNIT_ERR_RANGE,
      [](Fixture &) { return status_of(sennit_ptr(at_offset(101))); }},

@@ -64,6 +64,8 @@ struct Memory {
     sennit_gptr local = SENNIT_GPTR_NULL;    // 100 bytes
     sennit_gptr freed = SENNIT_GPTR_NULL;
     sennit_gptr freed_local = SENNIT_GPTR_NULL;
+    sennit_queue queue = SENNIT_QUEUE_NULL;  // of one producer and one place, with a word in it
+    sennit_queue_address queue_address{};
 };
 extern Memory memory;
 

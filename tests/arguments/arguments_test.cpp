@@ -80,11 +80,13 @@ class Running : public testing::Test {
         std::memset(content, 0x11, sizeof content);
         ASSERT_EQ(sennit_put(memory.segment, content, sizeof content), SENNIT_OK);
         ASSERT_EQ(sennit_put(memory.local, content, sizeof content), SENNIT_OK);
+        make_queue();
         ASSERT_EQ(make_teams(), SENNIT_OK) << sennit_last_error()->text;
     }
 
     void TearDown() override {
         EXPECT_EQ(end_teams(), SENNIT_OK) << "a refused call has changed a team";
+        end_queue();
         for (const sennit_gptr gptr : {memory.segment, memory.local}) {
             unsigned char content[100] = {};
             EXPECT_EQ(sennit_get(content, gptr, sizeof content), SENNIT_OK);
@@ -93,6 +95,23 @@ class Running : public testing::Test {
             EXPECT_EQ(sennit_free(gptr), SENNIT_OK);
         }
         EXPECT_EQ(sennit_finalize(), SENNIT_OK);
+    }
+
+  private:
+    static constexpr std::uint64_t kItem = 0x2222;
+
+    static void make_queue() {
+        ASSERT_EQ(sennit_queue_create(8, 1, 1, &memory.queue, &memory.queue_address), SENNIT_OK);
+        sennit_producer producer = SENNIT_PRODUCER_NULL;
+        ASSERT_EQ(sennit_queue_attach(memory.queue_address, &producer), SENNIT_OK);
+        ASSERT_EQ(sennit_queue_push(producer, &kItem, 0), SENNIT_OK);
+        ASSERT_EQ(sennit_queue_detach(producer), SENNIT_OK);
+    }
+    static void end_queue() {
+        std::uint64_t item = 0;
+        EXPECT_EQ(sennit_queue_pop(memory.queue, &item, 0), SENNIT_OK);
+        EXPECT_EQ(item, kItem) << "a refused call has changed a queue";
+        EXPECT_EQ(sennit_queue_destroy(memory.queue), SENNIT_OK);
     }
 };
 

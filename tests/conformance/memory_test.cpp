@@ -340,6 +340,45 @@ RANK_TEST(memory, every_rank_sees_every_rank_through_pointers, kLoadStore) {
     it.free(segment);
 }
 
+// Broken by a free that believes a pointer to memory that Sennit uses itself. Segments of one rank
+// are named by the upper ten bits 0, their number in fourteen, and a generation that begins at 1.
+RANK_TEST(memory, what_was_not_allocated_is_not_freed, kOnce) {
+    constexpr std::uint32_t kNumbers = 64;
+    constexpr std::uint32_t kGenerations = 16;
+    sennit_signal signal = SENNIT_SIGNAL_NULL;
+    it.ok(sennit_signal_create(1, 1, &signal));
+    sennit_queue queue = SENNIT_QUEUE_NULL;
+    sennit_queue_address address{};
+    it.ok(sennit_queue_create(8, 1, 1, &queue, &address));
+    // Long enough for slots that are made for such calls.
+    std::vector<std::uint64_t> words(40000, 1);
+    const sennit_reduction sum = sennit_reduction_of(words.size(), SENNIT_UINT64, SENNIT_SUM);
+    const auto add_up = [&] {
+        std::vector<std::uint64_t> sums(words.size(), 0);
+        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, words.data(), sums.data(), sum, SENNIT_FOREVER));
+        it.equal(std::count(sums.begin(), sums.end(), static_cast<std::uint64_t>(it.size)),
+                 static_cast<std::ptrdiff_t>(sums.size()));
+    };
+    add_up();
+    bool has_met_queue = false;
+    for (std::uint32_t number = 0; number < kNumbers; ++number) {
+        for (std::uint32_t generation = 1; generation <= kGenerations; ++generation) {
+            const sennit_gptr guess{it.rank, number << 8 | generation, 0};
+            has_met_queue |= guess.segment == address.gptr.segment;
+            const sennit_status status = sennit_free(guess);
+            it.require(status == SENNIT_ERR_ARG || status == SENNIT_ERR_NOT_REGISTERED,
+                       "nothing that was not allocated is freed");
+        }
+    }
+    it.require(has_met_queue, "the guesses go far enough");
+    it.barrier();
+    add_up();
+    it.ok(sennit_signal_add(signal, 0));
+    it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+    it.ok(sennit_queue_destroy(queue));
+    it.ok(sennit_signal_destroy(signal));
+}
+
 // Broken by a path without load and store that makes up a pointer or gives no reason.
 RANK_TEST(memory, without_load_and_store_the_pointer_is_null_and_has_a_reason, kTwoRanks) {
     if (it.load_store) return;
