@@ -5,7 +5,8 @@
 //                                    rank of `sennit run` (or alone)
 //                 [--paths WORDS]    as SENNIT_PATHS; the word sim gets its settings from the seed
 //                 [--expect PATH]    every peer must be reached by it
-//                 [--seed S] [--seeds COUNT]   run everything with seeds S .. S+COUNT-1
+//                 [--seed S] [--seeds COUNT]   run everything with seeds S .. S+COUNT-1; the word
+//                                    any: S is drawn by chance and printed
 //                 [--level WORD]     of threads: single, funneled, serialized, multiple (default)
 //                 [--program P]      only the P-th of the random programs of a test
 //                 [--steps K]        random programs stop after K steps
@@ -21,6 +22,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <string>
 #include <thread>
 
@@ -42,6 +44,7 @@ struct Options {
     double limit_seconds = 60;
     bool quick = false;
     bool list = false;
+    bool any_seed = false;
 };
 
 Options options;
@@ -105,6 +108,14 @@ bool is_wanted(const Test &test) {
     if (options.groups.empty()) return (test.needs & kOnlyNamed) == 0;
     return std::find(options.groups.begin(), options.groups.end(), test.group) !=
            options.groups.end();
+}
+
+// Small enough to be typed again.
+std::uint64_t draw_seed() {
+    const std::uint64_t seed = std::random_device{}() % 1'000'000'000 + 1;
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::fflush(stdout);
+    return seed;
 }
 
 Ranks make_ranks(const Test &test, int rank, int size, std::uint64_t seed) {
@@ -190,6 +201,7 @@ void run_threads_once(const Test &test, std::uint64_t seed) {
 }
 
 int run_threads(const std::vector<Test> &tests) {
+    if (options.any_seed) options.seed = draw_seed();
     int failed = 0;
     int ran = 0;
     for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
@@ -246,6 +258,8 @@ int run_process(const std::vector<Test> &tests) {
         it.start();  // counts to two
         it.ok(sennit_finalize());
         expect_path(it);
+        if (options.any_seed)
+            options.seed = it.tell_all(rank == 0 ? draw_seed() : std::uint64_t{0}).front();
         for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
             for (const Test &test : tests) {
                 if (!fits(test, size, seed)) continue;
@@ -322,7 +336,8 @@ void read_options(int count, char **words) {
         } else if (word == "--threads") {
             options.threads = std::stoi(value);
         } else if (word == "--seed") {
-            options.seed = std::stoull(value);
+            options.any_seed = value == "any";
+            if (!options.any_seed) options.seed = std::stoull(value);
         } else if (word == "--seeds") {
             options.seeds = std::stoull(value);
         } else if (word == "--steps") {

@@ -7,6 +7,7 @@
 //     accumulate   a get_accumulate damages what it fetched, after an accumulate with a request
 //     strided      a get of a box damages what it got, once it has put a list
 //     random       a get damages what it got, after a put and then a get with a request
+//     stress       a notified get damages what it got, once there was a queue
 //
 // So each failure needs two steps. Everything else goes on to the library behind.
 #include <dlfcn.h>
@@ -121,6 +122,19 @@ sennit_status sennit_get_nb(void *destination, sennit_gptr source, size_t bytes,
 sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
     const sennit_status status = next(sennit_get, __func__)(destination, source, bytes);
     if (bytes > 0) damage("random", status, destination);
+    return status;
+}
+
+sennit_status sennit_queue_attach(sennit_queue_address address, sennit_producer *producer) {
+    arm("stress");
+    return next(sennit_queue_attach, __func__)(address, producer);
+}
+
+sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source, size_t offset,
+                                     size_t bytes, const sennit_notice *notice) {
+    const sennit_status status =
+        next(sennit_get_notify_with, __func__)(destination, source, offset, bytes, notice);
+    if (bytes > 0) damage("stress", status, destination);
     return status;
 }
 

@@ -21,6 +21,7 @@ PLANTED = [
     ("accumulate", ["--group", "atomic"], r"accumulate_nb,", r"get_accumulate,"),
     ("strided", ["--group", "strided"], r"put of \d+ bytes in a list", r"get of \d+ bytes in a box"),
     ("random", ["--group", "random"], r"put_nb of", r"get_nb of"),
+    ("stress", ["--group", "stress"], r"queues of", r"by get_with"),
 ]
 
 

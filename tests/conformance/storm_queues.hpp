@@ -1,0 +1,156 @@
+// The queues of a program of stress_test.cpp: one of each rank, and on every rank producers of all
+// of them. Step 1 of the program.
+#pragma once
+
+#include <array>
+#include <map>
+
+#include "harness.hpp"
+
+namespace conformance {
+
+class StormQueues {
+  public:
+    explicit StormQueues(Ranks &it) : it_(it) {
+        // Queues are reached by load and store alone.
+        const bool is_drawn = it.load_store && !it.common.one_in(5);
+        item_bytes_ = sizeof(Head) + it.common.below(200);
+        capacity_ = it.common.one_in(3) ? 1 : it.common.between(2, 64);
+        lanes_ = it.common.between(1, 2);
+        items_ = it.common.between(1, it.quick ? 60 : 300);
+        is_used_ = is_drawn && it.chosen.has(1);
+        if (is_used_)
+            it.show("step 1: queues of " + std::to_string(capacity_) + " items of " +
+                    std::to_string(item_bytes_) + " bytes");
+        item_.resize(item_bytes_);
+    }
+
+    // Collective, as close().
+    void open() {
+        if (!is_used_) return;
+        const auto producers = static_cast<unsigned>(lanes_) * static_cast<unsigned>(it_.size);
+        sennit_queue_address mine{};
+        it_.ok(sennit_queue_create(item_bytes_, capacity_, producers, &queue_, &mine));
+        left_to_pop_ = items_ * producers;
+        const auto addresses = it_.tell_all(mine);
+        for (const sennit_queue_address &address : addresses) {
+            for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
+                producers_.push_back({address, lane, 0, 0, items_, SENNIT_PRODUCER_NULL});
+                attach(producers_.back());
+            }
+        }
+    }
+
+    bool has_pushed_all() const { return producers_.empty(); }
+    bool is_open() const { return !producers_.empty() || left_to_pop_ > 0; }
+
+    // Both return whether an item has moved.
+    bool push_some() {
+        if (producers_.empty()) return false;
+        const std::size_t number = it_.own.below(producers_.size());
+        Producer &producer = producers_[number];
+        bool has_moved = false;
+        for (std::uint64_t most = it_.own.between(1, 8); most > 0 && producer.left > 0; --most) {
+            if (!push(producer)) break;
+            has_moved = true;
+        }
+        if (producer.left == 0) {
+            it_.ok(sennit_queue_detach(producer.handle));
+            producers_.erase(producers_.begin() + static_cast<std::ptrdiff_t>(number));
+        } else if (it_.own.one_in(40)) {
+            // What it has put in may come out after what it puts in from now on.
+            it_.ok(sennit_queue_detach(producer.handle));
+            producer.number = 0;
+            ++producer.turn;
+            attach(producer);
+        }
+        return has_moved;
+    }
+
+    bool pop_some(std::int64_t timeout_ns) {
+        bool has_moved = false;
+        for (std::uint64_t most = it_.own.between(1, 8); most > 0 && left_to_pop_ > 0; --most) {
+            const sennit_status status =
+                sennit_queue_pop(queue_, item_.data(), has_moved ? 0 : timeout_ns);
+            if (status == SENNIT_ERR_TIMEOUT) break;
+            it_.ok(status);
+            check();
+            has_moved = true;
+        }
+        return has_moved;
+    }
+
+    void close() {
+        if (!is_used_) return;
+        it_.is(sennit_queue_pop(queue_, item_.data(), 0), SENNIT_ERR_TIMEOUT);
+        it_.ok(sennit_queue_destroy(queue_));
+    }
+
+  private:
+    // An item begins with it; the rest is a pattern.
+    struct Head {
+        std::uint32_t rank;
+        std::uint32_t lane;
+        std::uint64_t turn;    // how often the producer has attached
+        std::uint64_t number;  // since then
+    };
+    struct Producer {
+        sennit_queue_address address;
+        std::uint32_t lane;
+        std::uint64_t turn;
+        std::uint64_t number;
+        std::uint64_t left;
+        sennit_producer handle;
+    };
+
+    static std::uint64_t salt_of(const Head &head) {
+        return Random((head.rank * 64 + head.lane) * 1000003 + head.turn).next() + head.number;
+    }
+
+    // There are as many lanes as producers, but another rank may have the one that was left.
+    void attach(Producer &producer) {
+        const std::uint64_t never = 0;
+        for (;;) {
+            const sennit_status status = sennit_queue_attach(producer.address, &producer.handle);
+            if (status != SENNIT_ERR_NOMEM) return it_.ok(status);
+            (void)sennit_signal_wait_word(&never, SENNIT_NOT_EQUAL, 0, 0);
+        }
+    }
+
+    bool push(Producer &producer) {
+        const Head head{static_cast<std::uint32_t>(it_.rank), producer.lane, producer.turn,
+                        producer.number};
+        std::memcpy(item_.data(), &head, sizeof head);
+        fill(item_.data() + sizeof head, item_bytes_ - sizeof head, salt_of(head));
+        const sennit_status status = sennit_queue_push(producer.handle, item_.data(), 0);
+        if (status == SENNIT_ERR_TIMEOUT) return false;
+        it_.ok(status);
+        ++producer.number;
+        --producer.left;
+        return true;
+    }
+
+    void check() {
+        Head head{};
+        std::memcpy(&head, item_.data(), sizeof head);
+        it_.require(head.rank < static_cast<std::uint32_t>(it_.size) && head.lane < lanes_,
+                    "the item is of a producer that there is");
+        it_.equal(head.number, next_[{head.rank, head.lane, head.turn}]++);
+        check_pattern(it_, item_.data() + sizeof head, item_bytes_ - sizeof head, salt_of(head));
+        --left_to_pop_;
+    }
+
+    Ranks &it_;
+    bool is_used_ = false;
+    std::size_t item_bytes_ = 0;
+    std::size_t capacity_ = 0;
+    std::uint64_t lanes_ = 0;  // of each rank
+    std::uint64_t items_ = 0;  // of each lane
+    sennit_queue queue_ = SENNIT_QUEUE_NULL;
+    std::vector<Producer> producers_;
+    std::uint64_t left_to_pop_ = 0;
+    std::map<std::array<std::uint64_t, 3>, std::uint64_t> next_;
+    std::vector<std::uint8_t> item_;
+};
+
+}  // namespace conformance

@@ -1,0 +1,310 @@
+// See storm_streams.hpp.
+#include "storm_streams.hpp"
+
+#include <algorithm>
+
+namespace conformance {
+
+StormStreams::Stream StormStreams::draw(Ranks &it, bool is_wide) {
+    Stream made;
+    made.way = static_cast<Way>(it.common.below(kWays));
+    const bool is_short = made.way == Way::put || made.way == Way::get;
+    const auto size = static_cast<std::uint64_t>(it.size);
+    made.senders = it.common.between(1, is_wide ? std::min<std::uint64_t>(size, 2) : size);
+    made.messages = is_short ? 1 : it.common.between(1, 3);
+    made.epochs = it.common.between(1, is_wide ? 4 : it.quick ? 12 : 40);
+    made.room = is_wide ? 16 : it.common.one_in(6) ? 3000 : it.common.between(0, 200);
+    made.set = it.common.below(kSets + 1);
+    // A plain put is not held back by the epoch.
+    made.copies = made.way == Way::add ? made.epochs : 2;
+    return made;
+}
+
+StormStreams::StormStreams(Ranks &it) : it_(it) {
+    static const char *const words[kWays] = {"put", "get", "put_with", "get_with", "add"};
+    const bool is_wide = it.common.one_in(6);
+    const std::uint64_t count =
+        is_wide ? it.common.between(100, it.quick ? 200 : 1000) : it.common.between(1, 24);
+    for (std::uint64_t step = 2; step < count + 2; ++step) {
+        const Stream made = draw(it, is_wide);
+        if (!it.chosen.has(step)) continue;
+        it.show("step " + std::to_string(step) + ": " + std::to_string(made.senders) +
+                " senders by " + words[static_cast<int>(made.way)] + ", " +
+                std::to_string(made.messages) + " messages in each of " +
+                std::to_string(made.epochs) + " epochs");
+        streams_.push_back(made);
+        memory_bytes_ += made.bytes();
+        buffer_.resize(std::max(buffer_.size(), made.room + 1));
+    }
+    own_.resize(streams_.size());
+}
+
+std::uint64_t StormStreams::salt_of(const Message &message) const {
+    const std::uint64_t stream =
+        static_cast<std::uint64_t>(message.owner) * 100000 + message.stream;
+    const std::uint64_t sent = (message.epoch * 64 + message.sender) * 64 + message.number;
+    return Random(it_.base + Random(stream * 0x9E3779B97F4A7C15u + sent).next()).next();
+}
+
+std::size_t StormStreams::bytes_of(const Message &message) const {
+    return Random(salt_of(message)).below(streams_[message.stream].room + 1);
+}
+
+std::size_t StormStreams::place_of(const Message &message) const {
+    const Stream &stream = streams_[message.stream];
+    const std::uint64_t copy = message.epoch % stream.copies;
+    return ((copy * stream.senders + message.sender) * stream.messages + message.number) *
+           stream.room;
+}
+
+// ---------------------------------------------------------------- open and close
+
+void StormStreams::open_own(std::size_t number, sennit_block *block, std::size_t offset) {
+    const Stream &stream = streams_[number];
+    Own &own = own_[number];
+    const auto events = static_cast<std::uint32_t>(stream.senders * stream.messages);
+    own.signal = make_signal(it_, events, events + static_cast<std::uint32_t>(it_.own.below(3)));
+    own.block = static_cast<std::uint8_t *>(sennit_ptr(memory_)) + offset;
+    const sennit_region region{sennit_gptr_at(memory_, it_.rank), memory_bytes_};
+    const bool gets = is_get(stream.way);
+    it_.ok(sennit_block_init(region, offset, stream.bytes(), gets ? own.signal : SENNIT_SIGNAL_NULL,
+                             gets ? SENNIT_SIGNAL_NULL : own.signal, block));
+    of_handle_[own.signal.handle] = number;
+    live_.push_back(number);
+    if (stream.set < kSets) it_.ok(sennit_signal_set_add(sets_[stream.set], own.signal));
+    for (std::uint64_t epoch = 0; epoch < 2; ++epoch)
+        if (gets) fill_epoch(number, epoch);
+}
+
+void StormStreams::attach_to(int owner, const std::vector<sennit_block> &blocks) {
+    const auto sender = static_cast<std::uint64_t>((it_.rank - owner + it_.size) % it_.size);
+    for (std::size_t number = 0; number < streams_.size(); ++number) {
+        if (sender >= streams_[number].senders) continue;
+        Sending to;
+        to.owner = owner;
+        to.stream = number;
+        to.sender = sender;
+        it_.ok(sennit_block_attach(&blocks[number], &to.peer));
+        peers_.push_back(to.peer);
+        sennit_block_info info{};
+        it_.ok(sennit_block_query(&blocks[number], &info));
+        to.signal = is_get(streams_[number].way) ? info.on_send : info.on_recv;
+        to.gptr = info.gptr;
+        sendings_.push_back(to);
+    }
+}
+
+void StormStreams::open() {
+    for (sennit_signal_set &set : sets_)
+        it_.ok(sennit_signal_set_create(&set));
+    sent_events_ = static_cast<std::uint32_t>(it_.own.between(1, 9));
+    sent_ = make_signal(it_, sent_events_);
+    memory_ = it_.allocate(memory_bytes_);
+    std::vector<sennit_block> blocks(streams_.size());
+    std::size_t offset = 0;
+    for (std::size_t number = 0; number < streams_.size(); ++number) {
+        open_own(number, &blocks[number], offset);
+        offset += streams_[number].bytes();
+    }
+    const std::size_t mail_bytes = sizeof(sennit_block) * blocks.size();
+    const sennit_gptr mail = it_.allocate(mail_bytes);
+    it_.ok(sennit_put(mail, blocks.data(), mail_bytes));
+    it_.barrier();
+    for (int owner = 0; owner < it_.size; ++owner) {
+        it_.ok(sennit_get(blocks.data(), sennit_gptr_at(mail, owner), mail_bytes));
+        attach_to(owner, blocks);
+    }
+    it_.barrier();
+    it_.free(mail);
+}
+
+void StormStreams::close() {
+    for (std::size_t number = 0; number < streams_.size(); ++number) {
+        const Stream &stream = streams_[number];
+        it_.equal(epoch_of(it_, own_[number].signal), stream.epochs);
+        it_.equal(left_of(it_, own_[number].signal), stream.senders * stream.messages);
+        it_.ok(sennit_signal_destroy(own_[number].signal));
+    }
+    it_.equal(left_of(it_, sent_), sent_events_ - sent_count_);
+    it_.ok(sennit_signal_destroy(sent_));
+    for (const sennit_peer_block peer : peers_)
+        it_.ok(sennit_block_detach(peer));
+    for (const sennit_signal_set set : sets_)
+        it_.ok(sennit_signal_set_destroy(set));
+    it_.free(memory_);
+}
+
+// ---------------------------------------------------------------- the sender
+
+sennit_status StormStreams::carry_out_with(const Sending &to, std::size_t place,
+                                           std::size_t bytes) {
+    sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, to.epoch};
+    if (it_.own.one_in(2)) notice.remote = to.signal;
+    const bool counts = it_.own.one_in(2);
+    if (counts) notice.local = sent_;
+    const sennit_status status =
+        is_get(streams_[to.stream].way)
+            ? sennit_get_notify_with(buffer_.data(), to.peer, place, bytes, &notice)
+            : sennit_put_notify_with(to.peer, place, buffer_.data(), bytes, &notice);
+    if (status == SENNIT_OK && counts) count_local();
+    return status;
+}
+
+sennit_status StormStreams::carry_out(const Sending &to, std::size_t place, std::size_t bytes) {
+    switch (streams_[to.stream].way) {
+        case Way::put:
+            return sennit_put_notify(to.peer, place, buffer_.data(), bytes);
+        case Way::get:
+            return sennit_get_notify(buffer_.data(), to.peer, place, bytes);
+        case Way::put_with:
+        case Way::get_with:
+            return carry_out_with(to, place, bytes);
+        case Way::add:
+            it_.ok(sennit_put(sennit_gptr_add(to.gptr, static_cast<std::int64_t>(place)),
+                              buffer_.data(), bytes));
+            return sennit_signal_add(to.signal, to.epoch);
+    }
+    return SENNIT_ERR_ARG;
+}
+
+void StormStreams::count_local() {
+    ++sent_count_;
+    it_.require(is_fired(it_, sent_) == (sent_count_ == sent_events_),
+                "the local signal counts every call that succeeded");
+    if (sent_count_ < sent_events_) return;
+    it_.ok(sennit_signal_reset(sent_));
+    sent_count_ = 0;
+}
+
+bool StormStreams::send(Sending &to) {
+    constexpr std::uint8_t kUntouched = 0x5A;
+    const Stream &stream = streams_[to.stream];
+    const Message message{to.owner, to.stream, to.sender, to.epoch, to.number};
+    const std::size_t bytes = bytes_of(message);
+    const bool gets = is_get(stream.way);
+    if (gets) {
+        std::fill(buffer_.begin(), buffer_.end(), kUntouched);
+    } else {
+        fill(buffer_.data(), bytes, salt_of(message));
+    }
+    const sennit_status status = carry_out(to, place_of(message), bytes);
+    if (gets) it_.equal(buffer_[bytes], kUntouched);
+    if (status == SENNIT_ERR_SIGNAL_EARLY) {
+        if (gets) it_.equal(buffer_[0], kUntouched);
+        return false;
+    }
+    it_.ok(status);
+    if (gets) check_pattern(it_, buffer_.data(), bytes, salt_of(message));
+    if (++to.number == stream.messages) {
+        to.number = 0;
+        ++to.epoch;
+    }
+    return true;
+}
+
+bool StormStreams::send_some() {
+    if (sendings_.empty()) return false;
+    const std::size_t number = it_.own.below(sendings_.size());
+    Sending &to = sendings_[number];
+    bool has_sent = false;
+    for (std::uint64_t most = it_.own.between(1, 8); most > 0; --most) {
+        if (!send(to)) break;
+        has_sent = true;
+        if (to.epoch < streams_[to.stream].epochs) continue;
+        to = sendings_.back();
+        sendings_.pop_back();
+        break;
+    }
+    return has_sent;
+}
+
+// ---------------------------------------------------------------- the owner
+
+void StormStreams::fill_epoch(std::size_t number, std::uint64_t epoch) {
+    const Stream &stream = streams_[number];
+    for (std::uint64_t sender = 0; sender < stream.senders; ++sender) {
+        for (std::uint64_t i = 0; i < stream.messages; ++i) {
+            const Message message{it_.rank, number, sender, epoch, i};
+            fill(own_[number].block + place_of(message), bytes_of(message), salt_of(message));
+        }
+    }
+}
+
+void StormStreams::check_epoch(std::size_t number) {
+    const Stream &stream = streams_[number];
+    for (std::uint64_t sender = 0; sender < stream.senders; ++sender) {
+        for (std::uint64_t i = 0; i < stream.messages; ++i) {
+            const Message message{it_.rank, number, sender, own_[number].epoch, i};
+            check_pattern(it_, own_[number].block + place_of(message), bytes_of(message),
+                          salt_of(message));
+        }
+    }
+}
+
+// The signal of the stream has fired.
+void StormStreams::take(std::size_t number) {
+    const Stream &stream = streams_[number];
+    Own &own = own_[number];
+    it_.equal(epoch_of(it_, own.signal), own.epoch);
+    // All have read what was there for this epoch; who reads ahead has the other places.
+    if (is_get(stream.way)) {
+        fill_epoch(number, own.epoch + 2);
+    } else {
+        check_epoch(number);
+    }
+    it_.ok(sennit_signal_reset(own.signal));
+    if (++own.epoch < stream.epochs) return;
+    if (stream.set < kSets) it_.ok(sennit_signal_set_remove(sets_[stream.set], own.signal));
+    live_.erase(std::find(live_.begin(), live_.end(), number));
+}
+
+bool StormStreams::take_one(std::size_t number, std::int64_t timeout_ns) {
+    if (timeout_ns == 0 && it_.own.one_in(2)) {
+        if (!is_fired(it_, own_[number].signal)) return false;
+    } else {
+        const sennit_status status = sennit_signal_wait(own_[number].signal, timeout_ns);
+        if (status == SENNIT_ERR_TIMEOUT) return false;
+        it_.ok(status);
+    }
+    take(number);
+    return true;
+}
+
+bool StormStreams::take_of_set(std::size_t set, std::int64_t timeout_ns) {
+    constexpr std::size_t kMost = 16;
+    sennit_signal fired[kMost] = {};
+    std::size_t count = 1;
+    const sennit_status status =
+        it_.own.one_in(2) ? sennit_signal_wait_any(sets_[set], timeout_ns, fired)
+                          : sennit_signal_wait_some(sets_[set], timeout_ns,
+                                                    it_.own.between(1, kMost), fired, &count);
+    if (status == SENNIT_ERR_TIMEOUT) return false;
+    it_.ok(status);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto found = of_handle_.find(fired[i].handle);
+        it_.require(found != of_handle_.end() && fired[i].rank == it_.rank,
+                    "a signal of this rank was reported");
+        take(found->second);
+    }
+    return true;
+}
+
+bool StormStreams::take_all_of_set(std::size_t set, std::int64_t timeout_ns) {
+    const sennit_status status = sennit_signal_wait_all(sets_[set], timeout_ns);
+    if (status == SENNIT_ERR_TIMEOUT) return false;
+    it_.ok(status);
+    const std::vector<std::size_t> live = live_;
+    for (const std::size_t number : live)
+        if (streams_[number].set == set) take(number);
+    return true;
+}
+
+bool StormStreams::take_some(std::int64_t timeout_ns) {
+    if (live_.empty()) return false;
+    const std::size_t number = live_[it_.own.below(live_.size())];
+    const std::size_t set = streams_[number].set;
+    if (set == kSets || it_.own.one_in(4)) return take_one(number, timeout_ns);
+    return it_.own.one_in(4) ? take_all_of_set(set, timeout_ns) : take_of_set(set, timeout_ns);
+}
+
+}  // namespace conformance

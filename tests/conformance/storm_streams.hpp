@@ -1,0 +1,108 @@
+// The streams of a program of stress_test.cpp. A stream is, on every rank, a signal with a block,
+// and some ranks that send to it: so many messages of each in every epoch, each with a place of its
+// own in the block. Two epochs have places of their own, so what is early or late writes over what
+// somebody checks. Streams are the steps of a program from 2 on.
+#pragma once
+
+#include <array>
+#include <unordered_map>
+
+#include "signals.hpp"
+
+namespace conformance {
+
+class StormStreams {
+  public:
+    explicit StormStreams(Ranks &it);
+
+    // Collective, as close().
+    void open();
+    void close();
+
+    bool has_sent_all() const { return sendings_.empty(); }
+    bool is_open() const { return !sendings_.empty() || !live_.empty(); }
+
+    // Returns whether a message was sent.
+    bool send_some();
+    // Takes signals that have fired, looked for in a way that is drawn. With a time limit it waits
+    // for something that will come. Returns whether there was one.
+    bool take_some(std::int64_t timeout_ns);
+
+  private:
+    static constexpr std::size_t kSets = 3;
+    static constexpr int kWays = 5;
+    // The short calls send one message in an epoch.
+    enum class Way : int { put, get, put_with, get_with, add };
+    static bool is_get(Way way) { return way == Way::get || way == Way::get_with; }
+
+    struct Stream {
+        Way way = Way::put;
+        std::uint64_t senders = 0;   // the owner, and the ranks behind it
+        std::uint64_t messages = 0;  // of a sender in an epoch
+        std::uint64_t epochs = 0;
+        std::size_t room = 0;  // for a message
+        std::size_t set = 0;   // of signals; kSets: in none
+        std::uint64_t copies = 0;
+        std::size_t bytes() const { return copies * senders * messages * room; }
+    };
+    struct Own {
+        sennit_signal signal = SENNIT_SIGNAL_NULL;
+        std::uint8_t *block = nullptr;
+        std::uint64_t epoch = 0;
+    };
+    struct Sending {
+        int owner = 0;
+        std::size_t stream = 0;
+        std::uint64_t sender = 0;
+        std::uint64_t epoch = 0;
+        std::uint64_t number = 0;  // of the next message
+        sennit_peer_block peer = SENNIT_PEER_BLOCK_NULL;
+        sennit_signal signal = SENNIT_SIGNAL_NULL;
+        sennit_gptr gptr = SENNIT_GPTR_NULL;
+    };
+    struct Message {
+        int owner;
+        std::size_t stream;
+        std::uint64_t sender;
+        std::uint64_t epoch;
+        std::uint64_t number;
+    };
+
+    static Stream draw(Ranks &it, bool is_wide);
+    std::uint64_t salt_of(const Message &message) const;
+    std::size_t bytes_of(const Message &message) const;
+    std::size_t place_of(const Message &message) const;
+
+    void open_own(std::size_t number, sennit_block *block, std::size_t offset);
+    void attach_to(int owner, const std::vector<sennit_block> &blocks);
+    void fill_epoch(std::size_t number, std::uint64_t epoch);
+    void check_epoch(std::size_t number);
+    void take(std::size_t number);
+
+    bool send(Sending &to);
+    sennit_status carry_out(const Sending &to, std::size_t place, std::size_t bytes);
+    sennit_status carry_out_with(const Sending &to, std::size_t place, std::size_t bytes);
+    void count_local();
+
+    bool take_one(std::size_t number, std::int64_t timeout_ns);
+    bool take_of_set(std::size_t set, std::int64_t timeout_ns);
+    bool take_all_of_set(std::size_t set, std::int64_t timeout_ns);
+
+    Ranks &it_;
+    std::vector<Stream> streams_;
+    std::vector<Own> own_;                                      // by stream
+    std::vector<std::size_t> live_;                             // streams with epochs to come
+    std::unordered_map<std::uint32_t, std::size_t> of_handle_;  // stream of a signal
+    std::vector<Sending> sendings_;
+    std::vector<sennit_peer_block> peers_;
+    std::array<sennit_signal_set, kSets> sets_{};
+    sennit_gptr memory_ = SENNIT_GPTR_NULL;
+    std::size_t memory_bytes_ = 0;
+    std::vector<std::uint8_t> buffer_;
+    // Counts calls of this rank, in rounds.
+    sennit_signal sent_ = SENNIT_SIGNAL_NULL;
+    std::uint32_t sent_events_ = 0;
+    std::uint32_t sent_count_ = 0;
+};
+
+}  // namespace conformance

@@ -1,0 +1,67 @@
+// Signals, notified calls and queues under stress: random programs of many of them at once, with
+// all data checked, until the time is over. Every rank is owner, sender, taker and producer at the
+// same time, takes what has come in whatever way the dice say, and sleeps when nothing else is
+// left. Senders run ahead as far as they may.
+//
+// The steps of a program are the streams of storm_streams.hpp and, first, the queues of
+// storm_queues.hpp: each is left out by all ranks or by none.
+#include <chrono>
+
+#include "storm_queues.hpp"
+#include "storm_streams.hpp"
+
+using namespace conformance;
+
+namespace {
+
+void run_program(Ranks &it) {
+    StormQueues queues(it);
+    StormStreams streams(it);
+    queues.open();
+    streams.open();
+    it.barrier();
+    const std::uint64_t never = 0;
+    int idle = 0;
+    while (queues.is_open() || streams.is_open()) {
+        bool has_moved = streams.send_some();
+        has_moved |= streams.take_some(0);
+        has_moved |= queues.push_some();
+        has_moved |= queues.pop_some(0);
+        idle = has_moved ? 0 : idle + 1;
+        if (has_moved) continue;
+        // Nobody waits for this rank: what it waits for comes.
+        if (queues.has_pushed_all() && streams.has_sent_all()) {
+            const bool takes = streams.is_open() && (!queues.is_open() || it.own.one_in(2));
+            (void)(takes ? streams.take_some(SENNIT_FOREVER) : queues.pop_some(SENNIT_FOREVER));
+        } else if (idle % 8 == 0) {
+            (void)streams.take_some(kMillisecond / 4);
+        } else {
+            (void)sennit_signal_wait_word(&never, SENNIT_NOT_EQUAL, 0, 0);
+        }
+    }
+    it.barrier();
+    streams.close();
+    queues.close();
+    it.barrier();
+}
+
+}  // namespace
+
+// Broken by an event that is lost, doubled, too early or in the wrong epoch, data that comes after
+// its event, a wait that nobody wakes, or an item that is lost, doubled, torn or overtaken.
+RANK_TEST(stress, signals_and_queues_keep_their_word_as_long_as_it_lasts, kOnce | kOnlyNamed) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(it.quick ? 2 : 60);
+    std::uint64_t programs = 0;
+    // The clock of one rank, so that all make the same programs.
+    const auto is_over = [&] {
+        const int mine = std::chrono::steady_clock::now() > end ? 1 : 0;
+        return it.tell_all(mine).front() != 0 || programs == it.chosen.program;
+    };
+    do {
+        it.programs(1, [&] { run_program(it); });
+        ++programs;
+    } while (!is_over());
+    if (it.rank == 0)
+        std::printf("%llu programs, seed %llu\n", static_cast<unsigned long long>(programs),
+                    static_cast<unsigned long long>(it.seed));
+}
