@@ -62,8 +62,7 @@ sennit_status channels_of(Rank &rank) {
         return status;
     }
     rank.channels = made;
-    // relaxed: before any peer hears of it, by an offer.
-    if (join_barriers()) rank.sleeps_with_barrier.store(true, std::memory_order_relaxed);
+    (void)sleep_with_barrier(rank);
     process_show_channels(rank, made->table);
     return SENNIT_OK;
 }

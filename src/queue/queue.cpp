@@ -26,7 +26,7 @@ std::uint64_t bytes_of(const QueueWish &wish, std::uint64_t stride) {
 }
 
 void free_queue(Queue *it) {
-    std::free(it->taken);
+    std::free(it->views);
     delete it;
 }
 
@@ -52,6 +52,7 @@ sennit_status make_memory(Rank &rank, const QueueWish &wish, Queue *it) {
     head.stride = it->stride;
     head.capacity = it->capacity;
     head.lanes = it->lanes;
+    head.sleeps_with_barrier = it->sleeps_with_barrier ? 1 : 0;
     head.magic = kQueueMagic;
     return op::attach_own(rank, record, &it->gptr);
 }
@@ -81,8 +82,16 @@ sennit_status reach(Rank &rank, sennit_queue_address address, memory::Entry **en
 // May the lane of this word serve another producer?
 bool is_abandoned(Rank &rank, std::uint32_t word) {
     if (word == 0 || (word & kLeavingBit) != 0) return true;
-    const int producer = static_cast<int>(word) - 1;
+    const int producer = producer_in(word);
     return producer != rank.world_rank && peer_gone(rank, producer) != Gone::no;
+}
+
+// The lane's word while this rank has it.
+std::uint32_t word_of(const Rank &rank) {
+    const auto number = static_cast<std::uint32_t>(rank.world_rank) + 1;
+    // relaxed: set under the cold mutex, or by this thread before.
+    const bool with_barrier = rank.sleeps_with_barrier.load(std::memory_order_relaxed);
+    return with_barrier ? number | kSleepsWithBarrierBit : number;
 }
 
 // What the producer before has put in may still be there: the next one goes on behind it.
@@ -91,7 +100,7 @@ bool claim(Rank &rank, QueueLane &lane) {
     // last count comes before.
     std::uint32_t word = lane.producer.load(std::memory_order_acquire);
     if (!is_abandoned(rank, word)) return false;
-    const auto own = static_cast<std::uint32_t>(rank.world_rank) + 1;
+    const std::uint32_t own = word_of(rank);
     // SYNC queue-lane: as above, and pairs with the acquire of the next producer. relaxed on
     // failure: another one was faster.
     return lane.producer.compare_exchange_strong(word, own, std::memory_order_acq_rel,
@@ -123,7 +132,7 @@ int find_lost_producer(Rank &rank, const void *context) {
         const std::uint32_t word = lanes[i].producer.load(std::memory_order_relaxed);
         if (word == 0 || (word & kLeavingBit) != 0) continue;
         is_used = true;
-        const int producer = static_cast<int>(word) - 1;
+        const int producer = producer_in(word);
         if (peer_gone(rank, producer) == Gone::no) return -1;
         lost = producer;
     }
@@ -151,9 +160,10 @@ sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
     if (all == nullptr) return no_memory();
     auto *made = new (std::nothrow) Queue;
     if (made == nullptr) return no_memory();
-    made->taken = static_cast<std::uint64_t *>(std::calloc(wish.producers, sizeof *made->taken));
+    made->sleeps_with_barrier = sleep_with_barrier(rank);
+    made->views = static_cast<LaneView *>(std::calloc(wish.producers, sizeof *made->views));
     const sennit_status status =
-        made->taken == nullptr ? no_memory() : make_memory(rank, wish, made);
+        made->views == nullptr ? no_memory() : make_memory(rank, wish, made);
     if (status != SENNIT_OK) {
         free_queue(made);
         return status;
@@ -177,9 +187,8 @@ sennit_status destroy(Rank &rank, Queue &it) {
     record.live.store(0, std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < it.lanes; ++i) {
         // relaxed: only who it is counts.
-        const std::uint32_t word =
-            lanes_of(it.base)[i].producer.load(std::memory_order_relaxed) & ~kLeavingBit;
-        ControlBlock *control = word == 0 ? nullptr : control_of(rank, static_cast<int>(word) - 1);
+        const std::uint32_t word = lanes_of(it.base)[i].producer.load(std::memory_order_relaxed);
+        ControlBlock *control = word == 0 ? nullptr : control_of(rank, producer_in(word));
         if (control != nullptr) ring_doorbell(*control);
     }
     free_memory(rank, it);
@@ -193,6 +202,11 @@ sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *
     if (status != SENNIT_OK) return status;
     const auto &head = *reinterpret_cast<const QueueHead *>(entry->base);
     QueueLane *lanes = lanes_of(entry->base);
+    bool with_barrier = false;
+    {
+        const ColdLock lock(rank);
+        with_barrier = sleep_with_barrier(rank);
+    }
     const std::uint32_t number = claim_lane(rank, lanes, head.lanes);
     if (number == UINT32_MAX)
         return fail_peer(SENNIT_ERR_NOMEM, address.gptr.rank, "",
@@ -205,6 +219,7 @@ sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *
     made->places = places_of(entry->base, number);
     made->taker = address.gptr.rank;
     made->control = control_of(rank, made->taker);
+    made->rings_lightly = with_barrier && head.sleeps_with_barrier != 0;
     made->live = entry->live;
     // relaxed: the entry was just found.
     made->live_value = static_cast<std::uint32_t>(entry->key.load(std::memory_order_relaxed));
@@ -236,11 +251,16 @@ void detach(Rank &rank, Producer &it) {
     if (is_live(it)) {
         // SYNC queue-lane: pairs with the acquires in claim(), of the next producer; the last count
         // comes before. The taker may find that nobody is left to wait for.
-        it.lane->producer.store((static_cast<std::uint32_t>(rank.world_rank) + 1) | kLeavingBit,
-                                std::memory_order_release);
+        it.lane->producer.store(word_of(rank) | kLeavingBit, std::memory_order_release);
         ring_doorbell(*it.control);
     }
     delete &it;
+}
+
+void look_at_producer(Rank &rank, const Queue &it, std::uint32_t word, LaneView &view) {
+    view.word = word;
+    view.control = word == 0 ? nullptr : control_of(rank, producer_in(word));
+    view.rings_lightly = it.sleeps_with_barrier && (word & kSleepsWithBarrierBit) != 0;
 }
 
 sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &deadline) {

@@ -27,12 +27,19 @@ struct alignas(kLineBytes) QueueHead {
     std::uint64_t stride;  // from place to place
     std::uint64_t capacity;
     std::uint32_t lanes;
-    std::uint8_t unused[92];
+    std::uint32_t sleeps_with_barrier;  // Rank::sleeps_with_barrier of the owner
+    std::uint8_t unused[88];
 };
-static_assert(sizeof(QueueHead) == 128 && offsetof(QueueHead, lanes) == 32);
+static_assert(sizeof(QueueHead) == 128 && offsetof(QueueHead, lanes) == 32 &&
+              offsetof(QueueHead, sleeps_with_barrier) == 36);
 
-// Whose the lane is: a world rank + 1, and a bit that the producer sets when it goes. 0: nobody's.
+// Whose the lane is: a world rank + 1, a bit that the producer sets when it goes, and whether it
+// sleeps with a barrier. 0: nobody's.
 inline constexpr std::uint32_t kLeavingBit = 1u << 31;
+inline constexpr std::uint32_t kSleepsWithBarrierBit = 1u << 30;
+constexpr int producer_in(std::uint32_t word) {
+    return static_cast<int>(word & ~(kLeavingBit | kSleepsWithBarrierBit)) - 1;
+}
 
 // Behind the head; the places of all lanes come behind the last lane.
 struct QueueLane {
@@ -51,6 +58,16 @@ inline std::byte *places_of(std::byte *queue, std::uint32_t lane) {
            head.stride * head.capacity * lane;
 }
 
+// What the taker keeps of a lane.
+struct LaneView {
+    std::uint64_t taken;
+    std::uint64_t place;     // taken modulo capacity
+    std::uint64_t seen_put;  // as it was last looked at
+    std::uint32_t word;      // QueueLane::producer, of which the rest was made
+    bool rings_lightly;
+    ControlBlock *control;  // of the producer, or null
+};
+
 // The taker's side.
 struct Queue {
     std::uint32_t handle = 0;
@@ -61,7 +78,8 @@ struct Queue {
     std::uint64_t item_bytes = 0;
     std::uint64_t stride = 0;
     std::uint64_t capacity = 0;
-    std::uint64_t *taken = nullptr;  // [lanes]
+    bool sleeps_with_barrier = false;
+    LaneView *views = nullptr;  // [lanes]
 };
 
 // A producer's side.
@@ -74,6 +92,7 @@ struct Producer {
     const std::atomic<std::uint32_t> *live = nullptr;
     std::uint32_t live_value = 0;
     int taker = -1;
+    bool rings_lightly = false;  // the taker sleeps with a barrier, and this process has joined
     std::uint64_t item_bytes = 0;
     std::uint64_t stride = 0;
     std::uint64_t capacity = 0;
@@ -117,6 +136,55 @@ sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline);
 // The end of a rank.
 void queues_close(Rank &rank);
 
+// A store to a count that the owner of the bell may wait for. With many items under way a fence for
+// each would be most of its time.
+inline void show(std::atomic<std::uint64_t> &count, std::uint64_t value, ControlBlock &target,
+                 bool lightly) {
+    if (lightly) {
+        store_and_ring_lightly(count, value, target);
+    } else {
+        store_and_ring(count, value, target);
+    }
+}
+
+// Small items go word by word: what the program has just stored of an item in words is not there
+// yet for a load of more than a word, which would have to wait until it is.
+inline void copy_item(std::byte *to, const std::byte *from, std::uint64_t bytes) {
+    const auto word = [=](unsigned i) { std::memcpy(to + 8 * i, from + 8 * i, 8); };
+    if (bytes % 8 != 0) {
+        std::memcpy(to, from, bytes);
+        return;
+    }
+    switch (bytes / 8) {
+        case 8:
+            word(7);
+            [[fallthrough]];
+        case 7:
+            word(6);
+            [[fallthrough]];
+        case 6:
+            word(5);
+            [[fallthrough]];
+        case 5:
+            word(4);
+            [[fallthrough]];
+        case 4:
+            word(3);
+            [[fallthrough]];
+        case 3:
+            word(2);
+            [[fallthrough]];
+        case 2:
+            word(1);
+            [[fallthrough]];
+        case 1:
+            word(0);
+            break;
+        default:
+            std::memcpy(to, from, bytes);
+    }
+}
+
 // True if there was a place.
 inline bool push_at_once(Producer &it, const void *item) {
     // relaxed: only equality counts, as in memory::find().
@@ -128,11 +196,12 @@ inline bool push_at_once(Producer &it, const void *item) {
         it.seen_taken = it.lane->taken.load(std::memory_order_acquire);
         if (it.put - it.seen_taken == it.capacity) return false;
     }
-    std::memcpy(it.places + it.place * it.stride, item, it.item_bytes);
+    copy_item(it.places + it.place * it.stride, static_cast<const std::byte *>(item),
+              it.item_bytes);
     it.place = it.place + 1 == it.capacity ? 0 : it.place + 1;
     // SYNC queue-put: pairs with the acquire in find_item(), of the owner; the item comes before.
-    // A full fence, and therefore a release.
-    store_and_ring(it.lane->put, ++it.put, *it.control);
+    // A release at least.
+    show(it.lane->put, ++it.put, *it.control, it.rings_lightly);
     return true;
 }
 
@@ -141,30 +210,40 @@ inline std::uint32_t find_item(const Queue &it) {
     QueueLane *lanes = lanes_of(it.base);
     std::uint32_t lane = it.next;
     for (std::uint32_t left = it.lanes; left != 0; --left) {
+        LaneView &view = it.views[lane];
+        if (view.taken != view.seen_put) return lane;
         // SYNC queue-put: pairs with the release in push_at_once(), of the producer.
-        if (lanes[lane].put.load(std::memory_order_acquire) != it.taken[lane]) return lane;
+        view.seen_put = lanes[lane].put.load(std::memory_order_acquire);
+        if (view.taken != view.seen_put) return lane;
         if (++lane == it.lanes) lane = 0;
     }
     return UINT32_MAX;
 }
 
+// After a change of the lane's word.
+void look_at_producer(Rank &rank, const Queue &it, std::uint32_t word, LaneView &view);
+
 // Takes the item out of the lane, which has one.
 inline void take(Rank &rank, Queue &it, std::uint32_t number, void *item) {
     QueueLane &lane = lanes_of(it.base)[number];
-    const std::uint64_t place = it.taken[number] % it.capacity;
-    std::memcpy(item, places_of(it.base, number) + place * it.stride, it.item_bytes);
+    LaneView &view = it.views[number];
+    copy_item(static_cast<std::byte *>(item), places_of(it.base, number) + view.place * it.stride,
+              it.item_bytes);
+    view.place = view.place + 1 == it.capacity ? 0 : view.place + 1;
     it.next = number + 1 == it.lanes ? 0 : number + 1;
-    // relaxed: whose it is does not change while there are items, but for the bit of leaving.
-    const std::uint32_t word = lane.producer.load(std::memory_order_relaxed) & ~kLeavingBit;
-    ControlBlock *control = word == 0 ? nullptr : control_of(rank, static_cast<int>(word) - 1);
-    ++it.taken[number];
-    if (control != nullptr) {
+    // relaxed: another producer looks at the count when it comes; one that comes now and is missed
+    // wakes by itself.
+    const std::uint32_t word = lane.producer.load(std::memory_order_relaxed);
+    if (word != view.word) [[unlikely]]
+        look_at_producer(rank, it, word, view);
+    ++view.taken;
+    if (view.control != nullptr) {
         // SYNC queue-taken: pairs with the acquire in push_at_once(), of the producer; the copy of
-        // the item comes before. A full fence, and therefore a release.
-        store_and_ring(lane.taken, it.taken[number], *control);
+        // the item comes before. A release at least.
+        show(lane.taken, view.taken, *view.control, view.rings_lightly);
     } else {
         // SYNC queue-taken: as above, for whoever gets the lane next.
-        lane.taken.store(it.taken[number], std::memory_order_release);
+        lane.taken.store(view.taken, std::memory_order_release);
     }
 }
 

@@ -54,6 +54,15 @@ WaitLoop::Step WaitLoop::step() {
     return Step::sleep;
 }
 
+bool sleep_with_barrier(Rank &rank) {
+    // relaxed: under the lock.
+    if (rank.sleeps_with_barrier.load(std::memory_order_relaxed)) return true;
+    const bool joined = join_barriers();
+    // relaxed: before any peer hears of it.
+    if (joined) rank.sleeps_with_barrier.store(true, std::memory_order_relaxed);
+    return joined;
+}
+
 void WaitLoop::announce_sleep() {
     Doorbell &bell = rank_.control->doorbell;
     // relaxed twice: store_load_fence() orders both before the caller's next look at its word.

@@ -57,6 +57,10 @@ inline void store_and_ring_lightly(std::atomic<std::uint64_t> &word, std::uint64
         ring_sleepers(target.doorbell);
 }
 
+// From now on the rank sleeps so, and its process takes part in the barriers of others. Before a
+// peer is told of it. Needs the cold mutex. False: the kernel has no such barrier.
+bool sleep_with_barrier(Rank &rank);
+
 // Finds a rank whose end makes a wait senseless: its number, or -1. Asked about once a millisecond.
 struct LostSearch {
     int (*find)(Rank &rank, const void *context);

@@ -133,6 +133,7 @@ static void print_queues() {
     FIELD(QueueHead, stride);
     FIELD(QueueHead, capacity);
     FIELD(QueueHead, lanes);
+    FIELD(QueueHead, sleeps_with_barrier);
     STRUCT(QueueLane);
     FIELD(QueueLane, put);
     FIELD(QueueLane, taken);
