@@ -46,14 +46,6 @@ sennit_status take_status(Engine &engine, Record *record) {
     return status;
 }
 
-struct Wish {
-    Kind kind;
-    Direction direction;
-    const Target *target;
-    void *local;
-    std::size_t bytes;
-};
-
 void fill_record(Record *record, const Wish &wish) {
     record->kind = Kind::starting;
     record->direction = wish.direction;
@@ -62,6 +54,11 @@ void fill_record(Record *record, const Wish &wish) {
     record->offset = wish.target->offset;
     record->local = static_cast<std::byte *>(wish.local);
     record->bytes = wish.bytes;
+    record->piece_bytes = wish.piece_bytes;
+    if (wish.carried != nullptr) {
+        record->carried = *wish.carried;
+        wish.carried->tickets = 0;
+    }
     if (wish.direction != Direction::execute) return;
     const Work &work = *wish.target->work;
     record->operation = work.operation;
@@ -73,52 +70,6 @@ void fill_record(Record *record, const Wish &wish) {
     const std::size_t operands = work.operation == kCompareSwap ? 2 : 1;
     std::memcpy(record->operands, wish.local, operands * work.element_bytes);
     record->local = reinterpret_cast<std::byte *>(record->operands);
-}
-
-// Needs the mutex. OK and *out null: complete already. An error: over, and nothing to take.
-sennit_status start(Engine &engine, const Wish &wish, Record **out) {
-    *out = nullptr;
-    const int peer = wish.target->peer;
-    PeerQueue &queue = engine.queues[peer];
-    if (queue.lane == nullptr)
-        return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "", "no message path leads to rank %d", peer);
-    // relaxed: the word stands alone, see detector.cpp.
-    if (engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0)
-        return fail_peer(SENNIT_ERR_PEER_LOST, peer, path_name(queue), "rank %d is gone", peer);
-    if (wish.direction == Direction::execute && queue.lane->task_bytes == 0)
-        return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue),
-                         "the path %s carries no atomic operations", path_name(queue));
-    if (wish.bytes == 0) return SENNIT_OK;
-    Record *record = engine.records.take();
-    if (record == nullptr)
-        return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
-                         "no memory to record an operation; %u are open", engine.records.in_use());
-    if (wish.target->layout != nullptr) {
-        record->layout = layout_copy(*wish.target->layout);
-        if (record->layout == nullptr) {
-            engine.records.give_back(record);
-            return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
-                             "no memory for the list of pieces");
-        }
-    }
-    fill_record(record, wish);
-    if (wish.direction != Direction::get || wish.kind == Kind::implicit)
-        append_to_flush_list(queue, record);
-    enqueue(engine, record);
-    int budget = kSubmitsPerProgress;
-    pump(engine, queue, &budget);
-    if (record->state == State::pending) progress(engine);
-    if (record->state != State::complete) {
-        record->kind = wish.kind;
-        *out = record;
-        return SENNIT_OK;
-    }
-    const sennit_status status = record->status;
-    // Where the very first piece was refused, the transport's own words are in the thread's error.
-    if (status != SENNIT_OK && (record->moved || thread_error()->status != status))
-        (void)report(engine, *record);
-    engine.records.give_back(record);
-    return status;
 }
 
 bool covers(const PeerQueue &queue, std::uint64_t number) {
@@ -168,6 +119,7 @@ sennit_status fill_lanes(Engine &engine) {
             lane->keeps_order = traits.ordered && lane->rails == 1;
             lane->max_piece_bytes = traits.max_piece_bytes;
             lane->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
+            lane->event_bits = lane->task_bytes == 0 ? 0 : traits.event_bits;
         }
         engine.queues[peer].lane = lane;
     }
@@ -176,13 +128,74 @@ sennit_status fill_lanes(Engine &engine) {
 
 }  // namespace
 
+sennit_status start(Engine &engine, const Wish &wish, Record **out) {
+    *out = nullptr;
+    const int peer = wish.target->peer;
+    PeerQueue &queue = engine.queues[peer];
+    if (queue.lane == nullptr)
+        return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "", "no message path leads to rank %d", peer);
+    // relaxed: the word stands alone, see detector.cpp.
+    if (engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0)
+        return fail_peer(SENNIT_ERR_PEER_LOST, peer, path_name(queue), "rank %d is gone", peer);
+    if (wish.direction == Direction::execute && queue.lane->task_bytes == 0)
+        return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue),
+                         "the path %s carries no atomic operations", path_name(queue));
+    if (wish.bytes == 0 && wish.carried == nullptr) return SENNIT_OK;
+    Record *record = engine.records.take();
+    if (record == nullptr)
+        return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
+                         "no memory to record an operation; %u are open", engine.records.in_use());
+    if (wish.target->layout != nullptr) {
+        record->layout = layout_copy(*wish.target->layout);
+        if (record->layout == nullptr) {
+            engine.records.give_back(record);
+            return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
+                             "no memory for the list of pieces");
+        }
+    }
+    fill_record(record, wish);
+    if (wish.direction != Direction::get || wish.kind == Kind::implicit)
+        append_to_flush_list(queue, record);
+    enqueue(engine, record);
+    int budget = kSubmitsPerProgress;
+    pump(engine, queue, &budget);
+    if (record->state == State::pending) progress(engine);
+    if (record->state != State::complete) {
+        record->kind = wish.kind;
+        *out = record;
+        return SENNIT_OK;
+    }
+    const sennit_status status = record->status;
+    // Where the very first piece was refused, the transport's own words are in the thread's error.
+    if (status != SENNIT_OK && (record->moved || thread_error()->status != status))
+        (void)report(engine, *record);
+    engine.records.give_back(record);
+    return status;
+}
+
+sennit_status wait_for_record(Engine &engine, Record *record) {
+    const int peer = record->peer;
+    const sennit_status waited = wait_until(*engine.rank, default_deadline(), peer, [&] {
+        const Locked locked(engine);
+        if (record->state != State::complete) progress(engine);
+        return record->state == State::complete;
+    });
+    const Locked locked(engine);
+    if (record->state == State::complete) return take_status(engine, record);
+    record->kind = Kind::implicit;
+    if (!record->on_flush_list) append_to_flush_list(engine.queues[peer], record);
+    return waited;
+}
+
 void engine_free(Engine *engine) {
     engine->records.close();
     engine->pieces.close();
-    engine->events.close();
     for (int peer = 0; engine->histories != nullptr && peer < engine->size; ++peer)
         std::free(engine->histories[peer]);
     std::free(engine->histories);
+    for (int peer = 0; engine->is_open && peer < engine->size; ++peer)
+        delete engine->queues[peer].events;
+    std::free(engine->intakes);
     std::free(engine->queues);
     (void)pthread_mutex_destroy(&engine->lock);
     delete engine;
@@ -200,13 +213,16 @@ sennit_status engine_create(Rank &rank) {
         std::malloc(static_cast<std::size_t>(engine->size) * sizeof(PeerQueue)));
     engine->histories = static_cast<TaskHistory **>(
         std::calloc(static_cast<std::size_t>(engine->size), sizeof(TaskHistory *)));
-    if (engine->queues == nullptr || engine->histories == nullptr ||
+    engine->intakes =
+        static_cast<Intake *>(std::calloc(static_cast<std::size_t>(engine->size), sizeof(Intake)));
+    if (engine->queues == nullptr || engine->histories == nullptr || engine->intakes == nullptr ||
         engine->records.open() != SENNIT_OK) {
         engine_free(engine);
         return fail(SENNIT_ERR_NOMEM, "no memory for the op engine");
     }
     for (int peer = 0; peer < engine->size; ++peer)
         new (&engine->queues[peer]) PeerQueue;
+    engine->is_open = true;
     const sennit_status status = fill_lanes(*engine);
     if (status != SENNIT_OK) {
         engine_free(engine);
@@ -257,16 +273,7 @@ sennit_status engine_blocking(Rank &rank, Direction direction, const Target &tar
             start(engine, Wish{Kind::blocking, direction, &target, local, bytes}, &record);
         if (status != SENNIT_OK || record == nullptr) return status;
     }
-    const sennit_status waited = wait_until(rank, default_deadline(), target.peer, [&] {
-        const Locked locked(engine);
-        if (record->state != State::complete) progress(engine);
-        return record->state == State::complete;
-    });
-    const Locked locked(engine);
-    if (record->state == State::complete) return take_status(engine, record);
-    record->kind = Kind::implicit;
-    if (!record->on_flush_list) append_to_flush_list(engine.queues[target.peer], record);
-    return waited;
+    return wait_for_record(engine, record);
 }
 
 sennit_status engine_request(Rank &rank, Direction direction, const Target &target, void *local,
@@ -376,20 +383,6 @@ sennit_status engine_fence(Rank &rank) {
         if (queue.puts_open > 0 || queue.pending_first != nullptr) queue.next_put_is_barrier = true;
     }
     return SENNIT_OK;
-}
-
-bool engine_take_event(Rank &rank, ArrivedEvent *event) {
-    if (rank.engine == nullptr) return false;
-    const Locked locked(*rank.engine);
-    return rank.engine->events.pop(event);
-}
-
-void engine_event_arrived(void *context, int from, std::uint64_t event) {
-    Engine *engine = static_cast<Rank *>(context)->engine;
-    if (engine == nullptr || engine->events.push(ArrivedEvent{from, event}) || engine->event_lost)
-        return;
-    engine->event_lost = true;
-    log(SENNIT_LOG_ERROR, "no memory for an arrived event: signals of this rank are not reliable");
 }
 
 }  // namespace sennit::op

@@ -31,6 +31,9 @@ struct Work {
     void *result = nullptr;  // the old elements go there; null: not wanted
 };
 inline constexpr std::uint8_t kCompareSwap = 64;
+// No operation on memory: the peer takes no more events by the rails of the operand, and answers
+// with its word of the events that have come from here.
+inline constexpr std::uint8_t kTellEvents = 65;
 
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
 struct Target {
@@ -75,16 +78,58 @@ sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline);
 // Orders puts before it against puts after it, per peer: nothing on ordered single-rail transports.
 sennit_status engine_fence(Rank &rank);
 
-// Completion data of put_event that reached this rank and nobody has taken yet, oldest first. False
-// when there is none. Signals are built on it; until a program uses them only tests send events.
-struct ArrivedEvent {
-    int from;
-    std::uint64_t event;
+// Puts that carry events: completion data that tells the peer's processor to add to a word there,
+// which it does once for each, whatever rails fail. op/tickets.hpp says how.
+//
+// How many bits of completion data puts to the peer carry; 0: none, or it is not reached so.
+unsigned engine_event_bits(const Rank &rank, int peer);
+
+// What stands for an event that has to be counted by other means.
+struct EventMeaning {
+    sennit_gptr word;        // at the peer
+    std::uint64_t per_part;  // the first of K events adds (K - 1) * per_part - 1, others -per_part
+    std::uint64_t note;      // the caller's own
 };
-bool engine_take_event(Rank &rank, ArrivedEvent *event);
+struct EventPut {
+    Target target;
+    void *local;
+    std::size_t bytes;             // 0 is legal
+    transport::EventData first;    // of the first of K pieces with an event, (K - 1) << code_shift
+                                   // less; the lowest ticket_bits_of() are free for the ticket
+    transport::EventData further;  // of each other one
+    unsigned code_shift;
+    unsigned most_parts;  // pieces with an event; those before them go without
+    EventMeaning meaning;
+};
+// Blocking. *begun false, and OK: there are not enough tickets, so engine_settle() comes first and
+// then this again. Errors: as engine_blocking; where engine_needs_settling() then, the events count
+// or do not once that is done.
+sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun);
+bool engine_needs_settling(Rank &rank, int peer);
+
+// Asks the peer which events have come. What is owed is the caller's to add, in any order, and to
+// tell of by engine_paid(). Errors: as engine_blocking with an atomic operation.
+struct Owed {
+    EventMeaning meaning;
+    std::uint64_t addend;
+    unsigned ticket;
+};
+struct Settlement {
+    Owed owed[64];
+    unsigned count = 0;
+};
+sennit_status engine_settle(Rank &rank, int peer, Settlement *settlement);
+// `is_paid` false: nothing was added, and the next settlement has it again.
+void engine_paid(Rank &rank, int peer, const Owed &owed, bool is_paid);
+
+// Who takes the events that come to this rank; called from progress with the engine's mutex held.
+// Set before any peer knows of a word that events could be for.
+using EventConsumer = void (*)(Rank &rank, int from, unsigned event_bits,
+                               const transport::EventData &event);
+void engine_take_events(Rank &rank, EventConsumer consumer);
 // The sink to open message transports with: {engine_event_arrived, &rank}. Transports call it from
 // progress(), which the engine alone calls.
-void engine_event_arrived(void *rank, int from, std::uint64_t event);
+void engine_event_arrived(void *rank, int from, unsigned rail, const transport::EventData &event);
 // Its other half: carries out a task of a peer, once, whatever is repeated. Errors: ARG, NOMEM.
 sennit_status engine_execute(void *rank, const transport::Arrived &arrived);
 

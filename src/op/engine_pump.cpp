@@ -1,5 +1,6 @@
 // Cutting, submitting, completing: the moving part of the op engine. See engine_state.hpp.
 #include <algorithm>
+#include <bit>
 
 #include "base/fail.hpp"
 #include "op/engine_state.hpp"
@@ -81,11 +82,38 @@ int pick_rail(const Lane &lane, std::uint64_t avoided) {
     return best;
 }
 
+// The event of the piece may have come or not, and is not sent again: its data alone is.
+void doubt_event(Piece *piece, std::uint8_t rail) {
+    if (piece->operation.kind != transport::Operation::Kind::put_event) return;
+    piece->operation.kind = transport::Operation::Kind::put;
+    piece->is_doubtful = true;
+    piece->event_rail = rail;
+}
+
+// A piece that had no more to do than to carry an event which was lost on the way.
+bool has_nothing_left(const Piece &piece) {
+    return piece.is_doubtful && piece.operation.bytes == 0;
+}
+
+// Rails that the peer takes no events by.
+std::uint64_t closed_rails(const Engine &engine, const Piece &piece) {
+    if (piece.operation.kind != transport::Operation::Kind::put_event) return 0;
+    return engine.queues[piece.operation.peer].events->tickets.closed;
+}
+
 // Tries the rails in turn. `failed` leaves the reason in piece->status and in the thread's error.
 Submit submit_piece(Engine &engine, Lane &lane, Piece *piece) {
     std::uint64_t full_rails = 0;
     for (;;) {
-        const int rail = pick_rail(lane, piece->tried_rails | full_rails);
+        const std::uint64_t closed = closed_rails(engine, *piece);
+        const int rail = pick_rail(lane, piece->tried_rails | full_rails | closed);
+        if (rail < 0 && full_rails == 0 && closed != 0) {
+            // There may be rails for the data.
+            doubt_event(piece, kNoRail);
+            if (!has_nothing_left(*piece)) continue;
+            piece->status = SENNIT_OK;
+            return Submit::failed;
+        }
         if (rail < 0) break;
         piece->operation.rail = static_cast<std::uint8_t>(rail);
         // Counted before, because the transport may complete it before submit() returns.
@@ -139,6 +167,43 @@ void end_task(PeerQueue &queue, std::uint64_t sequence) {
     }
 }
 
+// The next event of the record goes with the piece.
+void carry_event(Record *record, Piece *piece) {
+    Carried &carried = record->carried;
+    const bool is_first = carried.uncut == carried.tickets;
+    const auto ticket = static_cast<std::uint8_t>(std::countr_zero(carried.uncut));
+    piece->ticket = ticket;
+    piece->operation.kind = transport::Operation::Kind::put_event;
+    piece->operation.event = is_first ? carried.first : carried.further;
+    piece->operation.event.low |= ticket;
+    carried.uncut ^= ticket_bit(ticket);
+}
+
+// What went with a piece that is over for good.
+void note_event(PeerQueue &queue, const Piece &piece, sennit_status status) {
+    Carried &carried = piece.record->carried;
+    const bool is_unsure = piece.is_doubtful || status == SENNIT_ERR_PEER_LOST;
+    if (status != SENNIT_OK && !is_unsure) return;  // it does not come
+    carried.sent |= ticket_bit(piece.ticket);
+    if (is_unsure) carried.unsure |= ticket_bit(piece.ticket);
+    queue.events->tickets.rail[piece.ticket] =
+        piece.is_doubtful ? piece.event_rail : piece.operation.rail;
+}
+
+// The record is over, and with it what is said of its events.
+void end_events(PeerQueue &queue, const Record &record) {
+    const Carried &carried = record.carried;
+    give_back(queue.events->tickets, carried.tickets & ~carried.sent);
+    end(queue.events->tickets, carried.sent, carried.unsure, record.status == SENNIT_OK);
+}
+
+// Data comes before the events that tell of it.
+bool waits_for_data(const Record &record) {
+    const Carried &carried = record.carried;
+    return carried.tickets != 0 && carried.uncut == carried.tickets &&
+           record.cut == carried.plain_bytes && record.open > 0;
+}
+
 // The next piece of a record; null if as many as may be are out.
 Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
     Piece *piece = nullptr;
@@ -167,6 +232,8 @@ Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
     operation.bytes = std::min(record->piece_bytes, part.bytes);
     operation.completed = piece_completed;
     if (is_task) fill_task(queue, *record, &operation);
+    if (record->carried.uncut != 0 && record->cut >= record->carried.plain_bytes)
+        carry_event(record, piece);
     record->cut += operation.bytes;
     ++record->open;
     if (changes(*record)) ++queue.puts_open;
@@ -188,6 +255,8 @@ void uncut_piece(Engine &engine, PeerQueue &queue, Piece *piece) {
     piece->record->cut -= piece->operation.bytes;
     // No transport has seen the task, so its number is free again.
     if (piece->operation.kind == transport::Operation::Kind::execute) --queue.next_task;
+    if (piece->ticket != Piece::kNoTicket)
+        piece->record->carried.uncut |= ticket_bit(piece->ticket);
     release_piece(engine, queue, piece);
 }
 
@@ -211,6 +280,7 @@ void leave_flush_list(PeerQueue &queue, Record *record) {
 void finish(Engine &engine, PeerQueue &queue, Record *record) {
     if (record->on_flush_list) leave_flush_list(queue, record);
     if (record->direction == Direction::execute) --queue.tasks_started;
+    if (record->carried.tickets != 0) end_events(queue, *record);
     record->state = State::complete;
     if (record->kind == Kind::implicit && record->status != SENNIT_OK &&
         queue.implicit_error == SENNIT_OK) {
@@ -225,6 +295,7 @@ void settle(Engine &engine, PeerQueue &queue, Piece *piece, sennit_status status
     Record *record = piece->record;
     if (piece->operation.kind == transport::Operation::Kind::execute)
         end_task(queue, piece->operation.task.sequence);
+    if (piece->ticket != Piece::kNoTicket) note_event(queue, *piece, status);
     release_piece(engine, queue, piece);
     if (status != SENNIT_OK) {
         if (record->status == SENNIT_OK) record->status = status;
@@ -254,6 +325,7 @@ bool pump_retry(Engine &engine, PeerQueue &queue) {
 bool pump_pending(Engine &engine, PeerQueue &queue) {
     Record *record = queue.pending_first;
     if (record->barrier_put && record->cut == 0 && queue.puts_open > 0) return false;
+    if (waits_for_data(*record)) return false;
     Piece *piece = cut_piece(engine, queue, record);
     if (piece == nullptr) return false;
     const Submit answer = submit_piece(engine, *queue.lane, piece);
@@ -281,21 +353,24 @@ void append_to_flush_list(PeerQueue &queue, Record *record) {
     queue.open_last = record;
 }
 
+std::uint64_t piece_bytes_of(const Lane &lane, std::uint64_t bytes) {
+    if (bytes < kSharedFromBytes || lane.rails == 1) return lane.max_piece_bytes;
+    std::uint64_t usable = 0;
+    for (unsigned rail = 0; rail < lane.rails; ++rail)
+        if (lane.transport->rail_usable(rail)) ++usable;
+    usable = std::max<std::uint64_t>(usable, 1);
+    const std::uint64_t share = (bytes + usable - 1) / usable;
+    return std::min(lane.max_piece_bytes, (share + 63) & ~std::uint64_t{63});
+}
+
 void enqueue(Engine &engine, Record *record) {
     PeerQueue &queue = engine.queues[record->peer];
     const Lane &lane = *queue.lane;
     record->state = State::pending;
     const bool is_task = record->direction == Direction::execute;
-    record->piece_bytes = is_task ? lane.task_bytes : lane.max_piece_bytes;
+    if (record->piece_bytes == 0)
+        record->piece_bytes = is_task ? lane.task_bytes : piece_bytes_of(lane, record->bytes);
     if (is_task) ++queue.tasks_started;
-    if (!is_task && record->bytes >= kSharedFromBytes && lane.rails > 1) {
-        std::uint64_t usable = 0;
-        for (unsigned rail = 0; rail < lane.rails; ++rail)
-            if (lane.transport->rail_usable(rail)) ++usable;
-        usable = std::max<std::uint64_t>(usable, 1);
-        const std::uint64_t share = (record->bytes + usable - 1) / usable;
-        record->piece_bytes = std::min(record->piece_bytes, (share + 63) & ~std::uint64_t{63});
-    }
     if (changes(*record) && queue.next_put_is_barrier) {
         record->barrier_put = true;
         queue.next_put_is_barrier = false;
@@ -316,7 +391,12 @@ void work_off(Engine &engine) {
         if (piece->status == SENNIT_ERR_FABRIC && is_gone(engine, queue.peer))
             piece->status = SENNIT_ERR_PEER_LOST;
         if (piece->status == SENNIT_ERR_FABRIC) {
+            doubt_event(piece, piece->operation.rail);
             piece->tried_rails |= bit(piece->operation.rail);
+            if (has_nothing_left(*piece)) {
+                settle(engine, queue, piece, SENNIT_OK);
+                continue;
+            }
             if (pick_rail(lane, piece->tried_rails) >= 0) {
                 piece->next = nullptr;
                 (queue.retry_last != nullptr ? queue.retry_last->next : queue.retry_first) = piece;

@@ -26,7 +26,19 @@ struct Lane {
     bool keeps_order = false;  // puts to one peer arrive as submitted, so fence is free
     std::uint64_t max_piece_bytes = 0;
     std::uint64_t task_bytes = 0;  // a multiple of 8; 0: no tasks
+    unsigned event_bits = 0;       // 0 where there are no tasks to settle with
     std::uint64_t out_bytes[kRails] = {};
+};
+
+// What this rank knows of its events on their way to one peer.
+struct EventState {
+    Tickets tickets;
+    EventMeaning meanings[kMostTickets];
+    std::uint8_t parts[kMostTickets];  // of a message's first event; 0: a further one
+    bool is_settling = false;          // by some thread
+    sennit_request question{0};        // to the peer; not {0} also where its asker has given up
+    std::uint64_t asked = 0;           // the rails that the question closes
+    std::uint64_t answer = 0;
 };
 
 struct PeerQueue {
@@ -49,24 +61,7 @@ struct PeerQueue {
     Record *open_first = nullptr;  // the flush list
     Record *open_last = nullptr;
     PeerQueue *next_active = nullptr;
-};
-
-// Completion data nobody has taken yet; a ring that grows by doubling.
-class EventQueue {
-  public:
-    static constexpr std::size_t kMost = std::size_t{1} << 20;
-
-    bool push(const ArrivedEvent &event);  // false: no room
-    bool pop(ArrivedEvent *event);
-    void close();
-
-  private:
-    bool grow();
-
-    ArrivedEvent *slots_ = nullptr;
-    std::size_t capacity_ = 0;
-    std::size_t first_ = 0;
-    std::size_t count_ = 0;
+    EventState *events = nullptr;  // made with the first
 };
 
 // What this rank has carried out for one peer: entry i holds the latest task whose number is i
@@ -86,7 +81,9 @@ struct Engine {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     RequestTable records;
     PiecePool pieces;
-    EventQueue events;
+    bool is_open = false;       // the queues are made
+    Intake *intakes = nullptr;  // [size]: events that have come from each
+    EventConsumer consumer = nullptr;
     bool event_lost = false;
     Lane lanes[kLanes];
     unsigned lane_count = 0;
@@ -105,6 +102,25 @@ class Locked : private MutexLock {
   public:
     explicit Locked(Engine &engine) : MutexLock(engine.lock) {}
 };
+
+// What a caller starts.
+struct Wish {
+    Kind kind;
+    Direction direction;
+    const Target *target;
+    void *local;
+    std::size_t bytes;
+    Carried *carried = nullptr;     // a record that is made takes the tickets over, and leaves 0
+    std::uint64_t piece_bytes = 0;  // 0: as enqueue() finds right
+};
+// OK and *out null: complete already. An error: over, and nothing to take.
+sennit_status start(Engine &engine, const Wish &wish, Record **out);
+// Waits for what start() has given. Without the mutex. Where the wait ends first the operation goes
+// on as an implicit one.
+sennit_status wait_for_record(Engine &engine, Record *record);
+
+// How long the pieces of a transfer are.
+std::uint64_t piece_bytes_of(const Lane &lane, std::uint64_t bytes);
 
 // Appends a new record to its peer's queue, which need not be empty.
 void enqueue(Engine &engine, Record *record);

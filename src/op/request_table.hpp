@@ -8,6 +8,7 @@
 
 #include "op/engine.hpp"
 #include "op/layout.hpp"
+#include "op/tickets.hpp"
 #include "transport/transport.hpp"
 
 namespace sennit::op {
@@ -22,8 +23,25 @@ struct Piece {
     Piece *next;                // in the pool, in a retry queue, or among those just completed
     std::uint64_t tried_rails;  // bit r: rail r failed this piece
     sennit_status status;
+    // The event that it carries, or carried until a rail failed under it: then it is doubtful, and
+    // went by event_rail if by any.
+    std::uint8_t ticket = kNoTicket;
+    std::uint8_t event_rail = kNoRail;
+    bool is_doubtful = false;
+    static constexpr std::uint8_t kNoTicket = 255;
 };
 static_assert(offsetof(Piece, operation) == 0);
+
+// The events of a record whose last pieces carry some.
+struct Carried {
+    transport::EventData first;     // of the first of those pieces, but for the ticket
+    transport::EventData further;   // of the others
+    std::uint64_t tickets = 0;      // one for each; 0: the record carries none
+    std::uint64_t uncut = 0;        // of pieces that are to be cut
+    std::uint64_t sent = 0;         // of pieces that are over
+    std::uint64_t unsure = 0;       // of those sent
+    std::uint64_t plain_bytes = 0;  // complete before a piece with an event is cut
+};
 
 enum class State : std::uint8_t { free, pending, in_flight, complete };
 
@@ -61,9 +79,10 @@ struct Record {
     Cursor cursor;              // of the layout
     std::uint64_t cut;          // bytes that were made into pieces
     std::uint64_t piece_bytes;  // how long they are
-    std::uint64_t number;       // place in its peer's order of starting
-    Record *next_pending;       // in its peer's queue; while free, in the free list
-    Record *previous_open;      // in its peer's flush list
+    Carried carried;
+    std::uint64_t number;   // place in its peer's order of starting
+    Record *next_pending;   // in its peer's queue; while free, in the free list
+    Record *previous_open;  // in its peer's flush list
     Record *next_open;
     Piece own;
 };

@@ -65,6 +65,17 @@ sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void
     return start_operation(rank, direction, target, local, bytes, completion);
 }
 
+sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, Target *target,
+                             bool *by_message) {
+    memory::Entry *entry = nullptr;
+    sennit_status status = resolve(rank, remote, &entry);
+    if (status == SENNIT_OK) status = check_range(*entry, remote, bytes);
+    if (status != SENNIT_OK) return status;
+    *by_message = entry->base == nullptr && path::immediate_of(rank, *entry) == nullptr;
+    *target = Target{remote.rank, transport::Remote{nullptr, entry->handle}, remote.offset};
+    return SENNIT_OK;
+}
+
 sennit_status test(Rank &rank, sennit_request *request, int *done) {
     int over = 0;
     const sennit_status status = engine_test(rank, *request, true, &over);

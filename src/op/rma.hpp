@@ -27,6 +27,11 @@ transport::Operation::Kind kind_of(Direction direction);
 [[gnu::cold]] sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote,
                                      void *local, std::size_t bytes, const Completion &completion);
 
+// Where the operation would go if messages carry it: fills *target, or sets *by_message to false.
+// Errors: those of transfer() before anything is sent.
+sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, Target *target,
+                             bool *by_message);
+
 sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline);
 sennit_status test(Rank &rank, sennit_request *request, int *done);
 sennit_status waitall(Rank &rank, std::size_t count, sennit_request requests[],

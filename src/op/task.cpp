@@ -32,6 +32,20 @@ bool well_formed(const transport::Arrived &arrived) {
     return reinterpret_cast<std::uintptr_t>(arrived.memory) % element == 0;
 }
 
+bool is_question(const transport::Arrived &arrived) {
+    return arrived.task->operation == kTellEvents &&
+           arrived.task->payload_bytes == sizeof(std::uint64_t) &&
+           arrived.task->reply_bytes == sizeof(std::uint64_t);
+}
+
+// The sender has lost its events by some rails, or has run out of tickets.
+void tell_events(Engine &engine, const transport::Arrived &arrived, TaskHistory::Entry *entry) {
+    std::uint64_t rails = 0;
+    std::memcpy(&rails, arrived.payload, sizeof rails);
+    const std::uint64_t word = close_and_tell(engine.intakes[arrived.from], rails);
+    std::memcpy(entry->reply, &word, sizeof word);
+}
+
 TaskHistory *history_of(Engine &engine, int from) {
     TaskHistory *&history = engine.histories[from];
     if (history == nullptr)
@@ -64,8 +78,13 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     if (entry.sequence > task.sequence) return SENNIT_ERR_FABRIC;
     if (entry.sequence < task.sequence) {
         entry.sequence = task.sequence;
-        entry.status = well_formed(arrived) ? SENNIT_OK : SENNIT_ERR_ARG;
-        if (entry.status == SENNIT_OK) carry_out(arrived, &entry);
+        const bool question = is_question(arrived);
+        entry.status = question || well_formed(arrived) ? SENNIT_OK : SENNIT_ERR_ARG;
+        if (question) {
+            tell_events(*engine, arrived, &entry);
+        } else if (entry.status == SENNIT_OK) {
+            carry_out(arrived, &entry);
+        }
     }
     if (entry.status == SENNIT_OK && task.reply_bytes != 0)
         std::memcpy(arrived.reply, entry.reply, task.reply_bytes);

@@ -9,8 +9,10 @@
 namespace sennit::signal {
 namespace {
 
-// The owner's line as messages bring it.
-struct OwnerLine {
+// A record as messages bring it, as far as it is in use.
+struct RecordCopy {
+    std::uint64_t counters[2];
+    std::uint8_t unused_first[112];
     std::uint64_t epoch;
     std::uint32_t in_set;
     std::uint32_t handle;
@@ -20,11 +22,11 @@ struct OwnerLine {
     std::uint8_t event_bits;
     std::uint8_t unused[3];
 };
-constexpr std::size_t kOwnerLine = offsetof(SignalRecord, epoch);
-static_assert(sizeof(OwnerLine) == 32 &&
-              offsetof(OwnerLine, handle) == offsetof(SignalRecord, handle) - kOwnerLine &&
-              offsetof(OwnerLine, events) == offsetof(SignalRecord, events) - kOwnerLine &&
-              offsetof(OwnerLine, event_bits) == offsetof(SignalRecord, event_bits) - kOwnerLine);
+static_assert(sizeof(RecordCopy) == 160 &&
+              offsetof(RecordCopy, epoch) == offsetof(SignalRecord, epoch) &&
+              offsetof(RecordCopy, handle) == offsetof(SignalRecord, handle) &&
+              offsetof(RecordCopy, events) == offsetof(SignalRecord, events) &&
+              offsetof(RecordCopy, event_bits) == offsetof(SignalRecord, event_bits));
 
 sennit_status not_registered(sennit_signal signal) {
     return fail_peer(SENNIT_ERR_NOT_REGISTERED, signal.rank, "",
@@ -32,13 +34,15 @@ sennit_status not_registered(sennit_signal signal) {
 }
 
 sennit_status look_by_message(Rank &rank, const Remote &remote, Seen *seen) {
-    OwnerLine line{};
-    sennit_gptr there = remote.gptr;
-    there.offset += kOwnerLine;
+    RecordCopy copy{};
     const sennit_status status =
-        op::transfer(rank, op::Direction::get, there, &line, sizeof line, {});
+        op::transfer(rank, op::Direction::get, remote.gptr, &copy, sizeof copy, {});
     if (status != SENNIT_OK) return status;
-    *seen = Seen{line.epoch, line.in_set, line.handle, {line.events, line.event_bits}};
+    *seen = Seen{copy.epoch,
+                 copy.in_set,
+                 copy.handle,
+                 {copy.events, copy.event_bits},
+                 {copy.counters[0], copy.counters[1]}};
     return SENNIT_OK;
 }
 
@@ -73,6 +77,25 @@ sennit_status mark_by_message(Rank &rank, const Remote &remote) {
     return change(rank, there, SENNIT_OR, std::uint64_t{1} << place / 64 % 64, nullptr);
 }
 
+// Has the owner got all that it expects in the epoch, as far as can be seen now? The counter that
+// came with the owner's epoch may be older than that, and is then looked at again: one that is
+// newer tells for certain.
+sennit_status check_surplus(Rank &rank, const Remote &remote, std::uint64_t epoch,
+                            const Seen &seen) {
+    const auto is_too_many = [&](std::uint64_t counter) {
+        const std::uint64_t before = value_of(counter, seen.expected.events, epoch);
+        return is_surplus(before, 1, seen.expected.events, seen.expected.event_bits);
+    };
+    if (!is_too_many(seen.counters[slot_of(epoch)])) return SENNIT_OK;
+    sennit_gptr slot = remote.gptr;
+    slot.offset += sizeof(std::uint64_t) * slot_of(epoch);
+    std::uint64_t counter = 0;
+    const sennit_status status =
+        op::transfer(rank, op::Direction::get, slot, &counter, sizeof counter, {});
+    if (status != SENNIT_OK || !is_too_many(counter)) return status;
+    return fail_surplus(remote.signal, epoch, seen.expected.events);
+}
+
 sennit_status count_by_message(Rank &rank, const Remote &remote, std::uint64_t epoch,
                                const Expected &expected) {
     sennit_gptr slot = remote.gptr;
@@ -95,6 +118,16 @@ sennit_status count_by_message(Rank &rank, const Remote &remote, std::uint64_t e
 }
 
 }  // namespace
+
+sennit_status add_by_message(Rank &rank, sennit_signal signal, sennit_gptr slot,
+                             std::uint64_t addend) {
+    const sennit_status status = change(rank, slot, SENNIT_SUM, addend, nullptr);
+    if (status != SENNIT_OK) return status;
+    Remote remote;
+    remote.signal = signal;
+    remote.gptr = slot;
+    return mark_by_message(rank, remote);
+}
 
 void mark_fired(std::byte *chunk, std::uint32_t handle) {
     const std::uint32_t index = index_of(handle);
@@ -132,7 +165,9 @@ sennit_status look(Rank &rank, const Remote &remote, Seen *seen) {
 
 sennit_status check_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, Seen *seen) {
     const sennit_status status = look(rank, remote, seen);
-    if (status != SENNIT_OK || is_counted(epoch, seen->epoch)) return status;
+    if (status != SENNIT_OK) return status;
+    if (is_counted(epoch, seen->epoch))
+        return remote.record != nullptr ? SENNIT_OK : check_surplus(rank, remote, epoch, *seen);
     const bool early = is_early(epoch, seen->epoch);
     return fail_peer(
         early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW, remote.signal.rank, "",

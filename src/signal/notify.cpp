@@ -2,7 +2,7 @@
 // same: look at the epoch, move the data, count the event.
 #include "base/fail.hpp"
 #include "op/rma.hpp"
-#include "signal/blocks.hpp"
+#include "signal/carried.hpp"
 
 namespace sennit::signal {
 namespace {
@@ -79,8 +79,15 @@ sennit_status notify(Rank &rank, Attached &it, const Notifying &wish) {
     if (status != SENNIT_OK) return status;
     sennit_gptr place = it.gptr;
     place.offset += wish.offset;
-    status = op::transfer(rank, wish.direction, place, wish.local, wish.bytes, {});
-    if (status == SENNIT_OK && !remote.is_none()) status = count_event(rank, remote, epoch, seen);
+    bool rides = false;
+    if (wish.direction == op::Direction::put && remote.record == nullptr && !remote.is_none())
+        status = put_riding(rank, {&remote, epoch, place, wish.local, wish.bytes}, seen.expected,
+                            &rides);
+    if (status == SENNIT_OK && !rides) {
+        status = op::transfer(rank, wish.direction, place, wish.local, wish.bytes, {});
+        if (status == SENNIT_OK && !remote.is_none())
+            status = count_event(rank, remote, epoch, seen);
+    }
     if (status != SENNIT_OK) return status;
     if (notified != nullptr && !remote.is_none()) notified->next_epoch = epoch + 1;
     return local.is_none() ? SENNIT_OK : count_local(rank, local);

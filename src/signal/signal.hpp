@@ -21,6 +21,7 @@ struct Sets;
 // Bits of Own::state; where it is 0, a reset is a store.
 inline constexpr std::uint32_t kInSet = 1;
 inline constexpr std::uint32_t kExchanges = 2;  // several threads may reset at once
+inline constexpr std::uint32_t kReported = 4;   // an event was not counted, and nobody was told yet
 
 // What the owner keeps of one signal for itself, on a line that no sender reads.
 struct alignas(64) Own {
@@ -28,7 +29,7 @@ struct alignas(64) Own {
     // As the record's; where threads reset at once, ahead of it for an instant. SYNC signal-epoch.
     std::atomic<std::uint64_t> epoch;
     std::atomic<std::uint32_t> handle;  // as the record's; 0: none; SYNC signal-handle
-    std::atomic<std::uint32_t> state;   // kInSet under Sets::lock
+    std::atomic<std::uint32_t> state;   // kInSet under Sets::lock; SYNC signal-report
     // Constant while the handle lives.
     std::uint32_t events;
     std::uint8_t event_bits;
@@ -37,7 +38,8 @@ struct alignas(64) Own {
     std::uint32_t previous;
     std::uint16_t set;  // 0: none
     std::uint8_t incarnation;
-    bool is_fired;  // in the list of its set
+    bool is_fired;                              // in the list of its set
+    std::atomic<std::uint64_t> reported_epoch;  // with kReported; SYNC signal-report
 };
 
 struct OwnChunk {
@@ -120,6 +122,12 @@ inline std::uint64_t own_value(const Own &it) {
     // SYNC signal-count: pairs with the releases in count_whole(); the data comes before its event.
     const std::uint64_t counter = it.record->slot[slot_of(epoch)].load(std::memory_order_acquire);
     return value_of(counter, it.events, epoch);
+}
+
+// An event came that was not counted, and nobody was told yet.
+inline bool is_reported(const Own &it) {
+    // relaxed: who is told acquires it.
+    return (it.state.load(std::memory_order_relaxed) & kReported) != 0;
 }
 
 inline bool has_fired(const Own &it) {

@@ -10,6 +10,7 @@
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
 #include "signal/blocks.hpp"
+#include "signal/carried.hpp"
 #include "signal/sets.hpp"
 
 namespace sennit::signal {
@@ -84,6 +85,7 @@ sennit_status add_chunk(Rank &rank, Signals &all) {
         // SYNC signal-table: pairs with the acquire in find_first(), of other threads of this rank.
         rank.first_signals.store(own, std::memory_order_release);
     }
+    if (number == 0) expect_events(rank);
     // SYNC signal-view: pairs with the acquire in segment_of_chunk(), at a peer; the head and the
     // segment's record come before.
     rank.control->header.signal_chunks[number].store(chunk.segment, std::memory_order_release);

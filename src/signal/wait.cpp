@@ -1,5 +1,6 @@
 // What the owner of a signal does with it where polling has found nothing, or an epoch ends.
 #include "base/fail.hpp"
+#include "signal/carried.hpp"
 #include "signal/sets.hpp"
 #include "signal/signals.hpp"
 
@@ -46,6 +47,7 @@ sennit_status test(Rank &rank, Own &it, int *done) {
         value = own_value(it);
     }
     if (is_overflown(value, it.event_bits)) return overflown(it, value);
+    if (value != 0 && is_reported(it)) return fail_reported(it);
     *done = value == 0 ? 1 : 0;
     return SENNIT_OK;
 }
@@ -54,10 +56,11 @@ sennit_status wait(Rank &rank, Own &it, const Deadline &deadline) {
     std::uint64_t value = 0;
     const sennit_status status = wait_until(rank, deadline, kAnyPeer, [&] {
         value = own_value(it);
-        return value == 0 || is_overflown(value, it.event_bits);
+        return value == 0 || is_overflown(value, it.event_bits) || is_reported(it);
     });
     if (status != SENNIT_OK) return status;
-    return value == 0 ? SENNIT_OK : overflown(it, value);
+    if (value == 0) return SENNIT_OK;
+    return is_overflown(value, it.event_bits) ? overflown(it, value) : fail_reported(it);
 }
 
 bool advance(Own &it, std::uint64_t epoch) {
@@ -83,6 +86,7 @@ sennit_status reset(Rank &rank, Own &it) {
     const std::uint64_t epoch = own_epoch(it);
     const std::uint64_t value = own_value(it);
     if (is_overflown(value, it.event_bits)) return overflown(it, value);
+    if (is_reported(it)) return fail_reported(it);
     // relaxed: of a signal of the caller's own.
     const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
     if (value != 0)

@@ -54,7 +54,7 @@ struct Traits {
     bool ordered;                 // puts to one peer arrive in the order of submission, and tasks
                                   // are carried out after the puts before them
     unsigned rails;               // at least 1; submit takes a rail number below it
-    unsigned event_bits;          // width of the completion data of put_event: 0 (none) to 64
+    unsigned event_bits;          // width of the completion data of put_event: 0 (none) to 128
     std::size_t max_piece_bytes;  // the engine splits larger operations
     bool private_memory = false;  // attach() takes mechanism `copied` too
     bool immediate = false;       // copy() instead of submit()
@@ -78,6 +78,12 @@ struct Task {
     std::uint8_t unused[6];
 };
 static_assert(sizeof(Task) == 24 && offsetof(Task, operation) == 16);
+
+// The completion data of a put_event. A transport brings its low event_bits.
+struct EventData {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+};
 
 // What the peers need to connect; travels in the card of the rank. Contents are the transport's
 // own.
@@ -108,8 +114,8 @@ struct Operation {
     void *local = nullptr;     // private buffer; a put only reads it. execute: the payload
     std::size_t bytes = 0;     // at most max_piece_bytes; 0 is legal for put_event. execute: how
                                // much of the segment the task works on
-    std::uint64_t event = 0;   // put_event: the low event_bits reach the target's event sink after
-                               // the data is visible there
+    EventData event;           // put_event: reaches the target's event sink after the data is
+                               // visible there
     CompletionFunction completed = nullptr;
     std::uint64_t scratch[2] = {0, 0};
     Task task = {};         // execute
@@ -134,7 +140,9 @@ enum class Submit : std::uint8_t {
 //               another rail that rail_usable() still allows (put and get are idempotent, tasks are
 //               numbered)
 //   PEER_LOST   the peer is dead; not repeated
-// Any other error is handed to the user.
+// Any other error is handed to the user. The event of a put_event comes once after OK, perhaps
+// later than the completion; after FABRIC and PEER_LOST it may have come, or still come if it is at
+// its target; after any other error it does not come.
 
 // A task that has reached its target.
 struct Arrived {
@@ -147,9 +155,10 @@ struct Arrived {
 };
 
 // What reaches the target, handed over from the target's progress(): the completion data of
-// put_event, and tasks, whose status goes back with the reply.
+// put_event with the sender's number of the rail it came by, and tasks, whose status goes back with
+// the reply.
 struct EventSink {
-    void (*arrived)(void *context, int from, std::uint64_t event) = nullptr;
+    void (*arrived)(void *context, int from, unsigned rail, const EventData &event) = nullptr;
     void *context = nullptr;
     sennit_status (*execute)(void *context, const Arrived &arrived) = nullptr;
 };

@@ -224,22 +224,6 @@ TEST_F(EngineTest, the_end_with_a_silent_transport_is_bounded_and_close_may_comp
     EXPECT_TRUE(fake.held.empty());
 }
 
-TEST_F(EngineTest, events_are_taken_in_the_order_of_arrival_and_the_queue_grows) {
-    start();
-    op::ArrivedEvent event{};
-    EXPECT_FALSE(op::engine_take_event(rank(), &event));
-    for (int round = 0; round < 3; ++round) {
-        for (std::uint64_t i = 0; i < 1000; ++i)
-            op::engine_event_arrived(&rank(), static_cast<int>(i % 3), i);
-        for (std::uint64_t i = 0; i < 1000; ++i) {
-            ASSERT_TRUE(op::engine_take_event(rank(), &event));
-            EXPECT_EQ(event.event, i);
-            EXPECT_EQ(event.from, static_cast<int>(i % 3));
-        }
-        EXPECT_FALSE(op::engine_take_event(rank(), &event));
-    }
-}
-
 TEST_F(EngineTest, many_threads_of_a_rank_start_and_wait_at_once) {
     start();
     fake.complete_in_progress = true;

@@ -80,11 +80,12 @@ struct EventLog {
     struct Entry {
         int from;
         std::uint64_t event;
+        std::uint64_t high;
     };
     std::vector<Entry> entries;
 
-    static void arrived(void *context, int from, std::uint64_t event) {
-        static_cast<EventLog *>(context)->entries.push_back({from, event});
+    static void arrived(void *context, int from, unsigned, const transport::EventData &event) {
+        static_cast<EventLog *>(context)->entries.push_back({from, event.low, event.high});
     }
 };
 

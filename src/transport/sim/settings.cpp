@@ -23,9 +23,10 @@ constexpr Row kRows[] = {
     {"order", &Settings::order, 0, 1},
     {"depth", &Settings::depth, 1, 65536},
     {"delay", &Settings::delay, 1, 100000},
-    {"events", &Settings::events, 0, 64},
+    {"events", &Settings::events, 0, 128},
     {"max_piece", &Settings::max_piece, 8, std::uint64_t{1} << 30},
     {"lockstep", &Settings::lockstep, 0, 1},
+    {"shaky", &Settings::shaky, 0, UINT64_MAX},
     {"patience", &Settings::patience, 1, 3'600'000},
 };
 

@@ -9,12 +9,14 @@
 //   order=0|1      1: puts of one pair on one rail arrive in order; default 1
 //   depth=N        operations that a rank may have open per rail before submit says "again"; 64
 //   delay=N        the longest delay of a part of an operation, in steps; default 8
-//   events=N       bits of completion data, 0 to 64; default 64
+//   events=N       bits of completion data, 0 to 128; default 64
 //   max_piece=N    bytes; default 65536
 //   lockstep=0|1   1: the threads of the ranks run one at a time, chosen by the seed; default 0
 //   patience=N     milliseconds a turn may last before lockstep is given up; default 60000
-//   fail_rail=R@S  rail R fails at step S; up to four times
-//   kill=R@S       rank R dies at step S (1 or later); up to four times
+//   shaky=N        one operation in N on each rail but the last ends with FABRIC, though its rail
+//                  lives on; 0 for none, the default
+//   fail_rail=R@S  rail R fails at step S; up to eight times
+//   kill=R@S       rank R dies at step S (1 or later); up to eight times
 #pragma once
 
 #include <sennit/error.h>
@@ -25,7 +27,7 @@
 namespace sennit::transport::sim {
 
 inline constexpr unsigned kMostRails = 8;
-inline constexpr unsigned kMostStrikes = 4;
+inline constexpr unsigned kMostStrikes = 8;
 
 // Something that happens to a rail or a rank at a step.
 struct Strike {
@@ -43,6 +45,7 @@ struct Settings {
     std::uint64_t max_piece = 65536;
     std::uint64_t lockstep = 0;
     std::uint64_t patience = 60000;
+    std::uint64_t shaky = 0;
     Strike rail_failures[kMostStrikes];
     Strike kills[kMostStrikes];
 };

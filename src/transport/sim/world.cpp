@@ -27,6 +27,10 @@ enum Trace : std::uint64_t {
     answered
 };
 
+constexpr std::uint64_t low_bits(std::uint64_t bits) {
+    return bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
+}
+
 }  // namespace
 
 void World::introduce(int rank, ControlBlock *control) {
@@ -187,7 +191,7 @@ Submit World::submit(int rank, Operation *operation) {
         ++counters_.agains;
         return Submit::again;
     }
-    Flight *flight = heap_.reserve(kPartsPerFlight + 2) ? take_flight() : nullptr;
+    Flight *flight = heap_.reserve(kPartsPerFlight + 3) ? take_flight() : nullptr;
     if (flight == nullptr) {
         (void)fail_peer(SENNIT_ERR_NOMEM, peer, "sim", "no memory for an operation");
         return Submit::failed;
@@ -211,9 +215,9 @@ Submit World::submit(int rank, Operation *operation) {
     flight->has_event = operation->kind == Operation::Kind::put_event;
     flight->local = static_cast<std::byte *>(operation->local);
     flight->bytes = operation->bytes;
-    flight->event = settings_.events >= 64
-                        ? operation->event
-                        : operation->event & ((std::uint64_t{1} << settings_.events) - 1);
+    flight->event = EventData{
+        operation->event.low & low_bits(settings_.events),
+        settings_.events > 64 ? operation->event.high & low_bits(settings_.events - 64) : 0};
     flight->number = ++flight_number_;
     ++member.open[rail];
     counters_.most_open = std::max(counters_.most_open, member.open[rail]);
@@ -236,6 +240,10 @@ void World::schedule(Flight *flight) {
         last_end_[pair(flight->from, flight->to) * settings_.rails + flight->rail];
     const bool in_order = settings_.order != 0 && flight->is_put;
     if (in_order || (settings_.order != 0 && flight->is_task)) begin = std::max(begin, last_end);
+    if (settings_.shaky != 0 && flight->rail + 1 < settings_.rails && draw(settings_.shaky) == 0) {
+        ++flight->references;
+        heap_.push(Due{begin + draw(2 * delay), ++order_, flight, 0, 0, Due::What::loss});
+    }
     if (flight->is_task) {
         // The answer is due when the target has given it.
         flight->parts_left = 1;
@@ -308,9 +316,10 @@ void World::land_event(Flight *flight) {
     Member &target = members_[flight->to];
     if (target.state == MemberState::left || target.state == MemberState::dead) return;
     ++flight->references;
+    flight->event_landed = true;
     (target.event_last != nullptr ? target.event_last->next_event : target.event_first) = flight;
     target.event_last = flight;
-    trace(Trace::arrived, flight->number, flight->event, pair(flight->from, flight->to));
+    trace(Trace::arrived, flight->number, flight->event.low, pair(flight->from, flight->to));
 }
 
 void World::land_task(Flight *flight) {
@@ -383,6 +392,8 @@ void World::complete(Flight *flight, sennit_status status) {
 void World::cancel(Flight *flight, sennit_status status) {
     flight->cancelled = true;
     ++counters_.cancelled;
+    if (flight->has_event)
+        ++(flight->event_landed ? counters_.doubtful_events : counters_.lost_events);
     // The target has carried it out, and the initiator will never know.
     if (flight->is_task && flight->parts_left == 0) ++counters_.lost_answers;
     trace(Trace::cancelled, flight->number, static_cast<std::uint64_t>(flight->parts_left), 0);
@@ -406,6 +417,9 @@ void World::run_due() {
                 break;
             case Due::What::task:
                 land_task(due.flight);
+                break;
+            case Due::What::loss:
+                if (!due.flight->over) cancel(due.flight, SENNIT_ERR_FABRIC);
                 break;
         }
         drop(due.flight);
@@ -468,7 +482,8 @@ void World::fill(Member &member, Handover *out) {
         Flight *flight = member.event_first;
         member.event_first = flight->next_event;
         if (member.event_first == nullptr) member.event_last = nullptr;
-        out->events[out->event_count++] = Handover::Event{flight->from, flight->event};
+        out->events[out->event_count++] =
+            Handover::Event{flight->from, flight->rail, flight->event};
         ++counters_.events;
         drop(flight);
     }

@@ -32,6 +32,7 @@ struct Flight {
     bool is_task;
     bool executing;  // handed to its target, which has not answered yet
     Task task;
+    bool event_landed;
     bool over;       // its completion is on the initiator's list, or was handed over
     bool cancelled;  // nothing of it happens any more
     sennit_status status;
@@ -42,7 +43,7 @@ struct Flight {
     std::uint32_t live_value;
     int parts_left;
     int references;  // dues, the flying list, completion list, event list
-    std::uint64_t event;
+    EventData event;
     std::uint64_t number;  // in the order of submission
     Flight *next_flying;   // neither completed nor cancelled
     Flight *previous_flying;
@@ -53,7 +54,7 @@ struct Flight {
 };
 
 struct Due {
-    enum class What : std::uint8_t { part, acknowledgement, event, task };
+    enum class What : std::uint8_t { part, acknowledgement, event, task, loss };
     std::uint64_t step;
     std::uint64_t order;
     Flight *flight;
@@ -122,7 +123,8 @@ struct Handover {
     };
     struct Event {
         int from;
-        std::uint64_t value;
+        unsigned rail;
+        EventData value;
     };
     Done done[kHandoversPerProgress];
     Flight *tasks[kHandoversPerProgress];  // to be answered, each by World::answer()

@@ -1,0 +1,198 @@
+// See carried.hpp. The sender looks at the owner's record first, as on every path of messages, so
+// an event that is early, late or of no signal is refused before anything moves. The owner looks
+// again, since a program that is wrong may be wrong in between.
+#include "signal/carried.hpp"
+
+#include "base/fail.hpp"
+#include "base/log.hpp"
+#include "op/rma.hpp"
+#include "op/tickets.hpp"
+
+namespace sennit::signal {
+namespace {
+
+constexpr bool is_sound(const CarriedLayout &layout) {
+    const unsigned low = layout.ticket_bits + layout.code_bits + layout.incarnation_bits +
+                         layout.index_bits + (layout.tag_bits == 64 ? 0 : layout.tag_bits);
+    return low == (layout.bits < 64 ? layout.bits : 64) &&
+           layout.ticket_bits == op::ticket_bits_of(layout.bits);
+}
+static_assert(is_sound(layout_of(128)) && is_sound(layout_of(64)) && is_sound(layout_of(32)) &&
+              is_sound(layout_of(16)) && is_sound(layout_of(8)));
+
+// The largest number of parts of a message.
+unsigned most_parts(const CarriedLayout &layout) {
+    return layout.code_bits == 0 ? 1 : static_cast<unsigned>(further_code(layout.code_bits));
+}
+
+op::EventPut describe(const Riding &wish, const CarriedLayout &layout, unsigned event_bits) {
+    const std::uint32_t handle = wish.remote->signal.handle;
+    CarriedEvent event{0, wish.epoch, handle & kIncarnations, index_of(handle)};
+    op::EventPut put{};
+    put.local = wish.local;
+    put.bytes = wish.bytes;
+    put.first = pack(layout, event);
+    event.code = further_code(layout.code_bits);
+    put.further = pack(layout, event);
+    put.code_shift = layout.ticket_bits;
+    put.most_parts = most_parts(layout);
+    put.meaning.word = wish.remote->gptr;
+    put.meaning.word.offset += sizeof(std::uint64_t) * slot_of(wish.epoch);
+    put.meaning.per_part = std::uint64_t{1} << (event_bits + 1);
+    put.meaning.note = handle;
+    return put;
+}
+
+// Counts what the peer says has not come. An addition that may have been done is not repeated.
+sennit_status pay(Rank &rank, int peer, const op::Settlement &settlement) {
+    sennit_status first = SENNIT_OK;
+    for (unsigned i = 0; i < settlement.count; ++i) {
+        const op::Owed &owed = settlement.owed[i];
+        const sennit_signal signal{peer, static_cast<std::uint32_t>(owed.meaning.note)};
+        const sennit_status status = add_by_message(rank, signal, owed.meaning.word, owed.addend);
+        if (first == SENNIT_OK) first = status;
+        op::engine_paid(rank, peer, owed, status != SENNIT_ERR_NOMEM);
+    }
+    return first;
+}
+
+sennit_status settle(Rank &rank, int peer) {
+    op::Settlement settlement;
+    const sennit_status status = op::engine_settle(rank, peer, &settlement);
+    return status != SENNIT_OK ? status : pay(rank, peer, settlement);
+}
+
+sennit_status out_of_time(int peer) {
+    return fail_peer(SENNIT_ERR_TIMEOUT, peer, "",
+                     "rank %d does not say which events of this rank have come", peer);
+}
+
+sennit_status settle_all(Rank &rank, int peer, const Deadline &deadline) {
+    while (op::engine_needs_settling(rank, peer)) {
+        const sennit_status status = settle(rank, peer);
+        if (status != SENNIT_OK) return status;
+        if (deadline.over()) return out_of_time(peer);
+    }
+    return SENNIT_OK;
+}
+
+sennit_status send(Rank &rank, const op::EventPut &put) {
+    const Deadline deadline = default_deadline();
+    const int peer = put.target.peer;
+    for (;;) {
+        // What a message left that has failed comes first: it may be of the same signal.
+        sennit_status status = settle_all(rank, peer, deadline);
+        if (status != SENNIT_OK) return status;
+        bool begun = false;
+        status = op::engine_put_events(rank, put, &begun);
+        if (begun && (status == SENNIT_ERR_TIMEOUT || status == SENNIT_ERR_PEER_LOST))
+            return status;
+        const sennit_status settled = begun ? settle_all(rank, peer, deadline) : settle(rank, peer);
+        if (begun || status != SENNIT_OK) return status != SENNIT_OK ? status : settled;
+        if (settled != SENNIT_OK) return settled;
+        if (deadline.over()) return out_of_time(peer);
+    }
+}
+
+// The signal that the event is for, or null.
+Own *find_arrived(const Signals &all, const CarriedLayout &layout, const CarriedEvent &event) {
+    const std::uint32_t chunk = chunk_of(event.index);
+    if (chunk >= kSignalChunks) return nullptr;
+    // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
+    Own *signals = all.chunks[chunk].own.load(std::memory_order_acquire);
+    if (signals == nullptr) return nullptr;
+    Own &it = signals[event.index - first_index(chunk)];
+    // SYNC signal-handle: pairs with the release in signal_create(); the fields come before.
+    const std::uint32_t handle = it.handle.load(std::memory_order_acquire);
+    if (handle == 0) return nullptr;
+    const bool is_it =
+        layout.incarnation_bits == 0 || (handle & kIncarnations) == event.incarnation;
+    return is_it ? &it : nullptr;
+}
+
+// An event that is counted nowhere. The first is told until somebody has been told.
+void report(Rank &rank, Own &it, std::uint64_t epoch) {
+    // relaxed: only this sets the bit, with the engine's mutex held.
+    if (is_reported(it)) return;
+    // relaxed: the bit comes after it.
+    it.reported_epoch.store(epoch, std::memory_order_relaxed);
+    // SYNC signal-report: pairs with the acquire in fail_reported(); the epoch comes before.
+    it.state.fetch_or(kReported, std::memory_order_release);
+    ring_doorbell(*rank.control);
+}
+
+void count(Rank &rank, const Signals &all, const Own &it, std::uint64_t epoch,
+           std::uint64_t addend) {
+    SignalRecord &record = *it.record;
+    // SYNC signal-count: pairs with the acquires in own_value() and poll(), of this rank's threads;
+    // the data comes before its event. SYNC signal-set: pairs with the fence in set_add(); a full
+    // fence too, between the count and the look at in_set.
+    const std::uint64_t counter = add_at_once(record.slot[slot_of(epoch)], addend);
+    // relaxed: the add is a full fence; as in count_whole().
+    const bool in_set = record.in_set.load(std::memory_order_relaxed) != 0;
+    if (in_set && value_of(counter + addend, it.events, epoch) == 0) {
+        // relaxed: acquired by find_arrived().
+        const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
+        mark_fired(all.chunks[chunk_of(index_of(handle))].base, handle);
+    }
+    ring_doorbell(*rank.control);
+}
+
+void count_arrived(Rank &rank, int from, unsigned event_bits, const transport::EventData &data) {
+    const CarriedLayout &layout = layout_of(event_bits);
+    const Signals *all = signals_of(rank);
+    if (layout.is_none() || all == nullptr) return;
+    const CarriedEvent event = unpack(layout, data);
+    Own *it = find_arrived(*all, layout, event);
+    if (it == nullptr) {
+        log(SENNIT_LOG_WARNING, "an event of rank %d is for signal %u, which was destroyed", from,
+            event.index);
+        return;
+    }
+    const std::uint64_t receivers = own_epoch(*it);
+    const std::uint64_t mask = low_mask(layout.tag_bits);
+    const std::uint64_t ahead = (event.tag - receivers) & mask;
+    if (ahead > 1) {
+        const bool is_later = ahead <= mask / 2 + 1;
+        return report(rank, *it, receivers + (is_later ? ahead : ahead | ~mask));
+    }
+    const std::uint64_t addend = layout.code_bits == 0
+                                     ? kWholeMessage
+                                     : addend_of(event.code, layout.code_bits, it->event_bits);
+    count(rank, *all, *it, receivers + ahead, addend);
+}
+
+}  // namespace
+
+sennit_status put_riding(Rank &rank, const Riding &wish, const Expected &expected, bool *rides) {
+    *rides = false;
+    const int peer = wish.place.rank;
+    const CarriedLayout &layout = layout_of(op::engine_event_bits(rank, peer));
+    if (layout.is_none() || index_of(wish.remote->signal.handle) > low_mask(layout.index_bits))
+        return SENNIT_OK;
+    op::EventPut put = describe(wish, layout, expected.event_bits);
+    const sennit_status status =
+        op::message_target(rank, wish.place, wish.bytes, &put.target, rides);
+    return status != SENNIT_OK || !*rides ? status : send(rank, put);
+}
+
+void expect_events(Rank &rank) {
+    op::engine_take_events(rank, count_arrived);
+}
+
+sennit_status fail_reported(Own &it) {
+    // SYNC signal-report: pairs with the release in report(); the epoch comes before.
+    it.state.fetch_and(~kReported, std::memory_order_acquire);
+    // relaxed: of this rank.
+    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
+    // relaxed: the bit was acquired.
+    const std::uint64_t seen = it.reported_epoch.load(std::memory_order_relaxed);
+    const std::uint64_t epoch = own_epoch(it);
+    return fail(is_early(seen, epoch) ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW,
+                "signal %#x expects %u events of epoch %llu, and one of epoch %llu has come, which "
+                "was not counted",
+                handle, it.events, static_cast<unsigned long long>(epoch),
+                static_cast<unsigned long long>(seen));
+}
+
+}  // namespace sennit::signal
