@@ -85,10 +85,10 @@ sennit_status send(Rank &rank, const op::EventPut &put) {
         if (status != SENNIT_OK) return status;
         bool begun = false;
         status = op::engine_put_events(rank, put, &begun);
-        if (begun && (status == SENNIT_ERR_TIMEOUT || status == SENNIT_ERR_PEER_LOST))
-            return status;
+        if (!begun && status != SENNIT_OK) return status;
+        if (status == SENNIT_ERR_TIMEOUT || status == SENNIT_ERR_PEER_LOST) return status;
         const sennit_status settled = begun ? settle_all(rank, peer, deadline) : settle(rank, peer);
-        if (begun || status != SENNIT_OK) return status != SENNIT_OK ? status : settled;
+        if (begun) return status != SENNIT_OK ? status : settled;
         if (settled != SENNIT_OK) return settled;
         if (deadline.over()) return out_of_time(peer);
     }
