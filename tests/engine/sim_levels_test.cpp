@@ -26,6 +26,7 @@ struct Pair {
     sennit_gptr memory = SENNIT_GPTR_NULL;
     sennit_signal arrived = SENNIT_SIGNAL_NULL;  // on both ranks
     sennit_peer_block block = SENNIT_PEER_BLOCK_NULL;
+    sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;  // the same, for another thread
 
     Pair(Job &the_job, int the_rank, std::uint32_t events, int signals = 1)
         : job(the_job), rank(the_rank) {
@@ -40,6 +41,7 @@ struct Pair {
         ok(sennit_broadcast(SENNIT_TEAM_WORLD, 1, &mine, sizeof mine, kLong), "broadcast");
         ok(sennit_broadcast(SENNIT_TEAM_WORLD, 1, &arrived, sizeof arrived, kLong), "broadcast");
         if (rank == 0) ok(sennit_block_attach(&mine, &block), "block_attach");
+        if (rank == 0) ok(sennit_block_attach(&mine, &again), "block_attach");
         barrier();
     }
 
@@ -301,7 +303,7 @@ TEST(sim_levels, threads_of_a_rank_share_their_tickets) {
                 if (rank == 0) {
                     std::thread other([&] {
                         it.ok(sennit_thread_attach(0), "thread_attach");
-                        send(it.block, 10'000);
+                        send(it.again, 10'000);
                     });
                     send(it.block, 0);
                     other.join();
