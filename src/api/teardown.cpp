@@ -32,7 +32,8 @@ void detach_everything(Rank &rank) {
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot) {
         const std::size_t rows = rank.table_rows[slot];
         for (std::size_t i = 0; i < rows * size; ++i) {
-            const std::uint32_t id = rank.tables[slot][i].id();
+            // relaxed: the rank is ended by one thread.
+            const std::uint32_t id = rank.tables[slot].load(std::memory_order_relaxed)[i].id();
             if (id != 0) path::detach(rank, static_cast<int>(i % size), id);
         }
     }

@@ -67,7 +67,8 @@ static_assert(sizeof(Entry) == 64);
 // The entry that serves `gptr`, or null: unknown, freed, or not attached yet. The rank must be
 // below `size`. Reads three lines, all of them written rarely.
 inline Entry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
-    Entry *table = rank.tables[team_slot_of(gptr.segment)];
+    // SYNC entry-table: pairs with the release in table_create(); the empty entries come before.
+    Entry *table = rank.tables[team_slot_of(gptr.segment)].load(std::memory_order_acquire);
     if (table == nullptr) [[unlikely]]
         return nullptr;
     Entry &entry = table[static_cast<std::size_t>(index_of(gptr.segment)) * size +

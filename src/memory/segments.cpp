@@ -274,7 +274,8 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot) {
         const std::size_t rows = rank.table_rows[slot];
         for (std::size_t i = 0; i < rows * size; ++i) {
-            const Entry &entry = rank.tables[slot][i];
+            // relaxed: under the cold mutex, as are the changes.
+            const Entry &entry = rank.tables[slot].load(std::memory_order_relaxed)[i];
             // Private memory that a rank of this process registered has no pages of its own.
             if (entry.id() == 0 || entry.base == nullptr || entry.mapped_bytes == 0) continue;
             if (begin >= entry.base + entry.bytes || begin + bytes <= entry.base) continue;
@@ -316,19 +317,23 @@ sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t si
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (table == MAP_FAILED)
         return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of segments");
-    rank.tables[team_slot] = static_cast<Entry *>(table);
+    // SYNC entry-table: pairs with the acquires in find() and entry_at(), of other threads.
+    rank.tables[team_slot].store(static_cast<Entry *>(table), std::memory_order_release);
     return SENNIT_OK;
 }
 
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
-    if (rank.tables[team_slot] == nullptr) return;
-    (void)munmap(rank.tables[team_slot], sizeof(Entry) * kSegmentsPerTeam * size);
-    rank.tables[team_slot] = nullptr;
+    // relaxed: the team's segments have ended, and who still uses one is wrong in any order.
+    Entry *table = rank.tables[team_slot].load(std::memory_order_relaxed);
+    if (table == nullptr) return;
+    (void)munmap(table, sizeof(Entry) * kSegmentsPerTeam * size);
+    rank.tables[team_slot].store(nullptr, std::memory_order_relaxed);  // relaxed: as above
     rank.table_rows[team_slot] = 0;
 }
 
 Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer) {
-    Entry *table = rank.tables[team_slot_of(id)];
+    // SYNC entry-table: pairs with the release in table_create(), perhaps of another thread.
+    Entry *table = rank.tables[team_slot_of(id)].load(std::memory_order_acquire);
     return table == nullptr ? nullptr
                             : &table[static_cast<std::size_t>(index_of(id)) * size +
                                      static_cast<std::uint32_t>(peer)];

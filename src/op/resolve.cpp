@@ -58,7 +58,8 @@ sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::Entry **entry) {
     *entry = memory::find(rank, size, gptr);
     if (*entry != nullptr) return SENNIT_OK;
     // The slot may still show the segment that lived there before.
-    if (rank.tables[memory::kLocalSlot] != nullptr) {
+    // relaxed: only whether there is one counts here.
+    if (rank.tables[memory::kLocalSlot].load(std::memory_order_relaxed) != nullptr) {
         memory::Entry *old = memory::entry_at(rank, size, gptr.segment, gptr.rank);
         if (old->id() != 0) path::detach(rank, gptr.rank, old->id());
     }

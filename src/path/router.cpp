@@ -261,7 +261,8 @@ Transport *router_transport(Rank &rank, int index) {
 
 sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id) {
     const std::uint32_t size = size_of(rank);
-    if (rank.tables[memory::team_slot_of(id)] == nullptr) {
+    // relaxed: under the cold mutex, as are the changes.
+    if (rank.tables[memory::team_slot_of(id)].load(std::memory_order_relaxed) == nullptr) {
         const sennit_status status = memory::table_create(rank, memory::team_slot_of(id), size);
         if (status != SENNIT_OK) return status;
     }

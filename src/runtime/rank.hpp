@@ -100,7 +100,8 @@ struct Rank {
     // Read by every put and get. `size` is 0 unless the rank is in use.
     std::atomic<std::uint32_t> size{0};
     std::int32_t world_rank = -1;
-    memory::Entry *tables[kTeamSlots] = {};     // by team slot; each [segment index][world rank]
+    // By team slot; each [segment index][world rank]. SYNC entry-table.
+    std::atomic<memory::Entry *> tables[kTeamSlots] = {};
     std::uint16_t table_rows[kTeamSlots] = {};  // rows of each that were ever used
 
     // Set up once, constant while in use.
