@@ -36,7 +36,7 @@ inline bool ends_are(const std::byte *message, std::uint64_t bytes, std::uint64_
 
 // Payload first, flag on a line behind it.
 std::size_t flag_offset(std::uint64_t bytes) {
-    return (static_cast<std::size_t>(bytes) + kLineBytes - 1) / kLineBytes * kLineBytes;
+    return whole_lines(static_cast<std::size_t>(bytes));
 }
 
 Subject raw(const Job &job, const Pair &pair, std::uint64_t bytes) {

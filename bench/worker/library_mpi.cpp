@@ -286,8 +286,7 @@ Subject MpiLibrary::persistent(const Job &job, const Messages &messages) const {
 Subject MpiLibrary::put_and_poll(const Job &job, const Messages &messages, Polling polling,
                                  Kind kind) const {
     const Pair pair(job);
-    const std::size_t flag_at =
-        (static_cast<std::size_t>(messages.bytes) + kLineBytes - 1) / kLineBytes * kLineBytes;
+    const std::size_t flag_at = whole_lines(static_cast<std::size_t>(messages.bytes));
     auto window = make_window(m_comm, flag_at + kLineBytes, kind);
     auto *const own_flag = reinterpret_cast<std::uint64_t *>(window->own + flag_at);
     const auto displacement = static_cast<MPI_Aint>(flag_at);

@@ -41,7 +41,7 @@ enum class Kind { kRemote, kShared };
 // The piece of a rank in a window for `bytes` bytes. Whole lines: MPICH 4.0.2 puts into another
 // place than the target reads where pieces have no multiple of 16 bytes.
 inline MPI_Aint window_bytes(std::size_t bytes) {
-    return static_cast<MPI_Aint>((bytes + kLineBytes - 1) / kLineBytes * kLineBytes);
+    return static_cast<MPI_Aint>(whole_lines(bytes));
 }
 
 std::shared_ptr<Window> make_window(MPI_Comm comm, std::size_t bytes, Kind kind);

@@ -21,8 +21,7 @@ namespace {
 class Symmetric {
   public:
     explicit Symmetric(std::uint64_t bytes) {
-        const std::size_t counter_at =
-            (static_cast<std::size_t>(bytes) + kLineBytes - 1) / kLineBytes * kLineBytes;
+        const std::size_t counter_at = whole_lines(static_cast<std::size_t>(bytes));
         m_message = static_cast<std::byte *>(shmem_align(4096, counter_at + kLineBytes));
         if (m_message == nullptr)
             throw std::runtime_error("OpenSHMEM has not enough symmetric memory");

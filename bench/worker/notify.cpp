@@ -18,7 +18,7 @@ namespace {
 
 // Payload first, counter on a line behind it.
 std::size_t counter_offset(std::uint64_t bytes) {
-    return (static_cast<std::size_t>(bytes) + kLineBytes - 1) / kLineBytes * kLineBytes;
+    return whole_lines(static_cast<std::size_t>(bytes));
 }
 
 Subject raw(const Run &run, const Pair &pair, const Messages &messages) {

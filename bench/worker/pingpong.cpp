@@ -16,7 +16,7 @@ namespace {
 
 // Payload first, flag on a line behind it.
 std::size_t flag_offset(std::uint64_t bytes) {
-    return (static_cast<std::size_t>(bytes) + kLineBytes - 1) / kLineBytes * kLineBytes;
+    return whole_lines(static_cast<std::size_t>(bytes));
 }
 
 // Where a message lands, here and at the partner.

@@ -41,8 +41,7 @@ std::size_t ring_capacity(std::uint64_t bytes) {
 }
 
 std::size_t ring_bytes(std::uint64_t bytes) {
-    return 2 * kLineBytes +
-           (ring_capacity(bytes) * bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+    return 2 * kLineBytes + whole_lines(ring_capacity(bytes) * bytes);
 }
 
 // Which interface the ring has: the queue's, from and to private memory, or the fastest that can be

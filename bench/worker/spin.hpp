@@ -17,6 +17,11 @@ namespace sennit::bench {
 inline constexpr std::size_t kLineBytes = 128;  // two ranks' words keep this distance
 inline constexpr std::size_t kCacheLineBytes = 64;
 
+// Rounded up, so that what comes behind is on a line of its own.
+constexpr std::size_t whole_lines(std::size_t bytes) {
+    return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+
 using Flag = std::atomic_ref<std::uint64_t>;
 
 inline double now_ns() {
