@@ -52,7 +52,7 @@ sennit_status make_memory(Rank &rank, const QueueWish &wish, Queue *it) {
     head.stride = it->stride;
     head.capacity = it->capacity;
     head.lanes = it->lanes;
-    head.sleeps_with_barrier = it->sleeps_with_barrier ? 1 : 0;
+    head.sleeps_with_barrier = sleep_with_barrier(rank) ? 1 : 0;
     head.magic = kQueueMagic;
     return op::attach_own(rank, record, &it->gptr);
 }
@@ -160,7 +160,6 @@ sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
     if (all == nullptr) return no_memory();
     auto *made = new (std::nothrow) Queue;
     if (made == nullptr) return no_memory();
-    made->sleeps_with_barrier = sleep_with_barrier(rank);
     made->views = static_cast<LaneView *>(std::calloc(wish.producers, sizeof *made->views));
     const sennit_status status =
         made->views == nullptr ? no_memory() : make_memory(rank, wish, made);
@@ -257,10 +256,12 @@ void detach(Rank &rank, Producer &it) {
     delete &it;
 }
 
-void look_at_producer(Rank &rank, const Queue &it, std::uint32_t word, LaneView &view) {
+void look_at_producer(Rank &rank, std::uint32_t word, LaneView &view) {
     view.word = word;
     view.control = word == 0 ? nullptr : control_of(rank, producer_in(word));
-    view.rings_lightly = it.sleeps_with_barrier && (word & kSleepsWithBarrierBit) != 0;
+    // relaxed: set when the queue was made, and never taken back.
+    view.rings_lightly = rank.sleeps_with_barrier.load(std::memory_order_relaxed) &&
+                         (word & kSleepsWithBarrierBit) != 0;
 }
 
 sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &deadline) {

@@ -78,7 +78,6 @@ struct Queue {
     std::uint64_t item_bytes = 0;
     std::uint64_t stride = 0;
     std::uint64_t capacity = 0;
-    bool sleeps_with_barrier = false;
     LaneView *views = nullptr;  // [lanes]
 };
 
@@ -221,7 +220,7 @@ inline std::uint32_t find_item(const Queue &it) {
 }
 
 // After a change of the lane's word.
-void look_at_producer(Rank &rank, const Queue &it, std::uint32_t word, LaneView &view);
+void look_at_producer(Rank &rank, std::uint32_t word, LaneView &view);
 
 // Takes the item out of the lane, which has one.
 inline void take(Rank &rank, Queue &it, std::uint32_t number, void *item) {
@@ -235,7 +234,7 @@ inline void take(Rank &rank, Queue &it, std::uint32_t number, void *item) {
     // wakes by itself.
     const std::uint32_t word = lane.producer.load(std::memory_order_relaxed);
     if (word != view.word) [[unlikely]]
-        look_at_producer(rank, it, word, view);
+        look_at_producer(rank, word, view);
     ++view.taken;
     if (view.control != nullptr) {
         // SYNC queue-taken: pairs with the acquire in push_at_once(), of the producer; the copy of
