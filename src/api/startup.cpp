@@ -261,11 +261,14 @@ sennit_status get_ready(Startup &it, sennit_status so_far) {
 
 void choose_spins(Startup &it) {
     // With a core of its own a rank polls for about 0.1 ms before it yields; on shared cores
-    // every poll keeps somebody else from running (docs/design/waiting.md).
+    // every poll keeps somebody else from running (docs/design/waiting.md). Where completion needs
+    // this rank's progress, a poll without it sees nothing new.
     constexpr unsigned kSpins = 4000;
     const bool shared =
         runtime::cards_oversubscribed(&it.all->card, it.size, kStride, it.rank.world_rank);
-    it.rank.spins = shared ? 0 : kSpins;
+    // relaxed: start-up has one thread.
+    const bool by_progress = it.rank.hook_count.load(std::memory_order_relaxed) != 0;
+    it.rank.spins = shared || by_progress ? 0 : kSpins;
 }
 
 sennit_status run(Startup &it, const char *paths) {
@@ -283,8 +286,9 @@ sennit_status run(Startup &it, const char *paths) {
     if (status == SENNIT_OK) status = connect_transports(it);
     status = agree_on_paths(it, status);
     if (status != SENNIT_OK) return status;
+    status = open_upper_layers(it);
     choose_spins(it);
-    return get_ready(it, open_upper_layers(it));
+    return get_ready(it, status);
 }
 
 void report(const Startup &it) {
