@@ -132,7 +132,7 @@ void add_size_options(CLI::App &command, BenchOptions &options) {
 }
 
 // Throws UsageError for numbers of ranks that the measurement is not made for.
-void check_ranks(const BenchOptions &options) {
+void require_ranks(const BenchOptions &options) {
     for (const int ranks : options.ranks) {
         const bool is_one_way =
             options.bench == "put" || options.bench == "get" || options.bench == "plan";
@@ -188,7 +188,7 @@ void add_bench_command(CLI::App &app, int &exit_code) {
                               "Neither produce nor read the data of a message: only its copying");
         }
         command->callback([options, runner = entry.runner, &exit_code] {
-            check_ranks(*options);
+            require_ranks(*options);
             try {
                 exit_code = runner(*options);
             } catch (const std::exception &error) {

@@ -11,7 +11,7 @@
 namespace sennit::cli {
 namespace {
 
-constexpr const char *kHelp =
+constexpr const char *kDoctorHelp =
     R"(Looks at the settings of this machine, of its kernel and of the container it may be: what is, what
 that costs Sennit (measured where that is quick, a tenth of a second in all), and the command that
 mends it. Changes nothing.
@@ -56,7 +56,7 @@ void add_doctor_command(CLI::App &app, int &exit_code) {
     auto options = std::make_shared<DoctorOptions>();
     CLI::App *command =
         app.add_subcommand("doctor", "What on this machine slows Sennit down, and how to mend it");
-    command->footer(kHelp);
+    command->footer(kDoctorHelp);
     command->add_option("-n,--ranks", options->ranks, "how many ranks are to run here")
         ->type_name("N")
         ->check(CLI::Range(1, 1 << 20));

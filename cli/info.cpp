@@ -16,7 +16,7 @@
 namespace sennit::cli {
 namespace {
 
-constexpr const char *kHelp =
+constexpr const char *kInfoHelp =
     R"(Says what Sennit is on this machine: the build, the launchers that can start it, the paths between
 ranks with the result of each probe, and the topology. Run alone it starts two ranks of itself for a
 moment, so that the probes are real ones between two processes.
@@ -233,7 +233,7 @@ void add_info_command(CLI::App &app, int &exit_code) {
     auto options = std::make_shared<InfoOptions>();
     CLI::App *command =
         app.add_subcommand("info", "What Sennit is on this machine, and which paths it takes");
-    command->footer(kHelp);
+    command->footer(kInfoHelp);
     command->add_flag("--peers", options->peers,
                       "the path of every pair of ranks, and why no better one");
     command->add_flag("--knobs", options->knobs, "the settings read from the environment");

@@ -14,7 +14,7 @@
 namespace sennit::cli {
 namespace {
 
-constexpr const char *kHelp =
+constexpr const char *kRunHelp =
     R"(Starts N ranks of a program on this machine and waits for them.
 
 Examples
@@ -91,7 +91,7 @@ std::string check_ranks(const std::string &text) {
 void add_run_command(CLI::App &app, const std::vector<std::string> &program, int &exit_code) {
     auto options = std::make_shared<RunOptions>();
     CLI::App *command = app.add_subcommand("run", "Start a program as N ranks on this machine");
-    command->footer(kHelp);
+    command->footer(kRunHelp);
     command->formatter(std::make_shared<UsageFormatter>("-n N [OPTIONS] [--] PROGRAM [ARGUMENTS]"));
     CLI::Option *ranks =
         command->add_option("-n,--ranks,--np", options->job.ranks, "how many ranks; also -np")

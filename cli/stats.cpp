@@ -29,7 +29,7 @@ using runtime::PeerCounters;
 using runtime::StatsPart;
 using runtime::StatsState;
 
-constexpr const char *kHelp =
+constexpr const char *kStatsHelp =
     R"(Says what each rank did with each peer over which path: operations, bytes they were asked to move,
 waits inside them and the time of those. The ranks count where SENNIT_STATS names a file. Loads and
 stores through plain pointers are the program's own and not counted.
@@ -119,7 +119,7 @@ void read_stats(const std::string &name, Json &ranks) {
     if (ranks.size() == before) throw std::runtime_error(name + " has no counters of ranks");
 }
 
-std::string text_of(const Json &ranks) {
+std::string table_of(const Json &ranks) {
     std::string text;
     for (const Json &rank : ranks) {
         text += fmt::format("rank {} ({}, process {} on {})\n", rank["rank"].get<int>(),
@@ -156,7 +156,7 @@ int stats(const StatsOptions &options) {
     const std::string text =
         options.json
             ? Json{{"ranks", ranks}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-            : text_of(ranks);
+            : table_of(ranks);
     (void)std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;
 }
@@ -167,7 +167,7 @@ void add_stats_command(CLI::App &app, int &exit_code) {
     auto options = std::make_shared<StatsOptions>();
     CLI::App *command =
         app.add_subcommand("stats", "What the ranks of a job did with which peer over which path");
-    command->footer(kHelp);
+    command->footer(kStatsHelp);
     command->formatter(std::make_shared<UsageFormatter>("[--json] FILE..."));
     command->add_option("files", options->files, "as SENNIT_STATS names it")
         ->type_name("FILE")

@@ -12,7 +12,7 @@
 namespace sennit::cli {
 namespace {
 
-constexpr const char *kHelp =
+constexpr const char *kTraceHelp =
     R"(A trace shows what each rank did when: calls, waits inside them, progress. The ranks write it where
 SENNIT_TRACE names a file, which opens in ui.perfetto.dev.
 
@@ -36,7 +36,7 @@ struct TraceOptions {
     std::string output;
 };
 
-Trace read(const TraceOptions &options) {
+Trace read_files(const TraceOptions &options) {
     Trace trace = read_trace(options.files);
     for (const std::string &name : trace.left_out)
         fmt::print(stderr, "sennit trace: {} is of another job and left out\n", name);
@@ -45,7 +45,7 @@ Trace read(const TraceOptions &options) {
 
 int merge(const TraceOptions &options) {
     try {
-        const Trace trace = read(options);
+        const Trace trace = read_files(options);
         write_trace(trace, options.output.empty() ? options.files.front() : options.output);
     } catch (const std::exception &error) {
         fmt::print(stderr, "sennit trace merge: {}\n", error.what());
@@ -56,7 +56,7 @@ int merge(const TraceOptions &options) {
 
 int where(const TraceOptions &options) {
     try {
-        const std::string text = where_text(read(options));
+        const std::string text = where_text(read_files(options));
         fmt::print("{}", text.empty() ? "no rank is running: they have all ended\n" : text);
     } catch (const std::exception &error) {
         fmt::print(stderr, "sennit trace where: {}\n", error.what());
@@ -71,7 +71,7 @@ void add_trace_command(CLI::App &app, int &exit_code) {
     auto options = std::make_shared<TraceOptions>();
     CLI::App *command =
         app.add_subcommand("trace", "Put traces of ranks together; see where a job is");
-    command->footer(kHelp);
+    command->footer(kTraceHelp);
     command->require_subcommand(1);
     command->formatter(std::make_shared<UsageFormatter>("merge|where FILE..."));
     CLI::App *merging = command->add_subcommand(

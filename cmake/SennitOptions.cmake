@@ -5,12 +5,16 @@
 #   sennit_program_flags(target)   benchmarks, applications, launcher, tests: ordinary C++20
 #   sennit_plain_flags(target)     the same where it only reads options and prints
 #   sennit_fortran_flags(target)   Fortran: the modules, and programs that use them, with parts in C
+# Two more make a build of everything shorter:
+#   sennit_compile_together(target)         its sources in few compilations
+#   sennit_compile_first(target header...)  what most of its sources include, once
 # Sanitizers are set for the whole tree, because half a program under a sanitizer reports what is not there.
 option(SENNIT_BUILD_PROGRAMS "Build the command line, benchmarks, applications and examples"
     ${PROJECT_IS_TOP_LEVEL})
 option(SENNIT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SENNIT_WERROR "Warnings are errors" OFF)
 option(SENNIT_ASSERTIONS "Keep assert() and switch the checks of libstdc++ on" OFF)
+option(SENNIT_SHORT_BUILD "Large headers of programs are read once for several sources: less for a build of everything, more for one source" ON)
 set(SENNIT_SANITIZE "" CACHE STRING "Sanitizers of the whole tree: address,undefined or thread")
 set(SENNIT_PRESET "none" CACHE STRING "Name of the preset, for reports only")
 
@@ -126,4 +130,19 @@ endfunction()
 # A static library that only parts of this build link: apart from the libraries that users link.
 function(sennit_internal_archive target)
     set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/internal")
+endfunction()
+
+# A large header that every source of a program reads takes most of its compilation. Sources that go together share
+# the names that they define for themselves.
+function(sennit_compile_together target)
+    if(SENNIT_SHORT_BUILD)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    endif()
+endfunction()
+
+# Without a compiler's launcher: caches do not know what a header that was read before has in it.
+function(sennit_compile_first target)
+    if(SENNIT_SHORT_BUILD AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+        target_precompile_headers(${target} PRIVATE ${ARGN})
+    endif()
 endfunction()
