@@ -31,12 +31,6 @@ def rows_of(page):
             for match in re.finditer(r"^\| `([a-z][a-z0-9-]*)` \| (.*?) \| (.*?) \| .+ \|$", text, re.MULTILINE)}
 
 
-def function_at(tidy, source, line):
-    """The innermost function that covers the line, without its class."""
-    around = [(last - first, name) for name, first, last, _ in tidy.functions_of(source.code) if first <= line <= last]
-    return min(around)[1].split("::")[-1] if around else None
-
-
 def check_site(source, line, function, row):
     """What one column of the table, `row`, lacks of this end."""
     file = "/".join(source.path.split("/")[1:])
@@ -55,7 +49,7 @@ def main():
     for source in sources:
         for name, line, release, acquire in tidy.sync_sites(source):
             seen.add(name)
-            function = function_at(tidy, source, line)
+            function = tidy.function_at(source.code, line)
             if name not in rows:
                 wrong.append(f"{source.path}:{line}: SYNC {name} is not in the table")
                 continue

@@ -78,11 +78,25 @@ int put(int a, int b, int c, int d, int e, int f) {
     return a + b + c + d + e + f;
 }
 """,
+    "src/team/CMakeLists.txt": "target_sources(sennit_core PRIVATE knock.cpp)\n",
+    "src/team/knock.cpp": """// Who asks for a full fence.
+#include "base/words.hpp"
+
+void knock(Word &word) {
+    set_alone(word);
+}
+""",
     "src/runtime/CMakeLists.txt": "",
     "src/runtime/knobs.def": "// The settings.\n" + 'KNOB(a, "SENNIT_A", 1)\n' * 40,
     "src/signal/CMakeLists.txt": "target_sources(sennit_core PRIVATE signal.cpp)\n",
     "src/signal/signal.cpp": '// Signals, on top of op/.\n#include "base/words.hpp"\n',
     "cli/main.cpp": '// The command line.\n#include <sennit/rma.h>\n\nint main() {\n    return 0;\n}\n',
+    "docs/design/memory-model.md": """# Memory model
+
+| function | fence | called in |
+|---|---|---|
+| `set_alone()` | a store | `knock()` in `team/knock.cpp` |
+""",
     "docs/use.md": "Programs go to `build/bin`; a home is $HOME/sennit.\n",
 }
 
@@ -209,6 +223,26 @@ class TidyTest(unittest.TestCase):
     def test_an_access_that_names_no_order_is_found(self):
         self.assert_finds("src/base/words.hpp", 12, "order",
                           changed("src/base/words.hpp", "load(std::memory_order_relaxed)", "load()"))
+
+    # fence
+
+    def test_seq_cst_outside_of_base_is_found(self):
+        self.assert_finds("src/team/knock.cpp", 6, "fence",
+                          changed("src/team/knock.cpp", "set_alone(word);",
+                                  "set_alone(word);  // seq_cst: here too.\n    std::atomic_thread_fence(std::memory_order_seq_cst);"))
+
+    def test_a_function_with_a_fence_that_has_no_row_is_found(self):
+        self.assert_finds("src/base/words.hpp", 21, "fence",
+                          GOOD["src/base/words.hpp"] + "\ninline void set_too(Word &word) {\n"
+                          "    word.value.store(3, std::memory_order_seq_cst);  // seq_cst: as above.\n}\n")
+
+    def test_a_caller_that_the_row_lacks_is_found(self):
+        self.assert_finds("src/team/knock.cpp", 8, "fence",
+                          GOOD["src/team/knock.cpp"] + "\nvoid ring(Word &word) { set_alone(word); }\n")
+
+    def test_a_caller_that_is_gone_is_found_in_the_row(self):
+        self.assert_finds("docs/design/memory-model.md", 5, "fence",
+                          changed("docs/design/memory-model.md", "`knock()`", "`knock()` in `team/knock.cpp`; `nobody()`"))
 
     # size
 
