@@ -69,14 +69,25 @@ if(EXISTS "${SENNIT_TEST_LAUNCHER}")
     set(SENNIT_RUN "${SENNIT_TEST_LAUNCHER}")
 endif()
 
-# Sets `out` to whether a test with this NOT_UNDER list is left out of the present tree.
-function(sennit_test_left_out out not_under)
+# Sets `out` to whether test `name` with this NOT_UNDER list is left out of the present tree, and notes it for
+# sennit_write_left_out().
+function(sennit_test_left_out out name not_under)
     set(${out} OFF PARENT_SCOPE)
+    if(not_under)
+        list(JOIN not_under " " sanitizers)
+        set_property(GLOBAL APPEND_STRING PROPERTY SENNIT_LEFT_OUT "${name} ${sanitizers}\n")
+    endif()
     foreach(sanitizer IN LISTS not_under)
         if(SENNIT_SANITIZE MATCHES "${sanitizer}")
             set(${out} ON PARENT_SCOPE)
         endif()
     endforeach()
+endfunction()
+
+# Writes `name sanitizer...` for each test that has a NOT_UNDER list; after the last test was added.
+function(sennit_write_left_out file)
+    get_property(lines GLOBAL PROPERTY SENNIT_LEFT_OUT)
+    file(WRITE "${file}" "${lines}")
 endfunction()
 
 # What tests with the label sample need: `make test` builds no more than that in the asan and tsan trees.
@@ -156,7 +167,7 @@ endfunction()
 
 function(sennit_add_unit_test)
     cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS" "SOURCES;LIBRARIES;LABELS;NOT_UNDER" ${ARGN})
-    sennit_test_left_out(left_out "${ARG_NOT_UNDER}")
+    sennit_test_left_out(left_out "${ARG_NAME}" "${ARG_NOT_UNDER}")
     if(left_out)
         return()
     endif()
@@ -204,7 +215,7 @@ endfunction()
 function(sennit_add_rank_test)
     cmake_parse_arguments(ARG "" "NAME;PROGRAM;TIMEOUT"
         "ARGS;RANKS;PATHS;LABELS;QUICK_RANKS;RUN_ARGS;ENVIRONMENT;NOT_UNDER" ${ARGN})
-    sennit_test_left_out(left_out "${ARG_NOT_UNDER}")
+    sennit_test_left_out(left_out "${ARG_NAME}" "${ARG_NOT_UNDER}")
     if(left_out)
         return()
     endif()
@@ -239,7 +250,7 @@ endfunction()
 
 function(sennit_add_mpi_test)
     cmake_parse_arguments(ARG "" "NAME;MPI;PROGRAM;TIMEOUT" "ARGS;RANKS;LABELS;NOT_UNDER" ${ARGN})
-    sennit_test_left_out(left_out "${ARG_NOT_UNDER}")
+    sennit_test_left_out(left_out "${ARG_NAME}" "${ARG_NOT_UNDER}")
     string(TOUPPER "${ARG_MPI}" mpi)
     if(left_out OR NOT TARGET sennit::mpi_${ARG_MPI} OR NOT SENNIT_LAUNCH_${mpi})
         return()
@@ -277,7 +288,7 @@ endfunction()
 
 function(sennit_add_script_test)
     cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS;WATCH" "COMMAND;LABELS;NOT_UNDER" ${ARGN})
-    sennit_test_left_out(left_out "${ARG_NOT_UNDER}")
+    sennit_test_left_out(left_out "${ARG_NAME}" "${ARG_NOT_UNDER}")
     if(left_out)
         return()
     endif()
