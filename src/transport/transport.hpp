@@ -1,6 +1,7 @@
 // The contract of a transport: everything a path needs to know, and nothing else. A new path is one
-// folder that implements this class, one line in registry.cpp and one in the build list; template/
-// is the smallest, put through random programs by its own test. CONTRIBUTING.md walks through it.
+// folder that implements this class, a number and a name, one line in registry.cpp and one in the
+// build list; template/ is the smallest, put through random programs by its own test.
+// CONTRIBUTING.md walks through it.
 //
 // Three kinds. A load/store transport (traits().load_store) turns a peer's segment into a pointer
 // in attach(); put and get never come here. A message transport executes operations that the op
@@ -28,10 +29,9 @@
 //   - put completes when the data is in the target's memory and a later operation of any rank would
 //     see it; get completes when the data is in the private buffer.
 //   - execute completes when the target has carried the task out, inside its own progress(), and
-//   the
-//     reply is in the private buffer. A task is handed to the target's sink at most once for each
-//     time it was accepted. After FABRIC it may have been carried out, and the engine repeats it on
-//     another rail under the same sequence number: the sink tells repetitions apart.
+//     the reply is in the private buffer. A task is handed to the target's sink at most once for
+//     each time it was accepted. After FABRIC it may have been carried out, and the engine repeats
+//     it on another rail under the same sequence number: the sink tells repetitions apart.
 #pragma once
 
 #include <sennit/info.h>
@@ -169,8 +169,10 @@ class Transport {
 
     virtual const Traits &traits() const = 0;
 
-    // Can it work on this machine at all? Opens devices, starts nothing. `settings` is what stood
-    // behind the path's name in SENNIT_PATHS ("sim:seed=7" gives "seed=7"), or "".
+    // Opens devices, starts nothing. `settings` is what stood behind the path's name in
+    // SENNIT_PATHS
+    // ("sim:seed=7" gives "seed=7"), or "". An error is sennit_init's: a path that this machine can
+    // do without says so in reach(), with a reason.
     virtual sennit_status open(Rank &rank, const char *settings, const EventSink &sink) = 0;
     virtual void address(Address *out) = 0;
     // Every rank's address is known. `addresses` has rank.size entries and stays valid.

@@ -71,8 +71,9 @@ class TemplateTransport final : public Transport {
         return kTraits;
     }
 
-    // Start-up, in this order. open: is what I need there? Refuse with a status and a sentence; the
-    // path is then left out and the sentence is what `sennit info` shows.
+    // Start-up, in this order. open: is what I need there? An error, with its sentence, ends
+    // sennit_init: it is for what the user asked for and can not have. A path that is merely of no
+    // use on this machine opens, and reach() says why.
     sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override {
         sink_ = sink;
         if (settings[0] != '\0')
