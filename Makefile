@@ -13,19 +13,23 @@ help:
 	@echo "make test-all   all of the tests: at most 40 minutes more"
 	@echo "make build      library and programs: build/bin, build/lib, build/include"
 	@echo "make package    Debian packages in build/packages"
-	@echo "make setup      install the Debian packages that the above need (they all do that first)"
+	@echo "make setup      install the Debian packages that the above need (each does that first for itself)"
 	@echo "make clean      remove everything that was built"
 
 setup:
 	@tools/setup
 
-build: setup
+build:
+	@tools/setup build
 	@tools/build release
 
-demo: build
+demo:
+	@tools/setup demo
+	@tools/build release
 	@tools/demo
 
-package: setup
+package:
+	@tools/setup package
 	@tools/package
 
 test: setup
