@@ -1,0 +1,119 @@
+"""What was to be reached, and by how much it was or was not: a section of the page, computed from the files of results.
+
+Called by page.py. A reason is either a comparison of figures that the page has, or a sentence of the page.
+"""
+import os
+
+import jobs
+import overhead
+import plots
+import scaling
+import versions
+from pages import span, table, text_of_us
+
+OVER_NS = 3
+FLAT_RATIO = 2
+BY_HAND_RATIO = 1
+LINES = 90
+# By what the copy is made of: words, vectors, and the single instruction of the C library.
+CLASSES = (("to 128 B", 0, 128), ("256 B to 2 KiB", 129, 2048), ("4 and 8 KiB", 2049, 8192), ("from 16 KiB on", 8193, 1 << 62))
+
+
+def worst_of(rows, key):
+    """{bytes: the median of the MPI beside which it was higher}."""
+    sizes = sorted({row["bytes"] for row in rows})
+    return {size: max(row[key][1] for row in rows if row["bytes"] == size) for size in sizes}
+
+
+def text_of_ns(value):
+    return f"{value:.1f} ns" if value >= 0.05 else "less than 0.1 ns"
+
+
+def overhead_rows(rows):
+    for op in ("put", "get"):
+        for key, over in (("over_window_ns", "the window"), ("over_pointer_ns", "`memcpy` through `sennit_ptr`")):
+            worst = worst_of([row for row in rows if row["op"] == op], key)
+            missed = {size: value for size, value in worst.items() if value > OVER_NS}
+            parts = []
+            for name, low, high in CLASSES:
+                values = [value - OVER_NS for size, value in missed.items() if low <= size <= high]
+                if values:
+                    parts.append(f"{name} by {span(values, text_of_ns)}")
+            yield (f"{op}: at most {OVER_NS} ns over {over}, at all sizes",
+                   f"at {len(worst) - len(missed)} of {len(worst)}", "; ".join(parts) or "met")
+
+
+def parts_text(row, base):
+    """The parts of the two halos, Sennit's first."""
+    return ", ".join(f"{word} {text_of_us(base[key])} µs against {text_of_us(row[key])}"
+                     for key, word in (("exchange_us", "exchange"), ("synchronise_us", "synchronisation")))
+
+
+def turns_text(halos, cores):
+    """What sharing processors does to Sennit's synchronisation."""
+    mine = [row for _, rows in halos for row in rows if row["way"] in jobs.BASES and row["ranks"] > 1]
+    alone = [row["synchronise_us"] for row in mine if row["ranks"] <= cores]
+    shared = [row for row in mine if row["ranks"] > cores]
+    if not alone or not shared:
+        return ""
+    share = min(row["synchronise_us"] / row["halo_us"] for row in shared)
+    times = span([row["synchronise_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
+    return (f"Sennit's synchronisation takes {span(alone, lambda us: f'{text_of_us(us)} µs')} where each rank has a processor, and "
+            f"{times} where they share them: there\nit is at least {100 * share:.0f} % of the halo, whatever the exchange.")
+
+
+def misses(figure, rows, wants, ratio):
+    """(number of comparisons, [(place, ratio, parts)] of those below the ratio) among the rows that `wants` picks."""
+    base = {(plots.panel_of(row), row["ranks"]): row for row in rows if row["way"] in jobs.BASES}
+    count, found = 0, []
+    for row in rows:
+        if not wants(row) or row["ranks"] < 2 or "halo_us" not in row:
+            continue
+        ours = base[(plots.panel_of(row), row["ranks"])]
+        count += 1
+        if row["halo_us"] < ratio * ours["halo_us"]:
+            place = f"figure {figure}, {row['ranks']} ranks, {plots.panel_of(row)}: {plots.label_of(row)}"
+            found.append((place, row["halo_us"] / ours["halo_us"], parts_text(row, ours)))
+    return count, found
+
+
+def section(folder):
+    read, cores = {}, 1
+    for file in (overhead.FILE, scaling.file_of("blocking"), scaling.file_of("nonblocking"), versions.FILE):
+        if os.path.exists(os.path.join(folder, file)):
+            head, read[file] = jobs.read_lines(os.path.join(folder, file))
+            cores = head["machine"]["cores"]
+    rows, below = [], []
+    if overhead.FILE in read:
+        rows += overhead_rows(read[overhead.FILE])
+    halos = [(figure, [row for row in read[file] if "ranks" in row])
+             for file, figure in ((scaling.file_of("blocking"), "8"), (scaling.file_of("nonblocking"), "10"),
+                                  (versions.FILE, "12")) if file in read]
+    for target, ratio, wants in (("flat MPI RMA", FLAT_RATIO, lambda row: row["window"] is not None),
+                                 ("MPI RMA with locality by hand", BY_HAND_RATIO, lambda row: row["way"] == "rma-shared")):
+        each = [misses(figure, data, wants, ratio) for figure, data in halos]
+        found = [miss for _, some in each for miss in some]
+        count = sum(number for number, _ in each)
+        least = min((value for _, value, _ in found), default=ratio)
+        rows.append((f"halo of {target} at least {ratio} × Sennit's", f"in {count - len(found)} of {count}",
+                     "met" if not found else f"{len(found)} below, down to {least:.2f} ×: the table below"))
+        below += [(place, f"{ratio} ×", f"{value:.2f} ×", why) for place, value, why in found]
+    lines = next((row["lines"] for row in read.get(versions.FILE, []) if "lines" in row), None)
+    if lines:
+        more = lines["rma-shared"] - lines["blocking"]
+        rows.append((f"at least {LINES} lines less than with locality by hand", f"{more}",
+                     "met" if more >= LINES else f"by {LINES - more}"))
+    text = ["## Targets, met and missed", "", table(("target", "reached", "missed"), rows)]
+    if below:
+        text += ["", " ".join([BELOW, turns_text(halos, cores)]).rstrip(), "",
+                 table(("where", "target", "here", "parts of the halo: Sennit's against the other's"), below)]
+    return "\n".join(text) + "\n"
+
+
+BELOW = """Of overheads the higher of the two MPIs' medians counts, at each size. What is known of their reasons stands with figure 6: the
+loads that find the segment, and from 4 KiB on a copy by one instruction, after which nothing begins before it ends. Where the difference
+to the window is below that to `sennit_ptr`, the window's place makes the copy slower.
+
+Ratios of 1 rank, which exchanges nothing, and of programs that were not done in their time are left out. In *pieces* the program by hand
+reads each cell across x by a load from the window, and Sennit's by a call of `sennit_get`; *whole* is one call with Sennit and a loop by
+hand."""
