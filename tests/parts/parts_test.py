@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Builds the library and one example without any optional part, in a folder of its own, and runs the example.
+
+    tests/parts/parts_test.py CMAKE SOURCE SENNIT
+
+Every part that cmake/SennitOptional.cmake looks for is switched off or hidden. SENNIT is the program of a tree that has
+them, which starts the ranks. What would break it: a core that needs what it calls optional, a stand-in that does not link
+or says nothing, a protocol of the launcher that depends on how the library was built.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+CMAKE, SOURCE, SENNIT = sys.argv[1:4]
+EXAMPLE = "ring"
+
+
+def switches():
+    """Options that leave out each part, also those that have no switch of ours."""
+    with open(os.path.join(SOURCE, "cmake", "SennitOptional.cmake"), encoding="utf-8") as file:
+        text = file.read()
+    parts = re.search(r"foreach\(part ((?:[A-Z]+ ?)+)\)\n\s+set\(SENNIT_\$\{part\} AUTO", text)[1].split()
+    return [f"-DSENNIT_{part}=OFF" for part in parts] + ["-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON", "-DSENNIT_MAN=OFF"]
+
+
+def run(command, seconds, environment=None):
+    """The command's output; ends the test if it fails."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds,
+                          env={**os.environ, **(environment or {})}, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="sennit-parts-") as tree:
+        said = run([CMAKE, "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                    "-DCMAKE_C_FLAGS_RELEASE=-O0", "-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DSENNIT_BUILD_TESTS=OFF", *switches()], 120)
+        report = said.split("parts that the core does not need:", 1)[1].split("-- Configuring", 1)[0]
+        found = [line for line in report.splitlines()[1:] if "not found" not in line and "libfabric" not in line]
+        if found:
+            sys.exit("found all the same:\n" + "\n".join(found))
+        run([CMAKE, "--build", tree, "-j", "2", "--target", "sennit", f"example_{EXAMPLE}"], 540)
+        program = os.path.join(tree, "bin", "examples", EXAMPLE)
+        run([program], 30)
+        run([SENNIT, "run", "-n", "2", "--timeout", "30", program], 40)
+        # A launcher that the build does not know is no reason to be alone in silence.
+        with open(os.path.join(tree, "lib", "libsennit.so"), "rb") as file:
+            if b"this build of Sennit has no PMIx" not in file.read():
+                sys.exit("the library was built with PMIx")
+    print("without optional parts the library is built, and runs")
+
+
+if __name__ == "__main__":
+    main()
