@@ -376,103 +376,6 @@ void a_rank_dies_before_init() {
     require(sennit_initialized() == 0, "the caller is no rank");
 }
 
-// ---------------------------------------------------------------- nothing is left to give
-
-rlim_t soft_limit(int resource, rlim_t wanted) {
-    rlimit limit{};
-    require(getrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0, "getrlimit");
-    const rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    require(setrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0, "setrlimit");
-    return before;
-}
-
-std::size_t address_space_in_use() {
-    std::size_t pages = 0;
-    std::FILE *file = std::fopen("/proc/self/statm", "r");
-    require(file != nullptr && std::fscanf(file, "%zu", &pages) == 1, "/proc/self/statm");
-    (void)std::fclose(file);
-    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
-int descriptors_in_use() {
-    int most = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    require(folder != nullptr, "/proc/self/fd");
-    while (const dirent *entry = readdir(folder))
-        if (std::atoi(entry->d_name) > most) most = std::atoi(entry->d_name);
-    (void)closedir(folder);
-    return most + 1;
-}
-
-// The job goes on after an allocation that failed on one rank.
-void expect_healthy() {
-    sennit_gptr segment;
-    expect(sennit_alloc(SENNIT_TEAM_WORLD, 1000, 0, 0, &segment), SENNIT_OK, "a small allocation");
-    const int next = (sennit_rank() + 1) % sennit_size();
-    const std::uint64_t word = static_cast<std::uint64_t>(sennit_rank());
-    expect(sennit_put(sennit_gptr_at(segment, next), &word, 8), SENNIT_OK, "a put");
-    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "a barrier");
-    std::uint64_t found = 99;
-    expect(sennit_get(&found, segment, 8), SENNIT_OK, "a get");
-    require((found + 1) % static_cast<std::uint64_t>(sennit_size()) ==
-                static_cast<std::uint64_t>(sennit_rank()),
-            "the put arrived");
-    expect(sennit_free(segment), SENNIT_OK, "a free");
-}
-
-void one_rank_has_a_limit(int resource, rlim_t limit, std::size_t bytes) {
-    expect(sennit_init(nullptr), SENNIT_OK, "init");
-    for (int culprit = 0; culprit < sennit_size(); ++culprit) {
-        const bool mine = culprit == sennit_rank();
-        rlim_t before = 0;
-        if (mine)
-            before = soft_limit(resource,
-                                resource == RLIMIT_AS ? address_space_in_use() + limit : limit);
-        sennit_gptr made{3, 3, 3};
-        expect(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 0, 0, &made), SENNIT_ERR_NOMEM,
-               "an allocation over the limit");
-        if (mine) {
-            expect(sennit_alloc_local(bytes, 0, 0, &made), SENNIT_ERR_NOMEM, "a local one");
-            (void)soft_limit(resource, before);
-        }
-        require(made.segment == 3, "an allocation that failed gives nothing");
-        expect_healthy();
-    }
-    expect(sennit_finalize(), SENNIT_OK, "finalize");
-}
-
-// A rank that can not attach its peers' buffers: a call whose work is divided fails on all, since
-// the others lack its part, and the team's next calls are right.
-void one_rank_can_not_attach() {
-    expect(sennit_init(nullptr), SENNIT_OK, "init");
-    const std::size_t bytes = 16 * kMebi;
-    const auto size = static_cast<std::size_t>(sennit_size());
-    sennit_gptr whole{};
-    sennit_gptr part{};
-    expect(sennit_alloc_local(bytes * size, 0, 0, &whole), SENNIT_OK, "alloc_local");
-    expect(sennit_alloc_local(bytes, 0, 0, &part), SENNIT_OK, "alloc_local");
-    void *all = sennit_ptr(whole);
-    void *one = sennit_ptr(part);
-    expect_healthy();
-    const bool mine = sennit_rank() == sennit_size() - 1;
-    const rlim_t before =
-        mine ? soft_limit(RLIMIT_AS, address_space_in_use() + 4 * kMebi) : rlim_t{0};
-    const sennit_team world = SENNIT_TEAM_WORLD;
-    const auto sum = sennit_reduction_of(bytes / 8, SENNIT_DOUBLE, SENNIT_SUM);
-    expect(sennit_broadcast(world, 0, one, bytes, SENNIT_FOREVER), SENNIT_ERR_NOMEM, "broadcast");
-    expect(sennit_scatter(world, 0, all, one, bytes, SENNIT_FOREVER), SENNIT_ERR_NOMEM, "scatter");
-    expect(sennit_gather(world, 0, one, all, bytes, SENNIT_FOREVER), SENNIT_ERR_NOMEM, "gather");
-    expect(sennit_reduce(world, 0, one, all, sum, SENNIT_FOREVER), SENNIT_ERR_NOMEM, "reduce");
-    expect(sennit_allreduce(world, one, all, sum, SENNIT_FOREVER), SENNIT_ERR_NOMEM, "allreduce");
-    if (mine) (void)soft_limit(RLIMIT_AS, before);
-    expect(sennit_allreduce(world, one, all, sum, SENNIT_FOREVER), SENNIT_OK,
-           "allreduce without the limit");
-    expect(sennit_free(whole), SENNIT_OK, "free");
-    expect(sennit_free(part), SENNIT_OK, "free");
-    expect(sennit_finalize(), SENNIT_OK, "finalize");
-}
-
 // The slot of a team whose collective calls were given up, and of another one after it, in which a
 // rank dies: what the first has left there does not hide the death.
 void death_in_a_team_after_one_that_was_given_up() {
@@ -502,61 +405,6 @@ void death_in_a_team_after_one_that_was_given_up() {
     leave(scene);
 }
 
-// Nearly no descriptors on one rank: start fails everywhere and soon; later it works.
-void one_rank_has_few_descriptors() {
-    const int victim = 1;
-    for (int spare = 0; spare < 6; ++spare) {
-        const bool mine = std::atoi(std::getenv("SENNIT_RANK")) == victim;
-        rlim_t before = 0;
-        if (mine)
-            before = soft_limit(RLIMIT_NOFILE, static_cast<rlim_t>(descriptors_in_use() + spare));
-        const double start = sennit_wtime();
-        const sennit_status status = sennit_init(nullptr);
-        if (mine) (void)soft_limit(RLIMIT_NOFILE, before);
-        require(sennit_wtime() - start < 10, "it did not take the time limit of init");
-        if (status == SENNIT_OK) {
-            expect(sennit_finalize(), SENNIT_OK, "finalize");
-        } else if (mine) {
-            require(status == SENNIT_ERR_OS || status == SENNIT_ERR_BOOTSTRAP ||
-                        status == SENNIT_ERR_NOMEM,
-                    "the rank without descriptors says so");
-        } else {
-            expect(status, SENNIT_ERR_BOOTSTRAP, "init beside a rank without descriptors");
-        }
-    }
-    expect(sennit_init(nullptr), SENNIT_OK, "init");
-    expect_healthy();
-    expect(sennit_finalize(), SENNIT_OK, "finalize");
-}
-
-void the_table_of_segments_is_full() {
-    expect(sennit_init(nullptr), SENNIT_OK, "init");
-    std::vector<sennit_gptr> segments;
-    sennit_gptr made{3, 3, 3};
-    for (;;) {
-        const sennit_status status = sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &made);
-        if (status != SENNIT_OK) {
-            expect(status, SENNIT_ERR_NOMEM, "one allocation too many");
-            break;
-        }
-        segments.push_back(made);
-        require(segments.size() <= 16384, "the limit is kept");
-    }
-    require(segments.size() > 10000, "there is room for many segments");
-    sennit_gptr local;
-    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "a barrier");
-    const std::uint64_t word = 4;
-    expect(sennit_put(segments.back(), &word, 8), SENNIT_OK, "a put");
-    expect(sennit_free(segments.back()), SENNIT_OK, "a free");
-    segments.pop_back();
-    expect(sennit_alloc_local(8, 0, 0, &local), SENNIT_OK, "the place that became free");
-    expect(sennit_free(local), SENNIT_OK, "its free");
-    for (const sennit_gptr segment : segments)
-        expect(sennit_free(segment), SENNIT_OK, "a free");
-    expect_healthy();
-    expect(sennit_finalize(), SENNIT_OK, "finalize");
-}
-
 void run(const std::string &what) {
     if (what == "death_in_barrier") return others_wait_in_a_barrier(20);
     if (what == "death_in_long_barrier") return others_wait_in_a_barrier(400);
@@ -576,12 +424,7 @@ void run(const std::string &what) {
     if (what == "death_before_init") return a_rank_dies_before_init();
     if (what == "late_for_an_allocation") return a_rank_is_late_for_an_allocation();
     if (what == "late_for_a_team") return a_rank_is_late_for_a_team();
-    if (what == "address_space") return one_rank_has_a_limit(RLIMIT_AS, 64 * kMebi, 512 * kMebi);
-    if (what == "address_space_in_collective") return one_rank_can_not_attach();
     if (what == "death_after_giving_up") return death_in_a_team_after_one_that_was_given_up();
-    if (what == "file_size") return one_rank_has_a_limit(RLIMIT_FSIZE, 16 * kMebi, 64 * kMebi);
-    if (what == "descriptors") return one_rank_has_few_descriptors();
-    if (what == "segments") return the_table_of_segments_is_full();
     fail("there is no scene " + what);
 }
 
