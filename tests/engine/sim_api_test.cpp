@@ -63,15 +63,19 @@ struct Waiting {
     bool collective = false;  // the one that dies calls it as well
 };
 
-std::vector<Waiting> ways_to_wait() {
+// After two operations that may have started, or not.
+sennit_status both(sennit_status status, sennit_request *requests) {
+    const sennit_status own = sennit_waitall(2, requests, kLong);
+    return status != SENNIT_OK ? status : own;
+}
+
+std::vector<Waiting> waits_for_requests() {
     const auto nb = [](sennit_gptr there, std::byte *local, sennit_request *requests) {
         const sennit_status status = sennit_put_nb(there, local, 64, &requests[0]);
         return status != SENNIT_OK ? status : sennit_get_nb(local + 64, there, 64, &requests[1]);
     };
     // A call that could not start has left {0}, or a request whose wait ends like it.
     return {
-        {"put", [](auto there, auto *local) { return sennit_put(there, local, 64); }},
-        {"get", [](auto there, auto *local) { return sennit_get(local, there, 64); }},
         {"wait",
          [nb](auto there, auto *local) {
              sennit_request requests[2] = {};
@@ -96,9 +100,17 @@ std::vector<Waiting> ways_to_wait() {
         {"waitall",
          [nb](auto there, auto *local) {
              sennit_request requests[2] = {};
-             const sennit_status status = nb(there, local, requests);
-             const sennit_status own = sennit_waitall(2, requests, kLong);
-             return status != SENNIT_OK ? status : own;
+             return both(nb(there, local, requests), requests);
+         }},
+        {"testall",
+         [nb](auto there, auto *local) {
+             sennit_request requests[2] = {};
+             sennit_status status = nb(there, local, requests);
+             for (int is_done = 0; is_done == 0;) {
+                 const sennit_status own = sennit_testall(2, requests, &is_done);
+                 if (own != SENNIT_OK) status = own;
+             }
+             return status;
          }},
         {"waitany",
          [nb](auto there, auto *local) {
@@ -110,6 +122,48 @@ std::vector<Waiting> ways_to_wait() {
              }
              return status;
          }},
+    };
+}
+
+// The same for other operations than put and get.
+std::vector<Waiting> waits_for_other_requests() {
+    return {
+        {"strided requests",
+         [](auto there, auto *local) {
+             const sennit_box box = sennit_box_line(4, 8, 8, 8);
+             sennit_request requests[2] = {};
+             sennit_status status = sennit_put_strided_nb(there, local, &box, &requests[0]);
+             if (status == SENNIT_OK)
+                 status = sennit_get_strided_nb(local + 64, there, &box, &requests[1]);
+             return both(status, requests);
+         }},
+        {"indexed requests",
+         [](auto there, auto *local) {
+             const sennit_piece pieces[] = {{0, 0, 8}, {24, 16, 8}, {40, 32, 24}};
+             sennit_request requests[2] = {};
+             sennit_status status = sennit_put_indexed_nb(there, local, 3, pieces, &requests[0]);
+             if (status == SENNIT_OK)
+                 status = sennit_get_indexed_nb(local + 64, there, 3, pieces, &requests[1]);
+             return both(status, requests);
+         }},
+        {"atomic requests",
+         [](auto there, auto *local) {
+             auto *old = reinterpret_cast<std::uint64_t *>(local);
+             sennit_request requests[2] = {};
+             sennit_status status = sennit_atomic_fetch_add_u64_nb(there, 1, &old[0], &requests[0]);
+             if (status == SENNIT_OK)
+                 status = sennit_accumulate_nb(sennit_gptr_add(there, 16), &old[1], 3,
+                                               SENNIT_UINT64, SENNIT_SUM, &requests[1]);
+             return both(status, requests);
+         }},
+    };
+}
+
+// Calls that are complete when they return.
+std::vector<Waiting> calls_that_wait() {
+    return {
+        {"put", [](auto there, auto *local) { return sennit_put(there, local, 64); }},
+        {"get", [](auto there, auto *local) { return sennit_get(local, there, 64); }},
         {"flush",
          [](auto there, auto *local) {
              const sennit_status status = sennit_put_nbi(there, local, 64);
@@ -128,6 +182,24 @@ std::vector<Waiting> ways_to_wait() {
              sennit_gptr gptr = SENNIT_GPTR_NULL;
              const sennit_status status = sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &gptr);
              return status != SENNIT_OK ? status : sennit_free(gptr);
+         },
+         true},
+        {"exchange of regions",
+         [](sennit_gptr, std::byte *local) {
+             sennit_region mine = SENNIT_REGION_NULL;
+             sennit_region regions[3] = {};
+             sennit_status status = sennit_register(local, 64, 0, &mine);
+             if (status == SENNIT_OK)
+                 status = sennit_region_attach(SENNIT_TEAM_WORLD, mine, regions);
+             const sennit_status end = sennit_deregister(mine);
+             return status != SENNIT_OK ? status : end;
+         },
+         true},
+        {"creation and end of a lock",
+         [](auto, auto *) {
+             sennit_lock lock = SENNIT_LOCK_NULL;
+             const sennit_status status = sennit_lock_create(SENNIT_TEAM_WORLD, &lock);
+             return status != SENNIT_OK ? status : sennit_lock_destroy(lock);
          },
          true},
     };
@@ -181,9 +253,83 @@ std::string die_in(const Waiting &waiting, int seed) {
 }
 
 TEST(sim_api, a_death_ends_every_kind_of_wait_with_peer_lost) {
-    for (const Waiting &waiting : ways_to_wait())
-        for (int seed = 1; seed <= 12; ++seed)
-            ASSERT_EQ(die_in(waiting, seed), "") << waiting.name << ", seed " << seed;
+    for (const auto &ways : {waits_for_requests(), waits_for_other_requests(), calls_that_wait()})
+        for (const Waiting &waiting : ways)
+            for (int seed = 1; seed <= 12; ++seed)
+                ASSERT_EQ(die_in(waiting, seed), "") << waiting.name << ", seed " << seed;
+}
+
+// A rank that sends to the next one in every epoch, and waits for the one before it.
+class Sender {
+  public:
+    sennit_status begin() {
+        sennit_gptr memory = SENNIT_GPTR_NULL;
+        sennit_block mine{};
+        std::vector<sennit_block> blocks(3);
+        sennit_peer_block next = SENNIT_PEER_BLOCK_NULL;
+        sennit_status status = sennit_alloc_local(4096, 0, 0, &memory);
+        if (status == SENNIT_OK) status = sennit_signal_create(1, 1, &arrived_);
+        if (status == SENNIT_OK) status = sennit_signal_set_create(&set_);
+        if (status == SENNIT_OK) status = sennit_signal_set_add(set_, arrived_);
+        if (status == SENNIT_OK)
+            status =
+                sennit_block_init({memory, 4096}, 0, 4096, SENNIT_SIGNAL_NULL, arrived_, &mine);
+        if (status == SENNIT_OK)
+            status = sennit_allgather(SENNIT_TEAM_WORLD, &mine, blocks.data(), sizeof mine, kLong);
+        const auto to = static_cast<std::size_t>((sennit_rank() + 1) % 3);
+        if (status == SENNIT_OK) status = sennit_block_attach(&blocks[to], &next);
+        if (status == SENNIT_OK) status = sennit_plan_create(&plan_);
+        if (status == SENNIT_OK) status = sennit_plan_put(plan_, next, 0, data_, sizeof data_);
+        return status == SENNIT_OK ? sennit_plan_commit(plan_, 0, 1) : status;
+    }
+    sennit_status send() {
+        sennit_status status = SENNIT_ERR_SIGNAL_EARLY;
+        while (status == SENNIT_ERR_SIGNAL_EARLY)
+            status = sennit_plan_start(plan_);
+        return status == SENNIT_OK ? sennit_plan_wait(plan_, kLong) : status;
+    }
+    sennit_status receive(bool all) {
+        sennit_signal fired[2] = {};
+        std::size_t count = 0;
+        const sennit_status status = all ? sennit_signal_wait_all(set_, kLong)
+                                         : sennit_signal_wait_some(set_, kLong, 2, fired, &count);
+        return status == SENNIT_OK ? sennit_signal_reset(arrived_) : status;
+    }
+
+  private:
+    sennit_signal arrived_ = SENNIT_SIGNAL_NULL;
+    sennit_signal_set set_ = SENNIT_SIGNAL_SET_NULL;
+    sennit_plan plan_ = SENNIT_PLAN_NULL;
+    char data_[2000] = {};
+};
+
+TEST(sim_api, a_death_ends_plans_and_waits_for_some_and_all_of_a_set) {
+    std::atomic<int> in_plan{0};
+    std::atomic<int> in_wait{0};
+    for (int seed = 1; seed <= 24; ++seed) {
+        const std::uint64_t events[] = {0, 8, 64};
+        Job job(3, "sim:lockstep=1+order=0+rails=2+max_piece=256+kill=2@" +
+                       std::to_string(1500 + 60 * seed) + "+events=" +
+                       std::to_string(events[seed % 3]) + "+seed=" + std::to_string(seed));
+        const auto body = [&](int) {
+            Sender it;
+            sennit_status status = it.begin();
+            std::atomic<int> *at = nullptr;
+            while (status == SENNIT_OK) {
+                at = &in_plan;
+                status = it.send();
+                if (status != SENNIT_OK) break;
+                at = &in_wait;
+                status = it.receive(seed % 2 == 0);
+            }
+            if (status != SENNIT_ERR_PEER_LOST) job.expect(status, "the last call");
+            if (at != nullptr) ++*at;
+        };
+        job.run(body, {SENNIT_ERR_PEER_LOST});
+        ASSERT_EQ(job.fault, "") << "seed " << seed;
+    }
+    EXPECT_GT(in_plan.load(), 0);
+    EXPECT_GT(in_wait.load(), 0);
 }
 
 TEST(sim_api, programs_survive_the_loss_of_all_rails_but_one) {

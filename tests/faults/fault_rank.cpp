@@ -170,6 +170,53 @@ void others_wait_in_a_free() {
     leave(scene);
 }
 
+// Registered memory is exchanged; the caller's own stays registered.
+void others_wait_in_the_exchange_of_regions() {
+    const Scene scene = open_scene();
+    const auto size = static_cast<std::size_t>(sennit_size());
+    std::vector<std::uint64_t> memory(1000, 7);
+    sennit_region mine = SENNIT_REGION_NULL;
+    std::vector<sennit_region> regions(size, SENNIT_REGION_NULL);
+    expect(sennit_register(memory.data(), 8000, 0, &mine), SENNIT_OK, "register");
+    expect(sennit_region_attach(SENNIT_TEAM_WORLD, mine, regions.data()), SENNIT_OK, "attach");
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    regions.assign(size, SENNIT_REGION_NULL);
+    expect_lost(scene, sennit_region_attach(SENNIT_TEAM_WORLD, mine, regions.data()),
+                "sennit_region_attach");
+    for (const sennit_region &region : regions)
+        require(region.bytes == 0, "an exchange that failed gives nothing");
+    expect(sennit_deregister(mine), SENNIT_OK, "the end of the caller's own");
+    require(memory[0] == 7 && memory[999] == 7, "its memory is as it was");
+    leave(scene);
+}
+
+void others_wait_in_the_creation_of_a_lock() {
+    const Scene scene = open_scene();
+    sennit_lock lock{77, 77};
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    expect_lost(scene, sennit_lock_create(SENNIT_TEAM_WORLD, &lock), "sennit_lock_create");
+    require(lock.segment == 77 && lock.team == 77, "a creation that failed gives nothing");
+    leave(scene);
+}
+
+void others_wait_in_the_destruction_of_a_lock() {
+    const Scene scene = open_scene();
+    sennit_lock lock = SENNIT_LOCK_NULL;
+    expect(sennit_lock_create(SENNIT_TEAM_WORLD, &lock), SENNIT_OK, "lock_create");
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    expect_lost(scene, sennit_lock_destroy(lock), "sennit_lock_destroy");
+    leave(scene);
+}
+
 void others_wait_in_finalize() {
     const Scene scene = open_scene();
     if (sennit_rank() == scene.victim) {
@@ -413,6 +460,9 @@ void run(const std::string &what) {
     if (what == "death_in_large_collective") return others_wait_in_a_collective(false, 1 << 20);
     if (what == "death_in_request") return others_wait_in_a_collective(true, 5000);
     if (what == "death_in_free") return others_wait_in_a_free();
+    if (what == "death_in_region_attach") return others_wait_in_the_exchange_of_regions();
+    if (what == "death_in_lock_create") return others_wait_in_the_creation_of_a_lock();
+    if (what == "death_in_lock_destroy") return others_wait_in_the_destruction_of_a_lock();
     if (what == "death_in_finalize") return others_wait_in_finalize();
     if (what == "late_third") return a_third_rank_is_late();
     if (what == "exit") return a_rank_exits_without_finalize();

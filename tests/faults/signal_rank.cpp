@@ -93,17 +93,43 @@ void in_wait() {
         "sennit_signal_wait");
 }
 
+sennit_signal_set set_of_all(const Scene &scene) {
+    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
+    expect(sennit_signal_set_create(&set), SENNIT_OK, "set_create");
+    for (const sennit_signal signal : scene.signals)
+        expect(sennit_signal_set_add(set, signal), SENNIT_OK, "set_add");
+    return set;
+}
+
 void in_set() {
     others_wait(
         [](const Scene &scene) {
-            sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
-            expect(sennit_signal_set_create(&set), SENNIT_OK, "set_create");
-            for (const sennit_signal signal : scene.signals)
-                expect(sennit_signal_set_add(set, signal), SENNIT_OK, "set_add");
             sennit_signal fired = SENNIT_SIGNAL_NULL;
-            return sennit_signal_wait_any(set, SENNIT_FOREVER, &fired);
+            return sennit_signal_wait_any(set_of_all(scene), SENNIT_FOREVER, &fired);
         },
         "sennit_signal_wait_any");
+}
+
+void in_some() {
+    others_wait(
+        [](const Scene &scene) {
+            sennit_signal fired[4] = {};
+            std::size_t count = 0;
+            return sennit_signal_wait_some(set_of_all(scene), SENNIT_FOREVER, 4, fired, &count);
+        },
+        "sennit_signal_wait_some");
+}
+
+// All have fired but the victim's.
+void in_all() {
+    others_wait(
+        [](const Scene &scene) {
+            for (int i = 0; i < scene.victim; ++i)
+                expect(sennit_signal_add(scene.signals[static_cast<std::size_t>(i)], 0), SENNIT_OK,
+                       "signal_add");
+            return sennit_signal_wait_all(set_of_all(scene), SENNIT_FOREVER);
+        },
+        "sennit_signal_wait_all");
 }
 
 void in_word() {
@@ -176,6 +202,34 @@ void any_moment(unsigned seed) {
     }
 }
 
+// Plans of all towards all, until the victim is missed: its runs end like the others', and a plan
+// can be given up.
+void in_plan() {
+    const Scene scene = open_scene();
+    std::uint64_t data[kWords] = {};
+    sennit_plan plan = SENNIT_PLAN_NULL;
+    expect(sennit_plan_create(&plan), SENNIT_OK, "plan_create");
+    for (const sennit_peer_block peer : scene.peers)
+        expect(sennit_plan_put(plan, peer, 0, data, sizeof data), SENNIT_OK, "plan_put");
+    expect(sennit_plan_commit(plan, 0, 1), SENNIT_OK, "plan_commit");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+    // Nobody is more than one epoch ahead of another, so no start is early.
+    sennit_status status = SENNIT_OK;
+    for (int run = 0; status == SENNIT_OK; ++run) {
+        if (scene.is_victim() && run == 20) die();
+        status = sennit_plan_start(plan);
+        if (status == SENNIT_OK) status = sennit_plan_wait(plan, SENNIT_FOREVER);
+        for (const sennit_signal signal : scene.signals)
+            if (status == SENNIT_OK) status = sennit_signal_wait(signal, SENNIT_FOREVER);
+        for (const sennit_signal signal : scene.signals)
+            if (status == SENNIT_OK) status = sennit_signal_reset(signal);
+    }
+    // A survivor that was faster has left already.
+    if (status != SENNIT_ERR_NOT_REGISTERED) expect(status, SENNIT_ERR_PEER_LOST, "a run");
+    require(!scene.is_victim(), "the victim has died");
+    expect(sennit_plan_destroy(plan), SENNIT_OK, "plan_destroy");
+}
+
 // Everybody has a queue to which the victim alone puts in.
 void queue_of_dead_producer() {
     const Scene scene = open_scene();
@@ -235,6 +289,9 @@ void queue_of_dead_taker() {
 void run(const std::string &what) {
     if (what == "wait") return in_wait();
     if (what == "set") return in_set();
+    if (what == "some") return in_some();
+    if (what == "all") return in_all();
+    if (what == "plan") return in_plan();
     if (what == "word") return in_word();
     if (what == "after_sending") return after_sending();
     if (what == "dead_producer") return queue_of_dead_producer();
