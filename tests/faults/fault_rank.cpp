@@ -282,6 +282,42 @@ void a_rank_finalizes_early() {
     (void)sennit_finalize();
 }
 
+// The victim lives and never comes: the others leave when their time is over. Rank 0 lets it go on
+// when their processes have ended.
+void finalize_beside_a_stopped_rank() {
+    (void)setenv("SENNIT_FINALIZE_TIMEOUT", "0.5", 1);
+    const Scene scene = open_scene();
+    const auto size = static_cast<std::size_t>(sennit_size());
+    const pid_t own = getpid();
+    std::vector<pid_t> processes(size);
+    expect(sennit_allgather(SENNIT_TEAM_WORLD, &own, processes.data(), sizeof own, SENNIT_FOREVER),
+           SENNIT_OK, "allgather");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+    const bool is_first = sennit_rank() == 0;
+    if (sennit_rank() == scene.victim) {
+        (void)raise(SIGSTOP);
+        (void)sennit_finalize();  // the others had come and have left: their affair
+        return;
+    }
+    sleep_ms(50);  // it is stopped meanwhile
+    const double start = sennit_wtime();
+    const sennit_status status = sennit_finalize();
+    const double seconds = sennit_wtime() - start;
+    // A survivor whose time was over a moment earlier has left, which the next is told at once.
+    if (size == 2 || status != SENNIT_ERR_PEER_LOST) {
+        expect(status, SENNIT_ERR_TIMEOUT, "sennit_finalize");
+        require(seconds > 0.45, "it has waited as long as it may");
+    }
+    require(seconds < 2, "finalize is bounded");
+    require(std::string(sennit_last_error()->operation) == "sennit_finalize",
+            "the error names the call");
+    require(sennit_initialized() == 0, "the caller is no rank any more");
+    for (std::size_t peer = 1; is_first && peer + 1 < size; ++peer)
+        for (int i = 0; kill(processes[peer], 0) == 0 && i < 5000; ++i)
+            sleep_ms(1);
+    if (is_first) (void)kill(processes[size - 1], SIGCONT);
+}
+
 // ---------------------------------------------------------------- teams
 
 void others_wait_in_the_creation_of_a_team() {
@@ -467,6 +503,7 @@ void run(const std::string &what) {
     if (what == "late_third") return a_third_rank_is_late();
     if (what == "exit") return a_rank_exits_without_finalize();
     if (what == "early_finalize") return a_rank_finalizes_early();
+    if (what == "stopped") return finalize_beside_a_stopped_rank();
     if (what == "death_in_team_creation") return others_wait_in_the_creation_of_a_team();
     if (what == "death_in_team_destruction") return others_wait_in_the_destruction_of_a_team();
     if (what == "death_before_team_destruction") return a_team_that_lost_a_rank_can_be_destroyed();
