@@ -2,8 +2,8 @@
 """Run `orders` under a launcher and judge what comes out.
 
 The exit code of a launcher is not enough: mpiexec.hydra gives 0 for a job of which one rank left
-without a word. So every rank that came to its end says "done", and these are counted; and no
-process of the job may be alive afterwards.
+without a word. So every rank that came to its end says "done", and these are counted; and nothing
+of the job may be left afterwards: no process, no file of Sennit's, no socket.
 
   --expect done           all ranks come to the end, exit code 0
   --expect ended          not all do, and the launcher ends the job well before the time is over
@@ -17,59 +17,39 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
-import uuid
 
-MARK = "ORDERS_MARK"
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from leftovers import Leftovers  # noqa: E402
+
 LEAVE_SECONDS = 5.0
 
 
-def living_processes(mark: str) -> list[int]:
-    """Processes with our mark in their environment, which every launcher hands down."""
-    wanted = f"{MARK}={mark}".encode()
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit() or int(entry) == os.getpid():
-            continue
-        try:
-            with open(f"/proc/{entry}/environ", "rb") as file:
-                if wanted in file.read().split(b"\0"):
-                    found.append(int(entry))
-        except OSError:
-            continue  # gone, or not ours
-    return found
-
-
-def wait_until_gone(mark: str) -> list[int]:
-    end = time.monotonic() + LEAVE_SECONDS
-    while (left := living_processes(mark)) and time.monotonic() < end:
-        time.sleep(0.05)
-    return left
+def end(process: subprocess.Popen) -> bytes:
+    """Ends a launcher whose time is over, with all that it has started. What it has said."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        return process.communicate(timeout=LEAVE_SECONDS)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()[0]
 
 
 def run(command: list[str], seconds: float) -> tuple[int | None, str]:
-    """Exit code (None: the time was over) and output. Nothing is left running."""
-    mark = uuid.uuid4().hex
-    environment = dict(os.environ, **{MARK: mark})
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+    """Exit code (None: the time was over) and output, with what is left behind. Nothing stays running."""
+    text = ""
+    code = None
     try:
-        output, _ = process.communicate(timeout=seconds)
-        code = process.returncode
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGTERM)
-        code = None
-        try:
-            output, _ = process.communicate(timeout=LEAVE_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            output, _ = process.communicate()
-    text = output.decode(errors="replace")
-    left = wait_until_gone(mark)
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    if left:
-        text += f"\nrun_orders: {len(left)} processes were left behind\n"
+        with Leftovers(within=LEAVE_SECONDS, mpi=True) as job:
+            process = job.start(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, start_new_session=True)
+            try:
+                output, _ = process.communicate(timeout=seconds)
+                code = process.returncode
+            except subprocess.TimeoutExpired:
+                output = end(process)
+            text = output.decode(errors="replace")
+    except AssertionError as left:
+        text += f"\nrun_orders: {left}\n"
         code = code or 1
     return code, text
 
@@ -80,8 +60,8 @@ def judge(expect: str, ranks: int, code: int | None, text: str) -> str | None:
     done = len(re.findall("orders-done", text))
     if code is None:
         return "the time was over"
-    if "left behind" in text:
-        return "processes were left behind"
+    if "run_orders: left behind" in text:
+        return "something was left behind"
     if expect.startswith("ended"):
         if "orders: step" in text:
             return "a step failed"
