@@ -130,21 +130,117 @@ void expect_transfers_refused(sennit_gptr gptr, std::size_t bytes, sennit_status
     EXPECT_TRUE(it.untouched());
 }
 
-// The names of Sennit's functions that the code of a header declares or calls: whatever begins with
-// sennit_ and stands before a parenthesis, outside of comments.
-std::vector<std::string> functions_in(std::string text) {
+// A function of Sennit's that the code of a header declares or calls.
+struct Declared {
+    std::string name;
+    bool takes_arguments;
+};
+
+// Whatever begins with sennit_ and stands before a parenthesis, outside of comments.
+std::vector<Declared> functions_in(std::string text) {
     for (std::size_t begin; (begin = text.find("/*")) != std::string::npos;)
         text.erase(begin, text.find("*/", begin) + 2 - begin);
-    std::vector<std::string> names;
+    std::vector<Declared> found;
     const std::string prefix = "sennit_";
     for (std::size_t at = text.find(prefix); at != std::string::npos;) {
         std::size_t end = at;
         while (end < text.size() &&
                (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_'))
             ++end;
-        if (end < text.size() && text[end] == '(') names.push_back(text.substr(at, end - at));
+        if (end < text.size() && text[end] == '(')
+            found.push_back({text.substr(at, end - at), text.compare(end, 6, "(void)") != 0});
         at = text.find(prefix, end);
     }
+    return found;
+}
+
+// A function without errors, and a call with arguments that could be wrong, if it takes any.
+struct Bears {
+    const char *function;
+    void (*call)();
+};
+
+const Bears kBears[] = {
+    {"sennit_status_string",
+     [] {
+         EXPECT_STREQ(sennit_status_string(SENNIT_STATUS_COUNT), "unknown status");
+         EXPECT_STREQ(sennit_status_string(static_cast<sennit_status>(-1)), "unknown status");
+     }},
+    {"sennit_path_name",
+     [] {
+         EXPECT_STREQ(sennit_path_name(SENNIT_PATH_COUNT), "unknown");
+         EXPECT_STREQ(sennit_path_name(static_cast<sennit_path>(-1)), "unknown");
+     }},
+    {"sennit_mechanism_name",
+     [] {
+         EXPECT_STREQ(sennit_mechanism_name(SENNIT_MECHANISM_COUNT), "unknown");
+         EXPECT_STREQ(sennit_mechanism_name(SENNIT_MECHANISM_ADOPT), "adopt");
+     }},
+    {"sennit_path_built",
+     [] {
+         EXPECT_EQ(sennit_path_built(SENNIT_PATH_COUNT), 0);
+         EXPECT_EQ(sennit_path_built(static_cast<sennit_path>(-1)), 0);
+         EXPECT_EQ(sennit_path_built(SENNIT_PATH_MAPPED), 1);
+     }},
+    {"sennit_bootstrap_describe",
+     [] {
+         char text[8] = "before";
+         EXPECT_EQ(sennit_bootstrap_describe(-1, text, sizeof text), nullptr);
+         EXPECT_EQ(sennit_bootstrap_describe(INT_MAX, text, sizeof text), nullptr);
+         EXPECT_STREQ(text, "before");
+         EXPECT_NE(sennit_bootstrap_describe(0, nullptr, 0), nullptr);
+     }},
+    {"sennit_error_report",
+     [] {
+         EXPECT_EQ(sennit_error_report(SENNIT_ERR_ARG, nullptr, nullptr, 0), SENNIT_ERR_ARG);
+         EXPECT_STREQ(sennit_last_error()->operation, "");
+         EXPECT_STREQ(sennit_last_error()->text, "");
+     }},
+    {"sennit_gptr_add",
+     [] { EXPECT_EQ(sennit_gptr_add(SENNIT_GPTR_NULL, -1).offset, UINT64_MAX); }},
+    {"sennit_gptr_at", [] { EXPECT_EQ(sennit_gptr_at(SENNIT_GPTR_NULL, 7).rank, 7); }},
+    {"sennit_gptr_is_null", [] { EXPECT_EQ(sennit_gptr_is_null(SENNIT_GPTR_NULL), 1); }},
+    // What is wrong in a description is refused by who gets it; here it stands as it was given.
+    {"sennit_reduction_of",
+     [] {
+         const sennit_reduction made = sennit_reduction_of(SIZE_MAX, static_cast<sennit_type>(-1),
+                                                           static_cast<sennit_operator>(-1));
+         EXPECT_EQ(made.count, SIZE_MAX);
+         EXPECT_EQ(made.type, static_cast<sennit_type>(-1));
+         EXPECT_EQ(made.op, static_cast<sennit_operator>(-1));
+     }},
+    {"sennit_reduction_by",
+     [] {
+         const sennit_reduction made = sennit_reduction_by(SIZE_MAX, 0, nullptr, nullptr);
+         EXPECT_EQ(made.count, SIZE_MAX);
+         EXPECT_EQ(made.element_bytes, 0u);
+         EXPECT_EQ(made.combine, nullptr);
+     }},
+    {"sennit_box_line",
+     [] {
+         const sennit_box made = sennit_box_line(SIZE_MAX, 0, INT64_MIN, INT64_MAX);
+         EXPECT_EQ(made.element_bytes, SIZE_MAX);
+         EXPECT_EQ(made.counts[0], 0u);
+         EXPECT_EQ(made.counts[1] * made.counts[2], 1u);
+         EXPECT_EQ(made.remote_strides[0], INT64_MIN);
+         EXPECT_EQ(made.local_strides[0], INT64_MAX);
+     }},
+    {"sennit_version", [] { EXPECT_NE(sennit_version(), nullptr); }},
+    {"sennit_build_description", [] { EXPECT_NE(sennit_build_description(), nullptr); }},
+    {"sennit_wtime", [] { EXPECT_GT(sennit_wtime(), 0.0); }},
+    {"sennit_last_error", [] { EXPECT_NE(sennit_last_error(), nullptr); }},
+    {"sennit_initialized", [] { EXPECT_EQ(sennit_initialized(), 0); }},
+    {"sennit_rank", [] { EXPECT_EQ(sennit_rank(), -1); }},
+    {"sennit_size", [] { EXPECT_EQ(sennit_size(), -1); }},
+    {"sennit_thread_level_granted", [] { EXPECT_EQ(sennit_thread_level_granted(), -1); }},
+    {"sennit_bootstrap_used", [] { EXPECT_EQ(sennit_bootstrap_used(), nullptr); }},
+};
+
+std::set<std::string> functions_of(const std::vector<Row> *const (&lists)[7]) {
+    std::set<std::string> names;
+    for (const std::vector<Row> *rows : lists)
+        for (const Row &row : *rows)
+            names.insert(row.function);
     return names;
 }
 
@@ -154,10 +250,6 @@ std::vector<std::string> functions_in(std::string text) {
 TEST(arguments, calls_without_a_rank_answer_state) {
     ASSERT_EQ(sennit_initialized(), 0);
     run_all(kWithoutRank, When::before_init);
-    EXPECT_EQ(sennit_rank(), -1);
-    EXPECT_EQ(sennit_size(), -1);
-    EXPECT_EQ(sennit_thread_level_granted(), -1);
-    EXPECT_EQ(sennit_bootstrap_used(), nullptr);
 }
 
 TEST(arguments, calls_before_init_refuse_what_is_wrong) {
@@ -217,48 +309,21 @@ TEST(arguments, calls_after_finalize_answer_state) {
 
 // Broken by a function of information that can not answer at any time.
 TEST(arguments, functions_that_can_not_fail_bear_everything) {
-    EXPECT_STREQ(sennit_status_string(SENNIT_STATUS_COUNT), "unknown status");
-    EXPECT_STREQ(sennit_status_string(static_cast<sennit_status>(-1)), "unknown status");
-    EXPECT_STREQ(sennit_path_name(SENNIT_PATH_COUNT), "unknown");
-    EXPECT_STREQ(sennit_path_name(static_cast<sennit_path>(-1)), "unknown");
-    EXPECT_STREQ(sennit_mechanism_name(SENNIT_MECHANISM_COUNT), "unknown");
-    EXPECT_STREQ(sennit_mechanism_name(SENNIT_MECHANISM_ADOPT), "adopt");
-    EXPECT_EQ(sennit_path_built(SENNIT_PATH_COUNT), 0);
-    EXPECT_EQ(sennit_path_built(static_cast<sennit_path>(-1)), 0);
-    EXPECT_EQ(sennit_path_built(SENNIT_PATH_MAPPED), 1);
-    char text[8] = "before";
-    EXPECT_EQ(sennit_bootstrap_describe(-1, text, sizeof text), nullptr);
-    EXPECT_EQ(sennit_bootstrap_describe(INT_MAX, text, sizeof text), nullptr);
-    EXPECT_STREQ(text, "before");
-    EXPECT_NE(sennit_bootstrap_describe(0, nullptr, 0), nullptr);
-    EXPECT_EQ(sennit_error_report(SENNIT_ERR_ARG, nullptr, nullptr, 0), SENNIT_ERR_ARG);
-    EXPECT_STREQ(sennit_last_error()->operation, "");
-    EXPECT_STREQ(sennit_last_error()->text, "");
-    EXPECT_NE(sennit_version(), nullptr);
-    EXPECT_NE(sennit_build_description(), nullptr);
-    EXPECT_GT(sennit_wtime(), 0.0);
-    EXPECT_EQ(sennit_gptr_add(SENNIT_GPTR_NULL, -1).offset, UINT64_MAX);
-    EXPECT_EQ(sennit_gptr_at(SENNIT_GPTR_NULL, 7).rank, 7);
-    EXPECT_EQ(sennit_gptr_is_null(SENNIT_GPTR_NULL), 1);
+    ASSERT_EQ(sennit_initialized(), 0);
+    for (const Bears &one : kBears) {
+        SCOPED_TRACE(one.function);
+        one.call();
+    }
 }
 
-// Broken by a new function that nobody has given wrong arguments.
+// Broken by a new function that nobody has given wrong arguments. That it answers STATE without a
+// rank is not enough where it takes any.
 TEST(arguments, every_declared_function_has_its_rows) {
-    // Without errors; the test above calls them.
-    std::set<std::string> covered = {
-        "sennit_status_string", "sennit_path_name",      "sennit_path_built",
-        "sennit_error_report",  "sennit_version",        "sennit_bootstrap_describe",
-        "sennit_last_error",    "sennit_wtime",          "sennit_build_description",
-        "sennit_initialized",   "sennit_rank",           "sennit_size",
-        "sennit_gptr_add",      "sennit_gptr_at",        "sennit_thread_level_granted",
-        "sennit_gptr_is_null",  "sennit_bootstrap_used", "sennit_reduction_of",
-        "sennit_reduction_by",  "sennit_box_line",       "sennit_mechanism_name"};
-    for (const auto *rows : kWrong)
-        for (const Row &row : *rows)
-            covered.insert(row.function);
-    for (const auto *rows : kWithoutRank)
-        for (const Row &row : *rows)
-            covered.insert(row.function);
+    const std::set<std::string> wrong = functions_of(kWrong);
+    const std::set<std::string> without_rank = functions_of(kWithoutRank);
+    std::set<std::string> bears;
+    for (const Bears &one : kBears)
+        bears.insert(one.function);
     int found = 0;
     for (const auto &entry : std::filesystem::directory_iterator(SENNIT_INCLUDE_FOLDER)) {
         // Compiled by the user's MPI and tested with it.
@@ -266,9 +331,12 @@ TEST(arguments, every_declared_function_has_its_rows) {
         if (entry.path().filename() == "sennit_zcom.h") continue;
         std::stringstream text;
         text << std::ifstream(entry.path()).rdbuf();
-        for (const std::string &name : functions_in(text.str())) {
+        for (const Declared &one : functions_in(text.str())) {
             ++found;
-            EXPECT_EQ(covered.count(name), 1u) << name << " has no row in the table";
+            const bool has_row = wrong.count(one.name) == 1 || bears.count(one.name) == 1 ||
+                                 (!one.takes_arguments && without_rank.count(one.name) == 1);
+            EXPECT_TRUE(has_row) << one.name << " has no row "
+                                 << (one.takes_arguments ? "with arguments" : "");
         }
     }
     EXPECT_GT(found, 40);
@@ -281,8 +349,9 @@ TEST(arguments, every_function_on_a_word_has_its_rows) {
         if (std::string(row.function).rfind("sennit_atomic_", 0) == 0)
             in_table.insert(row.function);
     EXPECT_EQ(in_table.size(), 4u * 28 + 2u * 8);
-    for (const Row &row : wrong_atomics) {
-        if (std::string(row.function).rfind("sennit_atomic_", 0) != 0) continue;
-        EXPECT_EQ(in_table.count(row.function), 1u) << row.function;
-    }
+    std::set<std::string> with_arguments;
+    for (const Row &row : wrong_atomics)
+        if (std::string(row.function).rfind("sennit_atomic_", 0) == 0)
+            with_arguments.insert(row.function);
+    EXPECT_EQ(with_arguments, in_table);
 }
