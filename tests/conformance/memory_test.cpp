@@ -344,7 +344,7 @@ RANK_TEST(memory, every_rank_sees_every_rank_through_pointers, kLoadStore) {
 // are named by the upper ten bits 0, their number in fourteen, and a generation that begins at 1.
 RANK_TEST(memory, what_was_not_allocated_is_not_freed, kOnce) {
     constexpr std::uint32_t kNumbers = 64;
-    constexpr std::uint32_t kGenerations = 16;
+    constexpr std::uint32_t kGenerations = 0xFF;
     sennit_signal signal = SENNIT_SIGNAL_NULL;
     it.ok(sennit_signal_create(1, 1, &signal));
     sennit_queue queue = SENNIT_QUEUE_NULL;

@@ -13,22 +13,41 @@ PUTS = ["sennit_put", "sennit_get", "sennit_put_nb", "sennit_test", "sennit_wait
 ATOMICS = ["sennit_atomic_fetch_add_i64", "sennit_atomic_set_i64", "sennit_atomic_compare_swap_i64", "sennit_accumulate"]
 REST = ["sennit_lock_create", "sennit_lock_acquire", "sennit_lock_release", "sennit_barrier", "sennit_lock_destroy",
         "sennit_team_split", "sennit_team_destroy", "sennit_broadcast", "sennit_barrier_nb", "sennit_waitall"]
+SIGNALS = ["sennit_signal_create", "sennit_block_init", "sennit_allgather", "sennit_block_attach", "sennit_put_notify",
+           "sennit_signal_wait", "sennit_signal_reset", "sennit_barrier"]
+PLANS = ["sennit_plan_create", "sennit_plan_put", "sennit_plan_commit", "sennit_plan_start", "sennit_plan_wait",
+         "sennit_signal_wait", "sennit_barrier", "sennit_plan_destroy", "sennit_block_detach", "sennit_signal_destroy"]
+QUEUES = ["sennit_queue_create", "sennit_allgather", "sennit_queue_attach", "sennit_queue_push", "sennit_queue_pop",
+          "sennit_barrier", "sennit_queue_detach", "sennit_barrier", "sennit_queue_destroy"]
 CHANNELS = ["sennit_channel_open", "sennit_channel_have_written", "sennit_channel_wait_read", "sennit_channel_have_read",
             "sennit_channel_close"]
 BYTES = {"sennit_put": 8, "sennit_get": 100, "sennit_put_nb": 16, "sennit_get_nbi": 32, "sennit_put_strided": 32,
          "sennit_get_indexed": 24, "sennit_atomic_fetch_add_i64": 8, "sennit_accumulate": 24, "sennit_alloc": 4096,
-         "sennit_broadcast": 40}
+         "sennit_broadcast": 40, "sennit_put_notify": 24}
+# What a viewer filters by, as docs/tracing.md says; of the rest, the second word of the name.
+CATEGORIES = {"rma": ["put", "get"], "completion": ["test", "wait", "waitall", "flush", "fence"],
+              "atomic": ["accumulate"], "memory": ["alloc", "free"], "signal": ["block"],
+              "collective": ["barrier", "broadcast", "allgather"]}
+
+
+def category_of(name):
+    """Of a call, from its name."""
+    word = name.split("_")[1]
+    return next((category for category, words in CATEGORIES.items() if word in words), word)
 
 
 def _check_calls(name, ranks, path, has_atomics):
     events = events_of(name)
     assert sorted(events) == list(range(ranks)), events.keys()
     wanted = ["sennit_alloc", "sennit_barrier", *PUTS, *(ATOMICS if has_atomics else []), "sennit_barrier",
-              *(REST if has_atomics else []), *(CHANNELS if path != "sim" else []), "sennit_free"]
+              *([*REST, *SIGNALS, *PLANS] if has_atomics else []),
+              *(QUEUES if has_atomics and path != "sim" else []), *(CHANNELS if path != "sim" else []), "sennit_free"]
     for rank, own in events.items():
         assert calls_of(own) == wanted, f"rank {rank}: {calls_of(own)}"
         for event in own:
             assert event["dur"] >= 0, event
+            if event["name"].startswith("sennit_"):
+                assert event["cat"] == category_of(event["name"]), event
             if event["name"] in BYTES:
                 assert event["args"]["bytes"] == BYTES[event["name"]], event
             if event["name"] in PUTS + ATOMICS and event["cat"] in ("rma", "atomic"):

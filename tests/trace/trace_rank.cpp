@@ -87,6 +87,65 @@ void locks_and_collectives() {
     ok(sennit_waitall(1, &request, SENNIT_FOREVER), "waitall");
 }
 
+int next_rank() {
+    return (sennit_rank() + 1) % sennit_size();
+}
+
+// What every rank gives, by rank.
+template <class Value>
+std::vector<Value> from_all(const Value &mine) {
+    std::vector<Value> all(static_cast<std::size_t>(sennit_size()));
+    ok(sennit_allgather(SENNIT_TEAM_WORLD, &mine, all.data(), sizeof mine, SENNIT_FOREVER),
+       "allgather");
+    return all;
+}
+
+// A message to the next rank with a notification, and one by a plan.
+void signals_and_plans(sennit_gptr memory) {
+    const char data[24] = "";
+    sennit_signal arrived = SENNIT_SIGNAL_NULL;
+    sennit_block mine{};
+    sennit_peer_block there = SENNIT_PEER_BLOCK_NULL;
+    sennit_plan plan = SENNIT_PLAN_NULL;
+    ok(sennit_signal_create(1, 1, &arrived), "signal_create");
+    ok(sennit_block_init({sennit_gptr_at(memory, sennit_rank()), 4096}, 512, 64, SENNIT_SIGNAL_NULL,
+                         arrived, &mine),
+       "block_init");
+    const std::vector<sennit_block> blocks = from_all(mine);
+    ok(sennit_block_attach(&blocks[static_cast<std::size_t>(next_rank())], &there), "block_attach");
+    ok(sennit_put_notify(there, 0, data, sizeof data), "put_notify");
+    ok(sennit_signal_wait(arrived, SENNIT_FOREVER), "signal_wait");
+    ok(sennit_signal_reset(arrived), "signal_reset");
+    barrier();
+    ok(sennit_plan_create(&plan), "plan_create");
+    ok(sennit_plan_put(plan, there, 0, data, sizeof data), "plan_put");
+    ok(sennit_plan_commit(plan, 1, 1), "plan_commit");
+    ok(sennit_plan_start(plan), "plan_start");
+    ok(sennit_plan_wait(plan, SENNIT_FOREVER), "plan_wait");
+    ok(sennit_signal_wait(arrived, SENNIT_FOREVER), "signal_wait");
+    barrier();
+    ok(sennit_plan_destroy(plan), "plan_destroy");
+    ok(sennit_block_detach(there), "block_detach");
+    ok(sennit_signal_destroy(arrived), "signal_destroy");
+}
+
+// A word to the next rank's queue.
+void queues() {
+    sennit_queue queue = SENNIT_QUEUE_NULL;
+    sennit_queue_address mine{};
+    sennit_producer producer = SENNIT_PRODUCER_NULL;
+    std::uint64_t word = 7;
+    ok(sennit_queue_create(sizeof word, 2, 1, &queue, &mine), "queue_create");
+    const std::vector<sennit_queue_address> all = from_all(mine);
+    ok(sennit_queue_attach(all[static_cast<std::size_t>(next_rank())], &producer), "queue_attach");
+    ok(sennit_queue_push(producer, &word, SENNIT_FOREVER), "queue_push");
+    ok(sennit_queue_pop(queue, &word, SENNIT_FOREVER), "queue_pop");
+    barrier();
+    ok(sennit_queue_detach(producer), "queue_detach");
+    barrier();
+    ok(sennit_queue_destroy(queue), "queue_destroy");
+}
+
 // A flag around all ranks.
 void channels() {
     const int size = sennit_size();
@@ -103,10 +162,6 @@ void channels() {
     ok(sennit_channel_close(both, 2, SENNIT_FOREVER), "close");
 }
 
-int next_rank() {
-    return (sennit_rank() + 1) % sennit_size();
-}
-
 void calls(bool has_atomics, bool has_channels) {
     const sennit_gptr all = allocate(4096);
     const sennit_gptr there = sennit_gptr_at(all, next_rank());
@@ -115,6 +170,9 @@ void calls(bool has_atomics, bool has_channels) {
     if (has_atomics) atomics(there);
     barrier();
     if (has_atomics) locks_and_collectives();
+    if (has_atomics) signals_and_plans(all);
+    // Load and store lead to a queue.
+    if (has_atomics && has_channels) queues();
     if (has_channels) channels();
     ok(sennit_free(all), "free");
 }

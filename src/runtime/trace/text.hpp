@@ -13,24 +13,40 @@ namespace sennit::runtime {
 
 inline constexpr std::size_t kEventTextBytes = 512;  // the longest event
 
-// "waits", "rma", ...: what a viewer can filter by.
+// "wait", "rma", ...: what a viewer can filter by. The first row with which the name begins.
 inline const char *category_of(const char *name) {
-    const auto begins = [name](const char *with) {
-        return std::strncmp(name, with, std::strlen(with)) == 0;
+    struct Row {
+        const char *begin;
+        const char *category;
     };
-    if (begins("wait")) return "wait";
-    if (begins("progress")) return "progress";
-    if (begins("sennit_atomic") || begins("sennit_accumulate") || begins("sennit_get_accumulate"))
-        return "atomic";
-    if (begins("sennit_lock")) return "lock";
-    if (begins("sennit_put") || begins("sennit_get")) return "rma";
-    if (begins("sennit_wait") || begins("sennit_test") || begins("sennit_flush") ||
-        begins("sennit_fence"))
-        return "completion";
-    if (begins("sennit_alloc") || begins("sennit_free") || begins("sennit_register") ||
-        begins("sennit_deregister") || begins("sennit_region"))
-        return "memory";
-    if (begins("sennit_team") || begins("sennit_init")) return "team";
+    static constexpr Row kRows[] = {
+        {"wait", "wait"},
+        {"progress", "progress"},
+        {"sennit_atomic", "atomic"},
+        {"sennit_accumulate", "atomic"},
+        {"sennit_get_accumulate", "atomic"},
+        {"sennit_lock", "lock"},
+        {"sennit_put", "rma"},
+        {"sennit_get", "rma"},
+        {"sennit_wait", "completion"},
+        {"sennit_test", "completion"},
+        {"sennit_flush", "completion"},
+        {"sennit_fence", "completion"},
+        {"sennit_alloc", "memory"},
+        {"sennit_free", "memory"},
+        {"sennit_register", "memory"},
+        {"sennit_deregister", "memory"},
+        {"sennit_region", "memory"},
+        {"sennit_signal", "signal"},
+        {"sennit_block", "signal"},
+        {"sennit_plan", "plan"},
+        {"sennit_queue", "queue"},
+        {"sennit_channel", "channel"},
+        {"sennit_team", "team"},
+        {"sennit_init", "team"},
+    };
+    for (const Row &row : kRows)
+        if (std::strncmp(name, row.begin, std::strlen(row.begin)) == 0) return row.category;
     return "collective";
 }
 
