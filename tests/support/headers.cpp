@@ -1,2 +1,3 @@
-// A program that does nothing: compiled for the headers of GoogleTest alone, which all test programs share.
+// A program that does nothing: compiled for the headers of GoogleTest alone, which all test
+// programs share.
 int main() {}
