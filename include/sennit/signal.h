@@ -109,9 +109,11 @@ sennit_status sennit_signal_set_remove(sennit_signal_set set, sennit_signal sign
 
 /* Wait until a signal of the set has fired, or all of them, for at most timeout_ns. *fired gets
  * one; fired[] gets up to `most` (at least 1) of those that have, and *count their number. The same
- * order as by sennit_signal_wait. Of signals with too many events test and reset tell. Errors:
- * STATE (no rank; the set is empty, but for wait_all), ARG (no set, null, 0 for most, a negative
- * timeout), TIMEOUT, PEER_LOST (a rank of the job has died and what is waited for has not come). */
+ * order as by sennit_signal_wait. Errors: STATE (no rank; the set is empty, but for wait_all), ARG
+ * (no set, null, 0 for most, a negative timeout), TIMEOUT, PEER_LOST (a rank of the job has died
+ * and what is waited for has not come), and where one of its signals got more events than it
+ * expects, or one of no epoch that it takes, the error of sennit_signal_wait for that signal:
+ * SIGNAL_OVERFLOW, SIGNAL_EARLY. Waits tell of too many events until the signal leaves the set. */
 sennit_status sennit_signal_wait_any(sennit_signal_set set, int64_t timeout_ns,
                                      sennit_signal *fired);
 sennit_status sennit_signal_wait_some(sennit_signal_set set, int64_t timeout_ns, size_t most,

@@ -110,14 +110,26 @@ Own *find_arrived(const Signals &all, const CarriedLayout &layout, const Carried
     return is_it ? &it : nullptr;
 }
 
+// For the waits of its set, after what they have to see and a full fence.
+void mark_in_set(const Signals &all, const Own &it) {
+    // relaxed: after a full fence; an owner that is missed looks itself, after one of its own.
+    if (it.record->in_set.load(std::memory_order_relaxed) == 0) return;
+    // relaxed: acquired by find_arrived().
+    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
+    mark_fired(all.chunks[chunk_of(index_of(handle))].base, handle);
+}
+
 // An event that is counted nowhere. The first is told until somebody has been told.
-void report(Rank &rank, Own &it, std::uint64_t epoch) {
+void report(Rank &rank, const Signals &all, Own &it, std::uint64_t epoch) {
     // relaxed: only this sets the bit, with the engine's mutex held.
     if (is_reported(it)) return;
     // relaxed: the bit comes after it.
     it.reported_epoch.store(epoch, std::memory_order_relaxed);
     // SYNC signal-report: pairs with the acquire in fail_reported(); the epoch comes before.
     it.state.fetch_or(kReported, std::memory_order_release);
+    // SYNC signal-set: pairs with the fence in set_add(); the report before the look at in_set.
+    store_load_fence();
+    mark_in_set(all, it);
     ring_doorbell(*rank.control);
 }
 
@@ -128,13 +140,8 @@ void count(Rank &rank, const Signals &all, const Own &it, std::uint64_t epoch,
     // the data comes before its event. SYNC signal-set: pairs with the fence in set_add(); a full
     // fence too, between the count and the look at in_set.
     const std::uint64_t counter = add_at_once(record.slot[slot_of(epoch)], addend);
-    // relaxed: the add is a full fence; as in count_whole().
-    const bool in_set = record.in_set.load(std::memory_order_relaxed) != 0;
-    if (in_set && value_of(counter + addend, it.events, epoch) == 0) {
-        // relaxed: acquired by find_arrived().
-        const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
-        mark_fired(all.chunks[chunk_of(index_of(handle))].base, handle);
-    }
+    const std::uint64_t value = value_of(counter + addend, it.events, epoch);
+    if (value == 0 || is_overflown(value, it.event_bits)) mark_in_set(all, it);
     ring_doorbell(*rank.control);
 }
 
@@ -154,7 +161,7 @@ void count_arrived(Rank &rank, int from, unsigned event_bits, const transport::E
     const std::uint64_t ahead = (event.tag - receivers) & mask;
     if (ahead > 1) {
         const bool is_later = ahead <= mask / 2 + 1;
-        return report(rank, *it, receivers + (is_later ? ahead : ahead | ~mask));
+        return report(rank, *all, *it, receivers + (is_later ? ahead : ahead | ~mask));
     }
     const std::uint64_t addend = layout.code_bits == 0
                                      ? kWholeMessage

@@ -18,13 +18,18 @@ constexpr unsigned kSetBits = 12;
 constexpr std::uint32_t kSets = 1u << kSetBits;  // place 0 is never used
 constexpr std::uint32_t kGenerations = (1u << 19) - 1;
 
+struct List {
+    std::uint32_t count;
+    std::uint32_t first;  // index + 1
+    std::uint32_t last;
+};
+
 struct Set {
     std::uint32_t generation;
     bool is_open;
     std::uint32_t members;
-    std::uint32_t fired;  // in the list
-    std::uint32_t first;  // index + 1
-    std::uint32_t last;
+    List fired;
+    List faulty;
 };
 
 }  // namespace
@@ -52,31 +57,43 @@ Set &set_of(Sets &sets, const Own &own) {
     return sets.table[own.set];
 }
 
-void link_last(Signals &all, Set &set, std::uint32_t index) {
+List &list_of(Set &set, Listed listed) {
+    return listed == Listed::fired ? set.fired : set.faulty;
+}
+
+void link_last(Signals &all, Set &set, Listed listed, std::uint32_t index) {
     Own &own = own_at(all, index);
-    own.is_fired = true;
+    List &list = list_of(set, listed);
+    own.listed = listed;
     own.next = 0;
-    own.previous = set.last;
-    (set.last != 0 ? own_at(all, set.last - 1).next : set.first) = index + 1;
-    set.last = index + 1;
-    ++set.fired;
+    own.previous = list.last;
+    (list.last != 0 ? own_at(all, list.last - 1).next : list.first) = index + 1;
+    list.last = index + 1;
+    ++list.count;
 }
 
 void unlink(Signals &all, Set &set, std::uint32_t index) {
     Own &own = own_at(all, index);
-    if (!own.is_fired) return;
-    own.is_fired = false;
-    (own.previous != 0 ? own_at(all, own.previous - 1).next : set.first) = own.next;
-    (own.next != 0 ? own_at(all, own.next - 1).previous : set.last) = own.previous;
+    if (own.listed == Listed::none) return;
+    List &list = list_of(set, own.listed);
+    own.listed = Listed::none;
+    (own.previous != 0 ? own_at(all, own.previous - 1).next : list.first) = own.next;
+    (own.next != 0 ? own_at(all, own.next - 1).previous : list.last) = own.previous;
     own.next = own.previous = 0;
-    --set.fired;
+    --list.count;
 }
 
-// Into the list of its set, if it has fired. A mark may be of an epoch that is over, or to come.
+// Into the list of its set where it belongs now. A mark may be of an epoch that is over, or to
+// come.
 void take_in(Signals &all, std::uint32_t index) {
     const Own &own = own_at(all, index);
-    if (own.set == 0 || own.is_fired || !has_fired(own)) return;
-    link_last(all, set_of(*all.sets, own), index);
+    if (own.set == 0) return;
+    Listed listed = has_fired(own) ? Listed::fired : Listed::none;
+    if (is_faulty(own)) listed = Listed::faulty;
+    if (listed == own.listed) return;
+    Set &set = set_of(*all.sets, own);
+    unlink(all, set, index);
+    if (listed != Listed::none) link_last(all, set, listed, index);
 }
 
 void collect_word(Signals &all, std::uint32_t chunk, std::uint32_t word) {
@@ -108,16 +125,29 @@ void collect(Signals &all) {
 
 // Those that have fired, the one first that was not reported longest; they go behind the others.
 void report(const Rank &rank, Signals &all, Set &set, Some *some) {
-    const std::size_t count = some->most < set.fired ? some->most : set.fired;
+    const std::size_t count = some->most < set.fired.count ? some->most : set.fired.count;
     for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t index = set.first - 1;
+        const std::uint32_t index = set.fired.first - 1;
         // relaxed: of this rank; a signal that is destroyed has left its set.
         const std::uint32_t handle = own_at(all, index).handle.load(std::memory_order_relaxed);
         some->fired[i] = sennit_signal{rank.world_rank, handle};
         unlink(all, set, index);
-        link_last(all, set, index);
+        link_last(all, set, Listed::fired, index);
     }
     some->count = count;
+}
+
+// What is wrong with the signal of the set that was not told of longest; OK if none is faulty.
+sennit_status tell_faults(Signals &all, Set &set) {
+    while (set.faulty.count != 0) {
+        const std::uint32_t index = set.faulty.first - 1;
+        unlink(all, set, index);
+        const sennit_status status = tell_fault(own_at(all, index));
+        // One that is faulty still goes behind the others.
+        take_in(all, index);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
 }
 
 void take_out(Signals &all, Set &set, std::uint32_t index) {
@@ -158,7 +188,7 @@ sennit_status set_create(Sets &sets, sennit_signal_set *set) {
     if (place == sets.made) ++sets.made;
     Set &it = sets.table[place];
     const std::uint32_t generation = it.generation % kGenerations + 1;
-    it = Set{generation, true, 0, 0, 0, 0};
+    it = Set{generation, true, 0, {}, {}};
     set->handle = generation << kSetBits | place;
     return SENNIT_OK;
 }
@@ -247,7 +277,9 @@ sennit_status wait_some(Rank &rank, Signals &all, sennit_signal_set handle,
         }
         // Also where some are in the list already: what has fired since must get its turn.
         collect(all);
-        if (set->fired == 0) return false;
+        own = tell_faults(all, *set);
+        if (own != SENNIT_OK) return true;
+        if (set->fired.count == 0) return false;
         report(rank, all, *set, some);
         return true;
     });
@@ -264,8 +296,10 @@ sennit_status wait_all(Rank &rank, Signals &all, sennit_signal_set handle,
             own = no_set(handle);
             return true;
         }
-        if (set->fired != set->members) collect(all);
-        return set->fired == set->members;
+        // Also where all are in the list: more may have come since.
+        collect(all);
+        own = tell_faults(all, *set);
+        return own != SENNIT_OK || set->fired.count == set->members;
     });
     return waited != SENNIT_OK ? waited : own;
 }

@@ -2,9 +2,10 @@
 // marks it in its chunk (mark_fired); the owner collects the marks into the lists of its sets, so
 // that a wait costs what has fired and not what is waited for.
 //
-// Invariants, while Sets::lock is free: a signal is in the list of its set only if it has fired in
-// its epoch; a signal of a set that has fired is in the list, or its mark is set, or the one who
-// fired it is about to set it and rings afterwards.
+// Invariants, while Sets::lock is free: a signal is in the list of its set of those that have fired
+// only if it has, in its epoch; a signal of a set that has fired, or for which more came than was
+// expected, is in a list, or its mark is set, or the one who did that is about to set it and rings
+// afterwards.
 #pragma once
 
 #include "signal/signal.hpp"
@@ -28,7 +29,8 @@ void leave_set(Signals &all, Own &it);
 // As advance(), for a signal that may be in a set.
 bool advance_in_set(Signals &all, Own &it, std::uint64_t epoch);
 
-// Some of those that have fired, at least one. Errors: STATE (empty), ARG, TIMEOUT, PEER_LOST.
+// Some of those that have fired, at least one. Errors: STATE (empty), ARG, TIMEOUT, PEER_LOST, and
+// those of a wait for any signal of the set: SIGNAL_OVERFLOW, SIGNAL_EARLY.
 struct Some {
     std::size_t most;
     sennit_signal *fired;

@@ -23,6 +23,9 @@ inline constexpr std::uint32_t kInSet = 1;
 inline constexpr std::uint32_t kExchanges = 2;  // several threads may reset at once
 inline constexpr std::uint32_t kReported = 4;   // an event was not counted, and nobody was told yet
 
+// The list of its set that a signal is in.
+enum class Listed : std::uint8_t { none, fired, faulty };
+
 // What the owner keeps of one signal for itself, on a line that no sender reads.
 struct alignas(64) Own {
     SignalRecord *record;
@@ -34,11 +37,11 @@ struct alignas(64) Own {
     std::uint32_t events;
     std::uint8_t event_bits;
     // Under `cold`, links and set under Sets::lock.
-    std::uint32_t next;  // index + 1: of the next free one, or in the list of a set's fired ones
+    std::uint32_t next;  // index + 1: of the next free one, or in a list of its set
     std::uint32_t previous;
     std::uint16_t set;  // 0: none
     std::uint8_t incarnation;
-    bool is_fired;                              // in the list of its set
+    Listed listed;
     std::atomic<std::uint64_t> reported_epoch;  // with kReported; SYNC signal-report
 };
 
@@ -132,6 +135,12 @@ inline bool is_reported(const Own &it) {
 
 inline bool has_fired(const Own &it) {
     return own_value(it) == 0;
+}
+
+// What came for it is no good: a wait for it ends with an error.
+inline bool is_faulty(const Own &it) {
+    const std::uint64_t value = own_value(it);
+    return is_overflown(value, it.event_bits) || (value != 0 && is_reported(it));
 }
 
 // A signal that this rank may send to.

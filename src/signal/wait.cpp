@@ -39,6 +39,12 @@ bool compare(Word word, sennit_comparison comparison, Word value) {
 
 }  // namespace
 
+sennit_status tell_fault(Own &it) {
+    const std::uint64_t value = own_value(it);
+    if (is_overflown(value, it.event_bits)) return overflown(it, value);
+    return value != 0 && is_reported(it) ? fail_reported(it) : SENNIT_OK;
+}
+
 sennit_status test(Rank &rank, Own &it, int *done) {
     std::uint64_t value = own_value(it);
     if (value != 0) {

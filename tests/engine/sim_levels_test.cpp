@@ -18,6 +18,7 @@ namespace sennit::test {
 namespace {
 
 constexpr std::size_t kBytes = 70'000;
+constexpr std::int64_t kShort = 50'000'000;
 
 // Rank 1 has memory and a signal, the last of several; rank 0 has attached the block.
 struct Pair {
@@ -25,6 +26,7 @@ struct Pair {
     int rank;
     sennit_gptr memory = SENNIT_GPTR_NULL;
     sennit_signal arrived = SENNIT_SIGNAL_NULL;  // on both ranks
+    sennit_signal other = SENNIT_SIGNAL_NULL;    // made before it, on rank 1
     sennit_peer_block block = SENNIT_PEER_BLOCK_NULL;
     sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;  // the same, for another thread
 
@@ -33,8 +35,10 @@ struct Pair {
         sennit_block mine{};
         if (rank == 1) {
             ok(sennit_alloc_local(kBytes, 0, 0, &memory), "alloc_local");
-            for (int i = 0; i < signals; ++i)
+            for (int i = 0; i < signals; ++i) {
+                other = arrived;
                 ok(sennit_signal_create(events, events, &arrived), "signal_create");
+            }
             ok(sennit_block_init({memory, kBytes}, 0, kBytes, SENNIT_SIGNAL_NULL, arrived, &mine),
                "block_init");
         }
@@ -207,6 +211,65 @@ TEST(sim_levels, too_many_events_of_an_epoch_are_told_to_the_owner) {
             it.barrier();
         });
         EXPECT_EQ(job.fault, "") << bits << " bits";
+    }
+}
+
+// A wait for the set must end as one for the signal would: which of the three calls it is does not
+// matter, nor whether the signal was in the set before the events came.
+TEST(sim_levels, what_is_too_many_or_of_no_epoch_is_told_by_waits_for_a_set) {
+    for (int call = 0; call < 3; ++call) {
+        for (const bool is_early : {false, true}) {
+            for (const bool joins_later : {false, true}) {
+                Job job(2, "sim:lockstep=1+events=64");
+                job.run([&](int rank) {
+                    const Pair it(job, rank, 1, 2);
+                    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
+                    const auto join = [&] {
+                        it.ok(sennit_signal_set_create(&set), "set_create");
+                        it.ok(sennit_signal_set_add(set, it.arrived), "set_add");
+                    };
+                    const auto wait = [&] {
+                        std::size_t count = 0;
+                        sennit_signal fired = SENNIT_SIGNAL_NULL;
+                        if (call == 0) return sennit_signal_wait_any(set, kShort, &fired);
+                        if (call == 1) return sennit_signal_wait_all(set, kShort);
+                        return sennit_signal_wait_some(set, kShort, 1, &fired, &count);
+                    };
+                    if (rank == 1 && !joins_later) join();
+                    it.barrier();
+                    if (rank == 0) it.forge(it.arrived, is_early ? 2 : 0);
+                    it.barrier();
+                    // The set has it among those that have fired when one more comes.
+                    if (rank == 1) it.progress();
+                    if (rank == 1 && !is_early && !joins_later) it.ok(wait(), "wait");
+                    it.barrier();
+                    if (rank == 0 && !is_early) it.forge(it.arrived, 0);
+                    it.barrier();
+                    if (rank == 1) it.progress();
+                    if (rank == 1 && joins_later) join();
+                    if (rank == 1 && is_early) {
+                        it.is(wait(), SENNIT_ERR_SIGNAL_EARLY, "the first wait");
+                        if (!mentions("one of epoch 2 has come"))
+                            job.note(sennit_last_error()->text);
+                        it.is(wait(), SENNIT_ERR_TIMEOUT, "the second wait");
+                    }
+                    for (int again = 0; rank == 1 && !is_early && again < 2; ++again) {
+                        it.is(wait(), SENNIT_ERR_SIGNAL_OVERFLOW, "wait");
+                        if (!mentions("expects 1 events in epoch 0, and 2 have come"))
+                            job.note(sennit_last_error()->text);
+                    }
+                    if (rank == 1) {
+                        // The others of the set go on without it.
+                        it.ok(sennit_signal_set_remove(set, it.arrived), "set_remove");
+                        it.ok(sennit_signal_set_add(set, it.other), "set_add");
+                        it.ok(sennit_signal_add(it.other, 0), "add");
+                        it.ok(wait(), "wait for another");
+                    }
+                    it.barrier();
+                });
+                EXPECT_EQ(job.fault, "") << call << is_early << joins_later;
+            }
+        }
     }
 }
 
