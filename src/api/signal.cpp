@@ -4,6 +4,7 @@
 
 #include "api/call.hpp"
 #include "api/observe.hpp"
+#include "runtime/whole_call.hpp"
 #include "signal/sets.hpp"
 #include "signal/signals.hpp"
 
@@ -69,6 +70,7 @@ sennit_status change_set(sennit_signal_set set, sennit_signal signal, const char
 }
 
 sennit_status add(Rank &rank, sennit_signal signal, std::uint64_t epoch) {
+    const WholeCall call;
     signal::Remote remote;
     sennit_status status = signal::reach(rank, signal, &remote);
     signal::Seen seen{};

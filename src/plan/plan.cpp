@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "runtime/whole_call.hpp"
 
 namespace sennit::plan {
 namespace {
@@ -227,6 +228,7 @@ sennit_status start(Rank &rank, Plan &it) {
         return check_state(it, State::idle,
                            it.state == State::recording ? "it was not committed"
                                                         : "its last run was not waited for");
+    const WholeCall call;
     sennit_status status = check_start(rank, it);
     if (status != SENNIT_OK) return status;
     const std::uint64_t epoch = it.next_epoch;

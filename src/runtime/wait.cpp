@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/knobs.hpp"
+#include "runtime/whole_call.hpp"
 
 namespace sennit {
 namespace {
@@ -16,6 +17,9 @@ constexpr std::int64_t kYieldNs = 500'000;        // then sleep
 constexpr std::int64_t kCheckNs = 1'000'000;      // look for dead peers this often
 constexpr std::int64_t kFirstTickNs = 1'000'000;  // sleeps double from here
 constexpr std::int64_t kLastTickNs = 10'000'000;  // to here, which bounds how late a death is seen
+
+// Of the call that this thread is in, or null.
+constinit thread_local const Deadline *limit_of_call [[gnu::tls_model("initial-exec")]] = nullptr;
 
 }  // namespace
 
@@ -96,7 +100,16 @@ sennit_status WaitLoop::result(Step step) {
     return fail_lost(rank_, lost_);
 }
 
+WholeCall::WholeCall() : deadline_(default_deadline()), is_outermost_(limit_of_call == nullptr) {
+    if (is_outermost_) limit_of_call = &deadline_;
+}
+
+WholeCall::~WholeCall() {
+    if (is_outermost_) limit_of_call = nullptr;
+}
+
 Deadline default_deadline() {
+    if (limit_of_call != nullptr) return *limit_of_call;
     const std::int64_t bound = runtime::knobs().timeout;
     return bound == 0 ? Deadline::never() : Deadline::after(bound);
 }

@@ -2,6 +2,7 @@
 // same: look at the epoch, move the data, count the event.
 #include "base/fail.hpp"
 #include "op/rma.hpp"
+#include "runtime/whole_call.hpp"
 #include "signal/carried.hpp"
 
 namespace sennit::signal {
@@ -65,6 +66,7 @@ sennit_status count_local(Rank &rank, const Remote &local) {
 }  // namespace
 
 sennit_status notify(Rank &rank, Attached &it, const Notifying &wish) {
+    const WholeCall call;
     sennit_status status = check_place(it, wish);
     Remote remote;
     Remote local;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -340,6 +341,41 @@ TEST(sim_levels, without_a_rail_for_events_they_are_counted_by_operations_of_the
     });
     EXPECT_EQ(job.fault, "");
     EXPECT_EQ(job.counters.events, 12u);  // of the first message
+}
+
+// What is counted by an operation of its own takes four answers of the owner where it fires a
+// signal of a set. Each comes within the limit, and all together do not.
+TEST(sim_levels, the_limit_of_time_holds_for_a_call_and_not_for_each_of_its_waits) {
+    const std::string limit = "1.5";
+    (void)setenv("SENNIT_TIMEOUT", limit.c_str(), 1);
+    Job job(2, "sim:delay=1+events=0");
+    job.run([&](int rank) {
+        const Pair it(job, rank, 1);
+        if (rank == 1) {
+            sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
+            it.ok(sennit_signal_set_create(&set), "set_create");
+            it.ok(sennit_signal_set_add(set, it.arrived), "set_add");
+        }
+        it.barrier();
+        if (rank == 0) {
+            const std::uint64_t word = 1;
+            const std::int64_t before = now_ns();
+            it.is(sennit_put_notify(it.block, 0, &word, sizeof word), SENNIT_ERR_TIMEOUT,
+                  "put_notify");
+            if (now_ns() - before > 2'200'000'000) job.note("it took more than the limit");
+        } else {
+            int done = 0;
+            while (done == 0)
+                it.ok(sennit_signal_test(it.arrived, &done), "test");
+            for (int i = 0; i < 3; ++i) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(800));
+                it.ok(sennit_flush_all(kLong), "flush_all");
+            }
+        }
+        it.barrier();
+    });
+    (void)unsetenv("SENNIT_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
 }
 
 // Two threads send to one rank, over rails that lose events; a third waits.
