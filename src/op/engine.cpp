@@ -244,9 +244,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
         if (engine->records.in_use() == 0) return true;
         progress(*engine);
         for (int peer = 0; peer < engine->size; ++peer)
-            if (engine->queues[peer].retry_first != nullptr ||
-                engine->queues[peer].pending_first != nullptr)
-                return false;
+            if (has_work(engine->queues[peer])) return false;
         return engine->with_transports == 0;
     });
     // relaxed: no other thread of the rank is in Sennit any more.

@@ -31,9 +31,10 @@ struct Work {
     void *result = nullptr;  // the old elements go there; null: not wanted
 };
 inline constexpr std::uint8_t kCompareSwap = 64;
-// No operation on memory: the peer takes no more events by the rails of the operand, and answers
-// with its word of the events that have come from here.
+// No operations on memory: the peer takes no more events by the rails of the operand, and answers
+// with its word of the events that have come from here; or it counts an event that has not, once.
 inline constexpr std::uint8_t kTellEvents = 65;
+inline constexpr std::uint8_t kCountEvent = 66;
 
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
 struct Target {
@@ -84,48 +85,40 @@ sennit_status engine_fence(Rank &rank);
 // How many bits of completion data puts to the peer carry; 0: none, or it is not reached so.
 unsigned engine_event_bits(const Rank &rank, int peer);
 
-// What stands for an event that has to be counted by other means.
-struct EventMeaning {
-    sennit_gptr word;        // at the peer
-    std::uint64_t per_part;  // the first of K events adds (K - 1) * per_part - 1, others -per_part
-    std::uint64_t note;      // the caller's own
-};
-struct EventPut {
-    Target target;
-    void *local;
-    std::size_t bytes;             // 0 is legal
+// The events of a message in completion data of some width.
+struct EventForm {
     transport::EventData first;    // of the first of K pieces with an event, (K - 1) << code_shift
                                    // less; the lowest ticket_bits_of() are free for the ticket
     transport::EventData further;  // of each other one
     unsigned code_shift;
+};
+// So many bits has the form by which an operation brings an event.
+inline constexpr unsigned kCountedBits = 128;
+struct EventPut {
+    Target target;
+    void *local;
+    std::size_t bytes;    // 0 is legal
     unsigned most_parts;  // pieces with an event; those before them go without
-    EventMeaning meaning;
+    EventForm sent;       // as wide as engine_event_bits()
+    EventForm counted;    // kCountedBits, where the first one has been lost
 };
 // Blocking. *begun false, and OK: there are not enough tickets, so engine_settle() comes first and
-// then this again. Errors: as engine_blocking; where engine_needs_settling() then, the events count
-// or do not once that is done.
+// then this again. Errors: as engine_blocking; the events count or do not once nothing is to be
+// settled.
 sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun);
-bool engine_needs_settling(Rank &rank, int peer);
 
-// Asks the peer which events have come. What is owed is the caller's to add, in any order, and to
-// tell of by engine_paid(). Errors: as engine_blocking with an atomic operation.
-struct Owed {
-    EventMeaning meaning;
-    std::uint64_t addend;
-    unsigned ticket;
-};
-struct Settlement {
-    Owed owed[64];
-    unsigned count = 0;
-};
-sennit_status engine_settle(Rank &rank, int peer, Settlement *settlement);
-// `is_paid` false: nothing was added, and the next settlement has it again.
-void engine_paid(Rank &rank, int peer, const Owed &owed, bool is_paid);
+// Events that may have come or not are settled with the peer by the engine's progress: it asks,
+// counts what has not come, and takes back what came of messages that have failed. This waits for
+// it: until all is settled, or until the peer has said what came, which frees tickets. Errors:
+// TIMEOUT, PEER_LOST, FABRIC.
+enum class Until : std::uint8_t { settled, told };
+sennit_status engine_settle(Rank &rank, int peer, Until until);
 
 // Who takes the events that come to this rank; called from progress with the engine's mutex held.
-// Set before any peer knows of a word that events could be for.
+// Set before any peer knows of a word that events could be for. `is_surplus`: one that was counted
+// is taken back.
 using EventConsumer = void (*)(Rank &rank, int from, unsigned event_bits,
-                               const transport::EventData &event);
+                               const transport::EventData &event, bool is_surplus);
 void engine_take_events(Rank &rank, EventConsumer consumer);
 // The sink to open message transports with: {engine_event_arrived, &rank}. Transports call it from
 // progress(), which the engine alone calls.

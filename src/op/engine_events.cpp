@@ -1,12 +1,14 @@
-// Puts that carry events, and what comes of them: the sender's tickets and the receiver's word,
-// with the rules of tickets.hpp. Cutting and completing are in engine_pump.cpp.
+// Puts that carry events, and what comes of them: the sender's tickets, its talk with the receiver
+// about them, and the receiver's word, with the rules of tickets.hpp. Cutting and completing are in
+// engine_pump.cpp.
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <new>
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
 #include "op/engine_state.hpp"
-#include "op/rma.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::op {
@@ -33,48 +35,56 @@ Split split_of(const Lane &lane, const EventPut &put) {
     return Split{piece, (pieces - parts) * piece, static_cast<unsigned>(parts)};
 }
 
-// Writes down what the events mean, for the case that their rail fails.
+transport::EventData first_of(const EventForm &form, const Split &split) {
+    transport::EventData data = form.first;
+    data.low += std::uint64_t{split.parts - 1} << form.code_shift;
+    return data;
+}
+
+// Writes down what the events are, for the case that their rail fails.
 void describe(EventState &state, const EventPut &put, const Split &split, std::uint64_t tickets) {
-    std::uint8_t parts = static_cast<std::uint8_t>(split.parts);
+    transport::EventData data = first_of(put.counted, split);
     for (std::uint64_t left = tickets; left != 0; left &= left - 1) {
-        const int ticket = std::countr_zero(left);
-        state.meanings[ticket] = put.meaning;
-        state.parts[ticket] = parts;
-        parts = 0;  // the first event has the lowest ticket
+        state.counted[std::countr_zero(left)] = data;
+        data = put.counted.further;  // the first event has the lowest ticket
     }
 }
 
-std::uint64_t addend_of(const EventMeaning &meaning, std::uint8_t parts) {
-    return parts == 0 ? 0 - meaning.per_part : (parts - 1u) * meaning.per_part - 1;
-}
-
-void collect(const EventState &state, std::uint64_t tickets, bool is_surplus,
-             Settlement *settlement) {
-    for (std::uint64_t left = tickets; left != 0; left &= left - 1) {
-        const auto ticket = static_cast<unsigned>(std::countr_zero(left));
-        const std::uint64_t addend = addend_of(state.meanings[ticket], state.parts[ticket]);
-        settlement->owed[settlement->count++] =
-            Owed{state.meanings[ticket], is_surplus ? 0 - addend : addend, ticket};
+// The pieces of the list that are among `tickets` go to another one.
+Piece *take_pieces(Piece **list, std::uint64_t tickets) {
+    Piece *taken = nullptr;
+    for (Piece **at = list; *at != nullptr;) {
+        Piece *piece = *at;
+        if ((ticket_bit(piece->ticket) & tickets) == 0) {
+            at = &piece->next;
+            continue;
+        }
+        *at = piece->next;
+        piece->next = taken;
+        taken = piece;
     }
+    return taken;
 }
 
-// Asks, if the question is not under way from a settlement before; its answer is then as good.
-sennit_status ask(Rank &rank, int peer, EventState &state) {
-    {
-        const Locked locked(*rank.engine);
-        if (state.question.handle != 0) return SENNIT_OK;
-        state.asked = close_rails(state.tickets);
-    }
-    const Work work{kTellEvents, SENNIT_UINT64, sizeof(std::uint64_t), &state.answer};
-    const Target target{peer, transport::Remote{nullptr, rank.peers[peer].control_handle}, 0,
-                        nullptr, &work};
-    return engine_request(rank, Direction::execute, target, &state.asked, sizeof state.asked,
-                          &state.question);
+// The lowest of what is owed, kMostTickets if nothing is.
+unsigned first_owed(const Tickets &tickets) {
+    return static_cast<unsigned>(std::countr_zero(tickets.owed));
 }
 
-sennit_status question_and_answer(Rank &rank, int peer, EventState &state) {
-    const sennit_status status = ask(rank, peer, state);
-    return status != SENNIT_OK ? status : wait(rank, &state.question, default_deadline());
+void choose_debt(EventState &state, unsigned ticket) {
+    const Debt debt = debt_of(state.tickets, ticket);
+    state.words[0] = debt.ticket | (debt.bit ? 1u << 8 : 0u) | (debt.is_surplus ? 1u << 9 : 0u);
+    state.words[1] = state.counted[ticket].low;
+    state.words[2] = state.counted[ticket].high;
+}
+
+void deliver(Engine &engine, int from, unsigned event_bits, const transport::EventData &event,
+             bool is_surplus) {
+    if (engine.consumer != nullptr)
+        return engine.consumer(*engine.rank, from, event_bits, event, is_surplus);
+    if (engine.event_lost) return;
+    engine.event_lost = true;
+    log(SENNIT_LOG_ERROR, "rank %d sends events, and this rank expects none", from);
 }
 
 }  // namespace
@@ -102,9 +112,8 @@ sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
         if (carried.tickets == 0) return SENNIT_OK;
         carried.uncut = carried.tickets;
         carried.plain_bytes = split.plain_bytes;
-        carried.first = put.first;
-        carried.first.low += std::uint64_t{split.parts - 1} << put.code_shift;
-        carried.further = put.further;
+        carried.first = first_of(put.sent, split);
+        carried.further = put.sent.further;
         describe(state, put, split, carried.tickets);
         *begun = true;
         const sennit_status status = start(engine,
@@ -118,43 +127,116 @@ sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
     return wait_for_record(engine, record);
 }
 
-bool engine_needs_settling(Rank &rank, int peer) {
-    const Locked locked(*rank.engine);
-    const EventState *state = rank.engine->queues[peer].events;
-    return state != nullptr && needs_settling(state->tickets);
-}
-
-sennit_status engine_settle(Rank &rank, int peer, Settlement *settlement) {
+sennit_status engine_settle(Rank &rank, int peer, Until until) {
+    if (queue_of(rank, peer) == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;
-    EventState &state = *engine.queues[peer].events;
-    settlement->count = 0;
-    // A thread that has waited for another one's settlement looks for itself again.
-    bool is_other = false;
-    sennit_status status = wait_until(rank, default_deadline(), peer, [&] {
+    PeerQueue &queue = engine.queues[peer];
+    std::uint64_t told = 0;
+    std::uint64_t failures = 0;
+    const auto is_over = [&] {
+        const EventState &state = *queue.events;
+        if (state.failures != failures) return true;
+        return until == Until::told ? state.told != told : !needs_settling(state.tickets);
+    };
+    {
         const Locked locked(engine);
-        if (state.is_settling) {
-            is_other = true;
-            progress(engine);
-            return false;
-        }
-        state.is_settling = !is_other;
-        return true;
+        if (queue.events == nullptr) return SENNIT_OK;
+        EventState &state = *queue.events;
+        told = state.told;
+        failures = state.failures;
+        if (is_over()) return SENNIT_OK;
+        state.is_silent = false;
+        if (until == Until::told) state.is_asked_for = true;
+        activate(engine, queue);
+    }
+    const sennit_status waited = wait_until(rank, default_deadline(), peer, [&] {
+        const Locked locked(engine);
+        if (!is_over()) progress(engine);
+        return is_over();
     });
-    if (status != SENNIT_OK || is_other) return status;
-    status = question_and_answer(rank, peer, state);
+    if (waited == SENNIT_ERR_TIMEOUT)
+        return fail_peer(waited, peer, queue.lane->transport->traits().name,
+                         "rank %d does not say which events of this rank have come", peer);
     const Locked locked(engine);
-    state.is_settling = false;
-    if (status != SENNIT_OK) return status;
-    const Verdict verdict = judge(state.tickets, state.answer, state.asked);
-    collect(state, verdict.missing, false, settlement);
-    collect(state, verdict.surplus, true, settlement);
-    return SENNIT_OK;
+    const EventState &state = *queue.events;
+    if (waited != SENNIT_OK || state.failures == failures) return waited;
+    return fail_peer(state.failure, peer, queue.lane->transport->traits().name,
+                     "rank %d could not be asked which events of this rank have come: %s", peer,
+                     sennit_status_string(state.failure));
 }
 
-void engine_paid(Rank &rank, int peer, const Owed &owed, bool is_paid) {
-    const Locked locked(*rank.engine);
-    Tickets &tickets = rank.engine->queues[peer].events->tickets;
-    (is_paid ? paid : unpaid)(tickets, ticket_bit(owed.ticket));
+bool has_to_talk(const PeerQueue &queue) {
+    const EventState *state = queue.events;
+    if (state == nullptr || state->is_silent || state->talk.state == State::in_flight) return false;
+    return state->is_asked_for || state->tickets.doubtful != 0 || needs_settling(state->tickets);
+}
+
+void choose_words(Engine &engine, PeerQueue &queue) {
+    EventState &state = *queue.events;
+    const unsigned ticket = first_owed(state.tickets);
+    const bool is_question = ticket == kMostTickets;
+    Record &talk = state.talk;
+    talk = Record{};
+    talk.state = State::complete;
+    talk.kind = Kind::blocking;
+    talk.direction = Direction::execute;
+    talk.peer = queue.peer;
+    talk.remote = transport::Remote{nullptr, engine.rank->peers[queue.peer].control_handle};
+    talk.local = reinterpret_cast<std::byte *>(state.words);
+    talk.operation = is_question ? kTellEvents : kCountEvent;
+    talk.type = SENNIT_UINT64;
+    talk.element_bytes = sizeof(std::uint64_t);
+    talk.result = is_question ? reinterpret_cast<std::byte *>(&state.answer) : nullptr;
+    talk.bytes = sizeof(std::uint64_t) * (is_question ? 1 : kEventWords);
+    talk.piece_bytes = talk.bytes;
+    if (is_question) {
+        state.words[0] = close_rails(state.tickets);
+    } else {
+        choose_debt(state, ticket);
+    }
+}
+
+Decided hear(PeerQueue &queue) {
+    EventState &state = *queue.events;
+    Decided decided;
+    const sennit_status status = state.talk.status;
+    // Without memory it is said again, until there is some or the waits for it are over.
+    if (status == SENNIT_ERR_NOMEM) return decided;
+    if (status != SENNIT_OK) {
+        state.failure = status;
+        ++state.failures;
+        state.is_silent = true;
+        state.is_asked_for = false;
+    } else if (state.talk.operation == kTellEvents) {
+        const Verdict verdict = judge(state.tickets, state.answer, state.words[0]);
+        decided.come = take_pieces(&state.doubtful_first, verdict.come);
+        decided.lost = take_pieces(&state.doubtful_first, verdict.lost);
+        state.is_asked_for = false;
+        ++state.told;
+    } else {
+        paid(state.tickets, ticket_bit(static_cast<unsigned>(state.words[0] % kMostTickets)));
+    }
+    return decided;
+}
+
+Piece *give_up_doubtful(EventState &state) {
+    return take_pieces(&state.doubtful_first, UINT64_MAX);
+}
+
+void tell_events(Engine &engine, const transport::Arrived &arrived, std::byte *reply) {
+    std::uint64_t rails = 0;
+    std::memcpy(&rails, arrived.payload, sizeof rails);
+    const std::uint64_t word = close_and_tell(engine.intakes[arrived.from], rails);
+    std::memcpy(reply, &word, sizeof word);
+}
+
+void count_event(Engine &engine, const transport::Arrived &arrived) {
+    std::uint64_t words[kEventWords];
+    std::memcpy(words, arrived.payload, sizeof words);
+    const Debt debt{static_cast<unsigned>(words[0] % kMostTickets), (words[0] >> 8 & 1) != 0,
+                    (words[0] >> 9 & 1) != 0};
+    if (!settle_one(engine.intakes[arrived.from], debt)) return;
+    deliver(engine, arrived.from, kCountedBits, {words[1], words[2]}, debt.is_surplus);
 }
 
 void engine_take_events(Rank &rank, EventConsumer consumer) {
@@ -171,11 +253,8 @@ void engine_event_arrived(void *context, int from, unsigned rail,
     const Lane *lane = engine->queues[from].lane;
     if (lane == nullptr || lane->event_bits == 0 || rail >= kRails) return;
     const auto ticket = static_cast<unsigned>(event.low % (1u << ticket_bits_of(lane->event_bits)));
-    if (!take_in(engine->intakes[from], rail, ticket)) return;
-    if (engine->consumer != nullptr) return engine->consumer(rank, from, lane->event_bits, event);
-    if (engine->event_lost) return;
-    engine->event_lost = true;
-    log(SENNIT_LOG_ERROR, "rank %d sends events, and this rank expects none", from);
+    if (take_in(engine->intakes[from], rail, ticket))
+        deliver(*engine, from, lane->event_bits, event, false);
 }
 
 }  // namespace sennit::op

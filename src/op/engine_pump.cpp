@@ -37,19 +37,6 @@ bool is_gone(Engine &engine, int peer) {
     return engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0;
 }
 
-bool has_work(const PeerQueue &queue) {
-    return queue.retry_first != nullptr || queue.pending_first != nullptr;
-}
-
-void activate(Engine &engine, PeerQueue &queue) {
-    if (queue.active) return;
-    queue.active = true;
-    queue.next_active = nullptr;
-    (engine.active_last != nullptr ? engine.active_last->next_active : engine.active_first) =
-        &queue;
-    engine.active_last = &queue;
-}
-
 PeerQueue *next_active(Engine &engine) {
     PeerQueue *queue = engine.active_first;
     if (queue == nullptr) return nullptr;
@@ -82,12 +69,11 @@ int pick_rail(const Lane &lane, std::uint64_t avoided) {
     return best;
 }
 
-// The event of the piece may have come or not, and is not sent again: its data alone is.
-void doubt_event(Piece *piece, std::uint8_t rail) {
-    if (piece->operation.kind != transport::Operation::Kind::put_event) return;
+// The event of the piece was not sent, or will never come: its data alone goes on.
+void lose_event(Piece *piece) {
     piece->operation.kind = transport::Operation::Kind::put;
     piece->is_doubtful = true;
-    piece->event_rail = rail;
+    piece->event_rail = kNoRail;
 }
 
 // A piece that had no more to do than to carry an event which was lost on the way.
@@ -109,7 +95,7 @@ Submit submit_piece(Engine &engine, Lane &lane, Piece *piece) {
         const int rail = pick_rail(lane, piece->tried_rails | full_rails | closed);
         if (rail < 0 && full_rails == 0 && closed != 0) {
             // There may be rails for the data.
-            doubt_event(piece, kNoRail);
+            lose_event(piece);
             if (!has_nothing_left(*piece)) continue;
             piece->status = SENNIT_OK;
             return Submit::failed;
@@ -277,17 +263,78 @@ void leave_flush_list(PeerQueue &queue, Record *record) {
     record->on_flush_list = false;
 }
 
+void end_talk(Engine &engine, PeerQueue &queue);
+
 void finish(Engine &engine, PeerQueue &queue, Record *record) {
     if (record->on_flush_list) leave_flush_list(queue, record);
     if (record->direction == Direction::execute) --queue.tasks_started;
     if (record->carried.tickets != 0) end_events(queue, *record);
     record->state = State::complete;
+    if (queue.events != nullptr) {
+        if (record == &queue.events->talk) end_talk(engine, queue);
+        if (has_to_talk(queue)) activate(engine, queue);
+    }
     if (record->kind == Kind::implicit && record->status != SENNIT_OK &&
         queue.implicit_error == SENNIT_OK) {
         queue.implicit_error = record->status;
         queue.implicit_direction = record->direction;
     }
     if (record->kind == Kind::implicit) engine.records.give_back(record);
+}
+
+void settle(Engine &engine, PeerQueue &queue, Piece *piece, sennit_status status);
+
+// Its rail has failed: another one, if there is one left.
+void repeat(Engine &engine, PeerQueue &queue, Piece *piece) {
+    if (pick_rail(*queue.lane, piece->tried_rails) < 0)
+        return settle(engine, queue, piece, SENNIT_ERR_FABRIC);
+    piece->next = nullptr;
+    (queue.retry_last != nullptr ? queue.retry_last->next : queue.retry_first) = piece;
+    queue.retry_last = piece;
+    activate(engine, queue);
+}
+
+// The rail failed under a piece with an event. If that has come its data must not go again: the
+// target may have gone on, and have written there itself. So the piece waits until this is known.
+void put_in_doubt(Engine &engine, PeerQueue &queue, Piece *piece) {
+    EventState &state = *queue.events;
+    piece->event_rail = piece->operation.rail;
+    doubt(state.tickets, piece->ticket, piece->event_rail);
+    piece->next = state.doubtful_first;
+    state.doubtful_first = piece;
+    state.is_silent = false;
+    activate(engine, queue);
+}
+
+// Nobody can tell whether these events have come.
+void fail_doubtful(Engine &engine, PeerQueue &queue, sennit_status status) {
+    for (Piece *piece = give_up_doubtful(*queue.events); piece != nullptr;) {
+        Piece *next = piece->next;
+        piece->is_doubtful = true;
+        settle(engine, queue, piece, status);
+        piece = next;
+    }
+}
+
+// What follows from what the peer has said, or from its silence.
+void end_talk(Engine &engine, PeerQueue &queue) {
+    const Decided decided = hear(queue);
+    for (Piece *piece = decided.come; piece != nullptr;) {
+        Piece *next = piece->next;
+        settle(engine, queue, piece, SENNIT_OK);
+        piece = next;
+    }
+    for (Piece *piece = decided.lost; piece != nullptr;) {
+        Piece *next = piece->next;
+        lose_event(piece);
+        if (has_nothing_left(*piece)) {
+            settle(engine, queue, piece, SENNIT_OK);
+        } else {
+            repeat(engine, queue, piece);
+        }
+        piece = next;
+    }
+    if (queue.events->is_silent) fail_doubtful(engine, queue, queue.events->failure);
 }
 
 // The piece is over for good.
@@ -322,6 +369,23 @@ bool pump_retry(Engine &engine, PeerQueue &queue) {
     return true;
 }
 
+// Not behind what is pending: that may wait for the pieces which wait for this.
+bool pump_talk(Engine &engine, PeerQueue &queue) {
+    choose_words(engine, queue);
+    Record &talk = queue.events->talk;
+    Piece *piece = cut_piece(engine, queue, &talk);
+    if (piece == nullptr) return false;
+    const Submit answer = submit_piece(engine, *queue.lane, piece);
+    if (answer == Submit::again) {
+        uncut_piece(engine, queue, piece);
+        return false;
+    }
+    ++queue.tasks_started;
+    talk.state = State::in_flight;
+    if (answer == Submit::failed) settle(engine, queue, piece, piece->status);
+    return answer == Submit::accepted;
+}
+
 bool pump_pending(Engine &engine, PeerQueue &queue) {
     Record *record = queue.pending_first;
     if (record->barrier_put && record->cut == 0 && queue.puts_open > 0) return false;
@@ -343,6 +407,19 @@ bool pump_pending(Engine &engine, PeerQueue &queue) {
 }
 
 }  // namespace
+
+bool has_work(const PeerQueue &queue) {
+    return queue.retry_first != nullptr || queue.pending_first != nullptr || has_to_talk(queue);
+}
+
+void activate(Engine &engine, PeerQueue &queue) {
+    if (queue.active) return;
+    queue.active = true;
+    queue.next_active = nullptr;
+    (engine.active_last != nullptr ? engine.active_last->next_active : engine.active_first) =
+        &queue;
+    engine.active_last = &queue;
+}
 
 void append_to_flush_list(PeerQueue &queue, Record *record) {
     record->number = ++queue.last_number;
@@ -390,22 +467,16 @@ void work_off(Engine &engine) {
         lane.out_bytes[piece->operation.rail] -= cost(*piece);
         if (piece->status == SENNIT_ERR_FABRIC && is_gone(engine, queue.peer))
             piece->status = SENNIT_ERR_PEER_LOST;
-        if (piece->status == SENNIT_ERR_FABRIC) {
-            doubt_event(piece, piece->operation.rail);
-            piece->tried_rails |= bit(piece->operation.rail);
-            if (has_nothing_left(*piece)) {
-                settle(engine, queue, piece, SENNIT_OK);
-                continue;
-            }
-            if (pick_rail(lane, piece->tried_rails) >= 0) {
-                piece->next = nullptr;
-                (queue.retry_last != nullptr ? queue.retry_last->next : queue.retry_first) = piece;
-                queue.retry_last = piece;
-                activate(engine, queue);
-                continue;
-            }
+        if (piece->status != SENNIT_ERR_FABRIC) {
+            settle(engine, queue, piece, piece->status);
+            continue;
         }
-        settle(engine, queue, piece, piece->status);
+        piece->tried_rails |= bit(piece->operation.rail);
+        if (piece->operation.kind == transport::Operation::Kind::put_event) {
+            put_in_doubt(engine, queue, piece);
+        } else {
+            repeat(engine, queue, piece);
+        }
     }
 }
 
@@ -416,6 +487,10 @@ void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status) {
         settle(engine, queue, piece, status);
     }
     queue.retry_last = nullptr;
+    if (queue.events != nullptr) {
+        fail_doubtful(engine, queue, status);
+        queue.events->is_silent = true;
+    }
     while (queue.pending_first != nullptr) {
         Record *record = queue.pending_first;
         pop_pending(queue);
@@ -428,8 +503,12 @@ void pump(Engine &engine, PeerQueue &queue, int *budget) {
     if (has_work(queue) && is_gone(engine, queue.peer))
         fail_queued(engine, queue, SENNIT_ERR_PEER_LOST);
     while (*budget > 0 && has_work(queue)) {
-        const bool went_on =
-            queue.retry_first != nullptr ? pump_retry(engine, queue) : pump_pending(engine, queue);
+        bool went_on = false;
+        if (queue.retry_first != nullptr) {
+            went_on = pump_retry(engine, queue);
+        } else {
+            went_on = has_to_talk(queue) ? pump_talk(engine, queue) : pump_pending(engine, queue);
+        }
         work_off(engine);
         if (!went_on) break;
         --*budget;

@@ -47,8 +47,7 @@ const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
         if (record->state == State::complete) return "a complete record is on a flush list";
         number = record->number;
     }
-    if ((queue.pending_first != nullptr || queue.retry_first != nullptr) && !queue.active)
-        return "a queue with work is not active";
+    if (has_work(queue) && !queue.active) return "a queue with work is not active";
     return nullptr;
 }
 
@@ -68,6 +67,12 @@ const char *engine_check(Engine &engine) {
         for (const Piece *piece = engine.queues[peer].retry_first; piece; piece = piece->next)
             ++waiting;
         std::uint32_t puts_open = 0;
+        if (const EventState *events = engine.queues[peer].events) {
+            for (const Piece *piece = events->doubtful_first; piece; piece = piece->next)
+                ++waiting;
+            puts_open = events->talk.open;
+            open += events->talk.open;
+        }
         for (std::uint32_t i = 0; i < engine.records.made(); ++i) {
             const Record &record = engine.records.at(i);
             if (record.state != State::free && record.peer == peer &&

@@ -30,15 +30,20 @@ struct Lane {
     std::uint64_t out_bytes[kRails] = {};
 };
 
-// What this rank knows of its events on their way to one peer.
+// What this rank knows of its events on their way to one peer, and its talk with it about those of
+// which it does not know enough: one question, or one payment, at a time.
 struct EventState {
     Tickets tickets;
-    EventMeaning meanings[kMostTickets];
-    std::uint8_t parts[kMostTickets];  // of a message's first event; 0: a further one
-    bool is_settling = false;          // by some thread
-    sennit_request question{0};        // to the peer; not {0} also where its asker has given up
-    std::uint64_t asked = 0;           // the rails that the question closes
+    transport::EventData counted[kMostTickets];  // by an operation, if the event is lost
+    Piece *doubtful_first = nullptr;             // wait for the verdict on their tickets
+    Record talk{};                               // in flight, or complete; in no queue and no table
+    std::uint64_t words[3] = {};                 // its operand
     std::uint64_t answer = 0;
+    std::uint64_t told = 0;  // answers so far
+    std::uint64_t failures = 0;
+    sennit_status failure = SENNIT_OK;  // the last
+    bool is_asked_for = false;          // somebody waits for an answer
+    bool is_silent = false;             // the last talk has failed, and nobody has come since
 };
 
 struct PeerQueue {
@@ -130,6 +135,26 @@ void pump(Engine &engine, PeerQueue &queue, int *budget);
 void progress(Engine &engine);
 // Works off the pieces that transports have completed.
 void work_off(Engine &engine);
+// From now on the queue is pumped; it has work.
+void activate(Engine &engine, PeerQueue &queue);
+// Must something be said to the peer about its events?
+bool has_to_talk(const PeerQueue &queue);
+bool has_work(const PeerQueue &queue);
+
+// The next thing to say, written into the record of the talk.
+void choose_words(Engine &engine, PeerQueue &queue);
+// The talk is over. What was doubtful and is decided: the two lists.
+struct Decided {
+    Piece *come = nullptr;
+    Piece *lost = nullptr;
+};
+Decided hear(PeerQueue &queue);
+// Takes all that is doubtful: nobody will decide it.
+Piece *give_up_doubtful(EventState &state);
+// The peer's half of a talk; the payload is well formed.
+void tell_events(Engine &engine, const transport::Arrived &arrived, std::byte *reply);
+void count_event(Engine &engine, const transport::Arrived &arrived);
+inline constexpr std::size_t kEventWords = 3;  // of kCountEvent
 // Everything that is queued for the peer and not with a transport fails with `status`.
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status);
 void append_to_flush_list(PeerQueue &queue, Record *record);

@@ -38,12 +38,10 @@ bool is_question(const transport::Arrived &arrived) {
            arrived.task->reply_bytes == sizeof(std::uint64_t);
 }
 
-// The sender has lost its events by some rails, or has run out of tickets.
-void tell_events(Engine &engine, const transport::Arrived &arrived, TaskHistory::Entry *entry) {
-    std::uint64_t rails = 0;
-    std::memcpy(&rails, arrived.payload, sizeof rails);
-    const std::uint64_t word = close_and_tell(engine.intakes[arrived.from], rails);
-    std::memcpy(entry->reply, &word, sizeof word);
+bool is_debt(const transport::Arrived &arrived) {
+    return arrived.task->operation == kCountEvent &&
+           arrived.task->payload_bytes == kEventWords * sizeof(std::uint64_t) &&
+           arrived.task->reply_bytes == 0;
 }
 
 TaskHistory *history_of(Engine &engine, int from) {
@@ -79,9 +77,12 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     if (entry.sequence < task.sequence) {
         entry.sequence = task.sequence;
         const bool question = is_question(arrived);
-        entry.status = question || well_formed(arrived) ? SENNIT_OK : SENNIT_ERR_ARG;
+        const bool debt = is_debt(arrived);
+        entry.status = question || debt || well_formed(arrived) ? SENNIT_OK : SENNIT_ERR_ARG;
         if (question) {
-            tell_events(*engine, arrived, &entry);
+            tell_events(*engine, arrived, entry.reply);
+        } else if (debt) {
+            count_event(*engine, arrived);
         } else if (entry.status == SENNIT_OK) {
             carry_out(arrived, &entry);
         }

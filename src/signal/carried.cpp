@@ -25,72 +25,37 @@ unsigned most_parts(const CarriedLayout &layout) {
     return layout.code_bits == 0 ? 1 : static_cast<unsigned>(further_code(layout.code_bits));
 }
 
-op::EventPut describe(const Riding &wish, const CarriedLayout &layout, unsigned event_bits) {
+op::EventForm form_of(const Riding &wish, const CarriedLayout &layout) {
     const std::uint32_t handle = wish.remote->signal.handle;
     CarriedEvent event{0, wish.epoch, handle & kIncarnations, index_of(handle)};
-    op::EventPut put{};
-    put.local = wish.local;
-    put.bytes = wish.bytes;
-    put.first = pack(layout, event);
+    op::EventForm form{};
+    form.first = pack(layout, event);
     event.code = further_code(layout.code_bits);
-    put.further = pack(layout, event);
-    put.code_shift = layout.ticket_bits;
-    put.most_parts = most_parts(layout);
-    put.meaning.word = wish.remote->gptr;
-    put.meaning.word.offset += sizeof(std::uint64_t) * slot_of(wish.epoch);
-    put.meaning.per_part = std::uint64_t{1} << (event_bits + 1);
-    put.meaning.note = handle;
-    return put;
-}
-
-// Counts what the peer says has not come. An addition that may have been done is not repeated.
-sennit_status pay(Rank &rank, int peer, const op::Settlement &settlement) {
-    sennit_status first = SENNIT_OK;
-    for (unsigned i = 0; i < settlement.count; ++i) {
-        const op::Owed &owed = settlement.owed[i];
-        const sennit_signal signal{peer, static_cast<std::uint32_t>(owed.meaning.note)};
-        const sennit_status status = add_by_message(rank, signal, owed.meaning.word, owed.addend);
-        if (first == SENNIT_OK) first = status;
-        op::engine_paid(rank, peer, owed, status != SENNIT_ERR_NOMEM);
-    }
-    return first;
-}
-
-sennit_status settle(Rank &rank, int peer) {
-    op::Settlement settlement;
-    const sennit_status status = op::engine_settle(rank, peer, &settlement);
-    return status != SENNIT_OK ? status : pay(rank, peer, settlement);
-}
-
-sennit_status out_of_time(int peer) {
-    return fail_peer(SENNIT_ERR_TIMEOUT, peer, "",
-                     "rank %d does not say which events of this rank have come", peer);
-}
-
-sennit_status settle_all(Rank &rank, int peer, const Deadline &deadline) {
-    while (op::engine_needs_settling(rank, peer)) {
-        const sennit_status status = settle(rank, peer);
-        if (status != SENNIT_OK) return status;
-        if (deadline.over()) return out_of_time(peer);
-    }
-    return SENNIT_OK;
+    form.further = pack(layout, event);
+    form.code_shift = layout.ticket_bits;
+    return form;
 }
 
 sennit_status send(Rank &rank, const op::EventPut &put) {
-    const Deadline deadline = default_deadline();
     const int peer = put.target.peer;
+    const Deadline deadline = default_deadline();
     for (;;) {
-        // What a message left that has failed comes first: it may be of the same signal.
-        sennit_status status = settle_all(rank, peer, deadline);
-        if (status != SENNIT_OK) return status;
         bool begun = false;
-        status = op::engine_put_events(rank, put, &begun);
-        if (!begun && status != SENNIT_OK) return status;
+        sennit_status status = op::engine_put_events(rank, put, &begun);
+        if (!begun) {
+            if (status == SENNIT_OK) status = op::engine_settle(rank, peer, op::Until::told);
+            if (status != SENNIT_OK) return status;
+            if (!deadline.over()) continue;
+            return fail_peer(SENNIT_ERR_TIMEOUT, peer, "",
+                             "other threads have all tickets of events for rank %d", peer);
+        }
+        if (status == SENNIT_OK) return op::engine_settle(rank, peer, op::Until::settled);
         if (status == SENNIT_ERR_TIMEOUT || status == SENNIT_ERR_PEER_LOST) return status;
-        const sennit_status settled = begun ? settle_all(rank, peer, deadline) : settle(rank, peer);
-        if (begun) return status != SENNIT_OK ? status : settled;
-        if (settled != SENNIT_OK) return settled;
-        if (deadline.over()) return out_of_time(peer);
+        // What is told is why the message has failed, whatever happens to its events.
+        const sennit_error why = *thread_error();
+        (void)op::engine_settle(rank, peer, op::Until::settled);
+        *thread_error() = why;
+        return status;
     }
 }
 
@@ -145,14 +110,16 @@ void count(Rank &rank, const Signals &all, const Own &it, std::uint64_t epoch,
     ring_doorbell(*rank.control);
 }
 
-void count_arrived(Rank &rank, int from, unsigned event_bits, const transport::EventData &data) {
+void count_arrived(Rank &rank, int from, unsigned event_bits, const transport::EventData &data,
+                   bool is_surplus) {
     const CarriedLayout &layout = layout_of(event_bits);
     const Signals *all = signals_of(rank);
     if (layout.is_none() || all == nullptr) return;
     const CarriedEvent event = unpack(layout, data);
     Own *it = find_arrived(*all, layout, event);
     if (it == nullptr) {
-        log(SENNIT_LOG_WARNING, "an event of rank %d is for signal %u, which was destroyed", from,
+        log(SENNIT_LOG_WARNING,
+            "an event of rank %d is for the signal with index %u, which was destroyed", from,
             event.index);
         return;
     }
@@ -160,24 +127,31 @@ void count_arrived(Rank &rank, int from, unsigned event_bits, const transport::E
     const std::uint64_t mask = low_mask(layout.tag_bits);
     const std::uint64_t ahead = (event.tag - receivers) & mask;
     if (ahead > 1) {
+        // What is taken back was counted in an epoch that can not be over without it.
+        if (is_surplus) return;
         const bool is_later = ahead <= mask / 2 + 1;
         return report(rank, *all, *it, receivers + (is_later ? ahead : ahead | ~mask));
     }
     const std::uint64_t addend = layout.code_bits == 0
                                      ? kWholeMessage
                                      : addend_of(event.code, layout.code_bits, it->event_bits);
-    count(rank, *all, *it, receivers + ahead, addend);
+    count(rank, *all, *it, receivers + ahead, is_surplus ? 0 - addend : addend);
 }
 
 }  // namespace
 
-sennit_status put_riding(Rank &rank, const Riding &wish, const Expected &expected, bool *rides) {
+sennit_status put_riding(Rank &rank, const Riding &wish, bool *rides) {
     *rides = false;
     const int peer = wish.place.rank;
     const CarriedLayout &layout = layout_of(op::engine_event_bits(rank, peer));
     if (layout.is_none() || index_of(wish.remote->signal.handle) > low_mask(layout.index_bits))
         return SENNIT_OK;
-    op::EventPut put = describe(wish, layout, expected.event_bits);
+    op::EventPut put{};
+    put.local = wish.local;
+    put.bytes = wish.bytes;
+    put.most_parts = most_parts(layout);
+    put.sent = form_of(wish, layout);
+    put.counted = form_of(wish, layout_of(op::kCountedBits));
     const sennit_status status =
         op::message_target(rank, wish.place, wish.bytes, &put.target, rides);
     return status != SENNIT_OK || !*rides ? status : send(rank, put);

@@ -93,7 +93,7 @@ struct Riding {
     void *local;
     std::size_t bytes;
 };
-sennit_status put_riding(Rank &rank, const Riding &wish, const Expected &expected, bool *rides);
+sennit_status put_riding(Rank &rank, const Riding &wish, bool *rides);
 
 // Takes what comes for the rank's signals. Before the first of them is known to any peer.
 void expect_events(Rank &rank);

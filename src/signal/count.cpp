@@ -119,16 +119,6 @@ sennit_status count_by_message(Rank &rank, const Remote &remote, std::uint64_t e
 
 }  // namespace
 
-sennit_status add_by_message(Rank &rank, sennit_signal signal, sennit_gptr slot,
-                             std::uint64_t addend) {
-    const sennit_status status = change(rank, slot, SENNIT_SUM, addend, nullptr);
-    if (status != SENNIT_OK) return status;
-    Remote remote;
-    remote.signal = signal;
-    remote.gptr = slot;
-    return mark_by_message(rank, remote);
-}
-
 void mark_fired(std::byte *chunk, std::uint32_t handle) {
     const std::uint32_t index = index_of(handle);
     const std::uint32_t number = chunk_of(index);

@@ -77,14 +77,16 @@ sennit_status notify(Rank &rank, Attached &it, const Notifying &wish) {
     std::uint64_t epoch = wish.notice == nullptr ? SENNIT_EPOCH_NEXT : wish.notice->epoch;
     if (epoch == SENNIT_EPOCH_NEXT && notified != nullptr) epoch = notified->next_epoch;
     Seen seen{};
-    if (!remote.is_none()) status = check_epoch(rank, remote, epoch, &seen);
+    // What a message left that has failed comes first: it may be of the same signal.
+    if (!remote.is_none() && remote.record == nullptr)
+        status = op::engine_settle(rank, it.gptr.rank, op::Until::settled);
+    if (status == SENNIT_OK && !remote.is_none()) status = check_epoch(rank, remote, epoch, &seen);
     if (status != SENNIT_OK) return status;
     sennit_gptr place = it.gptr;
     place.offset += wish.offset;
     bool rides = false;
     if (wish.direction == op::Direction::put && remote.record == nullptr && !remote.is_none())
-        status = put_riding(rank, {&remote, epoch, place, wish.local, wish.bytes}, seen.expected,
-                            &rides);
+        status = put_riding(rank, {&remote, epoch, place, wish.local, wish.bytes}, &rides);
     if (status == SENNIT_OK && !rides) {
         status = op::transfer(rank, wish.direction, place, wish.local, wish.bytes, {});
         if (status == SENNIT_OK && !remote.is_none())

@@ -46,9 +46,6 @@ sennit_status look(Rank &rank, const Remote &remote, Seen *seen);
 // May a message of the epoch be counted? Fills *seen. Errors: as look(), SIGNAL_EARLY,
 // SIGNAL_OVERFLOW (the epoch is over).
 sennit_status check_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, Seen *seen);
-// Adds to a slot that is reached by messages, and marks the signal as fired, which it may be.
-sennit_status add_by_message(Rank &rank, sennit_signal signal, sennit_gptr slot,
-                             std::uint64_t addend);
 // Counts it after that check. Errors: SIGNAL_OVERFLOW, and those of an atomic operation.
 sennit_status count_event(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen);
 // More came than were expected.

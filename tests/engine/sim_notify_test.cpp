@@ -2,17 +2,18 @@
 // the seed: parts that overtake each other, messages that are split over rails, queues that are
 // full, rails that fail; at every support level, with each width of completion data. Would break:
 // an event that comes before its data, is lost, or is counted twice because it was repeated on
-// another rail. A failing seed is printed and repeats exactly. The program is built twice: for few
-// steps of each width, and for a million.
+// another rail, data that is put again after its owner has gone on. A failing seed is printed and
+// repeats exactly. The program is built twice: for few steps of each width, and for a million.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
-#include <cstring>
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "job.hpp"
+#include "op/engine_state.hpp"
 
 namespace sennit::test {
 namespace {
@@ -117,6 +118,7 @@ class Member {
                 if (fired.handle != arrived_.handle) job_.note("another signal");
             }
             look(epoch);
+            go_on(epoch);
             job_.expect(sennit_signal_reset(arrived_), "signal_reset");
         }
         job_.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "the last barrier");
@@ -156,6 +158,20 @@ class Member {
                         return job_.note("an event came before its data");
             }
         }
+    }
+
+    // The owner's memory is its own until the reset: nothing is put there any more.
+    void go_on(std::uint64_t epoch) {
+        auto *own = static_cast<std::uint8_t *>(sennit_ptr(memory_)) + epoch % 2 * turn_bytes_;
+        std::fill(own, own + turn_bytes_, std::uint8_t{0xE5});
+        for (std::uint64_t i = random_() % 24; i > 0; --i)
+            job_.expect(sennit_flush_all(kLong), "flush_all");
+        if (std::count(own, own + turn_bytes_, std::uint8_t{0xE5}) !=
+            static_cast<std::ptrdiff_t>(turn_bytes_))
+            job_.note("data came after its event");
+        op::Engine &engine = *current_rank()->engine;
+        const op::Locked locked(engine);
+        if (const char *broken = op::engine_check(engine)) job_.note(broken);
     }
 
     Job &job_;

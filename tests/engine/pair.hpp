@@ -1,0 +1,85 @@
+// Two ranks on the path sim, one of which sends the other events with its puts.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sennit/sennit.h>
+
+#include <string>
+#include <vector>
+
+#include "job.hpp"
+#include "signal/carried.hpp"
+
+namespace sennit::test {
+
+inline constexpr std::size_t kBytes = 70'000;
+inline constexpr std::int64_t kShort = 50'000'000;
+
+// Rank 1 has memory and a signal, the last of several; rank 0 has attached the block.
+struct Pair {
+    Job &job;
+    int rank;
+    sennit_gptr memory = SENNIT_GPTR_NULL;
+    sennit_signal arrived = SENNIT_SIGNAL_NULL;  // on both ranks
+    sennit_signal other = SENNIT_SIGNAL_NULL;    // made before it, on rank 1
+    sennit_peer_block block = SENNIT_PEER_BLOCK_NULL;
+    sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;  // the same, for another thread
+
+    Pair(Job &the_job, int the_rank, std::uint32_t events, int signals = 1)
+        : job(the_job), rank(the_rank) {
+        sennit_block mine{};
+        if (rank == 1) {
+            ok(sennit_alloc_local(kBytes, 0, 0, &memory), "alloc_local");
+            for (int i = 0; i < signals; ++i) {
+                other = arrived;
+                ok(sennit_signal_create(events, events, &arrived), "signal_create");
+            }
+            ok(sennit_block_init({memory, kBytes}, 0, kBytes, SENNIT_SIGNAL_NULL, arrived, &mine),
+               "block_init");
+        }
+        ok(sennit_broadcast(SENNIT_TEAM_WORLD, 1, &mine, sizeof mine, kLong), "broadcast");
+        ok(sennit_broadcast(SENNIT_TEAM_WORLD, 1, &arrived, sizeof arrived, kLong), "broadcast");
+        if (rank == 0) ok(sennit_block_attach(&mine, &block), "block_attach");
+        if (rank == 0) ok(sennit_block_attach(&mine, &again), "block_attach");
+        barrier();
+    }
+
+    void ok(sennit_status status, const char *call) const { job.expect(status, call); }
+    void is(sennit_status got, sennit_status wanted, const char *call) const {
+        if (got != wanted) job.note(std::string(call) + " gave " + sennit_status_string(got));
+    }
+    void barrier() const { ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier"); }
+    void put(std::size_t bytes, std::uint64_t epoch) const {
+        const std::vector<char> data(bytes, 'x');
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+        ok(sennit_put_notify_with(block, 0, data.data(), bytes, &notice), "put_notify");
+    }
+    // An event that the checks of a notified put would refuse.
+    void forge(sennit_signal signal, std::uint64_t epoch) const {
+        Rank &self = *current_rank();
+        signal::Remote remote;
+        ok(signal::reach(self, signal, &remote), "reach");
+        remote.signal = signal;
+        bool rides = false;
+        std::uint64_t word = 1;
+        const signal::Attached *it = signal::find_attached(self, block);
+        ok(signal::put_riding(self, {&remote, epoch, it->gptr, &word, 8}, &rides), "put_riding");
+        if (!rides) job.note("the event does not ride");
+    }
+    std::uint32_t left() const {
+        std::uint32_t events = 999;
+        ok(sennit_signal_remaining(arrived, &events), "remaining");
+        return events;
+    }
+    // Until what is under way has come.
+    void progress() const {
+        for (int i = 0; i < 200; ++i)
+            ok(sennit_flush_all(kLong), "flush_all");
+    }
+};
+
+inline bool mentions(const char *what) {
+    return std::string(sennit_last_error()->text).find(what) != std::string::npos;
+}
+
+}  // namespace sennit::test
