@@ -97,9 +97,10 @@ sennit_status reset(Rank &rank, Own &it) {
     const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
     if (value != 0)
         return fail(SENNIT_ERR_STATE,
-                    "signal %#x has not fired: of %u events of epoch %llu, %u are still to come",
+                    "signal %#x has not fired: of %u events of epoch %llu, %u are still to come%s",
                     handle, it.events, static_cast<unsigned long long>(epoch),
-                    events_left(value, it.event_bits));
+                    events_left(value, it.event_bits),
+                    value > event_mask(it.event_bits) ? ", and parts of others" : "");
     // relaxed: as above.
     const bool done = (it.state.load(std::memory_order_relaxed) & kInSet) != 0
                           ? advance_in_set(*signals_of(rank), it, epoch)

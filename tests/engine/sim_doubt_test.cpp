@@ -256,8 +256,16 @@ TEST(sim_doubt, a_message_that_has_failed_tells_why_also_where_its_events_can_no
                 job.note(std::string("the error says: ") + sennit_last_error()->text);
             it.is(sennit_put_notify(it.block, 0, data.data(), data.size()), SENNIT_ERR_FABRIC,
                   "put_notify while nothing can be settled");
+            it.barrier();
+            it.barrier();
             troubled.troubles.clear();
             it.ok(sennit_put_notify(it.block, 0, data.data(), data.size()), "put_notify");
+        } else {
+            it.barrier();
+            it.is(sennit_signal_reset(it.arrived), SENNIT_ERR_STATE, "reset");
+            if (!mentions("0 are still to come, and parts of others"))
+                job.note(sennit_last_error()->text);
+            it.barrier();
         }
         it.barrier();
         if (rank == 1) {
