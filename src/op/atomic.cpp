@@ -52,16 +52,7 @@ sennit_status start(Rank &rank, const AtomicWish &wish, const Target &target, st
                     const Completion &completion) {
     // The engine only reads the operands.
     void *source = const_cast<void *>(wish.source);
-    switch (completion.mode) {
-        case Completion::Mode::blocking:
-            return engine_blocking(rank, Direction::execute, target, source, bytes);
-        case Completion::Mode::request:
-            return engine_request(rank, Direction::execute, target, source, bytes,
-                                  completion.request);
-        case Completion::Mode::implicit:
-            return engine_implicit(rank, Direction::execute, target, source, bytes);
-    }
-    return fail(SENNIT_ERR_INTERNAL, "no such completion mode");
+    return start_operation(rank, Direction::execute, target, source, bytes, completion);
 }
 
 }  // namespace

@@ -40,8 +40,15 @@ sennit_status report(Engine &engine, const Record &record) {
                      sennit_status_string(record.status));
 }
 
+// The record is over, and its caller is still there.
+void hand_over_answer(const Record &record) {
+    if (record.answer_to != nullptr && record.status == SENNIT_OK)
+        std::memcpy(record.answer_to, record.kept, record.bytes);
+}
+
 sennit_status take_status(Engine &engine, Record *record) {
     const sennit_status status = record->status == SENNIT_OK ? SENNIT_OK : report(engine, *record);
+    hand_over_answer(*record);
     engine.records.give_back(record);
     return status;
 }
@@ -70,6 +77,34 @@ void fill_record(Record *record, const Wish &wish) {
     const std::size_t operands = work.operation == kCompareSwap ? 2 : 1;
     std::memcpy(record->operands, wish.local, operands * work.element_bytes);
     record->local = reinterpret_cast<std::byte *>(record->operands);
+}
+
+// What the caller has in variables of its own goes through memory of the record's.
+bool keep(Record *record, const Wish &wish) {
+    if (!RequestTable::keep(record, wish.bytes)) return false;
+    switch (wish.direction) {
+        case Direction::put:
+            std::memcpy(record->kept, wish.local, wish.bytes);
+            record->local = record->kept;
+            break;
+        case Direction::get:
+            record->answer_to = wish.local;
+            record->local = record->kept;
+            break;
+        case Direction::execute:
+            // Operands of one element lie in the record already.
+            record->answer_to = record->result;
+            if (record->result != nullptr) record->result = record->kept;
+            break;
+    }
+    return true;
+}
+
+// Nobody takes the record any more: it frees itself, and leaves its error to flush.
+void let_go_on(Engine &engine, Record *record) {
+    record->answer_to = nullptr;
+    record->kind = Kind::implicit;
+    if (!record->on_flush_list) append_to_flush_list(engine.queues[record->peer], record);
 }
 
 bool covers(const PeerQueue &queue, std::uint64_t number) {
@@ -154,6 +189,10 @@ sennit_status start(Engine &engine, const Wish &wish, Record **out) {
         }
     }
     fill_record(record, wish);
+    if (wish.is_kept && !keep(record, wish)) {
+        engine.records.give_back(record);
+        return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue), "no memory for an answer");
+    }
     if (wish.direction != Direction::get || wish.kind == Kind::implicit)
         append_to_flush_list(queue, record);
     enqueue(engine, record);
@@ -169,6 +208,7 @@ sennit_status start(Engine &engine, const Wish &wish, Record **out) {
     // Where the very first piece was refused, the transport's own words are in the thread's error.
     if (status != SENNIT_OK && (record->moved || thread_error()->status != status))
         (void)report(engine, *record);
+    hand_over_answer(*record);
     engine.records.give_back(record);
     return status;
 }
@@ -182,8 +222,7 @@ sennit_status wait_for_record(Engine &engine, Record *record) {
     });
     const Locked locked(engine);
     if (record->state == State::complete) return take_status(engine, record);
-    record->kind = Kind::implicit;
-    if (!record->on_flush_list) append_to_flush_list(engine.queues[peer], record);
+    let_go_on(engine, record);
     return waited;
 }
 
@@ -261,29 +300,56 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     if (engine->with_transports == 0) engine_free(engine);
 }
 
-sennit_status engine_blocking(Rank &rank, Direction direction, const Target &target, void *local,
-                              std::size_t bytes) {
+namespace {
+
+sennit_status start_and_wait(Rank &rank, const Wish &wish) {
     Engine &engine = *rank.engine;
     Record *record = nullptr;
     {
         const Locked locked(engine);
-        const sennit_status status =
-            start(engine, Wish{Kind::blocking, direction, &target, local, bytes}, &record);
+        const sennit_status status = start(engine, wish, &record);
         if (status != SENNIT_OK || record == nullptr) return status;
     }
     return wait_for_record(engine, record);
 }
 
-sennit_status engine_request(Rank &rank, Direction direction, const Target &target, void *local,
-                             std::size_t bytes, sennit_request *request) {
+sennit_status start_request(Rank &rank, const Wish &wish, sennit_request *request) {
     Engine &engine = *rank.engine;
     const Locked locked(engine);
     Record *record = nullptr;
-    const sennit_status status =
-        start(engine, Wish{Kind::request, direction, &target, local, bytes}, &record);
+    const sennit_status status = start(engine, wish, &record);
     if (status != SENNIT_OK) return status;
     request->handle = record == nullptr ? 0 : RequestTable::handle_of(*record);
     return SENNIT_OK;
+}
+
+Wish kept_wish(Kind kind, Direction direction, const Target &target, void *local,
+               std::size_t bytes) {
+    Wish wish{kind, direction, &target, local, bytes};
+    wish.is_kept = true;
+    return wish;
+}
+
+}  // namespace
+
+sennit_status engine_blocking(Rank &rank, Direction direction, const Target &target, void *local,
+                              std::size_t bytes) {
+    return start_and_wait(rank, Wish{Kind::blocking, direction, &target, local, bytes});
+}
+
+sennit_status engine_request(Rank &rank, Direction direction, const Target &target, void *local,
+                             std::size_t bytes, sennit_request *request) {
+    return start_request(rank, Wish{Kind::request, direction, &target, local, bytes}, request);
+}
+
+sennit_status engine_blocking_kept(Rank &rank, Direction direction, const Target &target,
+                                   void *local, std::size_t bytes) {
+    return start_and_wait(rank, kept_wish(Kind::blocking, direction, target, local, bytes));
+}
+
+sennit_status engine_request_kept(Rank &rank, Direction direction, const Target &target,
+                                  void *local, std::size_t bytes, sennit_request *request) {
+    return start_request(rank, kept_wish(Kind::request, direction, target, local, bytes), request);
 }
 
 sennit_status engine_implicit(Rank &rank, Direction direction, const Target &target, void *local,
@@ -326,6 +392,19 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *do
     if (make && record->state != State::complete) progress(engine);
     *done = record->state == State::complete ? 1 : 0;
     return *done != 0 ? take_status(engine, record) : SENNIT_OK;
+}
+
+void engine_abandon(Rank &rank, sennit_request request) {
+    if (rank.engine == nullptr || request.handle == 0) return;
+    Engine &engine = *rank.engine;
+    const Locked locked(engine);
+    Record *record = find_request(engine, request);
+    if (record == nullptr) return;
+    if (record->state == State::complete) {
+        engine.records.give_back(record);
+    } else {
+        let_go_on(engine, record);
+    }
 }
 
 int engine_request_peer(Rank &rank, sennit_request request) {

@@ -62,6 +62,17 @@ sennit_status engine_blocking(Rank &rank, Direction direction, const Target &tar
 // Starts it; the request completes it. An operation that is complete at once gives {0}.
 sennit_status engine_request(Rank &rank, Direction direction, const Target &target, void *local,
                              std::size_t bytes, sennit_request *request);
+// The same two for variables of a function: what moves lies in memory that the engine keeps until
+// the operation is over, and only a call that returns OK writes to `local` of a get, or to
+// Work::result. So nothing is lent to an operation that outlives the call. Tasks are of one
+// element, bytes lie together. A request is completed by engine_test or given up by engine_abandon.
+sennit_status engine_blocking_kept(Rank &rank, Direction direction, const Target &target,
+                                   void *local, std::size_t bytes);
+sennit_status engine_request_kept(Rank &rank, Direction direction, const Target &target,
+                                  void *local, std::size_t bytes, sennit_request *request);
+// Nobody takes the request any more: it goes on as an operation started by engine_implicit. {0}
+// and what is no request of this rank are let be.
+void engine_abandon(Rank &rank, sennit_request request);
 // Starts it; flush completes it.
 sennit_status engine_implicit(Rank &rank, Direction direction, const Target &target, void *local,
                               std::size_t bytes);

@@ -117,6 +117,7 @@ struct Wish {
     std::size_t bytes;
     Carried *carried = nullptr;     // a record that is made takes the tickets over, and leaves 0
     std::uint64_t piece_bytes = 0;  // 0: as enqueue() finds right
+    bool is_kept = false;           // what moves goes by memory of the record's
 };
 // OK and *out null: complete already. An error: over, and nothing to take.
 sennit_status start(Engine &engine, const Wish &wish, Record **out);

@@ -7,7 +7,8 @@
 namespace sennit::op {
 
 // Blocking copy between private memory and the control block of a peer that load and store do not
-// reach. Errors: as engine_blocking, OTHER_NODE.
+// reach; nothing of the private memory is lent when it returns. Errors: as engine_blocking,
+// OTHER_NODE.
 sennit_status put_control(Rank &rank, int peer, std::size_t offset, const void *source,
                           std::size_t bytes);
 sennit_status get_control(Rank &rank, int peer, std::size_t offset, void *destination,

@@ -7,6 +7,14 @@
 #include "base/fail.hpp"
 
 namespace sennit::op {
+namespace {
+
+void free_kept(Record &record) {
+    if (record.kept != reinterpret_cast<std::byte *>(&record.answer)) std::free(record.kept);
+    record.kept = nullptr;
+}
+
+}  // namespace
 
 sennit_status RequestTable::open() {
     chunks_ = static_cast<Record **>(std::calloc(kChunks, sizeof(Record *)));
@@ -15,8 +23,10 @@ sennit_status RequestTable::open() {
 }
 
 void RequestTable::close() {
-    for (std::uint32_t i = 0; i < made(); ++i)
+    for (std::uint32_t i = 0; i < made(); ++i) {
         layout_free(at(i).layout);
+        free_kept(at(i));
+    }
     for (std::uint32_t i = 0; i < chunk_count_; ++i)
         std::free(chunks_[i]);
     std::free(chunks_);
@@ -57,12 +67,19 @@ void RequestTable::give_back(Record *record) {
     record->state = State::free;
     layout_free(record->layout);
     record->layout = nullptr;
+    free_kept(*record);
     // 31 bits: the highest bit of a handle is that of collective requests.
     record->generation = (record->generation + 1) & (UINT32_MAX >> 1);
     if (record->generation == 0) record->generation = 1;
     record->next_pending = free_;
     free_ = record;
     --in_use_;
+}
+
+bool RequestTable::keep(Record *record, std::uint64_t bytes) {
+    record->kept = bytes <= sizeof record->answer ? reinterpret_cast<std::byte *>(&record->answer)
+                                                  : static_cast<std::byte *>(std::malloc(bytes));
+    return record->kept != nullptr;
 }
 
 Record *RequestTable::find(std::uint64_t handle) {

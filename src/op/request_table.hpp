@@ -73,6 +73,9 @@ struct Record {
     std::uint64_t offset;
     std::byte *local;
     std::byte *result;          // of execute, or null
+    std::byte *kept;            // what moves, in memory of the record's; null: the caller lends it
+    void *answer_to;            // of `kept`: where an answer goes that its caller takes; or null
+    std::uint64_t answer;       // `kept` points here where that is enough
     std::uint64_t operands[2];  // of execute on one element; `local` points here then
     std::uint64_t bytes;
     Layout *layout;             // owned; null: the bytes lie together on both sides
@@ -98,6 +101,9 @@ class RequestTable {
 
     Record *take();
     void give_back(Record *record);
+
+    // Memory for what the record moves, freed with it. False: there is none.
+    static bool keep(Record *record, std::uint64_t bytes);
 
     static std::uint64_t handle_of(const Record &record) {
         return static_cast<std::uint64_t>(record.generation) << 32 | (record.index + 1u);

@@ -20,9 +20,11 @@ sennit_status start_operation(Rank &rank, Direction direction, const Target &tar
                               std::size_t bytes, const Completion &completion) {
     switch (completion.mode) {
         case Completion::Mode::blocking:
-            return engine_blocking(rank, direction, target, local, bytes);
+            return (completion.is_kept ? engine_blocking_kept : engine_blocking)(
+                rank, direction, target, local, bytes);
         case Completion::Mode::request:
-            return engine_request(rank, direction, target, local, bytes, completion.request);
+            return (completion.is_kept ? engine_request_kept : engine_request)(
+                rank, direction, target, local, bytes, completion.request);
         case Completion::Mode::implicit:
             return engine_implicit(rank, direction, target, local, bytes);
     }

@@ -36,7 +36,7 @@ sennit_status not_registered(sennit_signal signal) {
 sennit_status look_by_message(Rank &rank, const Remote &remote, Seen *seen) {
     RecordCopy copy{};
     const sennit_status status =
-        op::transfer(rank, op::Direction::get, remote.gptr, &copy, sizeof copy, {});
+        op::transfer(rank, op::Direction::get, remote.gptr, &copy, sizeof copy, op::kKept);
     if (status != SENNIT_OK) return status;
     *seen = Seen{copy.epoch,
                  copy.in_set,
@@ -60,7 +60,7 @@ sennit_status change(Rank &rank, sennit_gptr gptr, sennit_operator operation, st
                      std::uint64_t *old) {
     const op::AtomicWish wish{
         static_cast<std::uint8_t>(operation), SENNIT_UINT64, gptr, &operand, old, 1};
-    return op::atomic(rank, wish, {});
+    return op::atomic(rank, wish, op::kKept);
 }
 
 // As mark_fired().
@@ -91,7 +91,7 @@ sennit_status check_surplus(Rank &rank, const Remote &remote, std::uint64_t epoc
     slot.offset += sizeof(std::uint64_t) * slot_of(epoch);
     std::uint64_t counter = 0;
     const sennit_status status =
-        op::transfer(rank, op::Direction::get, slot, &counter, sizeof counter, {});
+        op::transfer(rank, op::Direction::get, slot, &counter, sizeof counter, op::kKept);
     if (status != SENNIT_OK || !is_too_many(counter)) return status;
     return fail_surplus(remote.signal, epoch, seen.expected.events);
 }

@@ -46,7 +46,7 @@ sennit_status LockView::load(std::uint64_t offset, std::uint64_t *value) const {
     }
     op::AtomicWish wish{SENNIT_NO_OP, SENNIT_UINT64, home_, nullptr, value, 1};
     wish.target.offset = offset;
-    return op::atomic(*rank_, wish, {});
+    return op::atomic(*rank_, wish, op::kKept);
 }
 
 sennit_status LockView::store(std::uint64_t offset, std::uint64_t value) const {
@@ -58,7 +58,7 @@ sennit_status LockView::store(std::uint64_t offset, std::uint64_t value) const {
     }
     op::AtomicWish wish{SENNIT_REPLACE, SENNIT_UINT64, home_, &value, nullptr, 1};
     wish.target.offset = offset;
-    return op::atomic(*rank_, wish, {});
+    return op::atomic(*rank_, wish, op::kKept);
 }
 
 sennit_status LockView::add_one(std::uint64_t offset, std::uint64_t *old) const {
@@ -70,7 +70,7 @@ sennit_status LockView::add_one(std::uint64_t offset, std::uint64_t *old) const 
     const std::uint64_t one = 1;
     op::AtomicWish wish{SENNIT_SUM, SENNIT_UINT64, home_, &one, old, 1};
     wish.target.offset = offset;
-    return op::atomic(*rank_, wish, {});
+    return op::atomic(*rank_, wish, op::kKept);
 }
 
 sennit_status LockView::compare_swap(std::uint64_t *word, std::uint64_t desired) const {
@@ -86,7 +86,7 @@ sennit_status LockView::compare_swap(std::uint64_t *word, std::uint64_t desired)
     const std::uint64_t operands[2] = {*word, desired};
     op::AtomicWish wish{op::kCompareSwap, SENNIT_UINT64, home_, operands, word, 1};
     wish.target.offset = kOffset;
-    return op::atomic(*rank_, wish, {});
+    return op::atomic(*rank_, wish, op::kKept);
 }
 
 sennit_status LockView::read_queue(std::uint32_t first, std::uint32_t count,
@@ -100,7 +100,7 @@ sennit_status LockView::read_queue(std::uint32_t first, std::uint32_t count,
     sennit_gptr there = home_;
     there.offset = waiting_offset(first);
     const sennit_status status =
-        op::transfer(*rank_, op::Direction::get, there, lines, sizeof(LockLine) * count, {});
+        op::transfer(*rank_, op::Direction::get, there, lines, sizeof(LockLine) * count, op::kKept);
     for (std::uint32_t i = 0; status == SENNIT_OK && i < count; ++i)
         tickets[i] = lines[i].word.load(std::memory_order_relaxed);  // relaxed: a private copy
     return status;
@@ -144,7 +144,7 @@ void LockView::tell(std::uint32_t mark, std::uint64_t ticket) const {
         return;
     }
     const sennit_error before = *thread_error();
-    (void)op::atomic(*rank_, {SENNIT_MAX, SENNIT_UINT64, there, &ticket, nullptr, 1}, {});
+    (void)op::atomic(*rank_, {SENNIT_MAX, SENNIT_UINT64, there, &ticket, nullptr, 1}, op::kKept);
     *thread_error() = before;
 }
 

@@ -1,0 +1,215 @@
+// Calls whose answer comes when they have ended by TIMEOUT. Would break: an answer that is written
+// where the call had its variables, a put of the library's own that is read from there, a record
+// that nobody frees.
+#include <sennit/sennit.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "engine_fixture.hpp"
+#include "job.hpp"
+#include "runtime/knobs.hpp"
+
+namespace sennit::test {
+namespace {
+
+// The bound of blocking calls is a knob of the process.
+class BlockingBound {
+  public:
+    explicit BlockingBound(const char *seconds) {
+        setenv("SENNIT_TIMEOUT", seconds, 1);
+        EXPECT_EQ(runtime::knobs_read(), SENNIT_OK);
+    }
+    ~BlockingBound() {
+        unsetenv("SENNIT_TIMEOUT");
+        EXPECT_EQ(runtime::knobs_read(), SENNIT_OK);
+    }
+};
+
+using LateAnswerTest = EngineTest;
+
+constexpr std::size_t kSizes[] = {8, 160, 5000};  // in the record, beside it, in many pieces
+
+TEST_F(LateAnswerTest, a_kept_get_writes_to_its_caller_only_while_the_call_lasts) {
+    start();
+    for (const std::size_t bytes : kSizes) {
+        std::memcpy(fake.memory.data(), source(), bytes);
+        std::vector<std::byte> into(bytes, std::byte{0xA5});
+        const std::vector<std::byte> before = into;
+        {
+            const BlockingBound bound("0.02");
+            EXPECT_EQ(op::engine_blocking_kept(rank(), Direction::get, to(1), into.data(), bytes),
+                      SENNIT_ERR_TIMEOUT);
+        }
+        fake.complete_in_progress = true;
+        EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
+        EXPECT_EQ(into, before);
+        EXPECT_EQ(op::engine_blocking_kept(rank(), Direction::get, to(1), into.data(), bytes),
+                  SENNIT_OK);
+        EXPECT_EQ(std::memcmp(into.data(), source(), bytes), 0);
+        fake.complete_in_progress = false;
+        // In the midst of submit.
+        fake.complete_at_once = true;
+        into = before;
+        EXPECT_EQ(op::engine_blocking_kept(rank(), Direction::get, to(1), into.data(), bytes),
+                  SENNIT_OK);
+        EXPECT_EQ(std::memcmp(into.data(), source(), bytes), 0);
+        fake.complete_at_once = false;
+        EXPECT_EQ(rank().engine->records.in_use(), 0u);
+        expect_sound();
+    }
+}
+
+TEST_F(LateAnswerTest, a_kept_put_moves_what_its_caller_had_although_it_is_read_later) {
+    start();
+    for (const std::size_t bytes : kSizes) {
+        std::vector<std::byte> from(source(), source() + bytes);
+        {
+            const BlockingBound bound("0.02");
+            EXPECT_EQ(op::engine_blocking_kept(rank(), Direction::put, to(1), from.data(), bytes),
+                      SENNIT_ERR_TIMEOUT);
+        }
+        std::fill(from.begin(), from.end(), std::byte{0xA5});
+        std::fill(fake.memory.begin(), fake.memory.end(), std::byte{0});
+        fake.complete_in_progress = true;
+        EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
+        fake.complete_in_progress = false;
+        EXPECT_EQ(std::memcmp(fake.memory.data(), source(), bytes), 0);
+        EXPECT_EQ(rank().engine->records.in_use(), 0u);
+    }
+}
+
+TEST_F(LateAnswerTest, a_kept_task_answers_into_memory_of_its_own) {
+    fake.fake.task_bytes = transport::kMostTaskBytes;
+    start();
+    std::uint64_t operand = 5;
+    std::uint64_t old = 77;
+    const op::Work work{SENNIT_SUM, SENNIT_UINT64, 8, &old};
+    op::Target target = to(1);
+    target.work = &work;
+    {
+        const BlockingBound bound("0.02");
+        EXPECT_EQ(op::engine_blocking_kept(rank(), Direction::execute, target, &operand, 8),
+                  SENNIT_ERR_TIMEOUT);
+    }
+    const auto answer = [&](std::uint64_t value) {
+        ASSERT_EQ(fake.held.size(), 1u);
+        EXPECT_NE(fake.held[0]->reply, static_cast<void *>(&old));
+        std::memcpy(fake.held[0]->reply, &value, sizeof value);
+        fake.complete_later(fake.held[0], SENNIT_OK);
+    };
+    answer(1234);
+    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
+    EXPECT_EQ(old, 77u);
+    sennit_request request{};
+    ASSERT_EQ(op::engine_request_kept(rank(), Direction::execute, target, &operand, 8, &request),
+              SENNIT_OK);
+    answer(4321);
+    make_progress(rank());
+    EXPECT_EQ(old, 77u);  // until the request is taken
+    EXPECT_TRUE(is_done(request));
+    EXPECT_EQ(old, 4321u);
+    EXPECT_EQ(rank().engine->records.in_use(), 0u);
+    expect_sound();
+}
+
+TEST_F(LateAnswerTest, a_request_that_is_given_up_frees_itself_and_writes_nothing) {
+    start();
+    std::uint64_t into[2] = {77, 77};
+    sennit_request requests[2] = {};
+    for (int i = 0; i < 2; ++i)
+        ASSERT_EQ(op::engine_request_kept(rank(), Direction::get, to(1), &into[i], 8, &requests[i]),
+                  SENNIT_OK);
+    fake.complete_later(fake.held[0], SENNIT_OK);
+    make_progress(rank());
+    op::engine_abandon(rank(), requests[0]);  // complete, and not taken
+    EXPECT_EQ(rank().engine->records.in_use(), 1u);
+    op::engine_abandon(rank(), requests[1]);
+    op::engine_abandon(rank(), requests[1]);
+    op::engine_abandon(rank(), SENNIT_REQUEST_NULL);
+    int done = 0;
+    EXPECT_EQ(op::engine_test(rank(), requests[1], false, &done), SENNIT_ERR_ARG);
+    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_ERR_TIMEOUT);
+    fake.complete_later(fake.held[0], SENNIT_OK);
+    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
+    EXPECT_EQ(into[0], 77u);
+    EXPECT_EQ(into[1], 77u);
+    EXPECT_EQ(rank().engine->records.in_use(), 0u);
+    expect_sound();
+}
+
+// Fills the stack below its caller, where a call before it had its variables, and lets answers come
+// meanwhile. True if nothing of it was written to.
+[[gnu::noinline]] bool stack_is_left_alone(const std::function<void()> &let_answers_come) {
+    constexpr std::uint64_t kMark = 0xA5A5A5A5A5A5A5A5u;
+    std::atomic<std::uint64_t> stack[8192];  // atomic, so that nothing is left out or put off
+    for (std::atomic<std::uint64_t> &word : stack)
+        word = kMark;
+    let_answers_come();
+    return std::all_of(std::begin(stack), std::end(stack),
+                       [](const auto &word) { return word == kMark; });
+}
+
+// A rank that makes no progress carries nothing out: calls that need it end by TIMEOUT, and their
+// answers come when it goes on.
+void expect_stack_left_alone(const char *name,
+                             const std::function<sennit_status(sennit_signal, sennit_lock)> &call) {
+    Job job(2, "sim:events=0");
+    std::atomic<bool> stands{false};
+    std::atomic<bool> may_go_on{false};
+    job.run([&](int rank) {
+        sennit_signal signal = SENNIT_SIGNAL_NULL;
+        sennit_lock lock = SENNIT_LOCK_NULL;
+        sennit_gptr gptr = SENNIT_GPTR_NULL;
+        // The home of the lock is rank 0 of the team, and so is the rank that stands.
+        if (rank == 0) job.expect(sennit_signal_create(9, 9, &signal), "signal_create");
+        job.expect(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &signal, sizeof signal, kLong),
+                   "broadcast");
+        job.expect(sennit_lock_create(SENNIT_TEAM_WORLD, &lock), "lock_create");
+        job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "alloc");
+        if (rank == 1) {
+            // Once, so that nothing is left to attach.
+            job.expect(sennit_signal_add(signal, 0), "signal_add");
+            job.expect(sennit_lock_acquire(lock, kLong), "acquire");
+            job.expect(sennit_lock_release(lock), "release");
+        }
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        if (rank == 0) {
+            stands = true;
+            while (!may_go_on)
+                std::this_thread::yield();
+        } else {
+            while (!stands)
+                std::this_thread::yield();
+            sennit_status status = SENNIT_OK;
+            {
+                const BlockingBound bound("0.05");
+                status = call(signal, lock);
+            }
+            if (status != SENNIT_ERR_TIMEOUT)
+                job.note(std::string(name) + " gave " + sennit_status_string(status));
+            const bool is_whole = stack_is_left_alone([&] {
+                may_go_on = true;
+                job.expect(sennit_flush_all(kLong), "flush_all");
+            });
+            if (!is_whole) job.note(std::string(name) + ": the answer was written to a dead frame");
+        }
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+    });
+    EXPECT_EQ(job.fault, "");
+}
+
+TEST(late_answers, an_event_that_was_added_in_vain_leaves_the_stack_alone) {
+    expect_stack_left_alone("signal_add", [](sennit_signal signal, sennit_lock) {
+        return sennit_signal_add(signal, 0);
+    });
+}
+
+TEST(late_answers, a_lock_that_was_asked_for_in_vain_leaves_the_stack_alone) {
+    expect_stack_left_alone("lock_acquire", [](sennit_signal, sennit_lock lock) {
+        return sennit_lock_acquire(lock, kLong);
+    });
+}
+
+}  // namespace
+}  // namespace sennit::test
