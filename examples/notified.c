@@ -17,6 +17,17 @@ static double cell_of(long index, long count) {
     return (double)(((index + count) % count * 37) % 101);
 }
 
+/* Both in one call: where messages lead to the neighbours, they are under way together. */
+static void put_both(sennit_peer_block next, sennit_peer_block before, size_t place, double *last,
+                     double *first) {
+    const size_t bytes = sizeof(double);
+    sennit_notify_part parts[2] = {
+        {.block = next, .offset = place, .local = last, .bytes = bytes},
+        {.block = before, .offset = place + bytes, .local = first, .bytes = bytes}};
+    size_t done;
+    must(sennit_put_notify_batch(2, parts, &done));
+}
+
 int main(void) {
     must(sennit_init(NULL));
     const int rank = sennit_rank();
@@ -53,8 +64,7 @@ int main(void) {
         /* snippet: step */
         const int turn = step % 2;
         const size_t first = (size_t)turn * 2 * sizeof(double);
-        must(sennit_put_notify(to_next, first, &cells[kCells - 1], sizeof(double)));
-        must(sennit_put_notify(to_before, first + sizeof(double), &cells[0], sizeof(double)));
+        put_both(to_next, to_before, first, &cells[kCells - 1], &cells[0]);
         must(sennit_signal_wait(arrived, SENNIT_FOREVER));
         const double left = edges->from[turn][0];
         const double right = edges->from[turn][1];

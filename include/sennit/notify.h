@@ -108,6 +108,31 @@ sennit_status sennit_put_notify_with(sennit_peer_block destination, size_t offse
 sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source, size_t offset,
                                      size_t bytes, const sennit_notice *notice);
 
+/* One put or get of a batch. */
+typedef struct sennit_notify_part {
+    sennit_peer_block block;
+    sennit_status status; /* set by the call: what this part has come to */
+    size_t offset;        /* in bytes, from the beginning of the block */
+    void *local;          /* the private buffer, which a put only reads */
+    size_t bytes;
+    const sennit_notice *notice; /* signals and epoch; NULL: as in a call that takes none */
+} sennit_notify_part;
+
+/* Make `count` notified puts, or gets: as many calls of sennit_put_notify_with or sennit_put_notify
+ * in the order of the array, through any blocks. Where messages lead to the owners, up to 32 parts
+ * are under way together: a batch takes as many trips as one of them. An event is counted when the
+ * data of its part and of all parts before it is there. Parts of one epoch of a block's own signal
+ * need a notice that names the epoch, since each without one takes the next.
+ * Blocks and notices are looked at before anything moves: after ARG, RANGE and NOT_REGISTERED of
+ * that look *done is 0 and the error's text names the part. Any other error ends the batch at
+ * parts[*done]; all before that are complete and counted, and the call goes on from there when it
+ * is made with parts + *done. After SIGNAL_EARLY nothing behind has moved. After an error of the
+ * way (PEER_LOST, FABRIC, TIMEOUT, NOMEM) and SIGNAL_OVERFLOW a part behind may be over too, if it
+ * was under way: leave out those whose status is SENNIT_OK. 0 parts are legal. Errors: STATE, ARG
+ * (null, and as above), and those of the single calls for the part at *done. */
+sennit_status sennit_put_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
+sennit_status sennit_get_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,7 @@
 
 #include "api/call.hpp"
 #include "api/observe.hpp"
+#include "signal/batch.hpp"
 #include "signal/blocks.hpp"
 
 using namespace sennit;
@@ -49,6 +50,22 @@ sennit_status no_block(sennit_peer_block block) {
     return fail_in(
         signal::fail_surplus(notified.remote.signal, notified.next_epoch, notified.expected.events),
         name);
+}
+
+sennit_status notify_batch(const char *name, const signal::Batch &batch, std::size_t *count_done) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (count_done == nullptr) return null_argument("done", name);
+    if (batch.parts == nullptr && batch.count != 0) return null_argument("parts", name);
+    Observed observed(*rank, name);
+    const sennit_status status = signal::notify_batch(*rank, batch, count_done);
+    if (observed.is_on()) [[unlikely]] {
+        std::uint64_t bytes = 0;
+        for (std::size_t i = 0; i < *count_done; ++i)
+            bytes += batch.parts[i].bytes;
+        observed.set_bytes(bytes);
+    }
+    return done(status, name);
 }
 
 sennit_status make_block(Rank &rank, const signal::BlockWish &wish, sennit_block *block) {
@@ -152,6 +169,14 @@ sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source
     if (caller() == nullptr) return no_rank(name);
     if (notice == nullptr) return null_argument("notice", name);
     return notify_cold(source, {Direction::get, offset, destination, bytes, notice}, name);
+}
+
+sennit_status sennit_put_notify_batch(size_t count, sennit_notify_part parts[], size_t *done) {
+    return notify_batch("sennit_put_notify_batch", {Direction::put, parts, count}, done);
+}
+
+sennit_status sennit_get_notify_batch(size_t count, sennit_notify_part parts[], size_t *done) {
+    return notify_batch("sennit_get_notify_batch", {Direction::get, parts, count}, done);
 }
 
 }  // extern "C"

@@ -3,30 +3,10 @@
 // signal may be in a set reads the line again: the same steps as by pointer, in the same order.
 #include "base/fail.hpp"
 #include "op/atomic.hpp"
-#include "op/rma.hpp"
-#include "signal/signals.hpp"
+#include "signal/messages.hpp"
 
 namespace sennit::signal {
 namespace {
-
-// A record as messages bring it, as far as it is in use.
-struct RecordCopy {
-    std::uint64_t counters[2];
-    std::uint8_t unused_first[112];
-    std::uint64_t epoch;
-    std::uint32_t in_set;
-    std::uint32_t handle;
-    std::uint32_t events;
-    std::uint32_t max_events;
-    std::int32_t owner;
-    std::uint8_t event_bits;
-    std::uint8_t unused[3];
-};
-static_assert(sizeof(RecordCopy) == 160 &&
-              offsetof(RecordCopy, epoch) == offsetof(SignalRecord, epoch) &&
-              offsetof(RecordCopy, handle) == offsetof(SignalRecord, handle) &&
-              offsetof(RecordCopy, events) == offsetof(SignalRecord, events) &&
-              offsetof(RecordCopy, event_bits) == offsetof(SignalRecord, event_bits));
 
 sennit_status not_registered(sennit_signal signal) {
     return fail_peer(SENNIT_ERR_NOT_REGISTERED, signal.rank, "",
@@ -35,15 +15,9 @@ sennit_status not_registered(sennit_signal signal) {
 
 sennit_status look_by_message(Rank &rank, const Remote &remote, Seen *seen) {
     RecordCopy copy{};
-    const sennit_status status =
-        op::transfer(rank, op::Direction::get, remote.gptr, &copy, sizeof copy, op::kKept);
-    if (status != SENNIT_OK) return status;
-    *seen = Seen{copy.epoch,
-                 copy.in_set,
-                 copy.handle,
-                 {copy.events, copy.event_bits},
-                 {copy.counters[0], copy.counters[1]}};
-    return SENNIT_OK;
+    const sennit_status status = start_look(rank, remote, &copy, op::kKept);
+    if (status == SENNIT_OK) *seen = seen_in(copy);
+    return status;
 }
 
 void look_by_pointer(const SignalRecord &it, Seen *seen) {
@@ -57,24 +31,22 @@ void look_by_pointer(const SignalRecord &it, Seen *seen) {
 }
 
 sennit_status change(Rank &rank, sennit_gptr gptr, sennit_operator operation, std::uint64_t operand,
-                     std::uint64_t *old) {
+                     std::uint64_t *old, const op::Completion &how = op::kKept) {
     const op::AtomicWish wish{
         static_cast<std::uint8_t>(operation), SENNIT_UINT64, gptr, &operand, old, 1};
-    return op::atomic(rank, wish, op::kKept);
+    return op::atomic(rank, wish, how);
 }
 
 // As mark_fired().
 sennit_status mark_by_message(Rank &rank, const Remote &remote) {
-    const std::uint32_t index = index_of(remote.signal.handle);
-    const std::uint32_t chunk = chunk_of(index);
-    const std::uint32_t place = index - first_index(chunk);
-    sennit_gptr there = remote.gptr;
-    there.offset = marks_offset(chunk) + sizeof(MarkWord) * (place / 64);
-    const sennit_status status =
-        change(rank, there, SENNIT_OR, std::uint64_t{1} << place % 64, nullptr);
-    if (status != SENNIT_OK) return status;
-    there.offset = kSummaryOffset + sizeof(MarkWord) * (place / 4096);
-    return change(rank, there, SENNIT_OR, std::uint64_t{1} << place / 64 % 64, nullptr);
+    const sennit_status status = start_mark(rank, remote, Mark::signal, op::kKept);
+    return status != SENNIT_OK ? status : start_mark(rank, remote, Mark::summary, op::kKept);
+}
+
+sennit_gptr place_of_slot(const Remote &remote, std::uint64_t epoch) {
+    sennit_gptr slot = remote.gptr;
+    slot.offset += sizeof(std::uint64_t) * slot_of(epoch);
+    return slot;
 }
 
 // Has the owner got all that it expects in the epoch, as far as can be seen now? The counter that
@@ -87,30 +59,21 @@ sennit_status check_surplus(Rank &rank, const Remote &remote, std::uint64_t epoc
         return is_surplus(before, 1, seen.expected.events, seen.expected.event_bits);
     };
     if (!is_too_many(seen.counters[slot_of(epoch)])) return SENNIT_OK;
-    sennit_gptr slot = remote.gptr;
-    slot.offset += sizeof(std::uint64_t) * slot_of(epoch);
     std::uint64_t counter = 0;
     const sennit_status status =
-        op::transfer(rank, op::Direction::get, slot, &counter, sizeof counter, op::kKept);
+        op::transfer(rank, op::Direction::get, place_of_slot(remote, epoch), &counter,
+                     sizeof counter, op::kKept);
     if (status != SENNIT_OK || !is_too_many(counter)) return status;
     return fail_surplus(remote.signal, epoch, seen.expected.events);
 }
 
 sennit_status count_by_message(Rank &rank, const Remote &remote, std::uint64_t epoch,
                                const Expected &expected) {
-    sennit_gptr slot = remote.gptr;
-    slot.offset += sizeof(std::uint64_t) * slot_of(epoch);
     std::uint64_t counter = 0;
-    sennit_status status = change(rank, slot, SENNIT_SUM, kWholeMessage, &counter);
-    if (status != SENNIT_OK) return status;
-    const std::uint64_t before = value_of(counter, expected.events, epoch);
-    if (is_surplus(before, 1, expected.events, expected.event_bits)) {
-        // As take_back().
-        status = change(rank, slot, SENNIT_SUM, 0 - kWholeMessage, nullptr);
-        if (status == SENNIT_OK) status = mark_by_message(rank, remote);
-        return status != SENNIT_OK ? status : fail_surplus(remote.signal, epoch, expected.events);
-    }
-    if (before != 1) return SENNIT_OK;
+    bool fires = false;
+    sennit_status status = start_count(rank, remote, epoch, &counter, op::kKept);
+    if (status == SENNIT_OK) status = judge_count(rank, remote, epoch, expected, counter, &fires);
+    if (status != SENNIT_OK || !fires) return status;
     Seen seen{};
     status = look_by_message(rank, remote, &seen);
     if (status != SENNIT_OK || seen.in_set == 0) return status;
@@ -118,6 +81,49 @@ sennit_status count_by_message(Rank &rank, const Remote &remote, std::uint64_t e
 }
 
 }  // namespace
+
+sennit_status start_look(Rank &rank, const Remote &remote, RecordCopy *copy,
+                         const op::Completion &how) {
+    return op::transfer(rank, op::Direction::get, remote.gptr, copy, sizeof *copy, how);
+}
+
+Seen seen_in(const RecordCopy &copy) {
+    return Seen{copy.epoch,
+                copy.in_set,
+                copy.handle,
+                {copy.events, copy.event_bits},
+                {copy.counters[0], copy.counters[1]}};
+}
+
+sennit_status start_count(Rank &rank, const Remote &remote, std::uint64_t epoch,
+                          std::uint64_t *counter, const op::Completion &how) {
+    return change(rank, place_of_slot(remote, epoch), SENNIT_SUM, kWholeMessage, counter, how);
+}
+
+sennit_status judge_count(Rank &rank, const Remote &remote, std::uint64_t epoch,
+                          const Expected &expected, std::uint64_t counter, bool *fires) {
+    const std::uint64_t before = value_of(counter, expected.events, epoch);
+    *fires = before == 1;
+    if (!is_surplus(before, 1, expected.events, expected.event_bits)) return SENNIT_OK;
+    *fires = false;
+    // As take_back().
+    sennit_status status =
+        change(rank, place_of_slot(remote, epoch), SENNIT_SUM, 0 - kWholeMessage, nullptr);
+    if (status == SENNIT_OK) status = mark_by_message(rank, remote);
+    return status != SENNIT_OK ? status : fail_surplus(remote.signal, epoch, expected.events);
+}
+
+sennit_status start_mark(Rank &rank, const Remote &remote, Mark which, const op::Completion &how) {
+    const std::uint32_t index = index_of(remote.signal.handle);
+    const std::uint32_t chunk = chunk_of(index);
+    const std::uint32_t place = index - first_index(chunk);
+    const bool is_summary = which == Mark::summary;
+    const std::uint32_t bit = is_summary ? place / 64 : place;
+    sennit_gptr there = remote.gptr;
+    there.offset =
+        (is_summary ? kSummaryOffset : marks_offset(chunk)) + sizeof(MarkWord) * (bit / 64);
+    return change(rank, there, SENNIT_OR, std::uint64_t{1} << bit % 64, nullptr, how);
+}
 
 void mark_fired(std::byte *chunk, std::uint32_t handle) {
     const std::uint32_t index = index_of(handle);
@@ -155,16 +161,20 @@ sennit_status look(Rank &rank, const Remote &remote, Seen *seen) {
 
 sennit_status check_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, Seen *seen) {
     const sennit_status status = look(rank, remote, seen);
-    if (status != SENNIT_OK) return status;
-    if (is_counted(epoch, seen->epoch))
-        return remote.record != nullptr ? SENNIT_OK : check_surplus(rank, remote, epoch, *seen);
-    const bool early = is_early(epoch, seen->epoch);
+    return status != SENNIT_OK ? status : judge_epoch(rank, remote, epoch, *seen);
+}
+
+sennit_status judge_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen) {
+    if (seen.handle != remote.signal.handle) return not_registered(remote.signal);
+    if (is_counted(epoch, seen.epoch))
+        return remote.record != nullptr ? SENNIT_OK : check_surplus(rank, remote, epoch, seen);
+    const bool early = is_early(epoch, seen.epoch);
     return fail_peer(
         early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW, remote.signal.rank, "",
         "an event of epoch %llu for signal %#x of rank %d, which expects epochs %llu and %llu%s",
         static_cast<unsigned long long>(epoch), remote.signal.handle, remote.signal.rank,
-        static_cast<unsigned long long>(seen->epoch),
-        static_cast<unsigned long long>(seen->epoch + 1),
+        static_cast<unsigned long long>(seen.epoch),
+        static_cast<unsigned long long>(seen.epoch + 1),
         early ? "; it may be sent again later" : "");
 }
 

@@ -4,12 +4,23 @@
 #include "op/rma.hpp"
 #include "runtime/whole_call.hpp"
 #include "signal/carried.hpp"
+#include "signal/prepared.hpp"
 
 namespace sennit::signal {
 namespace {
 
 bool is_same(sennit_signal a, sennit_signal b) {
     return a.rank == b.rank && a.handle == b.handle;
+}
+
+// The call names a signal that is not the block's own.
+bool names_another(const Notified &own, const sennit_notice *notice) {
+    return notice != nullptr && notice->remote.handle != 0 &&
+           !is_same(notice->remote, own.remote.signal);
+}
+
+const Notified &own_of(const Attached &it, op::Direction direction) {
+    return direction == op::Direction::put ? it.put : it.get;
 }
 
 sennit_status check_place(const Attached &it, const Notifying &wish) {
@@ -27,63 +38,81 @@ sennit_status check_place(const Attached &it, const Notifying &wish) {
     return SENNIT_OK;
 }
 
-// Which signal is notified at the block's owner, and in which epoch. *notified is the block's own,
-// or null where the call names another one, which is then in *remote.
-sennit_status choose_remote(Rank &rank, Attached &it, const Notifying &wish, Remote *remote,
-                            Notified **notified) {
-    Notified &own = wish.direction == op::Direction::put ? it.put : it.get;
-    *notified = &own;
-    *remote = own.remote;
-    if (wish.notice == nullptr || wish.notice->remote.handle == 0 ||
-        is_same(wish.notice->remote, own.remote.signal))
-        return SENNIT_OK;
-    *notified = nullptr;
-    if (wish.notice->remote.rank != it.gptr.rank)
+sennit_status not_own(sennit_signal local) {
+    return fail(SENNIT_ERR_ARG, "the local signal {%d, %#x} is not the caller's", local.rank,
+                local.handle);
+}
+
+sennit_status check_notice(const Rank &rank, const Attached &it, const Notifying &wish) {
+    const sennit_notice *notice = wish.notice;
+    if (notice == nullptr) return SENNIT_OK;
+    const bool is_another = names_another(own_of(it, wish.direction), notice);
+    if (is_another && notice->remote.rank != it.gptr.rank)
         return fail(SENNIT_ERR_ARG, "the signal is of rank %d, and the block of rank %d",
-                    wish.notice->remote.rank, it.gptr.rank);
-    if (wish.notice->epoch == SENNIT_EPOCH_NEXT)
+                    notice->remote.rank, it.gptr.rank);
+    if (is_another && notice->epoch == SENNIT_EPOCH_NEXT)
         return fail(SENNIT_ERR_ARG, "a signal that is not the block's own needs its epoch");
-    return reach(rank, wish.notice->remote, remote);
+    if (notice->local.handle != 0 && find_own(rank, notice->local) == nullptr)
+        return not_own(notice->local);
+    return SENNIT_OK;
 }
 
 // A local signal that has fired already is refused before anything has moved.
 sennit_status reach_local(Rank &rank, const Notifying &wish, Remote *local) {
     if (wish.notice == nullptr || wish.notice->local.handle == 0) return SENNIT_OK;
     const Own *own = find_own(rank, wish.notice->local);
-    if (own == nullptr)
-        return fail(SENNIT_ERR_ARG, "the local signal {%d, %#x} is not the caller's",
-                    wish.notice->local.rank, wish.notice->local.handle);
+    if (own == nullptr) return not_own(wish.notice->local);
     if (has_fired(*own)) return fail_surplus(wish.notice->local, own_epoch(*own), own->events);
     return reach(rank, wish.notice->local, local);
 }
 
-sennit_status count_local(Rank &rank, const Remote &local) {
-    Seen seen{};
-    const sennit_status status = look(rank, local, &seen);
-    return status != SENNIT_OK ? status : count_event(rank, local, seen.epoch, seen);
+}  // namespace
+
+sennit_status check_arguments(const Rank &rank, const Attached &it, const Notifying &wish) {
+    const sennit_status status = check_place(it, wish);
+    return status != SENNIT_OK ? status : check_notice(rank, it, wish);
 }
 
-}  // namespace
+sennit_status prepare(Rank &rank, Attached &it, const Notifying &wish, Prepared *prepared) {
+    sennit_status status = check_arguments(rank, it, wish);
+    if (status != SENNIT_OK) return status;
+    Notified &own = wish.direction == op::Direction::put ? it.put : it.get;
+    const bool is_another = names_another(own, wish.notice);
+    prepared->notified = is_another ? nullptr : &own;
+    prepared->remote = own.remote;
+    if (is_another) status = reach(rank, wish.notice->remote, &prepared->remote);
+    if (status == SENNIT_OK) status = reach_local(rank, wish, &prepared->local);
+    std::uint64_t epoch = wish.notice == nullptr ? SENNIT_EPOCH_NEXT : wish.notice->epoch;
+    if (epoch == SENNIT_EPOCH_NEXT && !is_another) epoch = own.next_epoch;
+    prepared->epoch = epoch;
+    prepared->place = it.gptr;
+    prepared->place.offset += wish.offset;
+    return status;
+}
+
+sennit_status conclude(Rank &rank, const Prepared &prepared) {
+    if (prepared.notified != nullptr && !prepared.remote.is_none())
+        prepared.notified->next_epoch = prepared.epoch + 1;
+    if (prepared.local.is_none()) return SENNIT_OK;
+    Seen seen{};
+    const sennit_status status = look(rank, prepared.local, &seen);
+    return status != SENNIT_OK ? status : count_event(rank, prepared.local, seen.epoch, seen);
+}
 
 sennit_status notify(Rank &rank, Attached &it, const Notifying &wish) {
     const WholeCall call;
-    sennit_status status = check_place(it, wish);
-    Remote remote;
-    Remote local;
-    Notified *notified = nullptr;
-    if (status == SENNIT_OK) status = choose_remote(rank, it, wish, &remote, &notified);
-    if (status == SENNIT_OK) status = reach_local(rank, wish, &local);
+    Prepared prepared;
+    sennit_status status = prepare(rank, it, wish, &prepared);
     if (status != SENNIT_OK) return status;
-    std::uint64_t epoch = wish.notice == nullptr ? SENNIT_EPOCH_NEXT : wish.notice->epoch;
-    if (epoch == SENNIT_EPOCH_NEXT && notified != nullptr) epoch = notified->next_epoch;
+    const Remote &remote = prepared.remote;
+    const std::uint64_t epoch = prepared.epoch;
+    const sennit_gptr place = prepared.place;
     Seen seen{};
     // What a message left that has failed comes first: it may be of the same signal.
     if (!remote.is_none() && remote.record == nullptr)
         status = op::engine_settle(rank, it.gptr.rank, op::Until::settled);
     if (status == SENNIT_OK && !remote.is_none()) status = check_epoch(rank, remote, epoch, &seen);
     if (status != SENNIT_OK) return status;
-    sennit_gptr place = it.gptr;
-    place.offset += wish.offset;
     bool rides = false;
     if (wish.direction == op::Direction::put && remote.record == nullptr && !remote.is_none())
         status = put_riding(rank, {&remote, epoch, place, wish.local, wish.bytes}, &rides);
@@ -92,9 +121,7 @@ sennit_status notify(Rank &rank, Attached &it, const Notifying &wish) {
         if (status == SENNIT_OK && !remote.is_none())
             status = count_event(rank, remote, epoch, seen);
     }
-    if (status != SENNIT_OK) return status;
-    if (notified != nullptr && !remote.is_none()) notified->next_epoch = epoch + 1;
-    return local.is_none() ? SENNIT_OK : count_local(rank, local);
+    return status != SENNIT_OK ? status : conclude(rank, prepared);
 }
 
 }  // namespace sennit::signal

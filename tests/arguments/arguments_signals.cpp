@@ -22,6 +22,16 @@ sennit_status init_with(Fixture &it, sennit_region region, std::size_t offset, s
                              &it.block);
 }
 
+// A batch of one part, of which nothing was done.
+sennit_status batch_with(decltype(sennit_put_notify_batch) *call, Fixture &it,
+                         sennit_peer_block block) {
+    sennit_notify_part part{block, SENNIT_OK, 0, it.buffer, 8, nullptr};
+    std::size_t done = 77;
+    const sennit_status status = call(1, &part, &done);
+    if (status == SENNIT_ERR_STATE) return done == 77 ? status : SENNIT_ERR_INTERNAL;
+    return done == 0 && part.status == status ? status : SENNIT_ERR_INTERNAL;
+}
+
 }  // namespace
 
 const std::vector<Row> wrong_signals =
@@ -195,13 +205,29 @@ const std::vector<Row> wrong_signals =
          [](Fixture &it) {
              return sennit_get_notify_with(it.buffer, it.peer_block, 0, 8, nullptr);
          }},
+        {"sennit_put_notify_batch", "null parts", kRunning, kArg,
+         [](Fixture &it) { return sennit_put_notify_batch(1, nullptr, &it.size); }},
+        {"sennit_put_notify_batch", "null done", kRunning, kArg,
+         [](Fixture &) { return sennit_put_notify_batch(0, nullptr, nullptr); }},
+        {"sennit_put_notify_batch", "no block", kRunning, kArg,
+         [](Fixture &it) {
+             return batch_with(sennit_put_notify_batch, it, SENNIT_PEER_BLOCK_NULL);
+         }},
+        {"sennit_put_notify_batch", "garbage", kRunning, kArg,
+         [](Fixture &it) { return batch_with(sennit_put_notify_batch, it, it.peer_block); }},
+        {"sennit_get_notify_batch", "null parts", kRunning, kArg,
+         [](Fixture &it) { return sennit_get_notify_batch(SIZE_MAX, nullptr, &it.size); }},
+        {"sennit_get_notify_batch", "null done", kRunning, kArg,
+         [](Fixture &) { return sennit_get_notify_batch(0, nullptr, nullptr); }},
+        {"sennit_get_notify_batch", "garbage", kRunning, kArg,
+         [](Fixture &it) { return batch_with(sennit_get_notify_batch, it, it.peer_block); }},
 
         {"sennit_plan_create", "null", kRunning, kArg,
          [](Fixture &) { return sennit_plan_create(nullptr); }},
         {"sennit_plan_put", "no plan", kRunning, kArg,
-         [](Fixture &it) {
-             return sennit_plan_put(SENNIT_PLAN_NULL, it.peer_block, 0, it.buffer, 8);
-         }},
+         [](Fixture
+                &
+                    it) { return sennit_plan_put(SENNIT_PLAN_NULL, it.peer_block, 0, it.buffer, 8); }},
         {"sennit_plan_put", "garbage", kRunning, kArg,
          [](Fixture &it) { return sennit_plan_put(it.plan, it.peer_block, 0, it.buffer, 8); }},
         {"sennit_plan_get", "garbage", kRunning, kArg,
@@ -323,6 +349,10 @@ const std::vector<Row> signals_that_need_a_rank = {
          const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
          return sennit_get_notify_with(it.buffer, it.peer_block, 0, 8, &notice);
      }},
+    {"sennit_put_notify_batch", "", kAny, kState,
+     [](Fixture &it) { return batch_with(sennit_put_notify_batch, it, it.peer_block); }},
+    {"sennit_get_notify_batch", "null", kAny, kState,
+     [](Fixture &) { return sennit_get_notify_batch(1, nullptr, nullptr); }},
     {"sennit_plan_create", "", kAny, kState,
      [](Fixture &it) { return sennit_plan_create(&it.plan); }},
     {"sennit_plan_put", "", kAny, kState,

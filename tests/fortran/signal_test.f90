@@ -9,11 +9,11 @@ program signal_test
   type(sennit_region) :: region
   type(sennit_signal) :: mine, read, none, fired, some(3)
   type(sennit_signal_set) :: set
-  type(sennit_block) :: own
+  type(sennit_block) :: own, plain_own
   type(sennit_block), allocatable :: blocks(:)
   type(sennit_signal), allocatable :: signals(:)
   type(sennit_block_info) :: info
-  type(sennit_peer_block) :: peer
+  type(sennit_peer_block) :: peer, plain
   type(sennit_notice) :: notice
   type(sennit_plan) :: plan
   integer(c_int64_t), target, asynchronous :: sent(2), got(1)
@@ -47,6 +47,7 @@ program signal_test
 
   call one_message_and_one_event_fire_the_signal()
   call a_notice_names_signals_and_epochs()
+  call a_batch_says_how_far_it_came()
   call sets_tell_what_has_fired()
   call words_are_waited_for()
   call a_plan_runs_again_and_again()
@@ -103,6 +104,44 @@ contains
     call sennit_signal_wait(read, SENNIT_FOREVER)
     call check(words(2) == 200 + before .and. word == 200 + rank, 'a put with a notice')
   end subroutine a_notice_names_signals_and_epochs
+
+  subroutine a_batch_says_how_far_it_came()
+    type(sennit_notify_part) :: parts(3)
+    type(sennit_notice), target :: of_no_signal
+    integer(c_int64_t), target :: values(3)
+    integer :: i
+    ! To a block of its own, without signals: each notice names none.
+    of_no_signal = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT)
+    call sennit_block_init(region, 8_c_size_t, 24_c_size_t, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, plain_own)
+    call sennit_allgather(SENNIT_TEAM_WORLD, plain_own, blocks, c_sizeof(plain_own), SENNIT_FOREVER)
+    call sennit_block_attach(blocks(next), plain)
+    do i = 1, 3
+      values(i) = 1000 * i + rank
+      parts(i)%block = plain
+      parts(i)%offset = 8 * (i - 1)
+      parts(i)%local = c_loc(values(i))
+      parts(i)%bytes = 8
+      parts(i)%notice = c_null_ptr
+    end do
+    parts(2)%notice = c_loc(of_no_signal)
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    count = 77
+    call sennit_put_notify_batch(3_c_size_t, parts, count)
+    call check(count == 3 .and. parts(3)%status == SENNIT_OK, 'all parts are done')
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    call check(all(words(2:4) == [1000, 2000, 3000] + before), 'what the rank before has put')
+    values = 0
+    call sennit_get_notify_batch(3_c_size_t, parts, count)
+    call check(all(values == [1000, 2000, 3000] + rank), 'what was put is got')
+    parts(3)%offset = 17
+    call sennit_put_notify_batch(3_c_size_t, parts, count, stat=status)
+    call check_status(status, SENNIT_ERR_RANGE, 'a part that leaves the block')
+    call check(parts(1)%status == SENNIT_ERR_RANGE, 'and nothing has moved')
+    call sennit_block_detach(plain)
+    call sennit_allgather(SENNIT_TEAM_WORLD, own, blocks, c_sizeof(own), SENNIT_FOREVER)
+    words(2) = 200 + before
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+  end subroutine a_batch_says_how_far_it_came
 
   subroutine sets_tell_what_has_fired()
     call sennit_signal_set_create(set)

@@ -1,0 +1,49 @@
+// The steps by which messages look at a signal's record and count an event: what count.cpp does one
+// after the other, and batch.cpp for many events at a time. Each start_ has its operands and its
+// answer in variables that nobody lends (op::engine_request_kept).
+#pragma once
+
+#include "op/rma.hpp"
+#include "signal/signals.hpp"
+
+namespace sennit::signal {
+
+// A record as messages bring it, as far as it is in use.
+struct RecordCopy {
+    std::uint64_t counters[2];
+    std::uint8_t unused_first[112];
+    std::uint64_t epoch;
+    std::uint32_t in_set;
+    std::uint32_t handle;
+    std::uint32_t events;
+    std::uint32_t max_events;
+    std::int32_t owner;
+    std::uint8_t event_bits;
+    std::uint8_t unused[3];
+};
+static_assert(sizeof(RecordCopy) == 160 &&
+              offsetof(RecordCopy, epoch) == offsetof(SignalRecord, epoch) &&
+              offsetof(RecordCopy, handle) == offsetof(SignalRecord, handle) &&
+              offsetof(RecordCopy, events) == offsetof(SignalRecord, events) &&
+              offsetof(RecordCopy, event_bits) == offsetof(SignalRecord, event_bits));
+
+// `how` is op::kKept, or with a request and is_kept.
+sennit_status start_look(Rank &rank, const Remote &remote, RecordCopy *copy,
+                         const op::Completion &how);
+Seen seen_in(const RecordCopy &copy);
+// What check_epoch() makes of what was seen.
+sennit_status judge_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen);
+
+// *counter becomes what the slot held before.
+sennit_status start_count(Rank &rank, const Remote &remote, std::uint64_t epoch,
+                          std::uint64_t *counter, const op::Completion &how);
+// *fires: this message was the last of its epoch. One that was too many is taken back:
+// SIGNAL_OVERFLOW.
+sennit_status judge_count(Rank &rank, const Remote &remote, std::uint64_t epoch,
+                          const Expected &expected, std::uint64_t counter, bool *fires);
+
+// The marks of a signal that has fired, which come in this order.
+enum class Mark : std::uint8_t { signal, summary };
+sennit_status start_mark(Rank &rank, const Remote &remote, Mark which, const op::Completion &how);
+
+}  // namespace sennit::signal

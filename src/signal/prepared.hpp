@@ -1,0 +1,25 @@
+// What a notified put or get is before anything of it moves, and what it ends with: shared by the
+// single calls (notify.cpp) and the batches (batch.cpp).
+#pragma once
+
+#include "signal/blocks.hpp"
+
+namespace sennit::signal {
+
+struct Prepared {
+    Remote remote;                 // the signal at the block's owner, perhaps none
+    Remote local;                  // the caller's own, perhaps none
+    Notified *notified = nullptr;  // the block's own; null: the call has named another signal
+    std::uint64_t epoch = 0;       // of `remote`
+    sennit_gptr place = SENNIT_GPTR_NULL;
+};
+
+// Place and notice, as far as this rank can see. Errors: ARG, RANGE, NOT_REGISTERED (the region).
+sennit_status check_arguments(const Rank &rank, const Attached &it, const Notifying &wish);
+// That, and which signals. Errors: also those of reach(), SIGNAL_OVERFLOW (the local one has
+// fired).
+sennit_status prepare(Rank &rank, Attached &it, const Notifying &wish, Prepared *prepared);
+// The data is complete and the remote event counted.
+sennit_status conclude(Rank &rank, const Prepared &prepared);
+
+}  // namespace sennit::signal

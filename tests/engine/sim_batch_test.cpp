@@ -1,0 +1,204 @@
+// Batches of notified calls over the path sim. Would break: a batch that waits for one part after
+// the other, a part that is said to be done and is not counted, or the other way round.
+#include <gtest/gtest.h>
+#include <sennit/sennit.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "job.hpp"
+
+namespace sennit::test {
+namespace {
+
+constexpr std::size_t kBytes = 4096;
+
+// Each rank has a block of kBytes with a signal, and has attached those of all.
+struct Blocks {
+    Job &job;
+    int rank;
+    sennit_gptr memory = SENNIT_GPTR_NULL;
+    sennit_signal arrived = SENNIT_SIGNAL_NULL;
+    std::vector<sennit_peer_block> peers;
+
+    Blocks(Job &the_job, int the_rank, int size, std::uint32_t events)
+        : job(the_job), rank(the_rank), peers(static_cast<std::size_t>(size)) {
+        ok(sennit_alloc(SENNIT_TEAM_WORLD, kBytes, 0, 0, &memory), "alloc");
+        ok(sennit_signal_create(events, events, &arrived), "signal_create");
+        sennit_block mine{};
+        ok(sennit_block_init({sennit_gptr_at(memory, rank), kBytes}, 0, kBytes, SENNIT_SIGNAL_NULL,
+                             arrived, &mine),
+           "block_init");
+        for (int owner = 0; owner < size; ++owner) {
+            sennit_block block = mine;
+            ok(sennit_broadcast(SENNIT_TEAM_WORLD, owner, &block, sizeof block, kLong),
+               "broadcast");
+            ok(sennit_block_attach(&block, &peers[static_cast<std::size_t>(owner)]), "attach");
+        }
+        ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+    }
+    void ok(sennit_status status, const char *call) const { job.expect(status, call); }
+    std::uint32_t left() const {
+        std::uint32_t events = 999;
+        ok(sennit_signal_remaining(arrived, &events), "remaining");
+        return events;
+    }
+};
+
+// Steps of the network for 30 messages from rank 0 to each of two others.
+std::uint64_t steps_of_messages(bool in_a_batch) {
+    constexpr std::size_t kMessages = 30;
+    Job job(3, "sim:lockstep=1+events=0+delay=20");
+    std::uint64_t steps = 0;
+    job.run([&](int rank) {
+        const Blocks it(job, rank, 3, kMessages);
+        if (rank == 0) {
+            const std::uint64_t word = 7;
+            const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+            std::vector<sennit_notify_part> parts;
+            for (std::size_t i = 0; i < 2 * kMessages; ++i)
+                parts.push_back({it.peers[1 + i % 2], SENNIT_OK, 8 * i,
+                                 const_cast<std::uint64_t *>(&word), 8, &notice});
+            transport::sim::World *world = transport::sim::hold_world(*current_rank());
+            const std::uint64_t before = transport::sim::counters(*world).steps;
+            if (in_a_batch) {
+                std::size_t done = 0;
+                it.ok(sennit_put_notify_batch(parts.size(), parts.data(), &done), "batch");
+            } else {
+                for (const sennit_notify_part &part : parts)
+                    it.ok(sennit_put_notify_with(part.block, part.offset, part.local, part.bytes,
+                                                 part.notice),
+                          "put_notify");
+            }
+            steps = transport::sim::counters(*world).steps - before;
+            transport::sim::release_world(world);
+        } else {
+            it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
+        }
+        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+    });
+    EXPECT_EQ(job.fault, "");
+    return steps;
+}
+
+TEST(sim_batch, a_batch_takes_as_many_trips_as_few_messages) {
+    const std::uint64_t one_by_one = steps_of_messages(false);
+    const std::uint64_t together = steps_of_messages(true);
+    EXPECT_LT(together * 6, one_by_one) << together << " and " << one_by_one << " steps";
+}
+
+// Rails that lose operations, and any width of completion data: nothing is lost or counted twice.
+// Two halves take turns, since senders run an epoch ahead.
+TEST(sim_batch, batches_and_single_calls_are_counted_once_although_rails_fail) {
+    for (int seed = 1; seed <= 8; ++seed) {
+        const int bits[] = {0, 8, 16, 64};
+        Job job(3, "sim:lockstep=1+order=0+rails=3+shaky=9+delay=30+events=" +
+                       std::to_string(bits[seed % 4]) + "+seed=" + std::to_string(seed));
+        constexpr std::uint32_t kMessages = 40;
+        job.run([&](int rank) {
+            const Blocks it(job, rank, 3, 2 * 3 * kMessages);
+            for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+                std::uint64_t words[3 * kMessages];
+                const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+                const std::size_t half = epoch % 2 * kBytes / 2;
+                std::vector<sennit_notify_part> parts;
+                for (std::size_t i = 0; i < 3 * kMessages; ++i) {
+                    words[i] = epoch * 1000 + i;
+                    parts.push_back(
+                        {it.peers[i % 3], SENNIT_OK,
+                         half + 8 * (static_cast<std::size_t>(rank) * kMessages + i / 3), &words[i],
+                         8, &notice});
+                }
+                std::size_t first = 0;
+                while (first < parts.size()) {
+                    std::size_t done = 0;
+                    const sennit_status status =
+                        sennit_put_notify_batch(parts.size() - first, parts.data() + first, &done);
+                    first += done;
+                    if (status != SENNIT_ERR_SIGNAL_EARLY) it.ok(status, "batch");
+                    if (status != SENNIT_OK && status != SENNIT_ERR_SIGNAL_EARLY) return;
+                    it.ok(sennit_flush_all(kLong), "flush_all");
+                }
+                for (std::size_t i = 0; i < 3 * kMessages; ++i)
+                    it.ok(sennit_put_notify_with(it.peers[i % 3], 0, &words[i], 0, &notice),
+                          "put_notify");
+                it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
+                const auto *own =
+                    static_cast<const std::uint64_t *>(sennit_ptr(it.memory)) + half / 8;
+                for (std::size_t from = 0; from < 3; ++from)
+                    for (std::size_t i = 0; i < kMessages; ++i)
+                        if (own[from * kMessages + i] !=
+                            epoch * 1000 + 3 * i + static_cast<std::size_t>(rank))
+                            job.note("a word is wrong");
+                it.ok(sennit_signal_reset(it.arrived), "reset");
+            }
+            it.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        });
+        ASSERT_EQ(job.fault, "") << "seed " << seed;
+    }
+}
+
+// One of two owners dies: what is said of the other one's parts is so.
+TEST(sim_batch, when_an_owner_dies_each_part_says_whether_it_is_done) {
+    std::uint64_t behind = 0;  // parts that are done behind one that failed
+    for (int seed = 1; seed <= 12; ++seed) {
+        Job job(3, "sim:lockstep=1+order=0+delay=40+events=0+seed=" + std::to_string(seed));
+        constexpr std::uint32_t kMost = 100'000;
+        std::atomic<std::uint32_t> counted{0};
+        std::atomic<bool> over{false};
+        job.run(
+            [&](int rank) {
+                const Blocks it(job, rank, 3, kMost);
+                sennit_request none = SENNIT_REQUEST_NULL;
+                int tested = 0;
+                if (rank == 2) {
+                    while (sennit_test(&none, &tested) == SENNIT_OK && !over)
+                        continue;
+                    return;
+                }
+                if (rank == 0) {
+                    transport::sim::World *world = transport::sim::hold_world(*current_rank());
+                    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+                    const std::uint64_t word = 1;
+                    std::uint32_t expected = 0;
+                    for (int round = 0; round < 1000; ++round) {
+                        std::vector<sennit_notify_part> parts;
+                        for (std::size_t i = 0; i < 12; ++i)
+                            parts.push_back({it.peers[1 + i % 2], SENNIT_OK, 0,
+                                             const_cast<std::uint64_t *>(&word), 8, &notice});
+                        if (round == seed % 5 + 3) transport::sim::kill(*world, 2);
+                        std::size_t done = 0;
+                        const sennit_status status =
+                            sennit_put_notify_batch(parts.size(), parts.data(), &done);
+                        bool is_behind = false;
+                        for (std::size_t i = 0; i < parts.size(); ++i) {
+                            is_behind |= parts[i].status != SENNIT_OK;
+                            if (i < done && is_behind) job.note("a part ahead is not done");
+                            if (i == done && !is_behind) job.note("the part that failed is done");
+                            if (parts[i].status == SENNIT_OK && i % 2 == 0) ++expected;
+                            if (parts[i].status == SENNIT_OK && is_behind) ++behind;
+                        }
+                        if (status == SENNIT_OK) continue;
+                        if (status != SENNIT_ERR_PEER_LOST) job.expect(status, "batch");
+                        break;
+                    }
+                    transport::sim::release_world(world);
+                    counted = expected;
+                    over = true;
+                } else {
+                    while (!over)
+                        job.expect(sennit_test(&none, &tested), "test");
+                    if (kMost - it.left() != counted)
+                        job.note(std::to_string(counted) + " are said to be counted, and " +
+                                 std::to_string(kMost - it.left()) + " have come");
+                }
+            },
+            {SENNIT_ERR_PEER_LOST, SENNIT_ERR_TIMEOUT, SENNIT_ERR_STATE});
+        ASSERT_EQ(job.fault, "") << "seed " << seed;
+    }
+    RecordProperty("behind", static_cast<int>(behind));
+}
+
+}  // namespace
+}  // namespace sennit::test
