@@ -50,7 +50,11 @@ typedef struct sennit_producer {
 sennit_status sennit_queue_create(size_t item_bytes, size_t capacity, unsigned producers,
                                   sennit_queue *queue, sennit_queue_address *address);
 
-/* End it, with all that is in it; producers find NOT_REGISTERED. Errors: STATE, ARG (no queue). */
+/* End it, with all that is in it, at any time: producers find NOT_REGISTERED, also those that
+ * attach or push at that moment, and never reach a queue that is made later. The memory is free
+ * again when each of them has found out or has detached, or its rank has ended. Errors: STATE, ARG
+ * (no queue).
+ */
 sennit_status sennit_queue_destroy(sennit_queue queue);
 
 /* Become a producer of the queue; the taker itself may, and a rank more than once. At most 4095 at

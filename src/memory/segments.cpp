@@ -289,13 +289,17 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
     return Overlap::none;
 }
 
-void segment_withdraw(Rank &rank, SegmentRecord &record) {
+void segment_end(SegmentRecord &record) {
     // relaxed twice: peers that still use the segment are wrong in any order; they see the words
     // gone or zeros. SYNC segment-end: pairs with the acquire fence in read_record(); who copied
     // something of the record's next tenant finds the id gone.
     record.live.store(0, std::memory_order_relaxed);
     record.id.store(0, std::memory_order_relaxed);
     order_stores();
+}
+
+void segment_withdraw(Rank &rank, SegmentRecord &record) {
+    segment_end(record);
     mark_slot(*rank.segments, record.owner_slot, false);
     if (generation_of_epoch(record.epoch) == kGenerations)
         let_rest(*rank.segments, record.owner_slot);

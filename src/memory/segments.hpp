@@ -57,6 +57,9 @@ Overlap segment_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_g
 // The same for segments of other ranks that are attached here with a pointer.
 Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr);
 
+// Its words of life go, so that nobody begins to use it; memory and slot stay until it is
+// destroyed.
+void segment_end(SegmentRecord &record);
 // Ends it: the id goes first, then the mapping and the pages, if they are Sennit's.
 void segment_destroy(Rank &rank, SegmentRecord *record);
 

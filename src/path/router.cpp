@@ -314,7 +314,7 @@ bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy) {
     if (record.id.load(std::memory_order_acquire) != id) return false;
     load_words(copy, &record, sizeof *copy);
     // Freed while it was copied: then the copy may be torn.
-    // SYNC segment-end: pairs with the release fence in segment_withdraw(); the copy comes before
+    // SYNC segment-end: pairs with the release fence in segment_end(); the copy comes before
     // the look.
     std::atomic_thread_fence(std::memory_order_acquire);
     // relaxed: the fence above orders it.

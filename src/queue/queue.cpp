@@ -96,7 +96,7 @@ std::uint32_t word_of(const Rank &rank) {
 
 // What the producer before has put in may still be there: the next one goes on behind it.
 bool claim(Rank &rank, QueueLane &lane) {
-    // SYNC queue-lane: pairs with the releases below and in detach(), of the producer before; its
+    // SYNC queue-lane: pairs with the releases below and in give_up(), of the producer before; its
     // last count comes before.
     std::uint32_t word = lane.producer.load(std::memory_order_acquire);
     if (!is_abandoned(rank, word)) return false;
@@ -119,6 +119,82 @@ std::uint32_t claim_lane(Rank &rank, QueueLane *lanes, std::uint32_t count) {
         for (std::uint32_t i = 0; i < count; ++i)
             if ((!wants_empty || is_empty(lanes[i])) && claim(rank, lanes[i])) return i;
     return UINT32_MAX;
+}
+
+// Is a thread of some rank on its way into a queue, perhaps of this rank? Those of ranks that have
+// ended are not.
+bool is_somebody_attaching(Rank &rank) {
+    // relaxed: constant while the rank is in use.
+    const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
+    for (int peer = 0; peer < size; ++peer) {
+        const ControlBlock *control = control_of(rank, peer);
+        // SYNC queue-attaching: pairs with the release in ~Attaching(); the claim of a lane comes
+        // before.
+        if (control == nullptr || control->header.attaching.load(std::memory_order_acquire) == 0)
+            continue;
+        if (peer == rank.world_rank || peer_gone(rank, peer) == Gone::no) return true;
+    }
+    return false;
+}
+
+// May a producer be in the memory of a queue that has ended? Who attaches is asked first: of one
+// that attaches no more the lanes then say whether it is in.
+bool is_held(Rank &rank, const Queue &it) {
+    if (is_somebody_attaching(rank)) return true;
+    QueueLane *lanes = lanes_of(it.base);
+    for (std::uint32_t i = 0; i < it.lanes; ++i) {
+        // SYNC queue-lane: pairs with the release in give_up(), of the producer; its last use of
+        // the memory comes before.
+        if (!is_abandoned(rank, lanes[i].producer.load(std::memory_order_acquire))) return true;
+    }
+    return false;
+}
+
+// The memory of queues that have ended goes where nobody is in it. Needs the cold mutex.
+void free_ended(Rank &rank, Queues &all) {
+    for (Queue **link = &all.ended; *link != nullptr;) {
+        Queue *it = *link;
+        if (is_held(rank, *it)) {
+            link = &it->next_ended;
+            continue;
+        }
+        *link = it->next_ended;
+        free_memory(rank, *it);
+        free_queue(it);
+    }
+}
+
+// While it lives, no memory goes of a queue that this thread finds alive.
+class Attaching {
+  public:
+    explicit Attaching(Rank &rank) : word_(rank.control->header.attaching) {
+        // relaxed: the fence orders it.
+        word_.fetch_add(1, std::memory_order_relaxed);
+        // SYNC queue-attaching: pairs with the fence in destroy(), of the owner: it sees the word,
+        // or this thread sees that the queue has ended.
+        store_load_fence();
+    }
+    ~Attaching() {
+        // SYNC queue-attaching: pairs with the acquire in is_somebody_attaching(), of the owner;
+        // the claim of a lane comes before.
+        word_.fetch_sub(1, std::memory_order_release);
+    }
+    Attaching(const Attaching &) = delete;
+    Attaching &operator=(const Attaching &) = delete;
+
+  private:
+    std::atomic<std::uint32_t> &word_;
+};
+
+// The lane holds the memory no more, and serves the next producer. The taker may find that nobody
+// is left to wait for.
+void give_up(Rank &rank, Producer &it) {
+    if (it.lane == nullptr) return;
+    // SYNC queue-lane: pairs with the acquires in claim(), of the next producer, and is_held(), of
+    // the owner; the last count comes before, and all use of the memory.
+    it.lane->producer.store(word_of(rank) | kLeavingBit, std::memory_order_release);
+    it.lane = nullptr;
+    ring_doorbell(*it.control);
 }
 
 // Whoever could still put something in is gone: one of them, or -1.
@@ -146,9 +222,50 @@ bool is_live(const Producer &it) {
     return it.live->load(std::memory_order_relaxed) == it.live_value;
 }
 
-sennit_status ended(const Producer &it) {
+// The producer stays one, of nothing.
+sennit_status ended(Rank &rank, Producer &it) {
+    give_up(rank, it);
     return fail_peer(SENNIT_ERR_NOT_REGISTERED, it.taker, "", "the queue of rank %d has ended",
                      it.taker);
+}
+
+// Finds the queue and takes a lane of it.
+sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
+    // Memory, and the sleep, come before the queue is held.
+    bool with_barrier = false;
+    {
+        const ColdLock lock(rank);
+        with_barrier = sleep_with_barrier(rank);
+    }
+    const Attaching attaching(rank);
+    memory::Entry *entry = nullptr;
+    const sennit_status status = reach(rank, address, &entry);
+    if (status != SENNIT_OK) return status;
+    const auto &head = *reinterpret_cast<const QueueHead *>(entry->base);
+    QueueLane *lanes = lanes_of(entry->base);
+    const std::uint32_t number = claim_lane(rank, lanes, head.lanes);
+    if (number == UINT32_MAX)
+        return fail_peer(SENNIT_ERR_NOMEM, address.gptr.rank, "",
+                         "the queue of rank %d has its %u producers", address.gptr.rank,
+                         head.lanes);
+    made->lane_number = number;
+    made->lane = &lanes[number];
+    made->places = places_of(entry->base, number);
+    made->taker = address.gptr.rank;
+    made->control = control_of(rank, made->taker);
+    made->rings_lightly = with_barrier && head.sleeps_with_barrier != 0;
+    made->live = entry->live;
+    // relaxed: the entry was just found.
+    made->live_value = static_cast<std::uint32_t>(entry->key.load(std::memory_order_relaxed));
+    made->item_bytes = head.item_bytes;
+    made->stride = head.stride;
+    made->capacity = head.capacity;
+    // SYNC queue-put: pairs with the release in push_at_once(), of the producer before.
+    made->put = made->lane->put.load(std::memory_order_acquire);
+    // SYNC queue-taken: pairs with the releases in take(), of the owner.
+    made->seen_taken = made->lane->taken.load(std::memory_order_acquire);
+    made->place = made->put % made->capacity;
+    return is_live(*made) ? SENNIT_OK : ended(rank, *made);
 }
 
 }  // namespace
@@ -158,6 +275,7 @@ sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
     const ColdLock lock(rank);
     Queues *all = make_once(rank.queues);
     if (all == nullptr) return no_memory();
+    free_ended(rank, *all);
     auto *made = new (std::nothrow) Queue;
     if (made == nullptr) return no_memory();
     made->views = static_cast<LaneView *>(std::calloc(wish.producers, sizeof *made->views));
@@ -180,80 +298,54 @@ sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
 
 sennit_status destroy(Rank &rank, Queue &it) {
     const ColdLock lock(rank);
-    made_once(rank.queues)->queues.remove(it);
-    SegmentRecord &record = rank.control->records[memory::index_of(it.gptr.segment)];
-    // relaxed: a producer that waits for a place is woken by the bell, and looks at the word.
-    record.live.store(0, std::memory_order_relaxed);
+    Queues &all = *made_once(rank.queues);
+    all.queues.remove(it);
+    memory::segment_end(rank.control->records[memory::index_of(it.gptr.segment)]);
+    // SYNC queue-attaching: pairs with the fence in Attaching(), of who attaches: it sees that the
+    // queue has ended, or this thread sees its word below.
+    store_load_fence();
     for (std::uint32_t i = 0; i < it.lanes; ++i) {
-        // relaxed: only who it is counts.
+        // relaxed: only who it is counts. A producer that waits for a place is woken by the bell,
+        // and looks whether the queue lives.
         const std::uint32_t word = lanes_of(it.base)[i].producer.load(std::memory_order_relaxed);
         ControlBlock *control = word == 0 ? nullptr : control_of(rank, producer_in(word));
         if (control != nullptr) ring_doorbell(*control);
     }
-    free_memory(rank, it);
-    free_queue(&it);
+    it.next_ended = all.ended;
+    all.ended = &it;
+    free_ended(rank, all);
     return SENNIT_OK;
 }
 
 sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *producer) {
-    memory::Entry *entry = nullptr;
-    const sennit_status status = reach(rank, address, &entry);
-    if (status != SENNIT_OK) return status;
-    const auto &head = *reinterpret_cast<const QueueHead *>(entry->base);
-    QueueLane *lanes = lanes_of(entry->base);
-    bool with_barrier = false;
-    {
-        const ColdLock lock(rank);
-        with_barrier = sleep_with_barrier(rank);
-    }
-    const std::uint32_t number = claim_lane(rank, lanes, head.lanes);
-    if (number == UINT32_MAX)
-        return fail_peer(SENNIT_ERR_NOMEM, address.gptr.rank, "",
-                         "the queue of rank %d has its %u producers", address.gptr.rank,
-                         head.lanes);
     auto *made = new (std::nothrow) Producer;
     if (made == nullptr) return no_memory();
-    made->lane_number = number;
-    made->lane = &lanes[number];
-    made->places = places_of(entry->base, number);
-    made->taker = address.gptr.rank;
-    made->control = control_of(rank, made->taker);
-    made->rings_lightly = with_barrier && head.sleeps_with_barrier != 0;
-    made->live = entry->live;
-    // relaxed: the entry was just found.
-    made->live_value = static_cast<std::uint32_t>(entry->key.load(std::memory_order_relaxed));
-    made->item_bytes = head.item_bytes;
-    made->stride = head.stride;
-    made->capacity = head.capacity;
-    // SYNC queue-put: pairs with the release in push_at_once(), of the producer before.
-    made->put = made->lane->put.load(std::memory_order_acquire);
-    // SYNC queue-taken: pairs with the releases in take(), of the owner.
-    made->seen_taken = made->lane->taken.load(std::memory_order_acquire);
-    made->place = made->put % made->capacity;
-    const ColdLock lock(rank);
-    Queues *all = make_once(rank.queues);
-    if (all == nullptr || !all->producers.put(made)) {
-        // SYNC queue-lane: pairs with the acquires in claim(), of the next producer.
-        made->lane->producer.store(0, std::memory_order_release);
-        delete made;
-        if (all == nullptr) return no_memory();
-        return fail(SENNIT_ERR_NOMEM, "the rank is producer of %u queues, which is the most",
-                    all->producers.kMost);
+    sennit_status status = enter(rank, address, made);
+    if (status == SENNIT_OK) {
+        const ColdLock lock(rank);
+        Queues *all = make_once(rank.queues);
+        if (all == nullptr) {
+            status = no_memory();
+        } else if (!all->producers.put(made)) {
+            status = fail(SENNIT_ERR_NOMEM, "the rank is producer of %u queues, which is the most",
+                          all->producers.kMost);
+        } else {
+            producer->handle = made->handle;
+            return SENNIT_OK;
+        }
     }
-    producer->handle = made->handle;
-    return SENNIT_OK;
+    give_up(rank, *made);
+    delete made;
+    return status;
 }
 
 void detach(Rank &rank, Producer &it) {
     const ColdLock lock(rank);
-    made_once(rank.queues)->producers.remove(it);
-    if (is_live(it)) {
-        // SYNC queue-lane: pairs with the acquires in claim(), of the next producer; the last count
-        // comes before. The taker may find that nobody is left to wait for.
-        it.lane->producer.store(word_of(rank) | kLeavingBit, std::memory_order_release);
-        ring_doorbell(*it.control);
-    }
+    Queues &all = *made_once(rank.queues);
+    all.producers.remove(it);
+    give_up(rank, it);
     delete &it;
+    free_ended(rank, all);
 }
 
 void look_at_producer(Rank &rank, std::uint32_t word, LaneView &view) {
@@ -269,7 +361,7 @@ sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &d
     if (deadline.over()) {
         // One look, without the polling that a wait begins with.
         make_progress(rank);
-        if (!is_live(it)) return ended(it);
+        if (!is_live(it)) return ended(rank, it);
         return push_at_once(it, item)
                    ? SENNIT_OK
                    : fail_peer(SENNIT_ERR_TIMEOUT, it.taker, "",
@@ -282,7 +374,7 @@ sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &d
         return done;
     });
     if (done) return SENNIT_OK;
-    return waited == SENNIT_OK ? ended(it) : waited;
+    return waited == SENNIT_OK ? ended(rank, it) : waited;
 }
 
 sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline) {
@@ -309,6 +401,11 @@ void queues_close(Rank &rank) {
     Queues *all = rank.queues.exchange(nullptr, std::memory_order_relaxed);
     if (all == nullptr) return;
     all->queues.each(free_queue);
+    while (all->ended != nullptr) {
+        Queue *it = all->ended;
+        all->ended = it->next_ended;
+        free_queue(it);
+    }
     all->producers.each([](const Producer *it) { delete it; });
     delete all;
 }

@@ -79,13 +79,14 @@ struct Queue {
     std::uint64_t stride = 0;
     std::uint64_t capacity = 0;
     LaneView *views = nullptr;  // [lanes]
+    Queue *next_ended = nullptr;
 };
 
 // A producer's side.
 struct Producer {
     std::uint32_t handle = 0;
     std::uint32_t lane_number = 0;
-    QueueLane *lane = nullptr;
+    QueueLane *lane = nullptr;  // null: given up, since the queue has ended
     std::byte *places = nullptr;
     ControlBlock *control = nullptr;  // of the taker
     const std::atomic<std::uint32_t> *live = nullptr;
@@ -104,6 +105,7 @@ struct Producer {
 struct Queues {
     HandleTable<Queue> queues;
     HandleTable<Producer> producers;
+    Queue *ended = nullptr;  // destroyed, but their memory may be in use
 };
 
 inline Queue *find(const Rank &rank, sennit_queue queue) {

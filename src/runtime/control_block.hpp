@@ -13,7 +13,7 @@
 namespace sennit {
 
 inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
-inline constexpr std::uint32_t kLayoutVersion = 7;
+inline constexpr std::uint32_t kLayoutVersion = 8;
 inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;
@@ -37,7 +37,9 @@ struct alignas(kLineBytes) ControlHeader {
     // Ranks of the owner's process that use the owner's own mapping of this block, the owner too;
     // the last one to go unmaps it.
     std::atomic<std::uint32_t> users;
-    std::uint8_t unused_first[4];
+    // Threads of the owner that attach to a queue, of whatever rank (src/queue/); writers: they.
+    // SYNC queue-attaching.
+    std::atomic<std::uint32_t> attaching;
     // For a peer's try whether the kernel copies between the two processes: `probe_token` is read
     // there and `probe_echo` written, with the value of the token, by the kernel.
     std::uint64_t probe_token;  // random; writer: owner, before anyone is told of the block
@@ -48,6 +50,7 @@ struct alignas(kLineBytes) ControlHeader {
 };
 static_assert(sizeof(ControlHeader) == 128 && offsetof(ControlHeader, state) == 20 &&
               offsetof(ControlHeader, job_cookie) == 24 && offsetof(ControlHeader, users) == 40 &&
+              offsetof(ControlHeader, attaching) == 44 &&
               offsetof(ControlHeader, probe_token) == 48 &&
               offsetof(ControlHeader, signal_chunks) == 64);
 

@@ -31,6 +31,7 @@ static void print_control_block() {
     FIELD(ControlHeader, job_cookie);
     FIELD(ControlHeader, control_bytes);
     FIELD(ControlHeader, users);
+    FIELD(ControlHeader, attaching);
     FIELD(ControlHeader, probe_token);
     FIELD(ControlHeader, probe_echo);
     FIELD(ControlHeader, signal_chunks);

@@ -23,7 +23,7 @@ struct Chain {
 // Is the record still the one that was copied?
 bool is_live(const ControlBlock &control, const SegmentRecord &first) {
     const SegmentRecord &record = control.records[first.owner_slot];
-    // SYNC segment-end: pairs with the release fence in segment_withdraw(); what was copied or
+    // SYNC segment-end: pairs with the release fence in segment_end(); what was copied or
     // mapped comes before the look.
     std::atomic_thread_fence(std::memory_order_acquire);
     // relaxed, all four: the fence above orders the record's words, and the copy is private.

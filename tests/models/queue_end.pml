@@ -1,0 +1,160 @@
+/* The end of a queue (src/queue/queue.cpp: attach(), detach(), destroy(), free_ended()): two threads of one
+ * rank attach to a queue, put something in and detach, while its owner destroys it. A thread says in the rank's
+ * control block that it attaches, looks whether the queue lives, claims a lane, and takes the word back; a
+ * lane that somebody has holds the memory. The owner ends the queue first and then looks who may be in it,
+ * again and again. Shown: nobody reads or writes the memory of a queue after it has gone, and it goes.
+ *
+ * Mistakes that must be found: NO_RAISE_FENCE, NO_END_FENCE, LANES_FIRST (the owner looks at the lanes before it looks
+ * who attaches), LOWERS_EARLY (the word is taken back before a lane is claimed), NO_LOOK (whether the queue lives, once
+ * the word says that somebody attaches), RELAXED_LOWER (the word may be taken back before the lane is seen),
+ * RELAXED_DETACH (the lane may be given up before the item is there), HOLDS_NOTHING (the owner looks at who attaches
+ * alone). */
+#define PRODUCERS 2
+#define PROCESSES 3 /* the owner is process PRODUCERS */
+#define WORDS 6
+#define SAME_WORD_OVERTAKES false
+#define IS_ENDED 0  /* SegmentRecord::live, the other way round */
+#define ATTACHING 1 /* ControlHeader::attaching */
+#define LANE(p) (2 + (p))
+#define PUT(p) (4 + (p))
+#include "memory.pml"
+
+bool is_gone = false;
+
+inline add_release(p, w, v) {
+    put_in_buffer(p, w, v, true, true)
+}
+
+/* Of the exchange that claims a lane only the store counts, which nothing later need wait for. */
+inline claim() {
+    atomic {
+        assert(!is_gone);
+        buffers[me].count < DEPTH
+    };
+    store_relaxed(me, LANE(me), 1)
+}
+
+inline lower() {
+#ifdef RELAXED_LOWER
+    add_relaxed(me, ATTACHING, -1)
+#else
+    add_release(me, ATTACHING, -1)
+#endif
+}
+
+inline attach() {
+    add_relaxed(me, ATTACHING, 1);
+#ifndef NO_RAISE_FENCE
+    fence(me);
+#endif
+#ifdef NO_LOOK
+    is_attached = true;
+#else
+    is_attached = memory[IS_ENDED] == 0;
+#endif
+#ifdef LOWERS_EARLY
+    lower();
+#endif
+    if
+    :: is_attached -> claim()
+    :: else
+    fi;
+#ifndef LOWERS_EARLY
+    lower()
+#endif
+}
+
+proctype producer(byte me) {
+    bool is_attached = false;
+    byte left = 2;
+    attach();
+    if
+    :: is_attached ->
+        do
+        :: left > 0 && memory[IS_ENDED] == 0 ->
+            atomic {
+                assert(!is_gone);
+                buffers[me].count < DEPTH
+            };
+            store_release(me, PUT(me), 3 - left);
+            left--
+        :: left > 0 && memory[IS_ENDED] != 0 -> break
+        :: left == 0 -> break
+        od;
+#ifdef RELAXED_DETACH
+        store_relaxed(me, LANE(me), 0)
+#else
+        store_release(me, LANE(me), 0)
+#endif
+    :: else
+    fi
+}
+
+/* Nothing is on its way into the memory any more. */
+inline give_up() {
+    d_step {
+        is_gone = true;
+        p = 0;
+        do
+        :: p < PRODUCERS ->
+            i = 0;
+            do
+            :: i < buffers[p].count ->
+                assert(buffers[p].word[i] < LANE(0));
+                i++
+            :: else -> break
+            od;
+            p++
+        :: else -> break
+        od
+    }
+}
+
+inline look_at_lanes() {
+    p = 0;
+    do
+    :: p < PRODUCERS ->
+        is_used = is_used || memory[LANE(p)] != 0;
+        p++
+    :: else -> break
+    od
+}
+
+proctype owner(byte me) {
+    byte p = 0;
+    byte i = 0;
+    bool is_used = true;
+    store_relaxed(me, IS_ENDED, 1);
+#ifndef NO_END_FENCE
+    fence(me);
+#endif
+    do
+    :: is_used ->
+        is_used = false;
+#ifdef LANES_FIRST
+        look_at_lanes();
+#endif
+        is_used = is_used || memory[ATTACHING] != 0;
+#ifndef LANES_FIRST
+#ifndef HOLDS_NOTHING
+        look_at_lanes();
+#endif
+#endif
+        skip
+    :: else -> break
+    od;
+    give_up()
+}
+
+init {
+    atomic {
+        byte b;
+        for (b : 0 .. PROCESSES - 1) {
+            run drain(b)
+        }
+        for (b : 0 .. PRODUCERS - 1) {
+            run producer(b)
+        }
+        run owner(PRODUCERS)
+    }
+}
