@@ -6,7 +6,7 @@
 
 Instructions are counted by valgrind in two runs of different length, whose difference leaves the start out. --before
 names a folder with a libsennit.so of another commit, for a column of its own. With --check it fails if a put, a get or a
-fetch_add of an unobserved rank takes more instructions than the limits below. Exit code 77: there is no valgrind.
+fetch_add of an unobserved rank takes more instructions than usual, by more than --slack. Exit code 77: there is no valgrind.
 """
 import argparse
 import os
@@ -18,7 +18,8 @@ import tempfile
 
 CALLS = ("put", "get", "fetch_add", "put_nb_and_wait", "flush", "barrier", "lock")
 # With the loop around it and the call through a pointer. What stands on the direct way decides; see trace.md.
-LIMITS = {"put": 80, "get": 80, "fetch_add": 80}
+# What they take in a release that gcc 12 has built.
+USUAL = {"put": 66, "get": 67, "fetch_add": 69}
 MARK = "<!-- figures: tests/figures/observer.py -->"
 END = "<!-- end of figures -->"
 
@@ -59,6 +60,7 @@ def main():
     parser.add_argument("--page")
     parser.add_argument("--calls", type=int, default=2000)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--slack", type=int, default=2)
     options = parser.parse_args()
     if shutil.which("valgrind") is None:
         print("no valgrind here to count instructions with")
@@ -74,8 +76,8 @@ def main():
             counts.append([f"`{call}`", *[f"{count:.0f}" for count in found]])
             times.append([f"`{call}`", *[f"{nanoseconds_of(options.figures, call, own):.1f} ns" for _, own in ways]])
             unset = found[1 if options.before else 0]
-            if options.check and unset > LIMITS.get(call, 1e9):
-                print(f"a {call} of an unobserved rank takes {unset:.0f} instructions, more than {LIMITS[call]}")
+            if options.check and unset > USUAL.get(call, 1e9) + options.slack + 0.5:
+                print(f"a {call} of an unobserved rank takes {unset:.1f} instructions and not {USUAL[call]}")
                 return 1
     names = [name if name == "before" else f"`{name}`" if "=" in name else name for name, _ in ways]
     text = f"Instructions:\n\n{table(names, counts)}\n\nTime of one call:\n\n{table(names, times)}\n"
