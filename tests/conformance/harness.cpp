@@ -222,7 +222,10 @@ void Ranks::start(Where where) {
 
 void Ranks::stop(Where where) {
     if (!one_process) free(shared().mail_segment, where);
-    ok(sennit_finalize(), where);
+    const sennit_status status = sennit_finalize();
+    // What a rail takes from the last barrier is sent again, and may find that a rank that had it
+    // all the same has left.
+    if (!loses || status != SENNIT_ERR_PEER_LOST) ok(status, where);
     equal(sennit_initialized(), 0, where);
 }
 

@@ -88,6 +88,7 @@ class Ranks {
     int size = 1;
     bool one_process = false;
     bool load_store = true;
+    bool loses = false;  // rails lose operations, or fail: sim only
     bool quick = false;  // run less of what is repeated: a sanitizer, or many seeds
     std::uint64_t seed = 1;
     std::uint64_t base = 1;     // of the numbers that are drawn: seed, test and lane

@@ -57,8 +57,10 @@ std::string sim_settings(std::uint64_t seed) {
     const std::uint64_t depth[] = {1, 2, 4, 64};
     const std::uint64_t delay[] = {1, 4, 8, 40};
     const std::uint64_t piece[] = {64, 1000, 4096, 65536};
+    const std::uint64_t events[] = {0, 8, 16, 32, 64, 128};
+    const std::uint64_t rails = random.between(1, 4);
     std::string text = "sim:seed=" + std::to_string(seed);
-    text += "+rails=" + std::to_string(random.between(1, 4));
+    text += "+rails=" + std::to_string(rails);
     text += "+order=" + std::to_string(random.below(2));
     text += "+depth=" + std::to_string(depth[random.below(4)]);
     const std::uint64_t piece_kind = random.below(4);
@@ -66,6 +68,14 @@ std::string sim_settings(std::uint64_t seed) {
     text += "+delay=" + std::to_string(delay[random.below(piece_kind == 0 ? 2 : 4)]);
     text += "+max_piece=" + std::to_string(piece[piece_kind]);
     text += "+lockstep=" + std::to_string(seed % 2);
+    text += "+events=" + std::to_string(events[random.below(6)]);
+    // The last rail keeps what it takes, so that every operation can be repeated.
+    if (rails > 1 && random.below(2) == 0)
+        text += "+shaky=" + std::to_string(random.between(5, 50));
+    for (std::uint64_t rail = 0; rail + 1 < rails; ++rail)
+        if (random.below(3) == 0)
+            text += "+fail_rail=" + std::to_string(rail) + "@" +
+                    std::to_string(random.between(100, 5000));
     return text;
 }
 
@@ -127,6 +137,7 @@ Ranks make_ranks(const Test &test, int rank, int size, std::uint64_t seed) {
     it.size = size;
     it.one_process = options.threads > 0;
     it.load_store = all_load_store(size);
+    it.loses = paths_have("shaky") || paths_have("fail_rail");
     it.quick = options.quick || under_sanitizer() || paths_have("sim");
     it.seed = seed;
     it.base = seed ^ name;
