@@ -37,7 +37,7 @@ module sennit_more
   public :: sennit_init, sennit_last_error, sennit_last_error_text, sennit_error_report, sennit_log_set
   public :: sennit_bootstrap_describe, sennit_waitany, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
   public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_blocks_of
-  public :: sennit_combine, sennit_log_function, operator(==), operator(/=)
+  public :: sennit_combine, sennit_log_function, sennit_condition, sennit_wait_until, operator(==), operator(/=)
   public :: sennit_channel_ends_of
 
   abstract interface
@@ -56,6 +56,13 @@ module sennit_more
       integer(c_int), value :: level
       type(c_ptr), value :: text
     end subroutine sennit_log_function
+
+    ! Not 0 when what is waited for holds. What other ranks change is volatile there.
+    function sennit_condition(context) bind(C) result(holds)
+      import
+      type(c_ptr), value :: context
+      integer(c_int) :: holds
+    end function sennit_condition
   end interface
 
   ! Handles and places are the same if they name the same.
@@ -157,6 +164,15 @@ contains
     if (present(receiver)) address = c_funloc(receiver)
     call end_of_call(c_sennit_log_set(address, context, level), stat)
   end subroutine sennit_log_set
+
+  ! Wait until condition(context) is not 0.
+  subroutine sennit_wait_until(condition, context, timeout_ns, stat)
+    procedure(sennit_condition) :: condition
+    type(c_ptr), value :: context
+    integer(c_int64_t), value :: timeout_ns
+    integer(c_int), optional, intent(out) :: stat
+    call end_of_call(c_sennit_wait_until(c_funloc(condition), context, timeout_ns), stat)
+  end subroutine sennit_wait_until
 
   ! The name of the launcher with this index, from 0 on; empty after the last one.
   function sennit_bootstrap_describe(index, text) result(name)

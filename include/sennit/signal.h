@@ -140,6 +140,16 @@ typedef enum sennit_comparison {
 sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison comparison,
                                       uint64_t value, int64_t timeout_ns);
 
+/* A condition of the program's own: not 0 when it holds. The thread that waits calls it often; it
+ * loads with acquire what other ranks change, and calls no other function of Sennit. */
+typedef int (*sennit_condition)(void *context);
+
+/* Wait until `condition(context)` holds, for at most timeout_ns: for words of other sizes than 8
+ * bytes, or for several. Waits as sennit_signal_wait_word does; the condition is looked at once
+ * at least. Errors: STATE, ARG (null, a negative timeout), TIMEOUT, PEER_LOST (a rank of the job
+ * has died). */
+sennit_status sennit_wait_until(sennit_condition condition, void *context, int64_t timeout_ns);
+
 #ifdef __cplusplus
 }
 #endif

@@ -222,4 +222,17 @@ sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison co
                 name);
 }
 
+sennit_status sennit_wait_until(sennit_condition condition, void *context, int64_t timeout_ns) {
+    const char *const name = "sennit_wait_until";
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    if (condition == nullptr) return null_argument("condition", name);
+    const sennit_status status = check_timeout(timeout_ns);
+    if (status != SENNIT_OK) return fail_in(status, name);
+    const Observed observed(*rank, name);
+    return done(wait_until(*rank, Deadline::after(timeout_ns), kAnyPeer,
+                           [=] { return condition(context) != 0; }),
+                name);
+}
+
 }  // extern "C"

@@ -135,6 +135,10 @@ const std::vector<Row> wrong_signals =
          }},
         {"sennit_signal_wait_word", "a negative timeout", kRunning, kArg,
          [](Fixture &it) { return sennit_signal_wait_word(&it.word, SENNIT_EQUAL, it.word, -1); }},
+        {"sennit_wait_until", "null", kRunning, kArg,
+         [](Fixture &it) { return sennit_wait_until(nullptr, &it.word, 0); }},
+        {"sennit_wait_until", "a negative timeout", kRunning, kArg,
+         [](Fixture &it) { return sennit_wait_until([](void *) { return 1; }, &it.word, -1); }},
 
         {"sennit_block_init", "null", kRunning, kArg,
          [](Fixture &) {
@@ -329,6 +333,10 @@ const std::vector<Row> signals_that_need_a_rank = {
     {"sennit_signal_wait_word", "", kAny, kState,
      [](Fixture &it) {
          return sennit_signal_wait_word(&it.word, SENNIT_EQUAL, 0, SENNIT_FOREVER);
+     }},
+    {"sennit_wait_until", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_wait_until([](void *) { return 1; }, &it.word, SENNIT_FOREVER);
      }},
     {"sennit_block_init", "", kAny, kState,
      [](Fixture &it) { return init_with(it, it.region, 0, 8); }},

@@ -194,6 +194,31 @@ RANK_TEST(signal, a_word_of_the_program_is_waited_for_in_every_comparison, kAnyt
     it.free(memory);
 }
 
+// Broken by a wait that looks once only, or at a stale word.
+RANK_TEST(signal, a_condition_of_the_program_is_waited_for, kAnything) {
+    const sennit_gptr memory = it.allocate(8);
+    auto *words = static_cast<std::uint32_t *>(sennit_ptr(memory));
+    // Both halves have come: what no single comparison says.
+    const sennit_condition both = [](void *context) {
+        const auto *halves = static_cast<const std::uint32_t *>(context);
+        return static_cast<int>(__atomic_load_n(&halves[0], __ATOMIC_ACQUIRE) == 7 &&
+                                __atomic_load_n(&halves[1], __ATOMIC_ACQUIRE) == 9);
+    };
+    it.barrier();
+    it.is(sennit_wait_until(both, words, 0), SENNIT_ERR_TIMEOUT);
+    it.is(sennit_wait_until(both, words, 3 * kMillisecond), SENNIT_ERR_TIMEOUT);
+    it.barrier();
+    const sennit_gptr there = sennit_gptr_at(memory, it.next());
+    const std::uint32_t second = 9;
+    it.ok(sennit_put(sennit_gptr_add(there, 4), &second, sizeof second));
+    const std::uint32_t first = 7;
+    it.ok(sennit_put(there, &first, sizeof first));
+    it.ok(sennit_wait_until(both, words, SENNIT_FOREVER));
+    it.ok(sennit_wait_until(both, words, 0));
+    it.barrier();
+    it.free(memory);
+}
+
 // The signals of the next rank, as many as the caller's. Collective.
 static std::vector<sennit_signal> signals_of_next(Ranks &it,
                                                   const std::vector<sennit_signal> &mine) {

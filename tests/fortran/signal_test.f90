@@ -21,6 +21,7 @@ program signal_test
   integer(c_int64_t) :: word, epoch
   integer(c_size_t) :: count
   integer(c_int32_t) :: left
+  integer(c_int), target :: looks
   integer :: rank, size, next, before, status
   logical :: done
 
@@ -170,7 +171,21 @@ contains
     call sennit_signal_wait_word(words(2), SENNIT_GREATER_EQUAL, 200_c_int64_t, SENNIT_FOREVER)
     call sennit_signal_wait_word(words(2), SENNIT_LESS, 200_c_int64_t, 0_c_int64_t, stat=status)
     call check_status(status, SENNIT_ERR_TIMEOUT, 'a comparison that does not hold')
+    looks = 0
+    call sennit_wait_until(third_look, c_loc(looks), SENNIT_FOREVER)
+    call check(looks == 3, 'a condition is looked at until it holds')
+    call sennit_wait_until(third_look, c_loc(looks), -1_c_int64_t, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'a negative time for a condition')
   end subroutine words_are_waited_for
+
+  function third_look(context) bind(C) result(holds)
+    type(c_ptr), value :: context
+    integer(c_int) :: holds
+    integer(c_int), pointer :: count
+    call c_f_pointer(context, count)
+    count = count + 1
+    holds = merge(1, 0, count >= 3)
+  end function third_look
 
   subroutine a_plan_runs_again_and_again()
     integer(c_int64_t) :: run

@@ -15,7 +15,7 @@ OPTIONAL = {
     ("sennit_alltoallv", "source"),
     ("sennit_alltoallv_nb", "source"),
 }
-CALLBACKS = {"sennit_log_function", "sennit_combine"}
+CALLBACKS = {"sennit_log_function", "sennit_combine", "sennit_condition"}
 
 
 def is_address(parameter):
