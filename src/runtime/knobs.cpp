@@ -47,14 +47,14 @@ bool assign_integer(std::int64_t *out, const char *value) {
 }
 
 bool assign(bool *out, const char *value) {
-    if (std::strcmp(value, "1") == 0 || std::strcmp(value, "yes") == 0) {
-        *out = true;
-    } else if (std::strcmp(value, "0") == 0 || std::strcmp(value, "no") == 0) {
+    for (const char *yes : {"1", "yes", "on"})
+        if (std::strcmp(value, yes) == 0) return *out = true;
+    for (const char *no : {"0", "no", "off"}) {
+        if (std::strcmp(value, no) != 0) continue;
         *out = false;
-    } else {
-        return false;
+        return true;
     }
-    return true;
+    return false;
 }
 
 bool set_field(Type type, void *field, const char *value) {

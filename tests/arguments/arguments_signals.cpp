@@ -214,9 +214,9 @@ const std::vector<Row> wrong_signals =
         {"sennit_put_notify_batch", "null done", kRunning, kArg,
          [](Fixture &) { return sennit_put_notify_batch(0, nullptr, nullptr); }},
         {"sennit_put_notify_batch", "no block", kRunning, kArg,
-         [](Fixture &it) {
-             return batch_with(sennit_put_notify_batch, it, SENNIT_PEER_BLOCK_NULL);
-         }},
+         [](Fixture
+                &
+                    it) { return batch_with(sennit_put_notify_batch, it, SENNIT_PEER_BLOCK_NULL); }},
         {"sennit_put_notify_batch", "garbage", kRunning, kArg,
          [](Fixture &it) { return batch_with(sennit_put_notify_batch, it, it.peer_block); }},
         {"sennit_get_notify_batch", "null parts", kRunning, kArg,

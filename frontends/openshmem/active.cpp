@@ -1,0 +1,216 @@
+// Collective calls of active sets. Only their members call, so no team can be made for them; the
+// set of all PEs is the world's team, others meet by the work array that the program gives:
+// pSync[0] of the first member counts those that have come, pSync[1] of each other one that it may
+// go on, pSync[2] hands on where a member's part begins. All are SHMEM_SYNC_VALUE again when a call
+// returns.
+#include <memory>
+
+#include "coll.hpp"
+#include "words.hpp"
+
+namespace shmem {
+namespace {
+
+static_assert(SHMEM_SYNC_VALUE == 0 && SHMEM_SYNC_SIZE >= 3);
+
+struct ActiveSet {
+    const char *call;
+    int start;
+    int log_stride;
+    int pes;
+    long *sync;
+    int me = 0;
+
+    ActiveSet(const char *name, int first, int log, int size, long *work)
+        : call(name), start(first), log_stride(log), pes(size), sync(work) {
+        const int stride = 1 << (log & 31);
+        me = (state.me - first) / stride;
+        if (first < 0 || log < 0 || log > 30 || size < 1 || world(size - 1) >= state.pes ||
+            state.me < first || me >= size || world(me) != state.me)
+            fail(
+                name,
+                "arguments PE_start, logPE_stride and PE_size: PE %d is in no active set of %d PEs "
+                "from %d by 2^%d",
+                state.me, size, first, log);
+    }
+    int world(int pe) const { return start + pe * (1 << log_stride); }
+    bool is_world() const { return start == 0 && log_stride == 0 && pes == state.pes; }
+};
+
+void raise(const ActiveSet &set, int word, long by, int pe) {
+    change_word<long>(set.call, Change::add, &set.sync[word], by, 0, set.world(pe));
+}
+void lower(const ActiveSet &set, int word, long by) {
+    raise(set, word, -by, set.me);
+}
+// Waits until this member's word is not 0, or at least so much.
+void await(const ActiveSet &set, int word, long least) {
+    pshmem_long_wait_until(&set.sync[word], SHMEM_CMP_GE, least);
+}
+
+// All have come, and what each did before is done. A word is lowered before its owner tells anyone,
+// so the same array may serve the next call.
+void meet(const ActiveSet &set) {
+    quiet(set.call);
+    if (set.is_world()) return barrier_all(set.call);
+    if (set.me != 0) {
+        raise(set, 0, 1, 0);
+        await(set, 1, 1);
+        lower(set, 1, 1);
+        return;
+    }
+    if (set.pes > 1) await(set, 0, set.pes - 1);
+    if (set.pes > 1) lower(set, 0, set.pes - 1);
+    for (int pe = 1; pe < set.pes; ++pe)
+        raise(set, 1, 1, pe);
+}
+
+void put_bytes(void *dest, const void *source, std::size_t bytes, int pe) {
+    pshmem_putmem(dest, source, bytes, pe);
+}
+
+void broadcast(const ActiveSet &set, void *dest, const void *source, std::size_t bytes, int root) {
+    if (root < 0 || root >= set.pes)
+        fail(set.call, "argument PE_root: there is no PE %d in an active set of %d", root, set.pes);
+    if (set.me == root) {
+        for (int pe = 0; pe < set.pes; ++pe) {
+            if (pe != root) put_bytes(dest, source, bytes, set.world(pe));
+        }
+    }
+    meet(set);
+}
+
+// Everyone puts its part where it belongs in all members' memory.
+void put_to_all(const ActiveSet &set, void *dest, const void *source, std::size_t bytes,
+                std::size_t offset) {
+    for (int pe = 0; pe < set.pes; ++pe)
+        put_bytes(static_cast<char *>(dest) + offset, source, bytes, set.world(pe));
+    meet(set);
+}
+
+void fcollect(const ActiveSet &set, void *dest, const void *source, std::size_t bytes) {
+    put_to_all(set, dest, source, bytes, bytes * static_cast<std::size_t>(set.me));
+}
+
+void collect(const ActiveSet &set, void *dest, const void *source, std::size_t bytes) {
+    // One more than the offset goes from member to member: 0 is that it has not come.
+    std::size_t offset = 0;
+    if (set.me > 0) {
+        await(set, 2, 1);
+        const long word = pshmem_long_atomic_fetch(&set.sync[2], state.me);
+        lower(set, 2, word);
+        offset = static_cast<std::size_t>(word - 1);
+    }
+    if (set.me + 1 < set.pes) raise(set, 2, static_cast<long>(offset + bytes + 1), set.me + 1);
+    put_to_all(set, dest, source, bytes, offset);
+}
+
+struct Strides {
+    std::ptrdiff_t dst, sst;
+    std::size_t element;
+};
+
+void alltoalls(const ActiveSet &set, void *dest, const void *source, const Strides &it,
+               std::size_t nelems) {
+    const auto element = static_cast<std::ptrdiff_t>(it.element);
+    const auto count = static_cast<std::ptrdiff_t>(nelems);
+    for (int pe = 0; pe < set.pes; ++pe) {
+        const char *const from = static_cast<const char *>(source) + pe * count * it.sst * element;
+        char *const to = static_cast<char *>(dest) + set.me * count * it.dst * element;
+        if (it.element == 4)
+            pshmem_iput32(to, from, it.dst, it.sst, nelems, set.world(pe));
+        else
+            pshmem_iput64(to, from, it.dst, it.sst, nelems, set.world(pe));
+    }
+    meet(set);
+}
+
+template <class T, Fold kFold>
+T combine(T left, T right) {
+    if constexpr (kFold == Fold::bit_and) return static_cast<T>(left & right);
+    if constexpr (kFold == Fold::bit_or) return static_cast<T>(left | right);
+    if constexpr (kFold == Fold::bit_xor) return static_cast<T>(left ^ right);
+    if constexpr (kFold == Fold::maximum) return left < right ? right : left;
+    if constexpr (kFold == Fold::minimum) return right < left ? right : left;
+    if constexpr (kFold == Fold::sum) return static_cast<T>(left + right);
+    if constexpr (kFold == Fold::product) return static_cast<T>(left * right);
+}
+
+// Everyone reads what all have, in their order; dest may be source, so nobody writes before all
+// have read.
+template <class T, Fold kFold>
+void reduce(const ActiveSet &set, T *dest, const T *source, int nreduce) {
+    if (nreduce < 0) fail(set.call, "argument nreduce: %d is negative", nreduce);
+    const auto count = static_cast<std::size_t>(nreduce);
+    if (set.is_world()) {
+        must(set.call, sennit_allreduce(SENNIT_TEAM_WORLD, source, dest,
+                                        reduction_of<T, kFold>(count), SENNIT_FOREVER));
+        return;
+    }
+    const auto result = std::make_unique<T[]>(count);
+    const auto next = std::make_unique<T[]>(count);
+    meet(set);
+    pshmem_getmem(result.get(), source, count * sizeof(T), set.world(0));
+    for (int pe = 1; pe < set.pes; ++pe) {
+        pshmem_getmem(next.get(), source, count * sizeof(T), set.world(pe));
+        for (std::size_t i = 0; i < count; ++i)
+            result[i] = combine<T, kFold>(result[i], next[i]);
+    }
+    meet(set);
+    std::memcpy(dest, result.get(), count * sizeof(T));
+}
+
+}  // namespace
+
+#define SHMEM_SET_ARGUMENTS int PE_start, int logPE_stride, int PE_size, long *pSync
+#define SHMEM_SET_BODY(NAME, ARGUMENTS, ...)                                \
+    SHMEM_DEFINE(void, NAME, ARGUMENTS) {                                   \
+        const ActiveSet set(#NAME, PE_start, logPE_stride, PE_size, pSync); \
+        __VA_ARGS__;                                                        \
+    }
+
+SHMEM_SET_BODY(shmem_barrier, (SHMEM_SET_ARGUMENTS), meet(set))
+SHMEM_SET_BODY(shmem_sync, (SHMEM_SET_ARGUMENTS), meet(set))
+
+#define SHMEM_SIZED(BITS)                                                                        \
+    SHMEM_SET_BODY(                                                                              \
+        shmem_broadcast##BITS,                                                                   \
+        (void *dest, const void *source, size_t nelems, int PE_root, SHMEM_SET_ARGUMENTS),       \
+        broadcast(set, dest, source, nelems *(BITS / 8), PE_root))                               \
+    SHMEM_SET_BODY(shmem_collect##BITS,                                                          \
+                   (void *dest, const void *source, size_t nelems, SHMEM_SET_ARGUMENTS),         \
+                   collect(set, dest, source, nelems *(BITS / 8)))                               \
+    SHMEM_SET_BODY(shmem_fcollect##BITS,                                                         \
+                   (void *dest, const void *source, size_t nelems, SHMEM_SET_ARGUMENTS),         \
+                   fcollect(set, dest, source, nelems *(BITS / 8)))                              \
+    SHMEM_SET_BODY(shmem_alltoall##BITS,                                                         \
+                   (void *dest, const void *source, size_t nelems, SHMEM_SET_ARGUMENTS),         \
+                   alltoalls(set, dest, source, {1, 1, BITS / 8}, nelems))                       \
+    SHMEM_SET_BODY(shmem_alltoalls##BITS,                                                        \
+                   (void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
+                    SHMEM_SET_ARGUMENTS),                                                        \
+                   alltoalls(set, dest, source, {dst, sst, BITS / 8}, nelems))
+SHMEM_SIZED(32)
+SHMEM_SIZED(64)
+
+#define SHMEM_TO_ALL(T, N, V, FOLD)                                                         \
+    SHMEM_SET_BODY(shmem_##N##V##_to_all,                                                   \
+                   (T * dest, const T *source, int nreduce, int PE_start, int logPE_stride, \
+                    int PE_size, T *, long *pSync),                                         \
+                   reduce<T, Fold::FOLD>(set, dest, source, nreduce))
+#define SHMEM_BITS(T, N, ...)         \
+    SHMEM_TO_ALL(T, N, _and, bit_and) \
+    SHMEM_TO_ALL(T, N, _or, bit_or)   \
+    SHMEM_TO_ALL(T, N, _xor, bit_xor)
+#define SHMEM_ORDER(T, N, ...)        \
+    SHMEM_TO_ALL(T, N, _max, maximum) \
+    SHMEM_TO_ALL(T, N, _min, minimum)
+#define SHMEM_SUM(T, N, ...)      \
+    SHMEM_TO_ALL(T, N, _sum, sum) \
+    SHMEM_TO_ALL(T, N, _prod, product)
+
+SENNIT_SHMEM_ACTIVE_BITS(SHMEM_BITS, )
+SENNIT_SHMEM_ACTIVE_ORDER(SHMEM_ORDER, )
+SENNIT_SHMEM_ACTIVE_SUM(SHMEM_SUM, )
+
+}  // namespace shmem

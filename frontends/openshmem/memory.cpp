@@ -1,0 +1,164 @@
+// The calls that allocate. All PEs make them alike, so nobody is asked; the barriers are those that
+// the standard wants.
+#include <bit>
+#include <mutex>
+#include <new>
+#include <optional>
+
+#include "heap.hpp"
+#include "state.hpp"
+
+namespace shmem {
+namespace {
+
+std::optional<Heap> heap;
+std::mutex heap_mutex;
+
+std::size_t offset_of(const void *memory) {
+    return reinterpret_cast<std::uintptr_t>(memory) - state.areas[kHeap].base;
+}
+void *at(std::size_t offset) {
+    return reinterpret_cast<void *>(state.areas[kHeap].base + offset);
+}
+
+void check_running(const char *call) {
+    if (state.pes == 0) fail(call, "the library is not initialised");
+}
+
+void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignment) {
+    const std::lock_guard<std::mutex> turn(heap_mutex);
+    try {
+        const std::size_t offset = heap->allocate(bytes, alignment);
+        if (offset != Heap::kNone) return at(offset);
+        debug(
+            "%s: %zu bytes with alignment %zu are not in the heap, of which %zu of %zu are free; "
+            "SHMEM_SYMMETRIC_SIZE makes it larger",
+            call, bytes, alignment, heap->free_bytes(), state.areas[kHeap].bytes);
+    } catch (const std::bad_alloc &) {
+        debug("%s: no memory for the heap's own books", call);
+    }
+    return nullptr;
+}
+
+void *allocate(const char *call, std::size_t bytes, std::size_t alignment) {
+    check_running(call);
+    if (bytes == 0) return nullptr;
+    void *const memory = allocate_quietly(call, bytes, alignment);
+    barrier_all(call);
+    return memory;
+}
+
+void *allocate_aligned(const char *call, std::size_t alignment, std::size_t bytes) {
+    // The standard asks for multiples of a pointer's size; programs ask for less.
+    if (!std::has_single_bit(alignment)) {
+        debug("%s: %zu is no alignment", call, alignment);
+        return nullptr;
+    }
+    return allocate(call, bytes, alignment);
+}
+
+// The bytes there, or the end: the memory is none of the heap's.
+std::size_t bytes_of(const char *call, const void *memory) {
+    const std::size_t bytes = heap->bytes_at(offset_of(memory));
+    if (bytes == Heap::kNone && state.checks)
+        fail(call, "argument ptr: %p was not allocated from the symmetric heap, or is free",
+             memory);
+    return bytes;
+}
+
+void release(const char *call, void *memory) {
+    check_running(call);
+    if (memory == nullptr) return;
+    barrier_all(call);
+    const std::lock_guard<std::mutex> turn(heap_mutex);
+    if (bytes_of(call, memory) == Heap::kNone) return;
+    try {
+        heap->release(offset_of(memory));
+    } catch (const std::bad_alloc &) {
+        debug("%s: no memory for the heap's own books; %p is lost", call, memory);
+    }
+}
+
+bool resize_in_place(const char *call, void *memory, std::size_t bytes) {
+    const std::lock_guard<std::mutex> turn(heap_mutex);
+    try {
+        return heap->resize(offset_of(memory), bytes);
+    } catch (const std::bad_alloc &) {
+        debug("%s: no memory for the heap's own books", call);
+        return false;
+    }
+}
+
+void *reallocate(const char *call, void *memory, std::size_t bytes) {
+    if (memory == nullptr) return allocate(call, bytes, 0);
+    if (bytes == 0) {
+        release(call, memory);
+        return nullptr;
+    }
+    check_running(call);
+    barrier_all(call);
+    const std::size_t before = bytes_of(call, memory);
+    void *made = memory;
+    if (!resize_in_place(call, memory, bytes)) {
+        made = allocate_quietly(call, bytes, 0);
+        if (made != nullptr) std::memcpy(made, memory, before < bytes ? before : bytes);
+    }
+    // The old place is given up only when all PEs have copied from it.
+    barrier_all(call);
+    if (made != nullptr && made != memory) {
+        const std::lock_guard<std::mutex> turn(heap_mutex);
+        heap->release(offset_of(memory));
+    }
+    return made;
+}
+
+}  // namespace
+
+void heap_start(std::size_t bytes) {
+    heap.emplace(bytes);
+}
+
+void heap_stop() {
+    heap.reset();
+}
+
+SHMEM_DEFINE(void *, shmem_malloc, (size_t size)) {
+    return allocate("shmem_malloc", size, 0);
+}
+SHMEM_DEFINE(void *, shmem_malloc_with_hints, (size_t size, long)) {
+    return allocate("shmem_malloc_with_hints", size, 0);
+}
+SHMEM_DEFINE(void *, shmem_calloc, (size_t count, size_t size)) {
+    const char *const call = "shmem_calloc";
+    check_running(call);
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes == 0) return nullptr;
+    void *const memory = allocate_quietly(call, bytes, 0);
+    if (memory != nullptr) std::memset(memory, 0, bytes);
+    barrier_all(call);
+    return memory;
+}
+SHMEM_DEFINE(void *, shmem_align, (size_t alignment, size_t size)) {
+    return allocate_aligned("shmem_align", alignment, size);
+}
+SHMEM_DEFINE(void *, shmem_realloc, (void *ptr, size_t size)) {
+    return reallocate("shmem_realloc", ptr, size);
+}
+SHMEM_DEFINE(void, shmem_free, (void *ptr)) {
+    release("shmem_free", ptr);
+}
+
+SHMEM_DEFINE(void *, shmalloc, (size_t size)) {
+    return allocate("shmalloc", size, 0);
+}
+SHMEM_DEFINE(void, shfree, (void *ptr)) {
+    release("shfree", ptr);
+}
+SHMEM_DEFINE(void *, shrealloc, (void *ptr, size_t size)) {
+    return reallocate("shrealloc", ptr, size);
+}
+SHMEM_DEFINE(void *, shmemalign, (size_t alignment, size_t size)) {
+    return allocate_aligned("shmemalign", alignment, size);
+}
+
+}  // namespace shmem

@@ -1,0 +1,148 @@
+// Order and completion, barriers of all, signals alone, and locks.
+#include <sched.h>
+
+#include <atomic>
+
+#include "words.hpp"
+
+namespace shmem {
+namespace {
+
+void fence(const char *call) {
+    // SYNC shmem-word: a release fence; pairs with the acquires of words in wait.cpp and words.hpp.
+    // Where everything is a store of this thread it is all that is needed.
+    if (state.all_direct)
+        std::atomic_thread_fence(std::memory_order_release);
+    else
+        must(call, sennit_fence());
+}
+
+}  // namespace
+
+void quiet(const char *call) {
+    // seq_cst: what this PE stored before is seen by all before it loads what follows.
+    if (state.all_direct)
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    else
+        must(call, sennit_flush_all(SENNIT_FOREVER));
+}
+
+void barrier_all(const char *call) {
+    must(call, sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+}
+
+void take_turns() {
+    sennit_request none = SENNIT_REQUEST_NULL;
+    int done = 0;
+    (void)sennit_test(&none, &done);
+    if (state.crowded) sched_yield();
+}
+
+SHMEM_DEFINE(void, shmem_fence, (void)) {
+    fence("shmem_fence");
+}
+SHMEM_DEFINE(void, shmem_ctx_fence, (shmem_ctx_t ctx)) {
+    if (ctx != SHMEM_CTX_INVALID) fence("shmem_ctx_fence");
+}
+SHMEM_DEFINE(void, shmem_quiet, (void)) {
+    quiet("shmem_quiet");
+}
+SHMEM_DEFINE(void, shmem_ctx_quiet, (shmem_ctx_t ctx)) {
+    if (ctx != SHMEM_CTX_INVALID) quiet("shmem_ctx_quiet");
+}
+SHMEM_DEFINE(void, shmem_pe_quiet, (const int *, size_t)) {
+    quiet("shmem_pe_quiet");
+}
+SHMEM_DEFINE(void, shmem_ctx_pe_quiet, (shmem_ctx_t ctx, const int *, size_t)) {
+    if (ctx != SHMEM_CTX_INVALID) quiet("shmem_ctx_pe_quiet");
+}
+
+SHMEM_DEFINE(void, shmem_barrier_all, (void)) {
+    barrier_all("shmem_barrier_all");
+}
+SHMEM_DEFINE(void, shmem_sync_all, (void)) {
+    barrier_all("shmem_sync_all");
+}
+
+SHMEM_DEFINE(void, shmem_signal_add, (uint64_t * sig_addr, uint64_t signal, int pe)) {
+    give_signal("shmem_signal_add", SHMEM_SIGNAL_ADD, sig_addr, signal, pe);
+}
+SHMEM_DEFINE(void, shmem_ctx_signal_add,
+             (shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe)) {
+    give_signal("shmem_ctx_signal_add", SHMEM_SIGNAL_ADD, sig_addr, signal, world_pe(ctx, pe));
+}
+SHMEM_DEFINE(void, shmem_signal_set, (uint64_t * sig_addr, uint64_t signal, int pe)) {
+    give_signal("shmem_signal_set", SHMEM_SIGNAL_SET, sig_addr, signal, pe);
+}
+SHMEM_DEFINE(void, shmem_ctx_signal_set,
+             (shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe)) {
+    give_signal("shmem_ctx_signal_set", SHMEM_SIGNAL_SET, sig_addr, signal, world_pe(ctx, pe));
+}
+
+// Locks: tickets, so that they are had first come, first served. The word is that of PE 0; its
+// lower half counts the turns that are over, its upper half the tickets that were taken. Both count
+// modulo 2^32, each in its half alone.
+namespace {
+
+constexpr std::uint64_t kTicket = std::uint64_t{1} << 32;
+
+std::uint32_t served(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word);
+}
+std::uint32_t taken(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word >> 32);
+}
+std::uint64_t read_lock(const char *call, std::uint64_t *word) {
+    return change_word<std::uint64_t>(call, Change::fetch, word, 0, 0, 0);
+}
+std::uint64_t *word_of(long *lock) {
+    static_assert(sizeof(long) == sizeof(std::uint64_t));
+    return reinterpret_cast<std::uint64_t *>(lock);
+}
+
+struct LockTurn {
+    std::uint64_t *word;
+    std::uint32_t ticket;
+    std::uint32_t looks;
+};
+
+int is_turn(void *context) {
+    auto &it = *static_cast<LockTurn *>(context);
+    return served(read_lock("shmem_set_lock", it.word)) == it.ticket ? 1 : 0;
+}
+
+}  // namespace
+
+SHMEM_DEFINE(void, shmem_set_lock, (long *lock)) {
+    const char *const call = "shmem_set_lock";
+    std::uint64_t *const word = word_of(lock);
+    const std::uint64_t before = change_word<std::uint64_t>(call, Change::add, word, kTicket, 0, 0);
+    LockTurn turn{word, taken(before), 0};
+    if (served(before) == turn.ticket) return;
+    // A holder that lets go rings no bell, so a wait that sleeps would come late: this one yields.
+    while (is_turn(&turn) == 0) {
+        take_turns();
+        if (++turn.looks % 65536 == 0) {
+            const sennit_status status = sennit_wait_until(is_turn, &turn, 1'000'000);
+            if (status != SENNIT_OK && status != SENNIT_ERR_TIMEOUT) must(call, status);
+        }
+    }
+}
+SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
+    const char *const call = "shmem_clear_lock";
+    quiet(call);
+    auto *const half = reinterpret_cast<std::uint32_t *>(word_of(lock));
+    change_word<std::uint32_t>(call, Change::add, half, 1, 0, 0);
+}
+SHMEM_DEFINE(int, shmem_test_lock, (long *lock)) {
+    const char *const call = "shmem_test_lock";
+    std::uint64_t *const word = word_of(lock);
+    const std::uint64_t seen = read_lock(call, word);
+    if (served(seen) == taken(seen) && change_word<std::uint64_t>(call, Change::compare_swap, word,
+                                                                  seen + kTicket, seen, 0) == seen)
+        return 0;
+    take_turns();
+    return 1;
+}
+
+}  // namespace shmem

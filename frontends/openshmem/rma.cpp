@@ -1,0 +1,232 @@
+// Put, get, strided and by blocks, of one element, and with a signal. Each function of the table is
+// one line here that leads to a template or to a function on bytes.
+#include "state.hpp"
+#include "words.hpp"
+
+namespace shmem {
+namespace {
+
+// What lies together.
+struct Block {
+    const char *call;
+    std::size_t bytes;
+    bool waits;
+};
+
+inline void put(const Block &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    const int target = world_pe(ctx, pe);
+    char *const to = reach(dest, it.bytes, target);
+    if (to != nullptr) [[likely]]
+        std::memmove(to, source, it.bytes);
+    else
+        put_cold({it.call, it.bytes, 1, 0, 0, it.waits}, dest, source, target);
+}
+
+inline void get(const Block &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    const int target = world_pe(ctx, pe);
+    const char *const from = reach(source, it.bytes, target);
+    if (from != nullptr) [[likely]]
+        std::memmove(dest, from, it.bytes);
+    else
+        get_cold({it.call, it.bytes, 1, 0, 0, it.waits}, dest, source, target);
+}
+
+// Strides count elements of `element` bytes.
+struct Strided {
+    const char *call;
+    std::size_t element;
+    std::ptrdiff_t dst, sst;
+    std::size_t together;  // elements
+    std::size_t count;     // of what lies together
+};
+
+void check_strides(const Strided &it) {
+    if (!state.checks) return;
+    const auto together = static_cast<std::ptrdiff_t>(it.together);
+    if (it.dst < together || it.sst < together)
+        fail(it.call,
+             "arguments dst and sst: %td and %td are less than the %zu elements of a block", it.dst,
+             it.sst, it.together);
+}
+
+// One after the other, with the loads and stores of a word where an element is one.
+template <std::size_t kBytes>
+void copy_elements(char *to, const char *from, const Strided &it) {
+    for (std::size_t i = 0; i < it.count; ++i) {
+        const auto index = static_cast<std::ptrdiff_t>(i * kBytes);
+        std::memcpy(to + index * it.dst, from + index * it.sst, kBytes);
+    }
+}
+
+void copy_strided(char *to, const char *from, const Strided &it) {
+    if (it.together == 1) {
+        switch (it.element) {
+            case 1:
+                return copy_elements<1>(to, from, it);
+            case 2:
+                return copy_elements<2>(to, from, it);
+            case 4:
+                return copy_elements<4>(to, from, it);
+            case 8:
+                return copy_elements<8>(to, from, it);
+            default:
+                return copy_elements<16>(to, from, it);
+        }
+    }
+    for (std::size_t i = 0; i < it.count; ++i) {
+        const auto index = static_cast<std::ptrdiff_t>(i * it.element);
+        std::memcpy(to + index * it.dst, from + index * it.sst, it.together * it.element);
+    }
+}
+
+// How many bytes lie between the first and the end of the last.
+std::size_t span(const Strided &it, std::ptrdiff_t stride) {
+    return ((it.count - 1) * static_cast<std::size_t>(stride) + it.together) * it.element;
+}
+
+Transfer transfer_of(const Strided &it, std::ptrdiff_t remote, std::ptrdiff_t local) {
+    const auto element = static_cast<std::ptrdiff_t>(it.element);
+    return {it.call, it.together * it.element, it.count, remote * element, local * element, true};
+}
+
+void put_strided(const Strided &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    if (it.count == 0 || it.together == 0) return;
+    check_strides(it);
+    const int target = world_pe(ctx, pe);
+    char *const to = reach(dest, span(it, it.dst), target);
+    if (to != nullptr)
+        copy_strided(to, static_cast<const char *>(source), it);
+    else
+        put_cold(transfer_of(it, it.dst, it.sst), dest, source, target);
+}
+
+void get_strided(const Strided &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    if (it.count == 0 || it.together == 0) return;
+    check_strides(it);
+    const int target = world_pe(ctx, pe);
+    const char *const from = reach(source, span(it, it.sst), target);
+    if (from != nullptr)
+        copy_strided(static_cast<char *>(dest), from, it);
+    else
+        get_cold(transfer_of(it, it.sst, it.dst), dest, source, target);
+}
+
+template <class T>
+inline void put_element(const char *call, shmem_ctx_t ctx, T *dest, T value, int pe) {
+    const int target = world_pe(ctx, pe);
+    char *const to = reach(dest, sizeof value, target);
+    if (to != nullptr) [[likely]]
+        std::memcpy(to, &value, sizeof value);
+    else
+        put_cold({call, sizeof value}, dest, &value, target);
+}
+
+template <class T>
+inline T get_element(const char *call, shmem_ctx_t ctx, const T *source, int pe) {
+    const int target = world_pe(ctx, pe);
+    const char *const from = reach(source, sizeof(T), target);
+    T value{};
+    if (from != nullptr) [[likely]]
+        std::memcpy(&value, from, sizeof value);
+    else
+        get_cold({call, sizeof value}, &value, source, target);
+    return value;
+}
+
+struct Signal {
+    std::uint64_t *word;
+    std::uint64_t value;
+    int op;
+};
+
+void put_signal(const Block &it, shmem_ctx_t ctx, void *dest, const void *source,
+                const Signal &signal, int pe) {
+    put(it, ctx, dest, source, pe);
+    const int target = world_pe(ctx, pe);
+    if (!state.all_direct) must(it.call, sennit_fence());
+    give_signal(it.call, signal.op, signal.word, signal.value, target);
+}
+
+}  // namespace
+
+// `bytes` is those of an element.
+#define SHMEM_MOVE(PUT, NAME, ARGUMENTS, CTX, SIZE, WAITS)           \
+    SHMEM_DEFINE(void, NAME, ARGUMENTS) {                            \
+        PUT({#NAME, nelems * (SIZE), WAITS}, CTX, dest, source, pe); \
+    }
+#define SHMEM_MOVE_PAIR(PUT, T, BEFORE, VERB, SIZE, WAITS)                                     \
+    SHMEM_MOVE(PUT, shmem_##BEFORE##VERB, (T * dest, const T *source, size_t nelems, int pe),  \
+               SHMEM_CTX_DEFAULT, SIZE, WAITS)                                                 \
+    SHMEM_MOVE(PUT, shmem_ctx_##BEFORE##VERB,                                                  \
+               (shmem_ctx_t ctx, T * dest, const T *source, size_t nelems, int pe), ctx, SIZE, \
+               WAITS)
+#define SHMEM_SIGNAL(NAME, ARGUMENTS, CTX, SIZE, WAITS)                                            \
+    SHMEM_DEFINE(void, NAME, ARGUMENTS) {                                                          \
+        put_signal({#NAME, nelems * (SIZE), WAITS}, CTX, dest, source, {sig_addr, signal, sig_op}, \
+                   pe);                                                                            \
+    }
+#define SHMEM_SIGNAL_PAIR(T, BEFORE, VERB, SIZE, WAITS)                                          \
+    SHMEM_SIGNAL(shmem_##BEFORE##VERB,                                                           \
+                 (T * dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, \
+                  int sig_op, int pe),                                                           \
+                 SHMEM_CTX_DEFAULT, SIZE, WAITS)                                                 \
+    SHMEM_SIGNAL(shmem_ctx_##BEFORE##VERB,                                                       \
+                 (shmem_ctx_t ctx, T * dest, const T *source, size_t nelems, uint64_t *sig_addr, \
+                  uint64_t signal, int sig_op, int pe),                                          \
+                 ctx, SIZE, WAITS)
+#define SHMEM_MOVES(T, N, Z, SIZE)                        \
+    SHMEM_MOVE_PAIR(put, T, N, put##Z, SIZE, true)        \
+    SHMEM_MOVE_PAIR(get, T, N, get##Z, SIZE, true)        \
+    SHMEM_MOVE_PAIR(put, T, N, put##Z##_nbi, SIZE, false) \
+    SHMEM_MOVE_PAIR(get, T, N, get##Z##_nbi, SIZE, false) \
+    SHMEM_SIGNAL_PAIR(T, N, put##Z##_signal, SIZE, true)  \
+    SHMEM_SIGNAL_PAIR(T, N, put##Z##_signal_nbi, SIZE, false)
+
+#define SHMEM_STRIDE(PUT, NAME, ARGUMENTS, CTX, ...)      \
+    SHMEM_DEFINE(void, NAME, ARGUMENTS) {                 \
+        PUT({#NAME, __VA_ARGS__}, CTX, dest, source, pe); \
+    }
+#define SHMEM_STRIDE_PAIR(PUT, T, BEFORE, VERB, SIZE)                                              \
+    SHMEM_STRIDE(PUT, shmem_##BEFORE##i##VERB,                                                     \
+                 (T * dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe), \
+                 SHMEM_CTX_DEFAULT, SIZE, dst, sst, 1, nelems)                                     \
+    SHMEM_STRIDE(PUT, shmem_ctx_##BEFORE##i##VERB,                                                 \
+                 (shmem_ctx_t ctx, T * dest, const T *source, ptrdiff_t dst, ptrdiff_t sst,        \
+                  size_t nelems, int pe),                                                          \
+                 ctx, SIZE, dst, sst, 1, nelems)                                                   \
+    SHMEM_STRIDE(PUT, shmem_##BEFORE##ib##VERB,                                                    \
+                 (T * dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,           \
+                  size_t nblocks, int pe),                                                         \
+                 SHMEM_CTX_DEFAULT, SIZE, dst, sst, bsize, nblocks)                                \
+    SHMEM_STRIDE(PUT, shmem_ctx_##BEFORE##ib##VERB,                                                \
+                 (shmem_ctx_t ctx, T * dest, const T *source, ptrdiff_t dst, ptrdiff_t sst,        \
+                  size_t bsize, size_t nblocks, int pe),                                           \
+                 ctx, SIZE, dst, sst, bsize, nblocks)
+#define SHMEM_STRIDES(T, N, Z, SIZE)                   \
+    SHMEM_STRIDE_PAIR(put_strided, T, N, put##Z, SIZE) \
+    SHMEM_STRIDE_PAIR(get_strided, T, N, get##Z, SIZE)
+
+#define SHMEM_TYPED(T, N, ...)                                                            \
+    SHMEM_MOVES(T, N##_, , sizeof(T))                                                     \
+    SHMEM_STRIDES(T, N##_, , sizeof(T))                                                   \
+    SHMEM_DEFINE(void, shmem_##N##_p, (T * dest, T value, int pe)) {                      \
+        put_element("shmem_" #N "_p", SHMEM_CTX_DEFAULT, dest, value, pe);                \
+    }                                                                                     \
+    SHMEM_DEFINE(void, shmem_ctx_##N##_p, (shmem_ctx_t ctx, T * dest, T value, int pe)) { \
+        put_element("shmem_ctx_" #N "_p", ctx, dest, value, pe);                          \
+    }                                                                                     \
+    SHMEM_DEFINE(T, shmem_##N##_g, (const T *source, int pe)) {                           \
+        return get_element("shmem_" #N "_g", SHMEM_CTX_DEFAULT, source, pe);              \
+    }                                                                                     \
+    SHMEM_DEFINE(T, shmem_ctx_##N##_g, (shmem_ctx_t ctx, const T *source, int pe)) {      \
+        return get_element("shmem_ctx_" #N "_g", ctx, source, pe);                        \
+    }
+#define SHMEM_SIZED(BITS)               \
+    SHMEM_MOVES(void, , BITS, BITS / 8) \
+    SHMEM_STRIDES(void, , BITS, BITS / 8)
+
+SENNIT_SHMEM_RMA(SHMEM_TYPED, )
+SENNIT_SHMEM_SIZES(SHMEM_SIZED)
+SHMEM_MOVES(void, , mem, 1)
+
+}  // namespace shmem

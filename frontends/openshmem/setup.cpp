@@ -1,0 +1,414 @@
+// Beginning and end, what can be asked, and messages.
+#include <fcntl.h>
+#include <link.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "state.hpp"
+
+namespace shmem {
+
+State state;
+
+namespace {
+
+constexpr std::size_t kDefaultHeap = std::size_t{256} << 20;
+sennit_region statics_region;
+bool ends_by_itself = false;  // start_pes() has no counterpart
+
+struct Run {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+};
+
+// The variables of the program: what it may write of its file's last writable segment, without the
+// part that the loader has made read-only.
+int find_variables(dl_phdr_info *info, std::size_t, void *context) {
+    auto &run = *static_cast<Run *>(context);
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    std::uintptr_t read_only_end = 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const auto &header = info->dlpi_phdr[i];
+        const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+        if (header.p_type == PT_GNU_RELRO) read_only_end = (begin + header.p_memsz) / page * page;
+        if (header.p_type == PT_LOAD && (header.p_flags & PF_W) != 0)
+            run = Run{begin, begin + header.p_memsz};
+    }
+    if (read_only_end > run.begin && read_only_end < run.end) run.begin = read_only_end;
+    return 1;  // the first is the program
+}
+
+// "20m", "3.1M", ".5g"; false: it is no size.
+bool parse_size(const char *text, std::size_t *bytes) {
+    char *end = nullptr;
+    errno = 0;
+    const double number = std::strtod(text, &end);
+    if (end == text || errno != 0 || !(number >= 0)) return false;
+    double factor = 1;
+    switch (*end | 0x20) {
+        case 'k':
+            factor = 0x1p10;
+            break;
+        case 'm':
+            factor = 0x1p20;
+            break;
+        case 'g':
+            factor = 0x1p30;
+            break;
+        case 't':
+            factor = 0x1p40;
+            break;
+        default:
+            if (*end != '\0') return false;
+    }
+    const double product = number * factor;
+    if (!(product < 0x1p62)) return false;
+    *bytes = static_cast<std::size_t>(product);
+    if (static_cast<double>(*bytes) < product) ++*bytes;
+    return true;
+}
+
+void area_open(Area &area, std::uintptr_t base, std::size_t bytes) {
+    const auto pes = static_cast<std::size_t>(state.pes);
+    area.base = base;
+    area.bytes = bytes;
+    area.pointers = new char *[pes]();
+    area.words = new char *[pes]();
+    area.places = new sennit_gptr[pes]();
+}
+
+void area_close(Area &area) {
+    delete[] area.pointers;
+    delete[] area.words;
+    delete[] area.places;
+    area = Area{};
+}
+
+// How atomic operations reach the area of every PE: at once, by Sennit, or not at all.
+enum Reach : std::int32_t { kDirect, kBySennit, kNotAtAll };
+
+// Fills the pointers; the PEs agree on one way for atomic operations. True: all have pointers.
+bool area_reach(Area &area) {
+    std::int32_t worst = kDirect;
+    for (int pe = 0; pe < state.pes; ++pe) {
+        area.pointers[pe] = pe == state.me ? reinterpret_cast<char *>(area.base)
+                                           : static_cast<char *>(sennit_ptr(area.places[pe]));
+        if (area.pointers[pe] != nullptr) continue;
+        // The first aligned word: what Sennit says of it holds for all.
+        const std::uintptr_t ahead = -area.base % sizeof(std::uint64_t);
+        std::uint64_t word = 0;
+        const bool can = sennit_atomic_fetch_u64(
+                             sennit_gptr_add(area.places[pe], static_cast<std::int64_t>(ahead)),
+                             &word) == SENNIT_OK;
+        worst = !can ? kNotAtAll : worst == kDirect ? kBySennit : worst;
+    }
+    std::int32_t agreed = worst;
+    must("shmem_init",
+         sennit_allreduce(SENNIT_TEAM_WORLD, &worst, &agreed,
+                          sennit_reduction_of(1, SENNIT_INT32, SENNIT_MAX), SENNIT_FOREVER));
+    area.is_locked = agreed == kNotAtAll;
+    for (int pe = 0; pe < state.pes; ++pe)
+        area.words[pe] = area.is_locked ? nullptr : area.pointers[pe];
+    return agreed == kDirect;
+}
+
+// False: not all the heaps could be had.
+bool open_heap(std::size_t bytes) {
+    constexpr std::size_t kLeast = std::size_t{64} << 10;
+    constexpr std::size_t kMost = std::size_t{1} << 30;
+    // An aligned block is found by offsets alone if the heap's base is aligned as much as any.
+    std::size_t alignment = std::bit_floor(bytes | kLeast);
+    if (alignment > kMost) alignment = kMost;
+    const std::size_t heap_bytes = (bytes + kLeast - 1) / kLeast * kLeast;
+    const std::size_t stalls = static_cast<std::size_t>(state.pes) * 16;  // remote.cpp
+    sennit_gptr heap;
+    const sennit_status status =
+        sennit_alloc(SENNIT_TEAM_WORLD, heap_bytes + stalls, alignment, 0, &heap);
+    if (status != SENNIT_OK) {
+        std::fprintf(
+            stderr,
+            "shmem_init: a symmetric heap of %zu bytes for each of %d PEs can not be had: %s; "
+            "SHMEM_SYMMETRIC_SIZE sets another size\n",
+            heap_bytes, state.pes, sennit_last_error()->text);
+        return false;
+    }
+    Area &area = state.areas[kHeap];
+    area_open(area, reinterpret_cast<std::uintptr_t>(sennit_ptr(heap)), heap_bytes);
+    for (int pe = 0; pe < state.pes; ++pe)
+        area.places[pe] = sennit_gptr_at(heap, pe);
+    heap_start(heap_bytes);
+    return true;
+}
+
+// The program's variables; without them the area stays empty.
+void open_statics() {
+    Run run;
+    if (is_on("SENNIT_SHMEM_STATICS")) dl_iterate_phdr(find_variables, &run);
+    const std::uint64_t bytes = run.end - run.begin;
+    // PEs of other programs have other variables.
+    std::uint64_t range[2] = {bytes, ~bytes};
+    must("shmem_init",
+         sennit_allreduce(SENNIT_TEAM_WORLD, range, range,
+                          sennit_reduction_of(2, SENNIT_UINT64, SENNIT_MAX), SENNIT_FOREVER));
+    if (bytes == 0 || range[0] != ~range[1]) {
+        debug("variables of the program are not symmetric: %s",
+              bytes == 0 ? "switched off" : "PEs run different programs");
+        return;
+    }
+    statics_region = SENNIT_REGION_NULL;
+    const sennit_status status = sennit_register(reinterpret_cast<void *>(run.begin), bytes,
+                                                 SENNIT_REGISTER_SHARED_PAGES, &statics_region);
+    if (status != SENNIT_OK) debug("variables: %s", sennit_last_error()->text);
+    const auto pes = static_cast<std::size_t>(state.pes);
+    const auto regions = std::make_unique<sennit_region[]>(pes);
+    const sennit_status attached =
+        sennit_region_attach(SENNIT_TEAM_WORLD, statics_region, regions.get());
+    bool all = attached == SENNIT_OK;
+    for (std::size_t pe = 0; all && pe < pes; ++pe)
+        all = !sennit_gptr_is_null(regions[pe].gptr);
+    if (!all) {
+        debug("variables of the program are not symmetric: %s", sennit_last_error()->text);
+        return;
+    }
+    Area &area = state.areas[kStatics];
+    area_open(area, run.begin, bytes);
+    for (std::size_t pe = 0; pe < pes; ++pe)
+        area.places[pe] = regions[pe].gptr;
+}
+
+void say_settings() {
+    if (state.me != 0) return;
+    if (setting("VERSION") != nullptr)
+        std::printf("%s, OpenSHMEM %d.%d, Sennit %s\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION,
+                    SHMEM_MINOR_VERSION, sennit_version());
+    if (setting("INFO") != nullptr)
+        std::printf(
+            "SHMEM_SYMMETRIC_SIZE  bytes of the symmetric heap of each PE; also 20k, 1.5M, 2g, 1t; "
+            "now %zu\n"
+            "SHMEM_VERSION         any value: print the version at start\n"
+            "SHMEM_INFO            any value: print this\n"
+            "SHMEM_DEBUG           any value: say why memory could not be had, and the like\n"
+            "SENNIT_SHMEM_STATICS  off: variables of the program are not symmetric\n"
+            "SENNIT_SHMEM_CHECKS   off: wrong arguments are not reported\n",
+            state.areas[kHeap].bytes);
+    std::fflush(stdout);
+}
+
+int count_processors() {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+// PEs that are threads of one process would share their variables.
+bool is_alone_in_process() {
+    for (int pe = 0; pe < sennit_size(); ++pe) {
+        sennit_locality_level level = SENNIT_LOCALITY_NODE;
+        if (sennit_locality(pe, &level) == SENNIT_OK && level == SENNIT_LOCALITY_PROCESS)
+            return false;
+    }
+    return true;
+}
+
+// 0, or what init returns.
+int start(int requested) {
+    std::size_t bytes = kDefaultHeap;
+    const char *const size = setting("SYMMETRIC_SIZE");
+    if (size != nullptr && !parse_size(size, &bytes)) {
+        std::fprintf(stderr, "shmem_init: SHMEM_SYMMETRIC_SIZE is no size: \"%s\"\n", size);
+        return 1;
+    }
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    options.thread_level = static_cast<sennit_thread_level>(requested);
+    if (sennit_init(&options) != SENNIT_OK) {
+        std::fprintf(stderr, "shmem_init: %s\n", sennit_last_error()->text);
+        return 1;
+    }
+    if (!is_alone_in_process()) {
+        std::fprintf(stderr, "shmem_init: PEs are processes, and this one has several ranks\n");
+        sennit_finalize();
+        return 1;
+    }
+    state.me = sennit_rank();
+    state.pes = sennit_size();
+    state.thread_level = requested;
+    state.checks = is_on("SENNIT_SHMEM_CHECKS");
+    state.debug = setting("DEBUG") != nullptr;
+    state.crowded = state.pes > count_processors();
+    if (!open_heap(bytes)) {
+        sennit_finalize();
+        state = State{};
+        return 1;
+    }
+    open_statics();
+    const bool heap_direct = area_reach(state.areas[kHeap]);
+    const bool statics_direct =
+        state.areas[kStatics].bytes == 0 || area_reach(state.areas[kStatics]);
+    state.all_direct = heap_direct && statics_direct;
+    teams_start(heap_direct);
+    if (state.pes > 1) ending_start();
+    say_settings();
+    state.inits = 1;
+    return 0;
+}
+
+void stop() {
+    barrier_all("shmem_finalize");
+    teams_stop();
+    heap_stop();
+    const sennit_gptr heap = state.areas[kHeap].places[state.me];
+    // Nobody uses the others' variables any more: the barrier above.
+    if (state.areas[kStatics].bytes != 0) {
+        for (int pe = 0; pe < state.pes; ++pe) {
+            const sennit_region region{state.areas[kStatics].places[pe],
+                                       state.areas[kStatics].bytes};
+            if (pe != state.me) (void)sennit_region_detach(region);
+        }
+        must("shmem_finalize", sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+        must("shmem_finalize", sennit_deregister(statics_region));
+    }
+    must("shmem_finalize", sennit_free(heap));
+    ending_stop();
+    for (Area &area : state.areas)
+        area_close(area);
+    state = State{};
+    must("shmem_finalize", sennit_finalize());
+}
+
+int init(int requested) {
+    if (state.inits == 0) return start(requested);
+    ++state.inits;
+    barrier_all("shmem_init");
+    return 0;
+}
+
+void finalize() {
+    if (state.inits == 0) return;
+    if (state.inits > 1) {
+        --state.inits;
+        barrier_all("shmem_finalize");
+        return;
+    }
+    stop();
+}
+
+void end_by_itself() {
+    if (ends_by_itself && state.inits > 0) {
+        state.inits = 1;
+        finalize();
+    }
+}
+
+}  // namespace
+
+const char *setting(const char *name) {
+    char text[64];
+    std::snprintf(text, sizeof text, "SHMEM_%s", name);
+    const char *const value = std::getenv(text);
+    if (value != nullptr) return value;
+    std::snprintf(text, sizeof text, "SMA_%s", name);
+    return std::getenv(text);
+}
+
+bool is_on(const char *knob) {
+    sennit_knob found;
+    for (int i = 0; sennit_knob_get(i, &found) == SENNIT_OK; ++i) {
+        if (std::strcmp(found.name, knob) == 0) return std::strcmp(found.value, "1") == 0;
+    }
+    return true;
+}
+
+void fail(const char *call, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    std::fprintf(stderr, "PE %d: %s: %s\n", state.me, call, text);
+    ends_by_itself = false;
+    pshmem_global_exit(1);
+}
+
+void fail_status(const char *call, sennit_status status) {
+    // The PE that is missed may just be ending all others, this one too.
+    if (status == SENNIT_ERR_PEER_LOST) usleep(300'000);
+    fail(call, "%s: %s", sennit_status_string(status), sennit_last_error()->text);
+}
+
+void debug(const char *format, ...) {
+    if (!state.debug) return;
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    std::fprintf(stderr, "PE %d: %s\n", state.me, text);
+}
+
+SHMEM_DEFINE(void, shmem_init, (void)) {
+    // No thread of the program is kept from calling: nothing here is quicker with fewer.
+    if (init(SHMEM_THREAD_MULTIPLE) != 0) std::exit(1);
+}
+SHMEM_DEFINE(int, shmem_init_thread, (int requested, int *provided)) {
+    const bool known = requested >= SHMEM_THREAD_SINGLE && requested <= SHMEM_THREAD_MULTIPLE;
+    const int result = known ? init(requested) : 1;
+    if (result == 0) *provided = state.thread_level;
+    return result;
+}
+SHMEM_DEFINE(void, start_pes, (int)) {
+    if (state.inits > 0) return;
+    pshmem_init();
+    if (!ends_by_itself) std::atexit(end_by_itself);
+    ends_by_itself = true;
+}
+SHMEM_DEFINE(void, shmem_finalize, (void)) {
+    finalize();
+}
+SHMEM_DEFINE(void, shmem_query_initialized, (int *initialized)) {
+    *initialized = state.inits > 0 ? 1 : 0;
+}
+SHMEM_DEFINE(void, shmem_query_thread, (int *provided)) {
+    *provided = state.thread_level;
+}
+SHMEM_DEFINE(int, shmem_my_pe, (void)) {
+    return state.me;
+}
+SHMEM_DEFINE(int, shmem_n_pes, (void)) {
+    return state.pes;
+}
+SHMEM_DEFINE(int, _my_pe, (void)) {
+    return state.me;
+}
+SHMEM_DEFINE(int, _num_pes, (void)) {
+    return state.pes;
+}
+SHMEM_DEFINE(int, shmem_pe_accessible, (int pe)) {
+    return pe >= 0 && pe < state.pes ? 1 : 0;
+}
+SHMEM_DEFINE(int, shmem_addr_accessible, (const void *addr, int pe)) {
+    if (pe < 0 || pe >= state.pes) return 0;
+    for (const Area &area : state.areas) {
+        if (reinterpret_cast<std::uintptr_t>(addr) - area.base < area.bytes) return 1;
+    }
+    return 0;
+}
+SHMEM_DEFINE(void *, shmem_ptr, (const void *dest, int pe)) {
+    return reach(dest, 1, pe);
+}
+SHMEM_DEFINE(void, shmem_info_get_version, (int *major, int *minor)) {
+    *major = SHMEM_MAJOR_VERSION;
+    *minor = SHMEM_MINOR_VERSION;
+}
+SHMEM_DEFINE(void, shmem_info_get_name, (char *name)) {
+    std::strcpy(name, SHMEM_VENDOR_STRING);
+}
+// For profilers; the library itself has nothing to control.
+SHMEM_DEFINE(void, shmem_pcontrol, (int, ...)) {}
+
+}  // namespace shmem

@@ -1,0 +1,154 @@
+// What a PE knows, and the way from a symmetric address to a peer's memory.
+//
+// OpenSHMEM's PEs are processes, because static variables are symmetric: so there is one state in
+// the process. It is written by init and finalize, which no other call runs beside, and read by
+// all.
+#pragma once
+
+#include <sennit/sennit.h>
+#include <shmem.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+// Defines the function of the standard: `p` and its name for profilers, and its name, weak.
+#define SHMEM_DEFINE(RESULT, NAME, ARGUMENTS)                                             \
+    extern "C" __attribute__((__weak__, __alias__("p" #NAME), __visibility__("default"))) \
+    RESULT NAME ARGUMENTS;                                                                \
+    extern "C" __attribute__((__visibility__("default"))) RESULT p##NAME ARGUMENTS
+
+namespace shmem {
+
+// A run of memory that lies at an address of its own in every PE: the heap, or the variables of
+// the program.
+struct Area {
+    std::uintptr_t base = 0;  // here
+    std::size_t bytes = 0;    // 0: there is none
+    // Of each PE: its base as this process sees it, or null where only calls of Sennit lead there.
+    char **pointers = nullptr;
+    // The same for atomic operations: all null if some PE can not operate directly, since all who
+    // change a word must do it in the same way.
+    char **words = nullptr;
+    sennit_gptr *places = nullptr;  // of each PE, its base
+    bool is_locked = false;         // atomic operations go by locks (remote.cpp)
+};
+
+enum { kHeap, kStatics, kAreas };
+
+struct State {
+    int me = -1;
+    int pes = 0;              // 0: not initialised
+    bool all_direct = false;  // no PE is reached by calls of Sennit
+    bool checks = true;
+    bool debug = false;
+    bool crowded = false;  // more PEs than processors
+    int thread_level = SHMEM_THREAD_SINGLE;
+    int inits = 0;
+    Area areas[kAreas];
+};
+
+extern State state;
+
+struct Team {
+    sennit_team core;
+    int me = -1;
+    int pes = 0;
+    int *members = nullptr;  // world numbers; null: the world's
+    shmem_team_config_t config = {0};
+};
+
+struct Context {
+    Team *team;
+    long options;
+};
+
+Team *team_of(shmem_team_t handle);  // null for an invalid one
+inline Context *context_of(shmem_ctx_t handle) {
+    return reinterpret_cast<Context *>(handle);
+}
+
+// The number in the world of a PE of the context's team; -1 if it has none.
+inline int world_pe(shmem_ctx_t ctx, int pe) {
+    if (ctx == SHMEM_CTX_DEFAULT) return pe;
+    const Team &team = *context_of(ctx)->team;
+    if (team.members == nullptr) return pe;
+    return pe >= 0 && pe < team.pes ? team.members[pe] : -1;
+}
+
+// Where `bytes` at the symmetric address are in the PE's memory, or null: then it is for the cold
+// ways in remote.cpp, which also find what is wrong.
+template <char **Area::*Kind = &Area::pointers>
+inline char *reach(const void *address, std::size_t bytes, int pe) {
+    if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.pes)) [[unlikely]]
+        return nullptr;
+    for (const Area &area : state.areas) {
+        const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - area.base;
+        if (offset >= area.bytes || bytes > area.bytes - offset) continue;
+        char *const there = (area.*Kind)[pe];
+        return there != nullptr ? there + offset : nullptr;
+    }
+    return nullptr;
+}
+inline char *reach_word(const void *address, std::size_t bytes, int pe) {
+    return reach<&Area::words>(address, bytes, pe);
+}
+
+// One line on standard error that names the call, and the end of all PEs.
+[[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void fail(const char *call, const char *format,
+                                                             ...);
+// The same with Sennit's own words, if the status is an error.
+[[gnu::cold]] void fail_status(const char *call, sennit_status status);
+inline void must(const char *call, sennit_status status) {
+    if (status != SENNIT_OK) [[unlikely]]
+        fail_status(call, status);
+}
+// A line on standard error if SHMEM_DEBUG is set.
+[[gnu::cold, gnu::format(printf, 1, 2)]] void debug(const char *format, ...);
+
+// The text of SHMEM_name, else SMA_name, else null.
+const char *setting(const char *name);
+// Whether a knob of Sennit is on. After sennit_init().
+bool is_on(const char *knob);
+
+// Ends other PEs from outside: what shmem_global_exit needs (ending.cpp).
+void ending_start();
+void ending_stop();
+
+// The heap (heap.cpp) and teams (teams.cpp), begun and ended with the state.
+void heap_start(std::size_t bytes);  // the area's
+void heap_stop();
+void teams_start(bool shares_all);
+void teams_stop();
+
+// The ways that have no pointer, and errors (remote.cpp). PEs here are the world's.
+struct Transfer {
+    const char *call;
+    std::size_t bytes;  // that lie together
+    std::size_t count = 1;
+    std::ptrdiff_t remote_stride = 0, local_stride = 0;  // bytes
+    bool waits = true;                                   // false: _nbi
+};
+[[gnu::cold]] void put_cold(const Transfer &it, void *dest, const void *source, int pe);
+[[gnu::cold]] void get_cold(const Transfer &it, void *dest, const void *source, int pe);
+
+enum class Change { fetch, set, add, bit_and, bit_or, bit_xor, compare_swap };
+struct WordCall {
+    const char *call;
+    Change change;
+    unsigned bytes;  // 4 or 8
+    std::uint64_t value = 0, expected = 0;
+};
+// Returns the old value.
+[[gnu::cold]] std::uint64_t change_cold(const WordCall &it, void *dest, int pe);
+
+// Gives others a turn while something is looked at again and again: progress, and the processor if
+// there are more PEs than those.
+void take_turns();
+
+// Completes what this PE has under way; see order.cpp.
+void quiet(const char *call);
+// All PEs have come; completes as quiet does.
+void barrier_all(const char *call);
+
+}  // namespace shmem

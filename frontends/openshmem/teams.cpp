@@ -1,0 +1,251 @@
+// Teams, which are Sennit's, and contexts, which are a team and options: nothing is kept apart for
+// a context, since what one of them completes all may.
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "state.hpp"
+
+namespace shmem {
+namespace {
+
+Team world;
+Team shared;
+std::mutex list_mutex;
+std::vector<Team *> teams;        // that the program has made and not destroyed
+std::vector<Context *> contexts;  // the same
+
+shmem_team_t handle_of(Team *team) {
+    if (team == &world) return SHMEM_TEAM_WORLD;
+    if (team == &shared) return SHMEM_TEAM_SHARED;
+    return reinterpret_cast<shmem_team_t>(team);
+}
+
+// Fills what is asked often.
+void describe(const char *call, Team &team) {
+    must(call, sennit_team_rank(team.core, &team.me));
+    must(call, sennit_team_size(team.core, &team.pes));
+    team.members = new int[static_cast<std::size_t>(team.pes)];
+    for (int pe = 0; pe < team.pes; ++pe)
+        must(call, sennit_team_world_rank(team.core, pe, &team.members[pe]));
+}
+
+void forget(Team &team) {
+    delete[] team.members;
+    team.members = nullptr;
+}
+
+struct Wish {
+    const shmem_team_config_t *config;
+    long mask;
+};
+
+// The handle for a team that Sennit has made, or for none.
+shmem_team_t keep(const char *call, sennit_team core, const Wish &wish) {
+    if (core.handle == 0) return SHMEM_TEAM_INVALID;
+    auto *const team = new Team{core, -1, 0, nullptr, {0}};
+    if (wish.config != nullptr && (wish.mask & SHMEM_TEAM_NUM_CONTEXTS) != 0)
+        team->config = *wish.config;
+    describe(call, *team);
+    const std::lock_guard<std::mutex> turn(list_mutex);
+    teams.push_back(team);
+    return handle_of(team);
+}
+
+template <class T>
+void erase(std::vector<T *> &list, T *entry) {
+    list.erase(std::remove(list.begin(), list.end(), entry), list.end());
+}
+
+void destroy(const char *call, Team *team) {
+    {
+        const std::lock_guard<std::mutex> turn(list_mutex);
+        erase(teams, team);
+    }
+    must(call, sennit_team_destroy(team->core));
+    forget(*team);
+    delete team;
+}
+
+Team &must_be_team(const char *call, shmem_team_t handle) {
+    Team *const team = team_of(handle);
+    if (team == nullptr) fail(call, "argument team: it is SHMEM_TEAM_INVALID");
+    return *team;
+}
+
+int create_context(Team *team, long options, shmem_ctx_t *ctx) {
+    *ctx = SHMEM_CTX_INVALID;
+    if (team == nullptr) return 1;
+    auto *const made = new (std::nothrow) Context{team, options};
+    if (made == nullptr) return 1;
+    const std::lock_guard<std::mutex> turn(list_mutex);
+    contexts.push_back(made);
+    *ctx = reinterpret_cast<shmem_ctx_t>(made);
+    return 0;
+}
+
+}  // namespace
+
+Team *team_of(shmem_team_t handle) {
+    if (handle == SHMEM_TEAM_WORLD) return &world;
+    if (handle == SHMEM_TEAM_SHARED) return &shared;
+    return reinterpret_cast<Team *>(handle);
+}
+
+// Where load and store reach all heaps of a node, the node's PEs share; else each is alone.
+void teams_start(bool shares_all) {
+    const char *const call = "shmem_init";
+    world.core = SENNIT_TEAM_WORLD;
+    describe(call, world);
+    forget(world);  // its numbers are the world's
+    std::uint32_t mine = shares_all ? 1 : 0;
+    if (!shares_all) {
+        int size = 0;
+        must(call, sennit_team_size(SENNIT_TEAM_NODE, &size));
+        mine = 1;
+        for (int pe = 0; pe < size; ++pe) {
+            int other = 0;
+            must(call, sennit_team_world_rank(SENNIT_TEAM_NODE, pe, &other));
+            if (state.areas[kHeap].pointers[other] == nullptr) mine = 0;
+        }
+    }
+    std::uint32_t all = mine;
+    must(call, sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &all,
+                                sennit_reduction_of(1, SENNIT_UINT32, SENNIT_MIN), SENNIT_FOREVER));
+    if (all == 1)
+        shared.core = SENNIT_TEAM_NODE;
+    else
+        must(call, sennit_team_split(SENNIT_TEAM_WORLD, state.me, 0, &shared.core));
+    describe(call, shared);
+}
+
+void teams_stop() {
+    const char *const call = "shmem_finalize";
+    for (Context *context : contexts)
+        delete context;
+    contexts.clear();
+    // All PEs made a team in the same order, so they destroy them so.
+    while (!teams.empty())
+        destroy(call, teams.front());
+    if (shared.core.handle != SENNIT_TEAM_NODE.handle) must(call, sennit_team_destroy(shared.core));
+    forget(shared);
+}
+
+SHMEM_DEFINE(int, shmem_team_my_pe, (shmem_team_t handle)) {
+    const Team *const team = team_of(handle);
+    return team != nullptr ? team->me : -1;
+}
+SHMEM_DEFINE(int, shmem_team_n_pes, (shmem_team_t handle)) {
+    const Team *const team = team_of(handle);
+    return team != nullptr ? team->pes : -1;
+}
+SHMEM_DEFINE(int, shmem_team_get_config,
+             (shmem_team_t handle, long config_mask, shmem_team_config_t *config)) {
+    const Team *const team = team_of(handle);
+    if (team == nullptr) return 1;
+    if ((config_mask & ~SHMEM_TEAM_NUM_CONTEXTS) != 0) return 1;
+    if ((config_mask & SHMEM_TEAM_NUM_CONTEXTS) != 0)
+        config->num_contexts = team->config.num_contexts;
+    return 0;
+}
+SHMEM_DEFINE(int, shmem_team_translate_pe,
+             (shmem_team_t src_team, int src_pe, shmem_team_t dest_team)) {
+    const Team *const from = team_of(src_team);
+    const Team *const to = team_of(dest_team);
+    if (from == nullptr || to == nullptr || src_pe < 0 || src_pe >= from->pes) return -1;
+    const int number = from->members != nullptr ? from->members[src_pe] : src_pe;
+    if (to->members == nullptr) return number;
+    const int *const begin = to->members;
+    const int *const end = begin + to->pes;
+    const int *const found = std::find(begin, end, number);
+    return found != end ? static_cast<int>(found - begin) : -1;
+}
+SHMEM_DEFINE(int, shmem_team_split_strided,
+             (shmem_team_t parent_team, int start, int stride, int size,
+              const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)) {
+    const char *const call = "shmem_team_split_strided";
+    *new_team = SHMEM_TEAM_INVALID;
+    const Team *const parent = team_of(parent_team);
+    if (parent == nullptr || size < 1) return 1;
+    sennit_team core = SENNIT_TEAM_NULL;
+    const sennit_status status =
+        sennit_team_split_strided(parent->core, start, stride, size, &core);
+    if (status != SENNIT_OK) {
+        debug("%s: %s", call, sennit_last_error()->text);
+        return 1;
+    }
+    *new_team = keep(call, core, {config, config_mask});
+    return 0;
+}
+SHMEM_DEFINE(int, shmem_team_split_2d,
+             (shmem_team_t parent_team, int xrange, const shmem_team_config_t *xaxis_config,
+              long xaxis_mask, shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config,
+              long yaxis_mask, shmem_team_t *yaxis_team)) {
+    const char *const call = "shmem_team_split_2d";
+    *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
+    const Team *const parent = team_of(parent_team);
+    if (parent == nullptr || xrange < 1) return 1;
+    const int range = std::min(xrange, parent->pes);
+    sennit_team rows = SENNIT_TEAM_NULL;
+    sennit_team columns = SENNIT_TEAM_NULL;
+    sennit_status status = sennit_team_split(parent->core, parent->me / range, 0, &rows);
+    if (status == SENNIT_OK) {
+        status = sennit_team_split(parent->core, parent->me % range, 0, &columns);
+        if (status != SENNIT_OK) (void)sennit_team_destroy(rows);
+    }
+    if (status != SENNIT_OK) {
+        debug("%s: %s", call, sennit_last_error()->text);
+        return 1;
+    }
+    *xaxis_team = keep(call, rows, {xaxis_config, xaxis_mask});
+    *yaxis_team = keep(call, columns, {yaxis_config, yaxis_mask});
+    return 0;
+}
+SHMEM_DEFINE(void, shmem_team_destroy, (shmem_team_t handle)) {
+    const char *const call = "shmem_team_destroy";
+    Team *const team = team_of(handle);
+    if (team == nullptr) return;
+    if (team == &world || team == &shared) fail(call, "argument team: it is a predefined team");
+    destroy(call, team);
+}
+SHMEM_DEFINE(void *, shmem_team_ptr, (shmem_team_t handle, const void *dest, int pe)) {
+    const Team *const team = team_of(handle);
+    if (team == nullptr || pe < 0 || pe >= team->pes) return nullptr;
+    return reach(dest, 1, team->members != nullptr ? team->members[pe] : pe);
+}
+SHMEM_DEFINE(int, shmem_team_sync, (shmem_team_t handle)) {
+    const char *const call = "shmem_team_sync";
+    must(call, sennit_barrier(must_be_team(call, handle).core, SENNIT_FOREVER));
+    return 0;
+}
+
+SHMEM_DEFINE(int, shmem_ctx_create, (long options, shmem_ctx_t *ctx)) {
+    return create_context(&world, options, ctx);
+}
+SHMEM_DEFINE(int, shmem_team_create_ctx, (shmem_team_t team, long options, shmem_ctx_t *ctx)) {
+    return create_context(team_of(team), options, ctx);
+}
+SHMEM_DEFINE(void, shmem_ctx_destroy, (shmem_ctx_t ctx)) {
+    if (ctx == SHMEM_CTX_INVALID) return;
+    quiet("shmem_ctx_destroy");
+    if (ctx == SHMEM_CTX_DEFAULT) fail("shmem_ctx_destroy", "argument ctx: it is the default one");
+    {
+        const std::lock_guard<std::mutex> turn(list_mutex);
+        erase(contexts, context_of(ctx));
+    }
+    delete context_of(ctx);
+}
+SHMEM_DEFINE(int, shmem_ctx_get_team, (shmem_ctx_t ctx, shmem_team_t *team)) {
+    *team = SHMEM_TEAM_INVALID;
+    if (ctx == SHMEM_CTX_INVALID) return 1;
+    *team = ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : handle_of(context_of(ctx)->team);
+    return 0;
+}
+// Hints that nothing is made of.
+SHMEM_DEFINE(void, shmem_ctx_session_start,
+             (shmem_ctx_t, long, const shmem_ctx_session_config_t *, long)) {}
+SHMEM_DEFINE(void, shmem_ctx_session_stop, (shmem_ctx_t)) {}
+
+}  // namespace shmem

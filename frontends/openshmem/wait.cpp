@@ -1,0 +1,234 @@
+// Waiting for words of this PE, testing them, and both for several. A wait is Sennit's: it makes
+// progress, gives up the processor, and ends when a PE has died.
+#include "state.hpp"
+
+namespace shmem {
+namespace {
+
+template <class T>
+T look(const T *word) {
+    // SYNC shmem-word: an acquire; pairs with the releases in words.hpp and order.cpp, with those
+    // of Sennit, and with a program's own.
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+template <class T>
+bool compare(T word, int cmp, T value) {
+    switch (cmp) {
+        case SHMEM_CMP_EQ:
+            return word == value;
+        case SHMEM_CMP_NE:
+            return word != value;
+        case SHMEM_CMP_GT:
+            return word > value;
+        case SHMEM_CMP_GE:
+            return word >= value;
+        case SHMEM_CMP_LT:
+            return word < value;
+        case SHMEM_CMP_LE:
+            return word <= value;
+        default:
+            fail("shmem_wait_until", "argument cmp: %d is no comparison", cmp);
+    }
+}
+
+template <class Ready>
+int call_ready(void *context) {
+    return (*static_cast<Ready *>(context))() ? 1 : 0;
+}
+
+// A change of a word rings no bell, and a wait that sleeps looks again after a millisecond or more.
+// So it yields for a while first; that costs others nothing and takes part in their turns.
+template <class Ready>
+[[gnu::noinline]] void wait_long(const char *call, Ready &ready) {
+    constexpr int kLooks = 4000;
+    for (int i = 0; i < kLooks; ++i) {
+        if (ready()) return;
+        if (state.crowded) take_turns();
+    }
+    must(call, sennit_wait_until(call_ready<Ready>, &ready, SENNIT_FOREVER));
+}
+
+template <class Ready>
+inline void wait(const char *call, Ready ready) {
+    if (!ready()) wait_long(call, ready);
+}
+
+// A test that fails is likely made again soon.
+inline bool tested(bool result) {
+    if (!result) take_turns();
+    return result;
+}
+
+template <class T>
+void wait_until(const char *call, const T *word, int cmp, T value) {
+    wait(call, [=] { return compare(look(word), cmp, value); });
+}
+template <class T>
+int test(const T *word, int cmp, T value) {
+    return tested(compare(look(word), cmp, value)) ? 1 : 0;
+}
+
+// Words of which some are waited for; `values` has one for each, or one for all.
+template <class T>
+struct Set {
+    const T *words;
+    std::size_t count;
+    const int *status;
+    int cmp;
+    const T *values;
+    bool has_many;
+
+    bool has(std::size_t i) const { return status == nullptr || status[i] == 0; }
+    bool holds(std::size_t i) const {
+        return compare(look(&words[i]), cmp, values[has_many ? i : 0]);
+    }
+    bool is_empty() const {
+        for (std::size_t i = 0; i < count; ++i) {
+            if (has(i)) return false;
+        }
+        return true;
+    }
+    // The first at or behind `from`, round about, that holds; `count` if none does.
+    std::size_t find(std::size_t from) const {
+        for (std::size_t step = 0; step < count; ++step) {
+            const std::size_t i = from + step < count ? from + step : from + step - count;
+            if (has(i) && holds(i)) return i;
+        }
+        return count;
+    }
+    bool all_hold() const {
+        for (std::size_t i = 0; i < count; ++i) {
+            if (has(i) && !holds(i)) return false;
+        }
+        return true;
+    }
+    std::size_t note(std::size_t *indices) const {
+        std::size_t noted = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (has(i) && holds(i)) indices[noted++] = i;
+        }
+        return noted;
+    }
+};
+
+// Where the last search by `any` of this thread ended: the next one goes on behind, so that none is
+// passed over for ever.
+thread_local std::size_t last_found = 0;
+
+template <class T>
+std::size_t find_any(const Set<T> &set) {
+    const std::size_t found = set.find(last_found + 1 < set.count ? last_found + 1 : 0);
+    if (found == set.count) return SIZE_MAX;
+    last_found = found;
+    return found;
+}
+
+template <class T>
+void wait_all(const char *call, const Set<T> &set) {
+    // One after the other: a word that held may have changed again, which nobody asks for.
+    for (std::size_t i = 0; i < set.count; ++i) {
+        if (set.has(i)) wait(call, [&set, i] { return set.holds(i); });
+    }
+}
+template <class T>
+std::size_t wait_any(const char *call, const Set<T> &set) {
+    if (set.is_empty()) return SIZE_MAX;
+    std::size_t found = SIZE_MAX;
+    wait(call, [&] { return (found = find_any(set)) != SIZE_MAX; });
+    return found;
+}
+template <class T>
+std::size_t wait_some(const char *call, const Set<T> &set, std::size_t *indices) {
+    if (set.is_empty()) return 0;
+    std::size_t noted = 0;
+    wait(call, [&] { return (noted = set.note(indices)) != 0; });
+    return noted;
+}
+template <class T>
+std::size_t test_any(const Set<T> &set) {
+    const std::size_t found = find_any(set);
+    tested(found != SIZE_MAX);
+    return found;
+}
+template <class T>
+std::size_t test_some(const Set<T> &set, std::size_t *indices) {
+    const std::size_t noted = set.note(indices);
+    tested(noted != 0);
+    return noted;
+}
+
+}  // namespace
+
+#define SHMEM_TEST(T, N, ...)                                                      \
+    SHMEM_DEFINE(void, shmem_##N##_wait_until, (T * ivar, int cmp, T cmp_value)) { \
+        wait_until<T>("shmem_" #N "_wait_until", ivar, cmp, cmp_value);            \
+    }                                                                              \
+    SHMEM_DEFINE(int, shmem_##N##_test, (T * ivar, int cmp, T cmp_value)) {        \
+        return test<T>(ivar, cmp, cmp_value);                                      \
+    }
+#define SHMEM_SET_OF(T, VALUES, HAS_MANY)            \
+    Set<T> {                                         \
+        ivars, nelems, status, cmp, VALUES, HAS_MANY \
+    }
+#define SHMEM_SETS(T, N, Z, VALUE, VALUES, HAS_MANY)                                           \
+    SHMEM_DEFINE(void, shmem_##N##_wait_until_all##Z,                                          \
+                 (T * ivars, size_t nelems, const int *status, int cmp, VALUE)) {              \
+        wait_all("shmem_" #N "_wait_until_all" #Z, SHMEM_SET_OF(T, VALUES, HAS_MANY));         \
+    }                                                                                          \
+    SHMEM_DEFINE(size_t, shmem_##N##_wait_until_any##Z,                                        \
+                 (T * ivars, size_t nelems, const int *status, int cmp, VALUE)) {              \
+        return wait_any("shmem_" #N "_wait_until_any" #Z, SHMEM_SET_OF(T, VALUES, HAS_MANY));  \
+    }                                                                                          \
+    SHMEM_DEFINE(                                                                              \
+        size_t, shmem_##N##_wait_until_some##Z,                                                \
+        (T * ivars, size_t nelems, size_t * indices, const int *status, int cmp, VALUE)) {     \
+        return wait_some("shmem_" #N "_wait_until_some" #Z, SHMEM_SET_OF(T, VALUES, HAS_MANY), \
+                         indices);                                                             \
+    }                                                                                          \
+    SHMEM_DEFINE(int, shmem_##N##_test_all##Z,                                                 \
+                 (T * ivars, size_t nelems, const int *status, int cmp, VALUE)) {              \
+        return tested(SHMEM_SET_OF(T, VALUES, HAS_MANY).all_hold()) ? 1 : 0;                   \
+    }                                                                                          \
+    SHMEM_DEFINE(size_t, shmem_##N##_test_any##Z,                                              \
+                 (T * ivars, size_t nelems, const int *status, int cmp, VALUE)) {              \
+        return test_any(SHMEM_SET_OF(T, VALUES, HAS_MANY));                                    \
+    }                                                                                          \
+    SHMEM_DEFINE(                                                                              \
+        size_t, shmem_##N##_test_some##Z,                                                      \
+        (T * ivars, size_t nelems, size_t * indices, const int *status, int cmp, VALUE)) {     \
+        return test_some(SHMEM_SET_OF(T, VALUES, HAS_MANY), indices);                          \
+    }
+#define SHMEM_STANDARD(T, N, ...)                      \
+    SHMEM_TEST(T, N)                                   \
+    SHMEM_SETS(T, N, , T cmp_value, &cmp_value, false) \
+    SHMEM_SETS(T, N, _vector, const T *cmp_values, cmp_values, true)
+#define SHMEM_OLD_WAIT(T, N, ...)                                          \
+    SHMEM_DEFINE(void, shmem_##N##_wait, (T * ivar, T cmp_value)) {        \
+        wait_until<T>("shmem_" #N "_wait", ivar, SHMEM_CMP_NE, cmp_value); \
+    }
+
+SENNIT_SHMEM_AMO(SHMEM_STANDARD, )
+SENNIT_SHMEM_OLD_TEST(SHMEM_TEST, )
+SENNIT_SHMEM_OLD_WAIT(SHMEM_OLD_WAIT, )
+
+SHMEM_DEFINE(void, shmem_wait, (long *ivar, long cmp_value)) {
+    wait_until<long>("shmem_wait", ivar, SHMEM_CMP_NE, cmp_value);
+}
+SHMEM_DEFINE(void, shmem_wait_until, (long *ivar, int cmp, long cmp_value)) {
+    wait_until<long>("shmem_wait_until", ivar, cmp, cmp_value);
+}
+SHMEM_DEFINE(uint64_t, shmem_signal_fetch, (const uint64_t *sig_addr)) {
+    const std::uint64_t value = look(sig_addr);
+    take_turns();
+    return value;
+}
+SHMEM_DEFINE(uint64_t, shmem_signal_wait_until,
+             (uint64_t * sig_addr, int cmp, uint64_t cmp_value)) {
+    std::uint64_t value = 0;
+    wait("shmem_signal_wait_until",
+         [&] { return compare(value = look(sig_addr), cmp, cmp_value); });
+    return value;
+}
+
+}  // namespace shmem

@@ -1,0 +1,89 @@
+// Atomic operations on a word of a PE: at once where a pointer leads there.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <type_traits>
+
+#include "state.hpp"
+
+namespace shmem {
+
+template <std::size_t kBytes>
+using Bits = std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>;
+
+template <class T>
+Bits<sizeof(T)> bits_of(T value) {
+    return std::bit_cast<Bits<sizeof(T)>>(value);
+}
+
+// SYNC shmem-word: acquire and release; pairs with itself and with the acquires in wait.cpp: what a
+// PE did before it changed a word, for who sees the change. The standard asks for no order here,
+// but programs that signal by atomic operations get it.
+inline constexpr auto both_orders = std::memory_order_acq_rel;
+
+// Operates on the word's bits and returns the old ones; `change` is known where it is called.
+template <class Word>
+inline Word change_at(char *place, Change change, Word value, Word expected) {
+    const std::atomic_ref<Word> word(*reinterpret_cast<Word *>(place));
+    // SYNC shmem-word: as both_orders, with which these two pair.
+    constexpr auto load_order = std::memory_order_acquire;
+    constexpr auto store_order = std::memory_order_release;
+    switch (change) {
+        case Change::fetch:
+            return word.load(load_order);
+        case Change::set:
+            word.store(value, store_order);
+            return 0;
+        case Change::add:
+            return word.fetch_add(value, both_orders);
+        case Change::bit_and:
+            return word.fetch_and(value, both_orders);
+        case Change::bit_or:
+            return word.fetch_or(value, both_orders);
+        case Change::bit_xor:
+            return word.fetch_xor(value, both_orders);
+        case Change::compare_swap:
+            word.compare_exchange_strong(expected, value, both_orders, load_order);
+            return expected;
+    }
+    return 0;
+}
+
+template <class Word>
+inline Word exchange_at(char *place, Word value) {
+    return std::atomic_ref<Word>(*reinterpret_cast<Word *>(place)).exchange(value, both_orders);
+}
+
+template <class T>
+inline T change_word(const char *call, Change change, T *dest, T value, T expected, int pe) {
+    using Word = Bits<sizeof(T)>;
+    char *const there = reach_word(dest, sizeof(T), pe);
+    if (there != nullptr && reinterpret_cast<std::uintptr_t>(there) % sizeof(T) == 0) [[likely]]
+        return std::bit_cast<T>(change_at<Word>(there, change, bits_of(value), bits_of(expected)));
+    return std::bit_cast<T>(static_cast<Word>(
+        change_cold({call, change, sizeof(T), bits_of(value), bits_of(expected)}, dest, pe)));
+}
+
+template <class T>
+inline T swap_word(const char *call, T *dest, T value, int pe) {
+    using Word = Bits<sizeof(T)>;
+    char *const there = reach_word(dest, sizeof(T), pe);
+    if (there != nullptr && reinterpret_cast<std::uintptr_t>(there) % sizeof(T) == 0) [[likely]]
+        return std::bit_cast<T>(exchange_at<Word>(there, bits_of(value)));
+    return std::bit_cast<T>(static_cast<Word>(
+        change_cold({call, Change::set, sizeof(T), bits_of(value), 0}, dest, pe)));
+}
+
+// A signal's word: set or added to.
+inline void give_signal(const char *call, int op, std::uint64_t *word, std::uint64_t value,
+                        int pe) {
+    if (op == SHMEM_SIGNAL_SET)
+        change_word<std::uint64_t>(call, Change::set, word, value, 0, pe);
+    else if (op == SHMEM_SIGNAL_ADD)
+        change_word<std::uint64_t>(call, Change::add, word, value, 0, pe);
+    else
+        fail(call, "argument sig_op: %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", op);
+}
+
+}  // namespace shmem
