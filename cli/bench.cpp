@@ -76,7 +76,7 @@ void add_shared_options(CLI::App &command, BenchOptions &options) {
     command
         .add_option("-n,--ranks", options.ranks, "Ranks of a job; several numbers, several jobs")
         ->delimiter(',')
-        ->check(CLI::Range(1, 256))
+        ->check(CLI::Range(1, 4096))
         ->capture_default_str();
     std::string help = "MPIs to compare with: openmpi, mpich, all that this build has, or none";
     std::vector<std::string> names{"openmpi", "mpich", "all", "none"};
