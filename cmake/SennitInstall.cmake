@@ -2,6 +2,8 @@
 #   runtime        libsennit.so.ABI, which programs need to run
 #   development    headers, libsennit.so, libsennit.a, CMake package, pkg-config, man pages of the calls
 #   fortran        module files, libsennit_fortran.a, sources of the modules for other compilers
+#   openshmem_runtime   libsennit_shmem.so.ABI
+#   openshmem      headers of OpenSHMEM, libsennit_shmem.so, oshcc and oshrun in a folder of their own, pkg-config
 #   programs       `sennit`, what `sennit bench` starts, man pages of the commands
 #   bench_MPI      what `sennit bench --mpi MPI` starts
 #   documents      README, docs/, examples/
@@ -31,6 +33,20 @@ if(TARGET sennit_cli)
 else()
     list(APPEND SENNIT_COMPONENTS cli)
 endif()
+set_target_properties(sennit_shmem PROPERTIES EXPORT_NAME shmem)
+install(TARGETS sennit_shmem EXPORT sennit-openshmem-targets
+    LIBRARY COMPONENT openshmem_runtime NAMELINK_COMPONENT openshmem)
+sennit_install_component(openshmem openshmem)
+install(DIRECTORY frontends/openshmem/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit-openshmem"
+    COMPONENT openshmem FILES_MATCHING PATTERN "*.h")
+set(shmem_wrappers "${CMAKE_INSTALL_FULL_LIBEXECDIR}/sennit/openshmem")
+foreach(place INCLUDEDIR LIBDIR BINDIR)
+    file(RELATIVE_PATH to_${place} "${shmem_wrappers}" "${CMAKE_INSTALL_FULL_${place}}")
+endforeach()
+sennit_shmem_wrappers("${PROJECT_BINARY_DIR}/openshmem" "${to_INCLUDEDIR}/sennit-openshmem" "${to_LIBDIR}" "${to_BINDIR}")
+install(PROGRAMS "${PROJECT_BINARY_DIR}/openshmem/oshcc" "${PROJECT_BINARY_DIR}/openshmem/oshc++"
+    "${PROJECT_BINARY_DIR}/openshmem/oshrun"
+    DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/sennit/openshmem" COMPONENT openshmem)
 if(TARGET sennit_fortran)
     install(TARGETS sennit_fortran EXPORT sennit-fortran-targets ARCHIVE COMPONENT fortran)
     sennit_install_component(fortran fortran)
@@ -53,7 +69,7 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
     OUTPUT_VARIABLE SENNIT_PC_LIBDIR)
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_DATADIR BASE_DIRECTORY "\${prefix}"
     OUTPUT_VARIABLE SENNIT_PC_DATADIR)
-set(pc_files "sennit:development" "sennit-static:development")
+set(pc_files "sennit:development" "sennit-static:development" "sennit-openshmem:openshmem")
 if(TARGET sennit_fortran)
     list(APPEND pc_files "sennit-fortran:fortran")
 endif()
@@ -119,7 +135,7 @@ elseif(man_wanted AND NOT man_missing)
 endif()
 
 # What an installation needs and no more: neither tests nor applications nor examples.
-add_custom_target(sennit_installed DEPENDS sennit sennit_static)
+add_custom_target(sennit_installed DEPENDS sennit sennit_static sennit_shmem)
 if(TARGET sennit_cli)
     add_dependencies(sennit_installed sennit_cli ${SENNIT_BENCH_PROGRAMS})
 endif()

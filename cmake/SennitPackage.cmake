@@ -1,6 +1,8 @@
 # What `cpack` makes of the components of SennitInstall.cmake: Debian packages, split as Debian splits a library.
 #   libsennitABI         the shared library; several ABIs may be installed at once
 #   libsennit-dev        for compiling programs
+#   libsennit-shmemABI   the shared library of OpenSHMEM
+#   libsennit-shmem-dev  for compiling programs for OpenSHMEM
 #   libsennit-fortran-dev   the same for Fortran
 #   sennit               the command line
 #   sennit-bench-MPI     what `sennit bench` compares with, one package for each MPI of this build
@@ -63,6 +65,10 @@ sennit_package(runtime "libsennit${SENNIT_ABI}" SECTION libs TEXT "the shared li
     FIELDS PACKAGE_RECOMMENDS libhwloc15 PACKAGE_SUGGESTS libpmix2 PACKAGE_CONTROL_EXTRA "${linker_trigger}")
 sennit_package(development libsennit-dev SECTION libdevel TEXT "what is needed to compile programs" DEPENDS runtime
     FIELDS PACKAGE_SUGGESTS "sennit, sennit-doc")
+sennit_package(openshmem_runtime "libsennit-shmem${SENNIT_ABI}" SECTION libs TEXT "the shared library of OpenSHMEM on Sennit"
+    DEPENDS runtime FIELDS PACKAGE_CONTROL_EXTRA "${linker_trigger}")
+sennit_package(openshmem libsennit-shmem-dev SECTION libdevel TEXT "what is needed to compile programs for OpenSHMEM"
+    DEPENDS openshmem_runtime FIELDS PACKAGE_SHLIBDEPS OFF PACKAGE_RECOMMENDS "sennit, gcc")
 if(TARGET sennit_fortran)
     sennit_package(fortran libsennit-fortran-dev SECTION libdevel TEXT "what is needed to compile programs in Fortran"
         DEPENDS development FIELDS PACKAGE_DEPENDS "gfortran" PACKAGE_SHLIBDEPS OFF)

@@ -36,7 +36,7 @@ int main(void) {
 
 # The modules' sources in the order in which they use each other.
 MODULES = ("types", "c", "text", "more", "calls", "pointers")
-COMPONENTS = "c, cli, fortran, static" if FC else "c, cli, static"
+COMPONENTS = "c, cli, fortran, openshmem, static" if FC else "c, cli, openshmem, static"
 
 ASKS = """cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C)
@@ -197,6 +197,32 @@ class InstallTest(unittest.TestCase):
                 for program in programs:
                     is_shared = any("libsennit.so." in line for line in self.needed(os.path.join(tree, program)))
                     self.assertEqual(is_shared, not program.endswith("_static"), program)
+
+    def shmem_program(self, name, *words):
+        program = os.path.join(self.folder, name)
+        run(*words, os.path.join(CONSUMER, "openshmem", "user.c"), "-o", program)
+        return program
+
+    def check_shmem_runs(self, launcher, program):
+        lines = run(launcher, "run", "-n", "2", program).splitlines()
+        self.assertEqual(sorted(lines), ["PE 0 of 2 got 1", "PE 1 of 2 got 0"])
+
+    def test_a_program_for_openshmem_is_built_by_the_wrappers_and_with_pkg_config(self):
+        wrappers = os.path.join(self.prefix, "libexec", "sennit", "openshmem")
+        lines = run(os.path.join(wrappers, "oshrun"), "-np", "2", self.shmem_program("oshcc", os.path.join(wrappers, "oshcc")))
+        self.assertEqual(sorted(lines.splitlines()), ["PE 0 of 2 got 1", "PE 1 of 2 got 0"])
+        self.check_shmem_runs(self.sennit, self.shmem_program(
+            "oshc++", os.path.join(wrappers, "oshc++"), "-x", "c++"))
+        program = os.path.join(self.folder, "shmem-pkg-config")
+        run(CC, os.path.join(CONSUMER, "openshmem", "user.c"), *self.pkg_config("--cflags", "--libs", "sennit-openshmem"),
+            f"-Wl,-rpath,{self.lib}", "-o", program)
+        self.check_shmem_runs(self.sennit, program)
+
+    def test_a_project_for_openshmem_is_built_with_cmake(self):
+        tree = tempfile.mkdtemp(prefix="consumer-", dir=self.folder)
+        run(CMAKE, "-S", os.path.join(CONSUMER, "openshmem"), "-B", tree, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run(CMAKE, "--build", tree)
+        self.check_shmem_runs(self.sennit, os.path.join(tree, "user"))
 
     @unittest.skipUnless(FC, "no Fortran compiler")
     def test_a_project_in_fortran_is_built_with_cmake(self):

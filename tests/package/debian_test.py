@@ -78,6 +78,7 @@ class DebianTest(unittest.TestCase):
             package = Package(path, os.path.join(cls.folder, "apart", os.path.basename(path)))
             cls.packages[package.name] = package
         cls.library, = (name for name in cls.packages if re.fullmatch(r"libsennit\d+(\.\d+)?", name))
+        cls.shmem_library = cls.library.replace("sennit", "sennit-shmem")
         cls.root = cls.together("root", cls.library, "libsennit-dev", "sennit")
 
     @classmethod
@@ -93,7 +94,7 @@ class DebianTest(unittest.TestCase):
         return {word.split()[0]: word for word in words if word}
 
     def test_there_are_the_packages_of_a_library_of_its_program_and_of_its_documents(self):
-        wanted = {self.library, "libsennit-dev", "sennit", "sennit-doc"}
+        wanted = {self.library, "libsennit-dev", self.shmem_library, "libsennit-shmem-dev", "sennit", "sennit-doc"}
         if os.path.exists(os.path.join(self.tree, "sennit-fortran.pc")):
             wanted.add("libsennit-fortran-dev")
         self.assertEqual({name for name in self.packages if not name.startswith("sennit-bench-")}, wanted)
@@ -119,6 +120,8 @@ class DebianTest(unittest.TestCase):
         self.assertNotIn("libhwloc15", self.depends(self.library))
         self.assertEqual(self.depends("libsennit-dev")[self.library], f"{self.library} (= {version})")
         self.assertEqual(self.depends("sennit")[self.library], f"{self.library} (= {version})")
+        self.assertIn(self.library, self.depends(self.shmem_library))
+        self.assertEqual(self.depends("libsennit-shmem-dev")[self.shmem_library], f"{self.shmem_library} (= {version})")
         for name in ("libhwloc15", "libfmt9"):
             self.assertIn(name, self.depends("sennit"))
         self.assertFalse([name for name in self.depends("sennit") if "mpi" in name])
@@ -185,7 +188,7 @@ class DebianTest(unittest.TestCase):
                 with self.subTest(package=name, path=path):
                     self.assertNotIn(".symtab", run("readelf", "-SW", file))
                     for place in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", run("readelf", "-d", file)):
-                        self.assertRegex(place, r"^\$ORIGIN(?:/[\w.-]+)+$")
+                        self.assertRegex(place, r"^\$ORIGIN(?:/[\w.-]+)*$")
 
     def test_no_file_names_the_build_tree(self):
         for name, package in self.packages.items():
@@ -220,6 +223,14 @@ class DebianTest(unittest.TestCase):
                 run(os.environ.get("CC", "cc"), os.path.join(CONSUMER, "user.c"), "-o", program,
                     *self.pkg_config(module))
                 self.check_runs(runtime, program)
+
+    def test_a_program_for_openshmem_is_compiled_and_started_with_its_packages(self):
+        root = self.together("openshmem", self.library, "sennit", self.shmem_library, "libsennit-shmem-dev")
+        wrappers = os.path.join(root, "libexec", "sennit", "openshmem")
+        program = os.path.join(self.folder, "openshmem-program")
+        run(os.path.join(wrappers, "oshcc"), os.path.join(CONSUMER, "openshmem", "user.c"), "-o", program)
+        said = run(os.path.join(wrappers, "oshrun"), "-np", "2", program)
+        self.assertEqual(sorted(said.splitlines()), ["PE 0 of 2 got 1", "PE 1 of 2 got 0"])
 
     def test_a_project_finds_the_packages_with_cmake(self):
         tree = os.path.join(self.folder, "consumer")
