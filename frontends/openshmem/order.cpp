@@ -131,6 +131,7 @@ SHMEM_DEFINE(void, shmem_set_lock, (long *lock)) {
 SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     const char *const call = "shmem_clear_lock";
     quiet(call);
+    static_assert(std::endian::native == std::endian::little);
     auto *const half = reinterpret_cast<std::uint32_t *>(word_of(lock));
     change_word<std::uint32_t>(call, Change::add, half, 1, 0, 0);
 }

@@ -38,14 +38,18 @@ int call_ready(void *context) {
 }
 
 // A change of a word rings no bell, and a wait that sleeps looks again after a millisecond or more.
-// So it yields for a while first; that costs others nothing and takes part in their turns.
+// So it stays awake for a while, and gives way to others if there are more PEs than processors.
 template <class Ready>
 [[gnu::noinline]] void wait_long(const char *call, Ready &ready) {
-    constexpr int kLooks = 4000;
-    for (int i = 0; i < kLooks; ++i) {
-        if (ready()) return;
-        if (state.crowded) take_turns();
-    }
+    constexpr int kLooks = 1000;
+    constexpr double kAwakeSeconds = 0.02;
+    const double begin = sennit_wtime();
+    do {
+        for (int i = 0; i < kLooks; ++i) {
+            if (ready()) return;
+            if (state.crowded || i + 1 == kLooks) take_turns();
+        }
+    } while (sennit_wtime() < begin + kAwakeSeconds);
     must(call, sennit_wait_until(call_ready<Ready>, &ready, SENNIT_FOREVER));
 }
 

@@ -17,6 +17,8 @@ CASES = [
     ("comparison", {}, {1}, r"shmem_wait_until: argument cmp: 9 is no comparison"),
     ("before-init", {}, {1}, r"shmem_long_p: the library is not initialised"),
     ("unchecked", {"SENNIT_SHMEM_CHECKS": "off"}, {0}, r"^$"),
+    ("again", {}, {0}, r"^$"),
+    ("again", {"SENNIT_REGISTER": "cma"}, {0}, r"^$"),
     ("exit-0", {}, {0}, r""),
     ("exit-7", {}, {7}, r""),
     ("dies", {}, {134}, r""),

@@ -7,6 +7,10 @@
 #ifndef SENNIT_SHMEM_TYPES_H
 #define SENNIT_SHMEM_TYPES_H
 
+/* C's complex types, also in C++, where they are an extension of compilers. */
+__extension__ typedef double _Complex sennit_shmem_complexd;
+__extension__ typedef float _Complex sennit_shmem_complexf;
+
 /* Table "Standard RMA Types"; also those of maximum and minimum reductions by teams. */
 #define SENNIT_SHMEM_RMA_KINDS(USE, ...)      \
     USE(float, float, __VA_ARGS__)            \
@@ -108,8 +112,9 @@
     USE(uint32_t, uint32, __VA_ARGS__)               \
     USE(uint64_t, uint64, __VA_ARGS__)               \
     USE(size_t, size, __VA_ARGS__)
-#define SENNIT_SHMEM_COMPLEX(USE, ...) \
-    USE(double _Complex, complexd, __VA_ARGS__) USE(float _Complex, complexf, __VA_ARGS__)
+#define SENNIT_SHMEM_COMPLEX(USE, ...)                \
+    USE(sennit_shmem_complexd, complexd, __VA_ARGS__) \
+    USE(sennit_shmem_complexf, complexf, __VA_ARGS__)
 #define SENNIT_SHMEM_REDUCE_SUM_KINDS(USE, ...) \
     SENNIT_SHMEM_RMA_KINDS(USE, __VA_ARGS__) SENNIT_SHMEM_COMPLEX(USE, __VA_ARGS__)
 #define SENNIT_SHMEM_REDUCE_SUM(USE, ...) \
