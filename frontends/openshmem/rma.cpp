@@ -13,11 +13,33 @@ struct Block {
     bool waits;
 };
 
+// One load and one store, which a program may wait for; the C library's copy of a word that is as
+// long as a variable says stores it twice.
+template <std::size_t kBytes>
+inline void copy_element(void *to, const void *from) {
+    if constexpr (kBytes == 2 || kBytes == 4 || kBytes == 8) {
+        using Word = std::conditional_t<kBytes == 2, std::uint16_t, Bits<kBytes>>;
+        struct [[gnu::packed, gnu::may_alias]] Unaligned {
+            Word value;
+        };
+        static_cast<Unaligned *>(to)->value = static_cast<const Unaligned *>(from)->value;
+    } else {
+        std::memcpy(to, from, kBytes);
+    }
+}
+
+inline void copy(void *to, const void *from, std::size_t bytes) {
+    if (bytes == 8) return copy_element<8>(to, from);
+    if (bytes == 4) return copy_element<4>(to, from);
+    if (bytes == 2) return copy_element<2>(to, from);
+    std::memmove(to, from, bytes);
+}
+
 inline void put(const Block &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
     const int target = world_pe(ctx, pe);
     char *const to = reach(dest, it.bytes, target);
     if (to != nullptr) [[likely]]
-        std::memmove(to, source, it.bytes);
+        copy(to, source, it.bytes);
     else
         put_cold({it.call, it.bytes, 1, 0, 0, it.waits}, dest, source, target);
 }
@@ -26,7 +48,7 @@ inline void get(const Block &it, shmem_ctx_t ctx, void *dest, const void *source
     const int target = world_pe(ctx, pe);
     const char *const from = reach(source, it.bytes, target);
     if (from != nullptr) [[likely]]
-        std::memmove(dest, from, it.bytes);
+        copy(dest, from, it.bytes);
     else
         get_cold({it.call, it.bytes, 1, 0, 0, it.waits}, dest, source, target);
 }
@@ -54,7 +76,7 @@ template <std::size_t kBytes>
 void copy_elements(char *to, const char *from, const Strided &it) {
     for (std::size_t i = 0; i < it.count; ++i) {
         const auto index = static_cast<std::ptrdiff_t>(i * kBytes);
-        std::memcpy(to + index * it.dst, from + index * it.sst, kBytes);
+        copy_element<kBytes>(to + index * it.dst, from + index * it.sst);
     }
 }
 
@@ -116,7 +138,7 @@ inline void put_element(const char *call, shmem_ctx_t ctx, T *dest, T value, int
     const int target = world_pe(ctx, pe);
     char *const to = reach(dest, sizeof value, target);
     if (to != nullptr) [[likely]]
-        std::memcpy(to, &value, sizeof value);
+        copy_element<sizeof value>(to, &value);
     else
         put_cold({call, sizeof value}, dest, &value, target);
 }
@@ -127,7 +149,7 @@ inline T get_element(const char *call, shmem_ctx_t ctx, const T *source, int pe)
     const char *const from = reach(source, sizeof(T), target);
     T value{};
     if (from != nullptr) [[likely]]
-        std::memcpy(&value, from, sizeof value);
+        copy_element<sizeof value>(&value, from);
     else
         get_cold({call, sizeof value}, &value, source, target);
     return value;
