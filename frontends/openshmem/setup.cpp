@@ -201,9 +201,27 @@ void say_settings() {
     std::fflush(stdout);
 }
 
-int count_processors() {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+// Whether PEs of this node must share processors: launchers bind each to a few of its own, so that
+// all their masks count.
+bool is_crowded() {
+    int size = 0;
+    must("shmem_init", sennit_team_size(SENNIT_TEAM_NODE, &size));
+    cpu_set_t mine;
+    // More processors than a mask has are enough.
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0) std::memset(&mine, -1, sizeof mine);
+    const auto masks = std::make_unique<cpu_set_t[]>(static_cast<std::size_t>(size));
+    must("shmem_init",
+         sennit_allgather(SENNIT_TEAM_NODE, &mine, masks.get(), sizeof mine, SENNIT_FOREVER));
+    cpu_set_t all = mine;
+    int beside = 0;  // PEs that may run nowhere but where this one may
+    for (int pe = 0; pe < size; ++pe) {
+        const cpu_set_t &other = masks[static_cast<std::size_t>(pe)];
+        cpu_set_t joined;
+        CPU_OR(&joined, &mine, &other);
+        if (CPU_EQUAL(&joined, &mine)) ++beside;
+        CPU_OR(&all, &all, &other);
+    }
+    return size > CPU_COUNT(&all) || beside > CPU_COUNT(&mine);
 }
 
 // PEs that are threads of one process would share their variables.
@@ -240,7 +258,7 @@ int start(int requested) {
     state.thread_level = requested;
     state.checks = is_on("SENNIT_SHMEM_CHECKS");
     state.debug = setting("DEBUG") != nullptr;
-    state.crowded = state.pes > count_processors();
+    state.crowded = is_crowded();
     if (!open_heap(bytes)) {
         sennit_finalize();
         state = State{};

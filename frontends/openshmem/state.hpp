@@ -42,7 +42,7 @@ struct State {
     bool all_direct = false;  // no PE is reached by calls of Sennit
     bool checks = true;
     bool debug = false;
-    bool crowded = false;  // more PEs than processors
+    bool crowded = false;  // more PEs than processors that they may use
     int thread_level = SHMEM_THREAD_SINGLE;
     int inits = 0;
     Area areas[kAreas];
