@@ -1,5 +1,6 @@
 // Collective calls of active sets. Only their members call, so no team can be made for them; the
-// set of all PEs is the world's team, others meet by the work array that the program gives:
+// set of all PEs is the world's team, unless several threads may use it at once. Others meet by the
+// work array that the program gives:
 // pSync[0] of the first member counts those that have come, pSync[1] of each other one that it may
 // go on, pSync[2] hands on where a member's part begins. All are SHMEM_SYNC_VALUE again when a call
 // returns.
@@ -34,7 +35,9 @@ struct ActiveSet {
                 state.me, size, first, log);
     }
     int world(int pe) const { return start + pe * (1 << log_stride); }
-    bool is_world() const { return start == 0 && log_stride == 0 && pes == state.pes; }
+    bool is_world() const {
+        return start == 0 && log_stride == 0 && pes == state.pes && !state.has_threads;
+    }
 };
 
 void raise(const ActiveSet &set, int word, long by, int pe) {

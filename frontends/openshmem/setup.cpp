@@ -234,8 +234,18 @@ bool is_alone_in_process() {
     return true;
 }
 
+// Whether the argument is true for some PE.
+bool any_pe(bool mine) {
+    const std::uint32_t one = mine ? 1 : 0;
+    std::uint32_t any = one;
+    must("shmem_init",
+         sennit_allreduce(SENNIT_TEAM_WORLD, &one, &any,
+                          sennit_reduction_of(1, SENNIT_UINT32, SENNIT_MAX), SENNIT_FOREVER));
+    return any != 0;
+}
+
 // 0, or what init returns.
-int start(int requested) {
+int start(int requested, bool has_threads) {
     std::size_t bytes = kDefaultHeap;
     const char *const size = setting("SYMMETRIC_SIZE");
     if (size != nullptr && !parse_size(size, &bytes)) {
@@ -255,10 +265,12 @@ int start(int requested) {
     }
     state.me = sennit_rank();
     state.pes = sennit_size();
-    state.thread_level = requested;
+    // Another part of the program may have begun Sennit with less.
+    state.thread_level = sennit_thread_level_granted();
     state.checks = is_on("SENNIT_SHMEM_CHECKS");
     state.debug = setting("DEBUG") != nullptr;
     state.crowded = is_crowded();
+    state.has_threads = any_pe(has_threads);
     if (!open_heap(bytes)) {
         sennit_finalize();
         state = State{};
@@ -299,8 +311,8 @@ void stop() {
     must("shmem_finalize", sennit_finalize());
 }
 
-int init(int requested) {
-    if (state.inits == 0) return start(requested);
+int init(int requested, bool has_threads) {
+    if (state.inits == 0) return start(requested, has_threads);
     ++state.inits;
     barrier_all("shmem_init");
     return 0;
@@ -370,12 +382,12 @@ void debug(const char *format, ...) {
 }
 
 SHMEM_DEFINE(void, shmem_init, (void)) {
-    // No thread of the program is kept from calling: nothing here is quicker with fewer.
-    if (init(SHMEM_THREAD_MULTIPLE) != 0) std::exit(1);
+    // No thread of the program is kept from calling, but it has not asked for several.
+    if (init(SHMEM_THREAD_MULTIPLE, false) != 0) std::exit(1);
 }
 SHMEM_DEFINE(int, shmem_init_thread, (int requested, int *provided)) {
     const bool known = requested >= SHMEM_THREAD_SINGLE && requested <= SHMEM_THREAD_MULTIPLE;
-    const int result = known ? init(requested) : 1;
+    const int result = known ? init(requested, requested == SHMEM_THREAD_MULTIPLE) : 1;
     if (result == 0) *provided = state.thread_level;
     return result;
 }

@@ -45,6 +45,9 @@ struct State {
     bool crowded = false;  // more PEs than processors that they may use
     int thread_level = SHMEM_THREAD_SINGLE;
     int inits = 0;
+    // Some PE asked for SHMEM_THREAD_MULTIPLE: several of its threads may be in collective calls of
+    // active sets at once, each with a work array of its own.
+    bool has_threads = false;
     Area areas[kAreas];
 };
 

@@ -126,7 +126,10 @@ void teams_stop() {
     for (Context *context : contexts)
         delete context;
     contexts.clear();
-    // All PEs made a team in the same order, so they destroy them so.
+    // In one order on all PEs, since its members meet when a team is destroyed: threads may have
+    // made them in any. The numbers of Sennit's teams are the same for all members.
+    std::sort(teams.begin(), teams.end(),
+              [](const Team *a, const Team *b) { return a->core.handle < b->core.handle; });
     while (!teams.empty())
         destroy(call, teams.front());
     if (shared.core.handle != SENNIT_TEAM_NODE.handle) must(call, sennit_team_destroy(shared.core));

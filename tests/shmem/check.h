@@ -22,7 +22,7 @@ struct test {
 };
 
 /* Runs those whose names the command line has, else all; 0 if none failed. */
-static int run_tests(const struct test *tests, size_t count, int argc, char **argv) {
+static inline int run_tests(const struct test *tests, size_t count, int argc, char **argv) {
     shmem_init();
     for (size_t i = 0; i < count; ++i) {
         int wanted = argc == 1;
