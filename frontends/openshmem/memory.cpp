@@ -13,6 +13,7 @@ namespace {
 
 std::optional<Heap> heap;
 std::mutex heap_mutex;
+std::size_t heap_alignment = 0;  // of its base on every PE: offsets say no more
 
 std::size_t offset_of(const void *memory) {
     return reinterpret_cast<std::uintptr_t>(memory) - state.areas[kHeap].base;
@@ -26,6 +27,11 @@ void check_running(const char *call) {
 }
 
 void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignment) {
+    if (alignment > heap_alignment) {
+        debug("%s: the heap is aligned to %zu bytes and not to %zu", call, heap_alignment,
+              alignment);
+        return nullptr;
+    }
     const std::lock_guard<std::mutex> turn(heap_mutex);
     try {
         const std::size_t offset = heap->allocate(bytes, alignment);
@@ -99,7 +105,9 @@ void *reallocate(const char *call, void *memory, std::size_t bytes) {
     barrier_all(call);
     const std::size_t before = bytes_of(call, memory);
     void *made = memory;
-    if (!resize_in_place(call, memory, bytes)) {
+    if (before == Heap::kNone) {
+        made = nullptr;
+    } else if (!resize_in_place(call, memory, bytes)) {
         made = allocate_quietly(call, bytes, 0);
         if (made != nullptr) std::memcpy(made, memory, before < bytes ? before : bytes);
     }
@@ -114,8 +122,9 @@ void *reallocate(const char *call, void *memory, std::size_t bytes) {
 
 }  // namespace
 
-void heap_start(std::size_t bytes) {
+void heap_start(std::size_t bytes, std::size_t alignment) {
     heap.emplace(bytes);
+    heap_alignment = alignment;
 }
 
 void heap_stop() {

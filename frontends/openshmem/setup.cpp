@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdarg>
@@ -26,10 +27,19 @@ bool ends_by_itself = false;  // start_pes() has no counterpart
 struct Run {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
+    std::uint64_t program = 0xcbf29ce484222325;  // a number of the program: FNV-1a of what follows
+    int others = 0;                              // writable segments that it does not lie in
+
+    void add(const void *data, std::size_t bytes) {
+        const auto *const begin_of = static_cast<const unsigned char *>(data);
+        for (std::size_t i = 0; i < bytes; ++i)
+            program = (program ^ begin_of[i]) * 0x100000001b3;
+    }
 };
 
 // The variables of the program: what it may write of its file's last writable segment, without the
-// part that the loader has made read-only.
+// part that the loader has made read-only. Segments and notes tell programs apart; a linker's note
+// is another one for each that it makes.
 int find_variables(dl_phdr_info *info, std::size_t, void *context) {
     auto &run = *static_cast<Run *>(context);
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -37,11 +47,19 @@ int find_variables(dl_phdr_info *info, std::size_t, void *context) {
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const auto &header = info->dlpi_phdr[i];
         const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+        run.add(&header, sizeof header);
+        if (header.p_type == PT_NOTE)
+            run.add(reinterpret_cast<const void *>(begin), header.p_memsz);
         if (header.p_type == PT_GNU_RELRO) read_only_end = (begin + header.p_memsz) / page * page;
-        if (header.p_type == PT_LOAD && (header.p_flags & PF_W) != 0)
-            run = Run{begin, begin + header.p_memsz};
     }
-    if (read_only_end > run.begin && read_only_end < run.end) run.begin = read_only_end;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const auto &header = info->dlpi_phdr[i];
+        if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
+        if (run.end > read_only_end) ++run.others;
+        run.begin = info->dlpi_addr + header.p_vaddr;
+        run.end = run.begin + header.p_memsz;
+    }
+    if (read_only_end > run.begin) run.begin = std::min(read_only_end, run.end);
     return 1;  // the first is the program
 }
 
@@ -143,7 +161,7 @@ bool open_heap(std::size_t bytes) {
     area_open(area, reinterpret_cast<std::uintptr_t>(sennit_ptr(heap)), heap_bytes);
     for (int pe = 0; pe < state.pes; ++pe)
         area.places[pe] = sennit_gptr_at(heap, pe);
-    heap_start(heap_bytes);
+    heap_start(heap_bytes, alignment);
     return true;
 }
 
@@ -152,12 +170,13 @@ void open_statics() {
     Run run;
     if (is_on("SENNIT_SHMEM_STATICS")) dl_iterate_phdr(find_variables, &run);
     const std::uint64_t bytes = run.end - run.begin;
+    if (run.others != 0) debug("variables of %d segments are not symmetric", run.others);
     // PEs of other programs have other variables.
-    std::uint64_t range[2] = {bytes, ~bytes};
+    std::uint64_t words[4] = {bytes, ~bytes, run.program, ~run.program};
     must("shmem_init",
-         sennit_allreduce(SENNIT_TEAM_WORLD, range, range,
-                          sennit_reduction_of(2, SENNIT_UINT64, SENNIT_MAX), SENNIT_FOREVER));
-    if (bytes == 0 || range[0] != ~range[1]) {
+         sennit_allreduce(SENNIT_TEAM_WORLD, words, words,
+                          sennit_reduction_of(4, SENNIT_UINT64, SENNIT_MAX), SENNIT_FOREVER));
+    if (bytes == 0 || words[0] != ~words[1] || words[2] != ~words[3]) {
         debug("variables of the program are not symmetric: %s",
               bytes == 0 ? "switched off" : "PEs run different programs");
         return;

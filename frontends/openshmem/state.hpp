@@ -119,7 +119,7 @@ void ending_start();
 void ending_stop();
 
 // The heap (heap.cpp) and teams (teams.cpp), begun and ended with the state.
-void heap_start(std::size_t bytes);  // the area's
+void heap_start(std::size_t bytes, std::size_t alignment);  // the area's
 void heap_stop();
 void teams_start(bool shares_all);
 void teams_stop();

@@ -116,16 +116,21 @@ struct Set {
     }
 };
 
-// Where the last search by `any` of this thread ended: the next one goes on behind, so that none is
-// passed over for ever.
-thread_local std::size_t last_found = 0;
+// Where a search by `any` begins: anywhere, so that no word of a set is passed over for ever,
+// whatever other sets the thread looks through between. A generator of Marsaglia (xorshift, 2003).
+std::size_t any_place(std::size_t count) {
+    thread_local std::uint32_t random = 0x9e3779b9;
+    random ^= random << 13;
+    random ^= random >> 17;
+    random ^= random << 5;
+    return random % count;
+}
 
 template <class T>
 std::size_t find_any(const Set<T> &set) {
-    const std::size_t found = set.find(last_found + 1 < set.count ? last_found + 1 : 0);
-    if (found == set.count) return SIZE_MAX;
-    last_found = found;
-    return found;
+    if (set.count == 0) return SIZE_MAX;
+    const std::size_t found = set.find(any_place(set.count));
+    return found != set.count ? found : SIZE_MAX;
 }
 
 template <class T>

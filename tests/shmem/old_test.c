@@ -1,0 +1,13 @@
+/* The header and a program in C of 1990 with a compiler's extensions. */
+#include <shmem.h>
+
+static long word;
+
+int main(void) {
+    int result;
+    start_pes(0);
+    shmem_long_p(&word, 5, _my_pe());
+    shmem_barrier_all();
+    result = word == 5 ? 0 : 1;
+    return result;
+}
