@@ -3,7 +3,8 @@
 // Each PE has a thread that sleeps in a read from a datagram socket. Whoever ends the job writes
 // the exit status to every other one's socket, and the threads end their processes. The sockets
 // have names that the kernel gives (abstract: nothing is left behind), and a message counts only
-// with the receiver's random word, which the PEs of the job alone know.
+// with the receiver's random word, which the PEs of the job alone know. A child that a PE has
+// forked knows it too, and tells nobody.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/random.h>
@@ -40,17 +41,59 @@ struct Ending {
     std::unique_ptr<Address[]> all;
 };
 Ending ending;
+std::atomic<bool> is_stopping{false};  // the socket is shut down by ending_stop()
+// This process is in shmem_global_exit; the thread that was first, and its status.
+std::atomic<bool> has_begun{false};
+thread_local bool began_here = false;
+int first_status = 0;
+
+// Signals are for the program's own threads.
+bool start_thread(pthread_t *thread, void *(*body)(void *), void *context) {
+    sigset_t every;
+    sigset_t before;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &before);
+    pthread_attr_t attributes;
+    bool made = pthread_attr_init(&attributes) == 0;
+    if (made) {
+        pthread_attr_setstacksize(&attributes, std::size_t{128} * 1024);
+        made = pthread_create(thread, &attributes, body, context) == 0;
+        pthread_attr_destroy(&attributes);
+    }
+    // What the program has for each of its threads lies in the stack, and may want a larger one.
+    if (!made) made = pthread_create(thread, nullptr, body, context) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return made;
+}
+
+void *end_soon(void *status) {
+    constexpr useconds_t kFlush = 500'000;
+    usleep(kFlush);
+    _exit(*static_cast<const int *>(status));
+}
+
+[[noreturn]] void end_from_outside(int status) {
+    // A PE that ends the job itself has handlers to run, but not for ever.
+    constexpr unsigned kHandlers = 10;
+    // SYNC shmem-ends: an acquire; pairs with the release in shmem_global_exit().
+    if (has_begun.load(std::memory_order_acquire)) sleep(kHandlers);
+    // A stream may be in use by a thread that waits, so a flush may never return.
+    pthread_t other;
+    if (start_thread(&other, end_soon, &status)) std::fflush(nullptr);
+    _exit(status);
+}
 
 void *wait_for_end(void *) {
     for (;;) {
         Message message{};
         const ssize_t got = recv(ending.socket, &message, sizeof message, 0);
-        if (got == 0 || (got < 0 && errno != EINTR)) return nullptr;  // ending_stop()
-        if (got != sizeof message ||
-            std::memcmp(message.secret, ending.mine.secret, sizeof message.secret) != 0)
-            continue;
-        std::fflush(nullptr);
-        _exit(message.status);
+        // SYNC shmem-stops: an acquire; pairs with the release in ending_stop(). Anybody may send
+        // an empty message.
+        if (is_stopping.load(std::memory_order_acquire)) return nullptr;
+        if (got < 0 && errno != EINTR) return nullptr;
+        if (got == sizeof message &&
+            std::memcmp(message.secret, ending.mine.secret, sizeof message.secret) == 0)
+            end_from_outside(message.status);
     }
 }
 
@@ -71,23 +114,8 @@ bool open_socket() {
            static_cast<ssize_t>(sizeof ending.mine.secret);
 }
 
-bool start_thread() {
-    constexpr std::size_t kStack = 128 * 1024;
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) return false;
-    pthread_attr_setstacksize(&attributes, kStack);
-    sigset_t every;
-    sigset_t before;
-    sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &before);
-    const int error = pthread_create(&ending.thread, &attributes, wait_for_end, nullptr);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_attr_destroy(&attributes);
-    return error == 0;
-}
-
 void tell_others(int status) {
-    if (ending.all == nullptr) return;
+    if (ending.all == nullptr || is_forked_child()) return;
     for (int pe = 0; pe < state.pes; ++pe) {
         const Address &to = ending.all[static_cast<std::size_t>(pe)];
         if (pe == state.me || to.name_bytes == 0) continue;
@@ -104,22 +132,43 @@ void ending_start() {
     ending.all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
     must("shmem_init", sennit_allgather(SENNIT_TEAM_WORLD, &ending.mine, ending.all.get(),
                                         sizeof ending.mine, SENNIT_FOREVER));
-    if (ending.mine.name_bytes != 0) ending.has_thread = start_thread();
+    if (ending.mine.name_bytes != 0)
+        ending.has_thread = start_thread(&ending.thread, wait_for_end, nullptr);
+    if (!ending.has_thread) debug("other PEs can not end this one: no thread or socket for it");
 }
 
 void ending_stop() {
     if (ending.has_thread) {
+        // SYNC shmem-stops: a release; pairs with the acquire in wait_for_end().
+        is_stopping.store(true, std::memory_order_release);
         shutdown(ending.socket, SHUT_RDWR);
         pthread_join(ending.thread, nullptr);
     }
     if (ending.socket >= 0) close(ending.socket);
     ending = Ending{};
+    is_stopping.store(false, std::memory_order_relaxed);  // relaxed: the thread has been joined
+}
+
+bool is_ending() {
+    // SYNC shmem-ends: an acquire; pairs with the release in shmem_global_exit().
+    return has_begun.load(std::memory_order_acquire);
+}
+
+SHMEM_DEFINE(void, shmem_global_exit, (int status)) {
+    // A handler of exit() came here again, or a destructor's call that can not succeed any more.
+    if (began_here) {
+        std::fflush(nullptr);
+        _exit(first_status);
+    }
+    // SYNC shmem-ends: a release; pairs with the acquires in is_ending() and end_from_outside().
+    if (has_begun.exchange(true, std::memory_order_acq_rel)) {
+        for (;;)
+            pause();  // another thread of this PE ends it
+    }
+    began_here = true;
+    first_status = status;
+    tell_others(status);
+    std::exit(status);
 }
 
 }  // namespace shmem
-
-SHMEM_DEFINE(void, shmem_global_exit, (int status)) {
-    shmem::tell_others(status);
-    std::fflush(nullptr);
-    std::exit(status);
-}

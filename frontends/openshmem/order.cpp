@@ -38,6 +38,16 @@ void take_turns() {
     if (state.crowded) sched_yield();
 }
 
+void Patience::wait() {
+    take_turns();
+    constexpr std::uint32_t kLooks = 65536;
+    if (++looks_ % kLooks != 0) return;
+    constexpr std::int64_t kMoment = 1'000'000;
+    const auto never = [](void *) { return 0; };
+    const sennit_status status = sennit_wait_until(never, nullptr, kMoment);
+    if (status != SENNIT_ERR_TIMEOUT) must(call_, status);
+}
+
 SHMEM_DEFINE(void, shmem_fence, (void)) {
     fence("shmem_fence");
 }
@@ -100,33 +110,18 @@ std::uint64_t *word_of(long *lock) {
     return reinterpret_cast<std::uint64_t *>(lock);
 }
 
-struct LockTurn {
-    std::uint64_t *word;
-    std::uint32_t ticket;
-    std::uint32_t looks;
-};
-
-int is_turn(void *context) {
-    auto &it = *static_cast<LockTurn *>(context);
-    return served(read_lock("shmem_set_lock", it.word)) == it.ticket ? 1 : 0;
-}
-
 }  // namespace
 
 SHMEM_DEFINE(void, shmem_set_lock, (long *lock)) {
     const char *const call = "shmem_set_lock";
     std::uint64_t *const word = word_of(lock);
     const std::uint64_t before = change_word<std::uint64_t>(call, Change::add, word, kTicket, 0, 0);
-    LockTurn turn{word, taken(before), 0};
-    if (served(before) == turn.ticket) return;
+    const std::uint32_t ticket = taken(before);
+    if (served(before) == ticket) return;
     // A holder that lets go rings no bell, so a wait that sleeps would come late: this one yields.
-    while (is_turn(&turn) == 0) {
-        take_turns();
-        if (++turn.looks % 65536 == 0) {
-            const sennit_status status = sennit_wait_until(is_turn, &turn, 1'000'000);
-            if (status != SENNIT_OK && status != SENNIT_ERR_TIMEOUT) must(call, status);
-        }
-    }
+    Patience patience(call);
+    while (served(read_lock(call, word)) != ticket)
+        patience.wait();
 }
 SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     const char *const call = "shmem_clear_lock";

@@ -6,6 +6,7 @@
 // lock of the target first. Its words lie behind the target's heap and are reached by put and get
 // alone, so it is Lamport's bakery (1974): each word has one writer, and a word that is read while
 // it changes may read as anything.
+#include <atomic>
 #include <mutex>
 
 #include "state.hpp"
@@ -88,7 +89,8 @@ class Bakery {
         return sennit_gptr_add(stalls_, static_cast<std::int64_t>(
                                             static_cast<std::size_t>(pe) * sizeof(Stall) + offset));
     }
-    // All that went before is complete, and this before all that follows.
+    // All that went before is complete, and this before all that follows. SYNC shmem-stall: a
+    // release fence by the flush; pairs with the acquire in read().
     void write(std::size_t offset, std::uint64_t value) const {
         must(call_, sennit_flush(pe_, SENNIT_FOREVER));
         must(call_, sennit_put(at(state.me, offset), &value, sizeof value));
@@ -97,15 +99,20 @@ class Bakery {
     Stall read(int pe) const {
         Stall stall;
         must(call_, sennit_get(&stall, at(pe, 0), sizeof stall));
+        // SYNC shmem-stall: an acquire fence; pairs with the flush in write(), a fence. Where the
+        // stalls are mapped, looks come in the program's order, and before what the lock is for.
+        std::atomic_thread_fence(std::memory_order_acquire);
         return stall;
     }
+    // A PE that has died leaves its words as they are.
     void wait_for(int other, std::uint64_t mine) const {
+        Patience patience(call_);
         while (read(other).choosing != 0)
-            take_turns();
+            patience.wait();
         for (;;) {
             const std::uint64_t number = read(other).number;
             if (number == 0 || number > mine || (number == mine && other > state.me)) return;
-            take_turns();
+            patience.wait();
         }
     }
 

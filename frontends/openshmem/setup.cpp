@@ -282,6 +282,7 @@ int start(int requested, bool has_threads) {
         sennit_finalize();
         return 1;
     }
+    state.process = getpid();
     state.me = sennit_rank();
     state.pes = sennit_size();
     // Another part of the program may have begun Sennit with less.
@@ -338,7 +339,7 @@ int init(int requested, bool has_threads) {
 }
 
 void finalize() {
-    if (state.inits == 0) return;
+    if (state.inits == 0 || is_ending()) return;
     if (state.inits > 1) {
         --state.inits;
         barrier_all("shmem_finalize");
@@ -348,13 +349,17 @@ void finalize() {
 }
 
 void end_by_itself() {
-    if (ends_by_itself && state.inits > 0) {
+    if (ends_by_itself && state.inits > 0 && !is_forked_child()) {
         state.inits = 1;
         finalize();
     }
 }
 
 }  // namespace
+
+bool is_forked_child() {
+    return state.process != 0 && state.process != getpid();
+}
 
 const char *setting(const char *name) {
     char text[64];
@@ -380,7 +385,6 @@ void fail(const char *call, const char *format, ...) {
     std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     std::fprintf(stderr, "PE %d: %s: %s\n", state.me, call, text);
-    ends_by_itself = false;
     pshmem_global_exit(1);
 }
 

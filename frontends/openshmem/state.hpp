@@ -7,6 +7,7 @@
 
 #include <sennit/sennit.h>
 #include <shmem.h>
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -44,14 +45,18 @@ struct State {
     bool debug = false;
     bool crowded = false;  // more PEs than processors that they may use
     int thread_level = SHMEM_THREAD_SINGLE;
-    int inits = 0;
     // Some PE asked for SHMEM_THREAD_MULTIPLE: several of its threads may be in collective calls of
     // active sets at once, each with a work array of its own.
     bool has_threads = false;
+    int inits = 0;
+    pid_t process = 0;  // that called init
     Area areas[kAreas];
 };
 
 extern State state;
+
+// A child has copies of everything, and is no PE.
+bool is_forked_child();
 
 struct Team {
     sennit_team core;
@@ -117,6 +122,7 @@ bool is_on(const char *knob);
 // Ends other PEs from outside: what shmem_global_exit needs (ending.cpp).
 void ending_start();
 void ending_stop();
+bool is_ending();  // this PE has begun to end all, so it can not meet others any more
 
 // The heap (heap.cpp) and teams (teams.cpp), begun and ended with the state.
 void heap_start(std::size_t bytes, std::size_t alignment);  // the area's
@@ -148,6 +154,18 @@ struct WordCall {
 // Gives others a turn while something is looked at again and again: progress, and the processor if
 // there are more PEs than those.
 void take_turns();
+
+// For a loop that looks at what only calls can read: between two looks it gives others turns, and
+// now and then it asks whether a PE has died, which ends the job.
+class Patience {
+  public:
+    explicit Patience(const char *call) : call_(call) {}
+    void wait();
+
+  private:
+    const char *call_;
+    std::uint32_t looks_ = 0;
+};
 
 // Completes what this PE has under way; see order.cpp.
 void quiet(const char *call);

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""How PEs end each other, and are not ended: ends_test.py SENNIT PROGRAM LARGE.
+
+LARGE is the program with threads that have more of their own than the library's thread asks for.
+"""
+import os
+import re
+import subprocess
+import sys
+
+SENNIT, PROGRAM, LARGE = sys.argv[1:]
+COPIED = {"SENNIT_PATHS": "self,cma", "SENNIT_REGISTER": "cma"}
+
+# case, options of run, environment, exit codes, what is said, what is not
+CASES = [
+    ("start", [], {}, {0}, r"^$", None),
+    ("start-exit", ["--keep-going"], {}, {7}, r"", r"shmem_finalize"),
+    ("start-child", [], {}, {0}, r"shmem_long_p: 8 bytes at 0x[0-9a-f]+ are not symmetric", None),
+    ("own-memory", [], {}, {0}, r"", None),
+    ("reads", ["--keep-going"], {}, {0}, r"", None),
+    ("handlers", ["--keep-going"], {}, {5}, r"(?s)the handler of PE \d.*the handler of PE \d", r"shmem_finalize"),
+    ("turn", ["--keep-going"], COPIED, {137}, r"PE 0: shmem_long_atomic_inc: .*", r"timeout"),
+    ("alignment", [], {"SHMEM_SYMMETRIC_SIZE": "64m"}, {0}, r"^$", None),
+]
+
+
+def main():
+    failed = 0
+    for case, options, environment, codes, text, not_text in CASES:
+        run = subprocess.run([SENNIT, "run", "-n", "2", "--timeout", "20", *options,
+                              LARGE if case == "own-memory" else PROGRAM, case],
+                             env={**os.environ, **environment}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             timeout=60, check=False)
+        said = run.stdout + run.stderr
+        if run.returncode not in codes or not re.search(text, said) or (not_text and re.search(not_text, said)):
+            failed += 1
+            print(f"{case} {environment}: exit code {run.returncode}, wanted {codes}; said:\n{said}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
