@@ -30,7 +30,7 @@ CATEGORIES = {"rma": ["put", "get"], "completion": ["test", "wait", "waitall", "
               "collective": ["barrier", "broadcast", "allgather"]}
 
 
-def category_of(name):
+def _category_of(name):
     """Of a call, from its name."""
     word = name.split("_")[1]
     return next((category for category, words in CATEGORIES.items() if word in words), word)
@@ -47,7 +47,7 @@ def _check_calls(name, ranks, path, has_atomics):
         for event in own:
             assert event["dur"] >= 0, event
             if event["name"].startswith("sennit_"):
-                assert event["cat"] == category_of(event["name"]), event
+                assert event["cat"] == _category_of(event["name"]), event
             if event["name"] in BYTES:
                 assert event["args"]["bytes"] == BYTES[event["name"]], event
             if event["name"] in PUTS + ATOMICS and event["cat"] in ("rma", "atomic"):
