@@ -1,6 +1,6 @@
-// The last error of each thread: made at its first error, freed when the thread ends. The
-// thread-local storage itself is one pointer, because initial-exec storage is scarce in a library
-// that is loaded late.
+// The record of each thread, with its last error: made at its first error, or when it first has a
+// limit, and freed when the thread ends. The thread-local storage itself is one pointer, because
+// initial-exec storage is scarce in a library that is loaded late.
 #include "base/fail.hpp"
 
 #include <pthread.h>
@@ -11,11 +11,17 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/thread_limit.hpp"
 
 namespace sennit {
 namespace {
 
-thread_local sennit_error *record = nullptr;
+struct Record {
+    sennit_error error;
+    const Deadline *limit;
+};
+
+thread_local Record *record = nullptr;
 
 // Used when there is no memory for a thread's own record: the status is then all that is right, and
 // threads may overwrite each other's text.
@@ -33,6 +39,20 @@ void make_key() {
     (void)pthread_key_create(&record_key, free_record);
 }
 
+// Makes it if need be. False: there is no memory.
+bool has_record() {
+    if (record != nullptr) return true;
+    auto *made = static_cast<Record *>(std::calloc(1, sizeof(Record)));
+    if (made == nullptr) return false;
+    made->error.peer = -1;
+    made->error.operation = "";
+    made->error.path = "";
+    (void)pthread_once(&record_key_once, make_key);
+    (void)pthread_setspecific(record_key, made);
+    record = made;
+    return true;
+}
+
 sennit_error *start(sennit_status status) {
     sennit_error *error = thread_error();
     error->status = status;
@@ -48,16 +68,15 @@ sennit_error *start(sennit_status status) {
 }  // namespace
 
 sennit_error *thread_error() {
-    if (record != nullptr) return record;
-    auto *made = static_cast<sennit_error *>(std::calloc(1, sizeof(sennit_error)));
-    if (made == nullptr) return &no_memory_record;
-    made->peer = -1;
-    made->operation = "";
-    made->path = "";
-    (void)pthread_once(&record_key_once, make_key);
-    (void)pthread_setspecific(record_key, made);
-    record = made;
-    return made;
+    return has_record() ? &record->error : &no_memory_record;
+}
+
+const Deadline **thread_limit() {
+    return record == nullptr ? nullptr : &record->limit;
+}
+
+const Deadline **make_thread_limit() {
+    return has_record() ? &record->limit : nullptr;
 }
 
 sennit_status fail(sennit_status status, const char *format, ...) {

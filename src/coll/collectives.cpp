@@ -10,6 +10,7 @@
 #include "coll/state.hpp"
 #include "op/rma.hpp"
 #include "runtime/wait.hpp"
+#include "runtime/whole_call.hpp"
 
 namespace sennit::coll {
 namespace {
@@ -258,6 +259,8 @@ sennit_status test_request(Rank &rank, sennit_request request, int *done) {
 void poll_all(Rank &rank) {
     Collectives &all = *rank.collectives;
     if (pthread_mutex_trylock(&all.mutex) != 0) return;
+    // A wait that ended with the time of the call that makes this progress would end the team.
+    const NoCall others;
     for (State *state = all.states; state != nullptr; state = state->next)
         // relaxed: a request that another thread has just started is that thread's to carry on.
         if (state->open_requests.load(std::memory_order_relaxed) != 0) try_progress(*state);

@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include "base/fail.hpp"
+#include "base/thread_limit.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/knobs.hpp"
 #include "runtime/whole_call.hpp"
@@ -17,9 +18,6 @@ constexpr std::int64_t kYieldNs = 500'000;        // then sleep
 constexpr std::int64_t kCheckNs = 1'000'000;      // look for dead peers this often
 constexpr std::int64_t kFirstTickNs = 1'000'000;  // sleeps double from here
 constexpr std::int64_t kLastTickNs = 10'000'000;  // to here, which bounds how late a death is seen
-
-// Of the call that this thread is in, or null.
-constinit thread_local const Deadline *limit_of_call [[gnu::tls_model("initial-exec")]] = nullptr;
 
 }  // namespace
 
@@ -100,16 +98,31 @@ sennit_status WaitLoop::result(Step step) {
     return fail_lost(rank_, lost_);
 }
 
-WholeCall::WholeCall() : deadline_(default_deadline()), is_outermost_(limit_of_call == nullptr) {
-    if (is_outermost_) limit_of_call = &deadline_;
+WholeCall::WholeCall() : deadline_(default_deadline()) {
+    if (deadline_.forever()) return;
+    const Deadline **limit = make_thread_limit();
+    if (limit == nullptr || *limit != nullptr) return;
+    limit_ = limit;
+    *limit = &deadline_;
 }
 
 WholeCall::~WholeCall() {
-    if (is_outermost_) limit_of_call = nullptr;
+    if (limit_ != nullptr) *limit_ = nullptr;
+}
+
+NoCall::NoCall() : limit_(thread_limit()) {
+    if (limit_ == nullptr) return;
+    saved_ = *limit_;
+    *limit_ = nullptr;
+}
+
+NoCall::~NoCall() {
+    if (limit_ != nullptr) *limit_ = saved_;
 }
 
 Deadline default_deadline() {
-    if (limit_of_call != nullptr) return *limit_of_call;
+    const Deadline *const *limit = thread_limit();
+    if (limit != nullptr && *limit != nullptr) return **limit;
     const std::int64_t bound = runtime::knobs().timeout;
     return bound == 0 ? Deadline::never() : Deadline::after(bound);
 }

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <thread>
 
+#include "blocking_bound.hpp"
 #include "engine_fixture.hpp"
 #include "runtime/detector.hpp"
-#include "runtime/knobs.hpp"
 
 namespace sennit::test {
 namespace {
@@ -135,19 +135,6 @@ TEST_F(EngineTest, a_fence_is_needed_over_several_rails_even_if_each_keeps_the_o
     EXPECT_EQ(put_nbi(1, 16, 8), SENNIT_OK);
     EXPECT_EQ(fake.seen.size(), 1u);
 }
-
-// The bound of blocking calls is a knob of the process.
-class BlockingBound {
-  public:
-    explicit BlockingBound(const char *seconds) {
-        setenv("SENNIT_TIMEOUT", seconds, 1);
-        EXPECT_EQ(runtime::knobs_read(), SENNIT_OK);
-    }
-    ~BlockingBound() {
-        unsetenv("SENNIT_TIMEOUT");
-        EXPECT_EQ(runtime::knobs_read(), SENNIT_OK);
-    }
-};
 
 TEST_F(EngineTest, a_blocking_operation_that_times_out_goes_on_and_flush_waits_for_it) {
     start();

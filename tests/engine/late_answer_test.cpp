@@ -6,25 +6,13 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "blocking_bound.hpp"
 #include "engine_fixture.hpp"
 #include "job.hpp"
-#include "runtime/knobs.hpp"
+#include "runtime/whole_call.hpp"
 
 namespace sennit::test {
 namespace {
-
-// The bound of blocking calls is a knob of the process.
-class BlockingBound {
-  public:
-    explicit BlockingBound(const char *seconds) {
-        setenv("SENNIT_TIMEOUT", seconds, 1);
-        EXPECT_EQ(runtime::knobs_read(), SENNIT_OK);
-    }
-    ~BlockingBound() {
-        unsetenv("SENNIT_TIMEOUT");
-        EXPECT_EQ(runtime::knobs_read(), SENNIT_OK);
-    }
-};
 
 using LateAnswerTest = EngineTest;
 
@@ -209,6 +197,45 @@ TEST(late_answers, a_lock_that_was_asked_for_in_vain_leaves_the_stack_alone) {
     expect_stack_left_alone("lock_acquire", [](sennit_signal, sennit_lock lock) {
         return sennit_lock_acquire(lock, kLong);
     });
+}
+
+// A call whose time is over makes progress for a collective call that is open, which then gets what
+// the other rank has posted. The way is long, so that no get is over with its first looks.
+TEST(late_answers, a_call_whose_time_is_over_does_not_end_a_collective_call) {
+    Job job(2, "sim:delay=10000");
+    std::atomic<bool> has_posted{false};
+    std::atomic<bool> is_over{false};
+    job.run([&](int rank) {
+        const int mine = rank + 10;
+        int all[2] = {};
+        const auto check = [&](sennit_status status, const char *call) {
+            job.expect(status, call);
+            if (all[0] != 10 || all[1] != 11) job.note(std::string(call) + ": other words");
+            all[0] = all[1] = 0;
+        };
+        check(sennit_allgather(SENNIT_TEAM_WORLD, &mine, all, sizeof mine, kLong), "allgather");
+        sennit_request request = SENNIT_REQUEST_NULL;
+        job.expect(sennit_allgather_nb(SENNIT_TEAM_WORLD, &mine, all, sizeof mine, &request),
+                   "allgather_nb");
+        if (rank == 1) {
+            has_posted = true;
+            while (!is_over)
+                std::this_thread::yield();
+        } else {
+            while (!has_posted)
+                std::this_thread::yield();
+            const BlockingBound bound("1");
+            const WholeCall call;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1050));
+            const Deadline patience = Deadline::after(20'000'000'000);
+            while (current_rank()->open_collectives.load() != 0 && !patience.over())
+                make_progress(*current_rank());
+            is_over = true;
+        }
+        check(sennit_wait(&request, kLong), "wait");
+        check(sennit_allgather(SENNIT_TEAM_WORLD, &mine, all, sizeof mine, kLong), "allgather");
+    });
+    EXPECT_EQ(job.fault, "");
 }
 
 }  // namespace
