@@ -154,7 +154,9 @@ sennit_status fill_lanes(Engine &engine) {
             lane->keeps_order = traits.ordered && lane->rails == 1;
             lane->max_piece_bytes = traits.max_piece_bytes;
             lane->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
-            lane->event_bits = lane->task_bytes == 0 ? 0 : traits.event_bits;
+            // Events that may have been lost are settled by tasks.
+            const bool settles = lane->task_bytes >= kEventWords * sizeof(std::uint64_t);
+            lane->event_bits = settles ? traits.event_bits : 0;
         }
         engine.queues[peer].lane = lane;
     }

@@ -58,8 +58,8 @@ struct Traits {
     std::size_t max_piece_bytes;  // the engine splits larger operations
     bool private_memory = false;  // attach() takes mechanism `copied` too
     bool immediate = false;       // copy() instead of submit()
-    std::size_t task_bytes = 0;   // longest payload and reply of a task, up to kMostTaskBytes; 0:
-                                  // the path carries no tasks, so atomics there are UNSUPPORTED
+    std::size_t task_bytes = 0;   // longest payload and reply of a task, up to kMostTaskBytes;
+                                  // below 24 no events ride, at 0 atomics are UNSUPPORTED
 
     bool is_message() const { return !load_store && !immediate; }
 };

@@ -136,6 +136,13 @@ TEST_F(EngineTest, a_fence_is_needed_over_several_rails_even_if_each_keeps_the_o
     EXPECT_EQ(fake.seen.size(), 1u);
 }
 
+TEST_F(EngineTest, events_ride_only_where_tasks_can_settle_them) {
+    fake.fake.event_bits = 64;
+    fake.fake.task_bytes = 16;  // an event that is counted by a task has 24
+    start();
+    EXPECT_EQ(op::engine_event_bits(rank(), 1), 0u);
+}
+
 TEST_F(EngineTest, a_blocking_operation_that_times_out_goes_on_and_flush_waits_for_it) {
     start();
     const BlockingBound bound("0.02");
