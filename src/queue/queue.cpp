@@ -187,14 +187,16 @@ class Attaching {
 };
 
 // The lane holds the memory no more, and serves the next producer. The taker may find that nobody
-// is left to wait for.
+// is left to wait for. One that has left has freed its memory, whoever held a lane.
 void give_up(Rank &rank, Producer &it) {
     if (it.lane == nullptr) return;
-    // SYNC queue-lane: pairs with the acquires in claim(), of the next producer, and is_held(), of
-    // the owner; the last count comes before, and all use of the memory.
-    it.lane->producer.store(word_of(rank) | kLeavingBit, std::memory_order_release);
+    if (peer_gone(rank, it.taker) == Gone::no) {
+        // SYNC queue-lane: pairs with the acquires in claim(), of the next producer, and is_held(),
+        // of the owner; the last count comes before, and all use of the memory.
+        it.lane->producer.store(word_of(rank) | kLeavingBit, std::memory_order_release);
+        ring_doorbell(*it.control);
+    }
     it.lane = nullptr;
-    ring_doorbell(*it.control);
 }
 
 // Whoever could still put something in is gone: one of them, or -1.
