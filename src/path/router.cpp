@@ -317,8 +317,10 @@ bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy) {
     // SYNC segment-end: pairs with the release fence in segment_end(); the copy comes before
     // the look.
     std::atomic_thread_fence(std::memory_order_acquire);
-    // relaxed: the fence above orders it.
-    return record.id.load(std::memory_order_relaxed) == id;
+    // relaxed twice: the fence above orders the first; the second is of the copy. A record that is
+    // just ending has the id still and no word of life any more, which a live one always has.
+    return record.id.load(std::memory_order_relaxed) == id &&
+           copy->live.load(std::memory_order_relaxed) != 0;
 }
 
 void router_close(Rank &rank, const Deadline &deadline) {
