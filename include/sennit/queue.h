@@ -51,10 +51,10 @@ sennit_status sennit_queue_create(size_t item_bytes, size_t capacity, unsigned p
                                   sennit_queue *queue, sennit_queue_address *address);
 
 /* End it, with all that is in it, at any time: producers find NOT_REGISTERED, also those that
- * attach or push at that moment, and never reach a queue that is made later. The memory is free
- * again when each of them has found out or has detached, or its rank has ended. Errors: STATE, ARG
- * (no queue).
- */
+ * attach or push at that moment, and never reach a queue that is made later. The memory may go when
+ * each of them has found out or has detached, or its rank has ended: it goes in this call, or in
+ * the next one of the caller that makes or ends a queue or detaches a producer. Errors: STATE, ARG
+ * (no queue). */
 sennit_status sennit_queue_destroy(sennit_queue queue);
 
 /* Become a producer of the queue; the taker itself may, and a rank more than once. At most 4095 at
