@@ -146,8 +146,8 @@ typedef int (*sennit_condition)(void *context);
 
 /* Wait until `condition(context)` holds, for at most timeout_ns: for words of other sizes than 8
  * bytes, or for several. Waits as sennit_signal_wait_word does; the condition is looked at once
- * at least. Errors: STATE, ARG (null, a negative timeout), TIMEOUT, PEER_LOST (a rank of the job
- * has died). */
+ * at least, and once where timeout_ns is 0. Errors: STATE, ARG (null, a negative timeout), TIMEOUT,
+ * PEER_LOST (a rank of the job has died). */
 sennit_status sennit_wait_until(sennit_condition condition, void *context, int64_t timeout_ns);
 
 #ifdef __cplusplus

@@ -88,6 +88,26 @@ sennit_status check_word(const std::uint64_t *word, sennit_comparison comparison
     return SENNIT_OK;
 }
 
+// A condition may take long: the limit is looked at after each look at it, in the polling that a
+// wait begins with too.
+sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
+                       const Deadline &deadline) {
+    bool holds = false;
+    const auto ends = [&] {
+        holds = condition(context) != 0;
+        return holds || deadline.over();
+    };
+    if (!deadline.over()) {
+        const sennit_status waited = wait_until(rank, deadline, kAnyPeer, ends);
+        if (waited != SENNIT_OK || holds) return waited;
+    }
+    // The polling makes no progress, and the condition may need it.
+    make_progress(rank);
+    return condition(context) != 0
+               ? SENNIT_OK
+               : fail(SENNIT_ERR_TIMEOUT, "the time given is over (timeouts are nanoseconds)");
+}
+
 }  // namespace
 
 extern "C" {
@@ -230,9 +250,7 @@ sennit_status sennit_wait_until(sennit_condition condition, void *context, int64
     const sennit_status status = check_timeout(timeout_ns);
     if (status != SENNIT_OK) return fail_in(status, name);
     const Observed observed(*rank, name);
-    return done(wait_until(*rank, Deadline::after(timeout_ns), kAnyPeer,
-                           [=] { return condition(context) != 0; }),
-                name);
+    return done(wait_for(*rank, condition, context, Deadline::after(timeout_ns)), name);
 }
 
 }  // extern "C"

@@ -1,6 +1,8 @@
 // Signals: events of all ranks, epochs, what is refused, and sets.
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "signals.hpp"
 #include "threads.hpp"
@@ -217,6 +219,22 @@ RANK_TEST(signal, a_condition_of_the_program_is_waited_for, kAnything) {
     it.ok(sennit_wait_until(both, words, 0));
     it.barrier();
     it.free(memory);
+}
+
+// Broken by polling that does not look at the time: it calls the condition some thousand times.
+RANK_TEST(signal, a_condition_that_takes_long_does_not_make_the_wait_longer, kAnything) {
+    int looks = 0;
+    const sennit_condition slow = [](void *context) {
+        ++*static_cast<int *>(context);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        return 0;
+    };
+    it.is(sennit_wait_until(slow, &looks, 0), SENNIT_ERR_TIMEOUT);
+    it.equal(looks, 1);
+    looks = 0;
+    it.is(sennit_wait_until(slow, &looks, 10 * kMillisecond), SENNIT_ERR_TIMEOUT);
+    it.require(looks >= 1 && looks <= 6, "no more than there is time for, and one");
+    it.barrier();
 }
 
 // The signals of the next rank, as many as the caller's. Collective.
