@@ -128,8 +128,11 @@ typedef struct sennit_notify_part {
  * parts[*done]; all before that are complete and counted, and the call goes on from there when it
  * is made with parts + *done. After SIGNAL_EARLY nothing behind has moved. After an error of the
  * way (PEER_LOST, FABRIC, TIMEOUT, NOMEM) and SIGNAL_OVERFLOW a part behind may be over too, if it
- * was under way: leave out those whose status is SENNIT_OK. 0 parts are legal. Errors: STATE, ARG
- * (null, and as above), and those of the single calls for the part at *done. */
+ * was under way: leave out those whose status is SENNIT_OK. After TIMEOUT flush first, since data
+ * may still be on its way; the event of the part at *done, and of others whose status is TIMEOUT,
+ * may be counted or not, as after TIMEOUT of a single call. Where the memory of parts overlaps, the
+ * data of either may be what is there afterwards. 0 parts are legal. Errors: STATE, ARG (null, and
+ * as above), and those of the single calls for the part at *done. */
 sennit_status sennit_put_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
 sennit_status sennit_get_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
 

@@ -105,7 +105,8 @@ bool depends_on_group(const Group &group, const Prepared &next, const sennit_not
     std::uint32_t local_events = 0;
     for (std::size_t i = 0; i < group.count; ++i) {
         const Prepared &before = group.parts[i].prepared;
-        if (next.notified != nullptr && next.notified == before.notified &&
+        if (next.notified != nullptr && !next.remote.is_none() &&
+            next.notified == before.notified &&
             (notice == nullptr || notice->epoch != before.epoch))
             return true;
         if (!next.local.is_none() && before.local.signal.handle == next.local.signal.handle)
@@ -228,13 +229,20 @@ void conclude_all(Group &group) {
     }
 }
 
+// The time is over before anything is counted. What went on now could not be waited for: no event
+// of the group is counted, so its parts ahead can be made again as well.
+void stop_if_late(Group &group) {
+    if (group.status == SENNIT_ERR_TIMEOUT) group.count = 0;
+}
+
 // Parts from *at on that messages lead to; at least the first is one.
 sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     Group group(rank, batch, *at);
-    gather(group);
-    if (group.count != 0) settle_all(group);
-    if (group.count != 0) look_all(group);
-    if (group.count != 0) move_all(group);
+    for (const auto step : {gather, settle_all, look_all, move_all}) {
+        step(group);
+        stop_if_late(group);
+        if (group.count == 0) break;
+    }
     if (group.count != 0) count_all(group);
     if (group.count != 0) mark_all(group);
     conclude_all(group);
