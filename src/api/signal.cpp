@@ -4,6 +4,7 @@
 
 #include "api/call.hpp"
 #include "api/observe.hpp"
+#include "runtime/detector.hpp"
 #include "runtime/whole_call.hpp"
 #include "signal/sets.hpp"
 #include "signal/signals.hpp"
@@ -100,6 +101,10 @@ sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
     if (!deadline.over()) {
         const sennit_status waited = wait_until(rank, deadline, kAnyPeer, ends);
         if (waited != SENNIT_OK || holds) return waited;
+        // A limit below the rhythm in which waits look for deaths would never see one.
+        const int anybody = kAnyPeer;
+        const int lost = find_lost(rank, &anybody);
+        if (lost >= 0) return condition(context) != 0 ? SENNIT_OK : fail_lost(rank, lost);
     }
     // The polling makes no progress, and the condition may need it.
     make_progress(rank);
