@@ -202,7 +202,7 @@ TEST(late_answers, a_lock_that_was_asked_for_in_vain_leaves_the_stack_alone) {
 // A call whose time is over makes progress for a collective call that is open, which then gets what
 // the other rank has posted. The way is long, so that no get is over with its first looks.
 TEST(late_answers, a_call_whose_time_is_over_does_not_end_a_collective_call) {
-    Job job(2, "sim:delay=10000");
+    Job job(2, "sim:delay=2000");
     std::atomic<bool> has_posted{false};
     std::atomic<bool> is_over{false};
     job.run([&](int rank) {
@@ -224,9 +224,9 @@ TEST(late_answers, a_call_whose_time_is_over_does_not_end_a_collective_call) {
         } else {
             while (!has_posted)
                 std::this_thread::yield();
-            const BlockingBound bound("1");
+            const BlockingBound bound("3");
             const WholeCall call;
-            std::this_thread::sleep_for(std::chrono::milliseconds(1050));
+            std::this_thread::sleep_for(std::chrono::milliseconds(3050));
             const Deadline patience = Deadline::after(20'000'000'000);
             while (current_rank()->open_collectives.load() != 0 && !patience.over())
                 make_progress(*current_rank());
