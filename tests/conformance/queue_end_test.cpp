@@ -1,42 +1,10 @@
 // Queues that end while others are producers of them, or on their way to become that.
 #include <vector>
 
-#include "harness.hpp"
+#include "queues.hpp"
 #include "threads.hpp"
 
 using namespace conformance;
-
-namespace {
-
-struct Made {
-    sennit_queue queue = SENNIT_QUEUE_NULL;
-    sennit_queue_address address{};
-};
-
-Made make_queue(Ranks &it, std::size_t capacity, unsigned producers) {
-    Made made;
-    it.ok(sennit_queue_create(8, capacity, producers, &made.queue, &made.address));
-    return made;
-}
-
-bool queues_lead_everywhere(Ranks &it) {
-    const Made mine = make_queue(it, 1, static_cast<unsigned>(it.size));
-    bool leads = true;
-    for (const sennit_queue_address &address : it.tell_all(mine.address)) {
-        sennit_producer producer = SENNIT_PRODUCER_NULL;
-        const sennit_status status = sennit_queue_attach(address, &producer);
-        leads &= status == SENNIT_OK;
-        if (status == SENNIT_OK) it.ok(sennit_queue_detach(producer));
-    }
-    bool all_lead = true;
-    for (const int one : it.tell_all(leads ? 1 : 0))
-        all_lead &= one != 0;
-    it.barrier();
-    it.ok(sennit_queue_destroy(mine.queue));
-    return all_lead;
-}
-
-}  // namespace
 
 // Broken by memory that goes while a producer still has a lane in it, or by a producer that writes
 // to a queue which was made later.
@@ -44,7 +12,7 @@ RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_o
           kAnything) {
     if (!queues_lead_everywhere(it)) return;
     for (int round = 0; round < (it.quick ? 3 : 20); ++round) {
-        const Made old = make_queue(it, 4, 3);
+        const Made old = make_queue(it, 8, 4, 3);
         const sennit_queue_address there =
             it.tell_all(old.address)[static_cast<std::size_t>(it.next())];
         std::uint64_t word = 1;
@@ -58,7 +26,7 @@ RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_o
         std::vector<Made> later;
         std::vector<sennit_producer> own;
         for (int i = 0; i < 9; ++i) {
-            if (i % 3 == 0) later.push_back(make_queue(it, 4, 3));
+            if (i % 3 == 0) later.push_back(make_queue(it, 8, 4, 3));
             own.push_back(SENNIT_PRODUCER_NULL);
             it.ok(sennit_queue_attach(later.back().address, &own.back()));
         }
@@ -77,7 +45,7 @@ RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_o
             it.is(sennit_queue_pop(made.queue, &word, 0), SENNIT_ERR_TIMEOUT);
             it.is(sennit_queue_attach(made.address, &none), SENNIT_ERR_NOMEM);
         }
-        later.push_back(make_queue(it, 4, 3));  // the old one's memory has gone
+        later.push_back(make_queue(it, 8, 4, 3));  // the old one's memory has gone
         it.is(sennit_queue_attach(there, &none), SENNIT_ERR_NOT_REGISTERED);
         for (const sennit_producer producer : own)
             it.ok(sennit_queue_detach(producer));
@@ -93,7 +61,7 @@ RANK_TEST(queue, what_a_queue_took_is_free_when_its_last_producer_has_gone, kOnc
     const int rounds = it.quick || it.rank != 0 ? 300 : 16500;
     std::vector<sennit_producer> own;
     for (int round = 0; round < rounds; ++round) {
-        const Made made = make_queue(it, 1, 1);
+        const Made made = make_queue(it, 8, 1, 1);
         sennit_producer producer = SENNIT_PRODUCER_NULL;
         it.ok(sennit_queue_attach(made.address, &producer));
         it.ok(sennit_queue_destroy(made.queue));
@@ -123,7 +91,7 @@ RANK_TEST(queue, queues_end_while_others_attach_and_put_in, kAnything) {
     };
     it.programs(it.quick ? 2 : 4, [&] {
         std::uint64_t number = 1;
-        Made mine = make_queue(it, 2, static_cast<unsigned>(it.size));
+        Made mine = make_queue(it, 8, 2, static_cast<unsigned>(it.size));
         show(mine.address, number);
         it.barrier();
         struct Producer {
@@ -136,7 +104,7 @@ RANK_TEST(queue, queues_end_while_others_attach_and_put_in, kAnything) {
             const std::uint64_t what = it.own.between(0, 9);
             if (what == 0) {
                 it.ok(sennit_queue_destroy(mine.queue));
-                mine = make_queue(it, it.own.between(1, 4), static_cast<unsigned>(it.size));
+                mine = make_queue(it, 8, it.own.between(1, 4), static_cast<unsigned>(it.size));
                 show(mine.address, ++number);
             } else if (what < 3) {
                 std::uint64_t item = 0;
