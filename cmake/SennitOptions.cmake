@@ -141,8 +141,12 @@ function(sennit_compile_together target)
 endfunction()
 
 # Without a compiler's launcher: caches do not know what a header that was read before has in it.
+set(SENNIT_COMPILES_FIRST OFF)
+if(SENNIT_SHORT_BUILD AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(SENNIT_COMPILES_FIRST ON)
+endif()
 function(sennit_compile_first target)
-    if(SENNIT_SHORT_BUILD AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    if(SENNIT_COMPILES_FIRST)
         target_precompile_headers(${target} PRIVATE ${ARGN})
     endif()
 endfunction()

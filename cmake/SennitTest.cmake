@@ -148,7 +148,7 @@ function(sennit_test_flags target)
 endfunction()
 
 # What every program with GoogleTest includes, compiled once for all of them.
-if(SENNIT_SHORT_BUILD AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+if(SENNIT_COMPILES_FIRST)
     add_executable(sennit_test_headers "${PROJECT_SOURCE_DIR}/tests/support/headers.cpp")
     set_target_properties(sennit_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
     sennit_test_flags(sennit_test_headers)
