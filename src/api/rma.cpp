@@ -15,7 +15,7 @@ using namespace sennit::api;
 namespace {
 
 using Mode = op::Completion::Mode;
-using Kind = transport::Operation::Kind;
+using OperationKind = transport::Operation::Kind;
 
 [[gnu::cold, gnu::noinline]] sennit_status put_cold(sennit_gptr destination, const void *source,
                                                     std::size_t bytes,
@@ -45,15 +45,16 @@ using Kind = transport::Operation::Kind;
 // jump.
 [[gnu::noinline]] sennit_status put_blocking_cold(sennit_gptr destination, const void *source,
                                                   std::size_t bytes) {
-    if (op::copied_at_once(*current_rank(), Kind::put, destination, const_cast<void *>(source),
-                           bytes)) [[likely]]
+    if (op::copied_at_once(*current_rank(), OperationKind::put, destination,
+                           const_cast<void *>(source), bytes)) [[likely]]
         return SENNIT_OK;
     return put_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_put");
 }
 
 [[gnu::noinline]] sennit_status get_blocking_cold(void *destination, sennit_gptr source,
                                                   std::size_t bytes) {
-    if (op::copied_at_once(*current_rank(), Kind::get, source, destination, bytes)) [[likely]]
+    if (op::copied_at_once(*current_rank(), OperationKind::get, source, destination, bytes))
+        [[likely]]
         return SENNIT_OK;
     return get_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_get");
 }

@@ -14,7 +14,7 @@ using op::Direction;
 using Mode = op::Completion::Mode;
 
 // One side of a call: which way, between what, completed how, and its name for errors.
-struct Call {
+struct StridedCall {
     Direction direction;
     sennit_gptr remote;
     void *local;
@@ -27,17 +27,17 @@ struct List {
     std::size_t count;
 };
 
-sennit_status make_layout(const Call &call, const sennit_box *box, op::Layout *layout) {
+sennit_status make_layout(const StridedCall &call, const sennit_box *box, op::Layout *layout) {
     return box == nullptr ? null_argument("box") : layout_of_box(*box, call.direction, layout);
 }
 
-sennit_status make_layout(const Call &, const List &list, op::Layout *layout) {
+sennit_status make_layout(const StridedCall &, const List &list, op::Layout *layout) {
     if (list.pieces == nullptr && list.count != 0) return null_argument("pieces");
     return layout_of_list(list.pieces, list.count, layout);
 }
 
 template <class Shape>
-sennit_status run(const Call &call, const Shape &shape) {
+sennit_status run(const StridedCall &call, const Shape &shape) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(call.name);
     if (call.completion.mode == Mode::request && call.completion.request == nullptr)
@@ -53,12 +53,13 @@ sennit_status run(const Call &call, const Shape &shape) {
 }
 
 // The source of a put is only read.
-Call put_call(sennit_gptr destination, const void *source, op::Completion completion,
-              const char *name) {
+StridedCall put_call(sennit_gptr destination, const void *source, op::Completion completion,
+                     const char *name) {
     return {Direction::put, destination, const_cast<void *>(source), completion, name};
 }
 
-Call get_call(void *destination, sennit_gptr source, op::Completion completion, const char *name) {
+StridedCall get_call(void *destination, sennit_gptr source, op::Completion completion,
+                     const char *name) {
     return {Direction::get, source, destination, completion, name};
 }
 
@@ -101,39 +102,39 @@ sennit_status sennit_get_strided_nbi(void *destination, sennit_gptr source, cons
 
 sennit_status sennit_put_indexed(sennit_gptr destination, const void *source, size_t count,
                                  const sennit_piece pieces[]) {
-    const Call call = put_call(destination, source, kBlocking, "sennit_put_indexed");
+    const StridedCall call = put_call(destination, source, kBlocking, "sennit_put_indexed");
     return run(call, List{pieces, count});
 }
 
 sennit_status sennit_get_indexed(void *destination, sennit_gptr source, size_t count,
                                  const sennit_piece pieces[]) {
-    const Call call = get_call(destination, source, kBlocking, "sennit_get_indexed");
+    const StridedCall call = get_call(destination, source, kBlocking, "sennit_get_indexed");
     return run(call, List{pieces, count});
 }
 
 sennit_status sennit_put_indexed_nb(sennit_gptr destination, const void *source, size_t count,
                                     const sennit_piece pieces[], sennit_request *request) {
     const op::Completion completion{Mode::request, request};
-    const Call call = put_call(destination, source, completion, "sennit_put_indexed_nb");
+    const StridedCall call = put_call(destination, source, completion, "sennit_put_indexed_nb");
     return run(call, List{pieces, count});
 }
 
 sennit_status sennit_get_indexed_nb(void *destination, sennit_gptr source, size_t count,
                                     const sennit_piece pieces[], sennit_request *request) {
     const op::Completion completion{Mode::request, request};
-    const Call call = get_call(destination, source, completion, "sennit_get_indexed_nb");
+    const StridedCall call = get_call(destination, source, completion, "sennit_get_indexed_nb");
     return run(call, List{pieces, count});
 }
 
 sennit_status sennit_put_indexed_nbi(sennit_gptr destination, const void *source, size_t count,
                                      const sennit_piece pieces[]) {
-    const Call call = put_call(destination, source, kImplicit, "sennit_put_indexed_nbi");
+    const StridedCall call = put_call(destination, source, kImplicit, "sennit_put_indexed_nbi");
     return run(call, List{pieces, count});
 }
 
 sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size_t count,
                                      const sennit_piece pieces[]) {
-    const Call call = get_call(destination, source, kImplicit, "sennit_get_indexed_nbi");
+    const StridedCall call = get_call(destination, source, kImplicit, "sennit_get_indexed_nbi");
     return run(call, List{pieces, count});
 }
 

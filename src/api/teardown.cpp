@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "api/call.hpp"
 #include "api/startup.hpp"
 #include "base/fail.hpp"
 #include "channel/channels.hpp"
@@ -21,11 +22,6 @@
 
 namespace sennit::api {
 namespace {
-
-int size_of(const Rank &rank) {
-    // relaxed: the rank is started and ended by one thread.
-    return static_cast<int>(rank.size.load(std::memory_order_relaxed));
-}
 
 void detach_everything(Rank &rank) {
     const auto size = static_cast<std::size_t>(size_of(rank));

@@ -21,6 +21,8 @@ struct Layout;
 
 enum class Direction : std::uint8_t { put, get, execute };
 
+transport::Operation::Kind kind_of(Direction direction);
+
 // An atomic operation on elements of the target, carried out by its owner. `bytes` of the operation
 // is then what it works on, `local` the operands: as long, or twice as long for kCompareSwap, which
 // takes one element (expected, then the new value). Operands of one element are copied.

@@ -20,18 +20,6 @@ std::uint64_t cost(const Piece &piece) {
     return piece.operation.bytes + 64;
 }
 
-transport::Operation::Kind kind_of(Direction direction) {
-    switch (direction) {
-        case Direction::put:
-            return transport::Operation::Kind::put;
-        case Direction::get:
-            return transport::Operation::Kind::get;
-        case Direction::execute:
-            break;
-    }
-    return transport::Operation::Kind::execute;
-}
-
 bool is_gone(Engine &engine, int peer) {
     // relaxed: the word stands alone, see detector.cpp.
     return engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0;
@@ -407,6 +395,18 @@ bool pump_pending(Engine &engine, PeerQueue &queue) {
 }
 
 }  // namespace
+
+transport::Operation::Kind kind_of(Direction direction) {
+    switch (direction) {
+        case Direction::put:
+            return transport::Operation::Kind::put;
+        case Direction::get:
+            return transport::Operation::Kind::get;
+        case Direction::execute:
+            break;
+    }
+    return transport::Operation::Kind::execute;
+}
 
 bool has_work(const PeerQueue &queue) {
     return queue.retry_first != nullptr || queue.pending_first != nullptr || has_to_talk(queue);

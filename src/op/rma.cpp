@@ -31,11 +31,6 @@ sennit_status start_operation(Rank &rank, Direction direction, const Target &tar
     return fail(SENNIT_ERR_INTERNAL, "no such completion mode");
 }
 
-transport::Operation::Kind kind_of(Direction direction) {
-    return direction == Direction::put ? transport::Operation::Kind::put
-                                       : transport::Operation::Kind::get;
-}
-
 sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void *local,
                        std::size_t bytes, const Completion &completion) {
     if (local == nullptr && bytes != 0) return fail(SENNIT_ERR_ARG, "the private buffer is null");

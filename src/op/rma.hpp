@@ -23,8 +23,6 @@ inline constexpr Completion kKept{Completion::Mode::blocking, nullptr, true};
 sennit_status start_operation(Rank &rank, Direction direction, const Target &target, void *local,
                               std::size_t bytes, const Completion &completion);
 
-transport::Operation::Kind kind_of(Direction direction);
-
 // The general way, for everything that op/direct.hpp could not do: finds the error, attaches, or
 // hands the operation to the engine. `local` is only read for a put.
 [[gnu::cold]] sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote,

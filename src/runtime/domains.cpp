@@ -15,7 +15,7 @@
 namespace sennit::runtime {
 namespace {
 
-constexpr const char *kLibrary = "libhwloc.so.15";
+constexpr const char *kHwloc = "libhwloc.so.15";
 
 struct Hwloc {
     void *library = nullptr;
@@ -40,7 +40,7 @@ sennit_status open_hwloc(Hwloc *hwloc) {
             SENNIT_ERR_UNSUPPORTED,
             "the tree of domains needs hwloc, which a program that is linked without shared "
             "libraries cannot open");
-    hwloc->library = dlopen(kLibrary, RTLD_LAZY | RTLD_LOCAL);
+    hwloc->library = dlopen(kHwloc, RTLD_LAZY | RTLD_LOCAL);
     if (hwloc->library == nullptr) {
         const char *reason = dlerror();
         return fail(SENNIT_ERR_UNSUPPORTED, "the tree of domains needs hwloc: %s",
@@ -56,7 +56,7 @@ sennit_status open_hwloc(Hwloc *hwloc) {
     // The upper half is the version of the structs that are read below.
     if (complete && hwloc->get_api_version() >> 16 == HWLOC_API_VERSION >> 16) return SENNIT_OK;
     return fail(SENNIT_ERR_UNSUPPORTED, "%s is not the hwloc 2 that this library was built for",
-                kLibrary);
+                kHwloc);
 }
 
 // Does the object become a domain?

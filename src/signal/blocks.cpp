@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kTableBytes = sizeof(Attached) * kPlaces;
 // So many places are in use before one comes again, and with it its handles.
-constexpr std::uint32_t kFewestPlaces = 64;
+constexpr std::uint32_t kFewestBlocks = 64;
 
 static_assert(sizeof(sennit_block) == sizeof(BlockRecord));
 
@@ -114,7 +114,7 @@ sennit_status make_table(Signals &all) {
 // 0: all are in use.
 std::uint32_t find_place(Blocks &blocks, const Attached *table) {
     const bool may_grow = blocks.end < kPlaces;
-    if (may_grow && (blocks.end <= kFewestPlaces || blocks.free_count == 0)) return blocks.end++;
+    if (may_grow && (blocks.end <= kFewestBlocks || blocks.free_count == 0)) return blocks.end++;
     const std::uint32_t place = blocks.first_free;
     if (place == 0) return 0;
     blocks.first_free = table[place].place;

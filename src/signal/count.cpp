@@ -8,7 +8,7 @@
 namespace sennit::signal {
 namespace {
 
-sennit_status not_registered(sennit_signal signal) {
+sennit_status was_destroyed(sennit_signal signal) {
     return fail_peer(SENNIT_ERR_NOT_REGISTERED, signal.rank, "",
                      "signal %#x of rank %d was destroyed", signal.handle, signal.rank);
 }
@@ -153,10 +153,10 @@ sennit_status look(Rank &rank, const Remote &remote, Seen *seen) {
         const sennit_status status = look_by_message(rank, remote, seen);
         if (status != SENNIT_OK) return status;
     } else {
-        if (!remote.is_alive()) return not_registered(remote.signal);
+        if (!remote.is_alive()) return was_destroyed(remote.signal);
         look_by_pointer(*remote.record, seen);
     }
-    return seen->handle == remote.signal.handle ? SENNIT_OK : not_registered(remote.signal);
+    return seen->handle == remote.signal.handle ? SENNIT_OK : was_destroyed(remote.signal);
 }
 
 sennit_status check_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, Seen *seen) {
@@ -165,7 +165,7 @@ sennit_status check_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch,
 }
 
 sennit_status judge_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen) {
-    if (seen.handle != remote.signal.handle) return not_registered(remote.signal);
+    if (seen.handle != remote.signal.handle) return was_destroyed(remote.signal);
     if (is_counted(epoch, seen.epoch))
         return remote.record != nullptr ? SENNIT_OK : check_surplus(rank, remote, epoch, seen);
     const bool early = is_early(epoch, seen.epoch);

@@ -17,7 +17,7 @@ namespace sennit::signal {
 namespace {
 
 // So many places are in use before one comes again, and with it its handles.
-constexpr std::uint32_t kFewestPlaces = 64;
+constexpr std::uint32_t kFewestSignals = 64;
 
 std::uint32_t size_of(const Rank &rank) {
     // relaxed: constant while the rank is in use.
@@ -95,7 +95,7 @@ sennit_status add_chunk(Rank &rank, Signals &all) {
 // A place that is free, as an index. Needs the cold mutex.
 sennit_status take_place(Rank &rank, Signals &all, std::uint32_t *index) {
     const bool may_grow = all.end < kSignalsPerRank;
-    if (all.free_count != 0 && (!may_grow || all.end > kFewestPlaces)) {
+    if (all.free_count != 0 && (!may_grow || all.end > kFewestSignals)) {
         *index = all.first_free - 1;
         all.first_free = own_at(all, *index).next;
         if (all.first_free == 0) all.last_free = 0;

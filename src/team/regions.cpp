@@ -11,14 +11,15 @@
 namespace sennit::team {
 namespace {
 
-struct Offer {
+struct RegionLetter {
     sennit_region region;
     std::uint64_t status;
 };
-static_assert(sizeof(Offer) == 32 && sizeof(Offer) <= kExchangeBytes);
+static_assert(sizeof(RegionLetter) == 32 && sizeof(RegionLetter) <= kExchangeBytes);
 
 // The lowest member that failed decides what the others report; a member reports its own error.
-sennit_status judge(const Team &team, sennit_status mine, const Offer *all, const char *what) {
+sennit_status judge(const Team &team, sennit_status mine, const RegionLetter *all,
+                    const char *what) {
     if (mine != SENNIT_OK) return mine;
     for (std::uint32_t member = 0; member < team.size; ++member) {
         const auto status = static_cast<sennit_status>(all[member].status);
@@ -30,7 +31,7 @@ sennit_status judge(const Team &team, sennit_status mine, const Offer *all, cons
     return SENNIT_OK;
 }
 
-sennit_status reach_all(Rank &rank, const Team &team, const Offer *offers) {
+sennit_status reach_all(Rank &rank, const Team &team, const RegionLetter *offers) {
     for (std::uint32_t member = 0; member < team.size; ++member) {
         const sennit_region &region = offers[member].region;
         if (region.gptr.segment == 0) continue;
@@ -43,9 +44,9 @@ sennit_status reach_all(Rank &rank, const Team &team, const Offer *offers) {
 }
 
 // `offers` has room for two of each member.
-sennit_status exchange_with(Rank &rank, Team &team, const RegionOffer &mine, Offer *offers) {
+sennit_status exchange_with(Rank &rank, Team &team, const RegionOffer &mine, RegionLetter *offers) {
     sennit_error error = *thread_error();
-    Offer offer{mine.region, static_cast<std::uint64_t>(mine.refused)};
+    RegionLetter offer{mine.region, static_cast<std::uint64_t>(mine.refused)};
     sennit_status status = exchange(
         rank, team, Exchange{Purpose::regions, &offer, sizeof offer, offers}, default_deadline());
     // A letter that could not be read is this rank's trouble alone: the others vote now.
@@ -57,7 +58,7 @@ sennit_status exchange_with(Rank &rank, Team &team, const RegionOffer &mine, Off
         status = reach_all(rank, team, offers);
     }
     error = *thread_error();
-    Offer *const votes = offers + team.size;
+    RegionLetter *const votes = offers + team.size;
     offer.status = static_cast<std::uint64_t>(status);
     // A vote that was given can not be taken back: only the loss of a rank ends this wait.
     const sennit_status voted =
@@ -76,7 +77,8 @@ sennit_status exchange_with(Rank &rank, Team &team, const RegionOffer &mine, Off
 
 sennit_status exchange_regions(Rank &rank, Team &team, const RegionOffer &offer,
                                sennit_region *regions) {
-    auto *offers = static_cast<Offer *>(std::calloc(2 * std::size_t{team.size}, sizeof(Offer)));
+    auto *offers =
+        static_cast<RegionLetter *>(std::calloc(2 * std::size_t{team.size}, sizeof(RegionLetter)));
     if (offers == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the regions of the ranks");
     const sennit_status status = exchange_with(rank, team, offer, offers);
     for (std::uint32_t member = 0; status == SENNIT_OK && member < team.size; ++member)
