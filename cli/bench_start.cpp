@@ -66,7 +66,7 @@ std::string launcher_verb(const Launcher &launcher) {
 void print_records(const BenchOptions &options, const std::vector<Record> &records, int ranks) {
     if (options.json) {
         for (const Record &record : records) {
-            fmt::print("{}\n", bench::to_json(record).dump());
+            fmt::print("{}", bench::line_of(record));
         }
     } else {
         const bool is_memory = options.bench == "memory";

@@ -5,9 +5,11 @@
 #   sennit_program_flags(target)   benchmarks, applications, launcher, tests: ordinary C++20
 #   sennit_plain_flags(target)     the same where it only reads options and prints
 #   sennit_fortran_flags(target)   Fortran: the modules, and programs that use them, with parts in C
-# Two more make a build of everything shorter:
+# Four more make a build of everything shorter:
 #   sennit_compile_together(target)         its sources in few compilations
+#   sennit_compile_folders_together(target) those of each folder in one
 #   sennit_compile_first(target header...)  what most of its sources include, once
+#   sennit_share_headers(target...)         what most programs include, once for all of them
 # Sanitizers are set for the whole tree, because half a program under a sanitizer reports what is not there.
 option(SENNIT_BUILD_PROGRAMS "Build the command line, benchmarks, applications and examples"
     ${PROJECT_IS_TOP_LEVEL})
@@ -110,7 +112,8 @@ function(sennit_plain_flags target)
 endfunction()
 
 function(sennit_plain_sources)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${SENNIT_PLAIN_FLAGS}")
+    set_source_files_properties(${ARGN} PROPERTIES
+        COMPILE_OPTIONS "${SENNIT_PLAIN_FLAGS}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # The standard and nothing beyond it, so that other compilers take the same sources. The binding is called as a put is: the
@@ -136,8 +139,24 @@ endfunction()
 # the names that they define for themselves.
 function(sennit_compile_together target)
     if(SENNIT_SHORT_BUILD)
-        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     endif()
+endfunction()
+
+# The same for a library whose folders are such parts: one compilation for each. Sources with the property
+# SKIP_UNITY_BUILD_INCLUSION stay alone: they define the same names, each in its own way.
+function(sennit_compile_folders_together target)
+    if(NOT SENNIT_SHORT_BUILD)
+        return()
+    endif()
+    get_target_property(sources ${target} SOURCES)
+    foreach(source IN LISTS sources)
+        cmake_path(GET source PARENT_PATH folder)
+        set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}")
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    # A source that is included is not the main file; only there may a type of its own have members of its own types.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 endfunction()
 
 # Without a compiler's launcher: caches do not know what a header that was read before has in it.
@@ -149,4 +168,39 @@ function(sennit_compile_first target)
     if(SENNIT_COMPILES_FIRST)
         target_precompile_headers(${target} PRIVATE ${ARGN})
     endif()
+endfunction()
+
+# Programs on the one hand, objects and archives on the other: the compiler makes other code of each, and reads headers only
+# where they were made for the same. Not for targets with parts in C. Each source still names what it needs: the preset dev,
+# for changing Sennit, compiles without.
+function(sennit_share_headers)
+    if(NOT SENNIT_COMPILES_FIRST)
+        return()
+    endif()
+    if(NOT TARGET sennit_headers_program)
+        set(headers <fmt/format.h> <sennit/sennit.h> <algorithm> <array> <cmath> <cstdint> <cstdio> <cstdlib> <cstring>
+            <functional> <memory> <stdexcept> <string> <vector>)
+        set(nothing "${PROJECT_BINARY_DIR}/generated/nothing.cpp")
+        file(CONFIGURE OUTPUT "${nothing}" CONTENT "int main() {}\n")
+        add_executable(sennit_headers_program "${nothing}")
+        set_target_properties(sennit_headers_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/internal")
+        add_library(sennit_headers_part OBJECT "${nothing}")
+        foreach(target sennit_headers_program sennit_headers_part)
+            sennit_program_flags(${target})
+            target_link_libraries(${target} PRIVATE sennit::sennit fmt::fmt)
+            sennit_compile_first(${target} ${headers})
+        endforeach()
+    endif()
+    foreach(target IN LISTS ARGN)
+        get_target_property(sources ${target} SOURCES)
+        if(sources MATCHES "\\.c(;|$)")
+            continue()
+        endif()
+        get_target_property(type ${target} TYPE)
+        set(kind part)
+        if(type STREQUAL "EXECUTABLE")
+            set(kind program)
+        endif()
+        target_precompile_headers(${target} REUSE_FROM sennit_headers_${kind})
+    endforeach()
 endfunction()

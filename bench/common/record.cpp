@@ -2,6 +2,7 @@
 #include "common/record.hpp"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace sennit::bench {
@@ -50,6 +51,20 @@ nlohmann::ordered_json to_json(const Record &record) {
         line["pss_bytes"] = record.memory->pss_bytes;
     }
     return line;
+}
+
+std::string line_of(const Record &record) {
+    return to_json(record).dump() + '\n';
+}
+
+std::string line_of(const JobNote &note) {
+    nlohmann::ordered_json line;
+    line["job"] = note.job;
+    line["library"] = note.library;
+    line["ranks"] = note.ranks;
+    line["binding"] = note.binding;
+    line["oversubscribed"] = note.oversubscribed;
+    return line.dump() + '\n';
 }
 
 Record record_from_json(const nlohmann::ordered_json &line) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -32,10 +32,23 @@ struct Record {
     double ratio_high = 0.0;
 };
 
+// Whose ranks measure, and on what.
+struct JobNote {
+    std::string job;
+    std::string library;  // the version of what is measured
+    int ranks = 0;
+    std::string binding;
+    bool oversubscribed = false;
+};
+
 // Fields: bench, subject, bytes, ranks, median_ns, p5_ns, p95_ns, rounds, ratio_to_raw, ratio_low,
 // ratio_high, job; memory
 // has null for the times and adds private_bytes, private_p5_bytes, private_p95_bytes, pss_bytes.
 nlohmann::ordered_json to_json(const Record &record);
+
+// The same as a line of text, and the line about a job that comes before its results.
+std::string line_of(const Record &record);
+std::string line_of(const JobNote &note);
 
 // Throws nlohmann::json::exception or std::invalid_argument when a field is missing or senseless.
 Record record_from_json(const nlohmann::ordered_json &line);

@@ -2,15 +2,15 @@
 // MPI's launcher, and reads the lines of JSON that rank 0 prints: one about the job, then one for
 // each result.
 #include <fmt/format.h>
+#include <getopt.h>
 #include <sennit/sennit.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "common/record.hpp"
 #include "worker/cases.hpp"
 #include "worker/check.hpp"
 
@@ -28,25 +28,66 @@ struct Options {
     bool untouched = false;
 };
 
-void add_options(CLI::App &app, Options &options) {
-    app.add_option("bench", options.bench)->required();
-    app.add_option("--job", options.job)->required();
-    app.add_option("--ranks", options.ranks)->required();
-    app.add_option("--time-limit", options.time_limit_s);
-    app.add_option("--bytes", options.sizes)->delimiter(',');
-    app.add_flag("--untouched", options.untouched);
-    app.add_option("--rounds", options.limits.rounds);
-    app.add_option("--seconds", options.limits.seconds);
+std::vector<std::uint64_t> sizes_in(const std::string &text) {
+    std::vector<std::uint64_t> sizes;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(',', at), text.size());
+        sizes.push_back(std::stoull(text.substr(at, end - at)));
+        at = end + 1;
+    }
+    return sizes;
+}
+
+// The words come from `sennit bench`, which has looked at those of its user. Throws where they make
+// no sense.
+Options options_in(int argc, char **argv) {
+    enum { job, ranks, time_limit, bytes, untouched, rounds, seconds };
+    const option known[] = {{"job", required_argument, nullptr, job},
+                            {"ranks", required_argument, nullptr, ranks},
+                            {"time-limit", required_argument, nullptr, time_limit},
+                            {"bytes", required_argument, nullptr, bytes},
+                            {"untouched", no_argument, nullptr, untouched},
+                            {"rounds", required_argument, nullptr, rounds},
+                            {"seconds", required_argument, nullptr, seconds},
+                            {nullptr, 0, nullptr, 0}};
+    Options options;
+    for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
+        switch (found) {
+            case job:
+                options.job = optarg;
+                break;
+            case ranks:
+                options.ranks = std::stoi(optarg);
+                break;
+            case time_limit:
+                options.time_limit_s = static_cast<unsigned>(std::stoul(optarg));
+                break;
+            case bytes:
+                options.sizes = sizes_in(optarg);
+                break;
+            case untouched:
+                options.untouched = true;
+                break;
+            case rounds:
+                options.limits.rounds = std::stoul(optarg);
+                break;
+            case seconds:
+                options.limits.seconds = std::stod(optarg);
+                break;
+            default:
+                throw std::invalid_argument("an option is not known or lacks its value");
+        }
+    }
+    if (optind != argc - 1 || options.job.empty() || options.ranks == 0)
+        throw std::invalid_argument(
+            "wanted: BENCH --job NAME --ranks N [option...]; `sennit bench` starts it");
+    options.bench = argv[optind];
+    return options;
 }
 
 void print_job(const Job &job, const Library &library, const std::string &binding) {
-    nlohmann::ordered_json line;
-    line["job"] = job.name();
-    line["library"] = library.version();
-    line["ranks"] = job.size();
-    line["binding"] = binding;
-    line["oversubscribed"] = job.is_oversubscribed();
-    fmt::print("{}\n", line.dump());
+    fmt::print("{}", line_of(JobNote{job.name(), library.version(), job.size(), binding,
+                                     job.is_oversubscribed()}));
     std::fflush(stdout);
 }
 
@@ -98,10 +139,7 @@ void measure(const Options &options, const Library &library) {
 int main(int argc, char **argv) {
     const auto library = start_library(&argc, &argv);
     try {
-        Options options;
-        CLI::App app{"A rank of a measuring job, started by `sennit bench`"};
-        add_options(app, options);
-        app.parse(argc, argv);
+        const Options options = options_in(argc, argv);
         // Ends this rank should everything that watches over it fail.
         alarm(options.time_limit_s);
         // What is measured there is the kernel's copying.

@@ -98,7 +98,7 @@ void print_case(const Job &job, const Case &what, const std::vector<std::vector<
             record.ratio_low = interval.low;
             record.ratio_high = interval.high;
         }
-        fmt::print("{}\n", to_json(record).dump());
+        fmt::print("{}", line_of(record));
     }
     std::fflush(stdout);
 }
