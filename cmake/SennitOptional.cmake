@@ -214,6 +214,13 @@ set(SENNIT_HAVE_PYTHON OFF)
 find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
 if(Python3_Interpreter_FOUND)
     set(SENNIT_HAVE_PYTHON ON)
+    # The interpreter itself: version managers put a script before it, which takes longer than it does, and hundreds of
+    # tests start it.
+    execute_process(COMMAND "${Python3_EXECUTABLE}" -c "import sys; print(sys.executable, end='')"
+        OUTPUT_VARIABLE interpreter ERROR_QUIET)
+    if(EXISTS "${interpreter}")
+        set(Python3_EXECUTABLE "${interpreter}")
+    endif()
     sennit_note("Python" "${Python3_VERSION}, ${Python3_EXECUTABLE}")
 else()
     sennit_note("Python" "not found: no interpreter of 3.9 or later (python3)")

@@ -1,6 +1,6 @@
 # How tests are added. Labels choose what runs when:
 #   quick    runs in `make test`, in the release tree
-#   sample   runs in `make test` in the asan and tsan trees too, and in the dev tree in `make test-all`
+#   sample   runs in `make test` in the asan tree too
 #   full     runs in `make test-all` only
 # Every test has a timeout. A test that needs something this machine lacks exits with 77 and says what.
 #
@@ -90,21 +90,22 @@ function(sennit_write_left_out file)
     file(WRITE "${file}" "${lines}")
 endfunction()
 
-# What tests with the label sample need: `make test` builds no more than that in the asan and tsan trees.
+# What tests need, and what those with the label sample need: no more than that is built under a sanitizer.
+add_custom_target(sennit_tests)
 add_custom_target(sennit_sample)
 
 # Notes the targets of a test, and those named in the words of its command.
 function(sennit_test_needs labels)
-    if(NOT "sample" IN_LIST labels)
-        return()
-    endif()
     foreach(word IN LISTS ARGN)
         # A word may name several, as the script of a shell does.
         string(REGEX MATCHALL "TARGET_FILE:[^>]+" names "${word}")
         list(TRANSFORM names REPLACE "^TARGET_FILE:" "")
         foreach(name IN LISTS names ITEMS "${word}")
             if(TARGET "${name}")
-                add_dependencies(sennit_sample "${name}")
+                add_dependencies(sennit_tests "${name}")
+                if("sample" IN_LIST labels)
+                    add_dependencies(sennit_sample "${name}")
+                endif()
             endif()
         endforeach()
     endforeach()
@@ -130,6 +131,19 @@ function(sennit_test_defaults)
     return(PROPAGATE ARG_LABELS ARG_TIMEOUT ARG_PROCESSORS ARG_RANKS)
 endfunction()
 
+# How much of the machine tests with so many ranks take, as ctest counts it with `-j`. More ranks than processors wait
+# for each other most of the time, so two such tests side by side take little more than one.
+cmake_host_system_information(RESULT SENNIT_PROCESSORS QUERY NUMBER_OF_LOGICAL_CORES)
+function(sennit_test_share out ranks)
+    if(ranks GREATER SENNIT_PROCESSORS)
+        set(ranks ${SENNIT_PROCESSORS})
+    endif()
+    set(${out} ${ranks} PARENT_SCOPE)
+endfunction()
+
+# The ranks of an MPI spin when they wait: side by side with others they would take a hundred times as long.
+set(SENNIT_TEST_ALONE 4096)
+
 # The properties that every test has; `extra` is a list of environment settings.
 function(sennit_test_properties name labels timeout processors extra)
     set_tests_properties(${name} PROPERTIES
@@ -140,7 +154,10 @@ endfunction()
 # Tests measure nothing, and compile in half the time; under a sanitizer, which triples that, in a third.
 function(sennit_test_flags target)
     sennit_program_flags(${target})
-    if(SENNIT_SANITIZE)
+    if(SENNIT_SANITIZE MATCHES "undefined")
+        # The library is what is looked at; in the tests themselves these checks are a third of the compilation.
+        target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
+    elseif(SENNIT_SANITIZE)
         target_compile_options(${target} PRIVATE -O0)
     else()
         target_compile_options(${target} PRIVATE -O1)
@@ -184,6 +201,7 @@ function(sennit_add_unit_test)
         set_target_properties(${ARG_NAME} PROPERTIES CROSSCOMPILING_EMULATOR "${SENNIT_TEST_PREFIX}")
     endif()
     sennit_test_needs("${ARG_LABELS}" ${ARG_NAME})
+    sennit_test_share(share ${ARG_PROCESSORS})
     # gtest_discover_tests drops all labels but the first from a list, so one label carries them all: ctest
     # matches labels as patterns, `-L sample` finds "quick.sample".
     list(JOIN ARG_LABELS "." label)
@@ -191,7 +209,7 @@ function(sennit_add_unit_test)
         TEST_PREFIX "${ARG_NAME}."
         DISCOVERY_MODE PRE_TEST
         DISCOVERY_TIMEOUT 60
-        PROPERTIES LABELS "${label}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${ARG_PROCESSORS}
+        PROPERTIES LABELS "${label}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${share}
             SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED})
 endfunction()
 
@@ -202,7 +220,8 @@ function(sennit_test_watch out kind timeout)
     if(NOT SENNIT_HAVE_PYTHON)
         return()
     endif()
-    set(words "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tests/support/leftovers.py" --timeout ${timeout})
+    # Without the packages of the site, which take longer to find than all else here.
+    set(words "${Python3_EXECUTABLE}" -I -S "${PROJECT_SOURCE_DIR}/tests/support/leftovers.py" --timeout ${timeout})
     if(kind STREQUAL "mpi")
         # The launchers' own helpers take their time.
         list(APPEND words --within 5 --mpi)
@@ -243,7 +262,8 @@ function(sennit_add_rank_test)
             endif()
             add_test(NAME ${name} COMMAND ${watch} ${SENNIT_TEST_PREFIX} ${SENNIT_RUN} run -n ${ranks}
                 --timeout ${ARG_TIMEOUT} ${ARG_RUN_ARGS} $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGS})
-            sennit_test_properties(${name} "${labels}" ${outer} ${ranks} "${environment}")
+            sennit_test_share(share ${ranks})
+            sennit_test_properties(${name} "${labels}" ${outer} ${share} "${environment}")
         endforeach()
     endforeach()
 endfunction()
@@ -265,7 +285,7 @@ function(sennit_add_mpi_test)
         set(name "${ARG_NAME}.${ARG_MPI}.${ranks}")
         add_test(NAME ${name} COMMAND ${watch} ${SENNIT_TEST_PREFIX} "${SENNIT_LAUNCH_${mpi}}" -n ${ranks}
             $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGS})
-        sennit_test_properties(${name} "${ARG_LABELS}" ${outer} ${ranks} "${environment}")
+        sennit_test_properties(${name} "${ARG_LABELS}" ${outer} ${SENNIT_TEST_ALONE} "${environment}")
     endforeach()
 endfunction()
 
@@ -294,11 +314,15 @@ function(sennit_add_script_test)
     endif()
     sennit_test_defaults()
     set(watch "")
+    sennit_test_share(share ${ARG_PROCESSORS})
     if(ARG_WATCH)
         sennit_test_watch(watch ${ARG_WATCH} ${ARG_TIMEOUT})
         math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} + 15")
     endif()
+    if(ARG_WATCH STREQUAL "mpi")
+        set(share ${SENNIT_TEST_ALONE})
+    endif()
     sennit_test_needs("${ARG_LABELS}" ${ARG_COMMAND})
     add_test(NAME ${ARG_NAME} COMMAND ${watch} ${ARG_COMMAND})
-    sennit_test_properties(${ARG_NAME} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_PROCESSORS} "")
+    sennit_test_properties(${ARG_NAME} "${ARG_LABELS}" ${ARG_TIMEOUT} ${share} "")
 endfunction()

@@ -16,13 +16,10 @@ at the same time is not taken for this one's: a socket counts only if nobody out
 import argparse
 import ctypes
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import uuid
 
 MARK = "LEFTOVERS_MARK"
 EXIT_LEFT = 99
@@ -108,13 +105,14 @@ class Leftovers:
     def __init__(self, within=1.0, mpi=False):
         self.within = within
         self.mpi = mpi
-        self.mark = uuid.uuid4().hex
+        self.mark = os.urandom(16).hex()
         self.folder = None
 
     def __enter__(self):
         libc = ctypes.CDLL(None, use_errno=True)
         assert libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
-        self.folder = tempfile.mkdtemp(prefix="watch-")
+        self.folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"watch-{self.mark}")
+        os.mkdir(self.folder, 0o700)
         self.before_children = set(children())
         self.before_memory = shared_memory()
         self.before_sockets = set(sockets())
@@ -167,14 +165,21 @@ class Leftovers:
 
     def end(self):
         """Ends what is left, so that a failing test does not disturb the next."""
-        for number in self.processes():
+        left = self.processes()
+        for number in left:
             try:
                 os.kill(number, signal.SIGKILL)
             except OSError:
                 pass
-        time.sleep(0.05)
-        self.processes()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if left:
+            time.sleep(0.05)
+            self.processes()
+        try:
+            os.rmdir(self.folder)
+        except OSError:
+            import shutil  # hundreds of tests need it never
+
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def __exit__(self, kind, value, traceback):
         found = self.wait_until_clean(self.within) if kind is None else []
