@@ -75,6 +75,12 @@ inline bool shown_mmap(std::uint64_t address, std::size_t bytes, int flags, int 
 #endif
 }
 
+// Says that the pages behind addresses change, by a function of the C library that changes nothing:
+// whoever hooks it (the registration caches of MPIs, of UCX and of libfabric) forgets the old ones.
+inline void show_change(std::uint64_t address, std::size_t bytes) {
+    (void)mremap(reinterpret_cast<void *>(address), bytes, bytes, 0);
+}
+
 // Copies whole pages. Not memcpy: that may be hooked, and a sanitizer would take the copy for a
 // race with threads that are held off.
 [[gnu::noinline, gnu::no_sanitize("thread", "address", "undefined")]] inline void raw_copy(

@@ -1,6 +1,7 @@
 // See mover.hpp.
 #include "memory/adopt/mover.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -11,6 +12,7 @@
 #include <csignal>
 
 #include "base/raw.hpp"
+#include "memory/adopt/kernel_record.hpp"
 #include "memory/adopt/page_states.hpp"
 #include "memory/adopt/placement.hpp"
 #include "memory/adopt/space.hpp"
@@ -58,10 +60,17 @@ class DataSpans {
     std::uint64_t end_;
 };
 
+// Whom the guard would hold off: other threads. A process that has none, and whose signals are
+// blocked, gets none meanwhile.
+const WriteGuard *held_by(const Move &move) {
+    return thread_count() == 1 ? nullptr : move.guard;
+}
+
 // The way there of one run.
 class WayThere {
   public:
-    explicit WayThere(const Move &move) : move_(move), may_swap_(may_swap()) {}
+    explicit WayThere(const Move &move)
+        : move_(move), guard_(held_by(move)), may_swap_(may_swap()) {}
     ~WayThere() {
         if (side_ != nullptr) (void)munmap(side_, move_.bytes);
     }
@@ -81,7 +90,8 @@ class WayThere {
             }
             at += bytes;
         }
-        show_hooks();
+        show_change(move_.address, move_.bytes);
+        map_pages();
         return 0;
     }
 
@@ -97,6 +107,10 @@ class WayThere {
     }
 
     std::byte *side_of(std::uint64_t at) const { return side_ + (at - move_.address); }
+
+    std::uint64_t offset_of(std::uint64_t at) const {
+        return move_.file_offset + (at - move_.address);
+    }
 
     // May the page have a content other than zeros, as far as is known before anything is held?
     bool looked_used(std::uint64_t i) const {
@@ -117,8 +131,8 @@ class WayThere {
         const bool is_huge = bytes == kHugePageBytes && at < huge_until_;
         const int error = is_huge ? take_huge_page(at) : make_pages(at, bytes);
         if (error != 0) return error;
-        if (move_.guard != nullptr && !move_.guard->holds_unused_pages()) read_each(at, bytes);
-        return static_cast<int>(-swap(at, bytes));
+        if (guard_ != nullptr && !guard_->holds_unused_pages()) read_each(at, bytes);
+        return static_cast<int>(-swap(at, bytes, is_huge));
     }
 
     // Huge pages for the pieces from `at` on that are in use to the last page: several at once,
@@ -159,7 +173,8 @@ class WayThere {
         return i;
     }
 
-    // Gets the file's pages of a piece before anything is held.
+    // Gets the file's pages of a piece before anything is held. Nothing is written to them yet: a
+    // page that is written as a whole needs no zeros before.
     int make_pages(std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
@@ -171,10 +186,12 @@ class WayThere {
                 stop = i + placement_.alike(i, stop);
                 placement_.follow(i);
             }
-            // A kernel that does not know this gets the pages one by one, by the copy.
+            // Where the kernel does not do this, it gets the pages one by one when it copies.
             if (stop > i &&
-                madvise(side_of(at + i * page), (stop - i) * page, MADV_POPULATE_WRITE) != 0 &&
-                errno != EINVAL)
+                fallocate(move_.file, FALLOC_FL_KEEP_SIZE,
+                          static_cast<off_t>(offset_of(at + i * page)),
+                          static_cast<off_t>((stop - i) * page)) != 0 &&
+                errno != EOPNOTSUPP && errno != ENOSYS)
                 return errno;
             i = std::max(stop, i + 1);
         }
@@ -186,8 +203,20 @@ class WayThere {
             (void)raw_is_zero(pointer(at + i), sizeof(std::uint64_t));
     }
 
-    // The pages of a held piece that are in use by now.
-    [[gnu::no_sanitize("thread", "address", "undefined")]] void copy_used(std::uint64_t at,
+    // Has the kernel copy held pages into the file. 0 or -errno.
+    [[gnu::no_sanitize("thread", "address", "undefined")]] long write_pages(std::uint64_t at,
+                                                                            std::uint64_t bytes) {
+        for (const std::uint64_t end = at + bytes; at < end;) {
+            const long written = raw_call(SYS_pwrite64, move_.file, at, end - at, offset_of(at));
+            if (written == 0) return -EIO;
+            if (written < 0 && written != -EINTR) return written;
+            if (written > 0) at += static_cast<std::uint64_t>(written);
+        }
+        return 0;
+    }
+
+    // The pages of a held piece that are in use by now. 0 or -errno.
+    [[gnu::no_sanitize("thread", "address", "undefined")]] long copy_used(std::uint64_t at,
                                                                           std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
@@ -196,43 +225,48 @@ class WayThere {
             std::uint64_t stop = i;
             while (stop < pages && is_used(stop, at + stop * page))
                 ++stop;
-            if (stop > i)
-                raw_copy(side_of(at + i * page), pointer(at + i * page), (stop - i) * page);
+            const long error = write_pages(at + i * page, (stop - i) * page);
+            if (error != 0) return error;
             i = stop > i ? stop : i + 1;
         }
+        return 0;
+    }
+
+    // 0 or -errno.
+    [[gnu::no_sanitize("thread", "address", "undefined")]] long copy(std::uint64_t at,
+                                                                     std::uint64_t bytes,
+                                                                     bool is_huge) {
+        if (!all_used_) return copy_used(at, bytes);
+        if (!is_huge) return write_pages(at, bytes);
+        raw_copy(side_of(at), pointer(at), bytes);
+        return 0;
     }
 
     // 0 or -errno. From protect() to wake(): raw calls and copies alone.
     [[gnu::no_sanitize("thread", "address", "undefined")]] long swap(std::uint64_t at,
-                                                                     std::uint64_t bytes) {
-        const WriteGuard *const guard = move_.guard;
-        if (guard != nullptr) {
-            const long held = guard->protect(at, bytes);
+                                                                     std::uint64_t bytes,
+                                                                     bool is_huge) {
+        if (guard_ != nullptr) {
+            const long held = guard_->protect(at, bytes);
             if (held != 0) return held;
         }
-        if (all_used_) {
-            raw_copy(side_of(at), pointer(at), bytes);
-        } else {
-            copy_used(at, bytes);
-        }
-        const long mapped =
-            raw_call(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                     move_.file, move_.file_offset + (at - move_.address));
+        long mapped = copy(at, bytes, is_huge);
+        if (mapped == 0)
+            mapped = raw_call(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                              move_.file, offset_of(at));
         const bool failed = mapped < 0 && mapped > -4096;
-        if (guard != nullptr) {
+        if (guard_ != nullptr) {
             if (failed) {
-                guard->unprotect(at, bytes);
+                guard_->unprotect(at, bytes);
             } else {
-                guard->wake(at, bytes);
+                guard_->wake(at, bytes);
             }
         }
         return failed ? mapped : 0;
     }
 
-    // The same mapping as a whole, by the function that others hook. Nothing is held.
-    void show_hooks() {
-        if (!shown_mmap(move_.address, move_.bytes, MAP_SHARED, move_.file, move_.file_offset))
-            return;  // The pieces are there all the same.
+    // The next access finds the pages mapped. Nothing is held.
+    void map_pages() {
         std::uint64_t offset = 0;
         std::uint64_t bytes = 0;
         DataSpans spans(move_.file, move_.file_offset, move_.bytes);
@@ -251,6 +285,7 @@ class WayThere {
     }
 
     const Move &move_;
+    const WriteGuard *const guard_;  // null: nobody is held
     PageStates states_;
     Placement placement_;
     std::byte *side_ = nullptr;
@@ -295,8 +330,8 @@ struct Piece {
 // Moves the fresh memory with the content of the piece to its place. 0 or -errno, and then the
 // piece is as before.
 [[gnu::no_sanitize("thread", "address", "undefined")]] long swap_back(const Move &move,
+                                                                      const WriteGuard *guard,
                                                                       const Piece &piece) {
-    const WriteGuard *const guard = move.guard;
     if (guard != nullptr) {
         const long held = guard->protect(piece.address, piece.bytes);
         if (held != 0) return held;
@@ -345,6 +380,7 @@ std::uint64_t take_fresh_memory(const Move &move, const std::byte *view) {
     std::byte *const fresh = space_take_memory(move.bytes, move.address);
     if (fresh == nullptr) return move.address;
     Placement placement;
+    const WriteGuard *const guard = held_by(move);
     for (std::uint64_t at = move.address; at < end;) {
         const std::uint64_t next = (at / kHugePageBytes + 1) * kHugePageBytes;
         const std::uint64_t inner = at == move.address ? at + page : std::min(next, end - page);
@@ -352,7 +388,7 @@ std::uint64_t take_fresh_memory(const Move &move, const std::byte *view) {
         const std::uint64_t from_start = at - move.address;
         const Piece piece{at, bytes, view + from_start, fresh + from_start};
         make_fresh_pages(move, piece, &placement);
-        if (swap_back(move, piece) != 0) {
+        if (swap_back(move, guard, piece) != 0) {
             // What was moved is somebody else's address range by now.
             (void)munmap(piece.fresh, end - at);
             return at;
@@ -384,9 +420,7 @@ int move_back(const Move &move) {
     const std::uint64_t end = move.address + move.bytes;
     std::uint64_t done = move.address;
     if (move.guard != nullptr) {
-        // Whoever hooks this drops what it knows of the pages before they change.
-        if (!shown_mmap(move.address, move.bytes, MAP_SHARED, move.file, move.file_offset))
-            return errno;
+        show_change(move.address, move.bytes);
         done = take_back_under_guard(move);
     }
     return take_private_view(move, done, end - done);
@@ -395,10 +429,8 @@ int move_back(const Move &move) {
 int copy_for_child(const Move &move) {
     std::byte *const fresh = space_take_memory(move.bytes, move.address);
     if (fresh == nullptr) return errno;
-    Move alone = move;
-    alone.guard = nullptr;
     const auto *const view = static_cast<const std::byte *>(pointer(move.address));
-    const long moved = swap_back(alone, Piece{move.address, move.bytes, view, fresh});
+    const long moved = swap_back(move, nullptr, Piece{move.address, move.bytes, view, fresh});
     if (moved != 0) (void)munmap(fresh, move.bytes);
     return static_cast<int>(-moved);
 }
