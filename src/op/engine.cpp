@@ -271,6 +271,9 @@ sennit_status engine_create(Rank &rank) {
     }
     rank.engine = engine;
     rank.hooks[hooks] = ProgressHook{poll, engine};
+    rank.progress_yields = engine->lane_count != 0;
+    for (unsigned i = 0; i < engine->lane_count; ++i)
+        rank.progress_yields &= engine->lanes[i].transport->traits().yields;
     // relaxed: start-up has one thread.
     rank.hook_count.store(hooks + 1, std::memory_order_relaxed);
     return SENNIT_OK;
@@ -296,6 +299,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     }
     rank.hook_count.store(hooks, std::memory_order_relaxed);  // relaxed: as above
     rank.engine = nullptr;
+    rank.progress_yields = false;
     for (int peer = 0; peer < engine->size; ++peer)
         fail_queued(*engine, engine->queues[peer], SENNIT_ERR_TIMEOUT);
     engine->outlived = true;

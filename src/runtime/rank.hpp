@@ -118,6 +118,7 @@ struct Rank {
     bool shares_process = false;  // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     std::atomic<unsigned> hook_count{0};
+    bool progress_yields = false;               // the hooks give the processor away; set with them
     RequestSource collective_requests{};        // set in start-up
     std::atomic<unsigned> open_collectives{0};  // requests; while there are some, waits poll
 

@@ -50,7 +50,7 @@ WaitLoop::Step WaitLoop::step() {
                            // relaxed: as in make_progress().
                            rank_.open_collectives.load(std::memory_order_relaxed) != 0;
     if (must_poll || now - started_ns_ < kYieldNs) {
-        (void)sched_yield();
+        if (!rank_.progress_yields) (void)sched_yield();
         return Step::again;
     }
     return Step::sleep;

@@ -60,6 +60,7 @@ struct Traits {
     bool immediate = false;       // copy() instead of submit()
     std::size_t task_bytes = 0;   // longest payload and reply of a task, up to kMostTaskBytes;
                                   // below 24 no events ride, at 0 atomics are UNSUPPORTED
+    bool yields = false;          // progress() gives the processor away where others wait for it
 
     bool is_message() const { return !load_store && !immediate; }
 };

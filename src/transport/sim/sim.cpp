@@ -1,7 +1,10 @@
 // The transport object of the path sim: one per rank, a thin face of the world they share.
 #include "transport/sim/sim.hpp"
 
+#include <sched.h>
+
 #include <cstring>
+
 #include <new>
 
 #include "base/fail.hpp"
@@ -48,6 +51,7 @@ class SimTransport final : public Transport {
         traits_.event_bits = static_cast<unsigned>(settings_.events);
         traits_.max_piece_bytes = settings_.max_piece;
         traits_.task_bytes = kMostTaskBytes;
+        traits_.yields = settings_.lockstep != 0;
         for (const Strike &death : settings_.kills)
             if (death.victim >= rank.bootstrap.size)
                 return fail(SENNIT_ERR_ARG, "path sim: kill=%d names no rank", death.victim);
@@ -121,6 +125,7 @@ class SimTransport final : public Transport {
         if (world_ == nullptr) return 0;
         Handover handover;
         world_->step(rank_->world_rank, &handover);
+        if (handover.lockstep_broken) (void)sched_yield();
         if (world_->changed(&changes_seen_)) note_losses();
         return hand_over(handover);
     }

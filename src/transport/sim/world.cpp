@@ -500,6 +500,7 @@ void World::fill(Member &member, Handover *out) {
 void World::step(int rank, Handover *out) {
     const MutexLock locked(lock_);
     if (settings_.lockstep != 0) take_turn(rank);
+    out->lockstep_broken = counters_.lockstep_broken;
     ++counters_.steps;
     trace(Trace::turn, static_cast<std::uint64_t>(rank), 0, 0);
     strike();

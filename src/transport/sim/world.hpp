@@ -129,6 +129,7 @@ struct Handover {
     Done done[kHandoversPerProgress];
     Flight *tasks[kHandoversPerProgress];  // to be answered, each by World::answer()
     int task_count = 0;
+    bool lockstep_broken = false;
     Event events[kHandoversPerProgress];
     int done_count = 0;
     int event_count = 0;
