@@ -23,16 +23,24 @@ CASES = [
     ("alignment", [], {"SHMEM_SYMMETRIC_SIZE": "64m"}, {0}, r"^$", None),
 ]
 
+# What hangs on the moment. A PE that has not come to its own call yet when the other's reaches it runs no handlers; and
+# one that dies between two turns leaves nothing that the other waits for.
+TRIES = {"handlers": 10, "turn": 4}
+
 
 def main():
     failed = 0
     for case, options, environment, codes, text, not_text in CASES:
-        run = subprocess.run([SENNIT, "run", "-n", "2", "--timeout", "20", *options,
-                              LARGE if case == "own-memory" else PROGRAM, case],
-                             env={**os.environ, **environment}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                             timeout=60, check=False)
-        said = run.stdout + run.stderr
-        if run.returncode not in codes or not re.search(text, said) or (not_text and re.search(not_text, said)):
+        for _ in range(TRIES.get(case, 1)):
+            run = subprocess.run([SENNIT, "run", "-n", "2", "--timeout", "10", *options,
+                                  LARGE if case == "own-memory" else PROGRAM, case],
+                                 env={**os.environ, **environment}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                 timeout=60, check=False)
+            said = run.stdout + run.stderr
+            is_right = run.returncode in codes and re.search(text, said) and not (not_text and re.search(not_text, said))
+            if is_right:
+                break
+        if not is_right:
             failed += 1
             print(f"{case} {environment}: exit code {run.returncode}, wanted {codes}; said:\n{said}")
     return 1 if failed else 0
