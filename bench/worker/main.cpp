@@ -6,6 +6,7 @@
 #include <sennit/sennit.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>

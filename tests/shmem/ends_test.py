@@ -23,9 +23,12 @@ CASES = [
     ("alignment", [], {"SHMEM_SYMMETRIC_SIZE": "64m"}, {0}, r"^$", None),
 ]
 
-# What hangs on the moment. A PE that has not come to its own call yet when the other's reaches it runs no handlers; and
-# one that dies between two turns leaves nothing that the other waits for.
+# What hangs on the moment, and how a run looks that did not meet it; no other result is tried again. A PE that has not
+# come to its own call yet when the other's reaches it runs no handlers; and one that dies between two turns leaves nothing
+# that the other waits for.
 TRIES = {"handlers": 10, "turn": 4}
+MISSED = {"handlers": lambda code, said: code == 5 and "the handler of PE" in said and "shmem_finalize" not in said,
+          "turn": lambda code, said: code == 124}
 
 
 def main():
@@ -38,7 +41,7 @@ def main():
                                  timeout=60, check=False)
             said = run.stdout + run.stderr
             is_right = run.returncode in codes and re.search(text, said) and not (not_text and re.search(not_text, said))
-            if is_right:
+            if is_right or case not in MISSED or not MISSED[case](run.returncode, said):
                 break
         if not is_right:
             failed += 1

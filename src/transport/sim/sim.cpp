@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <cstring>
-
 #include <new>
 
 #include "base/fail.hpp"
