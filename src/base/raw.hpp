@@ -58,19 +58,18 @@ template <class... Words>
 #endif
 }
 
-// A mapping of the file over pages of the program, by the function of the C library, so that who
-// hooks it sees it. The thread sanitizer is one of those and would take it for a store to all of
-// the pages, which other threads use meanwhile: it is not told.
-inline bool shown_mmap(std::uint64_t address, std::size_t bytes, int flags, int file,
-                       std::uint64_t offset) {
+// A private mapping of the file over pages of the program, by the function of the C library, so
+// that who hooks it sees it. The thread sanitizer is one of those and would take it for a store to
+// all of the pages, which other threads use meanwhile: it is not told.
+inline bool shown_mmap(std::uint64_t address, std::size_t bytes, int file, std::uint64_t offset) {
     constexpr int kProtection = PROT_READ | PROT_WRITE;
+    constexpr int kFlags = MAP_PRIVATE | MAP_FIXED;
 #if defined(__SANITIZE_THREAD__)
-    const long made =
-        raw_call(SYS_mmap, address, bytes, kProtection, flags | MAP_FIXED, file, offset);
+    const long made = raw_call(SYS_mmap, address, bytes, kProtection, kFlags, file, offset);
     if (made < 0 && made > -4096) errno = static_cast<int>(-made);
     return made >= 0 || made <= -4096;
 #else
-    return mmap(reinterpret_cast<void *>(address), bytes, kProtection, flags | MAP_FIXED, file,
+    return mmap(reinterpret_cast<void *>(address), bytes, kProtection, kFlags, file,
                 static_cast<off_t>(offset)) != MAP_FAILED;
 #endif
 }

@@ -301,8 +301,7 @@ class WayThere {
 // A private mapping of the same pages of the file, and a copy of each.
 int take_private_view(const Move &move, std::uint64_t at, std::uint64_t bytes) {
     if (bytes == 0) return 0;
-    if (!shown_mmap(at, bytes, MAP_PRIVATE, move.file, move.file_offset + (at - move.address)))
-        return errno;
+    if (!shown_mmap(at, bytes, move.file, move.file_offset + (at - move.address))) return errno;
     for (std::uint64_t i = 0; i < bytes; i += page_bytes())
         raw_touch(pointer(at + i));
     return 0;
