@@ -10,6 +10,7 @@
 
 #include "worker/library.hpp"
 #include "worker/library_mpi.hpp"
+#include "worker/mpi_version.hpp"
 #include "worker/spin.hpp"
 #include "worker/trips.hpp"
 
@@ -108,17 +109,7 @@ class MpiLibrary final : public Library {
   public:
     explicit MpiLibrary(MPI_Comm comm) : m_comm(comm) {}
 
-    std::string version() const override {
-        char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-        int length = 0;
-        MPI_Get_library_version(text, &length);
-        std::string line(text, static_cast<std::size_t>(length));
-        line.resize(std::min(line.size(), line.find_first_of(",\n")));
-        // "Open MPI v4.1.4", or "MPICH Version:", a tab, "4.0.2".
-        const std::size_t number = line.find_first_of("0123456789");
-        const bool is_mpich = line.rfind("MPICH", 0) == 0 && number != std::string::npos;
-        return is_mpich ? "MPICH " + line.substr(number) : line;
-    }
+    std::string version() const override { return mpi_version(); }
 
     sennit_status start_sennit(const sennit_options &options) const override {
         return sennit_init_mpi(m_comm, &options);

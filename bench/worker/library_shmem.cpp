@@ -11,6 +11,7 @@
 #include <string>
 
 #include "worker/library.hpp"
+#include "worker/mpi_version.hpp"
 
 namespace sennit::bench {
 
@@ -92,15 +93,11 @@ class ShmemLibrary final : public Library {
     explicit ShmemLibrary(MPI_Comm comm) : m_comm(comm) {}
 
     std::string version() const override {
-        char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-        int length = 0;
-        MPI_Get_library_version(text, &length);
-        std::string mpi(text, static_cast<std::size_t>(length));
-        mpi.resize(std::min(mpi.size(), mpi.find_first_of(",\n")));
         int major = 0;
         int minor = 0;
         shmem_info_get_version(&major, &minor);
-        return "OpenSHMEM " + std::to_string(major) + "." + std::to_string(minor) + " of " + mpi;
+        return "OpenSHMEM " + std::to_string(major) + "." + std::to_string(minor) + " of " +
+               mpi_version();
     }
 
     sennit_status start_sennit(const sennit_options &options) const override {
