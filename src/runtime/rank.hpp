@@ -115,6 +115,7 @@ struct Rank {
     unsigned spins = 0;                     // polls before a wait yields; 0 when cores are shared
     // Some peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only set.
     std::atomic<bool> sleeps_with_barrier{false};
+    std::atomic<std::uint32_t> short_waits{0};  // that timed out before they looked for dead peers
     bool shares_process = false;  // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     std::atomic<unsigned> hook_count{0};

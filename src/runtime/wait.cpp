@@ -19,6 +19,18 @@ constexpr std::int64_t kCheckNs = 1'000'000;      // look for dead peers this of
 constexpr std::int64_t kFirstTickNs = 1'000'000;  // sleeps double from here
 constexpr std::int64_t kLastTickNs = 10'000'000;  // to here, which bounds how late a death is seen
 
+// A wait that ends before kCheckNs looks for dead peers in one of this many cases, so that a
+// program which only ever waits shortly hears of a death, too.
+constexpr std::uint32_t kShortWaitsPerLook = 64;
+
+// By the fractional part of a multiple of the golden ratio: in no step with what the program does.
+bool is_turn_to_look(Rank &rank) {
+    constexpr std::uint32_t kGolden = 2654435769;
+    // relaxed: a rough count.
+    const std::uint32_t count = rank.short_waits.fetch_add(1, std::memory_order_relaxed);
+    return count * kGolden < UINT32_MAX / kShortWaitsPerLook;
+}
+
 }  // namespace
 
 void ring_sleepers(Doorbell &bell) {
@@ -39,12 +51,14 @@ WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &searc
 WaitLoop::Step WaitLoop::step() {
     make_progress(rank_);
     const std::int64_t now = now_ns();
-    if (now - checked_ns_ >= kCheckNs) {
+    const bool over = deadline_.over();
+    if (now - checked_ns_ >= kCheckNs ||
+        (over && checked_ns_ == started_ns_ && is_turn_to_look(rank_))) {
         checked_ns_ = now;
         lost_ = search_.find(rank_, search_.context);
         if (lost_ >= 0) return Step::lost;
     }
-    if (deadline_.over()) return Step::timed_out;
+    if (over) return Step::timed_out;
     // relaxed: hooks are added during start-up only.
     const bool must_poll = rank_.hook_count.load(std::memory_order_relaxed) != 0 ||
                            // relaxed: as in make_progress().

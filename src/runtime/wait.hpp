@@ -98,9 +98,11 @@ class WaitLoop {
 template <class Ready>
 sennit_status wait_unobserved(Rank &rank, const Deadline &deadline, const LostSearch &search,
                               Ready &ready) {
+    constexpr unsigned kPollsPerLook = 64;  // at the clock
     for (unsigned i = 0; i < rank.spins; ++i) {
         if (ready()) return SENNIT_OK;
         cpu_pause();
+        if (i % kPollsPerLook == kPollsPerLook - 1 && deadline.over()) break;
     }
     make_progress(rank);
     if (ready()) return SENNIT_OK;

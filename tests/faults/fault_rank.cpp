@@ -113,6 +113,22 @@ void others_wait_in_a_barrier(int victim_sleeps_ms) {
     leave(scene);
 }
 
+// No wait is long enough to look for dead peers, and all are bounded.
+void others_wait_shortly_again_and_again() {
+    const Scene scene = open_scene();
+    if (sennit_rank() == scene.victim) {
+        sleep_ms(50);
+        die(scene);
+    }
+    constexpr std::int64_t kShort_ns = 20'000;
+    const double start = sennit_wtime();
+    sennit_status status = SENNIT_ERR_TIMEOUT;
+    while (status == SENNIT_ERR_TIMEOUT && sennit_wtime() - start < 10)
+        status = sennit_barrier(SENNIT_TEAM_WORLD, kShort_ns);
+    expect_lost(scene, status, "sennit_barrier");
+    leave(scene);
+}
+
 void others_wait_in_an_allocation() {
     const Scene scene = open_scene();
     if (sennit_rank() == scene.victim) {
@@ -491,6 +507,7 @@ void death_in_a_team_after_one_that_was_given_up() {
 void run(const std::string &what) {
     if (what == "death_in_barrier") return others_wait_in_a_barrier(20);
     if (what == "death_in_long_barrier") return others_wait_in_a_barrier(400);
+    if (what == "death_in_short_waits") return others_wait_shortly_again_and_again();
     if (what == "death_in_alloc") return others_wait_in_an_allocation();
     if (what == "death_in_small_collective") return others_wait_in_a_collective(false, 64);
     if (what == "death_in_large_collective") return others_wait_in_a_collective(false, 1 << 20);
