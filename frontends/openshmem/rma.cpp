@@ -133,6 +133,19 @@ void get_strided(const Strided &it, shmem_ctx_t ctx, void *dest, const void *sou
         get_cold(transfer_of(it, it.sst, it.dst), dest, source, target);
 }
 
+// Out of line, so that the way before it keeps the value in a register.
+template <class T>
+[[gnu::cold, gnu::noinline]] void put_element_cold(const char *call, T *dest, T value, int pe) {
+    put_cold({call, sizeof value}, dest, &value, pe);
+}
+
+template <class T>
+[[gnu::cold, gnu::noinline]] T get_element_cold(const char *call, const T *source, int pe) {
+    T value{};
+    get_cold({call, sizeof value}, &value, source, pe);
+    return value;
+}
+
 template <class T>
 inline void put_element(const char *call, shmem_ctx_t ctx, T *dest, T value, int pe) {
     const int target = world_pe(ctx, pe);
@@ -140,18 +153,17 @@ inline void put_element(const char *call, shmem_ctx_t ctx, T *dest, T value, int
     if (to != nullptr) [[likely]]
         copy_element<sizeof value>(to, &value);
     else
-        put_cold({call, sizeof value}, dest, &value, target);
+        put_element_cold(call, dest, value, target);
 }
 
 template <class T>
 inline T get_element(const char *call, shmem_ctx_t ctx, const T *source, int pe) {
     const int target = world_pe(ctx, pe);
     const char *const from = reach(source, sizeof(T), target);
+    if (from == nullptr) [[unlikely]]
+        return get_element_cold(call, source, target);
     T value{};
-    if (from != nullptr) [[likely]]
-        copy_element<sizeof value>(&value, from);
-    else
-        get_cold({call, sizeof value}, &value, source, target);
+    copy_element<sizeof value>(&value, from);
     return value;
 }
 

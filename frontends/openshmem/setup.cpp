@@ -94,17 +94,16 @@ bool parse_size(const char *text, std::size_t *bytes) {
 }
 
 void area_open(Area &area, std::uintptr_t base, std::size_t bytes) {
-    const auto pes = static_cast<std::size_t>(state.pes);
     area.base = base;
     area.bytes = bytes;
-    area.pointers = new char *[pes]();
-    area.words = new char *[pes]();
-    area.places = new sennit_gptr[pes]();
+    area.pointers.open(state.pes);
+    area.words.open(state.pes);
+    area.places = new sennit_gptr[static_cast<std::size_t>(state.pes)]();
 }
 
 void area_close(Area &area) {
-    delete[] area.pointers;
-    delete[] area.words;
+    area.pointers.close();
+    area.words.close();
     delete[] area.places;
     area = Area{};
 }
@@ -116,9 +115,10 @@ enum Reach : std::int32_t { kDirect, kBySennit, kNotAtAll };
 bool area_reach(Area &area) {
     std::int32_t worst = kDirect;
     for (int pe = 0; pe < state.pes; ++pe) {
-        area.pointers[pe] = pe == state.me ? reinterpret_cast<char *>(area.base)
+        char *const there = pe == state.me ? reinterpret_cast<char *>(area.base)
                                            : static_cast<char *>(sennit_ptr(area.places[pe]));
-        if (area.pointers[pe] != nullptr) continue;
+        area.pointers.set(pe, there);
+        if (there != nullptr) continue;
         // The first aligned word: what Sennit says of it holds for all.
         const std::uintptr_t ahead = -area.base % sizeof(std::uint64_t);
         std::uint64_t word = 0;
@@ -133,7 +133,7 @@ bool area_reach(Area &area) {
                           sennit_reduction_of(1, SENNIT_INT32, SENNIT_MAX), SENNIT_FOREVER));
     area.is_locked = agreed == kNotAtAll;
     for (int pe = 0; pe < state.pes; ++pe)
-        area.words[pe] = area.is_locked ? nullptr : area.pointers[pe];
+        area.words.set(pe, area.is_locked ? nullptr : area.pointers.of(pe));
     return agreed == kDirect;
 }
 
@@ -356,6 +356,21 @@ void end_by_itself() {
 }
 
 }  // namespace
+
+void Pointers::open(int pes) {
+    pes_ = static_cast<unsigned>(pes);
+    if (pes_ > kFirst) others_ = new char *[pes_ - kFirst]();
+}
+
+void Pointers::close() {
+    delete[] others_;
+    *this = Pointers{};
+}
+
+void Pointers::set(int pe, char *pointer) {
+    const auto index = static_cast<unsigned>(pe);
+    (index < kFirst ? first_[index] : others_[index - kFirst]) = pointer;
+}
 
 bool is_forked_child() {
     return state.process != 0 && state.process != getpid();

@@ -21,16 +21,38 @@
 
 namespace shmem {
 
+// For each PE an address as this process sees it, or null where only calls of Sennit lead. Those of
+// the first PEs stand where one load finds them: an atomic operation waits for that load.
+class Pointers {
+  public:
+    void open(int pes);
+    void close();
+    void set(int pe, char *pointer);
+
+    // Null for a PE that is none, too.
+    char *of(int pe) const {
+        const auto index = static_cast<unsigned>(pe);
+        if (index < kFirst) [[likely]]
+            return first_[index];
+        return index < pes_ ? others_[index - kFirst] : nullptr;
+    }
+
+  private:
+    static constexpr unsigned kFirst = 256;
+    char *first_[kFirst] = {};
+    char **others_ = nullptr;
+    unsigned pes_ = 0;
+};
+
 // A run of memory that lies at an address of its own in every PE: the heap, or the variables of
 // the program.
 struct Area {
     std::uintptr_t base = 0;  // here
     std::size_t bytes = 0;    // 0: there is none
-    // Of each PE: its base as this process sees it, or null where only calls of Sennit lead there.
-    char **pointers = nullptr;
+    Pointers pointers;        // to its base
     // The same for atomic operations: all null if some PE can not operate directly, since all who
     // change a word must do it in the same way.
-    char **words = nullptr;
+    Pointers words;
     sennit_gptr *places = nullptr;  // of each PE, its base
     bool is_locked = false;         // atomic operations go by locks (remote.cpp)
 };
@@ -53,7 +75,8 @@ struct State {
     Area areas[kAreas];
 };
 
-extern State state;
+// Hidden where it is declared, too: otherwise the compiler looks for its address in a table.
+extern State state [[gnu::visibility("hidden")]];
 
 // A child has copies of everything, and is no PE.
 bool is_forked_child();
@@ -86,19 +109,17 @@ inline int world_pe(shmem_ctx_t ctx, int pe) {
 
 // Where `bytes` at the symmetric address are in the PE's memory, or null: then it is for the cold
 // ways in remote.cpp, which also find what is wrong.
-template <char **Area::*Kind = &Area::pointers>
-inline char *reach(const void *address, std::size_t bytes, int pe) {
-    if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.pes)) [[unlikely]]
-        return nullptr;
+template <Pointers Area::*Kind = &Area::pointers>
+[[gnu::always_inline]] inline char *reach(const void *address, std::size_t bytes, int pe) {
     for (const Area &area : state.areas) {
         const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - area.base;
         if (offset >= area.bytes || bytes > area.bytes - offset) continue;
-        char *const there = (area.*Kind)[pe];
+        char *const there = (area.*Kind).of(pe);
         return there != nullptr ? there + offset : nullptr;
     }
     return nullptr;
 }
-inline char *reach_word(const void *address, std::size_t bytes, int pe) {
+[[gnu::always_inline]] inline char *reach_word(const void *address, std::size_t bytes, int pe) {
     return reach<&Area::words>(address, bytes, pe);
 }
 

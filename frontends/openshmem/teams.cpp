@@ -108,7 +108,7 @@ void teams_start(bool shares_all) {
         for (int pe = 0; pe < size; ++pe) {
             int other = 0;
             must(call, sennit_team_world_rank(SENNIT_TEAM_NODE, pe, &other));
-            if (state.areas[kHeap].pointers[other] == nullptr) mine = 0;
+            if (state.areas[kHeap].pointers.of(other) == nullptr) mine = 0;
         }
     }
     std::uint32_t all = mine;

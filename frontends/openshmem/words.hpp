@@ -55,14 +55,22 @@ inline Word exchange_at(char *place, Word value) {
     return std::atomic_ref<Word>(*reinterpret_cast<Word *>(place)).exchange(value, both_orders);
 }
 
+// Out of line, so that the way before it needs no stack: a locked instruction waits until all that
+// was stored before it, there too, has left the processor.
+template <class T>
+[[gnu::cold, gnu::noinline]] T change_word_cold(const char *call, Change change, T *dest, T value,
+                                                T expected, int pe) {
+    return std::bit_cast<T>(static_cast<Bits<sizeof(T)>>(
+        change_cold({call, change, sizeof(T), bits_of(value), bits_of(expected)}, dest, pe)));
+}
+
 template <class T>
 inline T change_word(const char *call, Change change, T *dest, T value, T expected, int pe) {
     using Word = Bits<sizeof(T)>;
     char *const there = reach_word(dest, sizeof(T), pe);
     if (there != nullptr && reinterpret_cast<std::uintptr_t>(there) % sizeof(T) == 0) [[likely]]
         return std::bit_cast<T>(change_at<Word>(there, change, bits_of(value), bits_of(expected)));
-    return std::bit_cast<T>(static_cast<Word>(
-        change_cold({call, change, sizeof(T), bits_of(value), bits_of(expected)}, dest, pe)));
+    return change_word_cold<T>(call, change, dest, value, expected, pe);
 }
 
 template <class T>
@@ -71,8 +79,7 @@ inline T swap_word(const char *call, T *dest, T value, int pe) {
     char *const there = reach_word(dest, sizeof(T), pe);
     if (there != nullptr && reinterpret_cast<std::uintptr_t>(there) % sizeof(T) == 0) [[likely]]
         return std::bit_cast<T>(exchange_at<Word>(there, bits_of(value)));
-    return std::bit_cast<T>(static_cast<Word>(
-        change_cold({call, Change::set, sizeof(T), bits_of(value), 0}, dest, pe)));
+    return change_word_cold<T>(call, Change::set, dest, value, T{}, pe);
 }
 
 // A signal's word: set or added to.
