@@ -79,9 +79,9 @@ template <class T>
     return cold(call, target, operands, old, request);
 }
 
-template <class T>
+template <class T, op::FindEntry *kFind>
 inline Bits<T> *place_of(sennit_gptr target) {
-    return op::direct_word<Bits<T>>(*current_rank(), target);
+    return op::direct_word<Bits<T>, kFind>(*current_rank(), target);
 }
 
 // One atomic step on a word, which returns what was there.
@@ -99,12 +99,27 @@ inline Bits<T> change(Bits<T> *place, Bits<T> value) {
         return word.exchange(value, std::memory_order_acq_rel);
 }
 
-// Without the old value, so that a set is a store and an add needs no exchange.
+// The shapes of calls. Each is tried with near_entry(), in the public function, then out of line
+// with far_entry(), and then it is for the cold way.
+constexpr op::FindEntry *kNear = op::near_entry;
+constexpr op::FindEntry *kFar = op::far_entry;
+
 template <class T, std::uint8_t Operation>
+sennit_status change_only_far(const Call &call, sennit_gptr target, T value);
+template <class T, std::uint8_t Operation>
+sennit_status change_and_fetch_far(const Call &call, sennit_gptr target, T value, T *old);
+template <class T, std::uint8_t Operation>
+sennit_status change_and_fetch_nb_far(const Call &call, sennit_gptr target, T value, T *old,
+                                      sennit_request *request);
+
+// Without the old value, so that a set is a store and an add needs no exchange.
+template <class T, std::uint8_t Operation, op::FindEntry *kFind = kNear>
 inline sennit_status change_only(const Call &call, sennit_gptr target, T value) {
-    Bits<T> *place = place_of<T>(target);
-    if (place == nullptr) [[unlikely]]
+    Bits<T> *place = place_of<T, kFind>(target);
+    if (place == nullptr) [[unlikely]] {
+        if constexpr (kFind == kNear) return change_only_far<T, Operation>(call, target, value);
         return cold_one<T>(call, target, bits_of(value), nullptr);
+    }
     if constexpr (Operation == SENNIT_REPLACE) {
         // SYNC atomic-word: pairs with the acquires in change() and update_bits().
         std::atomic_ref<Bits<T>>(*place).store(bits_of(value), std::memory_order_release);
@@ -114,21 +129,27 @@ inline sennit_status change_only(const Call &call, sennit_gptr target, T value) 
     return SENNIT_OK;
 }
 
-template <class T, std::uint8_t Operation>
+template <class T, std::uint8_t Operation, op::FindEntry *kFind = kNear>
 inline sennit_status change_and_fetch(const Call &call, sennit_gptr target, T value, T *old) {
-    Bits<T> *place = place_of<T>(target);
-    if (place == nullptr || old == nullptr) [[unlikely]]
+    Bits<T> *place = place_of<T, kFind>(target);
+    if (place == nullptr || old == nullptr) [[unlikely]] {
+        if constexpr (kFind == kNear)
+            return change_and_fetch_far<T, Operation>(call, target, value, old);
         return cold_one<T>(call, target, bits_of(value), old);
+    }
     *old = value_of<T>(change<T, Operation>(place, bits_of(value)));
     return SENNIT_OK;
 }
 
-template <class T, std::uint8_t Operation>
+template <class T, std::uint8_t Operation, op::FindEntry *kFind = kNear>
 inline sennit_status change_and_fetch_nb(const Call &call, sennit_gptr target, T value, T *old,
                                          sennit_request *request) {
-    Bits<T> *place = place_of<T>(target);
-    if (place == nullptr || old == nullptr || request == nullptr) [[unlikely]]
+    Bits<T> *place = place_of<T, kFind>(target);
+    if (place == nullptr || old == nullptr || request == nullptr) [[unlikely]] {
+        if constexpr (kFind == kNear)
+            return change_and_fetch_nb_far<T, Operation>(call, target, value, old, request);
         return cold_one<T>(call, target, bits_of(value), old, request);
+    }
     *old = value_of<T>(change<T, Operation>(place, bits_of(value)));
     *request = SENNIT_REQUEST_NULL;
     return SENNIT_OK;
@@ -141,19 +162,49 @@ struct Comparison {
 };
 
 template <class T>
+sennit_status compare_swap_far(const Call &call, sennit_gptr target, Comparison<T> by, T *old,
+                               sennit_request *request);
+
+template <class T, op::FindEntry *kFind = kNear>
 inline sennit_status compare_swap(const Call &call, sennit_gptr target, Comparison<T> by, T *old,
                                   sennit_request *request) {
-    Bits<T> *place = place_of<T>(target);
+    Bits<T> *place = place_of<T, kFind>(target);
     Bits<T> expected = bits_of(by.expected);
     if (place == nullptr || old == nullptr || (call.mode == Mode::request && request == nullptr))
-        [[unlikely]]
+        [[unlikely]] {
+        if constexpr (kFind == kNear) return compare_swap_far<T>(call, target, by, old, request);
         return cold_two<T>(call, target, expected, bits_of(by.value), old, request);
+    }
     // SYNC atomic-word: as in change().
     (void)std::atomic_ref<Bits<T>>(*place).compare_exchange_strong(
         expected, bits_of(by.value), std::memory_order_acq_rel, std::memory_order_acquire);
     *old = value_of<T>(expected);
     if (call.mode == Mode::request) *request = SENNIT_REQUEST_NULL;
     return SENNIT_OK;
+}
+
+template <class T, std::uint8_t Operation>
+[[gnu::noinline]] sennit_status change_only_far(const Call &call, sennit_gptr target, T value) {
+    return change_only<T, Operation, kFar>(call, target, value);
+}
+
+template <class T, std::uint8_t Operation>
+[[gnu::noinline]] sennit_status change_and_fetch_far(const Call &call, sennit_gptr target, T value,
+                                                     T *old) {
+    return change_and_fetch<T, Operation, kFar>(call, target, value, old);
+}
+
+template <class T, std::uint8_t Operation>
+[[gnu::noinline]] sennit_status change_and_fetch_nb_far(const Call &call, sennit_gptr target,
+                                                        T value, T *old, sennit_request *request) {
+    return change_and_fetch_nb<T, Operation, kFar>(call, target, value, old, request);
+}
+
+template <class T>
+[[gnu::noinline]] sennit_status compare_swap_far(const Call &call, sennit_gptr target,
+                                                 Comparison<T> by, T *old,
+                                                 sennit_request *request) {
+    return compare_swap<T, kFar>(call, target, by, old, request);
 }
 
 sennit_status accumulate(const char *name, const op::AtomicWish &wish,

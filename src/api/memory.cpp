@@ -132,7 +132,8 @@ void *sennit_ptr(sennit_gptr gptr) {
         (void)no_rank(name);
         return nullptr;
     }
-    if (std::byte *address = op::direct(*rank, gptr, 1)) return address;
+    if (const memory::Entry *known = op::direct_entry(*rank, gptr, 1))
+        return known->base + gptr.offset;
     memory::Entry *entry = nullptr;
     sennit_status status = op::resolve(*rank, gptr, &entry);
     if (status == SENNIT_OK) status = op::check_range(*entry, gptr, 0);

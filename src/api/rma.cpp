@@ -59,39 +59,48 @@ using OperationKind = transport::Operation::Kind;
     return get_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_get");
 }
 
-// Out of line, so that the copy of a word needs no stack.
-[[gnu::noinline]] sennit_status copy_bytes(void *destination, const void *source,
-                                           std::size_t bytes) {
-    std::memmove(destination, source, bytes);
-    return SENNIT_OK;
-}
-
-// Where a put to `destination` may be copied at once, or null.
-inline std::byte *put_place(sennit_gptr destination, const void *source, std::size_t bytes) {
+// The entry of what may be copied at once between `gptr` and private memory, or null.
+template <op::FindEntry *kFind>
+inline const memory::Entry *copy_entry(sennit_gptr gptr, const void *local, std::size_t bytes) {
     Rank *rank = current_rank();
-    if (source == nullptr) [[unlikely]]
+    if (local == nullptr) [[unlikely]]
         return nullptr;
-    return op::direct(*rank, destination, bytes);
-}
-
-inline const std::byte *get_place(const void *destination, sennit_gptr source, std::size_t bytes) {
-    Rank *rank = current_rank();
-    if (destination == nullptr) [[unlikely]]
-        return nullptr;
-    return op::direct(*rank, source, bytes);
+    return kFind(*rank, gptr, bytes);
 }
 
 // True if it is done.
+template <op::FindEntry *kFind = op::direct_entry>
 inline bool put_direct(sennit_gptr destination, const void *source, std::size_t bytes) {
-    std::byte *place = put_place(destination, source, bytes);
-    if (place != nullptr) op::copy(place, source, bytes);
-    return place != nullptr;
+    const memory::Entry *entry = copy_entry<kFind>(destination, source, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return false;
+    op::copy(entry->base + destination.offset, source, bytes);
+    return true;
 }
 
+template <op::FindEntry *kFind = op::direct_entry>
 inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes) {
-    const std::byte *place = get_place(destination, source, bytes);
-    if (place != nullptr) op::copy(destination, place, bytes);
-    return place != nullptr;
+    const memory::Entry *entry = copy_entry<kFind>(source, destination, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return false;
+    op::copy(destination, entry->base + source.offset, bytes);
+    return true;
+}
+
+// All sizes, and entries that are not near. The public call has a way of its own for words of 8
+// bytes, which needs neither a stack nor the size.
+[[gnu::noinline]] sennit_status put_bytes(sennit_gptr destination, const void *source,
+                                          std::size_t bytes) {
+    if (put_direct(destination, source, bytes)) [[likely]]
+        return SENNIT_OK;
+    return put_blocking_cold(destination, source, bytes);
+}
+
+[[gnu::noinline]] sennit_status get_bytes(void *destination, sennit_gptr source,
+                                          std::size_t bytes) {
+    if (get_direct(destination, source, bytes)) [[likely]]
+        return SENNIT_OK;
+    return get_blocking_cold(destination, source, bytes);
 }
 
 // `peer` may be kAnyPeer.
@@ -105,19 +114,17 @@ sennit_status flush_to(Rank &rank, int peer, std::int64_t timeout_ns) {
 extern "C" {
 
 sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes) {
-    std::byte *place = put_place(destination, source, bytes);
-    if (place == nullptr) [[unlikely]]
-        return put_blocking_cold(destination, source, bytes);
-    if (op::copy_if_word(place, source, bytes)) return SENNIT_OK;
-    return copy_bytes(place, source, bytes);
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    if (bytes == kWord && put_direct<op::near_entry>(destination, source, kWord)) [[likely]]
+        return SENNIT_OK;
+    return put_bytes(destination, source, bytes);
 }
 
 sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
-    const std::byte *place = get_place(destination, source, bytes);
-    if (place == nullptr) [[unlikely]]
-        return get_blocking_cold(destination, source, bytes);
-    if (op::copy_if_word(destination, place, bytes)) return SENNIT_OK;
-    return copy_bytes(destination, place, bytes);
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    if (bytes == kWord && get_direct<op::near_entry>(destination, source, kWord)) [[likely]]
+        return SENNIT_OK;
+    return get_bytes(destination, source, bytes);
 }
 
 sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,

@@ -53,6 +53,7 @@ void take_apart(Rank &rank, const Deadline &deadline) {
     if (met) detach_everything(rank);
     coll::collectives_close(rank);
     team::teams_close(rank);
+    memory::forget_entries(rank);
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot)
         memory::table_destroy(rank, slot, static_cast<std::uint32_t>(size_of(rank)));
     if (met) close_peers(rank);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/rank.hpp"
 
@@ -37,15 +38,17 @@ constexpr std::uint32_t make_id(std::uint32_t slot, std::uint32_t index, std::ui
     return (slot << (kGenerationBits + kIndexBits)) | (index << kGenerationBits) | generation;
 }
 
-// A segment's id, and the word that its owner's record holds while it lives (SegmentRecord::live):
-// the id alone may come back with another segment behind it.
-constexpr std::uint64_t make_key(std::uint32_t id, std::uint32_t live) {
-    return static_cast<std::uint64_t>(id) << 32 | live;
+// What a global pointer names, its offset left out: its first 64 bits.
+inline std::uint64_t name_of(const sennit_gptr &gptr) {
+    static_assert(offsetof(sennit_gptr, rank) == 0 && offsetof(sennit_gptr, segment) == 4);
+    std::uint64_t name = 0;
+    std::memcpy(&name, &gptr, sizeof name);
+    return name;
 }
 
 struct alignas(64) Entry {
-    std::atomic<std::uint64_t> key;  // 0: not attached
-    std::byte *base;                 // load/store address, or null
+    std::atomic<std::uint64_t> name;  // see name_of(); 0: not attached
+    std::byte *base;                  // load/store address, or null
     // `bytes` if base is set and the rank is not observed, else 0: one check for all three.
     std::uint64_t direct_bytes;
     std::uint64_t bytes;
@@ -54,35 +57,76 @@ struct alignas(64) Entry {
     std::uint64_t mapped_bytes;              // for detach
     std::uint16_t path;                      // sennit_path
     AtomicsActor actor;                      // of atomics, as the record says
-    std::uint8_t unused[5];
+    std::uint8_t unused;
+    // What the word at `live` holds while the segment lives: an id alone may come back with another
+    // segment behind it.
+    std::uint32_t live_value;
 
     // 0: not attached. For callers that hold the cold mutex.
     std::uint32_t id() const {
         // relaxed: entries change under the cold mutex.
-        return static_cast<std::uint32_t>(key.load(std::memory_order_relaxed) >> 32);
+        const std::uint64_t held = name.load(std::memory_order_relaxed);
+        sennit_gptr gptr{};
+        std::memcpy(&gptr, &held, sizeof held);
+        return gptr.segment;
+    }
+    bool is_of(const sennit_gptr &gptr) const {
+        // SYNC entry-attached: pairs with the release in fill_entry(); the other fields come
+        // before.
+        return name.load(std::memory_order_acquire) == name_of(gptr);
     }
 };
 static_assert(sizeof(Entry) == 64);
 
-// The entry that serves `gptr`, or null: unknown, freed, or not attached yet. The rank must be
-// below `size`. Reads three lines, all of them written rarely.
-inline Entry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
+// The entry that holds the name of `gptr`, or null: unknown, or not attached yet. The rank must be
+// below `size`. A zeroed pointer finds the first entry of the table, which nobody ever fills: no
+// rank gives its record 0 away.
+inline Entry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
     // SYNC entry-table: pairs with the release in table_create(); the empty entries come before.
     Entry *table = rank.tables[team_slot_of(gptr.segment)].load(std::memory_order_acquire);
     if (table == nullptr) [[unlikely]]
         return nullptr;
     Entry &entry = table[static_cast<std::size_t>(index_of(gptr.segment)) * size +
                          static_cast<std::uint32_t>(gptr.rank)];
-    // SYNC entry-attached: pairs with the release in fill_entry(); the fields come before the key.
-    const std::uint64_t key = entry.key.load(std::memory_order_acquire);
-    // An entry that is not attached holds 0, which is also the segment of a null pointer.
-    if (key >> 32 != gptr.segment || key == 0) [[unlikely]]
-        return nullptr;
+    return entry.is_of(gptr) ? &entry : nullptr;
+}
+
+// Where the rank remembers the entry of such a pointer: by the rank and the low bits of the index,
+// so that 8 peers' pieces of 16 segments that were allocated one after the other have places of
+// their own, and so have 128 peers' of one.
+inline std::atomic<Entry *> &near_place(Rank &rank, const sennit_gptr &gptr) {
+    constexpr unsigned kPeersTogether = 3;  // bits
+    const std::uint64_t name = name_of(gptr);
+    return rank.near[(name + (name >> (32 + kGenerationBits - kPeersTogether))) % kNearEntries];
+}
+
+// As find_named(), of what was found lately: entries stay where they are, and what they hold is
+// looked at again. Null says nothing.
+inline Entry *find_near(Rank &rank, const sennit_gptr &gptr) {
+    // relaxed: the pointer alone is wanted; the entry's name comes with its other fields.
+    Entry *entry = near_place(rank, gptr).load(std::memory_order_relaxed);
+    return entry != nullptr && entry->is_of(gptr) ? entry : nullptr;
+}
+
+inline void remember(Rank &rank, const sennit_gptr &gptr, Entry *entry) {
+    // relaxed: as above.
+    near_place(rank, gptr).store(entry, std::memory_order_relaxed);
+}
+
+// Of an entry that was filled: false once its owner has ended the segment.
+inline bool is_live(const Entry &entry) {
     // relaxed: only equality counts. A program that frees while another rank still uses the segment
     // is wrong in any order; this catches what comes after.
-    if (entry.live->load(std::memory_order_relaxed) != static_cast<std::uint32_t>(key)) [[unlikely]]
+    return entry.live->load(std::memory_order_relaxed) == entry.live_value;
+}
+
+// The entry that serves `gptr`, or null: unknown, freed, or not attached yet. The rank must be
+// below `size`. Reads three lines, all of them written rarely.
+inline Entry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
+    Entry *entry = find_named(rank, size, gptr);
+    if (entry == nullptr || gptr.segment == 0 || !is_live(*entry)) [[unlikely]]
         return nullptr;
-    return &entry;
+    return entry;
 }
 
 }  // namespace sennit::memory

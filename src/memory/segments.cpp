@@ -41,10 +41,14 @@ std::uint32_t generation_of_epoch(std::uint32_t epoch) {
     return epoch % kGenerations + 1;
 }
 
+// Nobody lives there: it belongs to the entry that a zeroed pointer leads to (find_named()).
+constexpr std::uint32_t kNoSlot = 0;
+
 // The lowest free slot that does not rest, so that few pages of the table are ever touched.
 bool find_rested_slot(const LocalSegments &own, std::uint32_t *slot) {
     for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
-        const std::uint64_t taken = own.used_slots[word] | own.resting_slots[word];
+        const std::uint64_t never = word == 0 ? std::uint64_t{1} << kNoSlot : 0;
+        const std::uint64_t taken = own.used_slots[word] | own.resting_slots[word] | never;
         if (taken == UINT64_MAX) continue;
         *slot = word * 64 + static_cast<std::uint32_t>(std::countr_one(taken));
         return true;
@@ -123,7 +127,8 @@ sennit_status place(Rank &rank, const SegmentWish &wish, SegmentRecord *record) 
 }
 
 sennit_status no_slot() {
-    return fail(SENNIT_ERR_NOMEM, "the rank has %zu segments, which is the most", kSegmentsPerTeam);
+    return fail(SENNIT_ERR_NOMEM, "the rank has %zu segments, which is the most",
+                kSegmentsPerTeam - 1);
 }
 
 // The segment that `draft` describes goes live in the slot; its memory is there. `id` 0: one made
@@ -321,9 +326,15 @@ sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t si
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (table == MAP_FAILED)
         return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of segments");
-    // SYNC entry-table: pairs with the acquires in find() and entry_at(), of other threads.
+    // SYNC entry-table: pairs with the acquires in find_named() and entry_at(), of other threads.
     rank.tables[team_slot].store(static_cast<Entry *>(table), std::memory_order_release);
     return SENNIT_OK;
+}
+
+void forget_entries(Rank &rank) {
+    for (std::atomic<Entry *> &place : rank.near)
+        // relaxed: threads that still call Sennit now are wrong.
+        place.store(nullptr, std::memory_order_relaxed);
 }
 
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
@@ -343,7 +354,7 @@ Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer) {
                                      static_cast<std::uint32_t>(peer)];
 }
 
-void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
+void fill_entry(Entry *entry, const SegmentRecord &record, const sennit_gptr &named,
                 const EntryFields &fields) {
     entry->path = static_cast<std::uint16_t>(fields.path);
     entry->actor = record.actor;
@@ -354,16 +365,17 @@ void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
     entry->handle = fields.handle;
     entry->mapped_bytes = fields.mapped_bytes;
     // relaxed: a private copy of the record, or the rank's own.
-    const std::uint32_t live =
+    entry->live_value =
         fields.live != nullptr ? record.live.load(std::memory_order_relaxed) : kAlwaysLiveValue;
-    // SYNC entry-attached: pairs with the acquire in find(); the fields come before the key.
-    entry->key.store(make_key(id, live), std::memory_order_release);
+    // SYNC entry-attached: pairs with the acquire in is_of(); the other fields come before.
+    entry->name.store(name_of(named), std::memory_order_release);
 }
 
 void clear_entry(Entry *entry) {
     // relaxed: the memory is unmapped next, so a concurrent user is wrong in any order.
-    entry->key.store(0, std::memory_order_relaxed);
+    entry->name.store(0, std::memory_order_relaxed);
     entry->base = nullptr;
+    entry->direct_bytes = 0;  // a zeroed pointer may still be led here: see near_place()
 }
 
 }  // namespace sennit::memory

@@ -66,6 +66,8 @@ void segment_destroy(Rank &rank, SegmentRecord *record);
 // The table of entries of a team slot, for all segments and ranks; pages are used as needed.
 // Errors: NOMEM.
 sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
+// Before the tables are destroyed.
+void forget_entries(Rank &rank);
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
 
 Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer);
@@ -79,7 +81,7 @@ struct EntryFields {
     bool is_observed = false;                // calls take the cold way, which notes them
     std::uint64_t mapped_bytes = 0;          // of address space, if there are pages of its own
 };
-void fill_entry(Entry *entry, const SegmentRecord &record, std::uint32_t id,
+void fill_entry(Entry *entry, const SegmentRecord &record, const sennit_gptr &named,
                 const EntryFields &fields);
 void clear_entry(Entry *entry);
 

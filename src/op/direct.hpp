@@ -8,30 +8,44 @@
 
 namespace sennit::op {
 
-// The entry through which load and store reach `bytes` bytes at `gptr`, or null when anything at
-// all is out of the ordinary (a size of 0 too).
-inline const memory::Entry *direct_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+// Whether load and store reach `bytes` bytes at `gptr` by its entry, and nothing at all is out of
+// the ordinary (a size of 0 is). A size that is known where this is inlined takes a test less.
+inline bool reaches(const memory::Entry &entry, const sennit_gptr &gptr, std::size_t bytes) {
+    std::uint64_t left = 0;
+    const bool is_beyond = __builtin_sub_overflow(entry.direct_bytes, gptr.offset, &left);
+    // The entry of a zeroed pointer reaches no byte, so the one that is asked whether it lives was
+    // filled.
+    return bytes != 0 && !is_beyond && bytes <= left && memory::is_live(entry);
+}
+
+// How an entry is found: near_entry(), far_entry(), or direct_entry(), which tries both.
+using FindEntry = const memory::Entry *(Rank &rank, sennit_gptr gptr, std::size_t bytes);
+
+// The entry by which `bytes` bytes at `gptr` are reached, if it was found lately, or null, which
+// says nothing.
+inline const memory::Entry *near_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+    const memory::Entry *entry = memory::find_near(rank, gptr);
+    return entry != nullptr && reaches(*entry, gptr, bytes) ? entry : nullptr;
+}
+
+// The same by way of the tables, or null when anything at all is out of the ordinary: the caller
+// then takes the cold way, which finds out what.
+inline const memory::Entry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     // relaxed: 0 unless the rank is in use, and then constant; the rank was found through only-rank
     // or by its own thread.
     const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
     if (static_cast<std::uint32_t>(gptr.rank) >= size) [[unlikely]]
         return nullptr;
-    const memory::Entry *entry = memory::find(rank, size, gptr);
-    if (entry == nullptr) [[unlikely]]
+    memory::Entry *entry = memory::find_named(rank, size, gptr);
+    if (entry == nullptr || !reaches(*entry, gptr, bytes)) [[unlikely]]
         return nullptr;
-    const std::uint64_t reach = entry->direct_bytes;
-    if (bytes - 1 >= reach || gptr.offset > reach - bytes) [[unlikely]]
-        return nullptr;
+    memory::remember(rank, gptr, entry);
     return entry;
 }
 
-// The address of `bytes` bytes at `gptr`, or null: the caller then takes the cold way, which finds
-// out what is wrong.
-inline std::byte *direct(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
-    const memory::Entry *entry = direct_entry(rank, gptr, bytes);
-    if (entry == nullptr) [[unlikely]]
-        return nullptr;
-    return entry->base + gptr.offset;
+inline const memory::Entry *direct_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+    const memory::Entry *entry = near_entry(rank, gptr, bytes);
+    return entry != nullptr ? entry : far_entry(rank, gptr, bytes);
 }
 
 // The same for the library itself, also while its rank is observed.

@@ -285,7 +285,7 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
         fields.handle = remote.handle;
         fields.mapped_bytes = remote.mapped_bytes;
     }
-    memory::fill_entry(entry, record, id, fields);
+    memory::fill_entry(entry, record, {peer, id, 0}, fields);
     std::uint16_t &rows = rank.table_rows[memory::team_slot_of(id)];
     if (memory::index_of(id) >= rows) rows = static_cast<std::uint16_t>(memory::index_of(id) + 1);
     return SENNIT_OK;

@@ -142,7 +142,7 @@ sennit_status check_start(Rank &rank, const Plan &it) {
         const Group &group = it.groups[i];
         const signal::Attached *attached = signal::find_attached(rank, group.block);
         if (attached == nullptr) return not_attached(it);
-        // relaxed: only equality counts, as in memory::find().
+        // relaxed: only equality counts, as in memory::is_live().
         if (attached->live != nullptr &&
             attached->live->load(std::memory_order_relaxed) != attached->live_value)
             return fail_peer(SENNIT_ERR_NOT_REGISTERED, attached->gptr.rank, "",

@@ -220,7 +220,7 @@ int find_lost_producer(Rank &rank, const void *context) {
 }
 
 bool is_live(const Producer &it) {
-    // relaxed: only equality counts, as in memory::find().
+    // relaxed: only equality counts, as in memory::is_live().
     return it.live->load(std::memory_order_relaxed) == it.live_value;
 }
 
@@ -257,8 +257,7 @@ sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
     made->control = control_of(rank, made->taker);
     made->rings_lightly = with_barrier && head.sleeps_with_barrier != 0;
     made->live = entry->live;
-    // relaxed: the entry was just found.
-    made->live_value = static_cast<std::uint32_t>(entry->key.load(std::memory_order_relaxed));
+    made->live_value = entry->live_value;
     made->item_bytes = head.item_bytes;
     made->stride = head.stride;
     made->capacity = head.capacity;

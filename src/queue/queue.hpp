@@ -188,7 +188,7 @@ inline void copy_item(std::byte *to, const std::byte *from, std::uint64_t bytes)
 
 // True if there was a place.
 inline bool push_at_once(Producer &it, const void *item) {
-    // relaxed: only equality counts, as in memory::find().
+    // relaxed: only equality counts, as in memory::is_live().
     if (it.live->load(std::memory_order_relaxed) != it.live_value) [[unlikely]]
         return false;
     if (it.put - it.seen_taken == it.capacity) {

@@ -11,6 +11,9 @@ namespace sennit {
 
 inline constexpr int kRanksPerProcess = 64;
 
+// Hidden where they are declared, too: otherwise the compiler looks for their addresses in a table.
+#pragma GCC visibility push(hidden)
+
 // Stands for `no rank`: its size is 0 for ever, so whoever finds it fails the check of the peer's
 // number, and finding a rank needs no check of its own.
 extern constinit Rank nobody;
@@ -26,6 +29,8 @@ extern constinit std::atomic<Rank *> only_rank;
 // The table of channels of that rank, if it has one: the calls of a hand-over are so short that the
 // way through the rank shows.
 extern constinit std::atomic<channel::Channel *> only_channels;
+
+#pragma GCC visibility pop
 
 // Never null.
 inline Rank *current_rank() {

@@ -96,8 +96,13 @@ struct RequestSource {
     void (*poll)(Rank &rank);
 };
 
+inline constexpr std::size_t kNearEntries = 128;
+
 struct Rank {
-    // Read by every put and get. `size` is 0 unless the rank is in use.
+    // Read by every put and get.
+    // Entries that were found lately, by what they were asked for: memory::near_place().
+    std::atomic<memory::Entry *> near[kNearEntries] = {};
+    // `size` is 0 unless the rank is in use.
     std::atomic<std::uint32_t> size{0};
     std::int32_t world_rank = -1;
     // By team slot; each [segment index][world rank]. SYNC entry-table.

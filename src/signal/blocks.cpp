@@ -38,11 +38,6 @@ const SegmentRecord &record_of(const memory::Entry &entry) {
         reinterpret_cast<const std::byte *>(entry.live) - offsetof(SegmentRecord, live));
 }
 
-std::uint32_t live_value_of(const memory::Entry &entry) {
-    // relaxed: the entry was just found.
-    return static_cast<std::uint32_t>(entry.key.load(std::memory_order_relaxed));
-}
-
 sennit_status own_signal(const Rank &rank, sennit_signal signal, std::uint32_t *handle,
                          std::uint64_t *epoch) {
     *handle = signal.handle;
@@ -60,7 +55,7 @@ sennit_status own_signal(const Rank &rank, sennit_signal signal, std::uint32_t *
 sennit_status check_region(Rank &rank, const BlockRecord &block, const memory::Entry &entry) {
     bool lives = false;
     if (control_of(rank, block.rank) != nullptr) {
-        lives = live_value_of(entry) == block.region_generation;
+        lives = entry.live_value == block.region_generation;
     } else {
         SegmentRecord record{};
         const std::size_t offset =
@@ -188,7 +183,7 @@ sennit_status block_init(Rank &rank, const BlockWish &wish, sennit_block *block)
     made.offset = wish.region.gptr.offset + wish.offset;
     made.bytes = wish.bytes;
     made.region = segment.owner_slot;
-    made.region_generation = live_value_of(*entry);
+    made.region_generation = entry->live_value;
     made.kind = static_cast<std::uint8_t>(segment.mechanism);
     made.actor = static_cast<std::uint8_t>(segment.actor);
     made.page_shift = static_cast<std::uint8_t>(std::countr_zero(segment.page_bytes));

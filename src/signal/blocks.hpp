@@ -104,8 +104,8 @@ inline AtOnce notify_at_once(Attached &it, std::size_t offset, void *local, std:
     if (local == nullptr || remote.record == nullptr || offset > it.bytes ||
         bytes > it.bytes - offset) [[unlikely]]
         return AtOnce::not_at_all;
-    // relaxed: only equality counts, as in memory::find(). The signal's memory goes with the rank,
-    // whose segments have gone before.
+    // relaxed: only equality counts, as in memory::is_live(). The signal's memory goes with the
+    // rank, whose segments have gone before.
     if (it.live->load(std::memory_order_relaxed) != it.live_value ||
         !takes(*remote.record, remote.signal.handle, epoch)) [[unlikely]]
         return AtOnce::not_at_all;

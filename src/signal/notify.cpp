@@ -30,7 +30,7 @@ sennit_status check_place(const Attached &it, const Notifying &wish) {
         return fail_peer(SENNIT_ERR_RANGE, it.gptr.rank, "",
                          "%zu bytes at offset %zu leave the block of %llu bytes", wish.bytes,
                          wish.offset, static_cast<unsigned long long>(it.bytes));
-    // relaxed: only equality counts, as in memory::find().
+    // relaxed: only equality counts, as in memory::is_live().
     if (it.live != nullptr && it.live->load(std::memory_order_relaxed) != it.live_value)
         return fail_peer(SENNIT_ERR_NOT_REGISTERED, it.gptr.rank, "",
                          "the region of rank %d that the block was made of has ended",

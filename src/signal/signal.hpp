@@ -156,7 +156,7 @@ struct Remote {
     bool is_none() const { return signal.handle == 0; }
     // The memory of the record may be gone where this is false.
     bool is_alive() const {
-        // relaxed: only equality counts, as in memory::find().
+        // relaxed: only equality counts, as in memory::is_live().
         return live == nullptr || live->load(std::memory_order_relaxed) == live_value;
     }
 };

@@ -154,11 +154,9 @@ sennit_status map_view(Rank &rank, int peer, sennit_gptr gptr, View *view) {
 // Needs the cold mutex.
 sennit_status fill_view(Rank &rank, int peer, sennit_gptr gptr, const memory::Entry &entry,
                         View *view) {
-    // relaxed: the entry was just found.
-    const std::uint64_t key = entry.key.load(std::memory_order_relaxed);
     if (rank.peers[peer].control != nullptr) {
         view->live = entry.live;
-        view->live_value = static_cast<std::uint32_t>(key);
+        view->live_value = entry.live_value;
     }
     view->base = entry.base;
     sennit_status status = SENNIT_OK;

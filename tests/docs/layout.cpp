@@ -208,7 +208,7 @@ static void print_pointers_and_entry() {
     FIELD(sennit_gptr, segment);
     FIELD(sennit_gptr, offset);
     STRUCT(Entry);
-    FIELD(Entry, key);
+    FIELD(Entry, name);
     FIELD(Entry, base);
     FIELD(Entry, direct_bytes);
     FIELD(Entry, bytes);
@@ -218,6 +218,7 @@ static void print_pointers_and_entry() {
     FIELD(Entry, path);
     FIELD(Entry, actor);
     FIELD(Entry, unused);
+    FIELD(Entry, live_value);
 }
 
 static void print_task() {

@@ -1,0 +1,147 @@
+// What a rank remembers of the entries that it found (memory::find_near()).
+// Would break: a put that goes by an entry of another segment, of one that was freed, or of a rank
+// that has ended.
+#include <sennit/sennit.h>
+
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include "../engine/job.hpp"
+#include "memory/entry.hpp"
+
+namespace sennit::test {
+namespace {
+
+// True if the pointer is refused by put, get and an atomic operation, and nothing is written.
+bool is_refused(sennit_gptr gptr, sennit_status wanted) {
+    std::uint64_t word = 7;
+    return sennit_put(gptr, &word, sizeof word) == wanted &&
+           sennit_get(&word, gptr, sizeof word) == wanted &&
+           sennit_atomic_fetch_add_u64(gptr, 1, &word) == wanted && word == 7;
+}
+
+// More names than places, gone through in an order that makes them push each other out.
+TEST(near, every_name_leads_to_its_own_memory_however_many_there_are) {
+    constexpr int kRanks = 4;
+    constexpr std::size_t kSegments = 3 * kNearEntries / kRanks;
+    Job job(kRanks, "inproc");
+    job.run([&](int rank) {
+        std::vector<sennit_gptr> segments(kSegments);
+        for (sennit_gptr &segment : segments)
+            job.expect(
+                sennit_alloc(SENNIT_TEAM_WORLD, kRanks * sizeof(std::uint64_t), 0, 0, &segment),
+                "alloc");
+        const auto value = [](std::size_t segment, int from, int to) {
+            return segment * 100 + static_cast<std::size_t>(from * 10 + to);
+        };
+        for (std::size_t i = 0; i < kSegments * kRanks; ++i) {
+            const std::size_t segment = i * 7 % kSegments;
+            const int to = static_cast<int>(i / kSegments);
+            const std::uint64_t word = value(segment, rank, to);
+            const sennit_gptr place = sennit_gptr_add(sennit_gptr_at(segments[segment], to),
+                                                      rank * static_cast<int>(sizeof word));
+            job.expect(sennit_put(place, &word, sizeof word), "put");
+        }
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        for (std::size_t i = 0; i < kSegments * kRanks; ++i) {
+            const std::size_t segment = i * 11 % kSegments;
+            const int at = static_cast<int>(i / kSegments);
+            std::uint64_t words[kRanks] = {};
+            const sennit_gptr place = sennit_gptr_at(segments[segment], at);
+            job.expect(sennit_get(words, place, sizeof words), "get");
+            for (int from = 0; from < kRanks; ++from)
+                if (words[from] != value(segment, from, at)) job.note("another segment's word");
+            std::uint64_t old = 0;
+            job.expect(sennit_atomic_fetch_add_u64(place, 0, &old), "fetch_add");
+            if (old != value(segment, 0, at)) job.note("another segment's word, atomically");
+        }
+    });
+    EXPECT_EQ(job.fault, "");
+}
+
+// A pointer that a program has zeroed has the name that an entry without a segment has.
+TEST(near, a_freed_segment_is_refused_and_so_is_a_zeroed_pointer_at_its_place) {
+    constexpr sennit_gptr kZeroed{0, 0, 0};
+    constexpr std::size_t kSegments = kNearEntries;  // some of them have the zeroed one's place
+    Job job(2, "inproc");
+    std::atomic<int> shared{0};
+    job.run([&](int rank) {
+        std::vector<sennit_gptr> segments(kSegments);
+        const std::uint64_t word = 5;
+        const auto &zeroed_place = memory::near_place(*current_rank(), kZeroed);
+        for (sennit_gptr &segment : segments) {
+            job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &segment), "alloc");
+            const sennit_gptr first = sennit_gptr_at(segment, 0);
+            // That place is kept for the first that takes it.
+            if (&memory::near_place(*current_rank(), first) == &zeroed_place &&
+                zeroed_place.load() != nullptr)
+                continue;
+            job.expect(sennit_put(first, &word, sizeof word), "put");
+        }
+        if (zeroed_place.load() != nullptr) ++shared;
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        for (const sennit_gptr segment : segments)
+            job.expect(sennit_free(segment), "free");
+        for (const sennit_gptr segment : segments)
+            if (!is_refused(sennit_gptr_at(segment, 0), SENNIT_ERR_NOT_REGISTERED))
+                job.note("a freed segment was used");
+        if (!is_refused(kZeroed, SENNIT_ERR_NOT_REGISTERED) ||
+            !is_refused(SENNIT_GPTR_NULL, SENNIT_ERR_RANGE))
+            job.note("a null pointer was followed");
+        // Where they lay there are others now.
+        for (sennit_gptr &segment : segments) {
+            const sennit_gptr before = segment;
+            job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &segment), "alloc");
+            job.expect(sennit_put(sennit_gptr_at(segment, 1 - rank), &word, sizeof word), "put");
+            if (!is_refused(before, SENNIT_ERR_NOT_REGISTERED))
+                job.note("a freed segment was used after its place was");
+        }
+    });
+    EXPECT_EQ(job.fault, "");
+    EXPECT_EQ(shared, 2) << "no segment had the zeroed pointer's place: the test is of no use";
+}
+
+TEST(near, nothing_is_remembered_of_a_rank_that_has_ended) {
+    const std::uint64_t word = 5;
+    sennit_gptr before = SENNIT_GPTR_NULL;
+    std::atomic<int> step{0};
+    const auto wait_for = [&](int wanted) {
+        while (step != wanted)
+            std::this_thread::yield();
+    };
+    // Another thread of the rank, which lives on.
+    std::thread other([&] {
+        wait_for(1);
+        EXPECT_EQ(sennit_thread_attach(0), SENNIT_OK);
+        EXPECT_EQ(sennit_put(before, &word, sizeof word), SENNIT_OK);
+        step = 2;
+        wait_for(3);
+        EXPECT_TRUE(is_refused(before, SENNIT_ERR_STATE));
+        step = 4;
+        wait_for(5);
+        EXPECT_TRUE(is_refused(before, SENNIT_ERR_NOT_REGISTERED));
+        step = 6;
+    });
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    options.thread_level = SENNIT_THREAD_MULTIPLE;
+    ASSERT_EQ(sennit_init(&options), SENNIT_OK);
+    ASSERT_EQ(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &before), SENNIT_OK);
+    ASSERT_EQ(sennit_put(before, &word, sizeof word), SENNIT_OK);
+    step = 1;
+    wait_for(2);
+    ASSERT_EQ(sennit_finalize(), SENNIT_OK);
+    step = 3;
+    EXPECT_TRUE(is_refused(before, SENNIT_ERR_STATE));
+    wait_for(4);
+    ASSERT_EQ(sennit_init(&options), SENNIT_OK);
+    step = 5;
+    wait_for(6);
+    EXPECT_TRUE(is_refused(before, SENNIT_ERR_NOT_REGISTERED));
+    ASSERT_EQ(sennit_finalize(), SENNIT_OK);
+    other.join();
+}
+
+}  // namespace
+}  // namespace sennit::test
