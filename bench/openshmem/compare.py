@@ -13,27 +13,32 @@ import subprocess
 import sys
 
 
-def run(words):
-    """{(case, bytes): nanoseconds} of one job."""
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+def run(words, limit_s):
+    """{(case, bytes): nanoseconds} of one job; of one that hangs what it measured before."""
+    words = ["timeout", "--kill-after=5", str(limit_s), *words]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     rows = [line.split() for line in done.stdout.splitlines()]
     rows = {(row[0], int(row[1])): float(row[2]) for row in rows if len(row) == 3}
     if not rows:
         sys.exit(f"{' '.join(words)}: no result\n{done.stderr}")
+    if done.returncode != 0:
+        print(f"after {list(rows)[-1][0]} of {list(rows)[-1][1]} bytes ended with {done.returncode}: {' '.join(words)}",
+              file=sys.stderr)
     return rows
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=7, help="of each library")
+    parser.add_argument("--limit", type=int, default=60, help="seconds of a job, which is then ended")
     options, words = parser.parse_known_args()
     if "--" not in words:
         parser.error("two commands with -- between them are wanted")
     middle = words.index("--")
     sides = (words[:middle], words[middle + 1:])
-    jobs = [tuple(run(side) for side in sides) for _ in range(options.jobs)]
+    jobs = [tuple(run(side, options.limit) for side in sides) for _ in range(options.jobs)]
     print(f"{'case':16} {'bytes':>8} {'ours, ns':>12} {'theirs, ns':>12} {'theirs/ours':>12} {'least':>8} {'most':>8}")
-    for key in jobs[0][0]:
+    for key in dict.fromkeys(key for ours, theirs in jobs for key in (*ours, *theirs)):
         both = [(ours[key], theirs[key]) for ours, theirs in jobs if key in ours and key in theirs]
         if not both:
             continue

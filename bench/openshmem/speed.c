@@ -181,6 +181,7 @@ static void collective(void) {
 }
 
 int main(void) {
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what was measured is seen if a library hangs later */
     shmem_init();
     me = shmem_my_pe();
     pes = shmem_n_pes();
