@@ -26,6 +26,7 @@
 #include <string>
 #include <thread>
 
+#include "../support/one_processor.hpp"
 #include "run.hpp"
 
 namespace conformance {
@@ -219,6 +220,7 @@ int run_threads(const std::vector<Test> &tests) {
     int ran = 0;
     for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
         paths_now = paths_of_seed(seed);
+        const sennit::test::OneProcessor one_processor(sennit::test::is_in_lockstep(paths_now));
         for (const Test &test : tests) {
             if (!fits(test, options.threads, seed)) continue;
             const auto start = std::chrono::steady_clock::now();

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "../support/one_processor.hpp"
 #include "runtime/process.hpp"
 #include "transport/sim/sim.hpp"
 
@@ -29,6 +30,7 @@ class Job {
         allowed.push_back(SENNIT_OK);
         const int size = static_cast<int>(bootstraps_.size());
         ASSERT_EQ(sennit_bootstrap_inproc_create(size, bootstraps_.data()), SENNIT_OK);
+        const OneProcessor one_processor(is_in_lockstep(paths_));
         std::vector<std::thread> threads;
         for (int rank = 0; rank < size; ++rank)
             threads.emplace_back([&, rank] { one(rank, body, allowed); });
