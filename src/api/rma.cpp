@@ -115,16 +115,20 @@ extern "C" {
 
 sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
-    if (bytes == kWord && put_direct<op::near_entry>(destination, source, kWord)) [[likely]]
+    if (bytes != kWord) [[unlikely]]
+        return put_bytes(destination, source, bytes);
+    if (put_direct<op::near_entry>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
-    return put_bytes(destination, source, bytes);
+    return put_bytes(destination, source, kWord);
 }
 
 sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
-    if (bytes == kWord && get_direct<op::near_entry>(destination, source, kWord)) [[likely]]
+    if (bytes != kWord) [[unlikely]]
+        return get_bytes(destination, source, bytes);
+    if (get_direct<op::near_entry>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
-    return get_bytes(destination, source, bytes);
+    return get_bytes(destination, source, kWord);
 }
 
 sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,

@@ -11,11 +11,11 @@ namespace sennit::op {
 // Whether load and store reach `bytes` bytes at `gptr` by its entry, and nothing at all is out of
 // the ordinary (a size of 0 is). A size that is known where this is inlined takes a test less.
 inline bool reaches(const memory::Entry &entry, const sennit_gptr &gptr, std::size_t bytes) {
-    std::uint64_t left = 0;
-    const bool is_beyond = __builtin_sub_overflow(entry.direct_bytes, gptr.offset, &left);
-    // The entry of a zeroed pointer reaches no byte, so the one that is asked whether it lives was
-    // filled.
-    return bytes != 0 && !is_beyond && bytes <= left && memory::is_live(entry);
+    const std::uint64_t reach = entry.direct_bytes;
+    if (bytes == 0 || gptr.offset > reach || bytes > reach - gptr.offset) [[unlikely]]
+        return false;
+    // The entry of a zeroed pointer reaches no byte, so this one was filled.
+    return memory::is_live(entry);
 }
 
 // How an entry is found: near_entry(), far_entry(), or direct_entry(), which tries both.

@@ -36,7 +36,9 @@ extern constinit std::atomic<channel::Channel *> only_channels;
 inline Rank *current_rank() {
     // SYNC only-rank: pairs with the release in publish_only_rank(); the rank's set-up is complete.
     Rank *rank = only_rank.load(std::memory_order_acquire);
-    return rank != nullptr ? rank : thread_rank;
+    if (rank == nullptr) [[unlikely]]
+        rank = thread_rank;
+    return rank;
 }
 
 // True in a process that was forked while Sennit was in use: every call answers STATE there.
