@@ -87,20 +87,55 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
     return true;
 }
 
-// All sizes, and entries that are not near. The public call has a way of its own for words of 8
-// bytes, which needs neither a stack nor the size.
-[[gnu::noinline]] sennit_status put_bytes(sennit_gptr destination, const void *source,
-                                          std::size_t bytes) {
-    if (put_direct(destination, source, bytes)) [[likely]]
+// The blocking calls have a way of their own for words of 8 bytes, in the public function, which
+// needs neither a stack nor the size; one for other sizes; and one for entries that are not near.
+// Each ends in a jump to the next.
+[[gnu::noinline]] sennit_status put_far(sennit_gptr destination, const void *source,
+                                        std::size_t bytes) {
+    if (put_direct<op::far_entry>(destination, source, bytes)) [[likely]]
         return SENNIT_OK;
     return put_blocking_cold(destination, source, bytes);
 }
 
-[[gnu::noinline]] sennit_status get_bytes(void *destination, sennit_gptr source,
-                                          std::size_t bytes) {
-    if (get_direct(destination, source, bytes)) [[likely]]
+[[gnu::noinline]] sennit_status get_far(void *destination, sennit_gptr source, std::size_t bytes) {
+    if (get_direct<op::far_entry>(destination, source, bytes)) [[likely]]
         return SENNIT_OK;
     return get_blocking_cold(destination, source, bytes);
+}
+
+[[gnu::noinline]] sennit_status put_short(sennit_gptr destination, const void *source,
+                                          std::size_t bytes) {
+    const memory::Entry *entry = copy_entry<op::near_entry>(destination, source, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return put_far(destination, source, bytes);
+    op::copy_short(entry->base + destination.offset, source, bytes);
+    return SENNIT_OK;
+}
+
+[[gnu::noinline]] sennit_status get_short(void *destination, sennit_gptr source,
+                                          std::size_t bytes) {
+    const memory::Entry *entry = copy_entry<op::near_entry>(source, destination, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return get_far(destination, source, bytes);
+    op::copy_short(destination, entry->base + source.offset, bytes);
+    return SENNIT_OK;
+}
+
+[[gnu::noinline]] sennit_status put_long(sennit_gptr destination, const void *source,
+                                         std::size_t bytes) {
+    const memory::Entry *entry = copy_entry<op::near_entry>(destination, source, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return put_far(destination, source, bytes);
+    std::memmove(entry->base + destination.offset, source, bytes);
+    return SENNIT_OK;
+}
+
+[[gnu::noinline]] sennit_status get_long(void *destination, sennit_gptr source, std::size_t bytes) {
+    const memory::Entry *entry = copy_entry<op::near_entry>(source, destination, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return get_far(destination, source, bytes);
+    std::memmove(destination, entry->base + source.offset, bytes);
+    return SENNIT_OK;
 }
 
 // `peer` may be kAnyPeer.
@@ -116,19 +151,21 @@ extern "C" {
 sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     if (bytes != kWord) [[unlikely]]
-        return put_bytes(destination, source, bytes);
+        return bytes <= op::kShortBytes ? put_short(destination, source, bytes)
+                                        : put_long(destination, source, bytes);
     if (put_direct<op::near_entry>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
-    return put_bytes(destination, source, kWord);
+    return put_far(destination, source, kWord);
 }
 
 sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     if (bytes != kWord) [[unlikely]]
-        return get_bytes(destination, source, bytes);
+        return bytes <= op::kShortBytes ? get_short(destination, source, bytes)
+                                        : get_long(destination, source, bytes);
     if (get_direct<op::near_entry>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
-    return get_bytes(destination, source, kWord);
+    return get_far(destination, source, kWord);
 }
 
 sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,

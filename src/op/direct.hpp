@@ -2,6 +2,7 @@
 // get of load/store memory costs stands in this file.
 #pragma once
 
+#include <array>
 #include <cstring>
 
 #include "memory/entry.hpp"
@@ -65,6 +66,39 @@ inline bool copy_if_word(void *destination, const void *source, std::size_t byte
     if (bytes == 8) return copy_word<std::uint64_t>(destination, source);
     if (bytes == 4) return copy_word<std::uint32_t>(destination, source);
     return false;
+}
+
+// The first and the last bytes, which may overlap; all is loaded before anything is stored.
+template <class Part>
+inline void copy_ends(void *destination, const void *source, std::size_t bytes) {
+    Part first;
+    Part last;
+    std::memcpy(&first, source, sizeof first);
+    std::memcpy(&last, static_cast<const std::byte *>(source) + bytes - sizeof last, sizeof last);
+    std::memcpy(destination, &first, sizeof first);
+    std::memcpy(static_cast<std::byte *>(destination) + bytes - sizeof last, &last, sizeof last);
+}
+
+// A call of memmove() for so few bytes takes longer than copying them.
+inline constexpr std::size_t kShortBytes = 32;
+
+// 1 to kShortBytes.
+inline void copy_short(void *destination, const void *source, std::size_t bytes) {
+    using Two = std::array<std::uint64_t, 2>;
+    if (copy_if_word(destination, source, bytes)) return;
+    if (bytes >= sizeof(Two)) {
+        copy_ends<Two>(destination, source, bytes);
+    } else if (bytes >= sizeof(std::uint64_t)) {
+        copy_ends<std::uint64_t>(destination, source, bytes);
+    } else if (bytes >= sizeof(std::uint32_t)) {
+        copy_ends<std::uint32_t>(destination, source, bytes);
+    } else if (bytes > sizeof(std::uint16_t)) {
+        copy_ends<std::uint16_t>(destination, source, bytes);
+    } else if (bytes == sizeof(std::uint16_t)) {
+        std::memcpy(destination, source, sizeof(std::uint16_t));
+    } else {
+        std::memcpy(destination, source, 1);
+    }
 }
 
 inline void copy(void *destination, const void *source, std::size_t bytes) {
