@@ -88,8 +88,8 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 }
 
 // The blocking calls have a way of their own for words of 8 bytes, in the public function, which
-// needs neither a stack nor the size; one for other sizes; and one for entries that are not near.
-// Each ends in a jump to the next.
+// needs neither a stack nor the size; one for other short ones; one for long ones; and one for
+// entries that are not near. Each ends in a jump to the next.
 [[gnu::noinline]] sennit_status put_far(sennit_gptr destination, const void *source,
                                         std::size_t bytes) {
     if (put_direct<op::far_entry>(destination, source, bytes)) [[likely]]
