@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Compares the cost of OpenSHMEM calls of two libraries: compare.py [--pes N] [--jobs N] OURS -- THEIRS
+"""Compares the cost of OpenSHMEM calls of two libraries: compare.py [--jobs N] [--limit S] OURS -- THEIRS
 
-OURS and THEIRS are whole commands, launcher included, that run speed.c compiled with each library. Jobs alternate; a
-row is the ratio theirs/ours of the medians over the jobs, with the least and the most of the ratios of neighbouring jobs.
+OURS and THEIRS are whole commands, launcher included, that run speed.c compiled with each library; words behind the
+program are the cases that are wanted. Jobs alternate; a row is the ratio theirs/ours of the medians over the jobs, with the
+least and the most of the ratios of neighbouring jobs. A job that hangs is ended, and what it measured before is taken.
 
-    bench/openshmem/compare.py build/bin/openshmem/oshrun -np 2 build/bin/sennit-bench-shmem -- \
-        mpirun.openmpi -n 2 --mca memory ^patcher build/bin/sennit-bench-shmem-openmpi
+    build/bin/openshmem/oshcc -O2 -std=gnu11 bench/openshmem/speed.c -o ours
+    oshcc -O2 -std=gnu11 bench/openshmem/speed.c -o theirs
+    bench/openshmem/compare.py build/bin/openshmem/oshrun -np 2 --bind core ./ours -- \
+        mpirun.openmpi -n 2 --bind-to core --mca memory ^patcher ./theirs
 """
 import argparse
 import statistics

@@ -2,7 +2,8 @@
  * nanoseconds" for each, the median of batches. It uses what OpenSHMEM 1.4 has, so that all
  * libraries can be compared; compare.py runs it with several in turns.
  *
- * Transfers are from PE 0 to PE 1, which waits in a barrier; collective calls are of all PEs.
+ * Words on the command line are the cases that are wanted (a library may hang in others); none:
+ * all. Transfers are from PE 0 to PE 1, which waits in a barrier; collective calls are of all PEs.
  */
 #include <shmem.h>
 #include <stdint.h>
@@ -111,10 +112,21 @@ static void sum(void) {
 
 enum who { kFirst, kPair, kAll };
 
+/* The cases that the command line names; none: all. */
+static char **wanted;
+static int wanted_count;
+
+static int is_wanted(const char *name) {
+    for (int i = 0; i < wanted_count; ++i)
+        if (strcmp(wanted[i], name) == 0) return 1;
+    return wanted_count == 0;
+}
+
 /* Batches of so many calls that one takes about a millisecond on PE 0; the others do as many. */
 static void measure(const char *name, enum who who, void (*call)(void)) {
     static long calls;
     double spent[kBatches];
+    if (!is_wanted(name)) return;
     const int takes_part = who == kAll || me == 0 || (who == kPair && me == 1);
     if (me == 0) calls = 0;
     shmem_barrier_all();
@@ -180,7 +192,9 @@ static void collective(void) {
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    wanted = argv + 1;
+    wanted_count = argc - 1;
     setvbuf(stdout, NULL, _IOLBF, 0); /* what was measured is seen if a library hangs later */
     shmem_init();
     me = shmem_my_pe();
