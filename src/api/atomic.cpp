@@ -14,6 +14,7 @@ using namespace sennit::api;
 namespace {
 
 using Mode = op::Completion::Mode;
+using op::Look;
 
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -79,9 +80,9 @@ template <class T>
     return cold(call, target, operands, old, request);
 }
 
-template <class T, op::FindEntry *kFind>
+template <class T, Look kLook>
 inline Bits<T> *place_of(sennit_gptr target) {
-    return op::direct_word<Bits<T>, kFind>(*current_rank(), target);
+    return op::direct_word<Bits<T>, kLook>(*current_rank(), target);
 }
 
 // One atomic step on a word, which returns what was there.
@@ -99,10 +100,8 @@ inline Bits<T> change(Bits<T> *place, Bits<T> value) {
         return word.exchange(value, std::memory_order_acq_rel);
 }
 
-// The shapes of calls. Each is tried with near_entry(), in the public function, then out of line
-// with far_entry(), and then it is for the cold way.
-constexpr op::FindEntry *kNear = op::near_entry;
-constexpr op::FindEntry *kFar = op::far_entry;
+// The shapes of calls. Each is tried with what is near, in the public function, then out of line
+// with what is far, and then it is for the cold way.
 
 template <class T, std::uint8_t Operation>
 sennit_status change_only_far(const Call &call, sennit_gptr target, T value);
@@ -113,11 +112,12 @@ sennit_status change_and_fetch_nb_far(const Call &call, sennit_gptr target, T va
                                       sennit_request *request);
 
 // Without the old value, so that a set is a store and an add needs no exchange.
-template <class T, std::uint8_t Operation, op::FindEntry *kFind = kNear>
+template <class T, std::uint8_t Operation, Look kLook = Look::near>
 inline sennit_status change_only(const Call &call, sennit_gptr target, T value) {
-    Bits<T> *place = place_of<T, kFind>(target);
+    Bits<T> *place = place_of<T, kLook>(target);
     if (place == nullptr) [[unlikely]] {
-        if constexpr (kFind == kNear) return change_only_far<T, Operation>(call, target, value);
+        if constexpr (kLook == Look::near)
+            return change_only_far<T, Operation>(call, target, value);
         return cold_one<T>(call, target, bits_of(value), nullptr);
     }
     if constexpr (Operation == SENNIT_REPLACE) {
@@ -129,11 +129,11 @@ inline sennit_status change_only(const Call &call, sennit_gptr target, T value) 
     return SENNIT_OK;
 }
 
-template <class T, std::uint8_t Operation, op::FindEntry *kFind = kNear>
+template <class T, std::uint8_t Operation, Look kLook = Look::near>
 inline sennit_status change_and_fetch(const Call &call, sennit_gptr target, T value, T *old) {
-    Bits<T> *place = place_of<T, kFind>(target);
+    Bits<T> *place = place_of<T, kLook>(target);
     if (place == nullptr || old == nullptr) [[unlikely]] {
-        if constexpr (kFind == kNear)
+        if constexpr (kLook == Look::near)
             return change_and_fetch_far<T, Operation>(call, target, value, old);
         return cold_one<T>(call, target, bits_of(value), old);
     }
@@ -141,12 +141,12 @@ inline sennit_status change_and_fetch(const Call &call, sennit_gptr target, T va
     return SENNIT_OK;
 }
 
-template <class T, std::uint8_t Operation, op::FindEntry *kFind = kNear>
+template <class T, std::uint8_t Operation, Look kLook = Look::near>
 inline sennit_status change_and_fetch_nb(const Call &call, sennit_gptr target, T value, T *old,
                                          sennit_request *request) {
-    Bits<T> *place = place_of<T, kFind>(target);
+    Bits<T> *place = place_of<T, kLook>(target);
     if (place == nullptr || old == nullptr || request == nullptr) [[unlikely]] {
-        if constexpr (kFind == kNear)
+        if constexpr (kLook == Look::near)
             return change_and_fetch_nb_far<T, Operation>(call, target, value, old, request);
         return cold_one<T>(call, target, bits_of(value), old, request);
     }
@@ -165,14 +165,15 @@ template <class T>
 sennit_status compare_swap_far(const Call &call, sennit_gptr target, Comparison<T> by, T *old,
                                sennit_request *request);
 
-template <class T, op::FindEntry *kFind = kNear>
+template <class T, Look kLook = Look::near>
 inline sennit_status compare_swap(const Call &call, sennit_gptr target, Comparison<T> by, T *old,
                                   sennit_request *request) {
-    Bits<T> *place = place_of<T, kFind>(target);
+    Bits<T> *place = place_of<T, kLook>(target);
     Bits<T> expected = bits_of(by.expected);
     if (place == nullptr || old == nullptr || (call.mode == Mode::request && request == nullptr))
         [[unlikely]] {
-        if constexpr (kFind == kNear) return compare_swap_far<T>(call, target, by, old, request);
+        if constexpr (kLook == Look::near)
+            return compare_swap_far<T>(call, target, by, old, request);
         return cold_two<T>(call, target, expected, bits_of(by.value), old, request);
     }
     // SYNC atomic-word: as in change().
@@ -185,26 +186,26 @@ inline sennit_status compare_swap(const Call &call, sennit_gptr target, Comparis
 
 template <class T, std::uint8_t Operation>
 [[gnu::noinline]] sennit_status change_only_far(const Call &call, sennit_gptr target, T value) {
-    return change_only<T, Operation, kFar>(call, target, value);
+    return change_only<T, Operation, Look::far>(call, target, value);
 }
 
 template <class T, std::uint8_t Operation>
 [[gnu::noinline]] sennit_status change_and_fetch_far(const Call &call, sennit_gptr target, T value,
                                                      T *old) {
-    return change_and_fetch<T, Operation, kFar>(call, target, value, old);
+    return change_and_fetch<T, Operation, Look::far>(call, target, value, old);
 }
 
 template <class T, std::uint8_t Operation>
 [[gnu::noinline]] sennit_status change_and_fetch_nb_far(const Call &call, sennit_gptr target,
                                                         T value, T *old, sennit_request *request) {
-    return change_and_fetch_nb<T, Operation, kFar>(call, target, value, old, request);
+    return change_and_fetch_nb<T, Operation, Look::far>(call, target, value, old, request);
 }
 
 template <class T>
 [[gnu::noinline]] sennit_status compare_swap_far(const Call &call, sennit_gptr target,
                                                  Comparison<T> by, T *old,
                                                  sennit_request *request) {
-    return compare_swap<T, kFar>(call, target, by, old, request);
+    return compare_swap<T, Look::far>(call, target, by, old, request);
 }
 
 sennit_status accumulate(const char *name, const op::AtomicWish &wish,

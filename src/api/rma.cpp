@@ -15,6 +15,7 @@ using namespace sennit::api;
 namespace {
 
 using Mode = op::Completion::Mode;
+using op::Look;
 using OperationKind = transport::Operation::Kind;
 
 [[gnu::cold, gnu::noinline]] sennit_status put_cold(sennit_gptr destination, const void *source,
@@ -60,27 +61,27 @@ using OperationKind = transport::Operation::Kind;
 }
 
 // The entry of what may be copied at once between `gptr` and private memory, or null.
-template <op::FindEntry *kFind>
+template <Look kLook>
 inline const memory::Entry *copy_entry(sennit_gptr gptr, const void *local, std::size_t bytes) {
     Rank *rank = current_rank();
     if (local == nullptr) [[unlikely]]
         return nullptr;
-    return kFind(*rank, gptr, bytes);
+    return op::direct_entry<kLook>(*rank, gptr, bytes);
 }
 
 // True if it is done.
-template <op::FindEntry *kFind = op::direct_entry>
+template <Look kLook = Look::both>
 inline bool put_direct(sennit_gptr destination, const void *source, std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<kFind>(destination, source, bytes);
+    const memory::Entry *entry = copy_entry<kLook>(destination, source, bytes);
     if (entry == nullptr) [[unlikely]]
         return false;
     op::copy(entry->base + destination.offset, source, bytes);
     return true;
 }
 
-template <op::FindEntry *kFind = op::direct_entry>
+template <Look kLook = Look::both>
 inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<kFind>(source, destination, bytes);
+    const memory::Entry *entry = copy_entry<kLook>(source, destination, bytes);
     if (entry == nullptr) [[unlikely]]
         return false;
     op::copy(destination, entry->base + source.offset, bytes);
@@ -92,20 +93,20 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 // entries that are not near. Each ends in a jump to the next.
 [[gnu::noinline]] sennit_status put_far(sennit_gptr destination, const void *source,
                                         std::size_t bytes) {
-    if (put_direct<op::far_entry>(destination, source, bytes)) [[likely]]
+    if (put_direct<Look::far>(destination, source, bytes)) [[likely]]
         return SENNIT_OK;
     return put_blocking_cold(destination, source, bytes);
 }
 
 [[gnu::noinline]] sennit_status get_far(void *destination, sennit_gptr source, std::size_t bytes) {
-    if (get_direct<op::far_entry>(destination, source, bytes)) [[likely]]
+    if (get_direct<Look::far>(destination, source, bytes)) [[likely]]
         return SENNIT_OK;
     return get_blocking_cold(destination, source, bytes);
 }
 
 [[gnu::noinline]] sennit_status put_short(sennit_gptr destination, const void *source,
                                           std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<op::near_entry>(destination, source, bytes);
+    const memory::Entry *entry = copy_entry<Look::near>(destination, source, bytes);
     if (entry == nullptr) [[unlikely]]
         return put_far(destination, source, bytes);
     op::copy_short(entry->base + destination.offset, source, bytes);
@@ -114,7 +115,7 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 
 [[gnu::noinline]] sennit_status get_short(void *destination, sennit_gptr source,
                                           std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<op::near_entry>(source, destination, bytes);
+    const memory::Entry *entry = copy_entry<Look::near>(source, destination, bytes);
     if (entry == nullptr) [[unlikely]]
         return get_far(destination, source, bytes);
     op::copy_short(destination, entry->base + source.offset, bytes);
@@ -123,7 +124,7 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 
 [[gnu::noinline]] sennit_status put_long(sennit_gptr destination, const void *source,
                                          std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<op::near_entry>(destination, source, bytes);
+    const memory::Entry *entry = copy_entry<Look::near>(destination, source, bytes);
     if (entry == nullptr) [[unlikely]]
         return put_far(destination, source, bytes);
     std::memmove(entry->base + destination.offset, source, bytes);
@@ -131,7 +132,7 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 }
 
 [[gnu::noinline]] sennit_status get_long(void *destination, sennit_gptr source, std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<op::near_entry>(source, destination, bytes);
+    const memory::Entry *entry = copy_entry<Look::near>(source, destination, bytes);
     if (entry == nullptr) [[unlikely]]
         return get_far(destination, source, bytes);
     std::memmove(destination, entry->base + source.offset, bytes);
@@ -153,7 +154,7 @@ sennit_status sennit_put(sennit_gptr destination, const void *source, size_t byt
     if (bytes != kWord) [[unlikely]]
         return bytes <= op::kShortBytes ? put_short(destination, source, bytes)
                                         : put_long(destination, source, bytes);
-    if (put_direct<op::near_entry>(destination, source, kWord)) [[likely]]
+    if (put_direct<Look::near>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
     return put_far(destination, source, kWord);
 }
@@ -163,7 +164,7 @@ sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
     if (bytes != kWord) [[unlikely]]
         return bytes <= op::kShortBytes ? get_short(destination, source, bytes)
                                         : get_long(destination, source, bytes);
-    if (get_direct<op::near_entry>(destination, source, kWord)) [[likely]]
+    if (get_direct<Look::near>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
     return get_far(destination, source, kWord);
 }

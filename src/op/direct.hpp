@@ -19,9 +19,6 @@ inline bool reaches(const memory::Entry &entry, const sennit_gptr &gptr, std::si
     return memory::is_live(entry);
 }
 
-// How an entry is found: near_entry(), far_entry(), or direct_entry(), which tries both.
-using FindEntry = const memory::Entry *(Rank &rank, sennit_gptr gptr, std::size_t bytes);
-
 // The entry by which `bytes` bytes at `gptr` are reached, if it was found lately, or null, which
 // says nothing.
 inline const memory::Entry *near_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
@@ -44,9 +41,16 @@ inline const memory::Entry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t 
     return entry;
 }
 
+// Where a call looks for the entry.
+enum class Look : std::uint8_t { near, far, both };
+
+template <Look kLook = Look::both>
 inline const memory::Entry *direct_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
-    const memory::Entry *entry = near_entry(rank, gptr, bytes);
-    return entry != nullptr ? entry : far_entry(rank, gptr, bytes);
+    const memory::Entry *entry = nullptr;
+    if constexpr (kLook != Look::far) entry = near_entry(rank, gptr, bytes);
+    if constexpr (kLook != Look::near)
+        if (entry == nullptr) entry = far_entry(rank, gptr, bytes);
+    return entry;
 }
 
 // The same for the library itself, also while its rank is observed.
