@@ -54,7 +54,7 @@ static inline int sennit_gptr_is_null(sennit_gptr gptr) {
  * its first use, so the owner's first touch places it. 0 bytes are legal.
  * On an error of any rank all ranks get an error and nothing is allocated.
  * Errors: STATE, ARG (team, alignment, flags, null, or arguments that differ between ranks), NOMEM
- * (memory, the memory limit of the job's control group, or the 16384 segments of a team),
+ * (memory, the memory limit of the job's control group, or the 16383 segments of a rank),
  * PEER_LOST, OTHER_NODE (no path joins the ranks of a team other than the world), BOOTSTRAP (the
  * launcher, where no path joins the ranks of the world), OS, and TIMEOUT if the knob SENNIT_TIMEOUT
  * bounds the call. That call can not be taken up again: collective calls on the team give STATE
@@ -131,7 +131,7 @@ typedef enum sennit_mechanism {
  * By cma the kernel does not promise to move a word whole, and there are no atomics: a word that
  * another rank polls for belongs into an allocated segment, or into memory that is adopted.
  * Errors: STATE, ARG (null, flags, a range that wraps, memory that is not mapped), RANGE (it lies
- * in part inside a segment), NOMEM (the 16384 segments of a rank), UNSUPPORTED (SENNIT_REGISTER
+ * in part inside a segment), NOMEM (the 16383 segments of a rank), UNSUPPORTED (SENNIT_REGISTER
  * names mechanisms, and none of them takes this memory). */
 sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region);
 

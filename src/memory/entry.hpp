@@ -8,7 +8,9 @@
 
 #include <sennit/memory.h>
 
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -46,9 +48,15 @@ inline std::uint64_t name_of(const sennit_gptr &gptr) {
     return name;
 }
 
+// No pointer's name, so that a zeroed pointer never leads to an entry that is being filled or
+// cleared.
+inline constexpr auto kClearedName =
+    std::bit_cast<std::uint64_t>(std::array<std::int32_t, 2>{INT32_MIN, 0});
+
 struct alignas(64) Entry {
-    std::atomic<std::uint64_t> name;  // see name_of(); 0: not attached
-    std::byte *base;                  // load/store address, or null
+    // See name_of(). Of an entry that was never filled 0, of one that was cleared kClearedName.
+    std::atomic<std::uint64_t> name;
+    std::byte *base;  // load/store address, or null
     // `bytes` if base is set and the rank is not observed, else 0: one check for all three.
     std::uint64_t direct_bytes;
     std::uint64_t bytes;
@@ -60,7 +68,7 @@ struct alignas(64) Entry {
     std::uint8_t unused;
     // What the word at `live` holds while the segment lives: an id alone may come back with another
     // segment behind it.
-    std::uint32_t live_value;
+    std::atomic<std::uint32_t> live_value;
 
     // 0: not attached. For callers that hold the cold mutex.
     std::uint32_t id() const {
@@ -113,17 +121,22 @@ inline void remember(Rank &rank, const sennit_gptr &gptr, Entry *entry) {
     near_place(rank, gptr).store(entry, std::memory_order_relaxed);
 }
 
-// Of an entry that was filled: false once its owner has ended the segment.
+// Of an entry that was filled: false once its owner has ended the segment. Before a look at the
+// entry's other fields, which may have changed under its name: an id comes back after millions of
+// allocations, and a thread that comes late may see the word of the last fill.
 inline bool is_live(const Entry &entry) {
+    // SYNC entry-live: pairs with the release in fill_entry(); base and bounds come before.
+    const std::uint32_t wanted = entry.live_value.load(std::memory_order_acquire);
     // relaxed: only equality counts. A program that frees while another rank still uses the segment
     // is wrong in any order; this catches what comes after.
-    return entry.live->load(std::memory_order_relaxed) == entry.live_value;
+    return entry.live->load(std::memory_order_relaxed) == wanted;
 }
 
 // The entry that serves `gptr`, or null: unknown, freed, or not attached yet. The rank must be
 // below `size`. Reads three lines, all of them written rarely.
 inline Entry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
     Entry *entry = find_named(rank, size, gptr);
+    // A zeroed pointer found an entry without a word to look at.
     if (entry == nullptr || gptr.segment == 0 || !is_live(*entry)) [[unlikely]]
         return nullptr;
     return entry;

@@ -365,17 +365,18 @@ void fill_entry(Entry *entry, const SegmentRecord &record, const sennit_gptr &na
     entry->handle = fields.handle;
     entry->mapped_bytes = fields.mapped_bytes;
     // relaxed: a private copy of the record, or the rank's own.
-    entry->live_value =
+    const std::uint32_t live =
         fields.live != nullptr ? record.live.load(std::memory_order_relaxed) : kAlwaysLiveValue;
+    // SYNC entry-live: pairs with the acquire in is_live(); base and bounds come before.
+    entry->live_value.store(live, std::memory_order_release);
     // SYNC entry-attached: pairs with the acquire in is_of(); the other fields come before.
     entry->name.store(name_of(named), std::memory_order_release);
 }
 
 void clear_entry(Entry *entry) {
     // relaxed: the memory is unmapped next, so a concurrent user is wrong in any order.
-    entry->name.store(0, std::memory_order_relaxed);
+    entry->name.store(kClearedName, std::memory_order_relaxed);
     entry->base = nullptr;
-    entry->direct_bytes = 0;  // a zeroed pointer may still be led here: see near_place()
 }
 
 }  // namespace sennit::memory

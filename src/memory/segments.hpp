@@ -66,7 +66,7 @@ void segment_destroy(Rank &rank, SegmentRecord *record);
 // The table of entries of a team slot, for all segments and ranks; pages are used as needed.
 // Errors: NOMEM.
 sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
-// Before the tables are destroyed.
+// Before the tables are destroyed: a later put would otherwise follow memory that is unmapped.
 void forget_entries(Rank &rank);
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
 

@@ -12,11 +12,10 @@ namespace sennit::op {
 // Whether load and store reach `bytes` bytes at `gptr` by its entry, and nothing at all is out of
 // the ordinary (a size of 0 is). A size that is known where this is inlined takes a test less.
 inline bool reaches(const memory::Entry &entry, const sennit_gptr &gptr, std::size_t bytes) {
-    const std::uint64_t reach = entry.direct_bytes;
-    if (bytes == 0 || gptr.offset > reach || bytes > reach - gptr.offset) [[unlikely]]
+    if (!memory::is_live(entry)) [[unlikely]]
         return false;
-    // The entry of a zeroed pointer reaches no byte, so this one was filled.
-    return memory::is_live(entry);
+    const std::uint64_t reach = entry.direct_bytes;
+    return bytes != 0 && gptr.offset <= reach && bytes <= reach - gptr.offset;
 }
 
 // The entry by which `bytes` bytes at `gptr` are reached, if it was found lately, or null, which
@@ -32,7 +31,7 @@ inline const memory::Entry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t 
     // relaxed: 0 unless the rank is in use, and then constant; the rank was found through only-rank
     // or by its own thread.
     const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
-    if (static_cast<std::uint32_t>(gptr.rank) >= size) [[unlikely]]
+    if (static_cast<std::uint32_t>(gptr.rank) >= size || gptr.segment == 0) [[unlikely]]
         return nullptr;
     memory::Entry *entry = memory::find_named(rank, size, gptr);
     if (entry == nullptr || !reaches(*entry, gptr, bytes)) [[unlikely]]
@@ -96,12 +95,10 @@ inline void copy_short(void *destination, const void *source, std::size_t bytes)
         copy_ends<std::uint64_t>(destination, source, bytes);
     } else if (bytes >= sizeof(std::uint32_t)) {
         copy_ends<std::uint32_t>(destination, source, bytes);
-    } else if (bytes > sizeof(std::uint16_t)) {
+    } else if (bytes >= sizeof(std::uint16_t)) {
         copy_ends<std::uint16_t>(destination, source, bytes);
-    } else if (bytes == sizeof(std::uint16_t)) {
-        std::memcpy(destination, source, sizeof(std::uint16_t));
     } else {
-        std::memcpy(destination, source, 1);
+        copy_ends<std::uint8_t>(destination, source, bytes);
     }
 }
 

@@ -257,7 +257,8 @@ sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
     made->control = control_of(rank, made->taker);
     made->rings_lightly = with_barrier && head.sleeps_with_barrier != 0;
     made->live = entry->live;
-    made->live_value = entry->live_value;
+    // relaxed: the entry was just found.
+    made->live_value = entry->live_value.load(std::memory_order_relaxed);
     made->item_bytes = head.item_bytes;
     made->stride = head.stride;
     made->capacity = head.capacity;

@@ -1,4 +1,5 @@
-// Who is still there. Cold: called about once a millisecond by waits that do not end.
+// Who is still there. Cold: called about once a millisecond by waits that do not end, and by some
+// that end sooner.
 #pragma once
 
 #include "base/fail.hpp"

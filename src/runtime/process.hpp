@@ -14,8 +14,8 @@ inline constexpr int kRanksPerProcess = 64;
 // Hidden where they are declared, too: otherwise the compiler looks for their addresses in a table.
 #pragma GCC visibility push(hidden)
 
-// Stands for `no rank`: its size is 0 for ever, so whoever finds it fails the check of the peer's
-// number, and finding a rank needs no check of its own.
+// Stands for `no rank`: it remembers no entry and its size is 0 for ever, so whoever finds it fails
+// the check of the peer's number, and finding a rank needs no check of its own.
 extern constinit Rank nobody;
 
 // The rank the calling thread was attached to, or nobody. Initial-exec: one load relative to the

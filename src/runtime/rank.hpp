@@ -4,7 +4,8 @@
 //
 // Life: process_claim_rank() -> filled by api/startup.cpp -> process_publish_rank() -> in use ->
 // process_release_rank(). The memory of a rank object is never unmapped: a thread that still points
-// to a rank that has left finds size 0, which every call checks anyway.
+// to a rank that has left finds that it remembers no entry and has size 0, which every call checks
+// anyway.
 #pragma once
 
 #include <pthread.h>

@@ -61,7 +61,8 @@ inline void store_and_ring_lightly(std::atomic<std::uint64_t> &word, std::uint64
 // peer is told of it. Needs the cold mutex. False: the kernel has no such barrier.
 bool sleep_with_barrier(Rank &rank);
 
-// Finds a rank whose end makes a wait senseless: its number, or -1. Asked about once a millisecond.
+// Finds a rank whose end makes a wait senseless: its number, or -1. Asked about once a millisecond,
+// and at the end of some waits that are shorter.
 struct LostSearch {
     int (*find)(Rank &rank, const void *context);
     const void *context;

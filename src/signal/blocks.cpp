@@ -55,7 +55,8 @@ sennit_status own_signal(const Rank &rank, sennit_signal signal, std::uint32_t *
 sennit_status check_region(Rank &rank, const BlockRecord &block, const memory::Entry &entry) {
     bool lives = false;
     if (control_of(rank, block.rank) != nullptr) {
-        lives = entry.live_value == block.region_generation;
+        // relaxed: the entry was just found.
+        lives = entry.live_value.load(std::memory_order_relaxed) == block.region_generation;
     } else {
         SegmentRecord record{};
         const std::size_t offset =
@@ -183,7 +184,8 @@ sennit_status block_init(Rank &rank, const BlockWish &wish, sennit_block *block)
     made.offset = wish.region.gptr.offset + wish.offset;
     made.bytes = wish.bytes;
     made.region = segment.owner_slot;
-    made.region_generation = entry->live_value;
+    // relaxed: the entry was just found.
+    made.region_generation = entry->live_value.load(std::memory_order_relaxed);
     made.kind = static_cast<std::uint8_t>(segment.mechanism);
     made.actor = static_cast<std::uint8_t>(segment.actor);
     made.page_shift = static_cast<std::uint8_t>(std::countr_zero(segment.page_bytes));

@@ -156,7 +156,8 @@ sennit_status fill_view(Rank &rank, int peer, sennit_gptr gptr, const memory::En
                         View *view) {
     if (rank.peers[peer].control != nullptr) {
         view->live = entry.live;
-        view->live_value = entry.live_value;
+        // relaxed: the entry was just found.
+        view->live_value = entry.live_value.load(std::memory_order_relaxed);
     }
     view->base = entry.base;
     sennit_status status = SENNIT_OK;
