@@ -90,10 +90,11 @@ def every_way_to_exchange_gives_the_same_field_on_every_grid(arguments):
     expected = expected_fields(arguments)
     compare(arguments, expected, [
         (key, ranks, stencil, ["--method", method, "--faces", faces, "--ranks-grid", grid])
-        for key in programs(arguments) for grid, ranks in GRIDS for stencil in STENCILS
+        for key in programs(arguments) for turn, (grid, ranks) in enumerate(GRIDS) for number, stencil in enumerate(STENCILS)
         for method in METHODS for faces in jobs.FACES[key]
-        # With MPI and more ranks than processors a run takes a second; a part of them is enough.
-        if key[0] is None or ranks <= 2 or (stencil == ("7" if ranks == 4 else "27") and faces != "isend")])
+        # An MPI takes a while to start, and with more ranks than processors a second: a part of the runs is enough.
+        if key[0] is None or (ranks <= 2 and (turn + number) % 2 == 0)
+        or (ranks > 2 and stencil == ("7" if ranks == 4 else "27") and faces != "isend")])
 
 
 @test
