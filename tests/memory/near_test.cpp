@@ -53,6 +53,12 @@ TEST(near, every_name_leads_to_its_own_memory_however_many_there_are) {
             job.expect(sennit_get(words, place, sizeof words), "get");
             for (int from = 0; from < kRanks; ++from)
                 if (words[from] != value(segment, from, at)) job.note("another segment's word");
+        }
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        for (std::size_t i = 0; i < kSegments * kRanks; ++i) {
+            const std::size_t segment = i * 13 % kSegments;
+            const int at = static_cast<int>(i / kSegments);
+            const sennit_gptr place = sennit_gptr_at(segments[segment], at);
             std::uint64_t old = 0;
             job.expect(sennit_atomic_fetch_add_u64(place, 0, &old), "fetch_add");
             if (old != value(segment, 0, at)) job.note("another segment's word, atomically");
