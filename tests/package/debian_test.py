@@ -35,7 +35,8 @@ def build_tree(folder):
         return sys.argv[2]
     tree = os.path.join(folder, "tree")
     # What compilers optimise is not what is tested.
-    run(CMAKE, "--preset", "package", "-S", sys.argv[3], "-B", tree, "-DCMAKE_CXX_FLAGS_RELEASE=-O0")
+    run(CMAKE, "--preset", "package", "-S", sys.argv[3], "-B", tree, "-DCMAKE_CXX_FLAGS_RELEASE=-O0",
+        "-DSENNIT_FOLDERS_TOGETHER=ON")
     run(CMAKE, "--build", tree, "--target", "sennit_installed", seconds=800)
     return tree
 

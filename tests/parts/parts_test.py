@@ -37,7 +37,8 @@ def run(command, seconds, environment=None):
 def main():
     with tempfile.TemporaryDirectory(prefix="sennit-parts-") as tree:
         said = run([CMAKE, "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                    "-DCMAKE_C_FLAGS_RELEASE=-O0", "-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DSENNIT_BUILD_TESTS=OFF", *switches()], 120)
+                    "-DCMAKE_C_FLAGS_RELEASE=-O0", "-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DSENNIT_BUILD_TESTS=OFF",
+                    "-DSENNIT_FOLDERS_TOGETHER=ON", *switches()], 120)
         report = said.split("parts that the core does not need:", 1)[1].split("-- Configuring", 1)[0]
         found = [line for line in report.splitlines()[1:] if "not found" not in line and "libfabric" not in line]
         if found:
