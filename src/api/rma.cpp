@@ -70,21 +70,21 @@ inline const memory::Entry *copy_entry(sennit_gptr gptr, const void *local, std:
 }
 
 // True if it is done.
-template <Look kLook = Look::both>
+template <Look kLook = Look::both, auto kCopy = op::copy>
 inline bool put_direct(sennit_gptr destination, const void *source, std::size_t bytes) {
     const memory::Entry *entry = copy_entry<kLook>(destination, source, bytes);
     if (entry == nullptr) [[unlikely]]
         return false;
-    op::copy(entry->base + destination.offset, source, bytes);
+    kCopy(entry->base + destination.offset, source, bytes);
     return true;
 }
 
-template <Look kLook = Look::both>
+template <Look kLook = Look::both, auto kCopy = op::copy>
 inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes) {
     const memory::Entry *entry = copy_entry<kLook>(source, destination, bytes);
     if (entry == nullptr) [[unlikely]]
         return false;
-    op::copy(destination, entry->base + source.offset, bytes);
+    kCopy(destination, entry->base + source.offset, bytes);
     return true;
 }
 
@@ -104,39 +104,19 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
     return get_blocking_cold(destination, source, bytes);
 }
 
-[[gnu::noinline]] sennit_status put_short(sennit_gptr destination, const void *source,
-                                          std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<Look::near>(destination, source, bytes);
-    if (entry == nullptr) [[unlikely]]
-        return put_far(destination, source, bytes);
-    op::copy_short(entry->base + destination.offset, source, bytes);
-    return SENNIT_OK;
-}
-
-[[gnu::noinline]] sennit_status get_short(void *destination, sennit_gptr source,
-                                          std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<Look::near>(source, destination, bytes);
-    if (entry == nullptr) [[unlikely]]
-        return get_far(destination, source, bytes);
-    op::copy_short(destination, entry->base + source.offset, bytes);
-    return SENNIT_OK;
-}
-
-[[gnu::noinline]] sennit_status put_long(sennit_gptr destination, const void *source,
+template <auto kCopy>
+[[gnu::noinline]] sennit_status put_near(sennit_gptr destination, const void *source,
                                          std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<Look::near>(destination, source, bytes);
-    if (entry == nullptr) [[unlikely]]
-        return put_far(destination, source, bytes);
-    std::memmove(entry->base + destination.offset, source, bytes);
-    return SENNIT_OK;
+    if (put_direct<Look::near, kCopy>(destination, source, bytes)) [[likely]]
+        return SENNIT_OK;
+    return put_far(destination, source, bytes);
 }
 
-[[gnu::noinline]] sennit_status get_long(void *destination, sennit_gptr source, std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<Look::near>(source, destination, bytes);
-    if (entry == nullptr) [[unlikely]]
-        return get_far(destination, source, bytes);
-    std::memmove(destination, entry->base + source.offset, bytes);
-    return SENNIT_OK;
+template <auto kCopy>
+[[gnu::noinline]] sennit_status get_near(void *destination, sennit_gptr source, std::size_t bytes) {
+    if (get_direct<Look::near, kCopy>(destination, source, bytes)) [[likely]]
+        return SENNIT_OK;
+    return get_far(destination, source, bytes);
 }
 
 // `peer` may be kAnyPeer.
@@ -152,8 +132,8 @@ extern "C" {
 sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     if (bytes != kWord) [[unlikely]]
-        return bytes <= op::kShortBytes ? put_short(destination, source, bytes)
-                                        : put_long(destination, source, bytes);
+        return bytes <= op::kShortBytes ? put_near<op::copy_short>(destination, source, bytes)
+                                        : put_near<op::copy_long>(destination, source, bytes);
     if (put_direct<Look::near>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
     return put_far(destination, source, kWord);
@@ -162,8 +142,8 @@ sennit_status sennit_put(sennit_gptr destination, const void *source, size_t byt
 sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     if (bytes != kWord) [[unlikely]]
-        return bytes <= op::kShortBytes ? get_short(destination, source, bytes)
-                                        : get_long(destination, source, bytes);
+        return bytes <= op::kShortBytes ? get_near<op::copy_short>(destination, source, bytes)
+                                        : get_near<op::copy_long>(destination, source, bytes);
     if (get_direct<Look::near>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
     return get_far(destination, source, kWord);

@@ -10,7 +10,7 @@ namespace sennit::op {
 
 // Where an atomic operation on the word at `gptr` may be done at once, or null when anything is out
 // of the ordinary: the caller then takes the cold way, which finds out what.
-template <class T, Look kLook = Look::both>
+template <class T, Look kLook>
 inline T *direct_word(Rank &rank, sennit_gptr gptr) {
     const memory::Entry *entry = direct_entry<kLook>(rank, gptr, sizeof(T));
     if (entry == nullptr) [[unlikely]]
