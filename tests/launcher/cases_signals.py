@@ -84,7 +84,9 @@ def _states(job_pids):
 
 
 def stop_and_continue_reach_the_ranks_and_the_launcher(launcher):
-    job = launcher.start(2, "sh", "-c", "echo $$; sleep 2; echo done")
+    # In the background: a shell that is stopped while it starts a command of its own with vfork() is
+    # "D", not "T", until the command goes on.
+    job = launcher.start(2, "sh", "-c", "sleep 2 & echo $$; wait; echo done")
     ranks = [int(job.stdout.readline()) for _ in range(2)]
     job.send_signal(signal.SIGTSTP)
     _wait_for(lambda: _states([*ranks, job.pid]) == ["T", "T", "T"], "all are stopped")
