@@ -1,12 +1,12 @@
 // What the members of a team write for each other in collective calls: slots in the TeamSync of
-// each, used in turns, 4 for posts of some size and 32 for small ones. Shared between processes:
-// docs/design/layouts.md has the bytes, docs/design/collectives.md when a slot may be written
-// again.
+// each, used in turns, 4 for posts of some size, 32 for small ones, and 64 for tiny ones. Shared
+// between processes: docs/design/layouts.md has the bytes, docs/design/collectives.md when a slot
+// may be written again.
 //
-// A rank's post number n goes into slot n mod 4, or small slot n mod 32, and is complete when the
-// slot's number says n. A post that nobody reads leaves the slots alone. Everything else of a slot
-// is written before, by its owner alone. Calls of many bytes may have their payload in wide slots,
-// in a segment of each member that its letter names.
+// A rank's post number n goes into slot n mod 4, small slot n mod 32 or tiny slot n mod 64, and is
+// complete when the slot's number says n. A post that nobody reads leaves the slots alone.
+// Everything else of a slot is written before, by its owner alone. Calls of many bytes may have
+// their payload in wide slots, in a segment of each member that its letter names.
 #pragma once
 
 #include "runtime/control_block.hpp"
@@ -22,6 +22,11 @@ inline constexpr std::size_t kPayloadBytes = kSlotBytes - 32;
 inline constexpr std::size_t kSmallSlots = 32;
 inline constexpr std::size_t kSmallSlotBytes = 640;
 inline constexpr std::size_t kSmallPayloadBytes = kSmallSlotBytes - 32;
+
+// Two to a line: where lines take long from one processor to the other, a root of broadcasts that
+// runs ahead moves one for two posts.
+inline constexpr std::size_t kTinySlots = 64;
+inline constexpr std::size_t kTinyPayloadBytes = 16;
 
 // Of a segment with one wide slot for each slot.
 inline constexpr std::size_t kWideBytes = 65536;
@@ -40,6 +45,12 @@ static_assert(sizeof(SlotHeader) == 32 && offsetof(SlotHeader, call) == 8 &&
               offsetof(SlotHeader, bytes) == 16 && offsetof(SlotHeader, rounds) == 24 &&
               offsetof(SlotHeader, status) == 28);
 
+// A header whose last 16 bytes are the payload; the size stands in `call`, see told_by(). Of a rank
+// that gave up they say what they say in all headers.
+struct TinySlot {
+    SlotHeader header;
+};
+
 // The first 32 bytes of payload share the header's cache line, so a small message is one line.
 struct alignas(kLineBytes) Slot {
     SlotHeader header;
@@ -57,31 +68,56 @@ static_assert(sizeof(SmallSlot) == kSmallSlotBytes && offsetof(SmallSlot, payloa
 // know how far a member has got reads that, and learns of several posts at once.
 struct Area {
     EpochLine latest;
+    TinySlot tiny_slots[kTinySlots];
     SmallSlot small_slots[kSmallSlots];
     Slot slots[kSlots];
 };
-static_assert(offsetof(Area, small_slots) == 128 && offsetof(Area, slots) == 20608 &&
-              sizeof(Area) <= sizeof(TeamSync::coll) &&
+static_assert(offsetof(Area, tiny_slots) == 128 && offsetof(Area, small_slots) == 2176 &&
+              offsetof(Area, slots) == 22656 && sizeof(Area) <= sizeof(TeamSync::coll) &&
               offsetof(TeamSync, coll) % alignof(Area) == 0);
+
+enum class SlotSize : std::uint8_t { full, small, tiny };
+inline constexpr SlotSize kSlotSizes[] = {SlotSize::full, SlotSize::small, SlotSize::tiny};
+
+inline std::size_t slots_of(SlotSize size) {
+    switch (size) {
+        case SlotSize::tiny:
+            return kTinySlots;
+        case SlotSize::small:
+            return kSmallSlots;
+        case SlotSize::full:
+            break;
+    }
+    return kSlots;
+}
 
 // Which slot a post uses.
 struct Place {
     std::uint64_t number;
-    bool is_small;
+    SlotSize size;
 };
 
+inline std::size_t slot_offset(const Place &place) {
+    switch (place.size) {
+        case SlotSize::tiny:
+            return offsetof(Area, tiny_slots) + sizeof(TinySlot) * (place.number % kTinySlots);
+        case SlotSize::small:
+            return offsetof(Area, small_slots) + sizeof(SmallSlot) * (place.number % kSmallSlots);
+        case SlotSize::full:
+            break;
+    }
+    return offsetof(Area, slots) + sizeof(Slot) * (place.number % kSlots);
+}
+inline std::size_t payload_offset(const Place &place) {
+    const bool is_tiny = place.size == SlotSize::tiny;
+    return slot_offset(place) + (is_tiny ? offsetof(SlotHeader, bytes) : sizeof(SlotHeader));
+}
 inline SlotHeader &header_at(Area &area, const Place &place) {
-    return place.is_small ? area.small_slots[place.number % kSmallSlots].header
-                          : area.slots[place.number % kSlots].header;
+    return *reinterpret_cast<SlotHeader *>(reinterpret_cast<std::byte *>(&area) +
+                                           slot_offset(place));
 }
 inline std::byte *payload_at(Area &area, const Place &place) {
-    return place.is_small ? area.small_slots[place.number % kSmallSlots].payload
-                          : area.slots[place.number % kSlots].payload;
-}
-inline std::size_t slot_offset(const Place &place) {
-    return place.is_small
-               ? offsetof(Area, small_slots) + sizeof(SmallSlot) * (place.number % kSmallSlots)
-               : offsetof(Area, slots) + sizeof(Slot) * (place.number % kSlots);
+    return reinterpret_cast<std::byte *>(&area) + payload_offset(place);
 }
 
 inline Area &area_of(TeamSync &sync) {

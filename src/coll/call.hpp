@@ -111,6 +111,13 @@ inline std::uint64_t signature_of(const Call &call) {
            static_cast<std::uint64_t>(call.op) << 16 | static_cast<std::uint64_t>(call.root) << 32;
 }
 
+// The same with the size, of posts in tiny slots, which say both in one word.
+inline constexpr unsigned kTinySizeShift = 24;
+inline constexpr std::uint64_t kTinySizeMask = UINT64_C(0xff) << kTinySizeShift;
+inline std::uint64_t tiny_signature_of(const Call &call) {
+    return signature_of(call) | static_cast<std::uint64_t>(call.bytes) << kTinySizeShift;
+}
+
 inline std::uint64_t common_bytes(const Call &call) {
     return has_sizes(call.kind) ? 0 : call.bytes;
 }

@@ -143,7 +143,7 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
     operation.differs = false;
     operation.wide = false;
     operation.relayed = false;
-    operation.is_small = false;
+    operation.slot_size = SlotSize::full;
     operation.shares_processors = false;
     operation.can_be_wide = true;
     operation.member = 0;

@@ -302,7 +302,7 @@ void end_loan(State &state, Operation &operation) {
 
 void write_letter(State &state, Operation &operation) {
     const Call &call = operation.call;
-    std::byte *payload = payload_at(*state.own, {state.number + 1, false});
+    std::byte *payload = payload_at(*state.own, {state.number + 1, SlotSize::full});
     CollLetter letter{};
     letter.most_bytes = most_bytes(call, *state.team);
     if (describe_buffers(state, operation, &letter)) letter.flags |= kLetterInPlaceOk;

@@ -48,7 +48,7 @@ bool note_number(State &state, std::uint32_t member, std::uint64_t found, std::u
     const SlotHeader *header = &state.headers[member];
     if (state.areas[member] != nullptr) {
         header = &state.areas[member]->slots[0].header;
-    } else if (get_header(state, member, {0, false}) != SENNIT_OK) {
+    } else if (get_header(state, member, {0, SlotSize::full}) != SENNIT_OK) {
         return false;
     }
     (void)gave_up(state, member, *header);
@@ -89,21 +89,28 @@ constexpr unsigned kFewPolls = 8;  // where ranks share processors, and a look m
 
 }  // namespace
 
-const SlotHeader *header_of(State &state, std::uint32_t member, const Place &place,
-                            sennit_status *status) {
+Found header_of(State &state, std::uint32_t member, const Place &place, sennit_status *status) {
     *status = SENNIT_OK;
-    for (const bool is_small : {place.is_small, !place.is_small}) {
-        const Place here{place.number, is_small};
+    for (const SlotSize size : {place.size, SlotSize::full, SlotSize::small, SlotSize::tiny}) {
+        const Place here{place.number, size};
         Area *area = state.areas[member];
         if (area == nullptr) *status = get_header(state, member, here);
-        if (*status != SENNIT_OK) return nullptr;
+        if (*status != SENNIT_OK) return {nullptr, size};
         const SlotHeader &header = area != nullptr ? header_at(*area, here) : state.headers[member];
         // SYNC coll-post: pairs with the release in post(); the words of the header come before.
         const std::uint64_t found = header.number.load(std::memory_order_acquire);
-        if (found == place.number) return &header;
-        if (found == kGaveUp && gave_up(state, member, header)) return nullptr;
+        if (found == place.number) return {&header, size};
+        if (found == kGaveUp && gave_up(state, member, header)) break;
     }
-    return nullptr;
+    return {nullptr, place.size};
+}
+
+Told told_by(const Found &found) {
+    const SlotHeader &header = *found.header;
+    if (found.size == SlotSize::tiny)
+        return {header.call & ~kTinySizeMask, (header.call & kTinySizeMask) >> kTinySizeShift, 1,
+                SENNIT_OK};
+    return {header.call, header.bytes, header.rounds, static_cast<sennit_status>(header.status)};
 }
 
 bool has_posted(State &state, std::uint32_t member, const Place &place) {
@@ -135,8 +142,15 @@ bool has_come(State &state, std::uint32_t member, std::uint64_t number) {
 namespace {
 
 std::uint64_t &needed_for(State &state, const Place &place) {
-    return place.is_small ? state.needed_small[place.number % kSmallSlots]
-                          : state.needed[place.number % kSlots];
+    switch (place.size) {
+        case SlotSize::tiny:
+            return state.needed_tiny[place.number % kTinySlots];
+        case SlotSize::small:
+            return state.needed_small[place.number % kSmallSlots];
+        case SlotSize::full:
+            break;
+    }
+    return state.needed[place.number % kSlots];
 }
 
 }  // namespace
@@ -169,10 +183,14 @@ void post(State &state, const Call &call, const Post &what) {
     const std::uint64_t number = what.place.number;
     if (what.is_read) {
         SlotHeader &header = header_at(*state.own, what.place);
-        header.call = signature_of(call);
-        header.bytes = common_bytes(call);
-        header.rounds = what.rounds;
-        header.status = static_cast<std::uint32_t>(what.status);
+        if (what.place.size == SlotSize::tiny) {
+            header.call = tiny_signature_of(call);
+        } else {
+            header.call = signature_of(call);
+            header.bytes = common_bytes(call);
+            header.rounds = what.rounds;
+            header.status = static_cast<std::uint32_t>(what.status);
+        }
         needed_for(state, what.place) = number + 1;
         // SYNC coll-post: pairs with the acquire in has_posted(); the payload comes before.
         header.number.store(number, std::memory_order_release);
@@ -197,10 +215,9 @@ sennit_status fetch(State &state, const Operation &operation, std::uint32_t memb
     if (part.bytes == 0) return SENNIT_OK;
     const std::byte *payload = payload_of(state, operation, member);
     if (payload == nullptr)
-        return op::get_control(*state.rank, world_rank_of(state, member),
-                               area_offset(state) + slot_offset(place_of(operation)) +
-                                   sizeof(SlotHeader) + part.offset,
-                               to, part.bytes);
+        return op::get_control(
+            *state.rank, world_rank_of(state, member),
+            area_offset(state) + payload_offset(place_of(operation)) + part.offset, to, part.bytes);
     std::memcpy(to, payload + part.offset, part.bytes);
     return SENNIT_OK;
 }
@@ -227,12 +244,12 @@ bool has_been_given_up(State &state, std::uint32_t member, const SlotHeader &hea
 
 bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds) {
     sennit_status status = SENNIT_OK;
-    const SlotHeader *found = header_of(state, member, place_of(operation), &status);
+    const Found found = header_of(state, member, place_of(operation), &status);
     const Call &call = operation.call;
     // relaxed: written in this turn or in one before.
     const sennit_status broken = state.broken.load(std::memory_order_relaxed);
-    if (found == nullptr && broken != SENNIT_OK) return false;
-    if (found == nullptr) {
+    if (found.header == nullptr && broken != SENNIT_OK) return false;
+    if (found.header == nullptr) {
         const int peer = world_rank_of(state, member);
         if (status == SENNIT_OK)
             status = fail_peer(SENNIT_ERR_ARG, peer, "",
@@ -241,34 +258,36 @@ bool verify(State &state, Operation &operation, std::uint32_t member, std::uint3
         note(operation, status);
         return false;
     }
-    const SlotHeader &header = *found;
-    if (header.call == signature_of(call) && header.bytes == common_bytes(call)) return true;
-    if (has_been_given_up(state, member, header, operation.number)) return false;
+    const Told told = told_by(found);
+    if (told.signature == signature_of(call) && told.bytes == common_bytes(call)) return true;
+    if (has_been_given_up(state, member, *found.header, operation.number)) return false;
     const int peer = world_rank_of(state, member);
-    const auto theirs = static_cast<Kind>(header.call & 0xff);
+    const auto theirs = static_cast<Kind>(told.signature & 0xff);
     note(operation,
          fail_peer(SENNIT_ERR_ARG, peer, "",
                    "rank %d is in %s of %llu bytes, this rank in %s of %llu, or they differ in "
                    "root, type or operator",
-                   peer, name_of(theirs), static_cast<unsigned long long>(header.bytes),
+                   peer, name_of(theirs), static_cast<unsigned long long>(told.bytes),
                    name_of(call.kind), static_cast<unsigned long long>(common_bytes(call))));
     operation.differs = true;
     // Calls of one round each end together, so that the next ones may still match.
-    return header.rounds == rounds && rounds <= 1;
+    return told.rounds == rounds && rounds <= 1;
 }
 
 void give_up(State &state, sennit_status status) {
     if (state.own == nullptr) return;
-    for (std::uint64_t i = 0; i < kSlots + kSmallSlots; ++i) {
-        SlotHeader &header = header_at(*state.own, {i, i >= kSlots});
-        // relaxed: the fence orders it before the words that are no post's any more.
-        header.number.store(0, std::memory_order_relaxed);
-        order_stores();
-        header.bytes = state.handle;
-        header.status = static_cast<std::uint32_t>(status);
-        header.rounds = static_cast<std::uint32_t>(thread_error()->peer + 1);
-        // SYNC coll-post: pairs with the acquire in has_posted(); the reason comes before.
-        header.number.store(kGaveUp, std::memory_order_release);
+    for (const SlotSize size : kSlotSizes) {
+        for (std::uint64_t i = 0; i < slots_of(size); ++i) {
+            SlotHeader &header = header_at(*state.own, {i, size});
+            // relaxed: the fence orders it before the words that are no post's any more.
+            header.number.store(0, std::memory_order_relaxed);
+            order_stores();
+            header.bytes = state.handle;
+            header.status = static_cast<std::uint32_t>(status);
+            header.rounds = static_cast<std::uint32_t>(thread_error()->peer + 1);
+            // SYNC coll-post: pairs with the acquire in has_posted(); the reason comes before.
+            header.number.store(kGaveUp, std::memory_order_release);
+        }
     }
     // SYNC coll-post: pairs with the acquires in has_come() and fetch_number(); as above.
     state.own->latest.epoch.store(kGaveUp, std::memory_order_release);

@@ -49,7 +49,8 @@ Went begin(State &state, Operation &operation) {
     operation.divided = letters && can_be_divided(call);
     const std::size_t used =
         has_own_blocks(call.kind) ? operation.cut.piece_bytes * operation.cut.group : most;
-    operation.is_small = !letters && operation.cut.rounds() == 1 && used <= kSmallPayloadBytes;
+    if (!letters && operation.cut.rounds() == 1)
+        operation.slot_size = slot_size_for(call.kind, used);
     operation.step = letters ? Step::letter_room : Step::room;
     return Went::on;
 }
@@ -193,9 +194,9 @@ Went post_last(State &state, Operation &operation) {
 // Where the work was divided this rank lacks what another one could not do.
 void note_part_of(State &state, Operation &operation, std::uint32_t member) {
     sennit_status status = SENNIT_OK;
-    const SlotHeader *header = header_of(state, member, place_of(operation), &status);
-    if (header != nullptr) status = static_cast<sennit_status>(header->status);
-    if (status == SENNIT_OK || operation.status != SENNIT_OK || header == nullptr)
+    const Found found = header_of(state, member, place_of(operation), &status);
+    if (found.header != nullptr) status = told_by(found).status;
+    if (status == SENNIT_OK || operation.status != SENNIT_OK || found.header == nullptr)
         return note(operation, status);
     const int peer = state.team->world_ranks[member];
     note(operation, fail_peer(status, peer, "", "rank %d could not do its part of a %s", peer,

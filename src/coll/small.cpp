@@ -48,33 +48,38 @@ void fill_slot(const State &state, const Call &call, std::size_t piece_bytes, st
 
 // What a post of this call looks like.
 struct Wanted {
-    std::uint64_t number;
+    Place place;
     std::uint64_t signature;
-    std::uint64_t bytes;
+    std::uint64_t bytes;  // not of a tiny slot: its signature says the size, too
 };
+
+bool is_of(const SlotHeader &header, const Wanted &wanted) {
+    return header.call == wanted.signature &&
+           (wanted.place.size == SlotSize::tiny || header.bytes == wanted.bytes);
+}
 
 // The posts that this rank reads, from member *next on, are there and belong to this call.
 bool has_all_posts(State &state, const Call &call, const Wanted &wanted, std::uint32_t *next) {
     const std::uint32_t own = state.team->rank;
-    const Place place{wanted.number, true};
     const bool from_one = from_root(call.kind);
     for (; *next < state.size; ++*next) {
         if (*next == own || (from_one && *next != call.root)) continue;
-        const SlotHeader &header = header_at(*state.areas[*next], place);
+        const SlotHeader &header = header_at(*state.areas[*next], wanted.place);
         // SYNC coll-post: pairs with the release in post(); the payload comes before.
-        if (header.number.load(std::memory_order_acquire) != wanted.number) return false;
-        if (header.call != wanted.signature || header.bytes != wanted.bytes) return false;
-        state.seen[*next] = wanted.number;
+        if (header.number.load(std::memory_order_acquire) != wanted.place.number) return false;
+        if (!is_of(header, wanted)) return false;
+        state.seen[*next] = wanted.place.number;
     }
     return true;
 }
 
 // A root that runs ahead has written the next posts already: their lines come while this one is
 // waited for, instead of one after the other.
-void fetch_ahead(const State &state, const Call &call, std::uint64_t number) {
+void fetch_ahead(const State &state, const Call &call, const Place &present) {
     constexpr std::uint64_t kAhead = 3;
+    const std::uint64_t step = present.size == SlotSize::tiny ? 2 : 1;
     for (std::uint64_t i = 1; i <= kAhead; ++i) {
-        const Place place{number + i, true};
+        const Place place{present.number + i * step, present.size};
         __builtin_prefetch(&header_at(*state.areas[call.root], place));
         const std::byte *end = payload_at(*state.areas[call.root], place) + call.bytes;
         if (call.bytes > 32) __builtin_prefetch(end - 1);
@@ -115,7 +120,7 @@ ShortWay take_short_way(State &state, const Call &call) {
         if (call.bytes == 0 || piece_bytes * state.size > kSmallPayloadBytes)
             return ShortWay::not_taken;
     }
-    const Place place{state.number + 1, true};
+    const Place place{state.number + 1, slot_size_for(call.kind, call.bytes)};
     if (!has_room(state, place)) return ShortWay::not_taken;
     const bool is_read_by_others = is_read(call, *state.team, state.team->rank);
     if (call.bytes != 0) {
@@ -124,8 +129,9 @@ ShortWay take_short_way(State &state, const Call &call) {
     }
     post(state, call, {place, 1, is_read_by_others});
 
-    const Wanted wanted{place.number, signature_of(call), common_bytes(call)};
-    if (from_root(call.kind) && !is_read_by_others) fetch_ahead(state, call, place.number);
+    const bool is_tiny = place.size == SlotSize::tiny;
+    const Wanted wanted{place, is_tiny ? tiny_signature_of(call) : signature_of(call), call.bytes};
+    if (from_root(call.kind) && !is_read_by_others) fetch_ahead(state, call, place);
     std::uint32_t next = 0;
     bool is_there = has_all_posts(state, call, wanted, &next);
     // A part of the polls of a wait, which begins anew afterwards.

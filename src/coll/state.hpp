@@ -46,7 +46,7 @@ struct Operation {
     bool divided;            // and each member does a part of what the root could do alone
     bool wide;               // or on wide slots
     bool relayed;            // on which results are passed on, see relay.cpp
-    bool is_small;           // its one post goes into a small slot
+    SlotSize slot_size;      // of the slots of its posts
     bool shares_processors;  // of the members, as far as letters were read
     bool can_be_wide;        // as far as letters were read
     bool differs;            // somebody makes another call: this one ends with ARG
@@ -82,6 +82,7 @@ struct State {
     // All must have come so far before the slot is written again.
     std::uint64_t needed[kSlots];
     std::uint64_t needed_small[kSmallSlots];
+    std::uint64_t needed_tiny[kTinySlots];
     unsigned polls;                            // that found nothing
     std::uint32_t room_member;                 // all before it have
     std::atomic<std::uint64_t> moves;          // counts steps, to tell waits that something went on
@@ -145,12 +146,23 @@ struct Part {
 sennit_status fetch(State &state, const Operation &operation, std::uint32_t member,
                     const Part &part, void *to);
 inline Place place_of(const Operation &operation) {
-    return {operation.number, operation.is_small};
+    return {operation.number, operation.slot_size};
 }
 // The header of the member's post, in whichever slot it is. Null: the member has come that far
 // without a post that is read, or a get failed and *status says how.
-const SlotHeader *header_of(State &state, std::uint32_t member, const Place &place,
-                            sennit_status *status);
+struct Found {
+    const SlotHeader *header;
+    SlotSize size;
+};
+Found header_of(State &state, std::uint32_t member, const Place &place, sennit_status *status);
+// What it says of the call.
+struct Told {
+    std::uint64_t signature;
+    std::uint64_t bytes;
+    std::uint32_t rounds;
+    sennit_status status;
+};
+Told told_by(const Found &found);
 // Notes a call that differs. False: the ranks can not go on together.
 bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds);
 // Ends the team's collective calls with this status on all members.
@@ -166,6 +178,13 @@ std::byte *scratch_of(State &state);
 inline constexpr std::size_t kStageBytes = 32768;
 // Null: the thread's last error tells.
 std::byte *stages_of(State &state);
+
+// For the post of a call of one round, with so many bytes.
+inline SlotSize slot_size_for(Kind kind, std::size_t bytes) {
+    // Only a root runs ahead. Members that wait for each other would meet on one line.
+    if (kind == Kind::broadcast && bytes <= kTinyPayloadBytes) return SlotSize::tiny;
+    return bytes <= kSmallPayloadBytes ? SlotSize::small : SlotSize::full;
+}
 
 // ---- rounds.cpp
 

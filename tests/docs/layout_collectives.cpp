@@ -7,6 +7,7 @@ void print_collective_layouts() {
     using namespace sennit::coll;
     STRUCT(Area);
     FIELD(Area, latest);
+    FIELD(Area, tiny_slots);
     FIELD(Area, small_slots);
     FIELD(Area, slots);
     STRUCT(SmallSlot);
