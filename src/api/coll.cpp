@@ -38,7 +38,7 @@ sennit_status check_way(const Way &way) {
     return way.request != nullptr ? SENNIT_OK : null_argument("the request");
 }
 
-sennit_status make(Rank &rank, const char *name, sennit_team team, coll::Call call, const Way &way,
+sennit_status make(Rank &rank, const char *name, sennit_team team, coll::Call &call, const Way &way,
                    Check check) {
     team::Team *found = team::find(rank, team.handle);
     if (found == nullptr) return no_team(team.handle);
@@ -51,11 +51,11 @@ sennit_status make(Rank &rank, const char *name, sennit_team team, coll::Call ca
     const runtime::Observed observed(rank, name, runtime::kNobody, call.bytes);
     const team::CollectiveCall turn(*found, team.handle);
     if (turn.status() != SENNIT_OK) return turn.status();
-    return way.blocks ? coll::run(rank, *found, call, Deadline::after(way.timeout_ns))
+    return way.blocks ? coll::run(rank, *found, call, way.timeout_ns)
                       : coll::start(rank, *found, call, way.request);
 }
 
-sennit_status run(const char *name, sennit_team team, coll::Call call, const Way &way,
+sennit_status run(const char *name, sennit_team team, coll::Call &call, const Way &way,
                   Check check) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
@@ -83,13 +83,14 @@ void find_in_place(coll::Call &call) {
 }
 
 // Blocks that all have the same size.
+template <Kind kKind>
 sennit_status check_blocks(const team::Team &team, coll::Call &call) {
     const bool is_root = team.rank == call.root;
-    const bool sends = !coll::from_root(call.kind) || is_root;
-    const bool receives = !coll::to_root(call.kind) || is_root;
-    if (call.kind == Kind::scatter && is_root && call.destination.memory == SENNIT_IN_PLACE)
+    const bool sends = !coll::from_root(kKind) || is_root;
+    const bool receives = !coll::to_root(kKind) || is_root;
+    if (kKind == Kind::scatter && is_root && call.destination.memory == SENNIT_IN_PLACE)
         call.in_place = true;
-    if (call.in_place && !is_root && (coll::from_root(call.kind) || coll::to_root(call.kind)))
+    if (call.in_place && !is_root && (coll::from_root(kKind) || coll::to_root(kKind)))
         return fail(SENNIT_ERR_ARG, "only the root can work in place");
     std::size_t all_bytes = 0;
     if (__builtin_mul_overflow(call.bytes, std::size_t{team.size}, &all_bytes))
@@ -97,22 +98,30 @@ sennit_status check_blocks(const team::Team &team, coll::Call &call) {
                     call.bytes);
     if (call.bytes == 0) return SENNIT_OK;
     const bool needs_source =
-        sends && call.kind != Kind::broadcast && (!call.in_place || call.kind == Kind::scatter);
+        sends && kKind != Kind::broadcast && (!call.in_place || kKind == Kind::scatter);
     if (needs_source && call.source.memory == nullptr) return null_buffer("source");
     if (receives && call.destination.memory == nullptr) return null_buffer("destination");
     return SENNIT_OK;
 }
 
-coll::Call blocks_call(Kind kind, int root, const void *source, void *destination,
-                       std::size_t bytes) {
+// Blocks that all have the same size, as the caller gave them.
+struct Given {
+    int root;
+    const void *source;
+    void *destination;
+    std::size_t bytes;
+};
+
+template <Kind kKind>
+sennit_status run_blocks(const char *name, sennit_team team, const Given &given, const Way &way) {
     coll::Call call;
-    call.kind = kind;
-    call.root = static_cast<std::uint32_t>(root);
-    call.bytes = bytes;
-    call.source = {bytes_of(source), nullptr, nullptr, bytes};
-    call.destination = {bytes_of(destination), nullptr, nullptr, bytes};
+    call.kind = kKind;
+    call.root = static_cast<std::uint32_t>(given.root);
+    call.bytes = given.bytes;
+    call.source = {bytes_of(given.source), nullptr, nullptr, given.bytes};
+    call.destination = {bytes_of(given.destination), nullptr, nullptr, given.bytes};
     find_in_place(call);
-    return call;
+    return run(name, team, call, way, check_blocks<kKind>);
 }
 
 sennit_status check_sizes_of(const team::Team &team, const coll::Blocks &blocks,
@@ -230,18 +239,11 @@ coll::Call reduction_call(Kind kind, int root, const void *source, void *destina
     return call;
 }
 
-sennit_status run_blocks(const char *name, sennit_team team, const coll::Call &call,
-                         const Way &way) {
-    return run(name, team, call, way, check_blocks);
-}
-
-sennit_status run_sized(const char *name, sennit_team team, const coll::Call &call,
-                        const Way &way) {
+sennit_status run_sized(const char *name, sennit_team team, coll::Call call, const Way &way) {
     return run(name, team, call, way, check_sized_blocks);
 }
 
-sennit_status run_reduction(const char *name, sennit_team team, const coll::Call &call,
-                            const Way &way) {
+sennit_status run_reduction(const char *name, sennit_team team, coll::Call call, const Way &way) {
     return run(name, team, call, way, check_reduction);
 }
 
@@ -290,62 +292,57 @@ sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request) {
 
 sennit_status sennit_broadcast(sennit_team team, int root, void *buffer, size_t bytes,
                                int64_t timeout_ns) {
-    return run_blocks("sennit_broadcast", team,
-                      blocks_call(Kind::broadcast, root, nullptr, buffer, bytes),
-                      until(timeout_ns));
+    return run_blocks<Kind::broadcast>("sennit_broadcast", team, {root, nullptr, buffer, bytes},
+                                       until(timeout_ns));
 }
 sennit_status sennit_broadcast_nb(sennit_team team, int root, void *buffer, size_t bytes,
                                   sennit_request *request) {
-    return run_blocks("sennit_broadcast_nb", team,
-                      blocks_call(Kind::broadcast, root, nullptr, buffer, bytes), later(request));
+    return run_blocks<Kind::broadcast>("sennit_broadcast_nb", team, {root, nullptr, buffer, bytes},
+                                       later(request));
 }
 
 sennit_status sennit_scatter(sennit_team team, int root, const void *source, void *destination,
                              size_t bytes, int64_t timeout_ns) {
-    return run_blocks("sennit_scatter", team,
-                      blocks_call(Kind::scatter, root, source, destination, bytes),
-                      until(timeout_ns));
+    return run_blocks<Kind::scatter>("sennit_scatter", team, {root, source, destination, bytes},
+                                     until(timeout_ns));
 }
 sennit_status sennit_scatter_nb(sennit_team team, int root, const void *source, void *destination,
                                 size_t bytes, sennit_request *request) {
-    return run_blocks("sennit_scatter_nb", team,
-                      blocks_call(Kind::scatter, root, source, destination, bytes), later(request));
+    return run_blocks<Kind::scatter>("sennit_scatter_nb", team, {root, source, destination, bytes},
+                                     later(request));
 }
 
 sennit_status sennit_gather(sennit_team team, int root, const void *source, void *destination,
                             size_t bytes, int64_t timeout_ns) {
-    return run_blocks("sennit_gather", team,
-                      blocks_call(Kind::gather, root, source, destination, bytes),
-                      until(timeout_ns));
+    return run_blocks<Kind::gather>("sennit_gather", team, {root, source, destination, bytes},
+                                    until(timeout_ns));
 }
 sennit_status sennit_gather_nb(sennit_team team, int root, const void *source, void *destination,
                                size_t bytes, sennit_request *request) {
-    return run_blocks("sennit_gather_nb", team,
-                      blocks_call(Kind::gather, root, source, destination, bytes), later(request));
+    return run_blocks<Kind::gather>("sennit_gather_nb", team, {root, source, destination, bytes},
+                                    later(request));
 }
 
 sennit_status sennit_allgather(sennit_team team, const void *source, void *destination,
                                size_t bytes, int64_t timeout_ns) {
-    return run_blocks("sennit_allgather", team,
-                      blocks_call(Kind::allgather, 0, source, destination, bytes),
-                      until(timeout_ns));
+    return run_blocks<Kind::allgather>("sennit_allgather", team, {0, source, destination, bytes},
+                                       until(timeout_ns));
 }
 sennit_status sennit_allgather_nb(sennit_team team, const void *source, void *destination,
                                   size_t bytes, sennit_request *request) {
-    return run_blocks("sennit_allgather_nb", team,
-                      blocks_call(Kind::allgather, 0, source, destination, bytes), later(request));
+    return run_blocks<Kind::allgather>("sennit_allgather_nb", team, {0, source, destination, bytes},
+                                       later(request));
 }
 
 sennit_status sennit_alltoall(sennit_team team, const void *source, void *destination, size_t bytes,
                               int64_t timeout_ns) {
-    return run_blocks("sennit_alltoall", team,
-                      blocks_call(Kind::alltoall, 0, source, destination, bytes),
-                      until(timeout_ns));
+    return run_blocks<Kind::alltoall>("sennit_alltoall", team, {0, source, destination, bytes},
+                                      until(timeout_ns));
 }
 sennit_status sennit_alltoall_nb(sennit_team team, const void *source, void *destination,
                                  size_t bytes, sennit_request *request) {
-    return run_blocks("sennit_alltoall_nb", team,
-                      blocks_call(Kind::alltoall, 0, source, destination, bytes), later(request));
+    return run_blocks<Kind::alltoall>("sennit_alltoall_nb", team, {0, source, destination, bytes},
+                                      later(request));
 }
 
 sennit_status sennit_scatterv(sennit_team team, int root, const sennit_blocks *source,

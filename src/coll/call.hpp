@@ -61,21 +61,21 @@ struct Block {
 };
 
 // Does everyone who gets something get the same bytes, or does each get a block of its own?
-inline bool has_own_blocks(Kind kind) {
+constexpr bool has_own_blocks(Kind kind) {
     return kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::scatterv ||
            kind == Kind::alltoallv || kind == Kind::reduce_scatter;
 }
-inline bool has_sizes(Kind kind) {
+constexpr bool has_sizes(Kind kind) {
     return kind == Kind::scatterv || kind == Kind::gatherv || kind == Kind::allgatherv ||
            kind == Kind::alltoallv;
 }
-inline bool folds(Kind kind) {
+constexpr bool folds(Kind kind) {
     return kind >= Kind::reduce;
 }
-inline bool from_root(Kind kind) {
+constexpr bool from_root(Kind kind) {
     return kind == Kind::broadcast || kind == Kind::scatter || kind == Kind::scatterv;
 }
-inline bool to_root(Kind kind) {
+constexpr bool to_root(Kind kind) {
     return kind == Kind::gather || kind == Kind::gatherv || kind == Kind::reduce;
 }
 

@@ -114,8 +114,8 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     return SENNIT_OK;
 }
 
-// The team's state, if it can take a call.
-sennit_status take_state(Rank &rank, team::Team &team, State **out) {
+// The same of a team that has no state yet, or whose calls have ended.
+[[gnu::noinline]] sennit_status find_state(Rank &rank, team::Team &team, State **out) {
     if (!team.all_reached)
         return fail(SENNIT_ERR_OTHER_NODE,
                     "no path leads to some rank of the team (sennit info --peers tells why)");
@@ -134,6 +134,16 @@ sennit_status take_state(Rank &rank, team::Team &team, State **out) {
     return fail_peer(broken == SENNIT_ERR_PEER_LOST ? broken : SENNIT_ERR_STATE, (*out)->broken_by,
                      "", "the team makes no collective calls any more: a rank gave up with %s",
                      sennit_status_string(broken));
+}
+
+// The team's state, if it can take a call.
+inline sennit_status take_state(Rank &rank, team::Team &team, State **out) {
+    *out = state_of(rank, team);
+    // SYNC coll-broken: pairs with the release in end_all(), which another thread may be in.
+    if (*out != nullptr && !team.published &&
+        (*out)->broken.load(std::memory_order_acquire) == SENNIT_OK) [[likely]]
+        return SENNIT_OK;
+    return find_state(rank, team, out);
 }
 
 void prepare(Operation &operation, const Call &call, bool is_request) {
@@ -341,25 +351,39 @@ void collectives_close(Rank &rank) {
     rank.open_collectives.store(0, std::memory_order_relaxed);
 }
 
-sennit_status run(Rank &rank, team::Team &team, const Call &call, const Deadline &deadline) {
+namespace {
+
+// What the short way has not ended becomes an operation. Needs the turn.
+[[gnu::noinline]] void queue_up(State &state, const Call &call, ShortWay way) {
+    Operation &operation = state.blocking;
+    prepare(operation, call, false);
+    enqueue(state, operation);
+    if (way == ShortWay::posted) begin_posted(state, operation);
+    progress(state);
+}
+
+[[gnu::noinline]] sennit_status wait_for_blocking(State &state, std::int64_t timeout_ns) {
+    const sennit_status status = wait_for(state, state.blocking, Deadline::after(timeout_ns));
+    state.unfinished = status != SENNIT_OK;
+    return status == SENNIT_OK ? take_result(state.blocking) : status;
+}
+
+}  // namespace
+
+sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t timeout_ns) {
     State *state = nullptr;
-    sennit_status status = take_state(rank, team, &state);
+    const sennit_status status = take_state(rank, team, &state);
     if (status != SENNIT_OK) return status;
-    Operation &operation = state->blocking;
-    if (state->unfinished && !is_same(call_as_made(operation), call))
-        return check_no_unfinished(rank, team);
-    if (!state->unfinished) {
+    if (state->unfinished) [[unlikely]] {
+        if (!is_same(call_as_made(state->blocking), call)) return check_no_unfinished(rank, team);
+    } else {
         const QueueTurn turn(*state);
         const ShortWay way = take_short_way(*state, call);
         if (way == ShortWay::done) return SENNIT_OK;
-        prepare(operation, call, false);
-        enqueue(*state, operation);
-        if (way == ShortWay::posted) begin_posted(*state, operation);
-        progress(*state);
+        queue_up(*state, call, way);
     }
-    status = wait_for(*state, operation, deadline);
-    state->unfinished = status != SENNIT_OK;
-    return status == SENNIT_OK ? take_result(operation) : status;
+    // The time begins here, for who has to wait: the short way is over before a clock would tell.
+    return wait_for_blocking(*state, timeout_ns);
 }
 
 sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *request) {

@@ -16,7 +16,7 @@ void collectives_close(Rank &rank);
 // The following need a CollectiveCall of the team.
 
 // Starts the call, or goes on with the same one that timed out, and waits for its end.
-sennit_status run(Rank &rank, team::Team &team, const Call &call, const Deadline &deadline);
+sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t timeout_ns);
 // Starts it and gives a request.
 sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *request);
 

@@ -21,13 +21,6 @@ namespace {
 constexpr std::size_t kFoldBytes =
     kScratchBytes;  // of each operand at a time: all stay in the first cache
 
-std::size_t in_place_from(const State &state, const Call &call) {
-    // relaxed: not shared while the rank is in use.
-    const Choices &choices = state.rank->collectives->choices;
-    if (call.kind == Kind::broadcast) return choices.broadcast_in_place_from;
-    return folds(call.kind) ? choices.fold_in_place_from : choices.copy_in_place_from;
-}
-
 // Do sender and receiver name the same size for the block that comes from `member`?
 sennit_status check_size(State &state, const Operation &operation, std::uint32_t member,
                          const CollLetter &letter) {

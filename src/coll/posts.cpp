@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
-#include "coll/state.hpp"
+#include "coll/post.hpp"
 #include "op/peer_memory.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/wait.hpp"
@@ -139,69 +139,12 @@ bool has_come(State &state, std::uint32_t member, std::uint64_t number) {
     return found >= number && note_number(state, member, found, number);
 }
 
-namespace {
-
-std::uint64_t &needed_for(State &state, const Place &place) {
-    switch (place.size) {
-        case SlotSize::tiny:
-            return state.needed_tiny[place.number % kTinySlots];
-        case SlotSize::small:
-            return state.needed_small[place.number % kSmallSlots];
-        case SlotSize::full:
-            break;
-    }
-    return state.needed[place.number % kSlots];
-}
-
-}  // namespace
-
 bool has_room(State &state, const Place &place) {
     const std::uint64_t needed = needed_for(state, place);
     for (; state.room_member < state.team->size; ++state.room_member)
         if (!has_come(state, state.room_member, needed)) return false;
     state.room_member = 0;
     return true;
-}
-
-namespace {
-
-void ring(State &state) {
-    // SYNC doorbell: pairs with the fence in announce_sleep(); the numbers before the looks at
-    // sleepers.
-    store_load_fence();
-    for (std::uint32_t place = 1; place < state.size; ++place) {
-        Doorbell *bell = state.bells[(state.team->rank + place) % state.size];
-        // relaxed: the one fence above serves all peers, see ring_doorbell().
-        if (bell != nullptr && bell->sleepers.load(std::memory_order_relaxed) != 0)
-            ring_sleepers(*bell);
-    }
-}
-
-}  // namespace
-
-void post(State &state, const Call &call, const Post &what) {
-    const std::uint64_t number = what.place.number;
-    if (what.is_read) {
-        SlotHeader &header = header_at(*state.own, what.place);
-        if (what.place.size == SlotSize::tiny) {
-            header.call = tiny_signature_of(call);
-        } else {
-            header.call = signature_of(call);
-            header.bytes = common_bytes(call);
-            header.rounds = what.rounds;
-            header.status = static_cast<std::uint32_t>(what.status);
-        }
-        needed_for(state, what.place) = number + 1;
-        // SYNC coll-post: pairs with the acquire in has_posted(); the payload comes before.
-        header.number.store(number, std::memory_order_release);
-    }
-    state.number = number;
-    // relaxed: see find_lost_member().
-    state.awaited.store(number, std::memory_order_relaxed);
-    // SYNC coll-post: pairs with the acquires in has_come(), fetch_number() and find_lost_member();
-    // the payload, and all that this rank read of earlier posts, come before.
-    state.own->latest.epoch.store(number, std::memory_order_release);
-    ring(state);
 }
 
 std::byte *payload_of(State &state, const Operation &operation, std::uint32_t member) {

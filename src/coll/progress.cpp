@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "base/fail.hpp"
-#include "coll/state.hpp"
+#include "coll/post.hpp"
 
 namespace sennit::coll {
 namespace {

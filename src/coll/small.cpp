@@ -3,145 +3,181 @@
 // such a call. It does what it can without waiting long; whenever something is not as in nearly
 // all calls (no room, a peer that is late, another call at a peer) it leaves the call to the
 // general way, before the post or after it. Peers can not tell which way a rank went.
+//
+// Kind and size of the slot are known where the code is compiled, which makes the way straight.
 #include <cstring>
 
-#include "coll/state.hpp"
+#include "coll/post.hpp"
+#include "op/direct.hpp"
 
 namespace sennit::coll {
 namespace {
 
-bool is_for_short_way(const State &state, const Call &call) {
-    switch (call.kind) {
-        case Kind::broadcast:
-        case Kind::allgather:
-        case Kind::allreduce:
-        case Kind::alltoall:
-            break;
-        default:
-            return false;
+template <SlotSize kSize>
+void copy(void *to, const void *from, std::size_t bytes) {
+    if (kSize == SlotSize::tiny || bytes <= op::kShortBytes) {
+        op::copy_short(to, from, bytes);
+    } else {
+        std::memcpy(to, from, bytes);
     }
-    return state.first == nullptr && state.reaches_control && state.size > 1 &&
-           call.bytes <= kSmallPayloadBytes && !wants_letters(state, call);
+}
+
+template <Kind kKind>
+bool posts_payload(const State &state, const Call &call) {
+    return !from_root(kKind) || state.team->rank == call.root;
+}
+
+// Of an alltoall as cut_of() has it for pieces that all fit into a small slot.
+template <Kind kKind>
+std::size_t piece_bytes_of(const Call &call) {
+    if (kKind != Kind::alltoall) return call.bytes;
+    return (call.bytes + kSmallAlignment - 1) / kSmallAlignment * kSmallAlignment;
 }
 
 // Where the piece for `destination` lies in the slot of `source`.
-std::size_t offset_in_slot(const State &state, const Call &call, std::size_t piece_bytes,
-                           std::uint32_t source, std::uint32_t destination) {
-    if (call.kind != Kind::alltoall) return 0;
-    return place_of_piece(call, *state.team, source, destination) * piece_bytes;
+template <Kind kKind>
+std::size_t offset_in_slot(const State &state, const Call &call, std::uint32_t source,
+                           std::uint32_t destination) {
+    if (kKind != Kind::alltoall) return 0;
+    return place_of_piece(call, *state.team, source, destination) * piece_bytes_of<kKind>(call);
 }
 
-void fill_slot(const State &state, const Call &call, std::size_t piece_bytes, std::byte *payload) {
+template <Kind kKind, SlotSize kSize>
+void fill_slot(const State &state, const Call &call, std::byte *payload) {
     const team::Team &team = *state.team;
-    if (call.kind != Kind::alltoall) {
-        const Block block = block_for(call, team, team.rank);
-        std::memcpy(payload, block.memory, block.bytes);
-        return;
-    }
-    for (std::uint32_t member = 0; member < state.size; ++member) {
-        if (member == team.rank) continue;
-        const Block block = block_for(call, team, member);
-        std::memcpy(payload + offset_in_slot(state, call, piece_bytes, team.rank, member),
-                    block.memory, block.bytes);
+    if constexpr (kKind == Kind::broadcast) {
+        copy<kSize>(payload, call.destination.memory, call.bytes);
+    } else if constexpr (kKind != Kind::alltoall) {
+        copy<kSize>(payload, block_for(call, team, team.rank).memory, call.bytes);
+    } else {
+        for (std::uint32_t member = 0; member < state.size; ++member) {
+            if (member == team.rank) continue;
+            copy<kSize>(payload + offset_in_slot<kKind>(state, call, team.rank, member),
+                        block_for(call, team, member).memory, call.bytes);
+        }
     }
 }
 
-// What a post of this call looks like.
-struct Wanted {
-    Place place;
-    std::uint64_t signature;
-    std::uint64_t bytes;  // not of a tiny slot: its signature says the size, too
-};
-
-bool is_of(const SlotHeader &header, const Wanted &wanted) {
-    return header.call == wanted.signature &&
-           (wanted.place.size == SlotSize::tiny || header.bytes == wanted.bytes);
+// Is the member's post there, and does it belong to this call?
+template <SlotSize kSize>
+bool has_post_of(State &state, const Call &call, std::uint64_t number, std::uint32_t member) {
+    constexpr bool kIsTiny = kSize == SlotSize::tiny;
+    const SlotHeader &header = header_at(*state.areas[member], {number, kSize});
+    // SYNC coll-post: pairs with the release in post(); the payload comes before.
+    if (header.number.load(std::memory_order_acquire) != number) return false;
+    if (header.call != (kIsTiny ? tiny_signature_of(call) : signature_of(call))) return false;
+    if (!kIsTiny && header.bytes != common_bytes(call)) return false;
+    state.seen[member] = number;
+    return true;
 }
 
 // The posts that this rank reads, from member *next on, are there and belong to this call.
-bool has_all_posts(State &state, const Call &call, const Wanted &wanted, std::uint32_t *next) {
+template <Kind kKind, SlotSize kSize>
+bool has_all_posts(State &state, const Call &call, std::uint64_t number, std::uint32_t *next) {
     const std::uint32_t own = state.team->rank;
-    const bool from_one = from_root(call.kind);
-    for (; *next < state.size; ++*next) {
-        if (*next == own || (from_one && *next != call.root)) continue;
-        const SlotHeader &header = header_at(*state.areas[*next], wanted.place);
-        // SYNC coll-post: pairs with the release in post(); the payload comes before.
-        if (header.number.load(std::memory_order_acquire) != wanted.place.number) return false;
-        if (!is_of(header, wanted)) return false;
-        state.seen[*next] = wanted.place.number;
-    }
+    if (from_root(kKind))
+        return own == call.root || has_post_of<kSize>(state, call, number, call.root);
+    for (; *next < state.size; ++*next)
+        if (*next != own && !has_post_of<kSize>(state, call, number, *next)) return false;
     return true;
 }
 
 // A root that runs ahead has written the next posts already: their lines come while this one is
 // waited for, instead of one after the other.
-void fetch_ahead(const State &state, const Call &call, const Place &present) {
+template <SlotSize kSize>
+void fetch_ahead(const State &state, const Call &call, std::uint64_t number) {
     constexpr std::uint64_t kAhead = 3;
-    const std::uint64_t step = present.size == SlotSize::tiny ? 2 : 1;
+    constexpr std::uint64_t kPostsOnALine = kSize == SlotSize::tiny ? 2 : 1;
     for (std::uint64_t i = 1; i <= kAhead; ++i) {
-        const Place place{present.number + i * step, present.size};
+        const Place place{number + i * kPostsOnALine, kSize};
         __builtin_prefetch(&header_at(*state.areas[call.root], place));
+        if (kSize == SlotSize::tiny) continue;
         const std::byte *end = payload_at(*state.areas[call.root], place) + call.bytes;
         if (call.bytes > 32) __builtin_prefetch(end - 1);
     }
 }
 
-void take_all(const State &state, const Call &call, std::size_t piece_bytes, const Place &place) {
+void fold_all(const State &state, const Call &call, const Place &place) {
     const team::Team &team = *state.team;
-    if (folds(call.kind)) {
-        const std::byte *left = nullptr;
-        for (std::uint32_t member = 0; member < state.size; ++member) {
-            const bool from_slot = member != team.rank || call.in_place;
-            const std::byte *right = from_slot ? payload_at(*state.areas[member], place)
-                                               : block_for(call, team, member).memory;
-            if (left != nullptr) fold(call, left, right, call.destination.memory, call.bytes);
-            left = left == nullptr ? right : call.destination.memory;
-        }
-        return;
-    }
+    const std::byte *left = nullptr;
     for (std::uint32_t member = 0; member < state.size; ++member) {
-        if (member == team.rank || !reads(call, team.rank, member)) continue;
-        const Block to = block_from(call, team, member);
-        const std::byte *payload = payload_at(*state.areas[member], place);
-        std::memcpy(to.memory,
-                    payload + offset_in_slot(state, call, piece_bytes, member, team.rank),
-                    to.bytes);
+        const bool from_slot = member != team.rank || call.in_place;
+        const std::byte *right = from_slot ? payload_at(*state.areas[member], place)
+                                           : block_for(call, team, member).memory;
+        if (left != nullptr) fold(call, left, right, call.destination.memory, call.bytes);
+        left = left == nullptr ? right : call.destination.memory;
     }
+}
+
+template <Kind kKind, SlotSize kSize>
+void take_all(const State &state, const Call &call, std::uint64_t number) {
+    const team::Team &team = *state.team;
+    const Place place{number, kSize};
+    if constexpr (folds(kKind)) {
+        fold_all(state, call, place);
+    } else if constexpr (kKind == Kind::broadcast) {
+        if (team.rank != call.root)
+            copy<kSize>(call.destination.memory, payload_at(*state.areas[call.root], place),
+                        call.bytes);
+    } else {
+        for (std::uint32_t member = 0; member < state.size; ++member) {
+            if (member == team.rank) continue;
+            const std::byte *payload = payload_at(*state.areas[member], place);
+            copy<kSize>(block_from(call, team, member).memory,
+                        payload + offset_in_slot<kKind>(state, call, member, team.rank),
+                        call.bytes);
+        }
+    }
+}
+
+template <Kind kKind, SlotSize kSize>
+ShortWay take(State &state, const Call &call) {
+    if (kKind == Kind::alltoall &&
+        (call.bytes == 0 || piece_bytes_of<kKind>(call) * state.size > kSmallPayloadBytes))
+        return ShortWay::not_taken;
+    const Place place{state.number + 1, kSize};
+    if (!room_is_known(state, place) && !has_room(state, place)) return ShortWay::not_taken;
+    const bool posts_something = posts_payload<kKind>(state, call);
+    if (call.bytes != 0) {
+        if (posts_something) fill_slot<kKind, kSize>(state, call, payload_at(*state.own, place));
+        constexpr bool kHasOwnBlock = kKind == Kind::allgather || kKind == Kind::alltoall;
+        if (kHasOwnBlock && copy_own_block(state, call) != SENNIT_OK) return ShortWay::not_taken;
+    }
+    post(state, call, {place, 1, posts_something});
+
+    if (from_root(kKind) && !posts_something) fetch_ahead<kSize>(state, call, place.number);
+    std::uint32_t next = 0;
+    bool is_there = has_all_posts<kKind, kSize>(state, call, place.number, &next);
+    // A part of the polls of a wait, which begins anew afterwards.
+    for (unsigned i = 0; !is_there && i < state.rank->spins / 8; ++i) {
+        cpu_pause();
+        is_there = has_all_posts<kKind, kSize>(state, call, place.number, &next);
+    }
+    if (!is_there) return ShortWay::posted;
+    if (call.bytes != 0) take_all<kKind, kSize>(state, call, place.number);
+    return ShortWay::done;
 }
 
 }  // namespace
 
 ShortWay take_short_way(State &state, const Call &call) {
-    if (!is_for_short_way(state, call)) return ShortWay::not_taken;
-    // Of an alltoall as cut_of() has it for pieces that all fit into a small slot.
-    std::size_t piece_bytes = call.bytes;
-    if (call.kind == Kind::alltoall) {
-        piece_bytes = (call.bytes + kSmallAlignment - 1) / kSmallAlignment * kSmallAlignment;
-        if (call.bytes == 0 || piece_bytes * state.size > kSmallPayloadBytes)
+    if (state.first != nullptr || !state.reaches_control || state.size == 1 ||
+        call.bytes > kSmallPayloadBytes || call.bytes >= in_place_from(state, call))
+        return ShortWay::not_taken;
+    switch (call.kind) {
+        case Kind::broadcast:
+            return slot_size_for(Kind::broadcast, call.bytes) == SlotSize::tiny
+                       ? take<Kind::broadcast, SlotSize::tiny>(state, call)
+                       : take<Kind::broadcast, SlotSize::small>(state, call);
+        case Kind::allgather:
+            return take<Kind::allgather, SlotSize::small>(state, call);
+        case Kind::allreduce:
+            return take<Kind::allreduce, SlotSize::small>(state, call);
+        case Kind::alltoall:
+            return take<Kind::alltoall, SlotSize::small>(state, call);
+        default:
             return ShortWay::not_taken;
     }
-    const Place place{state.number + 1, slot_size_for(call.kind, call.bytes)};
-    if (!has_room(state, place)) return ShortWay::not_taken;
-    const bool is_read_by_others = is_read(call, *state.team, state.team->rank);
-    if (call.bytes != 0) {
-        if (is_read_by_others) fill_slot(state, call, piece_bytes, payload_at(*state.own, place));
-        if (copy_own_block(state, call) != SENNIT_OK) return ShortWay::not_taken;
-    }
-    post(state, call, {place, 1, is_read_by_others});
-
-    const bool is_tiny = place.size == SlotSize::tiny;
-    const Wanted wanted{place, is_tiny ? tiny_signature_of(call) : signature_of(call), call.bytes};
-    if (from_root(call.kind) && !is_read_by_others) fetch_ahead(state, call, place);
-    std::uint32_t next = 0;
-    bool is_there = has_all_posts(state, call, wanted, &next);
-    // A part of the polls of a wait, which begins anew afterwards.
-    for (unsigned i = 0; !is_there && i < state.rank->spins / 8; ++i) {
-        cpu_pause();
-        is_there = has_all_posts(state, call, wanted, &next);
-    }
-    if (!is_there) return ShortWay::posted;
-    if (call.bytes != 0) take_all(state, call, piece_bytes, place);
-    return ShortWay::done;
 }
 
 }  // namespace sennit::coll

@@ -129,13 +129,6 @@ bool has_posted(State &state, std::uint32_t member, const Place &place);
 bool has_come(State &state, std::uint32_t member, std::uint64_t number);
 // May this rank write the slot?
 bool has_room(State &state, const Place &place);
-struct Post {
-    Place place;
-    std::uint32_t rounds;
-    bool is_read;                      // by others, so that the slot has to last
-    sennit_status status = SENNIT_OK;  // of what this rank has done of the call so far
-};
-void post(State &state, const Call &call, const Post &what);
 // The payload of the member's present post, or null where load and store do not reach.
 std::byte *payload_of(State &state, const Operation &operation, std::uint32_t member);
 // Copies from it. Errors: those of a get.
@@ -225,6 +218,14 @@ void relay_fill(State &state, Operation &operation);
 void relay_take(State &state, Operation &operation, std::uint32_t member);
 
 // ---- in_place.cpp
+
+// The size of a block from which on letters come first.
+inline std::size_t in_place_from(const State &state, const Call &call) {
+    // relaxed: not shared while the rank is in use.
+    const Choices &choices = state.rank->collectives->choices;
+    if (call.kind == Kind::broadcast) return choices.broadcast_in_place_from;
+    return folds(call.kind) ? choices.fold_in_place_from : choices.copy_in_place_from;
+}
 
 bool wants_letters(const State &state, const Call &call);
 bool can_be_divided(const Call &call);

@@ -295,6 +295,31 @@ RANK_TEST(collective, calls_that_differ_are_errors_and_the_next_ones_match, kTwo
     it.equal(sum, 3 * size);
 }
 
+// Broken by a post that is read as if it lay in a slot of another size, or that does not say its
+// own.
+RANK_TEST(collective, broadcasts_whose_sizes_differ_are_errors_whatever_slots_they_use, kTwoRanks) {
+    const std::size_t pairs[][2] = {{8, 4},   {16, 0},  {0, 16},   {8, 100}, {100, 8},
+                                    {16, 17}, {600, 9}, {9, 5000}, {5000, 9}};
+    for (const auto &pair : pairs) {
+        std::vector<std::uint8_t> data(5000, static_cast<std::uint8_t>(it.rank));
+        const std::size_t bytes = pair[it.rank == 0 ? 0 : 1];
+        const sennit_status status =
+            sennit_broadcast(SENNIT_TEAM_WORLD, 0, data.data(), bytes, SENNIT_FOREVER);
+        it.is(status, it.rank == 0 ? SENNIT_OK : SENNIT_ERR_ARG);
+        if (it.rank != 0) {
+            const std::string text = sennit_last_error()->text;
+            if (text.find("of " + std::to_string(pair[0]) + " bytes") == std::string::npos ||
+                text.find("of " + std::to_string(pair[1])) == std::string::npos)
+                it.fail(Ranks::Where::current(), "the sizes are not in the text: " + text);
+            for (const std::uint8_t byte : data)
+                it.equal(static_cast<int>(byte), it.rank);
+        }
+        std::uint64_t word = it.rank == 0 ? 77 : 0;
+        it.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &word, sizeof word, SENNIT_FOREVER));
+        it.equal(word, std::uint64_t{77});
+    }
+}
+
 // Broken by requests that are not carried on while their rank waits for something else.
 RANK_TEST(collective, requests_go_on_while_other_calls_wait, kTwoRanks) {
     const std::size_t bytes = it.load_store ? 300000 : 30000;

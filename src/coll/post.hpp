@@ -1,0 +1,83 @@
+// Posting, in a header since most of a short collective call is one post.
+#pragma once
+
+#include "coll/state.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::coll {
+
+// Up to which number all must have come before the slot is written again.
+inline std::uint64_t &needed_for(State &state, const Place &place) {
+    switch (place.size) {
+        case SlotSize::tiny:
+            return state.needed_tiny[place.number % kTinySlots];
+        case SlotSize::small:
+            return state.needed_small[place.number % kSmallSlots];
+        case SlotSize::full:
+            break;
+    }
+    return state.needed[place.number % kSlots];
+}
+
+// has_room() without a look at the peers: false says nothing.
+inline bool room_is_known(State &state, const Place &place) {
+    const std::uint64_t needed = needed_for(state, place);
+    const std::uint32_t own = state.team->rank;
+    for (std::uint32_t member = 0; member < state.size; ++member)
+        if (state.seen[member] < needed && member != own) return false;
+    state.room_member = 0;
+    return true;
+}
+
+inline void ring(const State &state) {
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the numbers before the looks at
+    // sleepers.
+    store_load_fence();
+    const auto ring_one = [&](std::uint32_t member) {
+        Doorbell *bell = state.bells[member];
+        // relaxed: the one fence above serves all peers, see ring_doorbell().
+        if (bell != nullptr && bell->sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+            ring_sleepers(*bell);
+    };
+    // Not all begin with the same one.
+    const std::uint32_t own = state.team->rank;
+    for (std::uint32_t member = own + 1; member < state.size; ++member)
+        ring_one(member);
+    for (std::uint32_t member = 0; member < own; ++member)
+        ring_one(member);
+}
+
+struct Post {
+    Place place;
+    std::uint32_t rounds;
+    bool is_read;                      // by others, so that the slot has to last
+    sennit_status status = SENNIT_OK;  // of what this rank has done of the call so far
+};
+
+// The payload is in the slot, and there was room.
+inline void post(State &state, const Call &call, const Post &what) {
+    const std::uint64_t number = what.place.number;
+    if (what.is_read) {
+        SlotHeader &header = header_at(*state.own, what.place);
+        if (what.place.size == SlotSize::tiny) {
+            header.call = tiny_signature_of(call);
+        } else {
+            header.call = signature_of(call);
+            header.bytes = common_bytes(call);
+            header.rounds = what.rounds;
+            header.status = static_cast<std::uint32_t>(what.status);
+        }
+        needed_for(state, what.place) = number + 1;
+        // SYNC coll-post: pairs with the acquire in has_posted(); the payload comes before.
+        header.number.store(number, std::memory_order_release);
+    }
+    state.number = number;
+    // relaxed: see find_lost_member().
+    state.awaited.store(number, std::memory_order_relaxed);
+    // SYNC coll-post: pairs with the acquires in has_come(), fetch_number() and find_lost_member();
+    // the payload, and all that this rank read of earlier posts, come before.
+    state.own->latest.epoch.store(number, std::memory_order_release);
+    ring(state);
+}
+
+}  // namespace sennit::coll
