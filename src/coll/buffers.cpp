@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "base/fail.hpp"
 #include "memory/registration.hpp"
 #include "op/resolve.hpp"
@@ -241,9 +242,9 @@ sennit_status copy(Rank &rank, op::Direction direction, const Where &where, std:
                             sennit_gptr_add(where.place, static_cast<std::int64_t>(offset)), local,
                             bytes, {op::Completion::Mode::blocking, nullptr});
     if (direction == op::Direction::get) {
-        std::memcpy(local, where.address + offset, bytes);
+        copy_bytes(local, where.address + offset, bytes);
     } else {
-        std::memcpy(where.address + offset, local, bytes);
+        copy_bytes(where.address + offset, local, bytes);
     }
     return SENNIT_OK;
 }

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "base/fail.hpp"
 #include "coll/buffers.hpp"
 #include "coll/state.hpp"
@@ -183,7 +184,7 @@ sennit_status fold_range(State &state, const Call &call, std::uint32_t reader,
             left = range.into;
         }
     }
-    if (left != nullptr && left != range.into) std::memcpy(range.into, left, bytes);
+    if (left != nullptr && left != range.into) copy_bytes(range.into, left, bytes);
     return SENNIT_OK;
 }
 
@@ -220,7 +221,7 @@ sennit_status fold_in_place(State &state, Operation &operation) {
         status = fold_range(state, call, reader, operands, {begin, stop, into});
         if (status != SENNIT_OK) return status;
         if (aside && has_destination)
-            std::memcpy(call.destination.memory + begin, into, stop - begin);
+            copy_bytes(call.destination.memory + begin, into, stop - begin);
         for (std::uint32_t member = 0; member < team.size; ++member) {
             if (!gives_result(call, team, member)) continue;
             status = copy(*state.rank, Direction::put, operands.of[member].destination, begin, into,

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "base/fail.hpp"
 #include "coll/post.hpp"
 #include "op/peer_memory.hpp"
@@ -161,7 +162,7 @@ sennit_status fetch(State &state, const Operation &operation, std::uint32_t memb
         return op::get_control(
             *state.rank, world_rank_of(state, member),
             area_offset(state) + payload_offset(place_of(operation)) + part.offset, to, part.bytes);
-    std::memcpy(to, payload + part.offset, part.bytes);
+    copy_bytes(to, payload + part.offset, part.bytes);
     return SENNIT_OK;
 }
 

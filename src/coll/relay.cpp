@@ -7,8 +7,8 @@
 // so there is one round more than pieces, and a member touches each byte about three times however
 // many members there are. Every share is folded in the members' order, as everywhere.
 #include <algorithm>
-#include <cstring>
 
+#include "base/copy.hpp"
 #include "coll/state.hpp"
 
 namespace sennit::coll {
@@ -70,13 +70,12 @@ void relay_fill(State &state, Operation &operation) {
     std::byte *payload = payload_of(state, operation, team.rank);
     const Stretch piece = piece_of_round(operation, operation.round);
     if (piece.bytes != 0)
-        std::memcpy(payload, block_for(operation.call, team, team.rank).memory + piece.begin,
-                    piece.bytes);
+        copy_bytes(payload, block_for(operation.call, team, team.rank).memory + piece.begin,
+                   piece.bytes);
     if (operation.round == 0) return;
     const Stretch last = piece_of_round(operation, operation.round - 1);
     const Stretch share = share_of(operation, team, last, team.rank);
-    std::memcpy(payload + operation.cut.piece_bytes, result_of(state, operation, last),
-                share.bytes);
+    copy_bytes(payload + operation.cut.piece_bytes, result_of(state, operation, last), share.bytes);
 }
 
 void relay_take(State &state, Operation &operation, std::uint32_t member) {
@@ -87,8 +86,8 @@ void relay_take(State &state, Operation &operation, std::uint32_t member) {
     if (operation.round != 0 && has_destination && member != team.rank) {
         const Stretch last = piece_of_round(operation, operation.round - 1);
         const Stretch share = share_of(operation, team, last, member);
-        std::memcpy(call.destination.memory + last.begin + share.begin,
-                    payload + operation.cut.piece_bytes, share.bytes);
+        copy_bytes(call.destination.memory + last.begin + share.begin,
+                   payload + operation.cut.piece_bytes, share.bytes);
     }
     const Stretch piece = piece_of_round(operation, operation.round);
     const Stretch share = share_of(operation, team, piece, team.rank);

@@ -6,8 +6,8 @@
 // overwrites what this rank has sent before: that is why every call works in place.
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
+#include "base/copy.hpp"
 #include "base/fail.hpp"
 #include "coll/state.hpp"
 
@@ -98,7 +98,7 @@ sennit_status copy_elements(State &state, Operation &operation) {
     operation.copy = static_cast<std::byte *>(std::malloc(bytes));
     if (operation.copy == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for a copy of %zu bytes of elements", bytes);
-    std::memcpy(operation.copy, call.destination.memory, bytes);
+    copy_bytes(operation.copy, call.destination.memory, bytes);
     call.source.memory = operation.copy;
     call.in_place = false;
     return SENNIT_OK;
@@ -142,7 +142,7 @@ sennit_status copy_own_block(const State &state, const Call &call) {
                     "this rank's own block has %zu bytes in the source and %zu in "
                     "the destination",
                     from.bytes, to.bytes);
-    if (to.bytes != 0 && from.memory != to.memory) std::memcpy(to.memory, from.memory, to.bytes);
+    if (to.bytes != 0 && from.memory != to.memory) copy_bytes(to.memory, from.memory, to.bytes);
     return SENNIT_OK;
 }
 
@@ -153,7 +153,7 @@ void fill(State &state, Operation &operation) {
     std::byte *payload = payload_of(state, operation, own);
     if (!has_own_blocks(call.kind)) {
         const Block piece = piece_of(operation, block_for(call, *state.team, own));
-        if (piece.bytes != 0) std::memcpy(payload, piece.memory, piece.bytes);
+        if (piece.bytes != 0) copy_bytes(payload, piece.memory, piece.bytes);
         return;
     }
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
@@ -161,7 +161,7 @@ void fill(State &state, Operation &operation) {
         if (!find_piece(state, operation, own, member, &offset)) continue;
         if (member == own && !needs_own_slot(state, call)) continue;
         const Block piece = piece_of(operation, block_for(call, *state.team, member));
-        if (piece.bytes != 0) std::memcpy(payload + offset, piece.memory, piece.bytes);
+        if (piece.bytes != 0) copy_bytes(payload + offset, piece.memory, piece.bytes);
     }
 }
 
@@ -185,7 +185,7 @@ void end_round(State &state, Operation &operation) {
     // A fold of one operand.
     const Block to = piece_of(operation, block_from(operation.call, *state.team, state.team->rank));
     if (to.bytes != 0 && operation.first_operand != to.memory)
-        std::memmove(to.memory, operation.first_operand, to.bytes);
+        copy_bytes(to.memory, operation.first_operand, to.bytes);
     operation.first_operand = nullptr;
 }
 

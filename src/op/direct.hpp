@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "memory/entry.hpp"
 
 namespace sennit::op {
@@ -103,7 +104,7 @@ inline void copy_short(void *destination, const void *source, std::size_t bytes)
 }
 
 inline void copy_long(void *destination, const void *source, std::size_t bytes) {
-    std::memmove(destination, source, bytes);
+    copy_bytes(destination, source, bytes);
 }
 
 inline void copy(void *destination, const void *source, std::size_t bytes) {

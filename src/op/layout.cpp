@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/copy.hpp"
 #include "base/fail.hpp"
 #include "op/direct.hpp"
 
@@ -88,7 +89,11 @@ void copy_run(std::byte *to, const std::byte *from, std::uint64_t run_bytes) {
     } else if constexpr (bytes == 4) {
         if (copy_word<std::uint32_t>(to, from)) return;
     }
-    std::memcpy(to, from, bytes == 0 ? run_bytes : bytes);
+    if constexpr (bytes == 0) {
+        copy_bytes(to, from, run_bytes);
+    } else {
+        std::memcpy(to, from, bytes);
+    }
 }
 
 struct Side {

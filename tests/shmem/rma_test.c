@@ -279,6 +279,36 @@ static void order(void) {
     shmem_free(heap_flag);
 }
 
+/* Long ones, wherever the buffers begin in their pages. */
+enum { kLong = 10000, kPage = 4096 };
+
+static void long_ones(void) {
+    unsigned char *target = shmem_align(kPage, kLong + kPage);
+    unsigned char *source = shmem_align(kPage, kLong + kPage);
+    unsigned char *mine = malloc(kLong);
+    CHECK(target != NULL && source != NULL && mine != NULL);
+    for (int i = 0; i < kLong; ++i)
+        source[i] = (unsigned char)(i * 7 + i / 256 + me);
+    for (int behind = 0; behind <= 64; behind += 8) {
+        memset(target, 0, kLong + kPage);
+        shmem_barrier_all();
+        shmem_putmem(target + behind, source, kLong, next);
+        shmem_barrier_all();
+        for (int i = 0; i < kLong; ++i)
+            CHECK(target[behind + i] == (unsigned char)(i * 7 + i / 256 + before));
+        for (int i = kLong + behind; i < kLong + kPage; ++i)
+            CHECK(target[i] == 0);
+        memset(mine, 0, kLong);
+        shmem_getmem(mine, source + behind, kLong - behind, next);
+        for (int i = behind; i < kLong; ++i)
+            CHECK(mine[i - behind] == (unsigned char)(i * 7 + i / 256 + next));
+        shmem_barrier_all();
+    }
+    free(mine);
+    shmem_free(source);
+    shmem_free(target);
+}
+
 static void end(void) {
     shmem_ctx_destroy(ctx);
     shmem_team_destroy(reversed);
@@ -286,7 +316,7 @@ static void end(void) {
 
 int main(int argc, char **argv) {
     static const struct test tests[] = {
-        {"start", start},     {"moves", moves}, {"sizes", sizes}, {"atomics", atomics},
-        {"signals", signals}, {"order", order}, {"end", end}};
+        {"start", start},     {"moves", moves}, {"sizes", sizes},         {"atomics", atomics},
+        {"signals", signals}, {"order", order}, {"long_ones", long_ones}, {"end", end}};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }
