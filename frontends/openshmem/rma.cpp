@@ -36,7 +36,8 @@ inline void copy(void *to, const void *from, std::size_t bytes) {
 }
 
 // The C library may take twenty times as long where the destination lies a few bytes further into
-// its page than the source; the core knows a way round (docs/design/copies.md).
+// its page than the source; the core knows a way round (docs/design/copies.md). The twin of
+// is_copied_slowly() in src/base/copy.hpp, which frontends may not include.
 inline bool is_for_the_core(const void *to, const void *from, std::size_t bytes) {
     const std::uintptr_t behind =
         reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);

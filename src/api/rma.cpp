@@ -4,6 +4,7 @@
 
 #include "api/call.hpp"
 #include "api/observe.hpp"
+#include "base/copy.hpp"
 #include "op/at_once.hpp"
 #include "op/direct.hpp"
 #include "op/rma.hpp"
@@ -133,7 +134,7 @@ sennit_status sennit_put(sennit_gptr destination, const void *source, size_t byt
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     if (bytes != kWord) [[unlikely]]
         return bytes <= op::kShortBytes ? put_near<op::copy_short>(destination, source, bytes)
-                                        : put_near<op::copy_long>(destination, source, bytes);
+                                        : put_near<copy_bytes>(destination, source, bytes);
     if (put_direct<Look::near>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
     return put_far(destination, source, kWord);
@@ -143,7 +144,7 @@ sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     if (bytes != kWord) [[unlikely]]
         return bytes <= op::kShortBytes ? get_near<op::copy_short>(destination, source, bytes)
-                                        : get_near<op::copy_long>(destination, source, bytes);
+                                        : get_near<copy_bytes>(destination, source, bytes);
     if (get_direct<Look::near>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
     return get_far(destination, source, kWord);

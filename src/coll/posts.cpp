@@ -1,6 +1,5 @@
 // Numbers, slots and who may write them when. See state.hpp and docs/design/collectives.md.
 #include <cstdlib>
-#include <cstring>
 
 #include "base/copy.hpp"
 #include "base/fail.hpp"

@@ -103,12 +103,8 @@ inline void copy_short(void *destination, const void *source, std::size_t bytes)
     }
 }
 
-inline void copy_long(void *destination, const void *source, std::size_t bytes) {
-    copy_bytes(destination, source, bytes);
-}
-
 inline void copy(void *destination, const void *source, std::size_t bytes) {
-    if (!copy_if_word(destination, source, bytes)) copy_long(destination, source, bytes);
+    if (!copy_if_word(destination, source, bytes)) copy_bytes(destination, source, bytes);
 }
 
 }  // namespace sennit::op

@@ -3,7 +3,6 @@
  * gets from rank 1 and prints. The argument is how many rounds of each, in turns.
  */
 #include <sennit/sennit.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
