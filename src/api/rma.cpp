@@ -43,20 +43,21 @@ using OperationKind = transport::Operation::Kind;
                 name);
 }
 
-// What the hot path could not do. The parameters stand as in the public call, so the way here is a
-// jump.
+// What load and store could not do, with the entry that was found, or null. The parameters stand as
+// in the public call, so the way here is a jump.
 [[gnu::noinline]] sennit_status put_blocking_cold(sennit_gptr destination, const void *source,
-                                                  std::size_t bytes) {
-    if (op::copied_at_once(*current_rank(), OperationKind::put, destination,
-                           const_cast<void *>(source), bytes)) [[likely]]
+                                                  std::size_t bytes, const memory::Entry *entry) {
+    const transport::Run run{destination.offset, const_cast<void *>(source), bytes};
+    if (op::copied_at_once(*current_rank(), entry, OperationKind::put, run, destination.rank))
+        [[likely]]
         return SENNIT_OK;
     return put_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_put");
 }
 
 [[gnu::noinline]] sennit_status get_blocking_cold(void *destination, sennit_gptr source,
-                                                  std::size_t bytes) {
-    if (op::copied_at_once(*current_rank(), OperationKind::get, source, destination, bytes))
-        [[likely]]
+                                                  std::size_t bytes, const memory::Entry *entry) {
+    const transport::Run run{source.offset, destination, bytes};
+    if (op::copied_at_once(*current_rank(), entry, OperationKind::get, run, source.rank)) [[likely]]
         return SENNIT_OK;
     return get_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_get");
 }
@@ -94,15 +95,27 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 // entries that are not near. Each ends in a jump to the next.
 [[gnu::noinline]] sennit_status put_far(sennit_gptr destination, const void *source,
                                         std::size_t bytes) {
-    if (put_direct<Look::far>(destination, source, bytes)) [[likely]]
+    Rank &rank = *current_rank();
+    memory::Entry *entry = op::far_entry(rank, destination);
+    if (entry != nullptr && source != nullptr && op::reaches(*entry, destination, bytes))
+        [[likely]] {
+        memory::remember(rank, destination, entry);
+        op::copy(entry->base + destination.offset, source, bytes);
         return SENNIT_OK;
-    return put_blocking_cold(destination, source, bytes);
+    }
+    return put_blocking_cold(destination, source, bytes, entry);
 }
 
 [[gnu::noinline]] sennit_status get_far(void *destination, sennit_gptr source, std::size_t bytes) {
-    if (get_direct<Look::far>(destination, source, bytes)) [[likely]]
+    Rank &rank = *current_rank();
+    memory::Entry *entry = op::far_entry(rank, source);
+    if (entry != nullptr && destination != nullptr && op::reaches(*entry, source, bytes))
+        [[likely]] {
+        memory::remember(rank, source, entry);
+        op::copy(destination, entry->base + source.offset, bytes);
         return SENNIT_OK;
-    return get_blocking_cold(destination, source, bytes);
+    }
+    return get_blocking_cold(destination, source, bytes, entry);
 }
 
 template <auto kCopy>

@@ -26,15 +26,21 @@ inline const memory::Entry *near_entry(Rank &rank, sennit_gptr gptr, std::size_t
     return entry != nullptr && reaches(*entry, gptr, bytes) ? entry : nullptr;
 }
 
-// The same by way of the tables, or null when anything at all is out of the ordinary: the caller
-// then takes the cold way, which finds out what.
-inline const memory::Entry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+// The entry of `gptr` by way of the tables, whatever leads there and whether it lives or not, or
+// null.
+inline memory::Entry *far_entry(Rank &rank, sennit_gptr gptr) {
     // relaxed: 0 unless the rank is in use, and then constant; the rank was found through only-rank
     // or by its own thread.
     const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
     if (static_cast<std::uint32_t>(gptr.rank) >= size || gptr.segment == 0) [[unlikely]]
         return nullptr;
-    memory::Entry *entry = memory::find_named(rank, size, gptr);
+    return memory::find_named(rank, size, gptr);
+}
+
+// As near_entry(), by way of the tables, or null when anything at all is out of the ordinary: the
+// caller then takes the cold way, which finds out what.
+inline const memory::Entry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+    memory::Entry *entry = far_entry(rank, gptr);
     if (entry == nullptr || !reaches(*entry, gptr, bytes)) [[unlikely]]
         return nullptr;
     memory::remember(rank, gptr, entry);
