@@ -27,6 +27,8 @@ T combine_two(sennit_operator op, T a, T b) {
             return static_cast<T>(a != T(0) || b != T(0));
         case SENNIT_LOGICAL_XOR:
             return static_cast<T>((a != T(0)) != (b != T(0)));
+        case SENNIT_USER_OPERATOR:
+            return static_cast<T>(a - b);
         default:
             break;
     }
@@ -65,6 +67,23 @@ auto with_type(sennit_type type, Body body) {
         default:
             return body(std::uint8_t{});
     }
+}
+
+// An operator of the program: a difference, which shows any other order and any other grouping.
+// The context is the type.
+void subtract(const void *left, const void *right, void *result, std::size_t count, void *context) {
+    with_type(*static_cast<const sennit_type *>(context), [&](auto zero) {
+        using T = decltype(zero);
+        for (std::size_t i = 0; i < count; ++i) {
+            T a;
+            T b;
+            std::memcpy(&a, static_cast<const T *>(left) + i, sizeof a);
+            std::memcpy(&b, static_cast<const T *>(right) + i, sizeof b);
+            a = combine_two<T>(SENNIT_USER_OPERATOR, a, b);
+            std::memcpy(static_cast<T *>(result) + i, &a, sizeof(T) == 16 ? 10 : sizeof(T));
+        }
+        return 0;
+    });
 }
 
 // What `rank` gives: `bytes` of a pattern, or elements that are small, so that no sum of signed
@@ -250,6 +269,18 @@ void make_in_place(const CollStep &step, const Members &members, CollBuffers &ou
         case CollKind::scatterv:
             out.expected = out.destination;  // the root's own block stays in the source
             break;
+        case CollKind::alltoallv: {
+            Bytes after = out.source;
+            for (std::size_t from = 0; from < out.destination_sizes.size(); ++from) {
+                const std::size_t begin =
+                    begin_of(out.destination_sizes, out.destination_offsets, from);
+                place(after, begin, out.expected, begin, out.destination_sizes[from]);
+            }
+            // Bytes between the blocks stay.
+            out.destination = out.source;
+            out.expected = after;
+            break;
+        }
         default: {
             // Reductions: the result replaces the beginning of the elements.
             Bytes after = out.source;
@@ -266,7 +297,6 @@ bool works_in_place(const CollStep &step, const Members &members) {
     switch (step.kind) {
         case CollKind::broadcast:
         case CollKind::barrier:
-        case CollKind::alltoallv:
             return false;
         case CollKind::scatter:
         case CollKind::scatterv:
@@ -315,6 +345,7 @@ CollStep draw_step(Random &draw, const Members &members, std::size_t most_bytes)
         SENNIT_LOGICAL_OR, SENNIT_LOGICAL_XOR, SENNIT_AND, SENNIT_OR,  SENNIT_XOR};
     const bool is_float = step.type >= SENNIT_FLOAT;
     step.op = operators[draw.below(is_float ? 7 : 10)];
+    if (draw.one_in(5)) step.op = SENNIT_USER_OPERATOR;
     // Sometimes nothing; mostly small, or half of them long in a program of long calls.
     const std::uint64_t small_below = most_bytes > 10000 ? 4 : 6;
     const auto draw_size = [&] {
@@ -339,6 +370,11 @@ CollStep draw_step(Random &draw, const Members &members, std::size_t most_bytes)
         if (sized && reduces(step.kind)) one /= element_bytes(step.type);
         step.sizes.push_back(one);
     }
+    // In place what is sent to a rank is replaced by what comes from it.
+    if (step.kind == CollKind::alltoallv && step.in_place)
+        for (std::size_t i = 0; i < size; ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                step.sizes[i * size + j] = step.sizes[j * size + i];
     return step;
 }
 
@@ -393,7 +429,11 @@ sennit_status call_sized(const CollStep &step, const Members &members, const Col
 sennit_status call_reduction(const CollStep &step, const Members &members,
                              const CollBuffers &buffers, void *source, void *destination,
                              const Form &form) {
-    const sennit_reduction what = sennit_reduction_of(step.count, step.type, step.op);
+    const bool by_program = step.op == SENNIT_USER_OPERATOR;
+    const sennit_reduction what =
+        by_program ? sennit_reduction_by(step.count, element_bytes(step.type), subtract,
+                                         const_cast<sennit_type *>(&step.type))
+                   : sennit_reduction_of(step.count, step.type, step.op);
     switch (step.kind) {
         case CollKind::reduce:
             return either(sennit_reduce, sennit_reduce_nb, form, members.team, step.root, source,
