@@ -1,21 +1,28 @@
 // What the members of a team write for each other in collective calls: slots in the TeamSync of
-// each, used in turns, 4 for posts of some size, 32 for small ones, and 64 for tiny ones. Shared
+// each, used in turns, 8 for posts of some size, 32 for small ones, and 64 for tiny ones. Shared
 // between processes: docs/design/layouts.md has the bytes, docs/design/collectives.md when a slot
 // may be written again.
 //
-// A rank's post number n goes into slot n mod 4, small slot n mod 32 or tiny slot n mod 64, and is
-// complete when the slot's number says n. A post that nobody reads leaves the slots alone.
-// Everything else of a slot is written before, by its owner alone. Calls of many bytes may have
-// their payload in wide slots, in a segment of each member that its letter names.
+// A rank's post number n goes into slot n mod 8 (mod 4 if it is of middle size), small slot n mod
+// 32 or tiny slot n mod 64, and is complete when the slot's number says n. A post that nobody reads
+// leaves the slots alone. Everything else of a slot is written before, by its owner alone. Calls of
+// many bytes may have their payload in wide slots, in a segment of each member that its letter
+// names.
 #pragma once
 
 #include "runtime/control_block.hpp"
 
 namespace sennit::coll {
 
-inline constexpr std::size_t kSlots = 4;
-inline constexpr std::size_t kSlotBytes = 8320;
-inline constexpr std::size_t kPayloadBytes = kSlotBytes - 32;
+inline constexpr std::size_t kSlots = 8;
+inline constexpr std::size_t kPayloadBytes = 8256;
+// With what is left unused, so that payloads of half a page do not all begin in the same half:
+// they would share the same half of the first cache.
+inline constexpr std::size_t kSlotBytes = 10368;
+
+// Of these slots posts of middle size use the first four alone, which stay in the first cache.
+inline constexpr std::size_t kMiddleSlots = 4;
+inline constexpr std::size_t kMiddlePayloadBytes = 4096;
 
 // Many small ones, so that a root of small broadcasts can run ahead of ranks that have no
 // processor.
@@ -28,7 +35,12 @@ inline constexpr std::size_t kSmallPayloadBytes = kSmallSlotBytes - 32;
 inline constexpr std::size_t kTinySlots = 64;
 inline constexpr std::size_t kTinyPayloadBytes = 16;
 
-// Of a segment with one wide slot for each slot.
+// Wide slots, in a segment of their own. So few that they stay in the second cache. The room of one
+// is that of two slots (fill_and_post()), and posts of middle size and of full size that share a
+// slot share its book (needed_for()).
+inline constexpr std::size_t kWideSlots = 4;
+static_assert(kSlots == 2 * kWideSlots);
+static_assert(kSlots % kMiddleSlots == 0 && kMiddleSlots > 1);
 inline constexpr std::size_t kWideBytes = 65536;
 
 // The number of a rank that gave up the team's collective calls: greater than every other.
@@ -51,13 +63,16 @@ struct TinySlot {
     SlotHeader header;
 };
 
-// The first 32 bytes of payload share the header's cache line, so a small message is one line.
+// The payload begins with a cache line: copies of this size are faster so.
 struct alignas(kLineBytes) Slot {
     SlotHeader header;
+    std::byte zero[64 - sizeof(SlotHeader)];
     std::byte payload[kPayloadBytes];
+    std::byte zero_too[kSlotBytes - 64 - kPayloadBytes];
 };
-static_assert(sizeof(Slot) == kSlotBytes && offsetof(Slot, payload) == 32);
+static_assert(sizeof(Slot) == kSlotBytes && offsetof(Slot, payload) == 64);
 
+// The first 32 bytes of payload share the header's cache line, so a small message is one line.
 struct alignas(kLineBytes) SmallSlot {
     SlotHeader header;
     std::byte payload[kSmallPayloadBytes];
@@ -76,7 +91,8 @@ static_assert(offsetof(Area, tiny_slots) == 128 && offsetof(Area, small_slots) =
               offsetof(Area, slots) == 22656 && sizeof(Area) <= sizeof(TeamSync::coll) &&
               offsetof(TeamSync, coll) % alignof(Area) == 0);
 
-enum class SlotSize : std::uint8_t { full, small, tiny };
+enum class SlotSize : std::uint8_t { full, middle, small, tiny };
+// Those that have slots of their own.
 inline constexpr SlotSize kSlotSizes[] = {SlotSize::full, SlotSize::small, SlotSize::tiny};
 
 inline std::size_t slots_of(SlotSize size) {
@@ -85,6 +101,7 @@ inline std::size_t slots_of(SlotSize size) {
             return kTinySlots;
         case SlotSize::small:
             return kSmallSlots;
+        case SlotSize::middle:
         case SlotSize::full:
             break;
     }
@@ -97,20 +114,34 @@ struct Place {
     SlotSize size;
 };
 
+// Of middle and full size.
+inline std::size_t full_slot_of(const Place &place) {
+    return place.number % (place.size == SlotSize::middle ? kMiddleSlots : kSlots);
+}
+
 inline std::size_t slot_offset(const Place &place) {
     switch (place.size) {
         case SlotSize::tiny:
             return offsetof(Area, tiny_slots) + sizeof(TinySlot) * (place.number % kTinySlots);
         case SlotSize::small:
             return offsetof(Area, small_slots) + sizeof(SmallSlot) * (place.number % kSmallSlots);
+        case SlotSize::middle:
         case SlotSize::full:
             break;
     }
-    return offsetof(Area, slots) + sizeof(Slot) * (place.number % kSlots);
+    return offsetof(Area, slots) + sizeof(Slot) * full_slot_of(place);
 }
 inline std::size_t payload_offset(const Place &place) {
-    const bool is_tiny = place.size == SlotSize::tiny;
-    return slot_offset(place) + (is_tiny ? offsetof(SlotHeader, bytes) : sizeof(SlotHeader));
+    switch (place.size) {
+        case SlotSize::tiny:
+            return slot_offset(place) + offsetof(SlotHeader, bytes);
+        case SlotSize::small:
+            return slot_offset(place) + offsetof(SmallSlot, payload);
+        case SlotSize::middle:
+        case SlotSize::full:
+            break;
+    }
+    return slot_offset(place) + offsetof(Slot, payload);
 }
 inline SlotHeader &header_at(Area &area, const Place &place) {
     return *reinterpret_cast<SlotHeader *>(reinterpret_cast<std::byte *>(&area) +

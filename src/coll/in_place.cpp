@@ -19,8 +19,9 @@
 namespace sennit::coll {
 namespace {
 
-constexpr std::size_t kFoldBytes =
-    kScratchBytes;  // of each operand at a time: all stay in the first cache
+// Of each operand at a time: all three stay in the first cache, and two fit into the scratch.
+constexpr std::size_t kFoldBytes = 8192;
+static_assert(kFoldBytes <= kScratchBytes);
 
 // Do sender and receiver name the same size for the block that comes from `member`?
 sennit_status check_size(State &state, const Operation &operation, std::uint32_t member,
@@ -241,7 +242,7 @@ bool has_wide_slots(State &state) {
     if (state.wide_segment != 0) return true;
     const ColdLock lock(*state.rank);
     SegmentRecord *record = nullptr;
-    const memory::SegmentWish wish{SegmentKind::slots, 0, kSlots * kWideBytes, 4096, 0};
+    const memory::SegmentWish wish{SegmentKind::slots, 0, kWideSlots * kWideBytes, 4096, 0};
     const sennit_error error = *thread_error();
     if (memory::segment_create(*state.rank, wish, &record) != SENNIT_OK) {
         // There is another way.

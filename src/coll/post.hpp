@@ -13,10 +13,11 @@ inline std::uint64_t &needed_for(State &state, const Place &place) {
             return state.needed_tiny[place.number % kTinySlots];
         case SlotSize::small:
             return state.needed_small[place.number % kSmallSlots];
+        case SlotSize::middle:
         case SlotSize::full:
             break;
     }
-    return state.needed[place.number % kSlots];
+    return state.needed[full_slot_of(place)];
 }
 
 // has_room() without a look at the peers: false says nothing.

@@ -91,7 +91,8 @@ constexpr unsigned kFewPolls = 8;  // where ranks share processors, and a look m
 
 Found header_of(State &state, std::uint32_t member, const Place &place, sennit_status *status) {
     *status = SENNIT_OK;
-    for (const SlotSize size : {place.size, SlotSize::full, SlotSize::small, SlotSize::tiny}) {
+    for (const SlotSize size :
+         {place.size, SlotSize::full, SlotSize::middle, SlotSize::small, SlotSize::tiny}) {
         const Place here{place.number, size};
         Area *area = state.areas[member];
         if (area == nullptr) *status = get_header(state, member, here);
@@ -148,7 +149,7 @@ bool has_room(State &state, const Place &place) {
 }
 
 std::byte *payload_of(State &state, const Operation &operation, std::uint32_t member) {
-    if (operation.wide) return state.wide[member] + operation.number % kSlots * kWideBytes;
+    if (operation.wide) return state.wide[member] + operation.number % kWideSlots * kWideBytes;
     Area *area = state.areas[member];
     return area == nullptr ? nullptr : payload_at(*area, place_of(operation));
 }

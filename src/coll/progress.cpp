@@ -127,6 +127,9 @@ Went fill_and_post(State &state, Operation &operation) {
     const bool is_read_by_others =
         operation.relayed || is_read(operation.call, *state.team, state.team->rank);
     if (!has_room(state, place_of(operation))) return Went::nowhere;
+    // Of the posts that had the same wide slot, those that had another slot.
+    const Place earlier{operation.number - kWideSlots, SlotSize::full};
+    if (operation.wide && !has_room(state, earlier)) return Went::nowhere;
     if (operation.relayed) {
         relay_fill(state, operation);
     } else {

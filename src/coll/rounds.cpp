@@ -14,8 +14,6 @@
 namespace sennit::coll {
 namespace {
 
-constexpr std::size_t kPieceAlignment = 64;
-
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }

@@ -1,12 +1,13 @@
-// The short way of a blocking call of one small round, the same posts without an operation: it is
-// there for the time that the general way takes to keep its books, which is most of the time of
-// such a call. It does what it can without waiting long; whenever something is not as in nearly
+// The short way of a blocking call of one round, the same posts without an operation: it is there
+// for the time that the general way takes to keep its books, which is most of the time of a call of
+// few bytes. It does what it can without waiting long; whenever something is not as in nearly
 // all calls (no room, a peer that is late, another call at a peer) it leaves the call to the
 // general way, before the post or after it. Peers can not tell which way a rank went.
 //
 // Kind and size of the slot are known where the code is compiled, which makes the way straight.
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "coll/post.hpp"
 #include "op/direct.hpp"
 
@@ -17,8 +18,10 @@ template <SlotSize kSize>
 void copy(void *to, const void *from, std::size_t bytes) {
     if (kSize == SlotSize::tiny || bytes <= op::kShortBytes) {
         op::copy_short(to, from, bytes);
-    } else {
+    } else if (kSize == SlotSize::small) {
         std::memcpy(to, from, bytes);
+    } else {
+        copy_bytes(to, from, bytes);
     }
 }
 
@@ -27,7 +30,7 @@ bool posts_payload(const State &state, const Call &call) {
     return !from_root(kKind) || state.team->rank == call.root;
 }
 
-// Of an alltoall as cut_of() has it for pieces that all fit into a small slot.
+// Of an alltoall as cut_of() has it for pieces that all fit into a slot.
 template <Kind kKind>
 std::size_t piece_bytes_of(const Call &call) {
     if (kKind != Kind::alltoall) return call.bytes;
@@ -132,11 +135,13 @@ void take_all(const State &state, const Call &call, std::uint64_t number) {
 
 template <Kind kKind, SlotSize kSize>
 ShortWay take(State &state, const Call &call) {
-    if (kKind == Kind::alltoall &&
-        (call.bytes == 0 || piece_bytes_of<kKind>(call) * state.size > kSmallPayloadBytes))
-        return ShortWay::not_taken;
     const Place place{state.number + 1, kSize};
-    if (!room_is_known(state, place) && !has_room(state, place)) return ShortWay::not_taken;
+    // A part of the polls of a wait, which begins anew afterwards.
+    unsigned polls = state.rank->spins / 8;
+    while (!room_is_known(state, place) && !has_room(state, place)) {
+        if (polls-- == 0) return ShortWay::not_taken;
+        cpu_pause();
+    }
     const bool posts_something = posts_payload<kKind>(state, call);
     if (call.bytes != 0) {
         if (posts_something) fill_slot<kKind, kSize>(state, call, payload_at(*state.own, place));
@@ -145,11 +150,12 @@ ShortWay take(State &state, const Call &call) {
     }
     post(state, call, {place, 1, posts_something});
 
-    if (from_root(kKind) && !posts_something) fetch_ahead<kSize>(state, call, place.number);
+    constexpr bool kIsShort = kSize == SlotSize::tiny || kSize == SlotSize::small;
+    if (kIsShort && from_root(kKind) && !posts_something)
+        fetch_ahead<kSize>(state, call, place.number);
     std::uint32_t next = 0;
     bool is_there = has_all_posts<kKind, kSize>(state, call, place.number, &next);
-    // A part of the polls of a wait, which begins anew afterwards.
-    for (unsigned i = 0; !is_there && i < state.rank->spins / 8; ++i) {
+    for (; !is_there && polls != 0; --polls) {
         cpu_pause();
         is_there = has_all_posts<kKind, kSize>(state, call, place.number, &next);
     }
@@ -158,23 +164,44 @@ ShortWay take(State &state, const Call &call) {
     return ShortWay::done;
 }
 
+// In the slot that begin() would choose.
+template <Kind kKind>
+ShortWay take_in_slot(State &state, const Call &call) {
+    std::size_t bytes = call.bytes;
+    if (kKind == Kind::alltoall) {
+        const std::size_t longest = kPayloadBytes / state.size / kPieceAlignment * kPieceAlignment;
+        if (call.bytes == 0 || call.bytes > longest) return ShortWay::not_taken;
+        bytes = piece_bytes_of<kKind>(call) * state.size;
+    }
+    switch (slot_size_for(kKind, bytes)) {
+        case SlotSize::tiny:
+            if constexpr (kKind == Kind::broadcast) return take<kKind, SlotSize::tiny>(state, call);
+            break;
+        case SlotSize::small:
+            return take<kKind, SlotSize::small>(state, call);
+        case SlotSize::middle:
+            return take<kKind, SlotSize::middle>(state, call);
+        case SlotSize::full:
+            break;
+    }
+    return take<kKind, SlotSize::full>(state, call);
+}
+
 }  // namespace
 
 ShortWay take_short_way(State &state, const Call &call) {
     if (state.first != nullptr || !state.reaches_control || state.size == 1 ||
-        call.bytes > kSmallPayloadBytes || call.bytes >= in_place_from(state, call))
+        call.bytes > kPayloadBytes || call.bytes >= in_place_from(state, call))
         return ShortWay::not_taken;
     switch (call.kind) {
         case Kind::broadcast:
-            return slot_size_for(Kind::broadcast, call.bytes) == SlotSize::tiny
-                       ? take<Kind::broadcast, SlotSize::tiny>(state, call)
-                       : take<Kind::broadcast, SlotSize::small>(state, call);
+            return take_in_slot<Kind::broadcast>(state, call);
         case Kind::allgather:
-            return take<Kind::allgather, SlotSize::small>(state, call);
+            return take_in_slot<Kind::allgather>(state, call);
         case Kind::allreduce:
-            return take<Kind::allreduce, SlotSize::small>(state, call);
+            return take_in_slot<Kind::allreduce>(state, call);
         case Kind::alltoall:
-            return take<Kind::alltoall, SlotSize::small>(state, call);
+            return take_in_slot<Kind::alltoall>(state, call);
         default:
             return ShortWay::not_taken;
     }

@@ -163,7 +163,7 @@ void give_up(State &state, sennit_status status);
 // A member without which the queue has no hope: its world rank, or -1. A LostSearch of a State.
 int find_lost_member(Rank &rank, const void *state);
 // Two pieces of kScratchBytes. Null: the thread's last error tells.
-inline constexpr std::size_t kScratchBytes = kSlotBytes;
+inline constexpr std::size_t kScratchBytes = 8320;
 static_assert(kScratchBytes >= kPayloadBytes);
 std::byte *scratch_of(State &state);
 // Elements that a reduction fetches from a peer at a time: long enough for the kernel's copy, short
@@ -176,7 +176,8 @@ std::byte *stages_of(State &state);
 inline SlotSize slot_size_for(Kind kind, std::size_t bytes) {
     // Only a root runs ahead. Members that wait for each other would meet on one line.
     if (kind == Kind::broadcast && bytes <= kTinyPayloadBytes) return SlotSize::tiny;
-    return bytes <= kSmallPayloadBytes ? SlotSize::small : SlotSize::full;
+    if (bytes <= kSmallPayloadBytes) return SlotSize::small;
+    return bytes <= kMiddlePayloadBytes ? SlotSize::middle : SlotSize::full;
 }
 
 // ---- rounds.cpp
@@ -191,6 +192,7 @@ inline std::uint32_t place_of_piece(const Call &call, const team::Team &team, st
     return folds(call.kind) ? destination : (source + destination + 1) % team.size;
 }
 
+inline constexpr std::size_t kPieceAlignment = 64;
 inline constexpr std::size_t kSmallAlignment = 16;  // of short pieces in a slot
 Cut cut_of(const Call &call, const team::Team &team, std::size_t most_bytes, std::size_t payload);
 // Copies what needs no peer.

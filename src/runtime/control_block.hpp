@@ -13,12 +13,12 @@
 namespace sennit {
 
 inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
-inline constexpr std::uint32_t kLayoutVersion = 9;
+inline constexpr std::uint32_t kLayoutVersion = 10;
 inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;
 inline constexpr std::size_t kRounds = 16;  // dissemination rounds: up to 65536 ranks
-inline constexpr std::size_t kTeamSyncBytes = 61440;
+inline constexpr std::size_t kTeamSyncBytes = 110592;
 inline constexpr std::size_t kCpuWords = 16;  // 1024 processors
 inline constexpr std::size_t kDeskPlaceBytes = 256;
 inline constexpr std::size_t kSignalChunks = 16;

@@ -12,6 +12,28 @@ Members world_of(const Ranks &it) {
     return {SENNIT_TEAM_WORLD, it.rank, it.size};
 }
 
+// One blocking call of the world with private buffers, in blocks of `bytes`, or of as many elements
+// of doubles.
+void call_once(Ranks &it, CollKind kind, int root, std::size_t bytes) {
+    const Members members = world_of(it);
+    const auto size = static_cast<std::size_t>(it.size);
+    CollStep step;
+    step.kind = kind;
+    step.root = root;
+    step.type = SENNIT_DOUBLE;
+    step.count = reduces(kind) ? bytes / sizeof(double) : bytes;
+    step.sizes.assign(size * size, step.count);
+    if (kind != CollKind::alltoall && kind != CollKind::alltoallv) step.sizes.resize(size);
+    step.salt = bytes + static_cast<std::uint64_t>(kind);
+    const CollBuffers buffers = make_buffers(step, members);
+    Bytes source = buffers.source;
+    Bytes destination = buffers.destination;
+    it.ok(call(step, members, buffers, source.data(), destination.data(), {}));
+    if (destination != buffers.expected)
+        it.fail(Ranks::Where::current(), std::string(name_of(kind)) + " of " +
+                                             std::to_string(bytes) + " bytes has a wrong result");
+}
+
 }  // namespace
 
 // Broken by anything that brings the wrong bytes to the wrong place, or combines them in another
@@ -25,6 +47,32 @@ RANK_TEST(collective, programs_do_what_the_sequential_oracle_says, kAnything) {
     CollWays large;
     large.most_bytes = it.load_store ? 300000 : 40000;
     run_collectives(it, world_of(it), it.quick ? 8 : 40, large);
+}
+
+// Broken by a slot that is written before all have read what lies there, where posts of two sizes
+// share it; and by a payload that is longer than its slot.
+RANK_TEST(collective, calls_at_the_ends_of_every_kind_of_slot_are_whole, kAnything) {
+    constexpr std::size_t kSizes[] = {8, 16, 17, 600, 608, 609, 4096, 4097, 8248, 8256, 8257};
+    const auto ranks = static_cast<std::size_t>(it.size);
+    for (int round = 0; round < (it.quick ? 1 : 5); ++round)
+        for (const std::size_t bytes : kSizes) {
+            call_once(it, CollKind::broadcast, static_cast<int>(bytes) % it.size, bytes);
+            call_once(it, CollKind::allgather, 0, bytes);
+            call_once(it, CollKind::allreduce, 0, bytes);
+            call_once(it, CollKind::alltoall, 0, bytes / ranks);
+            // One that waits for nobody goes on as far as there is room.
+            for (std::size_t i = 0; i < 12; ++i)
+                call_once(it, CollKind::broadcast, 0, kSizes[(i + bytes) % std::size(kSizes)]);
+        }
+}
+
+// Broken by memory that is lent to the kernel of the wrong size or for too short a time: private
+// buffers of this size it copies between the ranks, where it can.
+RANK_TEST(collective, private_buffers_of_megabytes_arrive_whole, kTwoRanks | kOnce) {
+    constexpr std::size_t kBytes = (5 << 20) / 2 + 8;
+    if (it.size > 4) return;
+    for (int kind = 1; kind < kCollKinds; ++kind)
+        if (!it.quick || kind % 5 == 1) call_once(it, static_cast<CollKind>(kind), 1, kBytes);
 }
 
 // Broken by teams that meet in each other's slots, or by a team that finds what an earlier one
@@ -298,10 +346,11 @@ RANK_TEST(collective, calls_that_differ_are_errors_and_the_next_ones_match, kTwo
 // Broken by a post that is read as if it lay in a slot of another size, or that does not say its
 // own.
 RANK_TEST(collective, broadcasts_whose_sizes_differ_are_errors_whatever_slots_they_use, kTwoRanks) {
-    const std::size_t pairs[][2] = {{8, 4},   {16, 0},  {0, 16},   {8, 100}, {100, 8},
-                                    {16, 17}, {600, 9}, {9, 5000}, {5000, 9}};
+    const std::size_t pairs[][2] = {{8, 4},    {16, 0},   {0, 16},      {8, 100},
+                                    {100, 8},  {16, 17},  {600, 9},     {9, 5000},
+                                    {5000, 9}, {2000, 9}, {2000, 6000}, {6000, 2000}};
     for (const auto &pair : pairs) {
-        std::vector<std::uint8_t> data(5000, static_cast<std::uint8_t>(it.rank));
+        std::vector<std::uint8_t> data(6000, static_cast<std::uint8_t>(it.rank));
         const std::size_t bytes = pair[it.rank == 0 ? 0 : 1];
         const sennit_status status =
             sennit_broadcast(SENNIT_TEAM_WORLD, 0, data.data(), bytes, SENNIT_FOREVER);
