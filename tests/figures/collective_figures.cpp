@@ -130,7 +130,7 @@ void measure(Kind kind, const Buffers (&buffers)[2], std::size_t bytes) {
 
 int main(int count, char **words) {
     std::size_t least = 1024;
-    std::size_t most = 1 << 20;
+    std::size_t most = 4 << 20;
     if (count > 1) rounds = std::max(1, std::atoi(words[1]));
     if (count > 3) {
         least = std::strtoull(words[2], nullptr, 10);
