@@ -7,8 +7,8 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
+#include <system_error>
 
 #include "finding.hpp"
 
@@ -27,9 +27,21 @@ std::string trimmed(const std::string &text) {
 std::optional<std::string> read_text(const System &system, const std::string &name) {
     std::ifstream file(system.root + name, std::ios::binary);
     if (!file) return std::nullopt;
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    // By read(), which turns a refusal of the kernel into bad(); an iterator over the buffer throws
+    // there, and much in /proc, /sys and /dev opens and can not be read.
+    std::string text;
+    std::array<char, 4096> piece;
+    do {
+        (void)file.read(piece.data(), piece.size());
+        text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    } while (file);
     if (file.bad()) return std::nullopt;
     return text;
+}
+
+bool is_there(const System &system, const std::string &name) {
+    std::error_code error;
+    return std::filesystem::exists(system.root + name, error);
 }
 
 std::optional<std::uint64_t> read_number(const System &system, const std::string &name) {
@@ -105,7 +117,8 @@ std::vector<ControlGroup> control_groups(const System &system, const std::string
         std::string path = line.substr(second + 1);
         for (;;) {
             if (!path.empty() && path.back() == '/') path.pop_back();
-            if (std::filesystem::is_directory(system.root + top + path))
+            std::error_code error;
+            if (std::filesystem::is_directory(system.root + top + path, error))
                 groups.push_back({top + path, is_second});
             if (path.empty()) break;
             path.erase(path.rfind('/'));

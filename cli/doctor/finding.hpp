@@ -79,6 +79,8 @@ Finding check_governor(const System &system);
 
 // The whole text of a file; nothing if it can not be read.
 std::optional<std::string> read_text(const System &system, const std::string &name);
+// A name is there, whether it can be read or not: devices are asked for so.
+bool is_there(const System &system, const std::string &name);
 // The number that a file begins with; nothing if there is no file or no number ("max").
 std::optional<std::uint64_t> read_number(const System &system, const std::string &name);
 // What stands behind "key:" in a text of lines, without blanks around; empty if the key is not

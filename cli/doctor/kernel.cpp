@@ -136,7 +136,7 @@ Finding check_memlock(const System &system) {
 Finding check_xpmem(const System &system) {
     Finding finding("xpmem");
     add_copy(system.figures, &finding);
-    const bool device = read_text(system, "/dev/xpmem").has_value();
+    const bool device = is_there(system, "/dev/xpmem");
     const auto modules = read_text(system, "/proc/modules").value_or("");
     const bool module =
         modules.rfind("xpmem ", 0) == 0 || modules.find("\nxpmem ") != std::string::npos;

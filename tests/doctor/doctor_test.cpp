@@ -104,8 +104,37 @@ TEST_F(Doctor, xpmem_is_told_by_its_device_and_its_module) {
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("not there"));
     has("/proc/modules", "nfs 1 0\nxpmem 155648 0 - Live\n");
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("module is loaded"));
-    has("/dev/xpmem", "");
+    // A folder opens and can not be read, as the device.
+    std::filesystem::create_directories(system_.root + "/dev/xpmem");
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("/dev/xpmem is there"));
+}
+
+// Would break: a reader that throws where read() fails. The program then ends without a report.
+TEST_F(Doctor, files_that_open_and_can_not_be_read_are_not_known) {
+    const char *const files[] = {"/dev/xpmem",
+                                 "/proc/meminfo",
+                                 "/proc/modules",
+                                 "/proc/self/cgroup",
+                                 "/proc/self/limits",
+                                 "/proc/self/status",
+                                 "/proc/sys/kernel/numa_balancing",
+                                 "/proc/sys/kernel/yama/ptrace_scope",
+                                 "/sys/devices/system/cpu/online",
+                                 "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                                 "/sys/kernel/mm/transparent_hugepage/enabled",
+                                 "/sys/kernel/mm/transparent_hugepage/shmem_enabled"};
+    std::vector<std::string> unread;
+    for (const Check check : all_checks())
+        unread.push_back(check(system_).is);
+    for (const char *file : files) {
+        std::filesystem::create_directories(system_.root + file);
+        EXPECT_EQ(read_text(system_, file), std::nullopt) << file;
+    }
+    for (std::size_t i = 0; i < all_checks().size(); ++i) {
+        const Finding finding = all_checks()[i](system_);
+        if (finding.name == "xpmem") continue;  // which is there
+        EXPECT_EQ(finding.is, unread[i]) << finding.name;
+    }
 }
 
 TEST_F(Doctor, huge_pages_are_the_word_in_brackets) {
