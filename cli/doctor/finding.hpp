@@ -27,7 +27,7 @@ struct Finding {
     std::string is;        // how it is set here
     std::string costs;     // empty if nothing
     std::string measured;  // empty if nothing was
-    std::string mend;      // a command, empty if there is nothing to mend
+    std::string mend;      // a command, or what to do where none mends it; empty if good
     Json figures;          // what was measured, by name with the unit last; null if nothing was
 };
 
@@ -36,6 +36,10 @@ struct Figures {
     // Between two processes of which neither is the other's parent, as ranks are.
     std::optional<int> copy_error;  // errno of the kernel's refusal, 0 if it copies
     std::optional<double> copy_ns;  // 8 bytes
+    // errno where the kernel does not let this process hold stores to a page, 0 if it does; and
+    // whether it holds those of system calls too.
+    std::optional<int> guard_error;
+    bool guard_holds_system_calls = false;
     std::optional<double> system_call_ns;
     // First touch of one MiB of a memory file, in pages of the usual size and with huge ones asked
     // for.
@@ -63,6 +67,7 @@ const std::vector<Check> &all_checks();
 // kernel.cpp
 Finding check_ptrace_scope(const System &system);
 Finding check_seccomp(const System &system);
+Finding check_userfaultfd(const System &system);
 Finding check_memlock(const System &system);
 Finding check_xpmem(const System &system);
 // memory.cpp

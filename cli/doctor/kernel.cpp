@@ -14,9 +14,16 @@ namespace {
 
 constexpr const char *kCopyCosts =
     "memory that a program registers (sennit_register) and that can not be moved to where others "
-    "map "
-    "it, such as a stack, is out of reach for other processes: such calls answer "
-    "SENNIT_ERR_UNSUPPORTED. Heap, static memory and what Sennit allocates are not concerned";
+    "map it, such as a stack, is out of reach for other processes: such calls answer "
+    "SENNIT_ERR_UNSUPPORTED. What Sennit allocates is not concerned, nor is what can be moved (see "
+    "userfaultfd)";
+
+constexpr const char *kGuardCosts =
+    "buffers that a program with several threads registers (sennit_register) stay where they are "
+    "if they do not fill whole pages: other processes have no pointer to them, and each put and "
+    "get there is a system call. Unless the program says SENNIT_REGISTER_SHARED_PAGES";
+
+constexpr const char *kGuardForAll = "sudo sysctl -w vm.unprivileged_userfaultfd=1";
 
 // CAP_SYS_PTRACE among the effective capabilities.
 bool may_trace(const System &system) {
@@ -26,6 +33,30 @@ bool may_trace(const System &system) {
     (void)std::from_chars(text.data(), text.data() + text.size(), capabilities, 16);
     constexpr unsigned kSysPtrace = 19;
     return (capabilities >> kSysPtrace & 1) != 0;
+}
+
+// Of filters of system calls: 0 if there is none, empty if the kernel does not tell.
+std::string filter_mode(const System &system) {
+    return value_of(read_text(system, "/proc/self/status").value_or(""), "Seccomp");
+}
+
+bool has_filter(const System &system) {
+    const std::string mode = filter_mode(system);
+    return !mode.empty() && mode != "0";
+}
+
+// Of a kernel that lets this process hold stores.
+void say_what_is_held(const Figures &figures, Finding *finding) {
+    finding->figures["guard_errno"] = 0;
+    finding->figures["guard_holds_system_calls"] = figures.guard_holds_system_calls;
+    finding->is = "stores of other threads can be held while a page is moved";
+    if (figures.guard_holds_system_calls) return;
+    finding->is += ", but not those of system calls";
+    finding->verdict = Verdict::note;
+    finding->costs =
+        "while sennit_register moves the first or last page of a buffer, some microseconds, a "
+        "system call of another thread that writes to other data there answers EFAULT";
+    finding->mend = kGuardForAll;
 }
 
 // Adds whether the kernel really copies, and how fast.
@@ -81,14 +112,13 @@ Finding check_ptrace_scope(const System &system) {
 Finding check_seccomp(const System &system) {
     Finding finding("seccomp");
     const Figures &figures = system.figures;
-    const std::string mode =
-        value_of(read_text(system, "/proc/self/status").value_or(""), "Seccomp");
+    const std::string mode = filter_mode(system);
     if (figures.system_call_ns) {
         finding.figures["system_call_ns"] = *figures.system_call_ns;
         finding.measured =
             fmt::format("a system call takes {}", time_text(*figures.system_call_ns));
     }
-    if (mode.empty() || mode == "0") {
+    if (!has_filter(system)) {
         finding.is = mode.empty() ? "the kernel does not tell" : "no filter of system calls";
         return finding;
     }
@@ -104,6 +134,45 @@ Finding check_seccomp(const System &system) {
     finding.costs =
         fmt::format("{}{}", refused ? "" : "if it refuses process_vm_readv: ", kCopyCosts);
     finding.mend = "docker run --cap-add=SYS_PTRACE ... (or --security-opt seccomp=unconfined)";
+    return finding;
+}
+
+Finding check_userfaultfd(const System &system) {
+    Finding finding("userfaultfd");
+    const Figures &figures = system.figures;
+    const bool tried = figures.guard_error.has_value();
+    if (tried && *figures.guard_error == 0) {
+        say_what_is_held(figures, &finding);
+        return finding;
+    }
+    const int error = figures.guard_error.value_or(0);
+    const bool filtered = has_filter(system);
+    // The file is there from Linux 5.2 on, EINVAL answers a kernel that can not protect pages.
+    const bool lacks =
+        !is_there(system, "/proc/sys/vm/unprivileged_userfaultfd") || error == EINVAL;
+    if (!tried && !filtered && !lacks) {
+        finding.is = "in this kernel; not tried";
+        return finding;
+    }
+    finding.is = lacks      ? "not in this kernel, or not as it is from 5.7 on"
+                 : filtered ? "behind a filter of system calls: those of most containers refuse it"
+                            : "in this kernel, but not for this user";
+    finding.costs = fmt::format("{}{}", tried || lacks ? "" : "if it is refused: ", kGuardCosts);
+    finding.verdict = Verdict::note;
+    if (tried) {
+        finding.figures["guard_errno"] = error;
+        finding.measured =
+            fmt::format("holding stores to a page is refused: {}", std::strerror(error));
+        if (figures.copy_error.value_or(0) != 0) {
+            finding.verdict = Verdict::bad;
+            finding.costs += ". Here that system call is refused too: SENNIT_ERR_UNSUPPORTED";
+        }
+    }
+    finding.mend = lacks ? "a kernel of 5.7 or later with CONFIG_USERFAULTFD"
+                   : filtered
+                       ? "docker run --security-opt seccomp=unconfined ... (or a profile of your "
+                         "own that lets userfaultfd through)"
+                       : kGuardForAll;
     return finding;
 }
 

@@ -74,6 +74,7 @@ Finding check_shmem_enabled(const System &system) {
         finding.is = "not in this kernel: shared memory has small pages";
         finding.verdict = Verdict::note;
         finding.costs = "SENNIT_ALLOC_HUGE has no effect";
+        finding.mend = "a kernel with CONFIG_TRANSPARENT_HUGEPAGE";
         return finding;
     }
     finding.is = fmt::format("huge pages for shared memory: {}", chosen);

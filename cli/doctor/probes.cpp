@@ -1,6 +1,9 @@
 // The measurements of `sennit doctor`, each some milliseconds long: medians, since other programs
 // run too. A probe that can not be made leaves its figure out.
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -93,6 +96,31 @@ void measure_copy(Figures *figures) {
     }
 }
 
+// errno of opening a guard as adoption does (src/memory/adopt/guard.cpp), 0 if there is one.
+int try_guard(int flags) {
+    const int file = static_cast<int>(syscall(SYS_userfaultfd, flags));
+    if (file < 0) return errno;
+    uffdio_api api{};
+    api.api = UFFD_API;
+    api.features = 1;  // UFFD_FEATURE_PAGEFAULT_FLAG_WP, which old headers lack
+    const int error = ioctl(file, UFFDIO_API, &api) == 0 ? 0 : errno;
+    (void)close(file);
+    return error;
+}
+
+void measure_guard(Figures *figures) {
+    constexpr int kUserModeOnly = 1;  // UFFD_USER_MODE_ONLY, of Linux 5.11
+    const int error = try_guard(O_CLOEXEC | O_NONBLOCK);
+    figures->guard_holds_system_calls = error == 0;
+    if (error == 0) {
+        figures->guard_error = 0;
+        return;
+    }
+    const int second = try_guard(O_CLOEXEC | O_NONBLOCK | kUserModeOnly);
+    // A kernel that does not know the flag says EINVAL, which is no reason of a refusal.
+    figures->guard_error = second == EINVAL ? error : second;
+}
+
 // ns to touch one MiB of a new memory file for the first time.
 std::optional<double> touch(bool huge) {
     constexpr std::size_t kMib = std::size_t{1} << 20;
@@ -181,6 +209,7 @@ void measure_work(Figures *figures) {
 Figures measure() {
     Figures figures;
     measure_copy(&figures);  // first: it forks, and there are no threads yet
+    measure_guard(&figures);
     figures.system_call_ns = time_of(2000, [] { return syscall(SYS_getppid); });
     figures.touch_ns_per_mib = touch(false);
     figures.touch_huge_ns_per_mib = touch(true);

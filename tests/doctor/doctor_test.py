@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 SENNIT = sys.argv[1]
-NAMES = {"ptrace_scope", "seccomp", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
+NAMES = {"ptrace_scope", "seccomp", "userfaultfd", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
          "cpuset", "cpu_quota", "governor"}
 
 
@@ -29,8 +29,11 @@ report = json.loads(result.stdout)
 assert {one["name"] for one in report["findings"]} == NAMES, result.stdout
 bad = [one for one in report["findings"] if one["verdict"] == "bad"]
 assert result.returncode == (1 if bad else 0) and report["bad"] == len(bad)
+for one in report["findings"]:
+    assert (one["verdict"] == "good") == (not one["mend"]) == (not one["costs"]), one
 figures = {one["name"]: one["figures"] for one in report["findings"]}
 assert figures["shmem_enabled"]["touch_ns_per_mib"] > 0, "it was measured"
+assert figures["userfaultfd"]["guard_errno"] >= 0, "it was tried"
 looked = json.loads(doctor("--json", "--no-measure").stdout)
 assert "touch_ns_per_mib" not in json.dumps(looked), "it was not measured"
 assert json.loads(doctor("--json", "-n", "100000").stdout)["ranks"] == 100000
