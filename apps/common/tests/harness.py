@@ -3,7 +3,7 @@
     import harness
     @harness.test
     def something_holds(arguments): harness.need(..., "what came instead")
-    sys.exit(harness.main())       # python3 FILE TEST --bin FOLDER [--ranks 1,2]
+    sys.exit(harness.main())       # python3 FILE TEST --bin FOLDER [--built NAME,NAME] [--ranks 1,2]
 """
 import argparse
 import os
@@ -45,15 +45,26 @@ def execute(words, environment=None):
         raise Failed(f"{' '.join(words)}: still running after {RUN_LIMIT_S} s") from None
 
 
+def need_what_was_built(arguments):
+    """A study takes what it finds and leaves out the rest; a test that did so would pass over a program that is gone."""
+    for program in filter(None, arguments.built.split(",")):
+        need(os.path.exists(os.path.join(arguments.bin, program)), f"{program} is not in {arguments.bin}, where CMake builds it")
+    for mpi in filter(None, arguments.launchers.split(",")):
+        need(runs.launcher_of(mpi) is not None, f"the launcher of {mpi} was found at configuration, and is not in PATH")
+
+
 def main():
     """The exit status of the test that the command line names."""
     parser = argparse.ArgumentParser()
     parser.add_argument("test", choices=sorted(TESTS))
     parser.add_argument("--bin", required=True, help="folder of the programs")
+    parser.add_argument("--built", default="", help="programs that must be there: NAME,NAME...")
+    parser.add_argument("--launchers", default="", help="MPIs whose launcher must be there")
     parser.add_argument("--ranks", default="2", help="numbers of ranks, for the tests that ask for them")
     arguments = parser.parse_args()
     arguments.realtime = False
     try:
+        need_what_was_built(arguments)
         TESTS[arguments.test](arguments)
     except Failed as failure:
         print(f"{arguments.test}: {failure}", file=sys.stderr)

@@ -169,7 +169,7 @@ def part_scaling(folder, kind, figures, paper):
 
 def part_12(folder):
     head, rows = jobs.read_lines(os.path.join(folder, versions.FILE))
-    lines = next(row["lines"] for row in rows if "lines" in row)
+    lines = versions.recorded_lines(folder)
     rows = [row for row in rows if "ranks" in row]
     cores = head["machine"]["cores"]
     more = lines["rma-shared"] - lines["blocking"]
