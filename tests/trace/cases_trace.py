@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from job import calls_of, check_nesting, end_ns, events_of, start_ns
+from job import calls_of, check_format, check_nesting, end_ns, events_of, start_ns, strict_json
 
 PUTS = ["sennit_put", "sennit_get", "sennit_put_nb", "sennit_test", "sennit_wait", "sennit_get_nbi", "sennit_put_strided",
         "sennit_get_indexed", "sennit_flush", "sennit_fence"]
@@ -72,6 +72,41 @@ def every_call_is_an_event_of_its_rank_in_order(job):
     job.run(job.ranks(3, "calls"), TRACE="t.json", PATHS="self,cma")
     _check_barriers(_check_calls("t.json", 3, "cma", False))
     assert not glob.glob("*.part"), "what is in the text is not left twice"
+
+
+def what_a_viewer_would_not_take_is_found(job):
+    """Every case reads traces by events_of(), which checks the format. Would break: a check that takes anything."""
+    job.run(job.ranks(2, "calls"), TRACE="t.json")
+    with open("t.json", encoding="utf-8") as file:
+        text = file.read()
+    check_format(strict_json(text))
+    number = next(i for i, one in enumerate(json.loads(text)) if one["ph"] == "X" and one["dur"] > 0)
+    lane = {"pid": 0, "tid": 0, "cat": "x", "args": {}}
+
+    def spoiled(**changes):
+        events = json.loads(text)
+        events[number] = {key: value for key, value in {**events[number], **changes}.items() if value is not None}
+        return events
+    event = json.loads(text)[number]
+    broken = [spoiled(**{field: None}) for field in ("name", "ph", "ts", "dur", "pid", "tid", "cat", "args")]
+    broken += [spoiled(ph="Z"), spoiled(ts="1"), spoiled(dur=-1), spoiled(pid="0"), spoiled(tid=1.5), spoiled(name=""),
+               spoiled(ph="B"), spoiled(pid=7), {"traceEvents": json.loads(text)},
+               [one for one in json.loads(text) if one["name"] != "process_name"],
+               [*json.loads(text), {**event, "ts": event["ts"] + event["dur"] / 2, "dur": event["dur"] + 9}],
+               [*json.loads(text), *({**lane, "name": "later", "ph": "B", "ts": 1e12 - at} for at in (0, 1))],
+               [*json.loads(text), {**lane, "name": "never ends", "ph": "B", "ts": event["ts"] + event["dur"] / 2}]]
+    for events in broken:
+        try:
+            check_format(events)
+        except (AssertionError, KeyError):
+            continue
+        raise AssertionError(f"taken: {events if isinstance(events, dict) else events[number]}")
+    for word in (text.replace('"tid":', '"pid":1,"tid":', 1), text.replace('"peer":-1', '"peer":NaN', 1), text[:-3]):
+        try:
+            strict_json(word)
+        except (AssertionError, ValueError):
+            continue
+        raise AssertionError("taken: " + word[:300])
 
 
 def threads_of_one_process_have_lanes_of_their_own(job):

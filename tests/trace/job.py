@@ -1,5 +1,6 @@
 """Starting jobs for the cases, and what every trace must keep."""
 import json
+import math
 import os
 import subprocess
 from collections import defaultdict
@@ -24,20 +25,72 @@ class Job:
         return [self.sennit, "run", "-n", str(count), "--timeout", "40", *options, self.rank, *map(str, words)]
 
 
+# What the format asks of the events that Sennit writes, by phase (Trace Event Format, "Event Descriptions"): X is a complete
+# event, B the begin of one that has not ended, M says something of a process.
+NUMBER, TEXT, OBJECT = (int, float), (str,), (dict,)
+EVERY = {"name": TEXT, "ph": TEXT, "pid": (int,), "tid": (int,), "args": OBJECT}
+FIELDS = {"X": {**EVERY, "cat": TEXT, "ts": NUMBER, "dur": NUMBER}, "B": {**EVERY, "cat": TEXT, "ts": NUMBER}, "M": EVERY}
+METADATA = {"process_name": ("name", str), "process_labels": ("labels", str), "process_sort_index": ("sort_index", int)}
+
+
+def strict_json(text):
+    """As viewers read it: numbers are finite, and a name is there once in an object."""
+    def once(pairs):
+        assert len({key for key, _ in pairs}) == len(pairs), f"a name is there twice: {pairs}"
+        return dict(pairs)
+
+    def refuse(word):
+        raise AssertionError(f"{word} is no number of JSON")
+    return json.loads(text, object_pairs_hook=once, parse_constant=refuse)
+
+
+def check_metadata(events):
+    """Every lane belongs to a process that has its name, its labels and its place, once."""
+    told = defaultdict(list)
+    for event in events:
+        if event["ph"] == "M" and event["name"] in METADATA:
+            key, kind = METADATA[event["name"]]
+            assert isinstance(event["args"].get(key), kind), event
+            told[event["pid"]].append(event["name"])
+    for process in {event["pid"] for event in events if event["ph"] != "M"}:
+        assert sorted(told[process]) == sorted(METADATA), f"process {process}: {told[process]}"
+
+
+def check_format(events):
+    """A list of events is one that the format's viewers take, field by field. Complete events may stand in any order; those
+    that begin and do not end must ascend within a lane, and what the lane shows afterwards lies inside them."""
+    assert isinstance(events, list), type(events)
+    begun = defaultdict(list)
+    for event in events:
+        fields = FIELDS[event["ph"]]
+        for field, kinds in fields.items():
+            assert type(event.get(field)) in kinds, f"{field} of {event}"
+        assert event["name"] and event.get("cat", "x"), event
+        assert min(event["pid"], event["tid"], event.get("ts", 0), event.get("dur", 0)) >= 0, event
+        assert set(event) == set(fields), f"fields that {event['ph']} does not have: {event}"
+        if event["ph"] == "B":
+            begun[event["pid"], event["tid"]].append(event["ts"])
+    for lane, times in begun.items():
+        assert times == sorted(times), f"begun in lane {lane}: {times}"
+    check_metadata(events)
+    for process in {event["pid"] for event in events}:
+        check_nesting([event for event in events if event["pid"] == process and event["ph"] != "M"])
+
+
 def events_of(name):
-    """{rank: its events}, of a file that must be JSON."""
+    """{rank: its events}, of a file that must be of the format."""
     with open(name, encoding="utf-8") as file:
-        events = json.load(file)
+        events = strict_json(file.read())
+    check_format(events)
     found = defaultdict(list)
     for event in events:
-        assert event["ph"] in "MXB", event
         if event["ph"] != "M":
             found[event["pid"]].append(event)
     return found
 
 
 def end_ns(event):
-    return round((event["ts"] + event["dur"]) * 1000)
+    return round((event["ts"] + event["dur"]) * 1000) if event["ph"] == "X" else math.inf
 
 
 def start_ns(event):
