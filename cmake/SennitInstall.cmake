@@ -6,7 +6,7 @@
 #   openshmem      headers of OpenSHMEM, libsennit_shmem.so, oshcc and oshrun in a folder of their own, pkg-config
 #   programs       `sennit`, what `sennit bench` starts, man pages of the commands
 #   bench_MPI      what `sennit bench --mpi MPI` starts
-#   documents      README, docs/, examples/
+#   documents      README, docs/, examples/, the pages of apps/
 include(CMakePackageConfigHelpers)
 
 set(SENNIT_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/sennit")
@@ -98,9 +98,17 @@ install(DIRECTORY include/sennit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPO
     FILES_MATCHING PATTERN "*.h")
 install(FILES "${SENNIT_HEADER_OUTPUT_DIRECTORY}/sennit/version.h"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit" COMPONENT development)
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)
+# Documents lie to each other as they do here, so that their links lead on. Pages of results have pictures and the files of
+# lines that they were made of. Of the applications the pages, and settings that they show: no sources.
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" COMPONENT documents
-    FILES_MATCHING PATTERN "*.md")
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.jsonl")
+file(GLOB_RECURSE application_pages RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/apps/*.md" "${PROJECT_SOURCE_DIR}/apps/*.ini")
+foreach(page IN LISTS application_pages)
+    cmake_path(GET page PARENT_PATH folder)
+    install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}" COMPONENT documents)
+endforeach()
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT documents
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.f90")
 

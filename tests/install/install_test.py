@@ -38,6 +38,11 @@ int main(void) {
 MODULES = ("types", "c", "text", "more", "calls", "pointers")
 COMPONENTS = "c, cli, fortran, openshmem, static" if FC else "c, cli, openshmem, static"
 
+SOURCE_TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+# What installed documents link to and no installation has: sources of programs, drivers of studies, the recipe for Spack.
+INTO_THE_SOURCE_TREE = {"apps/ghost/ways.hpp", "apps/p2p/study", "apps/stencil/study", "apps/transpose/study",
+                        "packaging/spack/packages/sennit/package.py"}
+
 ASKS = """cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C)
 find_package(sennit %s)
@@ -300,6 +305,32 @@ class InstallTest(unittest.TestCase):
             with self.subTest(question=question):
                 said, status = self.ask(f"{question} REQUIRED")
                 self.assertEqual(status == 0, is_found, said)
+
+    def documents(self):
+        return next(path for path, _, files in os.walk(self.prefix) if "README.md" in files)
+
+    def links(self):
+        """(page, target) of each link in the installed documents, both from their common folder."""
+        documents = self.documents()
+        for path, _, files in os.walk(documents):
+            for name in (name for name in files if name.endswith(".md")):
+                with open(os.path.join(path, name), encoding="utf-8") as file:
+                    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", file.read(), flags=re.DOTALL | re.MULTILINE)
+                for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+                    if "://" not in target:
+                        page = os.path.relpath(os.path.join(path, name), documents)
+                        yield page, os.path.normpath(os.path.join(os.path.dirname(page), target))
+
+    def test_a_link_in_an_installed_document_leads_to_what_is_installed(self):
+        """Pictures are links too. Would break: pages without those of the results, or a page that is not installed."""
+        found = list(self.links())
+        self.assertGreater(len(found), 300)
+        self.assertGreater(len([target for _, target in found if target.endswith(".png")]), 12)
+        lost = {(page, target) for page, target in found if not os.path.exists(os.path.join(self.documents(), target))}
+        self.assertEqual({(page, target) for page, target in lost if target not in INTO_THE_SOURCE_TREE}, set())
+        self.assertEqual({target for _, target in lost}, INTO_THE_SOURCE_TREE)
+        for target in INTO_THE_SOURCE_TREE:
+            self.assertTrue(os.path.exists(os.path.join(SOURCE_TREE, target)), target)
 
     def test_an_installed_header_is_a_file_of_its_own(self):
         for name in self.headers():

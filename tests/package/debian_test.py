@@ -171,6 +171,17 @@ class DebianTest(unittest.TestCase):
             version = re.escape(package.fields["Version"])
             self.assertRegex(entry, rf"^sennit \({version}\) \S+; urgency=\S+\n\n  \* .+\n\n -- .+ <\S+>  \w{{3}}, .+ \+0000\n$")
 
+    def test_documents_have_the_pictures_that_they_show(self):
+        place = os.path.join(self.packages["sennit-doc"].place, "usr", "share", "doc", "sennit")
+        shown = 0
+        for path, _, files in os.walk(os.path.join(place, "docs", "results")):
+            for name in (name for name in files if name.endswith(".md")):
+                with open(os.path.join(path, name), encoding="utf-8") as file:
+                    for picture in re.findall(r"\]\(([^)\s]+\.png)\)", file.read()):
+                        shown += 1
+                        self.assertTrue(os.path.exists(os.path.join(path, picture)), f"{path}: {picture}")
+        self.assertGreater(shown, 12)
+
     def test_man_pages_are_compressed_and_read_by_man(self):
         pages = os.path.join(self.root, "share", "man")
         names = sorted(name for _, _, files in os.walk(pages) for name in files)
