@@ -36,6 +36,12 @@ int main(void) {
 
 # The modules' sources in the order in which they use each other.
 MODULES = ("types", "c", "text", "more", "calls", "pointers")
+# Which source of module sennit_mpi serves which module of an MPI.
+MPI_MODULES = {"mpi_f08": "sennit_mpi.f90", "mpi": "sennit_mpi_integer.f90"}
+# [name, launcher, wrapper for Fortran or nothing, the modules that it has] of each MPI of the tree.
+MPIS = [word.split("|") for word in os.environ.get("MPIS", "").split()]
+MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 COMPONENTS = "c, cli, fortran, openshmem, static" if FC else "c, cli, openshmem, static"
 
 SOURCE_TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -99,6 +105,11 @@ class InstallTest(unittest.TestCase):
         lines = run(self.sennit, "run", "-n", "2", program).splitlines()
         self.assertEqual(sorted(lines), ["rank 0 of 2 found 1", "rank 1 of 2 found 0"])
 
+    def check_runs_with(self, launcher, program):
+        """Two ranks, which find the library by the environment: wrappers and commands of manuals leave no path in programs."""
+        lines = run(launcher, "-n", "2", program, env={**os.environ, **MPI_ENVIRONMENT, "LD_LIBRARY_PATH": self.lib})
+        self.assertEqual(sorted(lines.splitlines()), ["rank 0 of 2 found 1", "rank 1 of 2 found 0"])
+
     def needed(self, program):
         return [line for line in run("readelf", "-d", program).splitlines() if "NEEDED" in line]
 
@@ -116,13 +127,27 @@ class InstallTest(unittest.TestCase):
         self.assertIn("sennit.h", self.headers())
         self.assertIn("version.h", self.headers())
         for name in self.headers():
-            if name in ("sennit_mpi.h", "sennit_zcom.h"):  # are compiled by the user's own mpicc
+            if name in ("sennit_mpi.h", "sennit_zcom.h"):  # are compiled by the user's own mpicc, below
                 continue
             for compiler, language, standard in ((CC, "c", "c11"), (CXX, "c++", "c++20")):
                 with self.subTest(header=name, language=language):
                     run(compiler, "-x", language, f"-std={standard}", *WARNINGS, "-fsyntax-only",
                         "-I", os.path.join(self.prefix, "include"), "-",
                         input=f"#include <sennit/{name}>\nint main(void) {{ return 0; }}\n")
+
+    @unittest.skipUnless(MPIS, "no MPI")
+    def test_a_program_with_mpi_is_built_by_the_wrapper_of_each_mpi(self):
+        """Would break: sennit_mpi.h in an installation that lacks a header, or is good for one MPI alone."""
+        flags = self.pkg_config("--cflags", "--libs", "sennit")
+        for name, launcher, _, _ in MPIS:
+            beside = [os.path.join(os.path.dirname(launcher), wrapper) for wrapper in (f"mpicc.{name}", "mpicc")]
+            mpicc = next(filter(os.path.exists, beside))
+            with self.subTest(mpi=name):
+                program = os.path.join(self.folder, f"mpi-{name}.out")
+                run(mpicc, "-std=c11", *WARNINGS, os.path.join(CONSUMER, "mpi_user.c"), *flags, "-o", program)
+                self.check_runs_with(launcher, program)
+                run(mpicc, "-std=c11", *WARNINGS, "-fsyntax-only", "-x", "c", "-", *flags,
+                    input="#include <sennit/sennit_zcom.h>\nint main(void) { return 0; }\n")
 
     def test_a_program_is_built_with_pkg_config_and_the_shared_library(self):
         flags = self.pkg_config("--cflags", "--libs", "sennit")
@@ -185,8 +210,7 @@ class InstallTest(unittest.TestCase):
             self.skipTest("no mpirun.openmpi here (apt-get install openmpi-bin)")
         program = self.static_program(os.path.join(CONSUMER, "user.c"), "under-pmix")
         result = subprocess.run([launcher, "-n", "2", program], capture_output=True, text=True, timeout=60, check=False,
-                                env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                                     "OMPI_MCA_rmaps_base_oversubscribe": "1"})
+                                env={**os.environ, **MPI_ENVIRONMENT})
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("this launcher speaks PMIx, whose library a program that is linked without shared libraries "
                       "cannot open", result.stderr)
@@ -255,8 +279,31 @@ class InstallTest(unittest.TestCase):
         run(FC, "-std=f2018", "-O0", *sources, os.path.join(CONSUMER, "fortran", "user.f90"),
             *self.pkg_config("--libs", "sennit"), f"-Wl,-rpath,{place}", "-o", program, cwd=tree)
         self.check_runs(program)
-        installed = sorted(name for name in os.listdir(folder) if "mpi" not in name)
-        self.assertEqual(installed, sorted(os.path.basename(name) for name in sources))
+        with_mpi = ["sennit_mpi_bootstrap.f90", *MPI_MODULES.values()]
+        self.assertEqual(sorted(os.listdir(folder)), sorted([os.path.basename(name) for name in sources] + with_mpi))
+
+    def command_of_the_manual(self):
+        """How the page of Fortran compiles a program with module sennit_mpi."""
+        with open(os.path.join(self.documents(), "docs", "manual", "fortran.md"), encoding="utf-8") as file:
+            block, = re.findall(r"^```sh\n(sources=.*?)^```$", file.read(), re.DOTALL | re.MULTILINE)
+        self.assertIn("\nmpifort ", block)
+        return block
+
+    @unittest.skipUnless(any(wrapper for _, _, wrapper, _ in MPIS), "no MPI with Fortran")
+    def test_the_module_for_mpi_is_compiled_as_the_manual_says(self):
+        """Would break: a source that is not installed, or one that needs what its module of the MPI does not have."""
+        with open(os.path.join(CONSUMER, "fortran", "mpi_user.f90"), encoding="utf-8") as file:
+            text = file.read()
+        for name, launcher, wrapper, modules in MPIS:
+            for module in filter(None, modules.split(",")):
+                with self.subTest(mpi=name, module=module):
+                    tree = tempfile.mkdtemp(prefix="sennit-mpi-", dir=self.folder)
+                    with open(os.path.join(tree, "program.f90"), "w", encoding="utf-8") as file:
+                        file.write(text.replace("use mpi_f08", f"use {module}"))
+                    command = self.command_of_the_manual().replace("mpifort ", wrapper + " ")
+                    run("sh", "-e", "-c", command.replace("sennit_mpi.f90", MPI_MODULES[module]), cwd=tree,
+                        env=self.environment)
+                    self.check_runs_with(launcher, os.path.join(tree, "a.out"))
 
     def test_all_components_are_found_when_none_is_named(self):
         said, status = self.ask("REQUIRED")
