@@ -239,6 +239,10 @@ elseif(wanted AND NOT PROJECT_IS_TOP_LEVEL AND NOT CMAKE_Fortran_COMPILER_LOADED
     set(missing "the project around Sennit has no Fortran")
 elseif(wanted)
     include(CheckLanguage)
+    # It keeps that there was none, and would not look again in a tree that was configured before there was one.
+    if(NOT CMAKE_Fortran_COMPILER)
+        unset(CMAKE_Fortran_COMPILER CACHE)
+    endif()
     check_language(Fortran)
     if(CMAKE_Fortran_COMPILER)
         enable_language(Fortran)
