@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "tests"))
 sys.path.insert(0, STUDY)
 import harness  # noqa: E402  pylint: disable=wrong-import-position
 import jobs  # noqa: E402  pylint: disable=wrong-import-position
+import targets  # noqa: E402  pylint: disable=wrong-import-position
 import ways  # noqa: E402  pylint: disable=wrong-import-position
 from harness import need, test  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -107,6 +108,31 @@ def the_whole_study_runs_and_draws_its_figures(arguments):
                 head = file.read(24)
             need(head[:8] == b"\x89PNG\r\n\x1a\n", f"{figure} is no PNG")
             need(int.from_bytes(head[16:20], "big") >= 800, f"{figure} is too small to read")
+
+
+@test
+def the_page_shows_which_targets_are_missed(arguments):
+    """Breaks when an exchange less than twice as fast is called met, a slower way of an MPI counts, or a miss is not listed."""
+    del arguments
+
+    def row(ranks, mpi, faces, exchange_us):
+        return {**jobs.Subject(mpi, False, faces)._asdict(), "ranks": ranks, "method": "svaf", "exchange_us": exchange_us,
+                **{part + "_us": exchange_us if part == "wait" else 0 for part in jobs.PARTS}}
+
+    def lines(ours, theirs, datatype):
+        rows = [row(ranks, *way) for ranks in (1, 2, 8) for way in
+                ((None, "chosen", ours), ("openmpi", "packed", theirs), ("openmpi", "datatype", datatype))]
+        with tempfile.TemporaryDirectory() as folder:
+            jobs.write_lines(os.path.join(folder, "weak.jsonl"), [{"machine": {"cores": 2}}, *rows])
+            text = targets.section(folder)
+        return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
+    met = lines(1, 2, 9)
+    need([line[1:] for line in met] == [["at 1 of 1, the least 2.00 ×", "met"]] * 2, f"{met}")
+    for theirs, datatype in ((1.98, 9), (9, 1.98)):
+        missed = lines(1, theirs, datatype)
+        need([line[1:] for line in missed[:2]] == [["at 0 of 1, the least 1.98 ×", "**missed** at 1"]] * 2, f"{missed}")
+        need([line[0].rsplit(": ", 1)[1] for line in missed[3:]] == ["2 ranks, SVAF", "8 ranks, SVAF"], f"{missed}")
+        need(all(line[2] == "1.98 ×" and line[4] == "1.98 (wait 1.98)" for line in missed[3:]), f"{missed}")
 
 
 @test

@@ -11,7 +11,8 @@ import sys
 import measure
 import pingpong
 import subjects
-from subjects import BASE, SUBJECTS, runs
+import targets
+from subjects import BASE, SUBJECTS, runs, shares_of
 from pages import claims, machine_of, span, table, text_of_us, write_or_check
 
 INTRODUCTION = """# p2p: ZCom's pipelined stencil, repeated on one node
@@ -35,14 +36,6 @@ A rate counts two operations for each cell, as the suite does; it is that of the
 median run. *The bound* is ranks × the rate of the serial program × the part of the time in which the pipeline is full:
 with G groups of lines and P ranks G / (G + P − 1). A processor's share of the grid fits its caches better than the
 whole, and while it waits for an addition it may begin the next line, so the bound can be passed."""
-
-
-def shares_of(rows):
-    """{(key, size): rate / bound} where all ranks have a processor."""
-    serial = {row["size"]: row["rate"] for row in rows if row["key"] == "serial" and "rate" in row}
-    return {(row["key"], row["size"]): row["rate"] / (row["ranks"] * serial[row["size"]] *
-                                                      subjects.fill_of(row["ranks"], row["size"], row["group"]))
-            for row in rows if "rate" in row and row["key"] != "serial" and row["size"] in serial}
 
 
 def rate_text(row):
@@ -117,7 +110,7 @@ The two ranks of a job measure everything in turn, so compare within a job.
 def part_ranks(folder):
     head, rows = runs.read_lines(os.path.join(folder, measure.file_of("ranks")))
     rows = [row for row in rows if row["key"] != "serial"]
-    mpi, openmp = over(rows, tuple(runs.LAUNCHERS), "ranks"), over(rows, ("openmp",), "ranks")
+    mpi, openmp = over(rows, targets.TWO_SIDED, "ranks"), over(rows, ("openmp",), "ranks")
     cores = head["machine"]["cores"]
 
     def crowd(ratios, crowded):
@@ -150,7 +143,7 @@ MFlop/s, {rows[0]['size']} × {rows[0]['size']}, lines handed over one by one:
 def part_5_3(folder):
     head, rows = runs.read_lines(os.path.join(folder, measure.file_of("sizes")))
     shares = shares_of(rows)
-    mpi = over(rows, tuple(runs.LAUNCHERS), "size")
+    mpi = over(rows, targets.TWO_SIDED, "size")
     sizes = sorted({row["size"] for row in rows})
     ranks = max(row["ranks"] for row in rows)
     ours = [["rate over MPI's, from the smallest to the largest grid", "2.58 × at 1000², 1.05 × at 32000²",
@@ -197,7 +190,7 @@ The fewer the hand-overs, the less it matters how they are made. MFlop/s by the 
 
 
 def page(folder):
-    sections = [INTRODUCTION.rstrip() + "\n"]
+    sections = [INTRODUCTION.rstrip() + "\n", *filter(None, [targets.section(folder)])]
     for file, part in ((pingpong.FILE, part_5_1), (measure.file_of("ranks"), part_ranks),
                        (measure.file_of("sizes"), part_5_3), (measure.file_of("groups"), part_groups)):
         if os.path.exists(os.path.join(folder, file)):

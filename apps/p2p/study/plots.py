@@ -14,6 +14,7 @@ from figures import COLOURS, HEIGHT_IN, WIDTH_IN, pyplot, save
 
 STYLES = {"serial": ("black", ":"), "sennit-c": (COLOURS[None], "o-"), "sennit-fortran": ("#5aa9e6", "s--"),
           "openmp": ("#7d5ba6", "d-"), "openmpi": (COLOURS["openmpi"], "^-"), "mpich": (COLOURS["mpich"], "v-"),
+          "openmpi-ahead": (COLOURS["openmpi"], "^:"), "mpich-ahead": (COLOURS["mpich"], "v:"),
           "shared-openmpi": (COLOURS["openmpi"], "x--"), "shared-mpich": (COLOURS["mpich"], "+--")}
 
 

@@ -11,12 +11,15 @@ from programs import Program as Subject, cores  # noqa: E402,F401  pylint: disab
 
 OUT = os.path.join("zcom", "p2p")
 
+# Behind the key of a program that receives in the other way it has.
+AHEAD = "-ahead"
 SUBJECTS = {subject.key: subject for subject in (
     Subject("serial", "serial", "p2p-serial", alone=True),
     Subject("sennit-c", "Sennit, C", "p2p"),
     Subject("sennit-fortran", "Sennit, Fortran", "p2p-fortran"),
     Subject("openmp", "OpenMP", "p2p-openmp", alone=True),
     *(Subject(mpi, f"{runs.MPI_NAMES[mpi]}, send and receive", f"p2p-{mpi}", mpi) for mpi in runs.LAUNCHERS),
+    *(Subject(mpi + AHEAD, f"{runs.MPI_NAMES[mpi]}, receives posted ahead", f"p2p-{mpi}", mpi) for mpi in runs.LAUNCHERS),
     *(Subject(f"shared-{mpi}", f"{runs.MPI_NAMES[mpi]}, shared window by hand", f"p2p-shared-{mpi}", mpi)
       for mpi in runs.LAUNCHERS))}
 BASE = "sennit-c"
@@ -24,6 +27,8 @@ BASE = "sennit-c"
 
 def options_of(subject, ranks):
     """Ranks that share processors should compute many lines in their turn."""
+    if subject.key.endswith(AHEAD):
+        return ["--way", "ahead"]
     return ["--channels", "64"] if subject.key.startswith("sennit") and ranks > cores() else []
 
 
@@ -79,6 +84,14 @@ def fill_of(ranks, size, group):
     first, each rank works in one for each group."""
     groups = -(-(size - 1) // group)
     return groups / (groups + ranks - 1)
+
+
+def shares_of(rows):
+    """{(key, size): rate / bound} where all ranks have a processor."""
+    serial = {row["size"]: row["rate"] for row in rows if row["key"] == "serial" and "rate" in row}
+    return {(row["key"], row["size"]): row["rate"] / (row["ranks"] * serial[row["size"]] *
+                                                      fill_of(row["ranks"], row["size"], row["group"]))
+            for row in rows if "rate" in row and row["key"] != "serial" and row["size"] in serial}
 
 
 def add_run_options(parser):

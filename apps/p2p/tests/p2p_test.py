@@ -14,6 +14,7 @@ STUDY = os.path.join(HERE, "..", "study")
 sys.path[:0] = [STUDY, os.path.join(HERE, "..", "..", "common", "tests")]
 import harness  # noqa: E402  pylint: disable=wrong-import-position
 import subjects  # noqa: E402  pylint: disable=wrong-import-position
+import targets  # noqa: E402  pylint: disable=wrong-import-position
 from harness import Failed, Skipped, need, test  # noqa: E402  pylint: disable=wrong-import-position
 from subjects import SUBJECTS, runs  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -23,8 +24,10 @@ SMALL = ["--columns", "23", "--lines", "17", "--iterations", "4"]
 
 
 def those_there(arguments, ranks):
-    """(key, words, environment) of each program that is built."""
+    """(key, words, environment) of each program that is built; its ways are those of WAYS."""
     for key, subject in SUBJECTS.items():
+        if key.endswith(subjects.AHEAD):
+            continue
         words = subject.words(arguments, ranks)
         if words is not None:
             yield key, words, subject.environment(ranks)
@@ -117,7 +120,10 @@ def the_whole_study_runs_and_draws_its_figures(arguments):
             need(head["figure"] == figure and folder not in head["command"], f"{kind}: {head}")
             need(rows and all(row.get("rate", row.get("round_trip_ns", 0)) > 0 for row in rows), f"{kind}: {rows}")
             if kind != "pingpong":
-                need({row["key"] for row in rows} == {key for key, _, _ in those_there(arguments, 1)}, f"{kind}: {rows}")
+                there = {key for key, subject in SUBJECTS.items() if subject.words(arguments, 1) is not None}
+                need({row["key"] for row in rows} == there, f"{kind}: {rows}")
+                need(all(row["way"] == ("ahead" if row["key"].endswith(subjects.AHEAD) else WAYS.get(row["key"], ("plain",))[0])
+                         for row in rows), f"{kind}: {rows}")
         with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
             page = file.read()
         for text in ("Table 5.1", "(figure-5.2.png)", "(figure-5.3.png)", "(figure-5.4.png)", "in groups"):
@@ -128,6 +134,32 @@ def the_whole_study_runs_and_draws_its_figures(arguments):
             with open(os.path.join(folder, f"figure-{figure}.png"), "rb") as file:
                 head = file.read(24)
             need(head[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(head[16:20], "big") >= 800, f"figure {figure}")
+
+
+@test
+def the_page_shows_which_targets_are_missed(arguments):
+    """Breaks when a target is called met that is not, when a faster way of an MPI does not count, or a size is left out."""
+    del arguments
+    serial, good = 100.0, {"sennit-c": 199, "sennit-fortran": 199, "openmp": 150, "openmpi": 110, "mpich": 120,
+                           "openmpi-ahead": 120, "mpich-ahead": 100, "shared-openmpi": 300}
+
+    def verdicts(**other):
+        """The last two columns of each line; `other`: {program_size: rate} that is not as above."""
+        rows = [{"key": key, "size": size, "ranks": 1 if key == "serial" else 2, "group": 1,
+                 "rate": other.get(f"{key.replace('-', '_')}_{size}", rate)}
+                for size in (200, 1000) for key, rate in {"serial": serial, **good}.items()]
+        with tempfile.TemporaryDirectory() as folder:
+            runs.write_lines(os.path.join(folder, "sizes.jsonl"), [{}, *rows])
+            lines = [line.strip("| ").split(" | ") for line in targets.section(folder).splitlines() if line.startswith("| ")]
+        need([len(line) for line in lines[:5]] == [3] * 5 and lines[0] == ["target", "here", "met or missed"], f"{lines}")
+        return [line[2].split(" by ")[0] for line in lines[1:5]]
+    met, missed = "met", "**missed**"
+    need(verdicts() == [met] * 4, f"{verdicts()}")
+    for other, expected in (({"sennit_c_1000": 188}, [missed, met, met, met]), ({"sennit_c_1000": 191}, [met] * 4),
+                            ({"mpich_ahead_200": 130}, [met, missed, met, met]), ({"openmpi_200": 125}, [met, missed, met, met]),
+                            ({"openmpi_ahead_1000": 199}, [met, met, f"{missed} at 1000² (1.000 ×)", met]),
+                            ({"openmp_200": 398, "openmp_1000": 398}, [met, met, met, f"{missed} at 200² (0.500 ×), 1000² (0.500 ×)"])):
+        need(verdicts(**other) == expected, f"{other}: {verdicts(**other)}")
 
 
 @test

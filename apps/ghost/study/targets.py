@@ -1,0 +1,74 @@
+"""What was to be reached, and whether it was: a section of the page, computed from the files of results. Called by page.py.
+
+An exchange of each MPI by send and receive, in the fastest of its ways, against that with Sennit's channels as `chosen`, at
+every point that was measured.
+"""
+import os
+
+import jobs
+import parts
+import scaling
+from pages import table, text_of_us
+
+TARGET = 2
+
+
+def fastest_of_each(rows, key, place, shared=False):
+    """[(place, base, row)]: at each place the row of each MPI's fastest way of send and receive, or of its shared memory,
+    and Sennit's channels."""
+    found, by_place = [], {}
+    for row in rows:
+        if "more_than_s" not in row:
+            by_place.setdefault(tuple(row[name] for name in place), []).append(row)
+    for where, group in by_place.items():
+        base = [row for row in group if jobs.is_of(row, jobs.CHANNELS) and row["faces"] == "chosen"]
+        for mpi in jobs.LAUNCHERS:
+            mine = [row for row in group if jobs.is_of(row, jobs.Kind(mpi, shared))]
+            if base and mine and base[0][key] > 0:
+                found.append((where, base[0], min(mine, key=lambda row: row[key])))
+    return found
+
+
+def figures(folder):
+    """(figure, what a place is, [(place, base, row)]) of each file that is there; of more ranks than one."""
+    for file, figure, place in ((f"{kind}.jsonl", scaling.FIGURES[kind], ("ranks", "method")) for kind in scaling.SIZES):
+        if os.path.exists(os.path.join(folder, file)):
+            head, rows = jobs.read_lines(os.path.join(folder, file))
+            cores, found = head["machine"]["cores"], fastest_of_each(rows, "exchange_us", place)
+            for name, chosen in (("a processor each", lambda ranks, cores=cores: 1 < ranks <= cores),
+                                 ("sharing processors", lambda ranks, cores=cores: ranks > cores)):
+                yield (f"figure {figure}, {name}", lambda where: f"{where[0]} ranks, {where[1].upper()}",
+                       [one for one in found if chosen(one[0][0])])
+    if os.path.exists(os.path.join(folder, parts.FILE)):
+        _, rows = jobs.read_lines(os.path.join(folder, parts.FILE))
+        yield ("figure 5.7, 2 ranks", lambda where: f"{where[0]}³, {where[1].upper()}, cut across {where[2]}",
+               fastest_of_each(rows, "exchange_us", ("side", "method", "axis")))
+
+
+def section(folder):
+    lines, below = [], []
+    for figure, name_of, found in figures(folder):
+        ratios = [row["exchange_us"] / base["exchange_us"] for _, base, row in found]
+        missed = sum(ratio < TARGET for ratio in ratios)
+        if found:
+            lines.append((f"MPI's exchange at least {TARGET} × Sennit's: {figure}",
+                          f"at {len(found) - missed} of {len(found)}, the least {min(ratios):.2f} ×",
+                          f"**missed** at {missed}" if missed else "met"))
+        for (where, base, row), ratio in zip(found, ratios):
+            if ratio < TARGET:
+                below.append((f"{figure}: {name_of(where)}", jobs.label_of(row), f"{ratio:.2f} ×", parts_text(base), parts_text(row)))
+    if not lines:
+        return ""
+    text = f"## Targets, met and missed\n\n{table(('target', 'here', 'met or missed'), lines)}\n"
+    if below:
+        text += f"""
+Of an MPI its fastest way counts at each point. The misses, exchange and its parts in µs:
+
+{table(("where", "", "here", "Sennit", "MPI"), below)}
+"""
+    return text
+
+
+def parts_text(row):
+    some = ", ".join(f"{part} {text_of_us(row[part + '_us'])}" for part in jobs.PARTS if row[part + "_us"] > 0)
+    return f"{text_of_us(row['exchange_us'])} ({some})"

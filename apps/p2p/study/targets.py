@@ -1,0 +1,77 @@
+"""What was to be reached, and whether it was: a section of the page, computed from the rates by size. Called by page.py.
+
+Of an MPI's ways the fastest counts, at each size. Rates of other programs of the suite are quoted: nothing here measures them.
+"""
+import os
+
+import measure
+from pages import table
+from subjects import BASE, SUBJECTS, runs, shares_of
+
+BOUND_SHARE, BOUND_SIZE = 0.95, 1000
+MPI_RATIO, MPI_SIZE = 1.6, 200
+TWO_SIDED = tuple(key for key, subject in SUBJECTS.items() if subject.mpi is not None and not key.startswith("shared-"))
+BY_HAND = tuple(key for key in SUBJECTS if key.startswith("shared-"))
+
+QUOTED = """Set beside these were rates of the suite's own programs with 2 ranks or threads, which no program here measures and which are
+only quoted: at 1000² 1220 MFlop/s serial, 1340 with OpenMP, 2070 with MPI; at 200² 1340 serial, 1500 with MPI. All that is compared
+above calls the kernel of this repository. Of MPI the fastest program counts, with each library and way there is; *faster* means by any
+amount, whatever the spread of the rounds."""
+
+
+def ratios_to_fastest(rows, keys):
+    """{size: (Sennit's rate / that of the fastest of these programs, its key)}"""
+    base = {row["size"]: row["rate"] for row in rows if row["key"] == BASE and "rate" in row}
+    best = {}
+    for row in rows:
+        if row["key"] in keys and "rate" in row and row["rate"] > best.get(row["size"], (0, ""))[0]:
+            best[row["size"]] = (row["rate"], row["key"])
+    return {size: (base[size] / rate, key) for size, (rate, key) in sorted(best.items()) if size in base}
+
+
+def verdict(is_met, text):
+    return "met" if is_met else f"**missed** {text}"
+
+
+def row_of_bound(rows):
+    share = shares_of(rows).get((BASE, BOUND_SIZE))
+    name = f"at least {BOUND_SHARE} of the bound at {BOUND_SIZE}²"
+    if share is None:
+        return (name, "not measured", "")
+    return (name, f"{share:.3f}", verdict(share >= BOUND_SHARE, f"by {BOUND_SHARE - share:.3f}"))
+
+
+def row_of_mpi(rows):
+    name = f"at least {MPI_RATIO} × MPI at {MPI_SIZE}²"
+    found = ratios_to_fastest(rows, TWO_SIDED).get(MPI_SIZE)
+    if found is None:
+        return (name, "not measured", "")
+    ratio, key = found
+    return (name, f"{ratio:.2f} × {SUBJECTS[key].name}", verdict(ratio >= MPI_RATIO, f"by {MPI_RATIO - ratio:.2f}"))
+
+
+def row_of_every_size(rows, name, keys):
+    found = ratios_to_fastest(rows, keys)
+    if not found:
+        return (name, "not measured", "")
+    below = {size: ratio for size, (ratio, _) in found.items() if ratio <= 1}
+    least = min(ratio for ratio, _ in found.values())
+    return (name, f"at {len(found) - len(below)} of {len(found)}, the least {least:.3f} ×",
+            verdict(not below, "at " + ", ".join(f"{size}² ({ratio:.3f} ×)" for size, ratio in below.items())))
+
+
+def section(folder):
+    path = os.path.join(folder, measure.file_of("sizes"))
+    if not os.path.exists(path):
+        return ""
+    _, rows = runs.read_lines(path)
+    found = [row_of_bound(rows), row_of_mpi(rows),
+             row_of_every_size(rows, "faster than MPI, send and receive, at every size", TWO_SIDED),
+             row_of_every_size(rows, "faster than OpenMP at every size", ("openmp",))]
+    name, here, _ = row_of_every_size(rows, "no target: faster than MPI's shared window, written by hand", BY_HAND)
+    return f"""## Targets, met and missed
+
+{table(("target", "here", "met or missed"), [*found, (name, here, "")])}
+
+{QUOTED}
+"""
