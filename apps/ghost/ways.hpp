@@ -1,7 +1,8 @@
 // Which way a slab takes with Sennit, or in a shared window: read where it lies (with notified
 // puts: put into the peer's ghost cells), or packed by its owner first. The table comes from
-// measurements with channels (docs/results/zcom/ghost, the file ways.jsonl); a test compares the
-// two.
+// measurements with channels (docs/results/zcom/ghost, the file ways.jsonl): the way with the
+// shorter whole step, and where the steps are alike, as between two sizes that were measured, that
+// with the shorter exchange. A test compares the two.
 #pragma once
 
 #include "halo.hpp"
@@ -20,7 +21,7 @@ struct Packed {
     std::size_t from, below;
 };
 inline constexpr std::size_t kAny = static_cast<std::size_t>(-1);
-inline constexpr std::array<Packed, 3> kPacked{{{1, kAny}, {1, 4096}, {0, 0}}};
+inline constexpr std::array<Packed, 3> kPacked{{{1, 16384}, {1, 4097}, {1, 65}}};
 
 constexpr Way better_way(std::size_t axis, std::size_t cells) {
     return cells >= kPacked[axis].from && cells < kPacked[axis].below ? Way::packed : Way::direct;

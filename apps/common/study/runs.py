@@ -71,6 +71,14 @@ def middle_of(results, name, key):
     return {name: statistics.median(values), name + "_range": [min(values), max(values)]}
 
 
+def quartiles_of(values):
+    """[lower, upper]: between them lies the middle half, which one run that something disturbed does not move."""
+    if len(values) < 2:
+        return [values[0], values[0]]
+    lower, _, upper = statistics.quantiles(values, n=4, method="inclusive")
+    return [lower, upper]
+
+
 def processor():
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:

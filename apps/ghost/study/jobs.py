@@ -87,7 +87,11 @@ def record_of(results):
     for part in PARTS:
         record[part + "_us"] = statistics.median(row[part + "_step_median_us_mean"] for row in results)
     record["both_us"] = record["exchange_us"] + record["compute_us"]
-    record["step_us"] = statistics.median(row["loop_s"] / row["steps"] * 1e6 for row in results)
+    rounds = {"step_us": [row["loop_s"] / row["steps"] * 1e6 for row in results],
+              "exchange_us": [row["exchange_step_median_us_mean"] for row in results]}
+    record["step_us"] = statistics.median(rounds["step_us"])
+    for key, values in rounds.items():
+        record[key + "_rounds"] = [round(value, 3) for value in values]
     return record
 
 

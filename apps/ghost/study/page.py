@@ -160,6 +160,21 @@ def range_text(packed_range):
     return f"packed from {start} to {end - 1} cells" if end > start else "never packed"
 
 
+def row_of_ways(cells, direct, packed, packed_range):
+    """Of one size: what was measured, what the table chooses, what decided, and in what the other way is better."""
+    packs = ways.is_packed(packed_range, cells)
+    costs = []
+    for key, word in (("step_us", "step"), ("exchange_us", "exchange")):
+        ratio = ways.ratios_of(direct, packed, key)[1]
+        loss = 1 / ratio if packs else ratio
+        if ways.differs(direct, packed, key) and loss > 1:
+            costs.append(f"{word} {loss:.2f} ×")
+    by = {"step_us": "step", "exchange_us": "exchange", None: "neither"}[ways.decided_by(direct, packed)]
+    low, middle, high = ways.ratios_of(direct, packed, "step_us")
+    return [str(cells), *(text_of_us(row[key]) for key in ("step_us", "exchange_us", "compute_us") for row in (direct, packed)),
+            f"{middle:.2f} ({low:.2f} to {high:.2f})", "packed" if packs else "direct", by, ", ".join(costs)]
+
+
 def part_ways(folder):
     head, rows = jobs.read_lines(os.path.join(folder, ways.FILE))
     stands, lines = ways.table(), []
@@ -169,23 +184,27 @@ def part_ways(folder):
         if not pairs:
             continue
         best = ways.better_range(pairs)
-        texts.append(f"{axis}: {range_text(best)}, in the table {range_text(stands[axis])}")
-        for cells, direct, packed in pairs:
-            lines.append([axis, str(cells), text_of_us(direct["exchange_us"]), text_of_us(packed["exchange_us"]),
-                          f"{ways.cost_of(direct) / ways.cost_of(packed):.2f}", text_of_us(direct["compute_us"]),
-                          text_of_us(packed["compute_us"])])
-    table = pages.table(["cut", "cells of a slab", "exchange, direct", "packed", "direct to packed", "computing, direct",
-                         "packed"], lines)
+        wrong = ways.wrong_sizes(stands[axis], pairs)
+        texts.append(f"{axis}: best {range_text(best)}, in the table {range_text(stands[axis])}"
+                     + (f", which is wrong for {', '.join(map(str, wrong))} cells" if wrong else ""))
+        lines += [[axis, *row_of_ways(*pair, stands[axis])] for pair in pairs]
+    table = pages.table(["cut", "cells of a slab", "step, direct", "packed", "exchange, direct", "packed", "computing, direct", "packed",
+                         "step, direct to packed", "chosen", "by", "what it costs"], lines)
     return f"""## Slabs read where they lie, or packed first
 
 ![direct and packed by size](ways.png)
 
 The neighbour may read a slab where it lies (*direct*), or its owner packs it into a buffer that the neighbour reads. Across x
 every cell lies in a line of the cache of its own, and reading it there moves the whole line to the neighbour; the step that
-computes these cells has them at hand and packs them, and the neighbour's step takes them, in every program that packs. So exchange and computing decide together. The
-table in `apps/ghost/ways.hpp` is made from such a file. What costs least by this one: {'; '.join(texts)}.
+computes these cells has them at hand and packs them, and the neighbour's step takes them, in every program that packs. So a part
+of what one way saves in the exchange it takes in computing, and what decides is the whole step, which has both. Where the steps
+of the two ways differ by less than the spread, the exchange decides: for that a rank waits. A round runs both ways, and one differs
+from the other by more than the spread if it is ahead all through the middle half of the rounds; that half stands in brackets. The last
+column says how many times as long the chosen way takes in what it is behind in.
 
-µs a step, two ranks, 5 variables in an exchange.
+The table in `apps/ghost/ways.hpp` is made from such a file. By this one: {'; '.join(texts)}.
+
+µs a step, two ranks, 5 variables in an exchange. A step has the barrier before the exchange, too.
 
 {table}
 

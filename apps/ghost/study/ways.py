@@ -4,17 +4,19 @@
     python3 apps/ghost/study/ways.py [--realtime] [--out docs/results/zcom/ghost]
 
 Writes ways.jsonl. Two ranks, the grid cut along x, y or z, blocks of 48 x S x S cells and the like, so that a slab has S x S.
-The table in ways.hpp is made from it: `better_range()` finds where packing costs less.
+The table in ways.hpp is made from it: `better_range()` finds where packing is the better choice.
 """
 import os
 import re
+import statistics
 
 import jobs
 import parts
+from jobs import runs
 
 FILE = "ways.jsonl"
 DEPTH = 48
-SIDES = (4, 8, 16, 32, 64, 128)
+SIDES = (4, 8, 16, 24, 32, 64, 128)
 TABLE = os.path.join(jobs.HERE, "..", "ways.hpp")
 
 
@@ -30,11 +32,25 @@ def rows(arguments, command):
                 yield {"axis": axis, "slab_cells": side * side, **record}
 
 
-def cost_of(row):
-    """What decides: exchange and computing. A slab across x is packed by the step that computes it and taken by the
-    neighbour's step, and one that is read where it lies takes lines of the cache from their owner, whose next step shows
-    it."""
-    return row["exchange_us"] + row["compute_us"]
+def ratios_of(direct, packed, key):
+    """[lower quartile, median, upper quartile] of direct to packed, round by round: both run in each, so that what changes
+    from one round to the next, such as where the host has put the processors, meets both."""
+    ratios = sorted(a / b for a, b in zip(direct[key + "_rounds"], packed[key + "_rounds"]))
+    lower, upper = runs.quartiles_of(ratios)
+    return [lower, statistics.median(ratios), upper]
+
+
+def differs(direct, packed, key):
+    """Whether the two ways differ by more than the spread: one is ahead all through the middle half of the rounds."""
+    lower, _, upper = ratios_of(direct, packed, key)
+    return lower > 1 or upper < 1
+
+
+def decided_by(direct, packed):
+    """What chooses between the two: the whole step, which the user sees, exchange and computing and all. A slab that is
+    read where it lies takes lines of the cache from their owner, whose next step shows it; one that is packed costs a
+    copy. Where the steps are alike it is the exchange, for which a rank waits. None: they are alike in both."""
+    return next((key for key in ("step_us", "exchange_us") if differs(direct, packed, key)), None)
 
 
 def pairs_of(found, axis):
@@ -47,14 +63,23 @@ def pairs_of(found, axis):
 
 
 def better_range(pairs):
-    """(from, below): the cells of slabs for which packing costs least in all; below None: any more. (0, 0): never."""
+    """(from, below): the cells of slabs for which packing is the better choice; below None: any more. (0, 0): never. It
+    loses least where the step decides, and among those that lose the same, least where the exchange does."""
     sizes = [cells for cells, _, _ in pairs]
     ranges = [(0, 0), *((start, end) for at, start in enumerate(sizes) for end in (*sizes[at + 1:], None))]
 
-    def regret(packed_range):
-        return sum(cost_of(packed if is_packed(packed_range, cells) else direct) / min(cost_of(direct), cost_of(packed))
-                   for cells, direct, packed in pairs)
-    return min(ranges, key=regret)
+    def lost(packed_range, by):
+        ratios = [(is_packed(packed_range, cells), ratios_of(direct, packed, by)[1]) for cells, direct, packed in pairs
+                  if decided_by(direct, packed) == by]
+        return sum(max(1 / ratio if packs else ratio, 1) - 1 for packs, ratio in ratios)
+    return min(ranges, key=lambda one: (lost(one, "step_us"), lost(one, "exchange_us")))
+
+
+def wrong_sizes(packed_range, pairs):
+    """The cells of slabs for which the range says another way than the best range, and the two ways differ."""
+    best = better_range(pairs)
+    return [cells for cells, direct, packed in pairs
+            if decided_by(direct, packed) and is_packed(packed_range, cells) != is_packed(best, cells)]
 
 
 def is_packed(packed_range, cells):
@@ -71,7 +96,7 @@ def table():
 
 
 def main():
-    arguments = jobs.parse(jobs.parser_of(__doc__, 5, 0.05, "2"))
+    arguments = jobs.parse(jobs.parser_of(__doc__, 31, 0.08, "2"))
     path = os.path.join(arguments.out, FILE)
     jobs.write_lines(path, rows(arguments, jobs.command_line(arguments)))
     print(path)
