@@ -2,8 +2,8 @@
 #
 #   sennit_fortran_program(target source... [LIBRARIES library...])   linked with sennit::fortran; modules of its own go into a
 #                                                                     folder of its own
-#   sennit_fortran_mpi(mpi)   makes sennit::mpi_fortran_<mpi>: the MPI's modules and libraries, and module sennit_mpi compiled
-#                             for it; nothing where the MPI has no Fortran
+#   sennit_fortran_mpi(mpi)   makes sennit::mpi_fortran_<mpi>: the MPI's modules and libraries, and modules sennit_mpi and
+#                             sennit_zcom compiled for it; nothing where the MPI has no Fortran
 function(sennit_fortran_program target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LIBRARIES")
     add_executable(${target} ${ARG_UNPARSED_ARGUMENTS})
@@ -34,8 +34,8 @@ function(sennit_fortran_wrapper out mpi)
     endif()
 endfunction()
 
-# Sets `out` to the source of module sennit_mpi that the MPI can compile: a module mpi_f08 may be missing, or be made for
-# another compiler, and so may the module mpi.
+# Sets `out` to the sources of modules sennit_mpi and sennit_zcom that the MPI can compile: a module mpi_f08 may be missing,
+# or be made for another compiler, and so may the module mpi.
 function(sennit_fortran_mpi_source out mpi)
     set(${out} "" PARENT_SCOPE)
     foreach(module mpi_f08 mpi)
@@ -48,10 +48,11 @@ function(sennit_fortran_mpi_source out mpi)
         endif()
     endforeach()
     set(folder "${PROJECT_SOURCE_DIR}/bindings/fortran/mpi")
+    set(common "${folder}/sennit_mpi_bootstrap.f90" "${folder}/sennit_zcom_calls.f90")
     if(SENNIT_FORTRAN_mpi_f08_${mpi})
-        set(${out} "${folder}/sennit_mpi_bootstrap.f90;${folder}/sennit_mpi.f90" PARENT_SCOPE)
+        set(${out} ${common} "${folder}/sennit_mpi.f90" "${folder}/sennit_zcom.f90" PARENT_SCOPE)
     elseif(SENNIT_FORTRAN_mpi_${mpi})
-        set(${out} "${folder}/sennit_mpi_bootstrap.f90;${folder}/sennit_mpi_integer.f90" PARENT_SCOPE)
+        set(${out} ${common} "${folder}/sennit_mpi_integer.f90" "${folder}/sennit_zcom_integer.f90" PARENT_SCOPE)
     endif()
 endfunction()
 

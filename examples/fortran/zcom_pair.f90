@@ -1,33 +1,39 @@
-! Rank 0 hands a number to every other rank without a copy, and gets one back: what zcom_pair.c does by the names of ZCom, by
-! Sennit's own. The buffers are arrays of the program. Where a peer's memory can not be mapped, the pointer is to a copy.
+! The calls of ZCom by their own names: rank 0 hands a number to every other rank without a copy, and gets one back. What
+! zcom_pair.c does. The buffers are arrays of the program.
 !     mpirun -n 4 zcom_pair
 program zcom_pair
   use iso_c_binding
   use mpi_f08
   use must
-  use sennit
-  use sennit_mpi
+  use sennit_zcom
   implicit none
   integer, parameter :: elements = 256
-  integer(c_int), target, allocatable :: own(:, :), targets(:)
-  integer(c_size_t), target, allocatable :: bytes(:)
-  type(c_ptr), target, allocatable :: buffers(:)
-  type(c_ptr), allocatable :: peers(:)
-  type(sennit_channel), allocatable :: channels(:)
-  integer :: rank, count, i
+  integer(c_int), target, allocatable :: own(:, :)
+  integer(c_int), allocatable :: targets(:), ids(:)
+  integer(c_size_t), allocatable :: sizes(:)
+  type(c_ptr), allocatable :: buffers(:), attached(:)
+  integer(c_int) :: err, done
+  integer :: rank, ranks, count, i
+
+  interface
+    function sched_yield() bind(C, name="sched_yield") result(code)
+      import
+      integer(c_int) :: code
+    end function sched_yield
+  end interface
 
   call MPI_Init()
-  call sennit_init_mpi(MPI_COMM_WORLD)
-  rank = sennit_rank()
-  count = sennit_size() - 1
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
   ! Everybody but the caller itself.
-  allocate (own(elements, count), bytes(count), buffers(count), peers(count), channels(count))
+  count = ranks - 1
+  allocate (own(elements, count), sizes(count), buffers(count), attached(count), ids(count))
   targets = [(merge(i - 1, i, i <= rank), i = 1, count)]
-  bytes = 4 * elements
+  sizes = 4 * elements
   buffers = [(c_loc(own(1, i)), i = 1, count)]
-  call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(count, targets, buffers, bytes), &
-                           ior(SENNIT_CHANNEL_MIRROR, SENNIT_CHANNEL_PULL), SENNIT_FOREVER, peers, channels)
+  call ZCom_init(buffers, sizes, MPI_COMM_WORLD, targets, count, attached, ids, err)
+  call must_be(err == 0, 'ZCom_init')
 
   ! Rank 0 writes first and reads the answer; the others answer rank 0.
   do i = 1, count
@@ -40,28 +46,35 @@ program zcom_pair
     end if
   end do
 
-  call sennit_channel_close(channels, count, SENNIT_FOREVER)
-  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+  call ZCom_cleanup(ids, count, MPI_COMM_WORLD, err)
+  call must_be(err == 0, 'ZCom_cleanup')
   if (rank == 0) print '(i0,a)', count, ' numbers handed over and answered'
-  call sennit_finalize()
   call MPI_Finalize()
 
 contains
 
   subroutine hand_over(i)
     integer, intent(in) :: i
-    call sennit_channel_wait_write(channels(i), SENNIT_FOREVER)
+    do while (ZCom_can_write(ids(i), err) == 0)
+      call must_be(err == 0, 'ZCom_can_write')
+      done = sched_yield()
+    end do
     own(1, i) = 100 * rank + targets(i) + 1
-    call sennit_channel_have_written(channels(i))
+    done = ZCom_have_written(ids(i), err)
+    call must_be(done == 1, 'ZCom_have_written')
   end subroutine hand_over
 
   subroutine take(i)
     integer, intent(in) :: i
-    integer(c_int), pointer, contiguous :: theirs(:)
-    call sennit_channel_wait_read(channels(i), SENNIT_FOREVER)
-    call sennit_pointer(peers(i), theirs, [elements])
+    integer(c_int), pointer :: theirs(:)
+    do while (ZCom_can_read(ids(i), err) == 0)
+      call must_be(err == 0, 'ZCom_can_read')
+      done = sched_yield()
+    end do
+    call c_f_pointer(attached(i), theirs, [elements])
     call must_be(theirs(1) == 100 * targets(i) + rank + 1, 'the number of the other')
-    call sennit_channel_have_read(channels(i))
+    done = ZCom_have_read(ids(i), err)
+    call must_be(done == 1, 'ZCom_have_read')
   end subroutine take
 
 end program zcom_pair

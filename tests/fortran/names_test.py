@@ -6,6 +6,7 @@
     layout       size and places of the components of every derived type, and the value of every constant, as docs/abi.md lists
                  them (which tests/abi compares with the headers)
     calls        every procedure of the module is called by a test or an example
+    zcom         module sennit_zcom has what sennit_zcom.h has, with the arguments in the same order, in both of its sources
 """
 import os
 import re
@@ -149,6 +150,51 @@ class NamesTest(unittest.TestCase):
                   for name in functions_of_c() if not is_absent(name)}
         self.assertGreater(len(wanted), 150)
         self.assertEqual(wanted - called, set())
+
+
+def calls_of_zcom_in_c():
+    """{name without _c: names of arguments}"""
+    text = read("include", "sennit", "sennit_zcom.h")
+    return {name: [re.search(r"(\w+)$", one)[1] for one in arguments.split(",")]
+            for name, arguments in re.findall(r"^static inline \w+ (ZCom_\w+)_c\((.*?)\) \{", text, re.MULTILINE | re.DOTALL)}
+
+
+def procedures_of(text):
+    return {name: re.split(r",\s*", arguments)
+            for name, arguments in re.findall(r"^  (?:subroutine|function) (\w+)\((.*?)\)", text, re.MULTILINE)}
+
+
+class ZComTest(unittest.TestCase):
+    FOLDER = ("bindings", "fortran", "mpi")
+
+    def setUp(self):
+        self.expected = calls_of_zcom_in_c()
+        self.assertEqual(len(self.expected), 6)
+        self.calls = procedures_of(read(*self.FOLDER, "sennit_zcom_calls.f90"))
+
+    def compare(self, procedures):
+        """`procedures`: (name that programs use, arguments)"""
+        procedures = list(procedures)
+        self.assertEqual({name for name, _ in procedures}, set(self.expected))
+        for name, arguments in procedures:
+            self.assertEqual(arguments, self.expected[name], name)
+
+    def test_names_and_order_of_arguments_are_those_of_c(self):
+        source = read(*self.FOLDER, "sennit_zcom.f90")
+        everything = {**self.calls, **procedures_of(source)}
+        generic = dict(re.findall(r"^  interface (\w+)\n    procedure :: (.*)$", source, re.MULTILINE))
+        public = re.search(r"^  public :: (.*)$", source, re.MULTILINE)[1].split(", ")
+        self.compare((name, everything[one]) for name in public for one in generic.get(name, name).split(", "))
+
+    def test_names_and_order_are_the_same_where_communicators_are_integers(self):
+        shown = re.search(r"only: (.*?)\n  implicit", read(*self.FOLDER, "sennit_zcom_integer.f90"), re.DOTALL)[1]
+        pairs = [name.split(" => ") for name in re.split(r",[\s&]*", shown)]
+        self.compare((pair[0], self.calls[pair[-1]]) for pair in pairs)
+
+    def test_every_call_is_made_by_the_test_and_by_the_example(self):
+        for place in (("tests", "fortran", "zcom_test.f90"), ("examples", "fortran", "zcom_pair.f90")):
+            called = set(re.findall(r"\b(ZCom_\w+)\(", read(*place)))
+            self.assertEqual(called, set(self.expected), place)
 
 
 def has_length(struct, member):

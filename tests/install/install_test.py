@@ -38,6 +38,8 @@ int main(void) {
 MODULES = ("types", "c", "text", "more", "calls", "pointers")
 # Which source of module sennit_mpi serves which module of an MPI.
 MPI_MODULES = {"mpi_f08": "sennit_mpi.f90", "mpi": "sennit_mpi_integer.f90"}
+# The others that are compiled by the user's own mpifort.
+WITH_MPI = ("sennit_mpi_bootstrap.f90", "sennit_zcom.f90", "sennit_zcom_calls.f90", "sennit_zcom_integer.f90")
 # [name, launcher, wrapper for Fortran or nothing, the modules that it has] of each MPI of the tree.
 MPIS = [word.split("|") for word in os.environ.get("MPIS", "").split()]
 MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -279,7 +281,7 @@ class InstallTest(unittest.TestCase):
         run(FC, "-std=f2018", "-O0", *sources, os.path.join(CONSUMER, "fortran", "user.f90"),
             *self.pkg_config("--libs", "sennit"), f"-Wl,-rpath,{place}", "-o", program, cwd=tree)
         self.check_runs(program)
-        with_mpi = ["sennit_mpi_bootstrap.f90", *MPI_MODULES.values()]
+        with_mpi = [*WITH_MPI, *MPI_MODULES.values()]
         self.assertEqual(sorted(os.listdir(folder)), sorted([os.path.basename(name) for name in sources] + with_mpi))
 
     def command_of_the_manual(self):

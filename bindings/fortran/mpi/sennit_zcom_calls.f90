@@ -1,0 +1,143 @@
+! The six calls of ZCom on communicators that are integers: what sennit_zcom.h is for C, and what module sennit_zcom shows.
+! Programs use that module.
+module sennit_zcom_calls
+  use iso_c_binding
+  use mpi
+  use sennit
+  use sennit_mpi_bootstrap
+  implicit none
+  private
+  public :: zcom_open, zcom_close, ZCom_can_write, ZCom_have_written, ZCom_can_read, ZCom_have_read
+
+  character(kind=c_char, len=10), save, target :: operation_of_init = c_char_'ZCom_init' // c_null_char
+  character(kind=c_char, len=13), save, target :: operation_of_cleanup = c_char_'ZCom_cleanup' // c_null_char
+
+  ! How many more times zcom_open has started Sennit than zcom_close has ended it.
+  integer, save :: starts = 0
+
+contains
+
+  ! Every process comes to the MPI call, also one that is not well; after it nothing is collective, as in C.
+  subroutine zcom_open(buffers, sizes, comm, target_ranks, num_targets, attached, ids, err)
+    type(c_ptr), target, intent(in) :: buffers(*)
+    integer(c_size_t), target, intent(in) :: sizes(*)
+    integer, intent(in) :: comm
+    integer(c_int), intent(in) :: target_ranks(*)
+    integer(c_int), value :: num_targets
+    type(c_ptr), intent(inout) :: attached(*)
+    integer(c_int), intent(inout) :: ids(*)
+    integer(c_int), optional, intent(out) :: err
+    integer(c_int), target :: worlds(max(num_targets, 0))
+    type(sennit_channel) :: channels(size(worlds))
+    type(sennit_channel_ends) :: ends
+    integer(c_int) :: status, ignored
+    call sennit_mpi_start(comm, status=status)
+    if (status == SENNIT_OK) then
+      call translate(comm, target_ranks(:size(worlds)), worlds, status)
+      ends = sennit_channel_ends_of(size(worlds), worlds, buffers(:size(worlds)), sizes(:size(worlds)))
+      if (status == SENNIT_OK) &
+        call sennit_channel_open(SENNIT_TEAM_WORLD, ends, ior(SENNIT_CHANNEL_MIRROR, SENNIT_CHANNEL_PULL), SENNIT_FOREVER, &
+                                 attached, channels, stat=status)
+      if (status == SENNIT_OK) then
+        ids(:size(worlds)) = channels%handle
+        starts = starts + 1
+      else
+        call sennit_finalize(stat=ignored)
+      end if
+    end if
+    if (present(err)) err = status
+  end subroutine zcom_open
+
+  ! worlds(i) becomes the world rank of Sennit that targets(i) of the communicator is. Collective over it.
+  subroutine translate(comm, targets, worlds, status)
+    integer, intent(in) :: comm
+    integer(c_int), intent(in) :: targets(:)
+    integer(c_int), intent(inout) :: worlds(:)
+    integer(c_int), intent(out) :: status
+    integer, allocatable :: all_worlds(:)
+    integer :: mine(1), ranks, code
+    status = SENNIT_OK
+    mine = sennit_rank()
+    call MPI_Comm_size(comm, ranks, code)
+    allocate (all_worlds(ranks))
+    call MPI_Allgather(mine, 1, MPI_INTEGER, all_worlds, 1, MPI_INTEGER, comm, code)
+    if (code /= MPI_SUCCESS) then
+      status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation_of_init, 'MPI_Allgather failed', int(code, c_int64_t))
+    else if (any(targets < 0 .or. targets >= ranks)) then
+      status = sennit_error_report(SENNIT_ERR_RANGE, operation_of_init, 'no such target in comm', 0_c_int64_t)
+    else
+      worlds = all_worlds(targets + 1)
+    end if
+  end subroutine translate
+
+  subroutine zcom_close(ids, num_targets, comm, err)
+    integer(c_int), intent(in) :: ids(*)
+    integer(c_int), value :: num_targets
+    integer, intent(in) :: comm
+    integer(c_int), optional, intent(out) :: err
+    type(sennit_channel) :: channels(max(num_targets, 0))
+    integer(c_int) :: status, ended
+    integer :: code
+    channels%handle = max(ids(:size(channels)), 0)
+    call sennit_channel_close(channels, size(channels), SENNIT_FOREVER, stat=status)
+    call MPI_Barrier(comm, code)
+    if (code /= MPI_SUCCESS .and. status == SENNIT_OK) &
+      status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation_of_cleanup, 'MPI_Barrier failed', int(code, c_int64_t))
+    if (starts > 0) then
+      call sennit_finalize(stat=ended)
+      starts = starts - 1
+      if (status == SENNIT_OK) status = ended
+    end if
+    if (present(err)) err = status
+  end subroutine zcom_close
+
+  ! 1 if the call went well, and err.
+  function end_of_call(status, err) result(is_well)
+    integer(c_int), intent(in) :: status
+    integer(c_int), optional, intent(out) :: err
+    integer(c_int) :: is_well
+    if (present(err)) err = status
+    is_well = merge(1_c_int, 0_c_int, status == SENNIT_OK)
+  end function end_of_call
+
+  ! 1 if the target has read what was written last, so that the buffer may be written, else 0.
+  function ZCom_can_write(id, err) result(can)
+    integer(c_int), value :: id
+    integer(c_int), optional, intent(out) :: err
+    integer(c_int) :: can, status
+    logical :: holds
+    holds = .false.
+    call sennit_channel_can_write(sennit_channel(max(id, 0)), holds, stat=status)
+    can = end_of_call(status, err) * merge(1_c_int, 0_c_int, holds)
+  end function ZCom_can_write
+
+  ! The buffer is written: 1, or 0 if the target has not read the last message.
+  function ZCom_have_written(id, err) result(is_well)
+    integer(c_int), value :: id
+    integer(c_int), optional, intent(out) :: err
+    integer(c_int) :: is_well, status
+    call sennit_channel_have_written(sennit_channel(max(id, 0)), stat=status)
+    is_well = end_of_call(status, err)
+  end function ZCom_have_written
+
+  ! 1 if the target has written what this process has not read, else 0.
+  function ZCom_can_read(id, err) result(can)
+    integer(c_int), value :: id
+    integer(c_int), optional, intent(out) :: err
+    integer(c_int) :: can, status
+    logical :: holds
+    holds = .false.
+    call sennit_channel_can_read(sennit_channel(max(id, 0)), holds, stat=status)
+    can = end_of_call(status, err) * merge(1_c_int, 0_c_int, holds)
+  end function ZCom_can_read
+
+  ! The message is read: 1, or 0 if there was none.
+  function ZCom_have_read(id, err) result(is_well)
+    integer(c_int), value :: id
+    integer(c_int), optional, intent(out) :: err
+    integer(c_int) :: is_well, status
+    call sennit_channel_have_read(sennit_channel(max(id, 0)), stat=status)
+    is_well = end_of_call(status, err)
+  end function ZCom_have_read
+
+end module sennit_zcom_calls

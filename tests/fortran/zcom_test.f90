@@ -1,0 +1,103 @@
+! The Fortran side of tests/channel/zcom_rank.c: what the calls of ZCom say when something is wrong, arguments in the order of C,
+! communicators of both forms, and a start that is as good as the first after it. Breaks when an error is not in err, something is
+! written in a call that fails, a target is taken for a rank of another communicator, or a start is not taken back.
+program zcom_test
+  use iso_c_binding
+  use checks
+  use mpi_f08
+  use sennit
+  use sennit_zcom
+  implicit none
+  integer :: rank, ranks, turn
+
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  call targets_that_do_not_exist(ranks)
+  call targets_that_do_not_exist(-1)
+  do turn = 1, 4
+    call a_ring_of_another_communicator(mod(turn, 2) == 0)
+  end do
+  call MPI_Finalize()
+  call end_of_test()
+
+contains
+
+  ! Every rank names a target that is none, so nobody waits.
+  subroutine targets_that_do_not_exist(no_rank)
+    integer, intent(in) :: no_rank
+    integer(c_int), target :: word
+    type(c_ptr) :: theirs(1)
+    integer(c_int) :: ids(1), err
+    theirs = c_loc(word)
+    ids = 55
+    call ZCom_init([c_loc(word)], [4_c_size_t], MPI_COMM_WORLD, [no_rank], 1, theirs, ids, err)
+    call check_status(err, SENNIT_ERR_RANGE, 'a target that does not exist')
+    call check(ids(1) == 55 .and. c_associated(theirs(1), c_loc(word)), 'nothing is written')
+    call check(.not. sennit_initialized(), 'Sennit was ended again')
+  end subroutine targets_that_do_not_exist
+
+  subroutine ids_that_do_not_exist()
+    integer(c_int), parameter :: ids(4) = [0, -1, 1, huge(0)]
+    integer(c_int) :: err(4)
+    integer :: i
+    do i = 1, size(ids)
+      err = 0
+      call check(ZCom_can_write(ids(i), err(1)) == 0, 'can_write of no id')
+      call check(ZCom_can_read(ids(i), err(2)) == 0, 'can_read of no id')
+      call check(ZCom_have_written(ids(i), err(3)) == 0, 'have_written of no id')
+      call check(ZCom_have_read(ids(i), err(4)) == 0, 'have_read of no id')
+      call check(all(err == SENNIT_ERR_ARG), 'an id that does not exist is an error of arguments')
+      call check(ZCom_have_read(ids(i)) == 0, 'err may be absent')
+    end do
+  end subroutine ids_that_do_not_exist
+
+  ! A ring in a communicator whose ranks are counted backwards. A number of its own in each buffer tells one from the other.
+  subroutine a_ring_of_another_communicator(with_integer)
+    logical, intent(in) :: with_integer
+    integer(c_int), target :: own(2, 2)
+    integer(c_int), pointer :: theirs(:)
+    type(MPI_Comm) :: backwards
+    type(c_ptr) :: buffers(2), attached(2)
+    integer(c_int) :: targets(2), ids(2), err
+    integer :: here, back
+    call MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, backwards)
+    call MPI_Comm_rank(backwards, here)
+    targets = [modulo(here + 1, ranks), modulo(here - 1, ranks)]
+    back = merge(2, 1, ranks > 2)
+    buffers = [c_loc(own(1, 1)), c_loc(own(1, 2))]
+    err = -1
+    if (with_integer) then
+      call ZCom_init(buffers, [8_c_size_t, 8_c_size_t], backwards%MPI_VAL, targets, 2, attached, ids, err)
+    else
+      call ZCom_init(buffers, [8_c_size_t, 8_c_size_t], backwards, targets, 2, attached, ids, err)
+    end if
+    call check_status(err, SENNIT_OK, 'ZCom_init')
+    call ids_that_do_not_exist()
+    call check(ZCom_have_read(ids(1), err) == 0, 'no message was read')
+    call check_status(err, SENNIT_ERR_STATE, 'no message')
+    call MPI_Barrier(MPI_COMM_WORLD)
+    own(:, 1) = [1000 + here, -here]
+    call check(ZCom_can_write(ids(1), err) == 1, 'the first message may be written')
+    call check_status(err, SENNIT_OK, 'and that is no error')
+    call check(ZCom_have_written(ids(1), err) == 1, 'it is written')
+    call check_status(err, SENNIT_OK, 'and that is no error')
+    do while (ZCom_can_read(ids(back), err) == 0)
+      call check_status(err, SENNIT_OK, 'ZCom_can_read')
+      if (err /= 0) exit
+    end do
+    call c_f_pointer(attached(back), theirs, [2])
+    call check(all(theirs == [1000 + targets(2), -targets(2)]), 'the numbers of the one before')
+    call check(ZCom_have_read(ids(back), err) == 1, 'it is read')
+    call check_status(err, SENNIT_OK, 'and that is no error')
+    if (with_integer) then
+      call ZCom_cleanup(ids, 2, backwards%MPI_VAL, err)
+    else
+      call ZCom_cleanup(ids, 2, backwards, err)
+    end if
+    call check_status(err, SENNIT_OK, 'ZCom_cleanup')
+    call check(.not. sennit_initialized(), 'Sennit has ended')
+    call MPI_Comm_free(backwards)
+  end subroutine a_ring_of_another_communicator
+
+end program zcom_test
