@@ -17,9 +17,11 @@ program notified
   type(sennit_block), allocatable :: blocks(:)
   type(sennit_peer_block) :: to_next, to_before
   real(c_double), pointer :: edges(:, :)
-  real(c_double) :: now(0:cells + 1), before_all(2), after_all(2)
+  type(sennit_notify_part) :: parts(2)
+  real(c_double), target :: now(0:cells + 1)
+  real(c_double) :: before_all(2), after_all(2)
   integer(c_size_t) :: first
-  integer :: rank, ranks, next, before, step, turn, i, start
+  integer :: rank, ranks, next, before, step, turn, i, start, done
 
   call sennit_init()
   rank = sennit_rank()
@@ -49,8 +51,10 @@ program notified
   do step = 0, steps - 1
     turn = modulo(step, 2)
     first = turn * 2 * cell_bytes
-    call sennit_put_notify(to_next, first, now(cells), cell_bytes)
-    call sennit_put_notify(to_before, first + cell_bytes, now(1), cell_bytes)
+    ! Both in one call: where messages lead to the neighbours, they are under way together.
+    parts(1) = sennit_notify_part(block=to_next, offset=first, local=c_loc(now(cells)), bytes=cell_bytes)
+    parts(2) = sennit_notify_part(block=to_before, offset=first + cell_bytes, local=c_loc(now(1)), bytes=cell_bytes)
+    call sennit_put_notify_batch(2, parts, done)
     call sennit_signal_wait(arrived, SENNIT_FOREVER)
     now(0) = edges(1, turn + 1)
     now(cells + 1) = edges(2, turn + 1)

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Every example in C has a twin in Fortran, and the reverse.
+
+    tests/docs/twins_test.py PROJECT [--tests FILE]
+
+The twin of examples/P.c is examples/fortran/P.f90. It makes the same calls of Sennit, but for those that the tables below
+name with a reason. FILE lists the tests of a tree with Fortran and with MPIs (CTestTestfile.cmake of examples/fortran): every
+twin is run by one of them. What would break it: an example that was added, or changed, in one language alone.
+"""
+import argparse
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+
+# Sources in C without a twin.
+ALONE = {
+    "from_mpi/main.c": "the main program is the same, whatever its sides are written in",
+    "from_mpi/mpi_side.c": "what the program was before it had Sennit",
+}
+# In Fortran without one.
+ALONE_IN_FORTRAN = {"must.f90": "is must.h"}
+# Calls that a twin need not have.
+ONLY_C = {
+    "sennit_ptr": "sennit_pointer makes an array of the same place",
+    "sennit_last_error": "an error without stat ends a program with its text, and sennit_last_error_text is the text",
+}
+ONLY_FORTRAN = {
+    "sennit_pointer": "what sennit_ptr and a cast are",
+    "sennit_last_error_text": "what sennit_last_error()->text is",
+    "sennit_channel_ends_of": "fills a structure, which C does by names of its members",
+}
+
+
+def files_of(folder, *endings):
+    found = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if os.path.join(place, name) != os.path.join(folder, "fortran")]
+        found += [os.path.relpath(os.path.join(place, name), folder) for name in names if name.endswith(endings)]
+    return sorted(found)
+
+
+def calls_of(path):
+    """Names of calls, as Fortran has them: without the type of atomic operations, and without ZCom's _c."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if path.endswith(".f90"):
+        text = re.sub(r"!(?!\$)[^\n]*", "", text)
+    else:
+        text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+    names = re.findall(r"\b((?:sennit|ZCom)_\w+)\s*\(", text)
+    constructors = set(re.findall(r"\btype\((sennit_\w+)\)", text))
+    return {re.sub(r"^(sennit_atomic_\w+?)_[ifu](?:32|64)|^(ZCom_\w+)_c$", r"\1\2", name)
+            for name in names if name not in constructors}
+
+
+def compare(project):
+    """What is wrong with the pairs, and the twins."""
+    c_folder = os.path.join(project, "examples")
+    fortran_folder = os.path.join(c_folder, "fortran")
+    sources, twins, wrong = files_of(c_folder, ".c", ".cpp"), files_of(fortran_folder, ".f90"), []
+    expected = {os.path.splitext(source)[0] + ".f90": source for source in sources}
+    for twin, source in expected.items():
+        if source in ALONE:
+            if twin in twins:
+                wrong.append(f"examples/{source} has a twin, and is said to have none")
+        elif twin not in twins:
+            wrong.append(f"examples/{source} has no twin examples/fortran/{twin}")
+        else:
+            mine, theirs = calls_of(os.path.join(c_folder, source)), calls_of(os.path.join(fortran_folder, twin))
+            wrong += [f"examples/{source} calls {name}, and its twin does not" for name in sorted(mine - theirs - set(ONLY_C))]
+            wrong += [f"examples/fortran/{twin} calls {name}, and its twin does not"
+                      for name in sorted(theirs - mine - set(ONLY_FORTRAN))]
+    wrong += [f"examples/{source} is not there, and is said to have no twin" for source in ALONE if source not in sources]
+    wrong += [f"examples/fortran/{twin} is the twin of nothing" for twin in twins
+              if twin not in expected and twin not in ALONE_IN_FORTRAN]
+    return wrong, [twin for twin in twins if twin in expected]
+
+
+def not_run(twins, path):
+    with open(path, encoding="utf-8") as file:
+        tests = set(re.findall(r'^add_test\(\[*=*\[*"?fortran\.([\w.]+)', file.read(), re.MULTILINE))
+    for twin in twins:
+        folder, name = os.path.split(os.path.splitext(twin)[0])
+        wanted = f"tutorial.{name}" if folder == "tutorial" else f"example.{folder or name}"
+        if not any(test == wanted or test.startswith(wanted + ".") for test in tests):
+            yield f"examples/fortran/{twin} is run by no test fortran.{wanted}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("project")
+    parser.add_argument("--tests", help="the list of tests of examples/fortran")
+    arguments = parser.parse_args()
+    wrong, twins = compare(arguments.project)
+    if arguments.tests:
+        wrong += not_run(twins, arguments.tests)
+    if len(twins) < 20:
+        wrong.append(f"only {len(twins)} twins were found")
+    print("\n".join(wrong) if wrong else f"{len(twins)} examples are there in both languages")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
