@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes a program that asks sennit_pointer for an array of every kind and rank: make_pointer_test.py KINDS FILE.
 
-For each type, kind and rank, from a global pointer and from an address, with shapes of both kinds, with lower bounds and without:
-the array begins at the address, its last element lies where it must, bounds are those asked for, and it is contiguous. Breaks when
-one of the procedures takes another rank, forgets a bound, or strides.
+For each type, kind and rank, in this rank's memory and in that of the next one, from a global pointer and from an address, with
+shapes of both kinds, with lower bounds and without: the array begins at the address, its last element lies where it must, bounds
+are those asked for, and it is contiguous. Breaks when one of the procedures takes another rank, forgets a bound, strides, or gives
+this rank's memory for a peer's.
 """
 import sys
 
@@ -14,13 +15,54 @@ HEAD = """program pointer_test
   use checks
   use sennit
   implicit none
-  type(sennit_gptr) :: place
+  integer, parameter :: bytes = 65536
+  type(sennit_gptr) :: mine, place
   type(c_ptr) :: address
+  integer :: owner, turn
   call sennit_init()
-  call sennit_alloc_local(65536, 0, 0, place)
-  address = sennit_ptr(place)
+  call sennit_alloc(SENNIT_TEAM_WORLD, bytes, 0, 0, mine)
+  call fill(sennit_ptr(mine))
+  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+  do turn = 0, 1
+    owner = modulo(sennit_rank() + turn, sennit_size())
+    place = mine
+    place%rank = owner
+    address = sennit_ptr(place)
+    call check_owner()
+    call all_kinds()
+  end do
+  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+  call sennit_free(mine)
+  call sennit_finalize()
+  call end_of_test()
+
+contains
+
 """
 TAIL = """
+  ! What rank `owner` has at each byte of its memory.
+  elemental function mark_of(owner, at) result(mark)
+    integer, intent(in) :: owner, at
+    integer(c_int8_t) :: mark
+    mark = int(modulo(101 * (owner + 1) + 7 * at, 127), c_int8_t)
+  end function mark_of
+
+  subroutine fill(whole)
+    type(c_ptr), value :: whole
+    integer(c_int8_t), pointer :: marks(:)
+    integer :: at
+    call c_f_pointer(whole, marks, [bytes])
+    marks = [(mark_of(sennit_rank(), at), at = 1, bytes)]
+  end subroutine fill
+
+  ! Where all pointers are to begin is the memory of the owner.
+  subroutine check_owner()
+    integer(c_int8_t), pointer :: marks(:)
+    integer :: at
+    call c_f_pointer(address, marks, [bytes])
+    call check(all(marks == [(mark_of(owner, at), at = 1, bytes)]), 'the address is in the memory of the owner')
+  end subroutine check_owner
+
   subroutine check_ends(first, last, elements, bits, what)
     type(c_ptr), value :: first, last
     integer, intent(in) :: elements, bits
@@ -85,8 +127,7 @@ def uses(kind, rank, source, kind_of_shape):
 def main():
     kinds, path = sys.argv[1:]
     names = {f"kind_{index}": kind for index, kind in enumerate(kinds.split(","))}
-    lines = [f"  call {name}()" for name in names]
-    lines += ["  call sennit_free(place)", "  call sennit_finalize()", "  call end_of_test()", "", "contains", ""]
+    lines = ["  subroutine all_kinds()", *(f"    call {name}()" for name in names), "  end subroutine all_kinds", ""]
     for name, kind in names.items():
         lines += test_of(name, kind)
     with open(path, "w", encoding="ascii") as file:
