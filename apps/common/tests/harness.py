@@ -36,6 +36,12 @@ def need(condition, text):
         raise Failed(text)
 
 
+def need_all(arguments, found):
+    """Fails if a program that CMake expects is not among those that the test has found: no test passes without it."""
+    missing = {name for name in getattr(arguments, "expects", "").split(",") if name} - set(found)
+    need(not missing, f"not in {arguments.bin}, or without a launcher: {', '.join(sorted(missing))}")
+
+
 def execute(words, environment=None):
     """A run that may fail, but not last."""
     try:
@@ -60,6 +66,7 @@ def main():
     parser.add_argument("--bin", required=True, help="folder of the programs")
     parser.add_argument("--built", default="", help="programs that must be there: NAME,NAME...")
     parser.add_argument("--launchers", default="", help="MPIs whose launcher must be there")
+    parser.add_argument("--expects", default="", help="programs that must be among those that are found there")
     parser.add_argument("--ranks", default="2", help="numbers of ranks, for the tests that ask for them")
     arguments = parser.parse_args()
     arguments.realtime = False

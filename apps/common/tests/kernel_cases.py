@@ -35,9 +35,11 @@ class Setup:
         self.ranks = [int(word) for word in arguments.ranks.split(",")]
 
     def programs(self):
-        """Suffixes of all that are there; without the two that need nothing the build is broken."""
+        """Suffixes of all that are there; without the two that need nothing, or one of those that CMake expects, the build
+        is broken."""
         found = [suffix for suffix in kernels.PROGRAMS if kernels.words_of(self.kernel, suffix, 1, self.arguments)]
         need(kernels.BASE in found and kernels.SERIAL in found, f"{self.kernel.name} is not in {self.bin}")
+        harness.need_all(self.arguments, [self.kernel.name + suffix for suffix in found])
         return found
 
     def execute(self, suffix, ranks, options):

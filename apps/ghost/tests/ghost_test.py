@@ -24,7 +24,9 @@ EACH_STATUS = ("sh", "-c", '"$@"; echo "ended with $?"', "sh")
 
 def programs(arguments):
     """The kind of every program that was built and has a launcher."""
-    return [key for key in jobs.FACES if runs.launch_words(arguments, key[0], 1, jobs.program_of(*key))]
+    found = [key for key in jobs.FACES if runs.launch_words(arguments, key[0], 1, jobs.program_of(*key))]
+    harness.need_all(arguments, [jobs.program_of(*key) for key in found])
+    return found
 
 
 def execute(arguments, key, ranks, options, around=()):

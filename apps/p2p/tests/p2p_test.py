@@ -25,6 +25,7 @@ SMALL = ["--columns", "23", "--lines", "17", "--iterations", "4"]
 
 def those_there(arguments, ranks):
     """(key, words, environment) of each program that is built; its ways are those of WAYS."""
+    harness.need_all(arguments, [subject.program for subject in SUBJECTS.values() if subject.words(arguments, 1) is not None])
     for key, subject in SUBJECTS.items():
         if key.endswith(subjects.AHEAD):
             continue
