@@ -206,7 +206,9 @@ void Run::report() {
     result.add("loop_s", apps::spread_of(single, 0, 4).max);
     std::size_t column = 0;
     for (const auto &[name, phase] : named(times_)) {
-        result.add(name + "_s_max", apps::spread_of(table, column, columns).max);
+        const apps::Spread total_s = apps::spread_of(table, column, columns);
+        result.add(name + "_s_max", total_s.max);
+        result.add(name + "_s_mean", total_s.mean);
         const apps::Spread step_us = apps::spread_of(table, column + 1, columns);
         result.add(name + "_step_median_us_max", step_us.max);
         result.add(name + "_step_median_us_mean", step_us.mean);

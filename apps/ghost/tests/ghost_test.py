@@ -134,28 +134,71 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
             need(result.stderr.count(expected) == 1, f"{name}: no '{expected}' in\n{result.stderr}")
 
 
+# Of an exchange no part has the clock's own readings, at its beginning and its end.
+CLOCK_S = 0.25e-6
+
+
+def sums_that_are_wrong(result):
+    """What does not add up, or None. Totals of a rank are sums of its parts, so their means over the ranks are too."""
+    exchanges = result["steps"] * (1 if result["method"] == "bspma" else result["variables"])
+    exchange, parts = result["exchange_s_mean"], sum(result[part + "_s_mean"] for part in jobs.PARTS)
+    if not 0.9 * (exchange - CLOCK_S * exchanges) < parts <= exchange * (1 + 1e-9):
+        return f"the parts take {parts} s of the {exchange} s of {exchanges} exchanges"
+    whole = sum(result[part + "_s_mean"] for part in ("exchange", "compute", "check"))
+    if not 0.9 * result["loop_s"] < whole <= result["loop_s"] * (1 + 1e-9):
+        return f"exchange, computing and check take {whole} s of {result['loop_s']} s"
+    return None
+
+
 @test
 def the_report_adds_up(arguments):
     """Breaks when a part of the exchange is counted twice or not at all, or a way is not what was asked for."""
     for key in programs(arguments):
         for method in METHODS:
             for faces in jobs.FACES[key]:
-                result = run(arguments, key, 2, ["--size", "40,40,40", "--steps", "60", "--method", method,
-                                                 "--ranks-grid", "2,1,1", "--faces", faces])
+                words = ["--size", "40,40,40", "--steps", "60", "--method", method, "--ranks-grid", "2,1,1", "--faces", faces]
+                # Who is interrupted just there where nothing is counted has another try.
+                for _ in range(3):
+                    result = run(arguments, key, 2, words)
+                    wrong = sums_that_are_wrong(result)
+                    if wrong is None:
+                        break
                 what = f"{jobs.program_of(*key)}, {method}, {faces}: {result}"
-                parts = sum(result[part + "_s_max"] for part in jobs.PARTS)
-                need(0.5 * result["exchange_s_max"] < parts < 2.001 * result["exchange_s_max"], what)
-                whole = sum(result[part + "_s_max"] for part in ("exchange", "compute", "check"))
-                need(0.5 * result["loop_s"] < whole < 2.001 * result["loop_s"], what)
+                need(wrong is None, f"{what}: {wrong}")
                 need(0 < result["compute_step_median_us_min"] <= result["compute_step_median_us_max"], what)
                 need(result["cells"] == [80, 40, 40] and result["ranks_grid"] == [2, 1, 1], what)
                 way = {"chosen": ("packed", "direct"), "isend": ("packed",)}.get(faces, (faces,))
                 need(result["way_x"] in way and result["way_y"] == "" and result["way_z"] == "", what)
-                # The step packs these cells, but with isend.
-                need((result["pack_s_max"] > 0) == (faces == "isend"), what)
         table = execute(arguments, key, 2, ["--size", "20,20,20", "--steps", "3"])
         need(table.returncode == 0 and "unpack_step_median_us_max" in table.stdout and table.stderr == "",
              f"{jobs.program_of(*key)}:\n{table.stdout}{table.stderr}")
+
+
+def copies(key, way, axis, is_wide):
+    """(whether an exchange packs, whether it unpacks) slabs across an axis that travel in this way."""
+    if way == "isend":
+        return True, True
+    if way == "packed":
+        # Across x the step packs; without diagonals the neighbour's step takes what is packed.
+        return axis != "x", is_wide
+    # Derived datatypes and strided puts end in the ghost cells; who reads the neighbour's cells copies what its step does
+    # not take by rows.
+    return False, (is_wide or axis == "x") and (key.mpi is None or key.shared) and not key.notified
+
+
+@test
+def packing_and_unpacking_are_counted_where_they_happen(arguments):
+    """Breaks when the time of one of them goes to another part, which no sum shows, or slabs travel in another way."""
+    for key in programs(arguments):
+        for axis, grid in (("x", "2,1,1"), ("y", "1,2,1")):
+            for stencil in ("7", "27"):
+                for faces in jobs.FACES[key]:
+                    result = run(arguments, key, 2, ["--size", "40,40,40", "--steps", "20", "--ranks-grid", grid, "--stencil",
+                                                     stencil, "--faces", faces])
+                    way = "isend" if faces == "isend" else result["way_" + axis]
+                    expected = copies(key, way, axis, stencil == "27")
+                    found = tuple(result[part + "_s_max"] > 0 for part in ("pack", "unpack"))
+                    need(found == expected, f"{jobs.program_of(*key)}, {faces}: packs and unpacks {found}: {result}")
 
 
 @test
