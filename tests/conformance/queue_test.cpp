@@ -152,8 +152,9 @@ RANK_TEST(queue, an_address_that_is_none_is_refused, kAnything) {
     it.free(memory);
 }
 
-// Broken by a wait for a place, or for an item, that nobody ends.
-RANK_TEST(queue, who_waits_for_a_place_or_an_item_is_woken, kTwoRanks | kFreeThreads) {
+// Broken by a wait for a place, or for an item, that sleeps without end, or passes it over. That
+// sleeps are ended by who pushes or pops is found by tests/faults/wake_rank.cpp.
+RANK_TEST(queue, who_sleeps_for_a_place_or_an_item_gets_it, kTwoRanks | kFreeThreads) {
     if (!queues_lead_everywhere(it)) return;
     const Made mine = make_queue(it, 8, 1, 1);
     const auto all = it.tell_all(mine.address);

@@ -151,8 +151,10 @@ RANK_TEST(signal, what_was_put_before_an_event_is_seen_after_it, kAnything) {
     it.free(memory);
 }
 
-// Broken by a wait that does not sleep, or that nobody wakes.
-RANK_TEST(signal, a_wait_that_sleeps_is_woken, kFreeThreads) {
+// Broken by a sleep that has no end, or after which the wait looks at something else. Sleeps end by
+// themselves after some milliseconds; that an event ends them is found by
+// tests/faults/wake_rank.cpp.
+RANK_TEST(signal, a_wait_that_sleeps_ends_with_its_event, kFreeThreads) {
     const sennit_signal mine = make_signal(it, 1);
     const auto all = it.tell_all(mine);
     const sennit_signal peer = all[static_cast<std::size_t>(it.next())];

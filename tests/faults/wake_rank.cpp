@@ -1,0 +1,253 @@
+// Ranks that count how often they ask the kernel to wake somebody, and whose sleeps end by such a
+// wake alone: without that, a wake too many and a wake that is missing are only matters of time,
+// since sleeps of Sennit end by themselves after some milliseconds. Two ranks under `sennit run`;
+// the argument names the scene.
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sennit/sennit.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdarg>
+#include <cstdint>
+#include <string>
+
+#include "scenes.hpp"
+
+namespace {
+
+using Word = std::atomic<std::uint32_t>;
+
+std::atomic<unsigned> wakes{0};       // that this rank has asked for
+std::atomic<Word *> asleep{nullptr};  // not null: sleeps end by a wake alone; raised by each
+
+}  // namespace
+
+// Stands before the one of the C library, for Sennit too.
+extern "C" long syscall(long number, ...) noexcept {
+    using Function = long (*)(long, ...);
+    static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "syscall"));
+    long words[6];
+    va_list list;
+    va_start(list, number);
+    for (long &word : words)
+        word = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_futex && (words[1] & FUTEX_CMD_MASK) == FUTEX_WAKE) ++wakes;
+    Word *counted = asleep.load();
+    if (number == SYS_futex && (words[1] & FUTEX_CMD_MASK) == FUTEX_WAIT && counted != nullptr) {
+        words[3] = 0;  // no end
+        counted->fetch_add(1);
+    }
+    return real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
+namespace {
+
+using sennit::test::expect;
+using sennit::test::fail;
+using sennit::test::require;
+
+constexpr unsigned kMessages = 1000;
+constexpr unsigned kSleeps = 12;
+
+// What a rank tells the other without any call of Sennit, which might wait or wake.
+struct Told {
+    Word is_awake;  // out of the barrier, and in no wait from here on
+    Word sleeps;    // those that it has begun
+};
+
+struct Pair {
+    bool is_owner = sennit_rank() == 0;
+    sennit_gptr memory = SENNIT_GPTR_NULL;
+    Told *mine = nullptr;
+    Told *other = nullptr;
+
+    Pair() {
+        require(sennit_size() == 2, "there are two ranks");
+        expect(sennit_alloc(SENNIT_TEAM_WORLD, 4096, 0, 0, &memory), SENNIT_OK, "alloc");
+        mine = static_cast<Told *>(sennit_ptr(sennit_gptr_at(memory, sennit_rank())));
+        other = static_cast<Told *>(sennit_ptr(sennit_gptr_at(memory, 1 - sennit_rank())));
+        require(other != nullptr, "the other rank is reached by load and store");
+    }
+    // Both are in no wait of Sennit afterwards.
+    void meet() const {
+        expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+        mine->is_awake = 1;
+        while (other->is_awake == 0)
+            (void)usleep(10);
+    }
+    void part() const {
+        expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+        mine->is_awake = 0;
+        expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+    }
+};
+
+// `act` of one rank while the other polls by `poll`, a call that never waits: nobody is woken.
+template <class Act, class Poll>
+void while_nobody_sleeps(const Pair &pair, bool acts, Act act, Poll poll) {
+    pair.meet();
+    const unsigned before = wakes;
+    for (unsigned i = 0; i < kMessages; ++i)
+        acts ? act(i) : poll(i);
+    require(wakes == before, "nobody sleeps, and " + std::to_string(wakes - before) +
+                                 " times somebody was to be woken");
+    pair.part();
+}
+
+// `act` of one rank while the other sleeps in `wait`: it wakes that rank, once.
+template <class Act, class Wait>
+void while_the_other_sleeps(const Pair &pair, bool acts, Act act, Wait wait) {
+    const unsigned first = pair.other->sleeps;
+    pair.meet();
+    if (!acts) asleep = &pair.mine->sleeps;
+    for (unsigned i = 0; i < kSleeps; ++i) {
+        if (!acts) {
+            wait(i);
+            continue;
+        }
+        while (pair.other->sleeps == first + i)
+            (void)usleep(10);
+        const unsigned before = wakes;
+        act(i);
+        require(wakes == before + 1, "the other sleeps, and was to be woken " +
+                                         std::to_string(wakes - before) + " times");
+    }
+    asleep = nullptr;
+    pair.part();
+}
+
+// Events of each kind: put, get, add.
+class Sender {
+  public:
+    explicit Sender(const Pair &pair) {
+        sennit_block blocks[2];
+        expect(sennit_signal_create(1, 1, &signal), SENNIT_OK, "signal_create");
+        expect(sennit_block_init({sennit_gptr_at(pair.memory, sennit_rank()), 4096}, 1024, 64,
+                                 signal, signal, &blocks[0]),
+               SENNIT_OK, "block_init");
+        sennit_signal signals[2];
+        expect(sennit_allgather(SENNIT_TEAM_WORLD, &signal, signals, sizeof signal, SENNIT_FOREVER),
+               SENNIT_OK, "allgather");
+        const sennit_block mine = blocks[0];
+        expect(sennit_allgather(SENNIT_TEAM_WORLD, &mine, blocks, sizeof mine, SENNIT_FOREVER),
+               SENNIT_OK, "allgather");
+        peer_ = signals[1 - sennit_rank()];
+        expect(sennit_block_attach(&blocks[1 - sennit_rank()], &block_), SENNIT_OK, "block_attach");
+    }
+    void send(std::uint64_t epoch) {
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+        sennit_status status = SENNIT_ERR_SIGNAL_EARLY;
+        for (; status == SENNIT_ERR_SIGNAL_EARLY; (void)sched_yield()) {
+            if (epoch % 3 == 0) {
+                status = sennit_put_notify_with(block_, 0, &epoch, 8, &notice);
+            } else if (epoch % 3 == 1) {
+                status = sennit_get_notify_with(&got_, block_, 0, 8, &notice);
+            } else {
+                status = sennit_signal_add(peer_, epoch);
+            }
+        }
+        expect(status, SENNIT_OK, "an event");
+    }
+    void poll() const {
+        int done = 0;
+        for (; done == 0; (void)sched_yield())
+            expect(sennit_signal_test(signal, &done), SENNIT_OK, "signal_test");
+        expect(sennit_signal_reset(signal), SENNIT_OK, "reset");
+    }
+    void wait() const {
+        expect(sennit_signal_wait(signal, SENNIT_FOREVER), SENNIT_OK, "signal_wait");
+        expect(sennit_signal_reset(signal), SENNIT_OK, "reset");
+    }
+    void wait_in(sennit_signal_set set) const {
+        sennit_signal fired = SENNIT_SIGNAL_NULL;
+        expect(sennit_signal_wait_any(set, SENNIT_FOREVER, &fired), SENNIT_OK, "wait_any");
+        expect(sennit_signal_reset(fired), SENNIT_OK, "reset");
+    }
+    sennit_signal signal = SENNIT_SIGNAL_NULL;
+
+  private:
+    sennit_signal peer_ = SENNIT_SIGNAL_NULL;
+    sennit_peer_block block_ = SENNIT_PEER_BLOCK_NULL;
+    std::uint64_t got_ = 0;
+};
+
+// Broken by an event that rings whether somebody sleeps or not, or does not ring.
+void events() {
+    const Pair pair;
+    Sender sender(pair);
+    std::uint64_t epoch = 0;
+    while_nobody_sleeps(
+        pair, !pair.is_owner, [&](unsigned i) { sender.send(epoch + i); },
+        [&](unsigned) { sender.poll(); });
+    epoch += kMessages;
+    while_the_other_sleeps(
+        pair, !pair.is_owner, [&](unsigned i) { sender.send(epoch + i); },
+        [&](unsigned) { sender.wait(); });
+    epoch += kSleeps;
+    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
+    expect(sennit_signal_set_create(&set), SENNIT_OK, "set_create");
+    expect(sennit_signal_set_add(set, sender.signal), SENNIT_OK, "set_add");
+    while_the_other_sleeps(
+        pair, !pair.is_owner, [&](unsigned i) { sender.send(epoch + i); },
+        [&](unsigned) { sender.wait_in(set); });
+}
+
+// Broken by a push, or a pop, that rings whether somebody sleeps or not, or does not ring.
+void queues() {
+    constexpr std::uint64_t kCapacity = 4;
+    const Pair pair;
+    sennit_queue queue = SENNIT_QUEUE_NULL;
+    sennit_queue_address address{};
+    sennit_producer producer = SENNIT_PRODUCER_NULL;
+    if (pair.is_owner)
+        expect(sennit_queue_create(8, kCapacity, 1, &queue, &address), SENNIT_OK, "queue_create");
+    expect(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &address, sizeof address, SENNIT_FOREVER),
+           SENNIT_OK, "broadcast");
+    if (!pair.is_owner) expect(sennit_queue_attach(address, &producer), SENNIT_OK, "queue_attach");
+    const auto push = [&](std::int64_t timeout_ns) {
+        const std::uint64_t word = 5;
+        sennit_status status = SENNIT_ERR_TIMEOUT;
+        for (; status == SENNIT_ERR_TIMEOUT; (void)sched_yield())
+            status = sennit_queue_push(producer, &word, timeout_ns);
+        expect(status, SENNIT_OK, "push");
+    };
+    const auto pop = [&](std::int64_t timeout_ns) {
+        std::uint64_t word = 0;
+        sennit_status status = SENNIT_ERR_TIMEOUT;
+        for (; status == SENNIT_ERR_TIMEOUT; (void)sched_yield())
+            status = sennit_queue_pop(queue, &word, timeout_ns);
+        expect(status, SENNIT_OK, "pop");
+    };
+    while_nobody_sleeps(
+        pair, !pair.is_owner, [&](unsigned) { push(0); }, [&](unsigned) { pop(0); });
+    while_the_other_sleeps(
+        pair, !pair.is_owner, [&](unsigned) { push(0); }, [&](unsigned) { pop(SENNIT_FOREVER); });
+    if (!pair.is_owner)
+        for (std::uint64_t i = 0; i < kCapacity; ++i)
+            push(0);
+    while_the_other_sleeps(
+        pair, pair.is_owner, [&](unsigned) { pop(0); }, [&](unsigned) { push(SENNIT_FOREVER); });
+}
+
+void run(const std::string &what) {
+    (void)alarm(20);  // who is not woken sleeps for ever
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    if (what == "events") {
+        events();
+    } else if (what == "queues") {
+        queues();
+    } else {
+        fail("there is no scene " + what);
+    }
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+}
+
+}  // namespace
+
+int main(int count, char **words) {
+    return sennit::test::play(count, words, run);
+}
