@@ -23,6 +23,7 @@ using sennit::test::expect;
 using sennit::test::fail;
 using sennit::test::require;
 using sennit::test::sleep_ms;
+using sennit::test::state_of;
 
 constexpr std::int64_t kLong = 20'000'000'000;
 constexpr std::int64_t kMillisecond = 1'000'000;
@@ -171,14 +172,6 @@ void opening() {
     }
 }
 
-bool is_stopped(pid_t process) {
-    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-    std::string line;
-    std::getline(file, line);
-    const std::size_t end = line.rfind(')');
-    return end != std::string::npos && line.size() > end + 2 && line[end + 2] == 'T';
-}
-
 // A rank lies still with its offer on the desk: the other's call ends in its time all the same.
 void stopped() {
     const Scene scene = open_scene();
@@ -192,7 +185,7 @@ void stopped() {
         expect(open(0, scene.memory, kLong, &end), SENNIT_OK, "the opening after the stop");
     } else {
         std::uint64_t number = 0;
-        for (int i = 0; number == 0 || !is_stopped(static_cast<pid_t>(number)); ++i) {
+        for (int i = 0; number == 0 || state_of(static_cast<pid_t>(number)) != 'T'; ++i) {
             require(i < 5000, "the other rank is stopped");
             sleep_ms(1);
             expect(sennit_get(&number, sennit_gptr_at(scene.segment, scene.victim), 8), SENNIT_OK,

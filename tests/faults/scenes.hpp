@@ -4,8 +4,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "../support/rank_checks.hpp"
@@ -16,6 +18,16 @@ namespace sennit::test {
 [[noreturn]] inline void die() {
     (void)raise(SIGKILL);
     std::abort();
+}
+
+// The letter that the kernel has for the state of a process: T if it is stopped, Z if it has ended;
+// 0 if there is none.
+inline char state_of(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const std::size_t end = line.rfind(')');
+    return end != std::string::npos && line.size() > end + 2 ? line[end + 2] : '\0';
 }
 
 // The whole of main(): a scene that hangs is ended by a signal, one that goes as promised says so.

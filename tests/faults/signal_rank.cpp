@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <thread>
@@ -19,6 +20,7 @@ using sennit::test::expect;
 using sennit::test::fail;
 using sennit::test::require;
 using sennit::test::sleep_ms;
+using sennit::test::state_of;
 
 constexpr double kSoon = 1.0;  // seconds in which the end of a rank must be noticed
 constexpr std::size_t kWords = 32;
@@ -29,6 +31,7 @@ struct Scene {
     int size = 0;
     int victim = 0;  // the last rank
     std::uint64_t *memory = nullptr;
+    sennit_gptr gptr = SENNIT_GPTR_NULL;
     std::vector<sennit_signal> signals;    // own: of what rank i sends
     std::vector<sennit_peer_block> peers;  // at rank i: what this rank sends
 
@@ -49,6 +52,7 @@ Scene open_scene() {
     sennit_gptr memory = SENNIT_GPTR_NULL;
     expect(sennit_alloc(SENNIT_TEAM_WORLD, 2 * half * size, 0, 0, &memory), SENNIT_OK, "alloc");
     scene.memory = static_cast<std::uint64_t *>(sennit_ptr(memory));
+    scene.gptr = memory;
     std::vector<sennit_block> blocks(size);
     for (std::size_t i = 0; i < size; ++i) {
         sennit_signal signal = SENNIT_SIGNAL_NULL;
@@ -202,6 +206,63 @@ void any_moment(unsigned seed) {
     }
 }
 
+// What the owner got of rank 0 in an epoch is whole, wherever one looks.
+void check_words(const std::uint64_t *words, std::uint64_t epoch) {
+    for (std::size_t i = 0; i < kWords; ++i)
+        require(words[i] == epoch * 1000 + i, "the data is there");
+}
+
+// The owner lies still, in no call: rank 0 puts, and is told that it is early, all the same.
+void stopped_owner() {
+    const Scene scene = open_scene();
+    std::int64_t number = scene.is_victim() ? getpid() : 0;
+    expect(
+        sennit_broadcast(SENNIT_TEAM_WORLD, scene.victim, &number, sizeof number, SENNIT_FOREVER),
+        SENNIT_OK, "broadcast");
+    if (scene.is_victim()) {
+        (void)raise(SIGSTOP);
+        for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+            int done = 0;
+            expect(sennit_signal_test(scene.signals[0], &done), SENNIT_OK, "signal_test");
+            require(done == 1, "it has fired meanwhile");
+            check_words(scene.from(0, epoch), epoch);
+            expect(sennit_signal_reset(scene.signals[0]), SENNIT_OK, "reset");
+        }
+        expect(sennit_signal_wait(scene.signals[0], SENNIT_FOREVER), SENNIT_OK, "epoch 2");
+        check_words(scene.from(0, 2), 2);
+    } else if (scene.rank == 0) {
+        static const auto owner = static_cast<pid_t>(number);
+        // Also where a check fails, which ends this rank.
+        (void)std::atexit([] { (void)kill(owner, SIGCONT); });
+        while (state_of(owner) != 'T')
+            sleep_ms(1);
+        const auto *there = static_cast<const std::uint64_t *>(
+            sennit_ptr(sennit_gptr_at(scene.gptr, scene.victim)));
+        require(there != nullptr, "the owner is reached by load and store");
+        for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+            require(send(scene, scene.victim, epoch), "the owner is there");
+            check_words(there + epoch * kWords, epoch);
+        }
+        std::uint64_t data[kWords] = {};
+        const sennit_notice third{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2};
+        const sennit_peer_block block = scene.peers[static_cast<std::size_t>(scene.victim)];
+        // By the short way, and by the general one.
+        expect(sennit_put_notify(block, 0, data, sizeof data), SENNIT_ERR_SIGNAL_EARLY, "epoch 2");
+        expect(sennit_put_notify_with(block, 0, data, sizeof data, &third), SENNIT_ERR_SIGNAL_EARLY,
+               "epoch 2");
+        check_words(there, 0);
+        require(state_of(owner) == 'T', "the owner has been stopped all the while");
+        require(kill(owner, SIGCONT) == 0, "the owner goes on");
+        for (std::size_t i = 0; i < kWords; ++i)
+            data[i] = 2000 + i;
+        sennit_status status = SENNIT_ERR_SIGNAL_EARLY;
+        for (; status == SENNIT_ERR_SIGNAL_EARLY; sleep_ms(1))
+            status = sennit_put_notify_with(block, 0, data, sizeof data, &third);
+        expect(status, SENNIT_OK, "epoch 2, repeated");
+    }
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+}
+
 // Plans of all towards all, until the victim is missed: its runs end like the others', and a plan
 // can be given up.
 void in_plan() {
@@ -294,6 +355,7 @@ void run(const std::string &what) {
     if (what == "plan") return in_plan();
     if (what == "word") return in_word();
     if (what == "after_sending") return after_sending();
+    if (what == "stopped_owner") return stopped_owner();
     if (what == "dead_producer") return queue_of_dead_producer();
     if (what == "dead_taker") return queue_of_dead_taker();
     if (what.rfind("any_moment:", 0) == 0)
