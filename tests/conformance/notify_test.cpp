@@ -1,6 +1,16 @@
 // Blocks, and put and get with notification.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "signals.hpp"
 #include "threads.hpp"
@@ -248,17 +258,25 @@ RANK_TEST(notify, what_leaves_the_block_is_refused_and_empty_messages_count, kAn
 RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is_used_again,
           kAnything) {
     const sennit_signal signal = make_signal(it, 1);
+    int used_again = 0;
     for (int round = 0; round < (it.quick ? 3 : 20); ++round) {
         sennit_gptr first = SENNIT_GPTR_NULL;
         it.ok(sennit_alloc_local(128, 0, 0, &first));
+        const void *place = sennit_ptr(first);
         const auto blocks =
             it.tell_all(make_block(it, {first, 128}, 0, 128, SENNIT_SIGNAL_NULL, signal));
         const sennit_block &block = blocks[static_cast<std::size_t>(it.next())];
         const sennit_peer_block peer = attach(it, block);
         it.barrier();
         it.ok(sennit_free(first));
-        sennit_gptr second = SENNIT_GPTR_NULL;
-        it.ok(sennit_alloc_local(128, 0, 0, &second));
+        // The kernel chooses the place; other holes may be used first, or another thread be faster.
+        std::vector<sennit_gptr> seconds;
+        do {
+            seconds.push_back(SENNIT_GPTR_NULL);
+            it.ok(sennit_alloc_local(128, 0, 0, &seconds.back()));
+        } while (sennit_ptr(seconds.back()) != place && seconds.size() < 20);
+        const bool is_used_again = sennit_ptr(seconds.back()) == place;
+        if (is_used_again) ++used_again;
         it.barrier();
         const std::uint64_t word = 5;
         it.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
@@ -266,12 +284,137 @@ RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is
         it.is(sennit_block_attach(&block, &again), SENNIT_ERR_NOT_REGISTERED);
         it.ok(sennit_block_detach(peer));
         it.barrier();
-        it.equal(*static_cast<const std::uint64_t *>(sennit_ptr(second)), 0u);
+        if (is_used_again) it.equal(*static_cast<const std::uint64_t *>(place), 0u);
         it.require(!is_fired(it, signal), "what was refused is not counted");
-        it.ok(sennit_free(second));
+        for (const sennit_gptr second : seconds)
+            it.ok(sennit_free(second));
+    }
+    // On each rank in most rounds; but another rank of the process may take the place first.
+    const auto all = it.tell_all(used_again);
+    it.require(*std::max_element(all.begin(), all.end()) > 0, "the memory is used again");
+    it.barrier();
+    it.ok(sennit_signal_destroy(signal));
+}
+
+// Broken by a registration that is taken for the one before of the same memory.
+RANK_TEST(notify, a_block_of_memory_that_is_registered_anew_is_refused, kAnything) {
+    std::vector<std::uint64_t> memory(8192, 0);
+    const std::size_t bytes = 8 * memory.size();
+    const sennit_signal signal = make_signal(it, 1);
+    for (std::uint64_t round = 0; round < (it.quick ? 2u : 6u); ++round) {
+        sennit_region region = SENNIT_REGION_NULL;
+        it.ok(sennit_register(memory.data(), bytes, 0, &region));
+        const auto olds = it.tell_all(make_block(it, region, 0, bytes, SENNIT_SIGNAL_NULL, signal));
+        const sennit_block &old = olds[static_cast<std::size_t>(it.next())];
+        sennit_peer_block peer = SENNIT_PEER_BLOCK_NULL;
+        const sennit_status reached = sennit_block_attach(&old, &peer);
+        if (reached != SENNIT_OK) it.is(reached, SENNIT_ERR_UNSUPPORTED);
+        it.barrier();
+        it.ok(sennit_deregister(region));
+        it.ok(sennit_register(memory.data(), bytes, 0, &region));
+        const auto news = it.tell_all(make_block(it, region, 0, bytes, SENNIT_SIGNAL_NULL, signal));
+        const std::uint64_t word = round + 1;
+        sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;
+        it.is(sennit_block_attach(&old, &again), SENNIT_ERR_NOT_REGISTERED);
+        if (reached == SENNIT_OK) {
+            it.is(sennit_put_notify(peer, 8, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+            it.ok(sennit_block_detach(peer));
+        }
+        it.barrier();
+        it.equal(memory[1], round);
+        it.require(!is_fired(it, signal), "what was refused is not counted");
+        it.barrier();
+        const bool all_reach = [&] {
+            bool all = true;
+            for (const sennit_status theirs : it.tell_all(reached))
+                all &= theirs == SENNIT_OK;
+            return all;
+        }();
+        if (all_reach) {
+            const sennit_peer_block now = attach(it, news[static_cast<std::size_t>(it.next())]);
+            it.ok(sennit_put_notify(now, 8, &word, 8));
+            it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+            it.ok(sennit_signal_reset(signal));
+            it.ok(sennit_block_detach(now));
+        }
+        it.barrier();
+        memory[1] = word;
+        it.ok(sennit_deregister(region));
     }
     it.barrier();
     it.ok(sennit_signal_destroy(signal));
+}
+
+// Sends the caller's block to the rank before it, and takes that of the next one, by a file.
+static sennit_block travel_by_file(Ranks &it, const sennit_block &mine) {
+    const auto processes = it.tell_all(static_cast<std::int64_t>(getpid()));
+    const auto path_of = [&](int rank) {
+        return std::filesystem::temp_directory_path() /
+               ("sennit-block." + std::to_string(processes[static_cast<std::size_t>(rank)]) + "." +
+                std::to_string(rank));
+    };
+    std::ofstream(path_of(it.rank), std::ios::binary)
+        .write(reinterpret_cast<const char *>(&mine), sizeof mine);
+    it.barrier();
+    sennit_block got{};
+    std::ifstream file(path_of(it.next()), std::ios::binary);
+    file.read(reinterpret_cast<char *>(&got), sizeof got);
+    it.require(file.good() && file.gcount() == sizeof got, "the file has a block");
+    it.barrier();
+    std::filesystem::remove(path_of(it.rank));
+    return got;
+}
+
+// The same by a socket.
+static sennit_block travel_by_socket(Ranks &it, const sennit_block &mine) {
+    const auto processes = it.tell_all(static_cast<std::int64_t>(getpid()));
+    const auto name_of = [&](int rank) {
+        // An abstract name: its first byte is 0, and no file has it.
+        sockaddr_un name{};
+        name.sun_family = AF_UNIX;
+        (void)std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "sennit-block.%lld.%d",
+                            static_cast<long long>(processes[static_cast<std::size_t>(rank)]),
+                            rank);
+        return name;
+    };
+    const int end = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const sockaddr_un own = name_of(it.rank);
+    it.require(end >= 0 && bind(end, reinterpret_cast<const sockaddr *>(&own), sizeof own) == 0,
+               "there is a socket");
+    it.barrier();
+    const sockaddr_un there = name_of(it.previous());
+    it.equal(sendto(end, &mine, sizeof mine, 0, reinterpret_cast<const sockaddr *>(&there),
+                    sizeof there),
+             static_cast<ssize_t>(sizeof mine));
+    it.barrier();
+    sennit_block got{};
+    it.equal(recv(end, &got, sizeof got, MSG_DONTWAIT), static_cast<ssize_t>(sizeof got));
+    (void)close(end);
+    return got;
+}
+
+// Broken by a block that means something only in the process, or only to the rank, that made it.
+// By MPI: tests/signal/mpi_rank.c.
+RANK_TEST(notify, blocks_travel_by_files_and_sockets, kAnything) {
+    const sennit_gptr memory = it.allocate(16);
+    const sennit_signal signal = make_signal(it, 2);
+    const sennit_block mine =
+        make_block(it, {sennit_gptr_at(memory, it.rank), 16}, 0, 16, SENNIT_SIGNAL_NULL, signal);
+    const sennit_peer_block by_file = attach(it, travel_by_file(it, mine));
+    const sennit_peer_block by_socket = attach(it, travel_by_socket(it, mine));
+    const std::uint64_t words[2] = {100 + static_cast<std::uint64_t>(it.rank),
+                                    200 + static_cast<std::uint64_t>(it.rank)};
+    it.ok(sennit_put_notify(by_file, 0, &words[0], 8));
+    it.ok(sennit_put_notify(by_socket, 8, &words[1], 8));
+    it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+    const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
+    it.equal(own[0], 100 + static_cast<std::uint64_t>(it.previous()));
+    it.equal(own[1], 200 + static_cast<std::uint64_t>(it.previous()));
+    it.barrier();
+    it.ok(sennit_block_detach(by_file));
+    it.ok(sennit_block_detach(by_socket));
+    it.ok(sennit_signal_destroy(signal));
+    it.free(memory);
 }
 
 // Broken by blocks that share what belongs to one of them.
