@@ -1,0 +1,115 @@
+// How many signals of a set a wait looks at: counted as pages, which are taken away and come back
+// one by one when they are touched. Would break: a wait, or a reset, that goes through the set.
+#include <gtest/gtest.h>
+#include <sennit/sennit.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/process.hpp"
+#include "signal/signal.hpp"
+
+namespace sennit::test {
+namespace {
+
+// What is taken away: the owner's entries and the records that senders see.
+struct Range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+};
+constexpr std::size_t kMostRanges = 2 * kSignalChunks;
+Range taken[kMostRanges];
+std::size_t taken_count = 0;
+std::atomic<unsigned> visits{0};
+std::uintptr_t page_bytes = 0;
+
+void come_back(int, siginfo_t *info, void *) {
+    const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+    for (std::size_t i = 0; i < taken_count; ++i) {
+        if (address < taken[i].begin || address >= taken[i].end) continue;
+        ++visits;
+        (void)mprotect(reinterpret_cast<void *>(address / page_bytes * page_bytes), page_bytes,
+                       PROT_READ | PROT_WRITE);
+        return;
+    }
+    (void)::signal(SIGSEGV, SIG_DFL);  // a fault of another kind
+}
+
+// The whole pages from `begin` on.
+void take_away(const void *begin, std::size_t bytes) {
+    const auto first = reinterpret_cast<std::uintptr_t>(begin);
+    const Range range{(first + page_bytes - 1) / page_bytes * page_bytes,
+                      (first + bytes) / page_bytes * page_bytes};
+    if (range.end <= range.begin) return;
+    ASSERT_LT(taken_count, kMostRanges);
+    taken[taken_count++] = range;
+    ASSERT_EQ(mprotect(reinterpret_cast<void *>(range.begin), range.end - range.begin, PROT_NONE),
+              0);
+}
+
+void give_all_back() {
+    for (; taken_count != 0; --taken_count) {
+        const Range &range = taken[taken_count - 1];
+        ASSERT_EQ(mprotect(reinterpret_cast<void *>(range.begin), range.end - range.begin,
+                           PROT_READ | PROT_WRITE),
+                  0);
+    }
+}
+
+// Pages of signals that a wait for any of so many touches, and the reset of the one that fired.
+unsigned pages_of_a_wait(std::uint32_t members) {
+    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
+    EXPECT_EQ(sennit_signal_set_create(&set), SENNIT_OK);
+    std::vector<sennit_signal> all(members);
+    for (sennit_signal &one : all) {
+        EXPECT_EQ(sennit_signal_create(1, 1, &one), SENNIT_OK);
+        EXPECT_EQ(sennit_signal_set_add(set, one), SENNIT_OK);
+    }
+    const sennit_signal wanted = all[members / 3];
+    EXPECT_EQ(sennit_signal_add(wanted, 0), SENNIT_OK);
+    signal::Signals &own = *signal::signals_of(*current_rank());
+    for (std::uint32_t chunk = 0; chunk < own.chunk_count; ++chunk) {
+        const std::uint32_t count = signal::signals_in(chunk);
+        const signal::Own *entries = own.chunks[chunk].own;
+        take_away(entries, count * sizeof *entries);
+        take_away(own.chunks[chunk].base + signal::records_offset(chunk),
+                  count * sizeof(signal::SignalRecord));
+    }
+    visits = 0;
+    sennit_signal fired = SENNIT_SIGNAL_NULL;
+    EXPECT_EQ(sennit_signal_wait_any(set, SENNIT_FOREVER, &fired), SENNIT_OK);
+    EXPECT_EQ(fired.handle, wanted.handle);
+    EXPECT_EQ(sennit_signal_reset(fired), SENNIT_OK);
+    EXPECT_EQ(sennit_signal_wait_any(set, 0, &fired), SENNIT_ERR_TIMEOUT);
+    const unsigned pages = visits;
+    give_all_back();
+    EXPECT_EQ(sennit_signal_set_destroy(set), SENNIT_OK);
+    for (const sennit_signal one : all)
+        EXPECT_EQ(sennit_signal_destroy(one), SENNIT_OK);
+    return pages;
+}
+
+TEST(set_visits, a_wait_looks_at_as_many_of_a_hundred_thousand_signals_as_of_a_hundred) {
+    page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    struct sigaction action {};
+    struct sigaction before {};
+    action.sa_sigaction = come_back;
+    action.sa_flags = SA_SIGINFO;
+    ASSERT_EQ(sigaction(SIGSEGV, &action, &before), 0);
+    ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
+    const unsigned few = pages_of_a_wait(100);
+    const unsigned many = pages_of_a_wait(100000);
+    EXPECT_GT(many, 0u) << "pages are not counted";
+    // Of the one that has fired: its entry and its record.
+    EXPECT_LE(few, 2u);
+    EXPECT_LE(many, 2u);
+    EXPECT_EQ(sennit_finalize(), SENNIT_OK);
+    ASSERT_EQ(sigaction(SIGSEGV, &before, nullptr), 0);
+}
+
+}  // namespace
+}  // namespace sennit::test
