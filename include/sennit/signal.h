@@ -20,7 +20,8 @@
  * expected, with SENNIT_ERR_SIGNAL_OVERFLOW. The error tells signal, expected and seen.
  *
  * All calls but sennit_signal_add are of the owner alone; its threads may make them at the same
- * time, except that one signal is reset or destroyed by one thread while no other uses it. */
+ * time, except that a signal is destroyed while no other thread uses it, and reset while none tests
+ * it or waits for it. */
 #ifndef SENNIT_SIGNAL_H
 #define SENNIT_SIGNAL_H
 
@@ -62,7 +63,8 @@ sennit_status sennit_signal_test(sennit_signal signal, int *done);
  * TIMEOUT, PEER_LOST (a rank of the job has died and the signal has not fired). */
 SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns);
 
-/* Begin the next epoch. What the caller did before happens before what a sender does whose event
+/* Begin the next epoch. Of threads that reset it at the same time one does; the others get STATE,
+ * as they would after it. What the caller did before happens before what a sender does whose event
  * was refused as early until then, or who learns of the reset in any other way. Errors: STATE (no
  * rank; the signal has not fired), ARG (no signal of the caller's), SIGNAL_OVERFLOW. Nothing is
  * changed then. */

@@ -1,5 +1,6 @@
 // Signals: events of all ranks, epochs, what is refused, and sets.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -427,5 +428,54 @@ RANK_TEST(signal, threads_of_a_rank_use_signals_at_once, kFreeThreads) {
         }
     });
     it.ok(sennit_signal_set_destroy(set));
+    it.barrier();
+}
+
+// Broken by a reset that two threads make, which would pass over an epoch, or one that stores over
+// an event which comes at the same time.
+RANK_TEST(signal, of_threads_that_reset_at_once_one_begins_the_next_epoch, kFreeThreads) {
+    using Clock = std::chrono::steady_clock;
+    const std::uint64_t epochs = it.quick ? 300 : 2000;
+    const sennit_signal mine = make_signal(it, 2);
+    it.ok(sennit_signal_add(mine, 0));
+    std::atomic<std::uint64_t> begun{0};  // epochs that have fired
+    std::atomic<std::uint64_t> over{0};   // resets that were tried
+    std::atomic<std::uint64_t> resets{0};
+    std::atomic<Clock::rep> instant{0};  // at which both reset
+    std::atomic<bool> is_wrong{false};   // what one of them has found
+    const auto wait_for = [&](const std::atomic<std::uint64_t> &count, std::uint64_t wanted) {
+        for (unsigned looks = 0; count < wanted && !is_wrong; ++looks)
+            if (looks > 2000) std::this_thread::yield();
+    };
+    in_threads(it, 2, [&](Ranks &own, int number) {
+        for (std::uint64_t epoch = 0; epoch < epochs && !is_wrong; ++epoch) {
+            if (number == 0) {
+                own.ok(sennit_signal_add(mine, epoch));
+                instant = (Clock::now() + std::chrono::microseconds(4)).time_since_epoch().count();
+                begun = epoch + 1;
+            }
+            wait_for(begun, epoch + 1);
+            // One event of the next epoch comes before the resets, or while they are made.
+            if (number == 1 && epoch % 2 == 0) own.ok(sennit_signal_add(mine, epoch + 1));
+            while (Clock::now().time_since_epoch().count() < instant)
+                continue;
+            // One of them is a little later, by another time in each epoch.
+            const std::uint64_t later = number == 0 ? epoch % 16 : epoch / 16 % 16;
+            for (std::atomic<std::uint64_t> i{0}; i < later;)
+                ++i;
+            const sennit_status status = sennit_signal_reset(mine);
+            if (number == 1 && epoch % 2 == 1) own.ok(sennit_signal_add(mine, epoch + 1));
+            if (status == SENNIT_OK) ++resets;
+            if (status != SENNIT_OK) own.is(status, SENNIT_ERR_STATE);
+            ++over;
+            wait_for(over, 2 * (epoch + 1));
+            if (number == 1) continue;
+            is_wrong = resets != epoch + 1;
+            own.equal(resets.load(), epoch + 1);
+            own.equal(epoch_of(own, mine), epoch + 1);
+            own.equal(left_of(own, mine), 1u);
+        }
+    });
+    it.ok(sennit_signal_destroy(mine));
     it.barrier();
 }
