@@ -45,13 +45,6 @@ sennit_status no_block(sennit_peer_block block) {
                        "sennit_get_notify");
 }
 
-[[gnu::cold, gnu::noinline]] sennit_status fail_surplus(const signal::Notified &notified,
-                                                        const char *name) {
-    return fail_in(
-        signal::fail_surplus(notified.remote.signal, notified.next_epoch, notified.expected.events),
-        name);
-}
-
 sennit_status notify_batch(const char *name, const signal::Batch &batch, std::size_t *count_done) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
@@ -137,7 +130,7 @@ sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset, co
         signal::notify_at_once<Direction::put>(*it, offset, const_cast<void *>(source), bytes);
     if (how == AtOnce::done) [[likely]]
         return SENNIT_OK;
-    if (how == AtOnce::surplus) return fail_surplus(it->put, "sennit_put_notify");
+    if (how == AtOnce::surplus) return fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_put_notify");
     return put_cold(destination, offset, source, bytes);
 }
 
@@ -149,7 +142,7 @@ sennit_status sennit_get_notify(void *destination, sennit_peer_block source, siz
     const AtOnce how = signal::notify_at_once<Direction::get>(*it, offset, destination, bytes);
     if (how == AtOnce::done) [[likely]]
         return SENNIT_OK;
-    if (how == AtOnce::surplus) return fail_surplus(it->get, "sennit_get_notify");
+    if (how == AtOnce::surplus) return fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_get_notify");
     return get_cold(destination, source, offset, bytes);
 }
 

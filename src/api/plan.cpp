@@ -35,14 +35,6 @@ sennit_status call_on(sennit_plan handle, const char *name, Call call) {
     });
 }
 
-[[gnu::cold, gnu::noinline]] sennit_status fail_surplus(const plan::Plan &it,
-                                                        const plan::Group &group) {
-    return fail_in(
-        signal::fail_surplus(group.notified->remote.signal, it.next_epoch - it.epoch_step,
-                             group.notified->expected.events),
-        "sennit_plan_start");
-}
-
 }  // namespace
 
 extern "C" {
@@ -84,8 +76,8 @@ sennit_status sennit_plan_start(sennit_plan plan) {
     plan::Plan *it = plan::find(*rank, plan);
     if (it == nullptr || !plan::may_start_at_once(*it)) [[unlikely]]
         return start_cold(plan);
-    const plan::Group *surplus = plan::run_at_once(*it);
-    return surplus == nullptr ? SENNIT_OK : fail_surplus(*it, *surplus);
+    return plan::run_at_once(*it) ? SENNIT_OK
+                                  : fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_plan_start");
 }
 
 sennit_status sennit_plan_wait(sennit_plan plan, int64_t timeout_ns) {

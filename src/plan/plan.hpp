@@ -119,11 +119,11 @@ inline const Move *run_moves(const Move *move, const Run &run) {
     return end;
 }
 
-// Only after that. Null, or the group whose messages were too many.
-inline const Group *run_at_once(Plan &it) {
+// Only after that. False: messages of a group were too many, which is the thread's error.
+inline bool run_at_once(Plan &it) {
     const std::uint64_t epoch = it.next_epoch;
     it.next_epoch = epoch + it.epoch_step;
-    const Group *surplus = nullptr;
+    bool is_surplus = false;
     const Move *move = it.moves;
     const Run *run = it.runs;
     for (std::uint32_t i = 0; i < it.group_count; ++i) {
@@ -133,10 +133,10 @@ inline const Group *run_at_once(Plan &it) {
         const signal::Remote &remote = group.notified->remote;
         if (!remote.is_none() && !signal::count_whole(remote, group.notified->expected, epoch,
                                                       group.messages)) [[unlikely]]
-            surplus = &group;
+            is_surplus = true;
     }
-    if (surplus == nullptr) it.state = State::running;
-    return surplus;
+    if (!is_surplus) it.state = State::running;
+    return !is_surplus;
 }
 
 }  // namespace sennit::plan

@@ -27,6 +27,7 @@ constexpr sennit_status kNoneYet = SENNIT_ERR_INTERNAL;
 struct Flying {
     Prepared prepared;
     Seen seen{};
+    std::uint32_t messages = 1;
     RecordCopy copy{};
     std::uint64_t counter = 0;
     bool fires = false;
@@ -181,21 +182,27 @@ void move_all(Group &group) {
         });
 }
 
+sennit_status count_by_pointer(const Prepared &it, const Flying &part) {
+    return count_whole(it.remote, part.seen.expected, it.epoch, part.messages)
+               ? SENNIT_OK
+               : SENNIT_ERR_SIGNAL_OVERFLOW;
+}
+
 // From here on each part ends as it does: what is counted is counted.
 void count_all(Group &group) {
     take_step(
         group, After::all, true, [](const Flying &part) { return !part.prepared.remote.is_none(); },
         [&](Flying &part, std::size_t, const Completion &how) {
             const Prepared &it = part.prepared;
-            return part.is_by_message()
-                       ? start_count(group.rank, it.remote, it.epoch, &part.counter, how)
-                       : count_event(group.rank, it.remote, it.epoch, part.seen);
+            return part.is_by_message() ? start_count(group.rank, it.remote,
+                                                      {it.epoch, part.messages}, &part.counter, how)
+                                        : count_by_pointer(it, part);
         });
     for (std::size_t i = 0; i < group.count; ++i) {
         Flying &part = group.parts[i];
         if (part.status != SENNIT_OK || !part.is_by_message()) continue;
         const Prepared &it = part.prepared;
-        const sennit_status status = judge_count(group.rank, it.remote, it.epoch,
+        const sennit_status status = judge_count(group.rank, it.remote, {it.epoch, part.messages},
                                                  part.seen.expected, part.counter, &part.fires);
         if (status != SENNIT_OK) note_failure(group, i, status);
     }
@@ -261,9 +268,7 @@ sennit_status notify_one(Rank &rank, Attached &it, const Batch &batch, std::size
         is_put ? notify_at_once<Direction::put>(it, wish.offset, wish.local, wish.bytes)
                : notify_at_once<Direction::get>(it, wish.offset, wish.local, wish.bytes);
     if (how == AtOnce::done) return SENNIT_OK;
-    if (how == AtOnce::not_at_all) return notify(rank, it, wish);
-    const Notified &notified = is_put ? it.put : it.get;
-    return fail_surplus(notified.remote.signal, notified.next_epoch, notified.expected.events);
+    return how == AtOnce::surplus ? SENNIT_ERR_SIGNAL_OVERFLOW : notify(rank, it, wish);
 }
 
 sennit_status go_on(Rank &rank, const Batch &batch, std::size_t *at) {

@@ -54,9 +54,11 @@ sennit_gptr place_of_slot(const Remote &remote, std::uint64_t epoch) {
 // newer tells for certain.
 sennit_status check_surplus(Rank &rank, const Remote &remote, std::uint64_t epoch,
                             const Seen &seen) {
+    const auto before = [&](std::uint64_t counter) {
+        return value_of(counter, seen.expected.events, epoch);
+    };
     const auto is_too_many = [&](std::uint64_t counter) {
-        const std::uint64_t before = value_of(counter, seen.expected.events, epoch);
-        return is_surplus(before, 1, seen.expected.events, seen.expected.event_bits);
+        return is_surplus(before(counter), 1, seen.expected.events, seen.expected.event_bits);
     };
     if (!is_too_many(seen.counters[slot_of(epoch)])) return SENNIT_OK;
     std::uint64_t counter = 0;
@@ -64,15 +66,16 @@ sennit_status check_surplus(Rank &rank, const Remote &remote, std::uint64_t epoc
         op::transfer(rank, op::Direction::get, place_of_slot(remote, epoch), &counter,
                      sizeof counter, op::kKept);
     if (status != SENNIT_OK || !is_too_many(counter)) return status;
-    return fail_surplus(remote.signal, epoch, seen.expected.events);
+    return fail_surplus(remote.signal, seen.expected, {epoch, 1}, before(counter));
 }
 
 sennit_status count_by_message(Rank &rank, const Remote &remote, std::uint64_t epoch,
                                const Expected &expected) {
     std::uint64_t counter = 0;
     bool fires = false;
-    sennit_status status = start_count(rank, remote, epoch, &counter, op::kKept);
-    if (status == SENNIT_OK) status = judge_count(rank, remote, epoch, expected, counter, &fires);
+    const Messages one{epoch, 1};
+    sennit_status status = start_count(rank, remote, one, &counter, op::kKept);
+    if (status == SENNIT_OK) status = judge_count(rank, remote, one, expected, counter, &fires);
     if (status != SENNIT_OK || !fires) return status;
     Seen seen{};
     status = look_by_message(rank, remote, &seen);
@@ -95,22 +98,23 @@ Seen seen_in(const RecordCopy &copy) {
                 {copy.counters[0], copy.counters[1]}};
 }
 
-sennit_status start_count(Rank &rank, const Remote &remote, std::uint64_t epoch,
+sennit_status start_count(Rank &rank, const Remote &remote, const Messages &messages,
                           std::uint64_t *counter, const op::Completion &how) {
-    return change(rank, place_of_slot(remote, epoch), SENNIT_SUM, kWholeMessage, counter, how);
+    return change(rank, place_of_slot(remote, messages.epoch), SENNIT_SUM,
+                  kWholeMessage * messages.count, counter, how);
 }
 
-sennit_status judge_count(Rank &rank, const Remote &remote, std::uint64_t epoch,
+sennit_status judge_count(Rank &rank, const Remote &remote, const Messages &messages,
                           const Expected &expected, std::uint64_t counter, bool *fires) {
-    const std::uint64_t before = value_of(counter, expected.events, epoch);
-    *fires = before == 1;
-    if (!is_surplus(before, 1, expected.events, expected.event_bits)) return SENNIT_OK;
+    const std::uint64_t before = value_of(counter, expected.events, messages.epoch);
+    *fires = before == messages.count;
+    if (!is_surplus(before, messages.count, expected.events, expected.event_bits)) return SENNIT_OK;
     *fires = false;
     // As take_back().
     sennit_status status =
-        change(rank, place_of_slot(remote, epoch), SENNIT_SUM, 0 - kWholeMessage, nullptr);
+        change(rank, place_of_slot(remote, messages.epoch), SENNIT_SUM, messages.count, nullptr);
     if (status == SENNIT_OK) status = mark_by_message(rank, remote);
-    return status != SENNIT_OK ? status : fail_surplus(remote.signal, epoch, expected.events);
+    return status != SENNIT_OK ? status : fail_surplus(remote.signal, expected, messages, before);
 }
 
 sennit_status start_mark(Rank &rank, const Remote &remote, Mark which, const op::Completion &how) {
@@ -140,12 +144,14 @@ void mark_fired(std::byte *chunk, std::uint32_t handle) {
     store_load_fence();
 }
 
-void take_back(const Remote &to, std::uint64_t epoch, std::uint32_t messages) {
+void take_back(const Remote &to, const Expected &expected, const Messages &messages,
+               std::uint64_t before) {
     // relaxed: the messages were of nobody's epoch, and no data hangs on them.
-    to.record->slot[slot_of(epoch)].fetch_add(messages, std::memory_order_relaxed);
+    to.record->slot[slot_of(messages.epoch)].fetch_add(messages.count, std::memory_order_relaxed);
     // The owner may have looked in between and have found that the signal had not fired.
     mark_fired(to.chunk, to.signal.handle);
     ring_doorbell(*to.control);
+    (void)fail_surplus(to.signal, expected, messages, before);
 }
 
 sennit_status look(Rank &rank, const Remote &remote, Seen *seen) {
@@ -180,15 +186,19 @@ sennit_status judge_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch,
 
 sennit_status count_event(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen) {
     if (remote.record == nullptr) return count_by_message(rank, remote, epoch, seen.expected);
-    return count_whole(remote, seen.expected, epoch)
-               ? SENNIT_OK
-               : fail_surplus(remote.signal, epoch, seen.expected.events);
+    return count_whole(remote, seen.expected, epoch) ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
 }
 
-sennit_status fail_surplus(sennit_signal signal, std::uint64_t epoch, std::uint32_t events) {
-    return fail_peer(SENNIT_ERR_SIGNAL_OVERFLOW, signal.rank, "",
-                     "signal %#x of rank %d expects %u events in epoch %llu, and this is one more",
-                     signal.handle, signal.rank, events, static_cast<unsigned long long>(epoch));
+sennit_status fail_surplus(sennit_signal signal, const Expected &expected, const Messages &messages,
+                           std::uint64_t before) {
+    return fail_peer(
+        SENNIT_ERR_SIGNAL_OVERFLOW, signal.rank, "",
+        "signal %#x of rank %d expects %u events in epoch %llu, and with this one %llu "
+        "have come",
+        signal.handle, signal.rank, expected.events,
+        static_cast<unsigned long long>(messages.epoch),
+        static_cast<unsigned long long>(events_come(before, expected.events, expected.event_bits) +
+                                        messages.count));
 }
 
 }  // namespace sennit::signal

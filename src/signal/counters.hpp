@@ -51,6 +51,14 @@ constexpr std::uint32_t events_left(std::uint64_t value, unsigned event_bits) {
     return static_cast<std::uint32_t>(value & (overflow_bit(event_bits) - 1));
 }
 
+// Events that have come, also where they are more than were expected: the value counts down, and is
+// as many below zero as came too many.
+constexpr std::uint64_t events_come(std::uint64_t value, std::uint32_t events,
+                                    unsigned event_bits) {
+    const std::uint64_t low = value & event_mask(event_bits);
+    return low <= events ? events - low : events + (event_mask(event_bits) + 1 - low);
+}
+
 // Messages are counted in the receiver's epoch and in the one after. Whoever sends compares whole
 // numbers where it can read the receiver's; what a network carries is a tag of `tag_bits` bits.
 constexpr bool is_counted(std::uint64_t epoch, std::uint64_t receivers) {

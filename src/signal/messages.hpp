@@ -35,11 +35,11 @@ Seen seen_in(const RecordCopy &copy);
 sennit_status judge_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen);
 
 // *counter becomes what the slot held before.
-sennit_status start_count(Rank &rank, const Remote &remote, std::uint64_t epoch,
+sennit_status start_count(Rank &rank, const Remote &remote, const Messages &messages,
                           std::uint64_t *counter, const op::Completion &how);
-// *fires: this message was the last of its epoch. One that was too many is taken back:
+// *fires: they were the last of their epoch. If there were too many of them they are taken back:
 // SIGNAL_OVERFLOW.
-sennit_status judge_count(Rank &rank, const Remote &remote, std::uint64_t epoch,
+sennit_status judge_count(Rank &rank, const Remote &remote, const Messages &messages,
                           const Expected &expected, std::uint64_t counter, bool *fires);
 
 // The marks of a signal that has fired, which come in this order.

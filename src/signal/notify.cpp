@@ -62,7 +62,9 @@ sennit_status reach_local(Rank &rank, const Notifying &wish, Remote *local) {
     if (wish.notice == nullptr || wish.notice->local.handle == 0) return SENNIT_OK;
     const Own *own = find_own(rank, wish.notice->local);
     if (own == nullptr) return not_own(wish.notice->local);
-    if (has_fired(*own)) return fail_surplus(wish.notice->local, own_epoch(*own), own->events);
+    if (has_fired(*own))
+        return fail_surplus(wish.notice->local, {own->events, own->event_bits},
+                            {own_epoch(*own), 1}, 0);
     return reach(rank, wish.notice->local, local);
 }
 

@@ -174,18 +174,25 @@ inline bool takes(const SignalRecord &it, std::uint32_t handle, std::uint64_t ep
 // Sets the marks of a signal that has fired, for the sets of its owner.
 [[gnu::cold, gnu::noinline]] void mark_fired(std::byte *chunk, std::uint32_t handle);
 
-// Messages came on top of all that were expected: they are taken back.
-[[gnu::cold, gnu::noinline]] void take_back(const Remote &to, std::uint64_t epoch,
-                                            std::uint32_t messages);
-
 // What a sender knows of a signal without looking at its record.
 struct Expected {
     std::uint32_t events;
     std::uint8_t event_bits;
 };
 
+// Messages that are counted at once, at most as many as an epoch expects.
+struct Messages {
+    std::uint64_t epoch;
+    std::uint32_t count;
+};
+
+// Messages came on top of all that were expected, when the epoch had this value: they are taken
+// back, which is the thread's error.
+[[gnu::cold, gnu::noinline]] void take_back(const Remote &to, const Expected &expected,
+                                            const Messages &messages, std::uint64_t before);
+
 // Counts messages that came whole, at most as many as an epoch expects. False: they were too many,
-// and were taken back.
+// and were taken back. SIGNAL_OVERFLOW, which is the thread's error then.
 inline bool count_whole(const Remote &to, const Expected &expected, std::uint64_t epoch,
                         std::uint32_t messages = 1) {
     SignalRecord &it = *to.record;
@@ -196,7 +203,7 @@ inline bool count_whole(const Remote &to, const Expected &expected, std::uint64_
     const std::uint64_t counter = add_at_once(it.slot[slot_of(epoch)], kWholeMessage * messages);
     const std::uint64_t before = value_of(counter, expected.events, epoch);
     if (is_surplus(before, messages, expected.events, expected.event_bits)) [[unlikely]] {
-        take_back(to, epoch, messages);
+        take_back(to, expected, {epoch, messages}, before);
         return false;
     }
     // relaxed, here and below: the add is a full fence; an owner that is missed looks itself, after

@@ -48,9 +48,9 @@ sennit_status look(Rank &rank, const Remote &remote, Seen *seen);
 sennit_status check_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, Seen *seen);
 // Counts it after that check. Errors: SIGNAL_OVERFLOW, and those of an atomic operation.
 sennit_status count_event(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen);
-// More came than were expected.
-[[gnu::cold]] sennit_status fail_surplus(sennit_signal signal, std::uint64_t epoch,
-                                         std::uint32_t events);
+// More came than were expected, when the epoch had the value `before`. Tells how many that is.
+[[gnu::cold]] sennit_status fail_surplus(sennit_signal signal, const Expected &expected,
+                                         const Messages &messages, std::uint64_t before);
 
 // Of the rank's own signals.
 sennit_status test(Rank &rank, Own &it, int *done);

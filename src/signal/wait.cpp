@@ -8,15 +8,12 @@ namespace sennit::signal {
 namespace {
 
 sennit_status overflown(const Own &it, std::uint64_t value) {
-    const std::uint64_t mask = event_mask(it.event_bits);
-    // The value counts down: beyond zero it is as many below as came too many.
-    const std::uint64_t extra = (mask + 1 - (value & mask)) & mask;
     // relaxed: of a signal of the caller's own.
     const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
     return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
                 "signal %#x expects %u events in epoch %llu, and %llu have come", handle, it.events,
                 static_cast<unsigned long long>(own_epoch(it)),
-                static_cast<unsigned long long>(it.events + extra));
+                static_cast<unsigned long long>(events_come(value, it.events, it.event_bits)));
 }
 
 template <class Word>
