@@ -1,7 +1,8 @@
 /* Plans: puts and gets with notification that are recorded once and carried out again and again.
  *
  * What would be found out by each call anew is found out once: blocks, addresses, signals. Pieces
- * that lie one behind the other on both sides are moved as one. Every run has its own epoch:
+ * that lie one behind the other on both sides are moved as one; where messages lead to the owners
+ * up to 32 are under way together. Every run has its own epoch:
  *
  *     sennit_plan_create(&plan)
  *     sennit_plan_put(plan, there, offset, data, bytes)       as often as needed

@@ -20,11 +20,28 @@ sennit_status check_state(const Plan &it, State wanted, const char *why) {
     return it.state == wanted ? SENNIT_OK : fail(SENNIT_ERR_STATE, "plan %#x: %s", it.handle, why);
 }
 
+void free_parts(Parts *it) {
+    std::free(it->parts);
+    std::free(it->pieces);
+    *it = Parts{};
+}
+
+// What commit has made.
+void free_committed(Plan &it) {
+    std::free(it.groups);
+    std::free(it.moves);
+    std::free(it.runs);
+    it.groups = nullptr;
+    it.moves = nullptr;
+    it.runs = nullptr;
+    it.group_count = it.move_count = it.run_count = 0;
+    free_parts(&it.looked_at);
+    free_parts(&it.carried_out);
+}
+
 void free_plan(Plan *it) {
+    free_committed(*it);
     std::free(it->operations);
-    std::free(it->moves);
-    std::free(it->runs);
-    std::free(it->groups);
     delete it;
 }
 
@@ -88,14 +105,17 @@ bool lies_behind(const Move &last, const Move &next) {
     return last.to + last.bytes == next.to && last.from + last.bytes == next.from;
 }
 
+bool is_in_group(const Operation &operation, const Group &group) {
+    return operation.block.handle == group.block.handle &&
+           &notified_of(*group.attached, operation.direction) == group.notified;
+}
+
 // The moves of a group, in the order in which they were recorded.
 void make_moves(Plan &it, Group &group) {
     const std::uint32_t first = it.move_count;
     for (std::uint32_t i = 0; i < it.operation_count; ++i) {
         const Operation &operation = it.operations[i];
-        if (operation.block.handle != group.block.handle || operation.bytes == 0 ||
-            &notified_of(*group.attached, operation.direction) != group.notified)
-            continue;
+        if (operation.bytes == 0 || !is_in_group(operation, group)) continue;
         std::byte *place = group.attached->base + operation.offset;
         const bool is_put = operation.direction == op::Direction::put;
         const Move next{is_put ? place : operation.local, is_put ? operation.local : place,
@@ -121,6 +141,81 @@ bool is_at_once(const Group &group) {
            (group.notified->remote.is_none() || group.notified->remote.record != nullptr);
 }
 
+bool make_room(Parts *it, std::size_t room) {
+    it->parts = static_cast<sennit_notify_part *>(std::malloc(sizeof *it->parts * room));
+    it->pieces = static_cast<signal::Piece *>(std::malloc(sizeof *it->pieces * room));
+    return it->parts != nullptr && it->pieces != nullptr;
+}
+
+void add_part(Parts *it, const Plan &plan, const Operation &operation, std::uint32_t messages) {
+    it->parts[it->count] = sennit_notify_part{operation.block, SENNIT_OK,       operation.offset,
+                                              operation.local, operation.bytes, &plan.notice};
+    it->pieces[it->count] = signal::Piece{operation.direction, messages};
+    ++it->count;
+}
+
+// The pieces of a group to which messages lead: what lies one behind the other is one, and the last
+// of them counts all messages.
+void make_pieces(Plan &it, const Group &group) {
+    Parts &parts = it.carried_out;
+    const std::uint32_t first = parts.count;
+    const Operation *any = nullptr;
+    for (std::uint32_t i = 0; i < it.operation_count; ++i) {
+        const Operation &operation = it.operations[i];
+        if (!is_in_group(operation, group)) continue;
+        any = &operation;
+        if (operation.bytes == 0) continue;
+        if (parts.count > first) {
+            sennit_notify_part &last = parts.parts[parts.count - 1];
+            if (last.offset + last.bytes == operation.offset &&
+                static_cast<std::byte *>(last.local) + last.bytes == operation.local) {
+                last.bytes += operation.bytes;
+                continue;
+            }
+        }
+        add_part(&parts, it, operation, 0);
+    }
+    if (parts.count == first) add_part(&parts, it, *any, 0);
+    parts.pieces[parts.count - 1].messages = group.messages;
+}
+
+bool is_by_message(const Group &group) {
+    return group.attached->base == nullptr;
+}
+
+// First those to which messages lead, so that they are under way together.
+bool make_parts(Plan &it) {
+    if (!make_room(&it.looked_at, std::size_t{it.group_count} + 1) ||
+        !make_room(&it.carried_out, std::size_t{it.operation_count} + 1))
+        return false;
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+        const Group &group = it.groups[i];
+        if (!is_by_message(group)) continue;
+        make_pieces(it, group);
+        const signal::Remote &remote = group.notified->remote;
+        if (remote.is_none() || remote.record != nullptr) continue;
+        const op::Direction direction = it.carried_out.pieces[it.carried_out.count - 1].direction;
+        add_part(&it.looked_at, it, {group.block, direction, 0, nullptr, 0}, group.messages);
+    }
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+        if (is_by_message(it.groups[i])) continue;
+        for (std::uint32_t k = 0; k < it.operation_count; ++k)
+            if (is_in_group(it.operations[k], it.groups[i]))
+                add_part(&it.carried_out, it, it.operations[k], 1);
+    }
+    return true;
+}
+
+signal::Batch batch_of(const Parts &it) {
+    return {op::Direction::put, it.parts, it.count, it.pieces};
+}
+
+sennit_status run_together(Rank &rank, Plan &it, std::uint64_t epoch) {
+    it.notice.epoch = epoch;
+    std::size_t done = 0;
+    return signal::notify_batch(rank, batch_of(it.carried_out), &done);
+}
+
 // Each operation by itself.
 sennit_status run_one_by_one(Rank &rank, Plan &it, std::uint64_t epoch) {
     for (std::uint32_t i = 0; i < it.operation_count; ++i) {
@@ -137,7 +232,7 @@ sennit_status run_one_by_one(Rank &rank, Plan &it, std::uint64_t epoch) {
 }
 
 // Nothing may move before all may.
-sennit_status check_start(Rank &rank, const Plan &it) {
+sennit_status check_start(Rank &rank, Plan &it) {
     for (std::uint32_t i = 0; i < it.group_count; ++i) {
         const Group &group = it.groups[i];
         const signal::Attached *attached = signal::find_attached(rank, group.block);
@@ -148,13 +243,14 @@ sennit_status check_start(Rank &rank, const Plan &it) {
             return fail_peer(SENNIT_ERR_NOT_REGISTERED, attached->gptr.rank, "",
                              "a region of rank %d that the plan uses has ended",
                              attached->gptr.rank);
-        if (group.notified->remote.is_none()) continue;
+        const signal::Remote &remote = group.notified->remote;
+        if (remote.is_none() || (is_by_message(group) && remote.record == nullptr)) continue;
         signal::Seen seen{};
-        const sennit_status status =
-            signal::check_epoch(rank, group.notified->remote, it.next_epoch, &seen);
+        const sennit_status status = signal::check_epoch(rank, remote, it.next_epoch, &seen);
         if (status != SENNIT_OK) return status;
     }
-    return SENNIT_OK;
+    it.notice.epoch = it.next_epoch;
+    return signal::look_at_batch(rank, batch_of(it.looked_at));
 }
 
 }  // namespace
@@ -196,10 +292,7 @@ sennit_status record(Rank &rank, Plan &it, const Operation &operation) {
 sennit_status commit(Rank &rank, Plan &it, std::uint64_t first_epoch, std::uint64_t epoch_step) {
     sennit_status status = check_state(it, State::recording, "it was committed already");
     if (status != SENNIT_OK) return status;
-    std::free(it.groups);  // of an attempt that failed
-    std::free(it.moves);
-    std::free(it.runs);
-    it.group_count = it.move_count = it.run_count = 0;
+    free_committed(it);  // of an attempt that failed
     const std::size_t room = std::size_t{it.operation_count} + 1;
     it.groups = static_cast<Group *>(std::malloc(sizeof(Group) * room));
     it.moves = static_cast<Move *>(std::malloc(sizeof(Move) * room));
@@ -217,6 +310,7 @@ sennit_status commit(Rank &rank, Plan &it, std::uint64_t first_epoch, std::uint6
         it.goes_at_once &= is_at_once(it.groups[i]);
     for (std::uint32_t i = 0; it.goes_at_once && i < it.group_count; ++i)
         make_moves(it, it.groups[i]);
+    if (!it.goes_at_once && !make_parts(it)) return no_memory();
     it.next_epoch = first_epoch;
     it.epoch_step = epoch_step;
     it.state = State::idle;
@@ -233,7 +327,7 @@ sennit_status start(Rank &rank, Plan &it) {
     if (status != SENNIT_OK) return status;
     const std::uint64_t epoch = it.next_epoch;
     it.next_epoch = epoch + it.epoch_step;
-    status = run_one_by_one(rank, it, epoch);
+    status = it.goes_at_once ? run_one_by_one(rank, it, epoch) : run_together(rank, it, epoch);
     if (status == SENNIT_OK) it.state = State::running;
     return status;
 }

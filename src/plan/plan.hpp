@@ -1,7 +1,8 @@
 // Plans: recorded puts and gets with their events, resolved once. Owns the operations as they were
 // recorded, and what commit makes of them: moves of bytes that lie together on both sides, grouped
 // by the signal that they count. A start by load and store looks at every group, then moves and
-// counts group by group; where anything is out of the ordinary the operations go the general way of
+// counts group by group. Where messages lead commit makes parts of a batch of them, which are under
+// way together. Where anything else is out of the ordinary the operations go the general way of
 // signal::notify, one by one.
 //
 // States: recording -> idle <-> running. As all operations are complete when a start returns,
@@ -11,6 +12,7 @@
 #include <sennit/plan.h>
 
 #include "base/handle_table.hpp"
+#include "signal/batch.hpp"
 #include "signal/blocks.hpp"
 
 namespace sennit::plan {
@@ -45,6 +47,13 @@ struct Group {
     std::uint32_t messages;
 };
 
+// Of batches, of as many parts as there are.
+struct Parts {
+    sennit_notify_part *parts = nullptr;
+    signal::Piece *pieces = nullptr;
+    std::uint32_t count = 0;
+};
+
 enum class State : std::uint8_t { recording, idle, running };
 
 struct Plan {
@@ -60,6 +69,10 @@ struct Plan {
     Move *moves = nullptr;    // [move_count], in the order of groups
     Run *runs = nullptr;      // [run_count], as the moves
     Group *groups = nullptr;  // [group_count]
+    // Where not all goes at once: what a start looks at, and what it carries out.
+    Parts looked_at;
+    Parts carried_out;
+    sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};  // of all parts
     std::uint64_t next_epoch = 0;
     std::uint64_t epoch_step = 0;
 };

@@ -2,7 +2,8 @@
 // lead, parts are under way together, in the steps of a single call: all look, all move, all count.
 // So a batch takes as many trips as one of them, and its order still holds where it counts: nothing
 // moves for a part before all parts ahead of it were let in, and no event is counted before the
-// data of all parts ahead of it is there.
+// data of all parts ahead of it is there. A plan looks at its signals by itself, before any of its
+// parts moves, and counts all messages of a signal with the last of its pieces.
 #include "signal/batch.hpp"
 
 #include <algorithm>
@@ -26,8 +27,8 @@ constexpr sennit_status kNoneYet = SENNIT_ERR_INTERNAL;
 // A part on its way.
 struct Flying {
     Prepared prepared;
-    Seen seen{};
     std::uint32_t messages = 1;
+    Seen seen{};
     RecordCopy copy{};
     std::uint64_t counter = 0;
     bool fires = false;
@@ -55,7 +56,9 @@ struct Group {
 
 Notifying wish_of(const Batch &batch, std::size_t number) {
     const sennit_notify_part &part = batch.parts[number];
-    return {batch.direction, part.offset, part.local, part.bytes, part.notice};
+    const Direction direction =
+        batch.pieces != nullptr ? batch.pieces[number].direction : batch.direction;
+    return {direction, part.offset, part.local, part.bytes, part.notice};
 }
 
 sennit_status no_block(sennit_peer_block block) {
@@ -119,6 +122,13 @@ bool depends_on_group(const Group &group, const Prepared &next, const sennit_not
     return own == nullptr || remaining(*own, &left) != SENNIT_OK || left <= local_events;
 }
 
+// The part of a plan: its signal was looked at, and what it expects is known since it was attached.
+void take_piece(const Piece &piece, Flying *part) {
+    part->messages = piece.messages;
+    if (piece.messages == 0) part->prepared.remote = Remote{};
+    part->seen.expected = part->prepared.notified->expected;
+}
+
 void gather(Group &group) {
     const Batch &batch = group.batch;
     const std::size_t most = std::min(kTogether, batch.count - group.first);
@@ -133,6 +143,7 @@ void gather(Group &group) {
                           : prepare(group.rank, *it, wish_of(batch, number), &part.prepared);
         if (status != SENNIT_OK) return note_failure(group, group.count, status);
         if (depends_on_group(group, part.prepared, batch.parts[number].notice)) return;
+        if (batch.pieces != nullptr) take_piece(batch.pieces[number], &part);
     }
 }
 
@@ -246,6 +257,7 @@ void stop_if_late(Group &group) {
 sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     Group group(rank, batch, *at);
     for (const auto step : {gather, settle_all, look_all, move_all}) {
+        if (step == look_all && batch.pieces != nullptr) continue;
         step(group);
         stop_if_late(group);
         if (group.count == 0) break;
@@ -309,6 +321,20 @@ sennit_status notify_batch(Rank &rank, const Batch &batch, std::size_t *done) {
     for (std::size_t i = *done; i < batch.count; ++i)
         if (batch.parts[i].status == kNoneYet) batch.parts[i].status = status;
     return status;
+}
+
+sennit_status look_at_batch(Rank &rank, const Batch &batch) {
+    for (std::size_t at = 0; at < batch.count;) {
+        Group group(rank, batch, at);
+        for (const auto step : {gather, settle_all, look_all})
+            step(group);
+        if (group.status != SENNIT_OK) {
+            *thread_error() = group.why;
+            return group.status;
+        }
+        at += group.count;
+    }
+    return SENNIT_OK;
 }
 
 }  // namespace sennit::signal
