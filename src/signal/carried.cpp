@@ -124,18 +124,16 @@ void count_arrived(Rank &rank, int from, unsigned event_bits, const transport::E
         return;
     }
     const std::uint64_t receivers = own_epoch(*it);
-    const std::uint64_t mask = low_mask(layout.tag_bits);
-    const std::uint64_t ahead = (event.tag - receivers) & mask;
-    if (ahead > 1) {
+    const std::uint64_t epoch = epoch_of_tag(event.tag, receivers, layout.tag_bits);
+    if (!is_counted(epoch, receivers)) {
         // What is taken back was counted in an epoch that can not be over without it.
         if (is_surplus) return;
-        const bool is_later = ahead <= mask / 2 + 1;
-        return report(rank, *all, *it, receivers + (is_later ? ahead : ahead | ~mask));
+        return report(rank, *all, *it, epoch);
     }
     const std::uint64_t addend = layout.code_bits == 0
                                      ? kWholeMessage
                                      : addend_of(event.code, layout.code_bits, it->event_bits);
-    count(rank, *all, *it, receivers + ahead, is_surplus ? 0 - addend : addend);
+    count(rank, *all, *it, epoch, is_surplus ? 0 - addend : addend);
 }
 
 }  // namespace

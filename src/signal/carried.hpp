@@ -40,10 +40,6 @@ constexpr unsigned level_of(unsigned event_bits) {
     return bits != 0 ? 1 : 0;
 }
 
-constexpr std::uint64_t low_mask(unsigned bits) {
-    return bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
-}
-
 // What a message says, but for its ticket.
 struct CarriedEvent {
     std::uint64_t code;

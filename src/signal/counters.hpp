@@ -59,14 +59,26 @@ constexpr std::uint64_t events_come(std::uint64_t value, std::uint32_t events,
     return low <= events ? events - low : events + (event_mask(event_bits) + 1 - low);
 }
 
+constexpr std::uint64_t low_mask(unsigned bits) {
+    return bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
+}
+
 // Messages are counted in the receiver's epoch and in the one after. Whoever sends compares whole
-// numbers where it can read the receiver's; what a network carries is a tag of `tag_bits` bits.
+// numbers where it can read the receiver's.
 constexpr bool is_counted(std::uint64_t epoch, std::uint64_t receivers) {
     return epoch - receivers <= 1;
 }
-constexpr bool is_tag_counted(std::uint64_t tag, std::uint64_t receivers, unsigned tag_bits) {
-    return ((tag - receivers) & ((std::uint64_t{1} << tag_bits) - 1)) <= 1;
+
+// What a network carries is a tag, the low bits of the epoch. A receiver takes it for the nearest
+// epoch that has these bits, and for the later one of two.
+constexpr std::uint64_t epoch_of_tag(std::uint64_t tag, std::uint64_t receivers,
+                                     unsigned tag_bits) {
+    const std::uint64_t mask = low_mask(tag_bits);
+    const std::uint64_t ahead = (tag - receivers) & mask;
+    const bool is_later = ahead <= mask / 2 + 1;
+    return receivers + (is_later ? ahead : ahead | ~mask);
 }
+
 // Of those that are not counted: later than the receiver, or before it?
 constexpr bool is_early(std::uint64_t epoch, std::uint64_t receivers) {
     return static_cast<std::int64_t>(epoch - receivers) > 0;
