@@ -1,26 +1,35 @@
 /* What calls of OpenSHMEM cost, with whichever library it is compiled: a line of "case bytes
  * nanoseconds" for each, the median of batches. It uses what OpenSHMEM 1.4 has, so that all
- * libraries can be compared; compare.py runs it with several in turns.
+ * libraries can be compared; what came with 1.5 is in teams.c, and teams_absent.c is for libraries
+ * that have not come so far. compare.py runs it with several libraries in turns.
  *
- * Words on the command line are the cases that are wanted (a library may hang in others); none:
- * all. Transfers are from PE 0 to PE 1, which waits in a barrier; collective calls are of all PEs.
+ * Words on the command line are the cases that are wanted; none: all. Words after a minus are left
+ * out (a library may hang in them). Transfers are from PE 0 to PE 1, which waits in a barrier;
+ * exchanges are there and back between the two, of which half is printed; collective calls are of
+ * all PEs, and where a program needs a barrier between two of them they are measured with one.
+ * Transfers and exchanges are measured with 2 PEs alone.
  */
+#include "speed.h"
+
 #include <shmem.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { kBatches = 15, kMost = 1 << 20, kWords = kMost / 8, kSyncWords = 512 };
+enum { kBatches = 15, kMost = 1 << 20, kBurst = 256, kSyncWords = 512, kLine = 128 };
 
-static int me, pes;
-static char *there, *here;
-static long word, count, flag;
+int me, pes;
+char *there, *here;
+size_t bytes;
+long rounds;
+uint64_t *signal_word;
+static long *word, *flag; /* on the heap, where some libraries are quicker than in variables */
+static long variable, count;
 static long sync_words[2][kSyncWords];
 static long *work;
-static size_t bytes;
-static long rounds; /* of the ping-pong, in all batches */
 
 static double now(void) {
     struct timespec time;
@@ -46,22 +55,46 @@ static void put_quiet(void) {
     shmem_putmem(there, here, bytes, 1);
     shmem_quiet();
 }
+static void p_static(void) {
+    shmem_long_p(&variable, 1, 1);
+}
+static void fetch_add_static(void) {
+    count += shmem_long_atomic_fetch_add(&variable, 1, 1);
+}
+/* Many at once, to places side by side, and one quiet; the line is for one put. */
+static void burst(void) {
+    for (size_t i = 0; i < kBurst; ++i)
+        shmem_putmem_nbi(there + i * bytes, here + i * bytes, bytes, 1);
+    shmem_quiet();
+}
 static void p(void) {
-    shmem_long_p(&word, 1, 1);
+    shmem_long_p(word, 1, 1);
 }
 static void g(void) {
-    count += shmem_long_g(&word, 1);
+    count += shmem_long_g(word, 1);
 }
 static void fetch_add(void) {
-    count += shmem_long_atomic_fetch_add(&word, 1, 1);
+    count += shmem_long_atomic_fetch_add(word, 1, 1);
 }
 static void add(void) {
-    shmem_long_atomic_add(&word, 1, 1);
+    shmem_long_atomic_add(word, 1, 1);
+}
+static void inc(void) {
+    shmem_long_atomic_inc(word, 1);
+}
+static void fetch(void) {
+    count += shmem_long_atomic_fetch(word, 1);
+}
+static void set(void) {
+    shmem_long_atomic_set(word, 1, 1);
+}
+static void swap(void) {
+    count += shmem_long_atomic_swap(word, 1, 1);
 }
 static void compare_swap(void) {
-    count += shmem_long_atomic_compare_swap(&word, 1, 2, 1);
+    count += shmem_long_atomic_compare_swap(word, 1, 2, 1);
 }
-/* What the two above can not be quicker than; only where there is a pointer. */
+/* What p and fetch_add can not be quicker than; only where there is a pointer. */
 static long *pointer;
 static void bare_store(void) {
     __atomic_store_n(pointer, 1, __ATOMIC_RELAXED); /* relaxed: the cost of the store alone */
@@ -71,19 +104,22 @@ static void bare_fetch_add(void) {
     count += __atomic_fetch_add(pointer, 1, __ATOMIC_RELAXED);
 }
 /* There and back; PE 1 does the same. Half of it is one way. */
-static void ping(void) {
+static void word_and_back(void) {
     ++rounds;
-    if (me == 0) {
-        shmem_putmem(there, here, bytes, 1);
-        shmem_fence();
-        shmem_long_p(&flag, rounds, 1);
-        shmem_long_wait_until(&flag, SHMEM_CMP_GE, rounds);
-    } else {
-        shmem_long_wait_until(&flag, SHMEM_CMP_GE, rounds);
-        shmem_putmem(there, here, bytes, 0);
-        shmem_fence();
-        shmem_long_p(&flag, rounds, 0);
-    }
+    if (me == 0) shmem_long_p(flag, rounds, 1);
+    shmem_long_wait_until(flag, SHMEM_CMP_GE, rounds);
+    if (me == 1) shmem_long_p(flag, rounds, 0);
+}
+static void put_and_flag(void) {
+    shmem_putmem(there, here, bytes, 1 - me);
+    shmem_fence();
+    shmem_long_p(flag, rounds, 1 - me);
+}
+static void flag_and_back(void) {
+    ++rounds;
+    if (me == 0) put_and_flag();
+    shmem_long_wait_until(flag, SHMEM_CMP_GE, rounds);
+    if (me == 1) put_and_flag();
 }
 static long *next_sync(void) {
     static int turn;
@@ -110,20 +146,42 @@ static void sum(void) {
     shmem_barrier_all();
 }
 
-enum who { kFirst, kPair, kAll };
-
-/* The cases that the command line names; none: all. */
-static char **wanted;
-static int wanted_count;
-
-static int is_wanted(const char *name) {
-    for (int i = 0; i < wanted_count; ++i)
-        if (strcmp(wanted[i], name) == 0) return 1;
-    return wanted_count == 0;
+static void max(void) {
+    shmem_long_max_to_all((long *)there, (long *)here, (int)(bytes / 8), 0, 0, pes, work,
+                          next_sync());
+    shmem_barrier_all();
+}
+static void sync_all(void) {
+    shmem_sync_all();
 }
 
-/* Batches of so many calls that one takes about a millisecond on PE 0; the others do as many. */
-static void measure(const char *name, enum who who, void (*call)(void)) {
+static char **words; /* of the command line */
+static int word_count;
+
+static int is_wanted(const char *name) {
+    int named = 0, found = 0;
+    for (int i = 0; i < word_count; ++i) {
+        const int excludes = words[i][0] == '-';
+        if (excludes && strcmp(words[i] + 1, name) == 0) return 0;
+        if (!excludes) named = 1;
+        if (strcmp(words[i], name) == 0) found = 1;
+    }
+    return found || !named;
+}
+
+/* Of one batch. Where PEs share processors a call may wait for turns of some milliseconds. */
+static double batch_ns(void) {
+    return pes > sysconf(_SC_NPROCESSORS_ONLN) ? 4e6 : 1e6;
+}
+
+/* What is printed of the time of a call. */
+static double share(enum who who, void (*call)(void)) {
+    if (call == burst) return 1.0 / kBurst;
+    return who == kPair ? 0.5 : 1;
+}
+
+/* Batches of so many calls that one takes about batch_ns() on PE 0; the others do as many. */
+void measure(const char *name, enum who who, void (*call)(void)) {
     static long calls;
     double spent[kBatches];
     if (!is_wanted(name)) return;
@@ -138,7 +196,7 @@ static void measure(const char *name, enum who who, void (*call)(void)) {
         call();
     const double each = (now() - begin) / 20;
     if (me == 0) {
-        calls = (long)(1e6 / (each > 1 ? each : 1)) + 1;
+        calls = (long)(batch_ns() / (each > 1 ? each : 1)) + 1;
         for (int pe = 1; pe < pes; ++pe)
             shmem_long_p(&calls, calls, pe);
     }
@@ -153,48 +211,66 @@ static void measure(const char *name, enum who who, void (*call)(void)) {
     qsort(spent, kBatches, sizeof *spent, ascending);
     if (me == 0)
         printf("%s %zu %.2f\n", name, who == kFirst && bytes == 0 ? sizeof(long) : bytes,
-               spent[kBatches / 2] / (who == kPair ? 2 : 1));
+               spent[kBatches / 2] * share(who, call));
     shmem_barrier_all();
 }
 
 static void one_sided(void) {
-    static const size_t sizes[] = {1, 8, 64, 255, 1024, 8192, 65536, kMost};
+    static const size_t sizes[] = {1,     2,     4,      8,      16,     32,   64,   128,
+                                   255,   256,   512,    1024,   2048,   4096, 8192, 16384,
+                                   32768, 65536, 131072, 262144, 524288, kMost};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         bytes = sizes[i];
         measure("put", kFirst, put);
         measure("get", kFirst, get);
         measure("put_nbi", kFirst, put_nbi);
         measure("put_quiet", kFirst, put_quiet);
-        measure("put_flag_wait", kPair, ping);
+        if (bytes <= 1024) measure("put_burst", kFirst, burst);
+        measure("put_flag_wait", kPair, flag_and_back);
+        measure_signals();
     }
+}
+
+static void of_words(void) {
     bytes = 0;
     measure("p", kFirst, p);
     measure("g", kFirst, g);
+    measure("p_wait", kPair, word_and_back);
     measure("fetch_add", kFirst, fetch_add);
     measure("add", kFirst, add);
+    measure("inc", kFirst, inc);
+    measure("fetch", kFirst, fetch);
+    measure("set", kFirst, set);
+    measure("swap", kFirst, swap);
     measure("compare_swap", kFirst, compare_swap);
-    pointer = shmem_ptr(&word, 1);
+    measure("p_static", kFirst, p_static);
+    measure("fetch_add_static", kFirst, fetch_add_static);
+    pointer = shmem_ptr(word, 1);
     if (pointer == NULL) return;
     measure("bare_store", kFirst, bare_store);
     measure("bare_fetch_add", kFirst, bare_fetch_add);
 }
 
 static void collective(void) {
-    static const size_t sizes[] = {8, 64, 1024, 8192, 65536};
+    static const size_t sizes[] = {8, 64, 256, 1024, 4096, 16384, 65536, 262144, kMost};
     bytes = 0;
     measure("barrier_all", kAll, barrier);
+    measure("sync_all", kAll, sync_all);
+    measure_team_sync();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         bytes = sizes[i];
         measure("broadcast", kAll, broadcast);
         measure("fcollect", kAll, fcollect);
         measure("alltoall", kAll, alltoall);
         measure("sum", kAll, sum);
+        measure("max", kAll, max);
+        measure_teams();
     }
 }
 
 int main(int argc, char **argv) {
-    wanted = argv + 1;
-    wanted_count = argc - 1;
+    words = argv + 1;
+    word_count = argc - 1;
     setvbuf(stdout, NULL, _IOLBF, 0); /* what was measured is seen if a library hangs later */
     shmem_init();
     me = shmem_my_pe();
@@ -203,13 +279,21 @@ int main(int argc, char **argv) {
     there = shmem_align(4096, most);
     here = shmem_align(4096, most);
     work = shmem_malloc(kMost);
-    if (pes < 2 || there == NULL || here == NULL || work == NULL) shmem_global_exit(1);
+    word = shmem_calloc(1, kLine);
+    flag = shmem_calloc(1, kLine);
+    signal_word = shmem_calloc(1, kLine);
+    if (pes < 2 || there == NULL || here == NULL || work == NULL || word == NULL || flag == NULL ||
+        signal_word == NULL)
+        shmem_global_exit(1);
     memset(there, 0, most);
     memset(here, 0, most);
     for (int i = 0; i < 2 * kSyncWords; ++i)
         sync_words[i / kSyncWords][i % kSyncWords] = SHMEM_SYNC_VALUE;
     shmem_barrier_all();
-    if (pes == 2) one_sided();
+    if (pes == 2) {
+        one_sided();
+        of_words();
+    }
     collective();
     fflush(stdout);
     shmem_barrier_all();

@@ -1,0 +1,6 @@
+/* In place of teams.c where the library has OpenSHMEM 1.4. */
+#include "speed.h"
+
+void measure_signals(void) {}
+void measure_team_sync(void) {}
+void measure_teams(void) {}
