@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 
@@ -63,7 +62,11 @@ struct State {
 
 State process_state(pid_t process) {
     std::ifstream file(fmt::format("/proc/{}/stat", process));
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    // A process that ended since the file was opened answers ESRCH, which getline() takes for the
+    // end; an iterator over the buffer throws there.
+    std::string text;
+    for (std::string line; std::getline(file, line);)
+        text += line + "\n";
     State state;
     // The name, in parentheses, may itself contain anything.
     const std::size_t name_end = text.rfind(')');

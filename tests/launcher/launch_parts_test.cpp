@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -221,6 +225,28 @@ TEST(Descendants, children_are_found_and_zombies_are_not) {
     EXPECT_THAT(descendants(), testing::ElementsAre(child));
     EXPECT_TRUE(end_descendants(2'000'000'000));
     EXPECT_TRUE(descendants().empty());
+}
+
+// Would break: a reader of /proc/PID/stat that throws where the process ended after the file was
+// opened, which ended the keeper of a job whose ranks start and end programs of their own.
+TEST(Descendants, one_that_ends_while_it_is_looked_at_is_none) {
+    const pid_t maker = fork();
+    if (maker == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever becomes of the test
+        for (;;) {
+            const pid_t child = fork();
+            if (child == 0) _exit(0);
+            if (child > 0) (void)waitpid(child, nullptr, 0);
+        }
+    }
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(700);
+    EXPECT_NO_THROW({
+        while (std::chrono::steady_clock::now() < end)
+            (void)descendants();
+    });
+    (void)kill(maker, SIGKILL);
+    (void)waitpid(maker, nullptr, 0);
+    EXPECT_TRUE(end_descendants(2'000'000'000));
 }
 
 }  // namespace
