@@ -10,7 +10,9 @@ program halo_1d
   integer, parameter :: dp = c_double, bytes = 8
   integer :: rank, size, s, now, next
   type(sennit_gptr) :: rods, now_g
+  ! snippet: declared
   real(dp), pointer, contiguous :: rod(:, :)
+  ! end of snippet
   real(dp), allocatable :: expected(:)
 
   call sennit_init()
@@ -19,7 +21,9 @@ program halo_1d
 
   ! Two states, each with a cell more at both ends. Only what the neighbours read is global.
   call sennit_alloc(SENNIT_TEAM_WORLD, 2 * (cells + 2) * bytes, 0, 0, rods)
+  ! snippet: pointer
   call sennit_pointer(rods, rod, [cells + 2, 2], lower=[0, 0])
+  ! end of snippet
   if (rank == 0) rod(0, :) = 1 ! the hot end, in both states
 
   do s = 0, steps - 1

@@ -10,8 +10,10 @@ program mpi_hello
   type(sennit_gptr) :: mine
   integer(c_int) :: rank, size, next, previous, by_sennit, by_mpi, world_rank
 
+  ! snippet: start
   call MPI_Init()
   call sennit_init_mpi(MPI_COMM_WORLD)
+  ! end of snippet
   rank = sennit_rank()
   size = sennit_size()
   next = modulo(rank + 1, size)

@@ -28,7 +28,8 @@ def the_counters_of_a_peer_are_right_on_every_path(job):
 
 def they_are_printed_at_the_end_when_asked_for(job):
     """Would break: a rank or a path that is left out."""
-    _, messages = job.run(job.ranks(2, "many", 10), STATS="1")
+    out, messages = job.run(job.ranks(2, "many", 10), STATS="1")
+    assert out == "96 bytes to and from rank 1\n", out
     assert "rank 0: with rank 1 by mapped: 11 operations, 96 bytes, 0 waits" in messages, messages
     assert "rank 1: with rank 0 by mapped: 11 operations, 96 bytes" in messages, messages
     assert "rank 1: with several: 1 operations" in messages, messages

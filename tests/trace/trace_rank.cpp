@@ -6,7 +6,7 @@
 //     counts [THREADS PATHS] so many calls that each counter is known, and compared here
 //     die                    rank 1 kills itself after 5 puts, the others wait for it in a barrier
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
-//     many N                 N puts of 8 bytes, then one of 16, and a change of folder
+//     many N                 N puts of 8 bytes, one of 16, what rank 0 counted, a change of folder
 //     threads                4 threads of each rank make 100 puts of 8 bytes each
 //     meet                   three barriers and nothing else
 //     print                  sennit_stats_print() with a log of its own
@@ -264,6 +264,13 @@ void many(int count) {
     for (int i = 0; i < count; ++i)
         ok(sennit_put(sennit_gptr_at(all, next_rank()), values, 8), "put");
     ok(sennit_put(sennit_gptr_at(all, next_rank()), values, 16), "put");
+    if (sennit_rank() == 0) {
+        /* snippet: counters */
+        sennit_counters counters;
+        if (sennit_stats_get(1, SENNIT_PATH_NONE, &counters) == SENNIT_OK)
+            printf("%llu bytes to and from rank 1\n", (unsigned long long)counters.bytes);
+        /* end of snippet */
+    }
     require(chdir("/") == 0, "a program may change its folder");
     ok(sennit_finalize(), "finalize");
 }
