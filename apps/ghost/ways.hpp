@@ -21,7 +21,7 @@ struct Packed {
     std::size_t from, below;
 };
 inline constexpr std::size_t kAny = static_cast<std::size_t>(-1);
-inline constexpr std::array<Packed, 3> kPacked{{{1, 16384}, {1, 4097}, {1, 65}}};
+inline constexpr std::array<Packed, 3> kPacked{{{1, 16384}, {0, 0}, {1, 17}}};
 
 constexpr Way better_way(std::size_t axis, std::size_t cells) {
     return cells >= kPacked[axis].from && cells < kPacked[axis].below ? Way::packed : Way::direct;

@@ -175,6 +175,25 @@ def row_of_ways(cells, direct, packed, packed_range):
             f"{middle:.2f} ({low:.2f} to {high:.2f})", "packed" if packs else "direct", by, ", ".join(costs)]
 
 
+def runs_of(head):
+    return "\n\n".join(machine_of(one) for one in (head, *head.get("further", [])))
+
+
+def runs_text(rows, stands):
+    """What each run by itself would have chosen, where there are several."""
+    numbers = sorted({row["run"] for row in rows})
+    if len(numbers) < 2:
+        return "The file has one run."
+    texts = []
+    for axis in (axis for axis in jobs.AXES if ways.pairs_of(rows, axis)):
+        each = [ways.wrong_sizes(stands[axis], ways.pairs_of([row for row in rows if row["run"] == run], axis)) for run in numbers]
+        texts.append(f"{axis}: " + ", ".join(
+            f"run {run} alone says otherwise of {' '.join(map(str, wrong))} cells" if wrong else f"run {run} says the same"
+            for run, wrong in zip(numbers, each)))
+    return (f"The rounds of {len(numbers)} runs are taken together, because runs differ by more than the rounds of one do. Set beside "
+            f"`ways.hpp`,\none run by itself would have chosen so: {'; '.join(texts)}.")
+
+
 def part_ways(folder):
     head, rows = jobs.read_lines(os.path.join(folder, ways.FILE))
     stands, lines = ways.table(), []
@@ -202,13 +221,15 @@ of the two ways differ by less than the spread, the exchange decides: for that a
 from the other by more than the spread if it is ahead all through the middle half of the rounds; that half stands in brackets. The last
 column says how many times as long the chosen way takes in what it is behind in.
 
+{runs_text(rows, stands)}
+
 The table in `apps/ghost/ways.hpp` is made from such a file. By this one: {'; '.join(texts)}.
 
 µs a step, two ranks, 5 variables in an exchange. A step has the barrier before the exchange, too.
 
 {table}
 
-{machine_of(head)}
+{runs_of(head)}
 """
 
 

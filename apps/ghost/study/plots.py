@@ -72,8 +72,8 @@ def figure_ways(plt, folder):
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH_IN, HEIGHT_IN))
     for panel, axis in zip(axes, jobs.AXES):
         for faces, colour in WAY_COLOURS.items():
-            mine = sorted((row["slab_cells"], row["exchange_us"]) for row in rows
-                          if row["axis"] == axis and row["faces"] == faces and "more_than_s" not in row)
+            mine = [(cells, {"direct": direct, "packed": packed}[faces]["exchange_us"])
+                    for cells, direct, packed in ways.pairs_of(rows, axis)]
             if mine:
                 panel.plot(*zip(*mine), "o-", color=colour, markersize=4, label=faces)
         panel.set(title=f"cut along {axis}", xlabel="cells of a slab", xscale="log", yscale="log")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """With Sennit: slabs that the neighbour reads where they lie, against slabs that their owner packs first, by size.
 
-    python3 apps/ghost/study/ways.py [--realtime] [--out docs/results/zcom/ghost]
+    python3 apps/ghost/study/ways.py [--realtime] [--append] [--out docs/results/zcom/ghost]
 
 Writes ways.jsonl. Two ranks, the grid cut along x, y or z, blocks of 48 x S x S cells and the like, so that a slab has S x S.
 The table in ways.hpp is made from it: `better_range()` finds where packing is the better choice.
@@ -20,8 +20,15 @@ SIDES = (4, 8, 16, 24, 32, 64, 128)
 TABLE = os.path.join(jobs.HERE, "..", "ways.hpp")
 
 
-def rows(arguments, command):
-    yield jobs.head_of("", command, arguments.realtime)
+def rows(arguments, command, before=None):
+    """The lines of the file; with `before`, (head, rows) of one that is there, those of another run behind it."""
+    head = jobs.head_of("", command, arguments.realtime)
+    if before is None:
+        yield head
+    else:
+        yield {**before[0], "further": [*before[0].get("further", []), head]}
+        yield from before[1]
+    number = 1 + max((row["run"] for row in before[1]), default=0) if before else 1
     subjects = [jobs.Subject(None, False, faces) for faces in ("direct", "packed")]
     for at, (axis, grid) in enumerate(parts.GRIDS.items()):
         for side in SIDES[:2] if arguments.quick else SIDES:
@@ -29,7 +36,7 @@ def rows(arguments, command):
             size[at] = DEPTH
             options = ["--size", ",".join(map(str, size)), "--ranks-grid", grid, "--method", "bspma", "--meet"]
             for record in jobs.compare(subjects, 2, options, arguments):
-                yield {"axis": axis, "slab_cells": side * side, **record}
+                yield {"axis": axis, "slab_cells": side * side, "run": number, **record}
 
 
 def ratios_of(direct, packed, key):
@@ -54,12 +61,29 @@ def decided_by(direct, packed):
 
 
 def pairs_of(found, axis):
-    """[(cells of a slab, row of direct, row of packed)] in the order of size."""
+    """[(cells of a slab, row of direct, row of packed)] in the order of size, with the rounds of all runs one after the
+    other, in which the two stay beside each other."""
     pairs = {}
     for row in found:
         if row["axis"] == axis and "more_than_s" not in row:
-            pairs.setdefault(row["slab_cells"], {})[row["faces"]] = row
-    return [(cells, pair["direct"], pair["packed"]) for cells, pair in sorted(pairs.items()) if len(pair) == 2]
+            pairs.setdefault(row["slab_cells"], {}).setdefault(row["run"], {})[row["faces"]] = row
+    complete = {cells: [pair for pair in by_run.values() if len(pair) == 2] for cells, by_run in sorted(pairs.items())}
+    return [(cells, *joined(both)) for cells, both in complete.items() if both]
+
+
+def joined(both):
+    """Of the pairs of all runs one pair."""
+    for faces in ("direct", "packed"):
+        mine = [pair[faces] for pair in both]
+        row = {**mine[0], **{key: statistics.median(one[key] for one in mine) for key in mine[0] if key == "compute_us"}}
+        for key in ("step_us", "exchange_us"):
+            rounds = [value for pair in both for value, _ in zip(pair[faces][key + "_rounds"], pair[other_of(faces)][key + "_rounds"])]
+            row.update({key: statistics.median(rounds), key + "_rounds": rounds})
+        yield row
+
+
+def other_of(faces):
+    return "packed" if faces == "direct" else "direct"
 
 
 def better_range(pairs):
@@ -96,9 +120,13 @@ def table():
 
 
 def main():
-    arguments = jobs.parse(jobs.parser_of(__doc__, 31, 0.08, "2"))
+    parser = jobs.parser_of(__doc__, 31, 0.08, "2")
+    parser.add_argument("--append", action="store_true", help="another run behind those that the file has: the spread between "
+                                                              "runs is larger than that within one")
+    arguments = jobs.parse(parser)
     path = os.path.join(arguments.out, FILE)
-    jobs.write_lines(path, rows(arguments, jobs.command_line(arguments)))
+    before = jobs.read_lines(path) if arguments.append else None
+    jobs.write_lines(path, rows(arguments, jobs.command_line(arguments), before))
     print(path)
 
 

@@ -41,7 +41,7 @@ def planted(step_us, exchange_us):
     ways differ, and between the two of a round there are 3 %, now this way and now that."""
     def row(cells, at, step, exchange):
         noise = [(1 + 0.2 * (3 * turn % 8)) * (1 + 0.03 * (turn % 2 == at)) for turn in range(8)]
-        return {"axis": "x", "slab_cells": cells, "faces": ("direct", "packed")[at],
+        return {"axis": "x", "slab_cells": cells, "run": 1, "faces": ("direct", "packed")[at], "compute_us": 1,
                 "step_us_rounds": [step * factor for factor in noise], "exchange_us_rounds": [exchange * factor for factor in noise]}
     return ways.pairs_of([row(side * side, at, steps[at], exchanges[at])
                           for side, steps, exchanges in zip((4, 8, 16, 32, 64, 128), step_us, exchange_us) for at in range(2)], "x")
@@ -62,6 +62,14 @@ def a_wrong_table_of_ways_is_found(arguments):
     need(ways.better_range(pairs) == (16, 256), f"{ways.better_range(pairs)}")
     for table, wrong in (((1, 256), []), ((0, 0), [16, 64]), ((1, None), [256, 1024, 16384]), ((1, 1024), [256])):
         need(ways.wrong_sizes(table, pairs) == wrong, f"{table}: {ways.wrong_sizes(table, pairs)} in the place of {wrong}")
+    # Two runs that say the reverse of each other say nothing.
+    reverse = [{"axis": "x", "slab_cells": cells, "run": run, "compute_us": 1, "faces": faces, **{
+        key + "_rounds": [10.0 if (faces == "direct") == (run == 1) else 20.0] * 8 for key in ("step_us", "exchange_us")}}
+               for cells in (16, 64) for run in (1, 2) for faces in ("direct", "packed")]
+    for table in ((0, 0), (1, None)):
+        need(ways.wrong_sizes(table, ways.pairs_of(reverse, "x")) == [], f"{table} is blamed for what runs do not agree in")
+        need(ways.wrong_sizes(table, ways.pairs_of([row for row in reverse if row["run"] == 1], "x")) ==
+             ([16, 64] if table[1] is None else []), f"{table}: one run alone")
     # Nothing differs: no table is wrong.
     pairs = planted([(10, 10.1)] * 6, [(1, 1.01)] * 6)
     need(all(ways.wrong_sizes(table, pairs) == [] for table in ((0, 0), (1, None), (64, 4096))), "a difference that is none")
@@ -158,6 +166,12 @@ def the_page_shows_which_targets_are_missed(arguments):
         need([line[1:] for line in missed[:2]] == [["at 0 of 1, the least 1.98 ×", "**missed** at 1"]] * 2, f"{missed}")
         need([line[0].rsplit(": ", 1)[1] for line in missed[3:]] == ["2 ranks, SVAF", "8 ranks, SVAF"], f"{missed}")
         need(all(line[2] == "1.98 ×" and line[4] == "1.98 (wait 1.98)" for line in missed[3:]), f"{missed}")
+    # Measured before the table was changed.
+    for axis, packed_range in ways.table().items():
+        now, before = ("packed", "direct") if ways.is_packed(packed_range, 24 * 24) else ("direct", "packed")
+        for way, expected in ((now, ""), (before, f"; {before}, now {now}")):
+            found = targets.changed_text({"axis": axis, "side": 24, "way_" + axis: way})
+            need(found == expected, f"{axis}, {way}: '{found}'")
 
 
 @test
