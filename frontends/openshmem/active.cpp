@@ -24,10 +24,15 @@ struct ActiveSet {
 
     ActiveSet(const char *name, int first, int log, int size, long *work)
         : call(name), start(first), log_stride(log), pes(size), sync(work) {
-        const int stride = 1 << (log & 31);
-        me = (state.me - first) / stride;
-        if (first < 0 || log < 0 || log > 30 || size < 1 || world(size - 1) >= state.pes ||
-            state.me < first || me >= size || world(me) != state.me)
+        // In 64 bits: nothing is known of the arguments yet.
+        constexpr int kMostLog = 30;
+        const auto behind = std::int64_t{state.me} - first;
+        const bool has_stride = log >= 0 && log <= kMostLog;
+        const std::int64_t stride = std::int64_t{1} << (has_stride ? log : 0);
+        const bool is_set = has_stride && first >= 0 && size >= 1 &&
+                            first + (std::int64_t{size} - 1) * stride < state.pes;
+        me = static_cast<int>(behind / stride);
+        if (!is_set || behind < 0 || behind % stride != 0 || me >= size)
             fail(
                 name,
                 "arguments PE_start, logPE_stride and PE_size: PE %d is in no active set of %d PEs "
@@ -41,7 +46,8 @@ struct ActiveSet {
 };
 
 void raise(const ActiveSet &set, int word, long by, int pe) {
-    change_word<long>(set.call, Change::add, &set.sync[word], by, 0, set.world(pe));
+    change_word<Change::add, long>({set.call, "pSync"}, SHMEM_CTX_DEFAULT, &set.sync[word], by, 0,
+                                   set.world(pe));
 }
 void lower(const ActiveSet &set, int word, long by) {
     raise(set, word, -by, set.me);

@@ -75,18 +75,18 @@ SHMEM_DEFINE(void, shmem_sync_all, (void)) {
 }
 
 SHMEM_DEFINE(void, shmem_signal_add, (uint64_t * sig_addr, uint64_t signal, int pe)) {
-    give_signal("shmem_signal_add", SHMEM_SIGNAL_ADD, sig_addr, signal, pe);
+    give_signal("shmem_signal_add", SHMEM_CTX_DEFAULT, {sig_addr, signal, SHMEM_SIGNAL_ADD}, pe);
 }
 SHMEM_DEFINE(void, shmem_ctx_signal_add,
              (shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe)) {
-    give_signal("shmem_ctx_signal_add", SHMEM_SIGNAL_ADD, sig_addr, signal, world_pe(ctx, pe));
+    give_signal("shmem_ctx_signal_add", ctx, {sig_addr, signal, SHMEM_SIGNAL_ADD}, pe);
 }
 SHMEM_DEFINE(void, shmem_signal_set, (uint64_t * sig_addr, uint64_t signal, int pe)) {
-    give_signal("shmem_signal_set", SHMEM_SIGNAL_SET, sig_addr, signal, pe);
+    give_signal("shmem_signal_set", SHMEM_CTX_DEFAULT, {sig_addr, signal, SHMEM_SIGNAL_SET}, pe);
 }
 SHMEM_DEFINE(void, shmem_ctx_signal_set,
              (shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe)) {
-    give_signal("shmem_ctx_signal_set", SHMEM_SIGNAL_SET, sig_addr, signal, world_pe(ctx, pe));
+    give_signal("shmem_ctx_signal_set", ctx, {sig_addr, signal, SHMEM_SIGNAL_SET}, pe);
 }
 
 // Locks: tickets, so that they are had first come, first served. The word is that of PE 0; its
@@ -102,8 +102,13 @@ std::uint32_t served(std::uint64_t word) {
 std::uint32_t taken(std::uint64_t word) {
     return static_cast<std::uint32_t>(word >> 32);
 }
+// The word is that of PE 0.
+template <Change kChange, class Word>
+Word change_lock(const char *call, Word *word, Word value, Word expected) {
+    return change_word<kChange>({call, "lock"}, SHMEM_CTX_DEFAULT, word, value, expected, 0);
+}
 std::uint64_t read_lock(const char *call, std::uint64_t *word) {
-    return change_word<std::uint64_t>(call, Change::fetch, word, 0, 0, 0);
+    return change_lock<Change::fetch, std::uint64_t>(call, word, 0, 0);
 }
 std::uint64_t *word_of(long *lock) {
     static_assert(sizeof(long) == sizeof(std::uint64_t));
@@ -115,7 +120,7 @@ std::uint64_t *word_of(long *lock) {
 SHMEM_DEFINE(void, shmem_set_lock, (long *lock)) {
     const char *const call = "shmem_set_lock";
     std::uint64_t *const word = word_of(lock);
-    const std::uint64_t before = change_word<std::uint64_t>(call, Change::add, word, kTicket, 0, 0);
+    const std::uint64_t before = change_lock<Change::add, std::uint64_t>(call, word, kTicket, 0);
     const std::uint32_t ticket = taken(before);
     if (served(before) == ticket) return;
     // A holder that lets go rings no bell, so a wait that sleeps would come late: this one yields.
@@ -128,14 +133,14 @@ SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     quiet(call);
     static_assert(std::endian::native == std::endian::little);
     auto *const half = reinterpret_cast<std::uint32_t *>(word_of(lock));
-    change_word<std::uint32_t>(call, Change::add, half, 1, 0, 0);
+    change_lock<Change::add, std::uint32_t>(call, half, 1, 0);
 }
 SHMEM_DEFINE(int, shmem_test_lock, (long *lock)) {
     const char *const call = "shmem_test_lock";
     std::uint64_t *const word = word_of(lock);
     const std::uint64_t seen = read_lock(call, word);
-    if (served(seen) == taken(seen) && change_word<std::uint64_t>(call, Change::compare_swap, word,
-                                                                  seen + kTicket, seen, 0) == seen)
+    if (served(seen) == taken(seen) &&
+        change_lock<Change::compare_swap>(call, word, seen + kTicket, seen) == seen)
         return 0;
     take_turns();
     return 1;

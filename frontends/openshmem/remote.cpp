@@ -23,23 +23,44 @@ const Area *area_of(const void *address, std::size_t bytes, std::size_t *offset)
     return nullptr;
 }
 
-// Finds the place, or says what is wrong; a null area if that is not to be said.
-const Area *find_place(const char *call, const void *address, std::size_t bytes, int pe,
-                       sennit_gptr *place) {
-    std::size_t offset = 0;
+// The number in the world, or says what is wrong; -1 if that is not to be said.
+int find_pe(const char *call, shmem_ctx_t ctx, int pe) {
     if (state.pes == 0) fail(call, "the library is not initialised");
-    if (static_cast<unsigned>(pe) >= static_cast<unsigned>(state.pes)) {
-        if (state.checks) fail(call, "argument pe: there is no such PE as %d", pe);
-        return nullptr;
-    }
-    const Area *area = area_of(address, bytes, &offset);
+    const int number = world_pe(ctx, pe);
+    if (static_cast<unsigned>(number) < static_cast<unsigned>(state.pes)) return number;
+    if (!state.checks) return -1;
+    if (ctx == SHMEM_CTX_INVALID) fail(call, "argument ctx: it is SHMEM_CTX_INVALID");
+    const int pes = ctx == SHMEM_CTX_DEFAULT ? state.pes : context_of(ctx)->team->pes;
+    if (pes == 0) fail(call, "argument ctx: it was destroyed, or its team was");
+    fail(call, "argument pe: there is no such PE as %d", pe);
+}
+
+// Memory that should be symmetric, as the program gave it.
+struct Asked {
+    const char *call;
+    const char *argument;
+    const void *address;
+    std::size_t bytes;
+};
+// Where it lies at the PE. No area: something is wrong with the arguments that is not to be said.
+struct Place {
+    const Area *area = nullptr;
+    sennit_gptr gptr{};
+    int pe = -1;  // of the world
+};
+
+Place find_place(const Asked &it, shmem_ctx_t ctx, int pe) {
+    const int number = find_pe(it.call, ctx, pe);
+    if (number < 0) return {};
+    std::size_t offset = 0;
+    const Area *const area = area_of(it.address, it.bytes, &offset);
     if (area == nullptr) {
         if (state.checks)
-            fail(call, "%zu bytes at %p are not symmetric memory (for PE %d)", bytes, address, pe);
-        return nullptr;
+            fail(it.call, "argument %s: %zu bytes at %p are not symmetric memory (for PE %d)",
+                 it.argument, it.bytes, it.address, pe);
+        return {};
     }
-    *place = sennit_gptr_add(area->places[pe], static_cast<std::int64_t>(offset));
-    return area;
+    return {area, sennit_gptr_add(area->places[number], static_cast<std::int64_t>(offset)), number};
 }
 
 // From the first byte touched to the last; where elements go backwards the first is the lowest.
@@ -122,104 +143,107 @@ class Bakery {
     std::lock_guard<std::mutex> turn_;
 };
 
-std::uint64_t changed(const WordCall &it, std::uint64_t old) {
-    switch (it.change) {
+std::uint64_t changed(const WordValues &values, std::uint64_t old) {
+    switch (values.change) {
         case Change::fetch:
             return old;
         case Change::set:
-            return it.value;
+            return values.value;
         case Change::add:
-            return old + it.value;
+            return old + values.value;
         case Change::bit_and:
-            return old & it.value;
+            return old & values.value;
         case Change::bit_or:
-            return old | it.value;
+            return old | values.value;
         case Change::bit_xor:
-            return old ^ it.value;
+            return old ^ values.value;
         case Change::compare_swap:
-            return old == it.expected ? it.value : old;
+            return old == values.expected ? values.value : old;
     }
     return old;
 }
 
 template <class Word>
-std::uint64_t change_locked(const WordCall &it, sennit_gptr place, int pe) {
-    const Bakery lock(it.call, pe);
+std::uint64_t change_locked(const WordCall &it, const WordValues &values, const Place &place) {
+    const Bakery lock(it.call, place.pe);
     Word old = 0;
-    must(it.call, sennit_get(&old, place, sizeof old));
-    const auto now = static_cast<Word>(changed(it, old));
-    if (now != old) must(it.call, sennit_put(place, &now, sizeof now));
+    must(it.call, sennit_get(&old, place.gptr, sizeof old));
+    const auto now = static_cast<Word>(changed(values, old));
+    if (now != old) must(it.call, sennit_put(place.gptr, &now, sizeof now));
     return old;
 }
 
 // The calls of Sennit for a width.
-#define SHMEM_CHANGE_BY_SENNIT(T, S)                                                             \
-    sennit_status change_by_sennit(const WordCall &it, sennit_gptr place, T value, T *old) {     \
-        switch (it.change) {                                                                     \
-            case Change::fetch:                                                                  \
-                return sennit_atomic_fetch_##S(place, old);                                      \
-            case Change::set:                                                                    \
-                return sennit_atomic_swap_##S(place, value, old);                                \
-            case Change::add:                                                                    \
-                return sennit_atomic_fetch_add_##S(place, value, old);                           \
-            case Change::bit_and:                                                                \
-                return sennit_atomic_fetch_and_##S(place, value, old);                           \
-            case Change::bit_or:                                                                 \
-                return sennit_atomic_fetch_or_##S(place, value, old);                            \
-            case Change::bit_xor:                                                                \
-                return sennit_atomic_fetch_xor_##S(place, value, old);                           \
-            case Change::compare_swap:                                                           \
-                return sennit_atomic_compare_swap_##S(place, static_cast<T>(it.expected), value, \
-                                                      old);                                      \
-        }                                                                                        \
-        return SENNIT_ERR_INTERNAL;                                                              \
+#define SHMEM_CHANGE_BY_SENNIT(T, S)                                                          \
+    sennit_status change_by_sennit(const WordValues &values, sennit_gptr place, T *old) {     \
+        const auto value = static_cast<T>(values.value);                                      \
+        switch (values.change) {                                                              \
+            case Change::fetch:                                                               \
+                return sennit_atomic_fetch_##S(place, old);                                   \
+            case Change::set:                                                                 \
+                return sennit_atomic_swap_##S(place, value, old);                             \
+            case Change::add:                                                                 \
+                return sennit_atomic_fetch_add_##S(place, value, old);                        \
+            case Change::bit_and:                                                             \
+                return sennit_atomic_fetch_and_##S(place, value, old);                        \
+            case Change::bit_or:                                                              \
+                return sennit_atomic_fetch_or_##S(place, value, old);                         \
+            case Change::bit_xor:                                                             \
+                return sennit_atomic_fetch_xor_##S(place, value, old);                        \
+            case Change::compare_swap:                                                        \
+                return sennit_atomic_compare_swap_##S(place, static_cast<T>(values.expected), \
+                                                      value, old);                            \
+        }                                                                                     \
+        return SENNIT_ERR_INTERNAL;                                                           \
     }
 SHMEM_CHANGE_BY_SENNIT(std::uint32_t, u32)
 SHMEM_CHANGE_BY_SENNIT(std::uint64_t, u64)
 #undef SHMEM_CHANGE_BY_SENNIT
 
 template <class Word>
-std::uint64_t change_word(const Area &area, const WordCall &it, sennit_gptr place, int pe) {
-    if (area.is_locked) return change_locked<Word>(it, place, pe);
+std::uint64_t change_word(const WordCall &it, const WordValues &values, const Place &place) {
+    if (place.area->is_locked) return change_locked<Word>(it, values, place);
     Word old = 0;
-    must(it.call, change_by_sennit(it, place, static_cast<Word>(it.value), &old));
+    must(it.call, change_by_sennit(values, place.gptr, &old));
     return old;
 }
 
 }  // namespace
 
-void put_cold(const Transfer &it, void *dest, const void *source, int pe) {
-    if (it.bytes == 0 || it.count == 0) return;
-    sennit_gptr place;
-    if (find_place(it.call, dest, span_of(it), pe, &place) == nullptr) return;
+bool put_cold(const Transfer &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    if (it.bytes == 0 || it.count == 0) return true;
+    const Place place = find_place({it.call, "dest", dest, span_of(it)}, ctx, pe);
+    if (place.area == nullptr) return false;
     const sennit_box box = box_of(it);
     if (it.count == 1)
-        must(it.call, it.waits ? sennit_put(place, source, it.bytes)
-                               : sennit_put_nbi(place, source, it.bytes));
+        must(it.call, it.waits ? sennit_put(place.gptr, source, it.bytes)
+                               : sennit_put_nbi(place.gptr, source, it.bytes));
     else
-        must(it.call, it.waits ? sennit_put_strided(place, source, &box)
-                               : sennit_put_strided_nbi(place, source, &box));
+        must(it.call, it.waits ? sennit_put_strided(place.gptr, source, &box)
+                               : sennit_put_strided_nbi(place.gptr, source, &box));
+    return true;
 }
 
-void get_cold(const Transfer &it, void *dest, const void *source, int pe) {
-    if (it.bytes == 0 || it.count == 0) return;
-    sennit_gptr place;
-    if (find_place(it.call, source, span_of(it), pe, &place) == nullptr) return;
+bool get_cold(const Transfer &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    if (it.bytes == 0 || it.count == 0) return true;
+    const Place place = find_place({it.call, "source", source, span_of(it)}, ctx, pe);
+    if (place.area == nullptr) return false;
     const sennit_box box = box_of(it);
     if (it.count == 1)
-        must(it.call,
-             it.waits ? sennit_get(dest, place, it.bytes) : sennit_get_nbi(dest, place, it.bytes));
+        must(it.call, it.waits ? sennit_get(dest, place.gptr, it.bytes)
+                               : sennit_get_nbi(dest, place.gptr, it.bytes));
     else
-        must(it.call, it.waits ? sennit_get_strided(dest, place, &box)
-                               : sennit_get_strided_nbi(dest, place, &box));
+        must(it.call, it.waits ? sennit_get_strided(dest, place.gptr, &box)
+                               : sennit_get_strided_nbi(dest, place.gptr, &box));
+    return true;
 }
 
-std::uint64_t change_cold(const WordCall &it, void *dest, int pe) {
-    sennit_gptr place;
-    const Area *area = find_place(it.call, dest, it.bytes, pe, &place);
-    if (area == nullptr) return 0;
-    return it.bytes == 4 ? change_word<std::uint32_t>(*area, it, place, pe)
-                         : change_word<std::uint64_t>(*area, it, place, pe);
+std::uint64_t change_cold(const WordCall &it, const WordValues &values, shmem_ctx_t ctx, void *dest,
+                          int pe) {
+    const Place place = find_place({it.call, it.argument, dest, values.bytes}, ctx, pe);
+    if (place.area == nullptr) return 0;
+    return values.bytes == 4 ? change_word<std::uint32_t>(it, values, place)
+                             : change_word<std::uint64_t>(it, values, place);
 }
 
 }  // namespace shmem

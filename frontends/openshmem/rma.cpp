@@ -44,22 +44,22 @@ inline bool is_for_the_core(const void *to, const void *from, std::size_t bytes)
     return bytes > 2048 && behind % 4096 - 1 < 63;
 }
 
-inline void put(const Block &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    const int target = world_pe(ctx, pe);
-    char *const to = reach(dest, it.bytes, target);
+// False: nothing was moved; see put_cold().
+inline bool put(const Block &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    char *const to = reach(dest, it.bytes, world_pe(ctx, pe));
     if (to != nullptr && !is_for_the_core(to, source, it.bytes)) [[likely]]
         copy(to, source, it.bytes);
     else
-        put_cold({it.call, it.bytes, 1, 0, 0, it.waits}, dest, source, target);
+        return put_cold({it.call, it.bytes, 1, 0, 0, it.waits}, ctx, dest, source, pe);
+    return true;
 }
 
 inline void get(const Block &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    const int target = world_pe(ctx, pe);
-    const char *const from = reach(source, it.bytes, target);
+    const char *const from = reach(source, it.bytes, world_pe(ctx, pe));
     if (from != nullptr && !is_for_the_core(dest, from, it.bytes)) [[likely]]
         copy(dest, from, it.bytes);
     else
-        get_cold({it.call, it.bytes, 1, 0, 0, it.waits}, dest, source, target);
+        get_cold({it.call, it.bytes, 1, 0, 0, it.waits}, ctx, dest, source, pe);
 }
 
 // Strides count elements of `element` bytes.
@@ -123,71 +123,63 @@ Transfer transfer_of(const Strided &it, std::ptrdiff_t remote, std::ptrdiff_t lo
 void put_strided(const Strided &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
     if (it.count == 0 || it.together == 0) return;
     check_strides(it);
-    const int target = world_pe(ctx, pe);
-    char *const to = reach(dest, span(it, it.dst), target);
+    char *const to = reach(dest, span(it, it.dst), world_pe(ctx, pe));
     if (to != nullptr)
         copy_strided(to, static_cast<const char *>(source), it);
     else
-        put_cold(transfer_of(it, it.dst, it.sst), dest, source, target);
+        put_cold(transfer_of(it, it.dst, it.sst), ctx, dest, source, pe);
 }
 
 void get_strided(const Strided &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
     if (it.count == 0 || it.together == 0) return;
     check_strides(it);
-    const int target = world_pe(ctx, pe);
-    const char *const from = reach(source, span(it, it.sst), target);
+    const char *const from = reach(source, span(it, it.sst), world_pe(ctx, pe));
     if (from != nullptr)
         copy_strided(static_cast<char *>(dest), from, it);
     else
-        get_cold(transfer_of(it, it.sst, it.dst), dest, source, target);
+        get_cold(transfer_of(it, it.sst, it.dst), ctx, dest, source, pe);
 }
 
 // Out of line, so that the way before it keeps the value in a register.
 template <class T>
-[[gnu::cold, gnu::noinline]] void put_element_cold(const char *call, T *dest, T value, int pe) {
-    put_cold({call, sizeof value}, dest, &value, pe);
+[[gnu::cold, gnu::noinline]] void put_element_cold(const char *call, shmem_ctx_t ctx, T *dest,
+                                                   T value, int pe) {
+    put_cold({call, sizeof value}, ctx, dest, &value, pe);
 }
 
 template <class T>
-[[gnu::cold, gnu::noinline]] T get_element_cold(const char *call, const T *source, int pe) {
+[[gnu::cold, gnu::noinline]] T get_element_cold(const char *call, shmem_ctx_t ctx, const T *source,
+                                                int pe) {
     T value{};
-    get_cold({call, sizeof value}, &value, source, pe);
+    get_cold({call, sizeof value}, ctx, &value, source, pe);
     return value;
 }
 
 template <class T>
 inline void put_element(const char *call, shmem_ctx_t ctx, T *dest, T value, int pe) {
-    const int target = world_pe(ctx, pe);
-    char *const to = reach(dest, sizeof value, target);
+    char *const to = reach(dest, sizeof value, world_pe(ctx, pe));
     if (to != nullptr) [[likely]]
         copy_element<sizeof value>(to, &value);
     else
-        put_element_cold(call, dest, value, target);
+        put_element_cold(call, ctx, dest, value, pe);
 }
 
 template <class T>
 inline T get_element(const char *call, shmem_ctx_t ctx, const T *source, int pe) {
-    const int target = world_pe(ctx, pe);
-    const char *const from = reach(source, sizeof(T), target);
+    const char *const from = reach(source, sizeof(T), world_pe(ctx, pe));
     if (from == nullptr) [[unlikely]]
-        return get_element_cold(call, source, target);
+        return get_element_cold(call, ctx, source, pe);
     T value{};
     copy_element<sizeof value>(&value, from);
     return value;
 }
 
-struct Signal {
-    std::uint64_t *word;
-    std::uint64_t value;
-    int op;
-};
-
 void put_signal(const Block &it, shmem_ctx_t ctx, void *dest, const void *source,
                 const Signal &signal, int pe) {
-    put(it, ctx, dest, source, pe);
-    const int target = world_pe(ctx, pe);
+    // A signal says that the data are there.
+    if (!put(it, ctx, dest, source, pe)) return;
     if (!state.all_direct) must(it.call, sennit_fence());
-    give_signal(it.call, signal.op, signal.word, signal.value, target);
+    give_signal(it.call, ctx, signal, pe);
 }
 
 }  // namespace

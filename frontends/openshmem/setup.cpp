@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
+#include <charconv>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -65,10 +65,10 @@ int find_variables(dl_phdr_info *info, std::size_t, void *context) {
 
 // "20m", "3.1M", ".5g"; false: it is no size.
 bool parse_size(const char *text, std::size_t *bytes) {
-    char *end = nullptr;
-    errno = 0;
-    const double number = std::strtod(text, &end);
-    if (end == text || errno != 0 || !(number >= 0)) return false;
+    // Not by strtod(), to which a point is what the program's locale says.
+    double number = 0;
+    const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
+    if (error != std::errc() || !(number >= 0)) return false;
     double factor = 1;
     switch (*end | 0x20) {
         case 'k':
@@ -263,6 +263,15 @@ bool any_pe(bool mine) {
     return any != 0;
 }
 
+// SHMEM_THREAD_MULTIPLE is granted where all PEs know of it: threads may be in several collective
+// calls of active sets at once then. Once it is, it stays until the last finalize.
+void agree_on_threads(bool has_threads) {
+    state.has_threads = any_pe(has_threads || state.has_threads);
+    // Another part of the program may have begun Sennit with less.
+    const auto granted = static_cast<int>(sennit_thread_level_granted());
+    state.thread_level = state.has_threads ? granted : std::min(granted, SHMEM_THREAD_SERIALIZED);
+}
+
 // 0, or what init returns.
 int start(int requested, bool has_threads) {
     std::size_t bytes = kDefaultHeap;
@@ -285,12 +294,10 @@ int start(int requested, bool has_threads) {
     state.process = getpid();
     state.me = sennit_rank();
     state.pes = sennit_size();
-    // Another part of the program may have begun Sennit with less.
-    state.thread_level = sennit_thread_level_granted();
     state.checks = is_on("SENNIT_SHMEM_CHECKS");
     state.debug = setting("DEBUG") != nullptr;
     state.crowded = is_crowded();
-    state.has_threads = any_pe(has_threads);
+    agree_on_threads(has_threads);
     if (!open_heap(bytes)) {
         sennit_finalize();
         state = State{};
@@ -335,6 +342,7 @@ int init(int requested, bool has_threads) {
     if (state.inits == 0) return start(requested, has_threads);
     ++state.inits;
     barrier_all("shmem_init");
+    agree_on_threads(has_threads);
     return 0;
 }
 
@@ -420,7 +428,7 @@ void debug(const char *format, ...) {
 }
 
 SHMEM_DEFINE(void, shmem_init, (void)) {
-    // No thread of the program is kept from calling, but it has not asked for several.
+    // All of Sennit is for several threads then, but this program has not asked for them.
     if (init(SHMEM_THREAD_MULTIPLE, false) != 0) std::exit(1);
 }
 SHMEM_DEFINE(int, shmem_init_thread, (int requested, int *provided)) {

@@ -89,8 +89,9 @@ struct Team {
     shmem_team_config_t config = {0};
 };
 
+// One that was destroyed has a team of no PEs, and is readable until finalize.
 struct Context {
-    Team *team;
+    const Team *team;
     long options;
 };
 
@@ -101,7 +102,8 @@ inline Context *context_of(shmem_ctx_t handle) {
 
 // The number in the world of a PE of the context's team; -1 if it has none.
 inline int world_pe(shmem_ctx_t ctx, int pe) {
-    if (ctx == SHMEM_CTX_DEFAULT) return pe;
+    // At the first two addresses nothing lies.
+    if (reinterpret_cast<std::uintptr_t>(ctx) <= 1) return ctx == SHMEM_CTX_DEFAULT ? pe : -1;
     const Team &team = *context_of(ctx)->team;
     if (team.members == nullptr) return pe;
     return pe >= 0 && pe < team.pes ? team.members[pe] : -1;
@@ -151,7 +153,8 @@ void heap_stop();
 void teams_start(bool shares_all);
 void teams_stop();
 
-// The ways that have no pointer, and errors (remote.cpp). PEs here are the world's.
+// The ways that have no pointer, and errors (remote.cpp). Context and PE are those that the program
+// gave. False: nothing was moved, since something is wrong that is not to be said.
 struct Transfer {
     const char *call;
     std::size_t bytes;  // that lie together
@@ -159,18 +162,25 @@ struct Transfer {
     std::ptrdiff_t remote_stride = 0, local_stride = 0;  // bytes
     bool waits = true;                                   // false: _nbi
 };
-[[gnu::cold]] void put_cold(const Transfer &it, void *dest, const void *source, int pe);
-[[gnu::cold]] void get_cold(const Transfer &it, void *dest, const void *source, int pe);
+[[gnu::cold]] bool put_cold(const Transfer &it, shmem_ctx_t ctx, void *dest, const void *source,
+                            int pe);
+[[gnu::cold]] bool get_cold(const Transfer &it, shmem_ctx_t ctx, void *dest, const void *source,
+                            int pe);
 
 enum class Change { fetch, set, add, bit_and, bit_or, bit_xor, compare_swap };
+// A function that changes a word, and the name of the argument that leads there.
 struct WordCall {
     const char *call;
+    const char *argument = "dest";
+};
+struct WordValues {
     Change change;
     unsigned bytes;  // 4 or 8
-    std::uint64_t value = 0, expected = 0;
+    std::uint64_t value, expected;
 };
 // Returns the old value.
-[[gnu::cold]] std::uint64_t change_cold(const WordCall &it, void *dest, int pe);
+[[gnu::cold]] std::uint64_t change_cold(const WordCall &it, const WordValues &values,
+                                        shmem_ctx_t ctx, void *dest, int pe);
 
 // Gives others a turn while something is looked at again and again: progress, and the processor if
 // there are more PEs than those.

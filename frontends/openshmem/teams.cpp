@@ -14,13 +14,18 @@ namespace {
 Team world;
 Team shared;
 std::mutex list_mutex;
-std::vector<Team *> teams;        // that the program has made and not destroyed
-std::vector<Context *> contexts;  // the same
+std::vector<Team *> teams;  // that the program has made and not destroyed
+// All that were ever made, and those of them that no handle leads to: one that was destroyed stays
+// readable, so that its use can be told, until it is made anew.
+std::vector<Context *> contexts;
+std::vector<Context *> idle;
+int nobody_is_member;
+const Team nobody{{}, -1, 0, &nobody_is_member, {0}};  // of contexts that were destroyed
 
-shmem_team_t handle_of(Team *team) {
+shmem_team_t handle_of(const Team *team) {
     if (team == &world) return SHMEM_TEAM_WORLD;
     if (team == &shared) return SHMEM_TEAM_SHARED;
-    return reinterpret_cast<shmem_team_t>(team);
+    return reinterpret_cast<shmem_team_t>(const_cast<Team *>(team));
 }
 
 // Fills what is asked often.
@@ -59,10 +64,21 @@ void erase(std::vector<T *> &list, T *entry) {
     list.erase(std::remove(list.begin(), list.end(), entry), list.end());
 }
 
+// With the lock of the lists.
+void retire(Context *context) {
+    context->team = &nobody;
+    idle.push_back(context);
+}
+
 void destroy(const char *call, Team *team) {
+    quiet(call);
     {
         const std::lock_guard<std::mutex> turn(list_mutex);
         erase(teams, team);
+        // The standard wants this of those that threads share, and leaves private ones undefined.
+        for (Context *context : contexts) {
+            if (context->team == team) retire(context);
+        }
     }
     must(call, sennit_team_destroy(team->core));
     forget(*team);
@@ -75,13 +91,19 @@ Team &must_be_team(const char *call, shmem_team_t handle) {
     return *team;
 }
 
-int create_context(Team *team, long options, shmem_ctx_t *ctx) {
+int create_context(const Team *team, long options, shmem_ctx_t *ctx) {
     *ctx = SHMEM_CTX_INVALID;
     if (team == nullptr) return 1;
-    auto *const made = new (std::nothrow) Context{team, options};
-    if (made == nullptr) return 1;
     const std::lock_guard<std::mutex> turn(list_mutex);
-    contexts.push_back(made);
+    if (idle.empty()) {
+        auto *const made = new (std::nothrow) Context{};
+        if (made == nullptr) return 1;
+        contexts.push_back(made);
+        idle.push_back(made);
+    }
+    Context *const made = idle.back();
+    idle.pop_back();
+    *made = {team, options};
     *ctx = reinterpret_cast<shmem_ctx_t>(made);
     return 0;
 }
@@ -123,15 +145,16 @@ void teams_start(bool shares_all) {
 
 void teams_stop() {
     const char *const call = "shmem_finalize";
-    for (Context *context : contexts)
-        delete context;
-    contexts.clear();
     // In one order on all PEs, since its members meet when a team is destroyed: threads may have
     // made them in any. The numbers of Sennit's teams are the same for all members.
     std::sort(teams.begin(), teams.end(),
               [](const Team *a, const Team *b) { return a->core.handle < b->core.handle; });
     while (!teams.empty())
         destroy(call, teams.front());
+    for (Context *context : contexts)
+        delete context;
+    contexts.clear();
+    idle.clear();
     if (shared.core.handle != SENNIT_TEAM_NODE.handle) must(call, sennit_team_destroy(shared.core));
     forget(shared);
 }
@@ -234,15 +257,18 @@ SHMEM_DEFINE(void, shmem_ctx_destroy, (shmem_ctx_t ctx)) {
     if (ctx == SHMEM_CTX_INVALID) return;
     quiet("shmem_ctx_destroy");
     if (ctx == SHMEM_CTX_DEFAULT) fail("shmem_ctx_destroy", "argument ctx: it is the default one");
+    bool is_there = false;
     {
         const std::lock_guard<std::mutex> turn(list_mutex);
-        erase(contexts, context_of(ctx));
+        is_there = context_of(ctx)->team != &nobody;
+        if (is_there) retire(context_of(ctx));
     }
-    delete context_of(ctx);
+    if (!is_there) fail("shmem_ctx_destroy", "argument ctx: it was destroyed, or its team was");
 }
 SHMEM_DEFINE(int, shmem_ctx_get_team, (shmem_ctx_t ctx, shmem_team_t *team)) {
     *team = SHMEM_TEAM_INVALID;
     if (ctx == SHMEM_CTX_INVALID) return 1;
+    if (ctx != SHMEM_CTX_DEFAULT && context_of(ctx)->team == &nobody) return 1;
     *team = ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : handle_of(context_of(ctx)->team);
     return 0;
 }

@@ -22,14 +22,14 @@ Bits<sizeof(T)> bits_of(T value) {
 // but programs that signal by atomic operations get it.
 inline constexpr auto both_orders = std::memory_order_acq_rel;
 
-// Operates on the word's bits and returns the old ones; `change` is known where it is called.
-template <class Word>
-inline Word change_at(char *place, Change change, Word value, Word expected) {
+// Operates on the word's bits and returns the old ones.
+template <Change kChange, class Word>
+inline Word change_at(char *place, Word value, Word expected) {
     const std::atomic_ref<Word> word(*reinterpret_cast<Word *>(place));
     // SYNC shmem-word: as both_orders, with which these two pair.
     constexpr auto load_order = std::memory_order_acquire;
     constexpr auto store_order = std::memory_order_release;
-    switch (change) {
+    switch (kChange) {
         case Change::fetch:
             return word.load(load_order);
         case Change::set:
@@ -57,40 +57,47 @@ inline Word exchange_at(char *place, Word value) {
 
 // Out of line, so that the way before it needs no stack: a locked instruction waits until all that
 // was stored before it, there too, has left the processor.
-template <class T>
-[[gnu::cold, gnu::noinline]] T change_word_cold(const char *call, Change change, T *dest, T value,
-                                                T expected, int pe) {
+template <Change kChange, class T>
+[[gnu::cold, gnu::noinline]] T change_word_cold(const WordCall &it, shmem_ctx_t ctx, T *dest,
+                                                T value, T expected, int pe) {
     return std::bit_cast<T>(static_cast<Bits<sizeof(T)>>(
-        change_cold({call, change, sizeof(T), bits_of(value), bits_of(expected)}, dest, pe)));
+        change_cold(it, {kChange, sizeof(T), bits_of(value), bits_of(expected)}, ctx, dest, pe)));
 }
 
-template <class T>
-inline T change_word(const char *call, Change change, T *dest, T value, T expected, int pe) {
+template <Change kChange, class T>
+inline T change_word(const WordCall &it, shmem_ctx_t ctx, T *dest, T value, T expected, int pe) {
     using Word = Bits<sizeof(T)>;
-    char *const there = reach_word(dest, sizeof(T), pe);
+    char *const there = reach_word(dest, sizeof(T), world_pe(ctx, pe));
     if (there != nullptr && reinterpret_cast<std::uintptr_t>(there) % sizeof(T) == 0) [[likely]]
-        return std::bit_cast<T>(change_at<Word>(there, change, bits_of(value), bits_of(expected)));
-    return change_word_cold<T>(call, change, dest, value, expected, pe);
+        return std::bit_cast<T>(change_at<kChange, Word>(there, bits_of(value), bits_of(expected)));
+    return change_word_cold<kChange>(it, ctx, dest, value, expected, pe);
 }
 
 template <class T>
-inline T swap_word(const char *call, T *dest, T value, int pe) {
+inline T swap_word(const WordCall &it, shmem_ctx_t ctx, T *dest, T value, int pe) {
     using Word = Bits<sizeof(T)>;
-    char *const there = reach_word(dest, sizeof(T), pe);
+    char *const there = reach_word(dest, sizeof(T), world_pe(ctx, pe));
     if (there != nullptr && reinterpret_cast<std::uintptr_t>(there) % sizeof(T) == 0) [[likely]]
         return std::bit_cast<T>(exchange_at<Word>(there, bits_of(value)));
-    return change_word_cold<T>(call, Change::set, dest, value, T{}, pe);
+    return change_word_cold<Change::set>(it, ctx, dest, value, T{}, pe);
 }
 
 // A signal's word: set or added to.
-inline void give_signal(const char *call, int op, std::uint64_t *word, std::uint64_t value,
-                        int pe) {
-    if (op == SHMEM_SIGNAL_SET)
-        change_word<std::uint64_t>(call, Change::set, word, value, 0, pe);
-    else if (op == SHMEM_SIGNAL_ADD)
-        change_word<std::uint64_t>(call, Change::add, word, value, 0, pe);
+struct Signal {
+    std::uint64_t *word;
+    std::uint64_t value;
+    int op;
+};
+
+inline void give_signal(const char *call, shmem_ctx_t ctx, const Signal &signal, int pe) {
+    const WordCall it{call, "sig_addr"};
+    if (signal.op == SHMEM_SIGNAL_SET)
+        change_word<Change::set, std::uint64_t>(it, ctx, signal.word, signal.value, 0, pe);
+    else if (signal.op == SHMEM_SIGNAL_ADD)
+        change_word<Change::add, std::uint64_t>(it, ctx, signal.word, signal.value, 0, pe);
     else
-        fail(call, "argument sig_op: %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", op);
+        fail(call, "argument sig_op: %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD",
+             signal.op);
 }
 
 }  // namespace shmem

@@ -15,7 +15,7 @@ COPIED = {"SENNIT_PATHS": "self,cma", "SENNIT_REGISTER": "cma"}
 CASES = [
     ("start", [], {}, {0}, r"^$", None),
     ("start-exit", ["--keep-going"], {}, {7}, r"", r"shmem_finalize"),
-    ("start-child", [], {}, {0}, r"shmem_long_p: 8 bytes at 0x[0-9a-f]+ are not symmetric", None),
+    ("start-child", [], {}, {0}, r"shmem_long_p: argument dest: 8 bytes at 0x[0-9a-f]+ are not symmetric", None),
     ("own-memory", [], {}, {0}, r"", None),
     ("reads", ["--keep-going"], {}, {0}, r"", None),
     ("handlers", ["--keep-going"], {}, {5}, r"(?s)the handler of PE \d.*the handler of PE \d", r"shmem_finalize"),

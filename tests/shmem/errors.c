@@ -1,46 +1,137 @@
-/* One mistake that the library tells, or an end: errors.c CASE. */
+/* What the library says of mistakes, and how a job ends: errors.c CASE. */
+#include <limits.h>
+#include <locale.h>
 #include <shmem.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-static long word;
+static long word, other_word, work[SHMEM_SYNC_SIZE];
+static uint64_t signal_word;
+static int me;
+static long *private_word;
+/* Of two PEs that are counted from the end; of a team that was destroyed. */
+static shmem_ctx_t backwards, destroyed;
 
-int main(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "";
-    long private_word = 0;
-    if (strcmp(what, "before-init") == 0) shmem_long_p(&word, 1, 0);
-    shmem_init();
-    const int me = shmem_my_pe();
-    if (strcmp(what, "no-such-pe") == 0 && me == 1) shmem_long_p(&word, 1, 77);
-    if (strcmp(what, "not-symmetric") == 0 && me == 1) shmem_long_p(&private_word, 1, 0);
-    if (strcmp(what, "atomic-pe") == 0 && me == 1) (void)shmem_long_atomic_fetch_add(&word, 1, -1);
-    if (strcmp(what, "free") == 0) shmem_free(&word);
-    if (strcmp(what, "comparison") == 0) shmem_long_wait_until(&word, 9, 1);
-    if (strcmp(what, "again") == 0) {
-        /* Ended and begun anew: variables keep their values and are symmetric again. */
-        for (long round = 1; round < 4; ++round) {
-            long *heap = shmem_calloc(4, sizeof *heap);
-            shmem_long_p(&word, round, 1 - me);
-            shmem_long_p(&heap[1], round, 1 - me);
-            shmem_barrier_all();
-            if (heap[1] != round || word != round) return 4;
-            shmem_finalize();
-            if (word != round) return 5;
-            shmem_init();
-            if (word != round || shmem_my_pe() != me) return 6;
-            shmem_barrier_all();
-        }
+/* Each is a call that PE 1 makes. */
+#define MISTAKES(USE)                                                                      \
+    USE(no_such_pe, shmem_long_p(&word, 1, 77))                                            \
+    USE(not_symmetric, shmem_long_p(private_word, 1, 0))                                   \
+    USE(atomic_pe, (void)shmem_long_atomic_fetch_add(&word, 1, -1))                        \
+    USE(ctx_pe, shmem_ctx_long_p(backwards, &word, 1, 2))                                  \
+    USE(ctx_not_symmetric, shmem_ctx_long_p(backwards, private_word, 1, 1))                \
+    USE(invalid_put, shmem_ctx_long_put(SHMEM_CTX_INVALID, &word, private_word, 1, 0))     \
+    USE(invalid_get, shmem_ctx_getmem(SHMEM_CTX_INVALID, private_word, &word, 1, 0))       \
+    USE(invalid_iput, shmem_ctx_iput64(SHMEM_CTX_INVALID, &word, &other_word, 1, 1, 1, 0)) \
+    USE(invalid_g, (void)shmem_ctx_long_g(SHMEM_CTX_INVALID, &word, 0))                    \
+    USE(invalid_atomic, shmem_ctx_long_atomic_inc(SHMEM_CTX_INVALID, &word, 0))            \
+    USE(invalid_signal, shmem_ctx_signal_add(SHMEM_CTX_INVALID, &signal_word, 1, 0))       \
+    USE(destroyed_put, shmem_ctx_long_p(destroyed, &word, 1, 0))                           \
+    USE(destroyed_again, shmem_ctx_destroy(destroyed))                                     \
+    USE(set_too_large, shmem_barrier(1, 30, INT_MAX, work))                                \
+    USE(set_by_32, shmem_barrier(1, 32, 1, work))
+
+#define MISTAKE_BODY(NAME, ...)        \
+    static void mistake_##NAME(void) { \
+        __VA_ARGS__;                   \
     }
+MISTAKES(MISTAKE_BODY)
+static const struct {
+    const char *name;
+    void (*make)(void);
+} mistakes[] = {
+#define MISTAKE_ROW(NAME, ...) {#NAME, mistake_##NAME},
+    MISTAKES(MISTAKE_ROW)};
+
+/* Each mistake ends a child of PE 1, and that alone. */
+static int make_in_children(void) {
+    for (size_t i = 0; me == 1 && i < sizeof mistakes / sizeof *mistakes; ++i) {
+        fprintf(stderr, "%s:\n", mistakes[i].name);
+        const pid_t child = fork();
+        if (child == 0) {
+            mistakes[i].make();
+            exit(9);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 1)
+            fprintf(stderr, "its child ended with %#x\n", (unsigned)status);
+    }
+    return 0;
+}
+
+/* A signal says that its data are there, so there is none of data that went nowhere. */
+static int signal_without_data(void) {
+    long data = 5;
+    shmem_long_put_signal(private_word, &data, 1, &signal_word, 7, SHMEM_SIGNAL_SET, 1 - me);
+    shmem_ctx_long_put_signal_nbi(backwards, private_word, &data, 1, &signal_word, 7,
+                                  SHMEM_SIGNAL_ADD, me);
+    shmem_barrier_all();
+    const uint64_t seen = signal_word;
+    shmem_barrier_all();
+    if (seen != 0) return 4;
+    shmem_long_put_signal(&word, &data, 0, &signal_word, 7, SHMEM_SIGNAL_SET, 1 - me);
+    shmem_barrier_all();
+    return signal_word == 7 && word == 0 ? 0 : 5;
+}
+
+/* Ended and begun anew: variables keep their values and are symmetric again. */
+static int begin_again(void) {
+    shmem_ctx_destroy(backwards);
+    for (long round = 1; round < 4; ++round) {
+        long *heap = shmem_calloc(4, sizeof *heap);
+        shmem_long_p(&word, round, 1 - me);
+        shmem_long_p(&heap[1], round, 1 - me);
+        shmem_barrier_all();
+        if (heap[1] != round || word != round) return 4;
+        shmem_finalize();
+        if (word != round) return 5;
+        shmem_init();
+        if (word != round || shmem_my_pe() != me) return 6;
+        shmem_barrier_all();
+    }
+    return 0;
+}
+
+static int run(const char *what) {
+    if (strcmp(what, "mistakes") == 0) return make_in_children();
+    if (strcmp(what, "no-such-pe") == 0 && me == 1) mistake_no_such_pe();
+    if (strcmp(what, "not-symmetric") == 0 && me == 1) mistake_not_symmetric();
+    if (strcmp(what, "free") == 0) shmem_free(&word);
+    if (strcmp(what, "unchecked-signal") == 0) return signal_without_data();
+    if (strcmp(what, "again") == 0) return begin_again();
     if (strcmp(what, "exit-0") == 0 && me == 1) shmem_global_exit(0);
     if (strcmp(what, "exit-7") == 0 && me == 1) shmem_global_exit(7);
     if (strncmp(what, "exit", 4) == 0) {
         for (;;) { /* computes for ever */
         }
     }
-    if (strcmp(what, "unchecked") == 0) shmem_long_p(&private_word, 1, 77);
+    if (strcmp(what, "unchecked") == 0) shmem_long_p(private_word, 1, 77);
     if (strcmp(what, "too-large") == 0 && shmem_malloc(1 << 20) != NULL) return 3;
     shmem_barrier_all();
     if (strcmp(what, "dies") == 0 && me == 1) abort();
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    long on_the_stack = 0;
+    private_word = &on_the_stack;
+    if (strcmp(what, "before-init") == 0) shmem_long_p(&word, 1, 0);
+    if (strcmp(what, "locale") == 0 && setlocale(LC_ALL, "") == NULL) return 8;
+    shmem_init();
+    me = shmem_my_pe();
+    shmem_team_t two, gone;
+    if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, -1, 2, NULL, 0, &two) != 0 ||
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &gone) != 0)
+        return 2;
+    shmem_team_create_ctx(two, 0, &backwards);
+    shmem_team_create_ctx(gone, SHMEM_CTX_SERIALIZED, &destroyed);
+    shmem_team_destroy(gone);
+    const int result = run(what);
+    if (result != 0) return result;
     shmem_barrier_all();
     shmem_finalize();
     return 0;

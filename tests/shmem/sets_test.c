@@ -15,7 +15,7 @@ static void queries(void) {
     shmem_query_initialized(&there);
     shmem_query_thread(&level);
     CHECK(major == 1 && minor == 6 && strcmp(name, SHMEM_VENDOR_STRING) == 0 && there != 0);
-    CHECK(level == SHMEM_THREAD_MULTIPLE);
+    CHECK(level == SHMEM_THREAD_SERIALIZED);
     CHECK(shmem_pe_accessible(0) == 1 && shmem_pe_accessible(pes) == 0);
     CHECK(shmem_pe_accessible(-1) == 0);
     CHECK(shmem_addr_accessible(&me, 0) == 1); /* a variable */
@@ -97,7 +97,13 @@ static void teams(void) {
         CHECK(word == shmem_team_translate_pe(part, (shmem_team_my_pe(part) + last) % half,
                                               SHMEM_TEAM_WORLD));
         shmem_ctx_destroy(ctx);
+        /* A context goes with its team, if threads may share it; the place is used again. */
+        shmem_ctx_t shared = SHMEM_CTX_INVALID;
+        CHECK(shmem_team_create_ctx(part, 0, &shared) == 0);
         shmem_team_destroy(part);
+        CHECK(shmem_ctx_get_team(shared, &of) != 0 && of == SHMEM_TEAM_INVALID);
+        CHECK(shmem_team_create_ctx(evens, 0, &ctx) == 0 && ctx == shared);
+        CHECK(shmem_ctx_get_team(ctx, &of) == 0 && of == evens);
         shmem_team_destroy(evens);
     }
     shmem_team_t row, column;

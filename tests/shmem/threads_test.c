@@ -45,16 +45,33 @@ static void run(void *(*body)(void *)) {
     shmem_barrier_all();
 }
 
-int main(void) {
+/* The level is asked for at the first init, or by one PE alone at a second one: several threads are
+ * then allowed to all, and before to none. */
+static int begin(int is_second) {
     int provided = -1;
-    if (shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) != 0) return 1;
-    CHECK(provided == SHMEM_THREAD_MULTIPLE);
+    if (!is_second) return shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0 ? provided : -1;
+    shmem_init();
+    shmem_query_thread(&provided);
+    CHECK(provided == SHMEM_THREAD_SERIALIZED);
+    if (shmem_my_pe() != 0)
+        shmem_init();
+    else
+        CHECK(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0 &&
+              provided == SHMEM_THREAD_MULTIPLE);
+    shmem_query_thread(&provided);
+    return provided;
+}
+
+int main(int argc, char **argv) {
+    const int is_second = argc > 1 && strcmp(argv[1], "second") == 0;
+    if (begin(is_second) != SHMEM_THREAD_MULTIPLE) return 1;
     for (int i = 0; i < kThreads; ++i)
         CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, shmem_n_pes(), NULL, 0,
                                        &parents[i]) == 0);
     pthread_barrier_init(&together, NULL, kThreads);
     run(reduce);
     run(split);
+    if (is_second) shmem_finalize();
     shmem_finalize();
     return failures != 0;
 }
