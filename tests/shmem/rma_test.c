@@ -98,24 +98,85 @@ static void moves(void) {
     shmem_free(heap);
 }
 
-/* Those that name a size, and bytes. */
-static unsigned char sized_target[16 * 8], sized_source[16 * 8];
-#define SIZED_TEST(BITS)                                                               \
-    memset(sized_target, 0, sizeof sized_target);                                      \
-    shmem_barrier_all();                                                               \
-    shmem_put##BITS(sized_target, sized_source, 2, next);                              \
-    shmem_iput##BITS(sized_target + BITS / 4, sized_source + BITS / 4, 1, 1, 2, next); \
-    shmem_put##BITS##_nbi(sized_target + BITS / 2, sized_source + BITS / 2, 2, next);  \
-    shmem_barrier_all();                                                               \
-    for (int i = 0; i < BITS / 8 * 6; ++i)                                             \
-        CHECK(sized_target[i] == (unsigned char)(before + 7 * i));                     \
-    CHECK(sized_target[BITS / 8 * 6] == 0);                                            \
-    shmem_barrier_all();
+/* Those that name a size, and bytes: two elements by each form, from the begin of the arrays on. */
+enum { kSized = 16 * 21 };
+static unsigned char sized_target[kSized], sized_source[kSized], sized_mine[kSized];
+static uint64_t sized_signal;
+
+static int sized_is(const unsigned char *array, int begin, int end, int pe) {
+    for (int i = begin; i < end; ++i)
+        if (array[i] != (unsigned char)(pe + 7 * i)) return 0;
+    return array[end] == 0;
+}
+
+#define SIZED_MOVES(Z, B)                                                                          \
+    static void sized_moves_##Z(void) {                                                            \
+        unsigned char *const to = sized_target, *const mine = sized_mine;                          \
+        const unsigned char *const from = sized_source;                                            \
+        memset(to, 0, kSized);                                                                     \
+        memset(mine, 0, kSized);                                                                   \
+        shmem_barrier_all();                                                                       \
+        shmem_put##Z(to, from, 2, next);                                                           \
+        shmem_ctx_put##Z(ctx, to + 2 * B, from + 2 * B, 2, reverse(next));                         \
+        shmem_put##Z##_nbi(to + 4 * B, from + 4 * B, 2, next);                                     \
+        shmem_ctx_put##Z##_nbi(ctx, to + 6 * B, from + 6 * B, 2, reverse(next));                   \
+        shmem_barrier_all();                                                                       \
+        CHECK(sized_is(to, 0, 8 * B, before));                                                     \
+        shmem_get##Z(mine, from, 2, next);                                                         \
+        shmem_ctx_get##Z(ctx, mine + 2 * B, from + 2 * B, 2, reverse(next));                       \
+        shmem_get##Z##_nbi(mine + 4 * B, from + 4 * B, 2, next);                                   \
+        shmem_ctx_get##Z##_nbi(ctx, mine + 6 * B, from + 6 * B, 2, reverse(next));                 \
+        shmem_quiet();                                                                             \
+        CHECK(sized_is(mine, 0, 8 * B, next));                                                     \
+        memset(to, 0, kSized);                                                                     \
+        shmem_barrier_all();                                                                       \
+        shmem_put##Z##_signal(to, from, 2, &sized_signal, 1, SHMEM_SIGNAL_ADD, next);              \
+        shmem_ctx_put##Z##_signal(ctx, to + 2 * B, from + 2 * B, 2, &sized_signal, 1,              \
+                                  SHMEM_SIGNAL_ADD, reverse(next));                                \
+        shmem_put##Z##_signal_nbi(to + 4 * B, from + 4 * B, 2, &sized_signal, 1, SHMEM_SIGNAL_ADD, \
+                                  next);                                                           \
+        shmem_ctx_put##Z##_signal_nbi(ctx, to + 6 * B, from + 6 * B, 2, &sized_signal, 1,          \
+                                      SHMEM_SIGNAL_ADD, reverse(next));                            \
+        shmem_signal_wait_until(&sized_signal, SHMEM_CMP_EQ, 4);                                   \
+        CHECK(sized_is(to, 0, 8 * B, before));                                                     \
+        sized_signal = 0;                                                                          \
+        shmem_barrier_all();                                                                       \
+    }
+/* Elements 8 to 11 by strides, 12 to 19 by blocks of two. */
+#define SIZED_STRIDES(BITS)                                                          \
+    static void sized_strides_##BITS(void) {                                         \
+        enum { B = BITS / 8 };                                                       \
+        unsigned char *const to = sized_target, *const mine = sized_mine;            \
+        const unsigned char *const from = sized_source;                              \
+        const int there = reverse(next);                                             \
+        memset(to, 0, kSized);                                                       \
+        memset(mine, 0, kSized);                                                     \
+        shmem_barrier_all();                                                         \
+        shmem_iput##BITS(to + 8 * B, from + 8 * B, 2, 2, 2, next);                   \
+        shmem_ctx_iput##BITS(ctx, to + 9 * B, from + 9 * B, 2, 2, 2, there);         \
+        shmem_ibput##BITS(to + 12 * B, from + 12 * B, 4, 4, 2, 2, next);             \
+        shmem_ctx_ibput##BITS(ctx, to + 14 * B, from + 14 * B, 4, 4, 2, 2, there);   \
+        shmem_barrier_all();                                                         \
+        CHECK(sized_is(to, 8 * B, 20 * B, before) && to[8 * B - 1] == 0);            \
+        shmem_iget##BITS(mine + 8 * B, from + 8 * B, 2, 2, 2, next);                 \
+        shmem_ctx_iget##BITS(ctx, mine + 9 * B, from + 9 * B, 2, 2, 2, there);       \
+        shmem_ibget##BITS(mine + 12 * B, from + 12 * B, 4, 4, 2, 2, next);           \
+        shmem_ctx_ibget##BITS(ctx, mine + 14 * B, from + 14 * B, 4, 4, 2, 2, there); \
+        CHECK(sized_is(mine, 8 * B, 20 * B, next) && mine[8 * B - 1] == 0);          \
+        shmem_barrier_all();                                                         \
+    }
+#define SIZED_TEST(BITS) SIZED_MOVES(BITS, BITS / 8) SIZED_STRIDES(BITS)
+SENNIT_SHMEM_SIZES(SIZED_TEST)
+SIZED_MOVES(mem, 1)
 
 static void sizes(void) {
     for (size_t i = 0; i < sizeof sized_source; ++i)
         sized_source[i] = (unsigned char)((size_t)me + 7 * i);
-    SENNIT_SHMEM_SIZES(SIZED_TEST)
+#define SIZED_CALL(BITS)  \
+    sized_moves_##BITS(); \
+    sized_strides_##BITS();
+    SENNIT_SHMEM_SIZES(SIZED_CALL)
+    sized_moves_mem();
     memset(sized_target, 0, sizeof sized_target);
     shmem_barrier_all();
     shmem_putmem(sized_target + 1, sized_source, 13, next);
@@ -224,6 +285,154 @@ static void atomics(void) {
     shmem_free(heap);
 }
 
+/* Every form of every operation, on a word that this PE alone changes: the old value is what it
+ * was. */
+#define FORMS(N, V, VALUE, NOW)                                                           \
+    do {                                                                                  \
+        shmem_##N##_atomic##V(word, VALUE, next);                                         \
+        value = NOW;                                                                      \
+        shmem_ctx_##N##_atomic##V(ctx, word, VALUE, reverse(next));                       \
+        value = NOW;                                                                      \
+        CHECK(shmem_##N##_atomic_fetch##V(word, VALUE, next) == value);                   \
+        value = NOW;                                                                      \
+        CHECK(shmem_ctx_##N##_atomic_fetch##V(ctx, word, VALUE, reverse(next)) == value); \
+        value = NOW;                                                                      \
+        shmem_##N##_atomic_fetch##V##_nbi(&old, word, VALUE, next);                       \
+        shmem_quiet();                                                                    \
+        CHECK(old == value);                                                              \
+        value = NOW;                                                                      \
+        shmem_ctx_##N##_atomic_fetch##V##_nbi(ctx, &old, word, VALUE, reverse(next));     \
+        shmem_quiet();                                                                    \
+        CHECK(old == value);                                                              \
+        value = NOW;                                                                      \
+        CHECK(shmem_##N##_atomic_fetch(word, next) == value);                             \
+    } while (0)
+#define FORMS_EXTENDED(T, N, ...)                                                   \
+    static void extended_forms_##N(T *word) {                                       \
+        T old = (T)0;                                                               \
+        shmem_##N##_atomic_set(word, (T)1, next);                                   \
+        CHECK(shmem_ctx_##N##_atomic_fetch(ctx, word, reverse(next)) == (T)1);      \
+        shmem_ctx_##N##_atomic_set(ctx, word, (T)2, reverse(next));                 \
+        shmem_##N##_atomic_fetch_nbi(&old, word, next);                             \
+        shmem_quiet();                                                              \
+        CHECK(old == (T)2);                                                         \
+        CHECK(shmem_ctx_##N##_atomic_swap(ctx, word, (T)3, reverse(next)) == (T)2); \
+        shmem_##N##_atomic_swap_nbi(&old, word, (T)4, next);                        \
+        shmem_quiet();                                                              \
+        CHECK(old == (T)3 && shmem_##N##_atomic_fetch(word, next) == (T)4);         \
+    }
+#define FORMS_STANDARD(T, N, ...)                                                          \
+    static void standard_forms_##N(T *word) {                                              \
+        T old = (T)0, value = (T)40;                                                       \
+        shmem_##N##_atomic_set(word, value, next);                                         \
+        FORMS(N, _add, (T)3, (T)(value + 3));                                              \
+        shmem_ctx_##N##_atomic_inc(ctx, word, reverse(next));                              \
+        CHECK(shmem_ctx_##N##_atomic_fetch_inc(ctx, word, reverse(next)) == value + 1);    \
+        shmem_##N##_atomic_fetch_inc_nbi(&old, word, next);                                \
+        shmem_quiet();                                                                     \
+        CHECK(old == value + 2);                                                           \
+        CHECK(shmem_ctx_##N##_atomic_compare_swap(ctx, word, (T)1, (T)2, reverse(next)) == \
+              value + 3);                                                                  \
+        CHECK(shmem_ctx_##N##_atomic_compare_swap(ctx, word, (T)(value + 3), (T)2,         \
+                                                  reverse(next)) == value + 3);            \
+        shmem_##N##_atomic_compare_swap_nbi(&old, word, (T)2, (T)5, next);                 \
+        shmem_quiet();                                                                     \
+        CHECK(old == (T)2 && shmem_##N##_atomic_fetch(word, next) == (T)5);                \
+    }
+#define FORMS_BITWISE(T, N, ...)                        \
+    static void bitwise_forms_##N(T *word) {            \
+        T old = (T)0, value = (T)0x5a5a;                \
+        shmem_##N##_atomic_set(word, value, next);      \
+        FORMS(N, _xor, (T)0x0ff0, (T)(value ^ 0x0ff0)); \
+        shmem_##N##_atomic_xor(word, (T)0x0ff0, next);  \
+        value = (T)(value ^ 0x0ff0);                    \
+        FORMS(N, _or, (T)0x1001, (T)(value | 0x1001));  \
+        FORMS(N, _and, (T)0x7f0f, (T)(value & 0x7f0f)); \
+    }
+#define FORMS_OLD_EXTENDED(T, N, ...)                      \
+    static void old_extended_##N(T *word) {                \
+        shmem_##N##_set(word, (T)6, next);                 \
+        CHECK(shmem_##N##_fetch(word, next) == (T)6);      \
+        CHECK(shmem_##N##_swap(word, (T)7, next) == (T)6); \
+        CHECK(shmem_##N##_fetch(word, next) == (T)7);      \
+    }
+#define FORMS_OLD_AMO(T, N, ...)                                  \
+    static void old_amo_##N(T *word) {                            \
+        shmem_##N##_set(word, (T)6, next);                        \
+        CHECK(shmem_##N##_cswap(word, (T)5, (T)9, next) == (T)6); \
+        CHECK(shmem_##N##_cswap(word, (T)6, (T)9, next) == (T)6); \
+        CHECK(shmem_##N##_finc(word, next) == (T)9);              \
+        shmem_##N##_inc(word, next);                              \
+        CHECK(shmem_##N##_fadd(word, (T)20, next) == (T)11);      \
+        shmem_##N##_add(word, (T)300, next);                      \
+        CHECK(shmem_##N##_fetch(word, next) == (T)331);           \
+    }
+SENNIT_SHMEM_EXTENDED(FORMS_EXTENDED, )
+SENNIT_SHMEM_AMO(FORMS_STANDARD, )
+SENNIT_SHMEM_BITWISE(FORMS_BITWISE, )
+SENNIT_SHMEM_OLD_EXTENDED(FORMS_OLD_EXTENDED, )
+SENNIT_SHMEM_OLD_AMO(FORMS_OLD_AMO, )
+
+static void forms(void) {
+    static long long variable;
+    long long *const heap = shmem_malloc(sizeof *heap);
+    void *const words[] = {&variable, heap};
+    for (int i = 0; i < 2; ++i) {
+        void *const word = words[i];
+#define EXTENDED_FORMS(T, N, ...) extended_forms_##N((T *)word);
+#define STANDARD_FORMS(T, N, ...) standard_forms_##N((T *)word);
+#define BITWISE_FORMS(T, N, ...) bitwise_forms_##N((T *)word);
+#define OLD_EXTENDED_FORMS(T, N, ...) old_extended_##N((T *)word);
+#define OLD_AMO_FORMS(T, N, ...) old_amo_##N((T *)word);
+        SENNIT_SHMEM_EXTENDED(EXTENDED_FORMS, )
+        SENNIT_SHMEM_AMO(STANDARD_FORMS, )
+        SENNIT_SHMEM_BITWISE(BITWISE_FORMS, )
+        SENNIT_SHMEM_OLD_EXTENDED(OLD_EXTENDED_FORMS, )
+        SENNIT_SHMEM_OLD_AMO(OLD_AMO_FORMS, )
+    }
+    shmem_barrier_all();
+    shmem_free(heap);
+}
+
+/* Puts with a signal, of each type. */
+static uint64_t typed_signal;
+#define SIGNAL_TEST(T, N, ...)                                                                    \
+    static void signal_##N(T *target, T *source) {                                                \
+        for (int i = 0; i < kCount; ++i) {                                                        \
+            target[i] = (T)0;                                                                     \
+            source[i] = VALUE(T, me, i);                                                          \
+        }                                                                                         \
+        shmem_barrier_all();                                                                      \
+        shmem_##N##_put_signal(target, source, 3, &typed_signal, 1, SHMEM_SIGNAL_ADD, next);      \
+        shmem_ctx_##N##_put_signal(ctx, target + 3, source + 3, 3, &typed_signal, 1,              \
+                                   SHMEM_SIGNAL_ADD, reverse(next));                              \
+        shmem_##N##_put_signal_nbi(target + 6, source + 6, 3, &typed_signal, 1, SHMEM_SIGNAL_ADD, \
+                                   next);                                                         \
+        shmem_ctx_##N##_put_signal_nbi(ctx, target + 9, source + 9, 3, &typed_signal, 1,          \
+                                       SHMEM_SIGNAL_ADD, reverse(next));                          \
+        CHECK(shmem_signal_wait_until(&typed_signal, SHMEM_CMP_EQ, 4) == 4);                      \
+        for (int i = 0; i < 12; ++i)                                                              \
+            EXPECT(T, target, i, before);                                                         \
+        CHECK(target[12] == (T)0);                                                                \
+        shmem_barrier_all();                                                                      \
+        /* Without data, and to itself. */                                                        \
+        shmem_##N##_put_signal(target, source + 1, 0, &typed_signal, 8, SHMEM_SIGNAL_SET, me);    \
+        CHECK(typed_signal == 8 && target[0] == VALUE(T, before, 0));                             \
+        typed_signal = 0;                                                                         \
+        shmem_barrier_all();                                                                      \
+    }
+SENNIT_SHMEM_RMA(SIGNAL_TEST, )
+
+static void typed_signals(void) {
+#define SIGNAL_CALL(T, N, ...) signal_##N(N##_target, N##_source);
+    SENNIT_SHMEM_RMA(SIGNAL_CALL, )
+    shmem_ctx_signal_add(ctx, &typed_signal, 3, reverse(next));
+    shmem_signal_wait_until(&typed_signal, SHMEM_CMP_EQ, 3);
+    shmem_barrier_all();
+    shmem_signal_set(&typed_signal, 0, next);
+    shmem_barrier_all();
+}
+
 /* Data are there when their signal is; both operators, from all at once. */
 static long signal_data[8];
 static uint64_t signal_word, signal_sum;
@@ -315,8 +524,10 @@ static void end(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {
-        {"start", start},     {"moves", moves}, {"sizes", sizes},         {"atomics", atomics},
-        {"signals", signals}, {"order", order}, {"long_ones", long_ones}, {"end", end}};
+    static const struct test tests[] = {{"start", start},         {"moves", moves},
+                                        {"sizes", sizes},         {"atomics", atomics},
+                                        {"forms", forms},         {"typed_signals", typed_signals},
+                                        {"signals", signals},     {"order", order},
+                                        {"long_ones", long_ones}, {"end", end}};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }

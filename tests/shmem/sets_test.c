@@ -56,6 +56,16 @@ static void heap(void) {
     CHECK(hinted != NULL && shmem_addr_accessible(hinted, 0));
     shmem_free(hinted);
     shmem_free(NULL);
+    /* By their older names. */
+    char *old = shmalloc(100);
+    CHECK(old != NULL && shmem_addr_accessible(old, pes - 1));
+    old = shrealloc(old, 5000);
+    CHECK(old != NULL);
+    char *aligned = shmemalign(1024, 100);
+    CHECK(aligned != NULL && (uintptr_t)aligned % 1024 == 0 && aligned != old);
+    shfree(aligned);
+    shfree(old);
+    CHECK(_my_pe() == me && _num_pes() == pes);
 }
 
 static void teams(void) {
@@ -120,6 +130,9 @@ static void teams(void) {
     CHECK(shmem_ctx_get_team(SHMEM_CTX_INVALID, &of) != 0 && of == SHMEM_TEAM_INVALID);
     CHECK(shmem_ctx_get_team(SHMEM_CTX_DEFAULT, &of) == 0 && of == SHMEM_TEAM_WORLD);
     shmem_ctx_destroy(SHMEM_CTX_INVALID);
+    CHECK(shmem_ctx_create(SHMEM_CTX_SERIALIZED, &none) == 0);
+    CHECK(shmem_ctx_get_team(none, &of) == 0 && of == SHMEM_TEAM_WORLD);
+    shmem_ctx_destroy(none);
 }
 
 /* Collective calls of each type, on the world and on a team of it. */
@@ -225,52 +238,153 @@ static void collectives(void) {
     shmem_sync_all();
 }
 
-/* Active sets: all PEs, and all but the first, in the same work arrays again and again. */
-static long sync_a[SHMEM_SYNC_SIZE], sync_b[SHMEM_SYNC_SIZE];
-static int set_from[64], set_to[64], set_work[64];
-
-static void active_set(int start, int size) {
-    const int mine = me - start;
-    for (int round = 0; round < 10; ++round) {
-        for (int i = 0; i < 64; ++i) {
-            set_from[i] = mine * 100 + i + round;
-            set_to[i] = -1;
-        }
-        shmem_barrier(start, 0, size, sync_a);
-        shmem_broadcast32(set_to, set_from, 5, size - 1, start, 0, size, sync_b);
-        for (int i = 0; i < 5; ++i)
-            CHECK(set_to[i] == (mine == size - 1 ? -1 : (size - 1) * 100 + i + round));
-        shmem_sync(start, 0, size, sync_a);
-        shmem_fcollect32(set_to, set_from, 2, start, 0, size, sync_b);
-        for (int i = 0; i < 2 * size; ++i)
-            CHECK(set_to[i] == i / 2 * 100 + i % 2 + round);
-        shmem_sync(start, 0, size, sync_a);
-        shmem_collect32(set_to, set_from, (size_t)mine + 1, start, 0, size, sync_b);
-        for (int pe = 0, at = 0; pe < size; at += ++pe)
-            CHECK(set_to[at + pe] == pe * 100 + pe + round);
-        shmem_sync(start, 0, size, sync_a);
-        shmem_alltoall32(set_to, set_from, 1, start, 0, size, sync_b);
-        for (int i = 0; i < size; ++i)
-            CHECK(set_to[i] == i * 100 + mine + round);
-        shmem_sync(start, 0, size, sync_a);
-        shmem_alltoalls32(set_to, set_from, 2, 3, 1, start, 0, size, sync_b);
-        for (int i = 0; i < size; ++i)
-            CHECK(set_to[2 * i] == i * 100 + 3 * mine + round);
-        shmem_sync(start, 0, size, sync_a);
-        shmem_int_max_to_all(set_to, set_from, 4, start, 0, size, set_work, sync_b);
-        CHECK(set_to[3] == (size - 1) * 100 + 3 + round);
-        shmem_sync(start, 0, size, sync_a);
-        shmem_int_sum_to_all(set_from, set_from, 4, start, 0, size, set_work, sync_b);
-        CHECK(set_from[2] == 50 * size * (size - 1) + size * (2 + round));
-        for (int i = 0; i < SHMEM_SYNC_SIZE; ++i)
-            CHECK(sync_b[i] == SHMEM_SYNC_VALUE);
-    }
+/* Those of bytes. */
+static void byte_collectives(void) {
+    enum { kBytes = 5, kAll = 16 * kBytes * 3 };
+    static unsigned char from[kAll], to[kAll];
+    const shmem_team_t team = SHMEM_TEAM_WORLD;
+    for (int i = 0; i < kAll; ++i)
+        from[i] = (unsigned char)(me * 31 + i);
+    shmem_sync_all();
+    CHECK(shmem_broadcastmem(team, to, from, kBytes, pes - 1) == 0);
+    for (int i = 0; i < kBytes; ++i)
+        CHECK(to[i] == (unsigned char)((pes - 1) * 31 + i));
+    shmem_sync_all();
+    CHECK(shmem_fcollectmem(team, to, from, kBytes) == 0);
+    for (int i = 0; i < pes * kBytes; ++i)
+        CHECK(to[i] == (unsigned char)(i / kBytes * 31 + i % kBytes));
+    shmem_sync_all();
+    CHECK(shmem_collectmem(team, to, from, (size_t)me + 1) == 0);
+    for (int pe = 0, at = 0; pe < pes; at += ++pe)
+        CHECK(to[at + pe] == (unsigned char)(pe * 31 + pe));
+    shmem_sync_all();
+    CHECK(shmem_alltoallmem(team, to, from, kBytes) == 0);
+    for (int i = 0; i < pes * kBytes; ++i)
+        CHECK(to[i] == (unsigned char)(i / kBytes * 31 + me * kBytes + i % kBytes));
+    shmem_sync_all();
+    CHECK(shmem_alltoallsmem(team, to, from, 3, 2, 2) == 0);
+    for (int i = 0; i < 2 * pes; ++i)
+        CHECK(to[3 * i] == (unsigned char)(i / 2 * 31 + 2 * (2 * me + i % 2)));
+    shmem_sync_all();
 }
 
+/* Active sets: of PEs `first`, `first` + 2^`log` and so on, in the same work arrays again and
+ * again. */
+static long sync_a[SHMEM_SYNC_SIZE], sync_b[SHMEM_SYNC_SIZE];
+struct active {
+    int start, log, size, me;
+};
+#define THE_SET set.start, set.log, set.size
+
+#define SET_TEST(BITS, T)                                                          \
+    static T set_from_##BITS[64], set_to_##BITS[64];                               \
+    static void active_set_##BITS(struct active set) {                             \
+        T *const from = set_from_##BITS, *const to = set_to_##BITS;                \
+        const int size = set.size, last = size - 1;                                \
+        for (int round = 0; round < 10; ++round) {                                 \
+            for (int i = 0; i < 64; ++i) {                                         \
+                from[i] = (T)(set.me * 100 + i + round);                           \
+                to[i] = (T)-1;                                                     \
+            }                                                                      \
+            shmem_barrier(THE_SET, sync_a);                                        \
+            shmem_broadcast##BITS(to, from, 5, last, THE_SET, sync_b);             \
+            for (int i = 0; i < 5; ++i)                                            \
+                CHECK(to[i] == (T)(set.me == last ? -1 : last * 100 + i + round)); \
+            shmem_sync(THE_SET, sync_a);                                           \
+            shmem_fcollect##BITS(to, from, 2, THE_SET, sync_b);                    \
+            for (int i = 0; i < 2 * size; ++i)                                     \
+                CHECK(to[i] == (T)(i / 2 * 100 + i % 2 + round));                  \
+            shmem_sync(THE_SET, sync_a);                                           \
+            shmem_collect##BITS(to, from, (size_t)set.me + 1, THE_SET, sync_b);    \
+            for (int pe = 0, at = 0; pe < size; at += ++pe)                        \
+                CHECK(to[at + pe] == (T)(pe * 100 + pe + round));                  \
+            shmem_sync(THE_SET, sync_a);                                           \
+            shmem_alltoall##BITS(to, from, 1, THE_SET, sync_b);                    \
+            for (int i = 0; i < size; ++i)                                         \
+                CHECK(to[i] == (T)(i * 100 + set.me + round));                     \
+            shmem_sync(THE_SET, sync_a);                                           \
+            shmem_alltoalls##BITS(to, from, 2, 3, 1, THE_SET, sync_b);             \
+            for (int i = 0; i < size; ++i)                                         \
+                CHECK(to[2 * i] == (T)(i * 100 + 3 * set.me + round));             \
+            shmem_sync(THE_SET, sync_a);                                           \
+            for (int i = 0; i < SHMEM_SYNC_SIZE; ++i)                              \
+                CHECK(sync_b[i] == SHMEM_SYNC_VALUE);                              \
+        }                                                                          \
+    }
+SET_TEST(32, int32_t)
+SET_TEST(64, int64_t)
+
+/* Reductions: into another array, and into the source. Members have 1, 2, 3 and so on. */
+#define TO_ALL(N, V, WANTED)                                         \
+    do {                                                             \
+        for (int i = 0; i < 4; ++i)                                  \
+            from[i] = to[i] = MINE;                                  \
+        shmem_barrier(THE_SET, sync_a);                              \
+        shmem_##N##V##_to_all(to, from, 3, THE_SET, work, sync_b);   \
+        shmem_barrier(THE_SET, sync_a);                              \
+        shmem_##N##V##_to_all(from, from, 3, THE_SET, work, sync_b); \
+        for (int i = 0; i < 3; ++i)                                  \
+            CHECK(to[i] == (WANTED) && from[i] == (WANTED));         \
+        CHECK(to[3] == MINE && from[3] == MINE);                     \
+    } while (0)
+#define TO_ALL_ARRAYS(T, N, KIND)                                     \
+    static T from[4], to[4], work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 4]; \
+    const int size = set.size;
+#define ACTIVE_BITS_TEST(T, N, ...)                                \
+    static void active_bits_##N(struct active set) {               \
+        TO_ALL_ARRAYS(T, N, bits)                                  \
+        T parity = (T)0;                                           \
+        for (int i = 0; i < size; ++i)                             \
+            parity = (T)(parity ^ (1 << i | 1 << 12));             \
+        TO_ALL(N, _or, (T)((1 << size) - 1 + (1 << 12)));          \
+        TO_ALL(N, _and, (T)(size == 1 ? 1 + (1 << 12) : 1 << 12)); \
+        TO_ALL(N, _xor, parity);                                   \
+    }
+#define ACTIVE_ORDER_TEST(T, N, ...)                  \
+    static void active_order_##N(struct active set) { \
+        TO_ALL_ARRAYS(T, N, order)                    \
+        TO_ALL(N, _max, (T)size);                     \
+        TO_ALL(N, _min, (T)1);                        \
+    }
+#define ACTIVE_SUM_TEST(T, N, ...)                   \
+    static void active_sum_##N(struct active set) {  \
+        TO_ALL_ARRAYS(T, N, sum)                     \
+        T product = (T)1;                            \
+        for (int i = 2; i <= size; ++i)              \
+            product = (T)(product * (T)i);           \
+        TO_ALL(N, _sum, (T)(size * (size + 1) / 2)); \
+        TO_ALL(N, _prod, product);                   \
+    }
+#define MINE ((__typeof__(*to))(1 << set.me | 1 << 12))
+SENNIT_SHMEM_ACTIVE_BITS(ACTIVE_BITS_TEST, )
+#undef MINE
+#define MINE ((__typeof__(*to))(set.me + 1))
+SENNIT_SHMEM_ACTIVE_ORDER(ACTIVE_ORDER_TEST, )
+SENNIT_SHMEM_ACTIVE_SUM(ACTIVE_SUM_TEST, )
+
+static void active_set(int start, int log, int size) {
+    const struct active set = {start, log, size, (me - start) >> log};
+    if (me < start || (me - start) % (1 << log) != 0 || set.me >= size) return;
+    active_set_32(set);
+    active_set_64(set);
+#define ACTIVE_BITS_CALL(T, N, ...) active_bits_##N(set);
+#define ACTIVE_ORDER_CALL(T, N, ...) active_order_##N(set);
+#define ACTIVE_SUM_CALL(T, N, ...) active_sum_##N(set);
+    SENNIT_SHMEM_ACTIVE_BITS(ACTIVE_BITS_CALL, )
+    SENNIT_SHMEM_ACTIVE_ORDER(ACTIVE_ORDER_CALL, )
+    SENNIT_SHMEM_ACTIVE_SUM(ACTIVE_SUM_CALL, )
+}
+
+/* All PEs; all but the first; each second one, from the first and from the second; each fourth. */
 static void active_sets(void) {
-    active_set(0, pes);
+    active_set(0, 0, pes);
     shmem_barrier_all();
-    if (me > 0) active_set(1, pes - 1);
+    active_set(1, 0, pes - 1);
+    shmem_barrier_all();
+    active_set(0, 1, (pes + 1) / 2);
+    active_set(1, 1, pes / 2);
+    shmem_barrier_all();
+    active_set(0, 2, (pes + 3) / 4);
 }
 
 /* Each comparison and type, by the change that makes it hold. */
@@ -337,6 +451,44 @@ static void active_sets(void) {
 SENNIT_SHMEM_AMO(SETS_TEST, )
 SENNIT_SHMEM_AMO(WAIT_TEST, )
 
+/* The older functions: of 16 bits, and those that wait for a change. */
+#define OLD_TEST_TEST(T, N, ...)                                                       \
+    static T old_##N;                                                                  \
+    static void old_test_##N(void) {                                                   \
+        old_##N = (T)3;                                                                \
+        CHECK(shmem_##N##_test(&old_##N, SHMEM_CMP_GT, (T)3) == 0);                    \
+        shmem_barrier_all();                                                           \
+        shmem_##N##_p(&old_##N, (T)7, (me + 1) % pes);                                 \
+        shmem_##N##_wait_until(&old_##N, SHMEM_CMP_GT, (T)3);                          \
+        CHECK(old_##N == (T)7 && shmem_##N##_test(&old_##N, SHMEM_CMP_LE, (T)7) == 1); \
+        shmem_barrier_all();                                                           \
+    }
+#define OLD_WAIT_TEST(T, N, ...)                                 \
+    static T old_wait_word_##N;                                  \
+    static void old_wait_##N(void) {                             \
+        shmem_##N##_p(&old_wait_word_##N, (T)9, (me + 1) % pes); \
+        shmem_##N##_wait(&old_wait_word_##N, (T)0);              \
+        CHECK(old_wait_word_##N == (T)9);                        \
+    }
+SENNIT_SHMEM_OLD_TEST(OLD_TEST_TEST, )
+SENNIT_SHMEM_OLD_WAIT(OLD_WAIT_TEST, )
+
+static void old_waits(void) {
+    static long first, second;
+#define OLD_TEST_CALL(T, N, ...) old_test_##N();
+#define OLD_WAIT_CALL(T, N, ...) old_wait_##N();
+    SENNIT_SHMEM_OLD_TEST(OLD_TEST_CALL, )
+    SENNIT_SHMEM_OLD_WAIT(OLD_WAIT_CALL, )
+    shmem_long_p(&first, 4, (me + 1) % pes);
+    shmem_wait(&first, 0);
+    CHECK(first == 4);
+    shmem_long_p(&second, 5, (me + 1) % pes);
+    (shmem_wait_until)(&second, SHMEM_CMP_EQ, 5); /* the function of this name */
+    CHECK(second == 5);
+    shmem_pcontrol(0);
+    shmem_pcontrol(2, "more", 1.5);
+}
+
 static void waits(void) {
 #define WAIT_CALL(T, N, ...) wait_##N();
     SENNIT_SHMEM_AMO(WAIT_CALL, )
@@ -370,8 +522,10 @@ int main(int argc, char **argv) {
                                         {"heap", heap},
                                         {"teams", teams},
                                         {"collectives", collectives},
+                                        {"byte_collectives", byte_collectives},
                                         {"active_sets", active_sets},
                                         {"waits", waits},
+                                        {"old_waits", old_waits},
                                         {"locks", locks}};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Compares what libsennit_shmem.so exports with the functions of OpenSHMEM 1.6: symbols_test.py NM LIBRARY.
+"""Compares what libsennit_shmem.so exports with the functions of OpenSHMEM 1.6: symbols_test.py NM LIBRARY PROGRAM...
 
 The list is made here from the standard's own tables of types and its synopses, apart from the tables in the headers: each
-name must be there, weak, and with a `p` before it for profilers; nothing else may be.
+name must be there, weak, and with a `p` before it for profilers; nothing else may be. The programs, which are the tests,
+must call each of them.
 """
 import subprocess
 import sys
@@ -81,7 +82,7 @@ COUNT = 1788  # 1782 of the standard's groups, and 6 older names
 
 
 def main():
-    nm, library = sys.argv[1:]
+    nm, library, *programs = sys.argv[1:]
     names = ["shmem_" + name for name in PLAIN] + OLD
     for group in (transfers, atomics, collectives, waits):
         names += group()
@@ -92,7 +93,11 @@ def main():
     kinds = {words[-1].split("@")[0]: words[-2] for words in map(str.split, lines.splitlines()) if words[-2] != "A"}
     weak = {name for name, kind in kinds.items() if kind == "W"}
     strong = {name for name, kind in kinds.items() if kind == "T"}
-    for title, left in (("missing", wanted - weak), ("missing for profilers", {"p" + name for name in wanted} - strong),
+    called = set()
+    for program in programs:
+        lines = subprocess.run([nm, "-u", program], capture_output=True, text=True, check=True).stdout
+        called |= {words[-1].split("@")[0] for words in map(str.split, lines.splitlines())}
+    for title, left in (("missing", wanted - weak), ("called by no test", wanted - called), ("missing for profilers", {"p" + name for name in wanted} - strong),
                         ("not of the standard", set(kinds) - wanted - {"p" + name for name in wanted})):
         if left:
             failed = True
