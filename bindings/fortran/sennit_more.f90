@@ -25,6 +25,7 @@ module sennit_more
   type(sennit_plan), parameter, public :: SENNIT_PLAN_NULL = sennit_plan()
   integer(c_int64_t), parameter, public :: SENNIT_EPOCH_NEXT = -1_c_int64_t
   integer(c_int), parameter, public :: SENNIT_REGISTER_SHARED_PAGES = 1
+  integer(c_int), parameter, public :: SENNIT_REGISTER_STACK = 2
   type(sennit_gptr), parameter, public :: SENNIT_GPTR_NULL = sennit_gptr()
   type(sennit_region), parameter, public :: SENNIT_REGION_NULL = sennit_region()
   type(sennit_request), parameter, public :: SENNIT_REQUEST_NULL = sennit_request()

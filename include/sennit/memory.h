@@ -111,6 +111,10 @@ typedef enum sennit_mechanism {
     0x1u /* no thread stores to the first and last page of the buffer during sennit_register, \
             also not to other data there: the caller makes sure */
 
+#define SENNIT_REGISTER_STACK                                                                  \
+    0x2u /* the buffer may lie on a stack of the process and is adopted there too, if it fills \
+            whole pages; its function does not return before sennit_deregister */
+
 /* Make `bytes` at `memory` reachable for other ranks. By one rank alone. 0 bytes are legal, with
  * any address. Regions may overlap and the same memory may be registered again: each has a life of
  * its own. Memory that lies in a segment of Sennit, this rank's or one that this rank has a pointer
@@ -122,17 +126,23 @@ typedef enum sennit_mechanism {
  * process without privileges a system call of another thread that stores there at that moment fails
  * with EFAULT. Where the kernel does not let such writers be held off and the process has more than
  * one thread, the pages are moved only with SENNIT_REGISTER_SHARED_PAGES, and else stay (cma).
- * On pages of a registered buffer, locks and condition variables that processes share do not work,
- * nor do buffers that were given to the kernel by their pages (io_uring's fixed ones). A forked
- * child gets a private copy of the buffer. The call takes some 64 KiB of the caller's stack.
- * Deregister before the memory is freed. Memory that was freed all the same: another process reads
- * what was there (adopt), or gets NOT_REGISTERED from its put or get while nothing else lies there
- * (cma); a rank of the same process crashes, as it would by its own pointer.
- * By cma the kernel does not promise to move a word whole, and there are no atomics: a word that
- * another rank polls for belongs into an allocated segment, or into memory that is adopted.
- * Errors: STATE, ARG (null, flags, a range that wraps, memory that is not mapped), RANGE (it lies
- * in part inside a segment), NOMEM (the 16383 segments of a rank), UNSUPPORTED (SENNIT_REGISTER
- * names mechanisms, and none of them takes this memory). */
+ * A buffer on a stack stays there (cma), or with SENNIT_REGISTER_STACK is adopted as any other, by
+ * a thread that the call starts and waits for, if it fills whole pages of 4096 bytes, is not on the
+ * lowest page of the stack and holds nothing of a thread's own. Until sennit_deregister the
+ * function whose array it is must not return: another's frames would lie on the pages. A fork is
+ * allowed until then, and its child has a copy; a fork by a function whose frames lie on such pages
+ * ends the child, so that it can not write into its parent's. On pages of a registered buffer,
+ * locks and condition variables that processes share do not work, nor do buffers that were given to
+ * the kernel by their pages (io_uring's fixed ones). A forked child gets a private copy of the
+ * buffer. The call takes some 64 KiB of the caller's stack. Deregister before the memory is freed.
+ * Memory that was freed all the same: another process reads what was there (adopt), or gets
+ * NOT_REGISTERED from its put or get while nothing else lies there (cma); a rank of the same
+ * process crashes, as it would by its own pointer. By cma the kernel does not promise to move a
+ * word whole, and there are no atomics: a word that another rank polls for belongs into an
+ * allocated segment, or into memory that is adopted. Errors: STATE, ARG (null, flags, a range that
+ * wraps, memory that is not mapped), RANGE (it lies in part inside a segment), NOMEM (the 16383
+ * segments of a rank), UNSUPPORTED (SENNIT_REGISTER names mechanisms, and none of them takes this
+ * memory). */
 sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region);
 
 /* End it. By the rank that registered it, when no other rank uses it any more: later use is refused

@@ -178,12 +178,15 @@ sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (region == nullptr) return null_region(name);
-    if ((flags & ~SENNIT_REGISTER_SHARED_PAGES) != 0)
+    if ((flags & ~(SENNIT_REGISTER_SHARED_PAGES | SENNIT_REGISTER_STACK)) != 0)
         return fail_in(fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags), name);
     const sennit_status status = check_range_of_addresses(memory, bytes);
     if (status != SENNIT_OK) return fail_in(status, name);
     const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
-    const memory::RegistrationWish wish{memory, bytes, (flags & SENNIT_REGISTER_SHARED_PAGES) != 0};
+    memory::RegistrationWish wish{memory, bytes, (flags & SENNIT_REGISTER_SHARED_PAGES) != 0};
+    // The library is entered here: what the program has on this stack lies above.
+    if ((flags & SENNIT_REGISTER_STACK) != 0)
+        wish.stack_frames = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     return done(register_any(*rank, wish, region), name);
 }
 

@@ -90,7 +90,9 @@ Refused try_one(Attempt &it, Mechanism mechanism) {
         case Mechanism::adopted:
             if (it.wish.bytes == 0) return {Refusal::no_bytes, 0};
             if (!it.peers.some_map && !is_forced) return {Refusal::none_maps, 0};
-            return adopt::adopt(it.rank, {address, it.wish.bytes, it.wish.consents}, &it.adoption);
+            return adopt::adopt(it.rank,
+                                {address, it.wish.bytes, it.wish.consents, it.wish.stack_frames},
+                                &it.adoption);
         default:
             return {};
     }
@@ -230,7 +232,7 @@ sennit_status segment_register(Rank &rank, const RegistrationWish &wish, Segment
 }
 
 sennit_status segment_lend(Rank &rank, void *memory, std::uint64_t bytes, SegmentRecord **out) {
-    const RegistrationWish wish{memory, bytes, false};
+    const RegistrationWish wish{memory, bytes};
     Attempt it{rank, wish, 0, {}};
     it.taken = Mechanism::copied;
     return publish_one(it, out);

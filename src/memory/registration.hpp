@@ -13,6 +13,8 @@ struct RegistrationWish {
     void *memory = nullptr;
     std::uint64_t bytes = 0;
     bool consents = false;  // SENNIT_REGISTER_SHARED_PAGES
+    // SENNIT_REGISTER_STACK: no frame of the program lies below it; 0: stacks stay.
+    std::uint64_t stack_frames = 0;
 };
 
 // A live segment over the memory, which stays where the program sees it. Errors: NOMEM (the

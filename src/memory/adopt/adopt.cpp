@@ -1,6 +1,7 @@
 // The plan of a registration, and carrying it out.
 #include "memory/adopt/adopt.hpp"
 
+#include <pthread.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
@@ -41,6 +42,7 @@ class Plan {
           buffer_{wish.address, wish.address + wish.bytes},
           begin_(buffer_.begin / page_bytes() * page_bytes()),
           end_(round_up(buffer_.end, page_bytes())),
+          question_{buffer_, wish.stack_frames != 0, wish.stack_frames, table.stacks_are_cut},
           consents_(wish.consents) {}
 
     // Finds out what has to be done. Changes nothing but runs that turn out to be lost.
@@ -101,7 +103,7 @@ class Plan {
 
     Refused new_part(std::uint64_t *at, std::uint64_t stop) {
         Part part;
-        Refused refused = classify(record_, buffer_, *at, stop, &part.stretch);
+        Refused refused = classify(record_, question_, *at, stop, &part.stretch);
         if (!refused.is_none()) return refused;
         if (is_held(table_, part.stretch.begin, part.stretch.end)) return {Refusal::held, 0};
         new_bytes_ += part.stretch.end - part.stretch.begin;
@@ -162,6 +164,8 @@ class Plan {
         run.file_offset = move.file_offset;
         run.slot_begin = slot.begin;
         run.slot_end = slot.end;
+        run.on_stack = pages.on_stack;
+        table_.stacks_are_cut |= pages.on_stack;
         run.file = slot.file;
         part.run = run_add(table_, run);
         if (part.run != nullptr) return {};
@@ -195,6 +199,7 @@ class Plan {
     Buffer buffer_;
     std::uint64_t begin_;
     std::uint64_t end_;
+    Question question_;
     bool consents_;
     RunFile *file_ = nullptr;
     KernelRecord record_;
@@ -204,9 +209,7 @@ class Plan {
     Part parts_[kMostExtents];
 };
 
-}  // namespace
-
-Refused adopt(Rank &rank, const Wish &wish, Adoption *adoption) {
+Refused adopt_here(Rank &rank, const Wish &wish, Adoption *adoption) {
     Table *const table = table_open();
     if (table == nullptr) return {Refusal::table_full, 0};
     watch_forks();
@@ -218,15 +221,57 @@ Refused adopt(Rank &rank, const Wish &wish, Adoption *adoption) {
     return refused;
 }
 
+void give_up_here(Table &table, const std::uint32_t *runs, std::uint32_t count) {
+    const SignalsBlocked quiet;
+    const MutexLock lock(table.lock);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        Run &run = table.runs[runs[i]];
+        if (--run.references == 0) give_back_if_free(table, run);
+    }
+}
+
+// Memory on a stack is moved by a thread of its own while the caller's waits with its signals
+// blocked, so that nothing runs on the pages that are near it. 0 or an errno.
+template <class Work>
+int by_a_helper(Work &work) {
+    const SignalsBlocked quiet;
+    pthread_t helper;
+    const int error = pthread_create(
+        &helper, nullptr,
+        [](void *it) -> void * {
+            (*static_cast<Work *>(it))();
+            return nullptr;
+        },
+        &work);
+    if (error == 0) (void)pthread_join(helper, nullptr);
+    return error;
+}
+
+bool any_on_stack(Table &table, const std::uint32_t *runs, std::uint32_t count) {
+    const MutexLock lock(table.lock);
+    bool found = false;
+    for (std::uint32_t i = 0; i < count; ++i)
+        found |= table.runs[runs[i]].on_stack;
+    return found;
+}
+
+}  // namespace
+
+Refused adopt(Rank &rank, const Wish &wish, Adoption *adoption) {
+    if (wish.stack_frames == 0) return adopt_here(rank, wish, adoption);
+    Refused refused;
+    auto work = [&] { refused = adopt_here(rank, wish, adoption); };
+    const int error = by_a_helper(work);
+    return error == 0 ? refused : Refused{Refusal::kernel_failed, error};
+}
+
 void give_up(const std::uint32_t *runs, std::uint32_t count) {
     Table *const table = table_if_open();
     if (table == nullptr) return;
-    const SignalsBlocked quiet;
-    const MutexLock lock(table->lock);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        Run &run = table->runs[runs[i]];
-        if (--run.references == 0) give_back_if_free(*table, run);
-    }
+    auto work = [&] { give_up_here(*table, runs, count); };
+    // Without a helper it goes here as well while the buffer's function has not returned.
+    if (any_on_stack(*table, runs, count) && by_a_helper(work) == 0) return;
+    work();
 }
 
 void leave(const Rank &rank) {

@@ -29,6 +29,9 @@ struct Wish {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;  // not 0
     bool consents = false;    // SENNIT_REGISTER_SHARED_PAGES
+    // SENNIT_REGISTER_STACK: where the frames of the program begin, above those of this call. 0:
+    // nothing of a stack moves.
+    std::uint64_t stack_frames = 0;
 };
 
 // All pages of the buffer lie in the rank's memory file afterwards. If refused, nothing changed.

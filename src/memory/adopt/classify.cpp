@@ -15,9 +15,7 @@ namespace {
 // glibc's heaps of threads lie at multiples of this, and begin with the arena's own state.
 constexpr std::uint64_t kArenaBytes = std::uint64_t{64} << 20;
 
-// How far the frames of this thread may reach from here, down into calls that are made while a page
-// is held and up to the caller of the library.
-constexpr std::uint64_t kFramesBelow = 256u << 10;
+// How far the frames of this thread reach up from here, to the caller of the library.
 constexpr std::uint64_t kFramesAbove = 16u << 10;
 
 struct Range {
@@ -72,9 +70,14 @@ int add_storage(dl_phdr_info *object, std::size_t bytes, void *context) {
     return 0;
 }
 
-struct Question {
+// What of a thread lies in a range.
+enum class Part : std::uint8_t { none, stack, storage };
+
+struct Search {
     const Mapping *mapping;
     Range range;
+    Storage storage;
+    Part found = Part::none;
 };
 
 // The address is a field of the control block; the block ends at least so far behind it.
@@ -82,27 +85,31 @@ constexpr std::uint64_t kRestOfControlBlock = 1500;
 
 // Has the range something of the thread whose control block is there? Other threads than the first
 // have their stack below it in the same mapping; a mapping of other memory may join it above.
-bool has_part_of_thread(void *context, std::uint64_t control_block, bool is_first) {
-    const auto &it = *static_cast<const Question *>(context);
+bool find_part_of_thread(void *context, std::uint64_t control_block, bool is_first) {
+    auto &it = *static_cast<Search *>(context);
     if (control_block < it.mapping->begin || control_block >= it.mapping->end) return false;
-    std::uint64_t begin = it.mapping->begin;
-    std::uint64_t end = control_block + kRestOfControlBlock;
-    if (is_first) {
-        Storage storage;
-        storage.control_block = static_cast<std::int64_t>(own_control_block());
-        (void)dl_iterate_phdr(add_storage, &storage);
-        begin = control_block - static_cast<std::uint64_t>(-storage.begin);
-        end = std::max(end, control_block + static_cast<std::uint64_t>(storage.end));
-    } else if (!kControlBlockEndsStack) {
-        end = it.mapping->end;
-    }
     const std::uint64_t page = page_bytes();
-    return it.range.begin < round_up(end, page) && it.range.end > begin / page * page;
+    const auto overlaps = [&](std::uint64_t begin, std::uint64_t end) {
+        return it.range.begin < round_up(end, page) && it.range.end > begin / page * page;
+    };
+    const std::uint64_t begin = control_block - static_cast<std::uint64_t>(-it.storage.begin);
+    std::uint64_t end = std::max(control_block + kRestOfControlBlock,
+                                 control_block + static_cast<std::uint64_t>(it.storage.end));
+    if (!is_first && !kControlBlockEndsStack) end = it.mapping->end;
+    if (overlaps(begin, end)) {
+        it.found = Part::storage;
+    } else if (!is_first && overlaps(it.mapping->begin, begin)) {
+        it.found = Part::stack;
+    }
+    return it.found != Part::none;
 }
 
-bool is_of_a_thread(const Mapping &mapping, std::uint64_t begin, std::uint64_t end) {
-    Question question{&mapping, {begin, end}};
-    return any_control_block(has_part_of_thread, &question);
+Part part_of_thread(const Mapping &mapping, std::uint64_t begin, std::uint64_t end) {
+    Search search{&mapping, {begin, end}, {}};
+    search.storage.control_block = static_cast<std::int64_t>(own_control_block());
+    (void)dl_iterate_phdr(add_storage, &search.storage);
+    (void)any_control_block(find_part_of_thread, &search);
+    return search.found;
 }
 
 // Is the thread that asks at work there? Not every stack is known to the kernel as one.
@@ -128,7 +135,6 @@ bool has_arena_start(const Buffer &buffer, std::uint64_t begin, std::uint64_t en
 }
 
 Refusal judge_mapping(const Mapping &it) {
-    if (it.name == Mapping::Name::stack) return Refusal::stack;
     if (it.name == Mapping::Name::special) return Refusal::special;
     if (it.shared) return Refusal::shared;
     if (!it.readable || !it.writable) return Refusal::read_only;
@@ -137,8 +143,47 @@ Refusal judge_mapping(const Mapping &it) {
     return Refusal::none;
 }
 
+// A stack that was moved in part has several mappings, of which the kernel names one at most. All
+// above that join, up to a thread's guard page or to the end of the stack, tell whose it is.
+Mapping with_all_above(KernelRecord &record, const Mapping &mapping) {
+    Mapping joined = mapping;
+    Mapping next;
+    while (joined.name != Mapping::Name::stack && record.find(joined.end, &next) &&
+           next.begin == joined.end && next.readable && next.writable) {
+        joined.end = next.end;
+        if (next.name == Mapping::Name::stack) joined.name = next.name;
+    }
+    return joined;
+}
+
+// Does a stack end with the page? The kernel lengthens a stack there, and a thread's guard page
+// lies below.
+bool ends_stack(KernelRecord &record, const Mapping &mapping, std::uint64_t page) {
+    Mapping below;
+    return page == mapping.begin &&
+           (!record.find(page - 1, &below) || below.begin >= page || !below.readable);
+}
+
+// The stretch lies on a stack. Never moved: pages that hold more than the buffer, those where the
+// thread that waits is at work, and the lowest one.
+Refused judge_stack(KernelRecord &record, const Question &question, const Mapping &mapping,
+                    Refusal without_consent, Stretch *stretch) {
+    if (!question.takes_stacks) return {without_consent, 0};
+    stretch->on_stack = true;
+    if (!question.buffer.fills(stretch->begin) ||
+        !question.buffer.fills(stretch->end - page_bytes()))
+        return {Refusal::stack_edges, 0};
+    if (ends_stack(record, mapping, stretch->begin)) return {Refusal::stack_frames, 0};
+    return {};
+}
+
+bool has_frames(const Question &question, std::uint64_t begin, std::uint64_t end) {
+    if (!question.takes_stacks) return has_own_frames(begin, end);
+    return begin < question.frames_end && end > question.frames_end - kFramesBelow;
+}
+
 // The part of the range that lies in the mapping at its begin.
-Refused classify_mapping(KernelRecord &record, const Buffer &buffer, std::uint64_t begin,
+Refused classify_mapping(KernelRecord &record, const Question &question, std::uint64_t begin,
                          std::uint64_t end, Stretch *stretch) {
     Mapping mapping;
     if (!record.find(begin, &mapping)) return {Refusal::no_record, 0};
@@ -147,13 +192,21 @@ Refused classify_mapping(KernelRecord &record, const Buffer &buffer, std::uint64
     if (refusal != Refusal::none) return {refusal, 0};
     // What an earlier return left behind is as good as anonymous: its file is empty there.
     const bool from_file = mapping.inode != 0 && mapping.name != Mapping::Name::memory_file;
-    *stretch = Stretch{begin, std::min(end, mapping.end), from_file, false};
-    if (has_own_frames(stretch->begin, stretch->end)) return {Refusal::stack, 0};
+    *stretch = Stretch{begin, std::min(end, mapping.end), from_file, false, false};
+    if (has_frames(question, stretch->begin, stretch->end))
+        return {question.takes_stacks ? Refusal::stack_frames : Refusal::stack, 0};
     const bool is_data = is_program_data(stretch->begin, stretch->end);
     if (from_file) return {is_data ? Refusal::none : Refusal::file, 0};
-    if (is_of_a_thread(mapping, stretch->begin, stretch->end)) return {Refusal::thread_stack, 0};
+    const Mapping whole = question.stacks_are_cut ? with_all_above(record, mapping) : mapping;
+    if (whole.name == Mapping::Name::stack)
+        return judge_stack(record, question, mapping, Refusal::stack, stretch);
+    const Part part = part_of_thread(whole, stretch->begin, stretch->end);
+    if (part == Part::storage)
+        return {question.takes_stacks ? Refusal::stack_frames : Refusal::thread_stack, 0};
+    if (part == Part::stack)
+        return judge_stack(record, question, mapping, Refusal::thread_stack, stretch);
     const bool is_heap = mapping.name == Mapping::Name::heap;
-    if (!is_heap && has_arena_start(buffer, stretch->begin, stretch->end))
+    if (!is_heap && has_arena_start(question.buffer, stretch->begin, stretch->end))
         return {Refusal::arena_start, 0};
     stretch->grows = !is_heap && !is_data;
     return {};
@@ -165,15 +218,15 @@ bool Buffer::fills(std::uint64_t page) const {
     return begin <= page && page + page_bytes() <= end;
 }
 
-Refused classify(KernelRecord &record, const Buffer &buffer, std::uint64_t begin, std::uint64_t end,
-                 Stretch *stretch) {
-    Refused refused = classify_mapping(record, buffer, begin, end, stretch);
+Refused classify(KernelRecord &record, const Question &question, std::uint64_t begin,
+                 std::uint64_t end, Stretch *stretch) {
+    Refused refused = classify_mapping(record, question, begin, end, stretch);
     // What lies behind it joins it if it is of the same sort: earlier registrations leave mappings
     // of their own.
     while (refused.is_none() && stretch->end < end) {
         Stretch more;
-        if (!classify_mapping(record, buffer, stretch->end, end, &more).is_none()) break;
-        if (more.from_file != stretch->from_file) break;
+        if (!classify_mapping(record, question, stretch->end, end, &more).is_none()) break;
+        if (more.from_file != stretch->from_file || more.on_stack != stretch->on_stack) break;
         stretch->end = more.end;
         stretch->grows |= more.grows;
     }

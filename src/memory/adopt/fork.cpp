@@ -16,6 +16,7 @@
 
 #include "base/log.hpp"
 #include "base/raw.hpp"
+#include "memory/adopt/classify.hpp"
 #include "memory/adopt/mover.hpp"
 #include "memory/adopt/table.hpp"
 #include "runtime/process.hpp"
@@ -37,6 +38,23 @@ struct Forking {
     const char *trouble = nullptr;
 };
 Forking forking;
+
+// A function that runs on adopted pages must not be in two processes at once: the child would write
+// into the parent's frames before it has copies. Such pages are not inherited, so it ends there and
+// then, and the parent goes on. Nothing else is possible here: a handler can not refuse a fork. An
+// array whose function has not returned lies above all frames of the fork and is copied.
+void keep_own_frames(const Table &table, int advice) {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    for (std::uint32_t i = 0; i < table.live; ++i) {
+        const Run &run = table.runs[table.in_order[i]];
+        const std::uint64_t end = run.address + run.bytes;
+        if (!run.on_stack || run.address > here || end < here - kFramesBelow) continue;
+        (void)madvise(reinterpret_cast<void *>(run.address), run.bytes, advice);
+        forking.trouble =
+            "fork was called on a stack that is registered and whose function has returned: the "
+            "child can not go on";
+    }
+}
 
 void close_pipe() {
     for (int &end : forking.pipe_ends) {
@@ -61,7 +79,10 @@ void before_fork() {
     forking.signals = signals;
     forking.trouble = nullptr;
     if (table != nullptr && has_adopted(*table) && pipe2(forking.pipe_ends, O_CLOEXEC) != 0)
-        forking.trouble = "there is no pipe to wait for it";
+        forking.trouble =
+            "a forked child may see what is stored to registered memory right after "
+            "the fork: there is no pipe to wait for it";
+    if (table != nullptr) keep_own_frames(*table, MADV_DONTFORK);
 }
 
 // Ends when the child has closed the pipe or died, and also where fork has failed.
@@ -74,7 +95,10 @@ void wait_for_child() {
     do {
         result = poll(&end, 1, kChildTimeoutMs);
     } while (result < 0 && errno == EINTR);
-    if (result == 0) forking.trouble = "it was not ready after a minute";
+    if (result == 0)
+        forking.trouble =
+            "a forked child may see what is stored to registered memory right after the fork: it "
+            "was not ready after a minute";
     close_pipe();
 }
 
@@ -86,14 +110,12 @@ void finish() {
     if (table != nullptr) (void)pthread_mutex_unlock(&table->lock);
     (void)pthread_mutex_unlock(&fork_lock);
     set_signals(signals);
-    if (trouble != nullptr)
-        log(SENNIT_LOG_WARNING,
-            "a forked child may see what is stored to registered memory right after the fork: %s",
-            trouble);
+    if (trouble != nullptr) log(SENNIT_LOG_WARNING, "%s", trouble);
 }
 
 void in_parent() {
     wait_for_child();
+    if (forking.table != nullptr) keep_own_frames(*forking.table, MADV_DOFORK);
     finish();
 }
 

@@ -15,8 +15,9 @@ const char *const kSentences[] = {
     "no peer maps this rank's memory",
     "libxpmem is not installed here",
     "XPMEM does not work here",
-    "the memory is on the stack",
-    "the memory is on a stack of a thread or in its thread-local storage",
+    "the memory is on the stack (SENNIT_REGISTER_STACK consents)",
+    "the memory is on a stack of a thread (SENNIT_REGISTER_STACK consents) or in its thread-local "
+    "storage",
     "the memory may not be read and written",
     "the memory is executable",
     "the memory is shared already",
@@ -36,6 +37,8 @@ const char *const kSentences[] = {
     "the kernel's record of the mappings can not be read",
     "the kernel refused to move the pages",
     "part of the range is not mapped",
+    "the memory is on a stack and shares its first or last page with other data",
+    "the memory is where functions run, where a thread has its own, or the lowest of a stack",
 };
 static_assert(sizeof kSentences / sizeof kSentences[0] == static_cast<std::size_t>(Refusal::count));
 

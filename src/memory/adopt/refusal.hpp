@@ -36,7 +36,9 @@ enum class Refusal : std::uint8_t {
     no_record = 24,      // the kernel's record of the mappings can not be read
     kernel_failed = 25,  // a step was refused; detail: errno
     not_mapped = 26,     // part of the range is not mapped
-    count = 27
+    stack_edges = 27,    // on a stack, and its first or last page holds other data too
+    stack_frames = 28,   // pages where functions run, of a thread's own, or the lowest of a stack
+    count = 29
 };
 
 struct Refused {

@@ -50,6 +50,7 @@ struct Run {
     std::uint32_t references;  // of regions
     std::uint32_t file;        // index
     std::uint32_t next_free;
+    bool on_stack;
     bool lost;  // the kernel shows something else there: found no more, touched no more
 };
 
@@ -68,6 +69,7 @@ struct Table {
     } *held = nullptr;  // [kMostHeld]
     std::uint32_t held_count = 0;
     bool held_too_many = false;
+    bool stacks_are_cut = false;  // memory on a stack was moved once
     RunFile files[kMostFiles];
     // The last ones, the oldest first. Used only when the file is at its end.
     Spare spares[kMostSpares];

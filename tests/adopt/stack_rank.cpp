@@ -1,0 +1,95 @@
+// One rank of a job whose ranks register arrays on their stacks, of the first thread and of another
+// one, with and without SENNIT_REGISTER_STACK.
+// Would break: an array that moves without the flag, or is not moved with it; a peer that is given
+// other bytes; a reason that only the owner knows.
+#include <sennit/sennit.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../support/rank_checks.hpp"
+
+namespace {
+
+using sennit::test::expect;
+using sennit::test::require;
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kBytes = 4 * kPage;
+
+int next_rank() {
+    return (sennit_rank() + 1) % sennit_size();
+}
+
+void barrier() {
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+}
+
+// Every rank registers its own and gets the next one's. Why it was not adopted, or "taken".
+sennit_region share(void *memory, std::size_t bytes, unsigned flags, const std::string &why,
+                    sennit_region *mine) {
+    expect(sennit_register(memory, bytes, flags, mine), SENNIT_OK, "register");
+    std::vector<sennit_region> all(static_cast<std::size_t>(sennit_size()));
+    expect(sennit_region_attach(SENNIT_TEAM_WORLD, *mine, all.data()), SENNIT_OK, "attach");
+    const sennit_region theirs = all[static_cast<std::size_t>(next_rank())];
+    for (const sennit_region &region : {*mine, theirs}) {
+        char text[300] = "";
+        expect(sennit_region_reason(region, SENNIT_MECHANISM_ADOPT, text, sizeof text), SENNIT_OK,
+               "reason");
+        require(std::string(text).find(why) != std::string::npos,
+                "the reason is: " + why + ", and not: " + text);
+    }
+    return theirs;
+}
+
+// The next rank's array is reached by put and get in any case.
+void copy_there_and_back(sennit_region theirs, std::size_t bytes) {
+    std::vector<char> got(bytes);
+    expect(sennit_get(got.data(), theirs.gptr, bytes), SENNIT_OK, "get");
+    require(got[bytes - 1] == next_rank() + 1, "it holds what was stored");
+    barrier();
+    const auto value = static_cast<char>(sennit_rank() + 50);
+    expect(sennit_put(theirs.gptr, &value, 1), SENNIT_OK, "put");
+    barrier();
+}
+
+void use() {
+    alignas(kPage) char array[kBytes];
+    const int previous = (sennit_rank() + sennit_size() - 1) % sennit_size();
+    std::memset(array, sennit_rank() + 1, kBytes);
+    sennit_region mine = SENNIT_REGION_NULL;
+    sennit_region theirs = share(array, kBytes, 0, "SENNIT_REGISTER_STACK consents", &mine);
+    require(sennit_ptr(theirs.gptr) == nullptr, "memory that is copied has no pointer");
+    copy_there_and_back(theirs, kBytes);
+    require(array[0] == previous + 50, "the put has arrived");
+    expect(sennit_deregister(mine), SENNIT_OK, "deregister");
+
+    theirs = share(array + 8, kPage, SENNIT_REGISTER_STACK, "first or last page", &mine);
+    copy_there_and_back(theirs, kPage);
+    expect(sennit_deregister(mine), SENNIT_OK, "deregister");
+
+    theirs = share(array, kBytes, SENNIT_REGISTER_STACK, "taken", &mine);
+    copy_there_and_back(theirs, kBytes);
+    auto *const there = static_cast<char *>(sennit_ptr(theirs.gptr));
+    require(there != nullptr, "adopted memory has a pointer");
+    there[kBytes - 1] = static_cast<char>(sennit_rank() + 90);
+    barrier();
+    require(array[0] == previous + 50 && array[kBytes - 1] == previous + 90, "stores arrive");
+    expect(sennit_deregister(mine), SENNIT_OK, "deregister");
+    require(array[0] == previous + 50 && array[kBytes - 1] == previous + 90, "they stay");
+    barrier();
+}
+
+}  // namespace
+
+int main() {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    for (int round = 0; round < 2; ++round) {
+        use();
+        std::thread(use).join();
+    }
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+    return 0;
+}
