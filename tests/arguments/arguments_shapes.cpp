@@ -120,7 +120,7 @@ std::vector<Row> wrong_regions() {
         {"sennit_register", "null memory", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) { return sennit_register(nullptr, 8, 0, &it.region); }},
         {"sennit_register", "an unknown flag", kRunning, SENNIT_ERR_ARG,
-         [](Fixture &it) { return sennit_register(it.buffer, 8, 2, &it.region); }},
+         [](Fixture &it) { return sennit_register(it.buffer, 8, 4, &it.region); }},
         {"sennit_register", "SIZE_MAX bytes", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) { return sennit_register(it.buffer, SIZE_MAX, 0, &it.region); }},
         {"sennit_register", "memory that is not mapped", kRunning, SENNIT_ERR_ARG,
