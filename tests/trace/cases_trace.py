@@ -81,13 +81,13 @@ def what_a_viewer_would_not_take_is_found(job):
         text = file.read()
     check_format(strict_json(text))
     number = next(i for i, one in enumerate(json.loads(text)) if one["ph"] == "X" and one["dur"] > 0)
-    lane = {"pid": 0, "tid": 0, "cat": "x", "args": {}}
 
     def spoiled(**changes):
         events = json.loads(text)
         events[number] = {key: value for key, value in {**events[number], **changes}.items() if value is not None}
         return events
     event = json.loads(text)[number]
+    lane = {"pid": event["pid"], "tid": event["tid"], "cat": "x", "args": {}}
     broken = [spoiled(**{field: None}) for field in ("name", "ph", "ts", "dur", "pid", "tid", "cat", "args")]
     broken += [spoiled(ph="Z"), spoiled(ts="1"), spoiled(dur=-1), spoiled(pid="0"), spoiled(tid=1.5), spoiled(name=""),
                spoiled(ph="B"), spoiled(pid=7), {"traceEvents": json.loads(text)},
@@ -218,7 +218,7 @@ def a_file_that_can_not_be_written_is_a_warning(job):
     assert "nothing is traced" in messages and "can not write its counters" in messages, messages
     # In blocks of 512 bytes: the ranks' memory files are allowed, so long a trace is not.
     command = subprocess.list2cmdline(job.ranks(2, "calls"))
-    job.run(["sh", "-c", f"ulimit -f 130000; exec {command}"], TRACE="t.json", TRACE_EVENTS="2000000")
+    job.run(["sh", "-c", f"ulimit -f 260000; exec {command}"], TRACE="t.json", TRACE_EVENTS="4000000")
     _check_barriers(_check_calls("t.json", 2, "mapped", True))
 
 
