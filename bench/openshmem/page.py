@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Writes the page of results from what compare.py measured: python3 bench/openshmem/page.py [--check] [FOLDER]
+
+Writes FOLDER/README.md (docs/results/openshmem) from pair.jsonl (2 PEs), exchange.jsonl (there and back
+between 2 PEs, in more jobs) and crowd.jsonl (more PEs than processors). With
+--check it compares instead, exit status 1 if they differ. Figures are computed; reasons are written here.
+"""
+import math
+import os
+import statistics
+import sys
+
+import reasons
+from compare import ratios
+from pages import table, text_of_bytes, write_or_check
+from runs import ROOT, read_lines
+
+PAIR, EXCHANGE, CROWD = "pair.jsonl", "exchange.jsonl", "crowd.jsonl"
+OURS = "sennit"
+NAMES = {OURS: "Sennit", "openmpi": "Open MPI", "openmpi-basic": "Open MPI, scoll basic", "sos": "SOS", "sos-collective": "SOS"}
+# (what, cases)
+WORDS = ("p", "g", "p_wait", "fetch_add", "add", "inc", "fetch", "set", "swap", "compare_swap", "p_static", "fetch_add_static")
+SIZED = ("put", "get", "put_nbi", "put_quiet", "put_flag_wait", "put_signal_wait")
+COLLECTIVE = ("barrier_all", "sync_all", "team_sync", "broadcast", "fcollect", "alltoall", "sum", "max", "team_broadcast",
+              "team_fcollect", "team_alltoall", "team_sum", "team_max")
+BELOW_BYTES, SHORT_RATIO, BURST_RATIO = 256, 2, 2
+OVER_NS = (("p", "bare_store", "shmem_long_p", "a bare store", 3),
+           ("fetch_add", "bare_fetch_add", "shmem_long_atomic_fetch_add", "a bare `lock xadd`", 5))
+
+
+def middle(values):
+    return statistics.median(value for value in values if value is not None)
+
+
+def least_of(values):
+    return min(value for value in values if value is not None)
+
+
+def against_better(row):
+    """(name, [ratio of each round]) of the other library with the lower median, or None where no other has a value."""
+    found = [(middle(row[name]), name) for name in NAMES if name != OURS and name in row]
+    if OURS not in row or not found:
+        return None
+    name = min(found)[1]
+    return name, ratios(row, name, OURS)
+
+
+def chosen(rows, cases):
+    """(row, name, ratios) of these cases where there is another library to compare with."""
+    for row in rows:
+        against = against_better(row) if row["case"] in cases else None
+        if against:
+            yield row, *against
+
+
+def place_of(row):
+    return row["case"] if row["bytes"] == 0 or row["case"] in WORDS else f"{row['case']}, {text_of_bytes(row['bytes'])}"
+
+
+def judge(where, compared, least):
+    """(reached, missed, rows of the table of misses): how many ratios are at least `least`."""
+    compared = list(compared)
+    missed = [(row, name, each) for row, name, each in compared if statistics.median(each) < least]
+    lines = [(f"{place_of(row)}{where}", f"{least} ×",
+              f"{statistics.median(each):.2f} × [{min(each):.2f}, {max(each):.2f}]",
+              f"{least_of(row[name]) / least_of(row[OURS]):.2f} ×",
+              f"{NAMES[name]}: {text_of_ns(middle(row[name]))} ns, Sennit {text_of_ns(middle(row[OURS]))} ns")
+             for row, name, each in missed]
+    low = min((statistics.median(each) for _, _, each in missed), default=None)
+    return (f"at {len(compared) - len(missed)} of {len(compared)}",
+            "met" if not missed else f"{len(missed)} below, down to {low:.2f} ×", lines)
+
+
+def mean_of(compared):
+    """The geometric mean of the median ratios."""
+    return math.exp(statistics.fmean(math.log(statistics.median(each)) for _, _, each in compared))
+
+
+def text_of_ns(value):
+    return f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def over_bare(rows):
+    values = {row["case"]: row[OURS] for row in rows if OURS in row and row["case"] in sum(((a, b) for a, b, *_ in OVER_NS), ())}
+    for case, bare, name, text, limit in OVER_NS:
+        over = [a - b for a, b in zip(values[case], values[bare]) if a is not None and b is not None]
+        value = statistics.median(over)
+        yield (f"`{name}`: at most {limit} ns over {text}, in one process",
+               f"{value:.2f} ns [{min(over):.2f}, {max(over):.2f}]", "met" if value <= limit else f"by {value - limit:.2f} ns")
+
+
+def targets(pair, crowd, crowd_pes):
+    """(rows of the targets, rows of the misses)"""
+    rows, below = [], []
+
+    def add(text, where, compared, least):
+        reached, missed, lines = judge(where, compared, least)
+        rows.append((text, reached, missed))
+        below.extend(lines)
+
+    add("put, get, put_nbi, put and quiet, put and flag, put with signal: no slower at any size", "", chosen(pair, SIZED), 1)
+    add("p, g, atomic operations, p and wait: no slower", "", chosen(pair, WORDS), 1)
+    short = [one for one in chosen(pair, SIZED + WORDS) if one[0]["bytes"] < BELOW_BYTES]
+    add(f"all of these below {BELOW_BYTES} B: {SHORT_RATIO} ×", "", short, SHORT_RATIO)
+    add(f"messages a second (put_burst): {BURST_RATIO} ×", "", chosen(pair, ("put_burst",)), BURST_RATIO)
+    add("collective calls of 2 PEs: no slower at any size", ", 2 PEs", chosen(pair, COLLECTIVE), 1)
+    means = {case: mean_of(list(chosen(pair, (case,)))) for case in COLLECTIVE if list(chosen(pair, (case,)))}
+    slower = [f"{case} {mean:.2f} ×" for case, mean in means.items() if mean <= 1]
+    rows.append(("collective calls of 2 PEs: faster in the mean of all sizes", ", ".join(
+        f"{case} {mean:.2f} ×" for case, mean in means.items()), "met" if not slower else ", ".join(slower)))
+    add(f"collective calls of {crowd_pes} PEs on 2 processors: faster than both", f", {crowd_pes} PEs",
+        chosen(crowd, COLLECTIVE), 1)
+    rows += over_bare(pair)
+    return rows, below
+
+
+def everything(rows, names):
+    """A table for each case: sizes down, libraries across."""
+    others = [name for name in names if name != OURS]
+    parts = []
+    for case in dict.fromkeys(row["case"] for row in rows):
+        mine = [row for row in rows if row["case"] == case and OURS in row]
+        here = [name for name in others if any(name in row for row in mine)]
+        if not here:
+            continue
+        lines = []
+        for row in mine:
+            line = [text_of_bytes(row["bytes"]) if row["bytes"] else "", text_of_ns(middle(row[OURS]))]
+            for name in here:
+                each = ratios(row, name, OURS) if name in row else []
+                line += ([text_of_ns(middle(row[name])), f"{statistics.median(each):.2f} [{min(each):.2f}, {max(each):.2f}]"]
+                         if each else ["", ""])
+            lines.append(tuple(line))
+        heads = ["bytes", "Sennit", *(word for name in here for word in (NAMES[name], "ratio"))]
+        parts.append(f"**{case}**\n\n{table(heads, lines)}")
+    return "\n\n".join(parts)
+
+
+def commands(head):
+    text = "\n".join(f"- {NAMES[name]}: `{command}`" + (f". {head['notes'][name]}" if name in head["notes"] else "")
+                     for name, command in head["commands"].items())
+    machine = head["machine"]
+    return (f"Measured on {head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load "
+            f"{head['load']} at the start; {head['jobs']} jobs of each, in turns.\n\n{text}")
+
+
+def page(folder):
+    (pair_head, pair), (exchange_head, exchange), (crowd_head, crowd) = (
+        read_lines(os.path.join(folder, file)) for file in (PAIR, EXCHANGE, CROWD))
+    repeated = {row["case"] for row in exchange}
+    pair = [row for row in pair if row["case"] not in repeated] + exchange
+    rows, below = targets(pair, crowd, reasons.CROWD_PES)
+    parts = [reasons.INTRODUCTION, "## Targets, met and missed", reasons.RATIOS, table(("target", "reached", "missed"), rows)]
+    if below:
+        parts += ["What is below, with the median of the rounds' ratios, their least and most, and the ratio of the fastest job of each:",
+                  table(("where", "target", "here", "fastest jobs", "medians"), below), reasons.WHY]
+    parts += ["## How it was measured", reasons.HOW, "### 2 PEs", commands(pair_head),
+              "### There and back between 2 PEs", commands(exchange_head),
+              f"### {reasons.CROWD_PES} PEs on {crowd_head['machine']['cores']} processors", commands(crowd_head),
+              "## All figures, 2 PEs", "ns a call; a ratio is theirs to ours, the median of the rounds, with the least and the most.",
+              everything(pair, pair_head["names"]),
+              f"## All figures, {reasons.CROWD_PES} PEs on {crowd_head['machine']['cores']} processors", everything(crowd, crowd_head["names"])]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def main():
+    words = [word for word in sys.argv[1:] if word != "--check"]
+    folder = words[0] if words else os.path.join(ROOT, "docs", "results", "openshmem")
+    return write_or_check(os.path.join(folder, "README.md"), page(folder), "page.py")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
