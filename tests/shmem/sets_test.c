@@ -517,6 +517,33 @@ static void locks(void) {
     shmem_clear_lock(&lock_word);
 }
 
+/* Blocks of several elements in calls of active sets, which copy a block at once: they break when a
+ * block's length or place is counted wrongly. Values have all their bytes. */
+#define BLOCKS_TEST(BITS, T)                                                          \
+    static void blocks_##BITS(void) {                                                 \
+        enum { kBlock = 5, kPes = 16 };                                               \
+        static T from[kBlock * kPes], to[kBlock * (kPes + 1)];                        \
+        const T unit = (T)(UINT64_C(0x0101010101010101) >> (64 - BITS));              \
+        for (int i = 0; i < kBlock * kPes; ++i)                                       \
+            from[i] = unit * (T)(me * kBlock * kPes + i) + 1;                         \
+        for (int i = 0; i < kBlock * (kPes + 1); ++i)                                 \
+            to[i] = 0;                                                                \
+        shmem_barrier_all();                                                          \
+        shmem_alltoall##BITS(to, from, kBlock, 0, 0, pes, sync_b);                    \
+        for (int i = 0; i < kBlock * (pes + 1); ++i) {                                \
+            const int pe = i / kBlock, at = me * kBlock + i % kBlock;                 \
+            CHECK(to[i] == (pe < pes ? unit * (T)(pe * kBlock * kPes + at) + 1 : 0)); \
+        }                                                                             \
+        shmem_barrier_all();                                                          \
+    }
+BLOCKS_TEST(32, uint32_t)
+BLOCKS_TEST(64, uint64_t)
+
+static void blocks(void) {
+    blocks_32();
+    blocks_64();
+}
+
 int main(int argc, char **argv) {
     static const struct test tests[] = {{"queries", queries},
                                         {"heap", heap},
@@ -524,6 +551,7 @@ int main(int argc, char **argv) {
                                         {"collectives", collectives},
                                         {"byte_collectives", byte_collectives},
                                         {"active_sets", active_sets},
+                                        {"blocks", blocks},
                                         {"waits", waits},
                                         {"old_waits", old_waits},
                                         {"locks", locks}};
