@@ -21,6 +21,7 @@ struct ActiveSet {
     int pes;
     long *sync;
     int me = 0;
+    bool is_right = true;  // false: this PE is in no such set, and checks are off
 
     ActiveSet(const char *name, int first, int log, int size, long *work)
         : call(name), start(first), log_stride(log), pes(size), sync(work) {
@@ -32,8 +33,9 @@ struct ActiveSet {
         const bool is_set = has_stride && first >= 0 && size >= 1 &&
                             first + (std::int64_t{size} - 1) * stride < state.pes;
         me = static_cast<int>(behind / stride);
-        if (!is_set || behind < 0 || behind % stride != 0 || me >= size)
-            fail(
+        is_right = is_set && behind >= 0 && behind % stride == 0 && me < size;
+        if (!is_right)
+            wrong(
                 name,
                 "arguments PE_start, logPE_stride and PE_size: PE %d is in no active set of %d PEs "
                 "from %d by 2^%d",
@@ -54,7 +56,7 @@ void lower(const ActiveSet &set, int word, long by) {
 }
 // Waits until this member's word is not 0, or at least so much.
 void await(const ActiveSet &set, int word, long least) {
-    pshmem_long_wait_until(&set.sync[word], SHMEM_CMP_GE, least);
+    wait_for_least(set.call, &set.sync[word], least);
 }
 
 // All have come, and what each did before is done. A word is lowered before its owner tells anyone,
@@ -74,16 +76,13 @@ void meet(const ActiveSet &set) {
         raise(set, 1, 1, pe);
 }
 
-void put_bytes(void *dest, const void *source, std::size_t bytes, int pe) {
-    pshmem_putmem(dest, source, bytes, pe);
-}
-
 void broadcast(const ActiveSet &set, void *dest, const void *source, std::size_t bytes, int root) {
     if (root < 0 || root >= set.pes)
-        fail(set.call, "argument PE_root: there is no PE %d in an active set of %d", root, set.pes);
+        return wrong(set.call, "argument PE_root: there is no PE %d in an active set of %d", root,
+                     set.pes);
     if (set.me == root) {
         for (int pe = 0; pe < set.pes; ++pe) {
-            if (pe != root) put_bytes(dest, source, bytes, set.world(pe));
+            if (pe != root) put_bytes(set.call, dest, source, bytes, set.world(pe));
         }
     }
     meet(set);
@@ -93,7 +92,7 @@ void broadcast(const ActiveSet &set, void *dest, const void *source, std::size_t
 void put_to_all(const ActiveSet &set, void *dest, const void *source, std::size_t bytes,
                 std::size_t offset) {
     for (int pe = 0; pe < set.pes; ++pe)
-        put_bytes(static_cast<char *>(dest) + offset, source, bytes, set.world(pe));
+        put_bytes(set.call, static_cast<char *>(dest) + offset, source, bytes, set.world(pe));
     meet(set);
 }
 
@@ -114,24 +113,17 @@ void collect(const ActiveSet &set, void *dest, const void *source, std::size_t b
     put_to_all(set, dest, source, bytes, offset);
 }
 
-struct Strides {
-    std::ptrdiff_t dst, sst;
-    std::size_t element;
-};
-
-void alltoalls(const ActiveSet &set, void *dest, const void *source, const Strides &it,
-               std::size_t nelems) {
+void alltoalls(const ActiveSet &set, void *dest, const void *source, const Elements &it) {
     const auto element = static_cast<std::ptrdiff_t>(it.element);
-    const auto count = static_cast<std::ptrdiff_t>(nelems);
+    const auto count = static_cast<std::ptrdiff_t>(it.count);
     for (int pe = 0; pe < set.pes; ++pe) {
         const char *const from = static_cast<const char *>(source) + pe * count * it.sst * element;
         char *const to = static_cast<char *>(dest) + set.me * count * it.dst * element;
-        if (it.dst == 1 && it.sst == 1)  // one copy: word by word takes five times as long
-            put_bytes(to, from, nelems * it.element, set.world(pe));
-        else if (it.element == 4)
-            pshmem_iput32(to, from, it.dst, it.sst, nelems, set.world(pe));
-        else
-            pshmem_iput64(to, from, it.dst, it.sst, nelems, set.world(pe));
+        if (it.dst == 1 && it.sst == 1) {  // one copy: word by word takes five times as long
+            put_bytes(set.call, to, from, it.count * it.element, set.world(pe));
+        } else {
+            put_elements(set.call, to, from, it, set.world(pe));
+        }
     }
     meet(set);
 }
@@ -151,7 +143,7 @@ T combine(T left, T right) {
 // have read.
 template <class T, Fold kFold>
 void reduce(const ActiveSet &set, T *dest, const T *source, int nreduce) {
-    if (nreduce < 0) fail(set.call, "argument nreduce: %d is negative", nreduce);
+    if (nreduce < 0) return wrong(set.call, "argument nreduce: %d is negative", nreduce);
     const auto count = static_cast<std::size_t>(nreduce);
     if (set.is_world()) {
         must(set.call, sennit_allreduce(SENNIT_TEAM_WORLD, source, dest,
@@ -161,9 +153,9 @@ void reduce(const ActiveSet &set, T *dest, const T *source, int nreduce) {
     const auto result = std::make_unique<T[]>(count);
     const auto next = std::make_unique<T[]>(count);
     meet(set);
-    pshmem_getmem(result.get(), source, count * sizeof(T), set.world(0));
+    get_bytes(set.call, result.get(), source, count * sizeof(T), set.world(0));
     for (int pe = 1; pe < set.pes; ++pe) {
-        pshmem_getmem(next.get(), source, count * sizeof(T), set.world(pe));
+        get_bytes(set.call, next.get(), source, count * sizeof(T), set.world(pe));
         for (std::size_t i = 0; i < count; ++i)
             result[i] = combine<T, kFold>(result[i], next[i]);
     }
@@ -177,6 +169,7 @@ void reduce(const ActiveSet &set, T *dest, const T *source, int nreduce) {
 #define SHMEM_SET_BODY(NAME, ARGUMENTS, ...)                                \
     SHMEM_DEFINE(void, NAME, ARGUMENTS) {                                   \
         const ActiveSet set(#NAME, PE_start, logPE_stride, PE_size, pSync); \
+        if (!set.is_right) return;                                          \
         __VA_ARGS__;                                                        \
     }
 
@@ -196,11 +189,11 @@ SHMEM_SET_BODY(shmem_sync, (SHMEM_SET_ARGUMENTS), meet(set))
                    fcollect(set, dest, source, nelems *(BITS / 8)))                              \
     SHMEM_SET_BODY(shmem_alltoall##BITS,                                                         \
                    (void *dest, const void *source, size_t nelems, SHMEM_SET_ARGUMENTS),         \
-                   alltoalls(set, dest, source, {1, 1, BITS / 8}, nelems))                       \
+                   alltoalls(set, dest, source, {1, 1, BITS / 8, nelems}))                       \
     SHMEM_SET_BODY(shmem_alltoalls##BITS,                                                        \
                    (void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
                     SHMEM_SET_ARGUMENTS),                                                        \
-                   alltoalls(set, dest, source, {dst, sst, BITS / 8}, nelems))
+                   alltoalls(set, dest, source, {dst, sst, BITS / 8, nelems}))
 SHMEM_SIZED(32)
 SHMEM_SIZED(64)
 

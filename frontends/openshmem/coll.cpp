@@ -6,22 +6,28 @@
 namespace shmem {
 namespace {
 
-// The team, and what goes with every call.
+constexpr int kWrong = -1;  // what calls return where checks are off and an argument is wrong
+
+// The team, and what goes with every call; no team if that is to return.
 struct Call {
     const char *name;
     Team *team;
-    std::size_t pes;
+    std::size_t pes = 0;
 
     Call(const char *call, shmem_team_t handle) : name(call), team(team_of(handle)) {
-        if (team == nullptr) fail(call, "argument team: it is SHMEM_TEAM_INVALID");
-        pes = static_cast<std::size_t>(team->pes);
+        if (team == nullptr)
+            wrong(call, "argument team: it is SHMEM_TEAM_INVALID");
+        else
+            pes = static_cast<std::size_t>(team->pes);
     }
 };
 
 int broadcast(const Call &call, void *dest, const void *source, std::size_t bytes, int root) {
-    if (root < 0 || root >= call.team->pes)
-        fail(call.name, "argument PE_root: there is no PE %d in a team of %d", root,
-             call.team->pes);
+    if (root < 0 || root >= call.team->pes) {
+        wrong(call.name, "argument PE_root: there is no PE %d in a team of %d", root,
+              call.team->pes);
+        return kWrong;
+    }
     const bool is_root = root == call.team->me;
     must(call.name,
          sennit_broadcast(call.team->core, root, is_root ? const_cast<void *>(source) : dest, bytes,
@@ -57,8 +63,10 @@ struct Strides {
 
 int alltoalls(const Call &call, void *dest, const void *source, const Strides &it,
               std::size_t nelems) {
-    if (it.dst < 1 || it.sst < 1)
-        fail(call.name, "arguments dst and sst: %td and %td are not 1 or more", it.dst, it.sst);
+    if (it.dst < 1 || it.sst < 1) {
+        wrong(call.name, "arguments dst and sst: %td and %td are not 1 or more", it.dst, it.sst);
+        return kWrong;
+    }
     const std::size_t count = nelems * call.pes;
     const auto packed = std::make_unique<char[]>(count * it.element * 2 + 1);
     char *const arrived = packed.get() + count * it.element;
@@ -93,10 +101,11 @@ int scan(const Call &call, T *dest, const T *source, std::size_t count, bool is_
 
 }  // namespace
 
-#define SHMEM_TEAM_BODY(NAME, ARGUMENTS, ...) \
-    SHMEM_DEFINE(int, NAME, ARGUMENTS) {      \
-        const Call call(#NAME, team);         \
-        return __VA_ARGS__;                   \
+#define SHMEM_TEAM_BODY(NAME, ARGUMENTS, ...)    \
+    SHMEM_DEFINE(int, NAME, ARGUMENTS) {         \
+        const Call call(#NAME, team);            \
+        if (call.team == nullptr) return kWrong; \
+        return __VA_ARGS__;                      \
     }
 #define SHMEM_BLOCK_ARGUMENTS(T) (shmem_team_t team, T * dest, const T *source, size_t nelems)
 #define SHMEM_COLLECTIVES(T, N, Z, SIZE)                                                         \

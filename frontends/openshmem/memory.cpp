@@ -66,9 +66,9 @@ void *allocate_aligned(const char *call, std::size_t alignment, std::size_t byte
 // The bytes there, or the end: the memory is none of the heap's.
 std::size_t bytes_of(const char *call, const void *memory) {
     const std::size_t bytes = heap->bytes_at(offset_of(memory));
-    if (bytes == Heap::kNone && state.checks)
-        fail(call, "argument ptr: %p was not allocated from the symmetric heap, or is free",
-             memory);
+    if (bytes == Heap::kNone)
+        wrong(call, "argument ptr: %p was not allocated from the symmetric heap, or is free",
+              memory);
     return bytes;
 }
 

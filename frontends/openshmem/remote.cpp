@@ -28,11 +28,13 @@ int find_pe(const char *call, shmem_ctx_t ctx, int pe) {
     if (state.pes == 0) fail(call, "the library is not initialised");
     const int number = world_pe(ctx, pe);
     if (static_cast<unsigned>(number) < static_cast<unsigned>(state.pes)) return number;
-    if (!state.checks) return -1;
-    if (ctx == SHMEM_CTX_INVALID) fail(call, "argument ctx: it is SHMEM_CTX_INVALID");
-    const int pes = ctx == SHMEM_CTX_DEFAULT ? state.pes : context_of(ctx)->team->pes;
-    if (pes == 0) fail(call, "argument ctx: it was destroyed, or its team was");
-    fail(call, "argument pe: there is no such PE as %d", pe);
+    if (ctx == SHMEM_CTX_INVALID)
+        wrong(call, "argument ctx: it is SHMEM_CTX_INVALID");
+    else if (ctx != SHMEM_CTX_DEFAULT && context_of(ctx)->team->pes == 0)
+        wrong(call, "argument ctx: it was destroyed, or its team was");
+    else
+        wrong(call, "argument pe: there is no such PE as %d", pe);
+    return -1;
 }
 
 // Memory that should be symmetric, as the program gave it.
@@ -55,9 +57,8 @@ Place find_place(const Asked &it, shmem_ctx_t ctx, int pe) {
     std::size_t offset = 0;
     const Area *const area = area_of(it.address, it.bytes, &offset);
     if (area == nullptr) {
-        if (state.checks)
-            fail(it.call, "argument %s: %zu bytes at %p are not symmetric memory (for PE %d)",
-                 it.argument, it.bytes, it.address, pe);
+        wrong(it.call, "argument %s: %zu bytes at %p are not symmetric memory (for PE %d)",
+              it.argument, it.bytes, it.address, pe);
         return {};
     }
     return {area, sennit_gptr_add(area->places[number], static_cast<std::int64_t>(offset)), number};

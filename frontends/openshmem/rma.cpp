@@ -71,13 +71,12 @@ struct Strided {
     std::size_t count;     // of what lies together
 };
 
-void check_strides(const Strided &it) {
-    if (!state.checks) return;
+bool has_strides(const Strided &it) {
     const auto together = static_cast<std::ptrdiff_t>(it.together);
-    if (it.dst < together || it.sst < together)
-        fail(it.call,
-             "arguments dst and sst: %td and %td are less than the %zu elements of a block", it.dst,
-             it.sst, it.together);
+    if (it.dst >= together && it.sst >= together) return true;
+    wrong(it.call, "arguments dst and sst: %td and %td are less than the %zu elements of a block",
+          it.dst, it.sst, it.together);
+    return false;
 }
 
 // One after the other, with the loads and stores of a word where an element is one.
@@ -121,8 +120,7 @@ Transfer transfer_of(const Strided &it, std::ptrdiff_t remote, std::ptrdiff_t lo
 }
 
 void put_strided(const Strided &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    if (it.count == 0 || it.together == 0) return;
-    check_strides(it);
+    if (it.count == 0 || it.together == 0 || !has_strides(it)) return;
     char *const to = reach(dest, span(it, it.dst), world_pe(ctx, pe));
     if (to != nullptr)
         copy_strided(to, static_cast<const char *>(source), it);
@@ -131,8 +129,7 @@ void put_strided(const Strided &it, shmem_ctx_t ctx, void *dest, const void *sou
 }
 
 void get_strided(const Strided &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    if (it.count == 0 || it.together == 0) return;
-    check_strides(it);
+    if (it.count == 0 || it.together == 0 || !has_strides(it)) return;
     const char *const from = reach(source, span(it, it.sst), world_pe(ctx, pe));
     if (from != nullptr)
         copy_strided(static_cast<char *>(dest), from, it);
@@ -183,6 +180,17 @@ void put_signal(const Block &it, shmem_ctx_t ctx, void *dest, const void *source
 }
 
 }  // namespace
+
+void put_bytes(const char *call, void *dest, const void *source, std::size_t bytes, int pe) {
+    put({call, bytes, true}, SHMEM_CTX_DEFAULT, dest, source, pe);
+}
+void get_bytes(const char *call, void *dest, const void *source, std::size_t bytes, int pe) {
+    get({call, bytes, true}, SHMEM_CTX_DEFAULT, dest, source, pe);
+}
+void put_elements(const char *call, void *dest, const void *source, const Elements &it, int pe) {
+    put_strided({call, it.element, it.dst, it.sst, 1, it.count}, SHMEM_CTX_DEFAULT, dest, source,
+                pe);
+}
 
 // `bytes` is those of an element.
 #define SHMEM_MOVE(PUT, NAME, ARGUMENTS, CTX, SIZE, WAITS)           \

@@ -356,6 +356,18 @@ void finalize() {
     stop();
 }
 
+[[noreturn, gnu::format(printf, 2, 0)]] void say_and_end(const char *call, const char *format,
+                                                         va_list arguments) {
+    char text[512];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    // Before init it is no PE yet.
+    if (state.me < 0)
+        std::fprintf(stderr, "%s: %s\n", call, text);
+    else
+        std::fprintf(stderr, "PE %d: %s: %s\n", state.me, call, text);
+    pshmem_global_exit(1);
+}
+
 void end_by_itself() {
     if (ends_by_itself && state.inits > 0 && !is_forked_child()) {
         state.inits = 1;
@@ -402,13 +414,16 @@ bool is_on(const char *knob) {
 }
 
 void fail(const char *call, const char *format, ...) {
-    char text[512];
     va_list arguments;
     va_start(arguments, format);
-    std::vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    std::fprintf(stderr, "PE %d: %s: %s\n", state.me, call, text);
-    pshmem_global_exit(1);
+    say_and_end(call, format, arguments);
+}
+
+void wrong(const char *call, const char *format, ...) {
+    if (!state.checks) return;
+    va_list arguments;
+    va_start(arguments, format);
+    say_and_end(call, format, arguments);
 }
 
 void fail_status(const char *call, sennit_status status) {

@@ -128,7 +128,9 @@ template <Pointers Area::*Kind = &Area::pointers>
 // One line on standard error that names the call, and the end of all PEs.
 [[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void fail(const char *call, const char *format,
                                                              ...);
-// The same with Sennit's own words, if the status is an error.
+// The same for a wrong argument. Returns where checks are off: the call then does nothing.
+[[gnu::cold, gnu::format(printf, 2, 3)]] void wrong(const char *call, const char *format, ...);
+// As fail(), with Sennit's own words, if the status is an error.
 [[gnu::cold]] void fail_status(const char *call, sennit_status status);
 inline void must(const char *call, sennit_status status) {
     if (status != SENNIT_OK) [[unlikely]]
@@ -181,6 +183,18 @@ struct WordValues {
 // Returns the old value.
 [[gnu::cold]] std::uint64_t change_cold(const WordCall &it, const WordValues &values,
                                         shmem_ctx_t ctx, void *dest, int pe);
+
+// What moves data for other calls. PEs are the world's.
+void put_bytes(const char *call, void *dest, const void *source, std::size_t bytes, int pe);
+void get_bytes(const char *call, void *dest, const void *source, std::size_t bytes, int pe);
+// Elements with strides in elements, as shmem_iput has them.
+struct Elements {
+    std::ptrdiff_t dst, sst;
+    std::size_t element, count;
+};
+void put_elements(const char *call, void *dest, const void *source, const Elements &it, int pe);
+// Until the word is at least so much (wait.cpp).
+void wait_for_least(const char *call, const long *word, long least);
 
 // Gives others a turn while something is looked at again and again: progress, and the processor if
 // there are more PEs than those.

@@ -85,12 +85,6 @@ void destroy(const char *call, Team *team) {
     delete team;
 }
 
-Team &must_be_team(const char *call, shmem_team_t handle) {
-    Team *const team = team_of(handle);
-    if (team == nullptr) fail(call, "argument team: it is SHMEM_TEAM_INVALID");
-    return *team;
-}
-
 int create_context(const Team *team, long options, shmem_ctx_t *ctx) {
     *ctx = SHMEM_CTX_INVALID;
     if (team == nullptr) return 1;
@@ -233,7 +227,8 @@ SHMEM_DEFINE(void, shmem_team_destroy, (shmem_team_t handle)) {
     const char *const call = "shmem_team_destroy";
     Team *const team = team_of(handle);
     if (team == nullptr) return;
-    if (team == &world || team == &shared) fail(call, "argument team: it is a predefined team");
+    if (team == &world || team == &shared)
+        return wrong(call, "argument team: it is a predefined team");
     destroy(call, team);
 }
 SHMEM_DEFINE(void *, shmem_team_ptr, (shmem_team_t handle, const void *dest, int pe)) {
@@ -243,7 +238,12 @@ SHMEM_DEFINE(void *, shmem_team_ptr, (shmem_team_t handle, const void *dest, int
 }
 SHMEM_DEFINE(int, shmem_team_sync, (shmem_team_t handle)) {
     const char *const call = "shmem_team_sync";
-    must(call, sennit_barrier(must_be_team(call, handle).core, SENNIT_FOREVER));
+    const Team *const team = team_of(handle);
+    if (team == nullptr) {
+        wrong(call, "argument team: it is SHMEM_TEAM_INVALID");
+        return -1;
+    }
+    must(call, sennit_barrier(team->core, SENNIT_FOREVER));
     return 0;
 }
 
@@ -256,14 +256,15 @@ SHMEM_DEFINE(int, shmem_team_create_ctx, (shmem_team_t team, long options, shmem
 SHMEM_DEFINE(void, shmem_ctx_destroy, (shmem_ctx_t ctx)) {
     if (ctx == SHMEM_CTX_INVALID) return;
     quiet("shmem_ctx_destroy");
-    if (ctx == SHMEM_CTX_DEFAULT) fail("shmem_ctx_destroy", "argument ctx: it is the default one");
+    if (ctx == SHMEM_CTX_DEFAULT)
+        return wrong("shmem_ctx_destroy", "argument ctx: it is the default one");
     bool is_there = false;
     {
         const std::lock_guard<std::mutex> turn(list_mutex);
         is_there = context_of(ctx)->team != &nobody;
         if (is_there) retire(context_of(ctx));
     }
-    if (!is_there) fail("shmem_ctx_destroy", "argument ctx: it was destroyed, or its team was");
+    if (!is_there) wrong("shmem_ctx_destroy", "argument ctx: it was destroyed, or its team was");
 }
 SHMEM_DEFINE(int, shmem_ctx_get_team, (shmem_ctx_t ctx, shmem_team_t *team)) {
     *team = SHMEM_TEAM_INVALID;

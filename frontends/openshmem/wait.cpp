@@ -12,8 +12,14 @@ T look(const T *word) {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
+// With checks off there is nothing to wait for.
+[[gnu::cold, gnu::noinline]] bool is_no_comparison(const char *call, int cmp) {
+    wrong(call, "argument cmp: %d is no comparison", cmp);
+    return true;
+}
+
 template <class T>
-bool compare(T word, int cmp, T value) {
+bool compare(const char *call, T word, int cmp, T value) {
     switch (cmp) {
         case SHMEM_CMP_EQ:
             return word == value;
@@ -28,7 +34,7 @@ bool compare(T word, int cmp, T value) {
         case SHMEM_CMP_LE:
             return word <= value;
         default:
-            fail("shmem_wait_until", "argument cmp: %d is no comparison", cmp);
+            return is_no_comparison(call, cmp);
     }
 }
 
@@ -66,16 +72,17 @@ inline bool tested(bool result) {
 
 template <class T>
 void wait_until(const char *call, const T *word, int cmp, T value) {
-    wait(call, [=] { return compare(look(word), cmp, value); });
+    wait(call, [=] { return compare(call, look(word), cmp, value); });
 }
 template <class T>
-int test(const T *word, int cmp, T value) {
-    return tested(compare(look(word), cmp, value)) ? 1 : 0;
+int test(const char *call, const T *word, int cmp, T value) {
+    return tested(compare(call, look(word), cmp, value)) ? 1 : 0;
 }
 
 // Words of which some are waited for; `values` has one for each, or one for all.
 template <class T>
 struct Set {
+    const char *call;
     const T *words;
     std::size_t count;
     const int *status;
@@ -85,7 +92,7 @@ struct Set {
 
     bool has(std::size_t i) const { return status == nullptr || status[i] == 0; }
     bool holds(std::size_t i) const {
-        return compare(look(&words[i]), cmp, values[has_many ? i : 0]);
+        return compare(call, look(&words[i]), cmp, values[has_many ? i : 0]);
     }
     bool is_empty() const {
         for (std::size_t i = 0; i < count; ++i) {
@@ -134,24 +141,24 @@ std::size_t find_any(const Set<T> &set) {
 }
 
 template <class T>
-void wait_all(const char *call, const Set<T> &set) {
+void wait_all(const Set<T> &set) {
     // One after the other: a word that held may have changed again, which nobody asks for.
     for (std::size_t i = 0; i < set.count; ++i) {
-        if (set.has(i)) wait(call, [&set, i] { return set.holds(i); });
+        if (set.has(i)) wait(set.call, [&set, i] { return set.holds(i); });
     }
 }
 template <class T>
-std::size_t wait_any(const char *call, const Set<T> &set) {
+std::size_t wait_any(const Set<T> &set) {
     if (set.is_empty()) return SIZE_MAX;
     std::size_t found = SIZE_MAX;
-    wait(call, [&] { return (found = find_any(set)) != SIZE_MAX; });
+    wait(set.call, [&] { return (found = find_any(set)) != SIZE_MAX; });
     return found;
 }
 template <class T>
-std::size_t wait_some(const char *call, const Set<T> &set, std::size_t *indices) {
+std::size_t wait_some(const Set<T> &set, std::size_t *indices) {
     if (set.is_empty()) return 0;
     std::size_t noted = 0;
-    wait(call, [&] { return (noted = set.note(indices)) != 0; });
+    wait(set.call, [&] { return (noted = set.note(indices)) != 0; });
     return noted;
 }
 template <class T>
@@ -169,49 +176,54 @@ std::size_t test_some(const Set<T> &set, std::size_t *indices) {
 
 }  // namespace
 
+void wait_for_least(const char *call, const long *word, long least) {
+    wait_until<long>(call, word, SHMEM_CMP_GE, least);
+}
+
 #define SHMEM_TEST(T, N, ...)                                                      \
     SHMEM_DEFINE(void, shmem_##N##_wait_until, (T * ivar, int cmp, T cmp_value)) { \
         wait_until<T>("shmem_" #N "_wait_until", ivar, cmp, cmp_value);            \
     }                                                                              \
     SHMEM_DEFINE(int, shmem_##N##_test, (T * ivar, int cmp, T cmp_value)) {        \
-        return test<T>(ivar, cmp, cmp_value);                                      \
+        return test<T>("shmem_" #N "_test", ivar, cmp, cmp_value);                 \
     }
-#define SHMEM_SET_OF(T, VALUES, HAS_MANY)            \
-    Set<T> {                                         \
-        ivars, nelems, status, cmp, VALUES, HAS_MANY \
+// `set` is known in the body; OF is the type, the values, and whether there is one for each word.
+#define SHMEM_SET_BODY(RESULT, NAME, ARGUMENTS, OF, ...) \
+    SHMEM_DEFINE(RESULT, NAME, ARGUMENTS) {              \
+        const SHMEM_SET_OF(NAME, SHMEM_BARE OF);         \
+        __VA_ARGS__;                                     \
     }
-#define SHMEM_SETS(T, N, Z, VALUE, VALUES, HAS_MANY)                                           \
-    SHMEM_DEFINE(void, shmem_##N##_wait_until_all##Z,                                          \
-                 (T * ivars, size_t nelems, const int *status, int cmp, VALUE)) {              \
-        wait_all("shmem_" #N "_wait_until_all" #Z, SHMEM_SET_OF(T, VALUES, HAS_MANY));         \
-    }                                                                                          \
-    SHMEM_DEFINE(size_t, shmem_##N##_wait_until_any##Z,                                        \
-                 (T * ivars, size_t nelems, const int *status, int cmp, VALUE)) {              \
-        return wait_any("shmem_" #N "_wait_until_any" #Z, SHMEM_SET_OF(T, VALUES, HAS_MANY));  \
-    }                                                                                          \
-    SHMEM_DEFINE(                                                                              \
-        size_t, shmem_##N##_wait_until_some##Z,                                                \
-        (T * ivars, size_t nelems, size_t * indices, const int *status, int cmp, VALUE)) {     \
-        return wait_some("shmem_" #N "_wait_until_some" #Z, SHMEM_SET_OF(T, VALUES, HAS_MANY), \
-                         indices);                                                             \
-    }                                                                                          \
-    SHMEM_DEFINE(int, shmem_##N##_test_all##Z,                                                 \
-                 (T * ivars, size_t nelems, const int *status, int cmp, VALUE)) {              \
-        return tested(SHMEM_SET_OF(T, VALUES, HAS_MANY).all_hold()) ? 1 : 0;                   \
-    }                                                                                          \
-    SHMEM_DEFINE(size_t, shmem_##N##_test_any##Z,                                              \
-                 (T * ivars, size_t nelems, const int *status, int cmp, VALUE)) {              \
-        return test_any(SHMEM_SET_OF(T, VALUES, HAS_MANY));                                    \
-    }                                                                                          \
-    SHMEM_DEFINE(                                                                              \
-        size_t, shmem_##N##_test_some##Z,                                                      \
-        (T * ivars, size_t nelems, size_t * indices, const int *status, int cmp, VALUE)) {     \
-        return test_some(SHMEM_SET_OF(T, VALUES, HAS_MANY), indices);                          \
+#define SHMEM_BARE(...) __VA_ARGS__
+#define SHMEM_SET_OF(NAME, ...) SHMEM_NAMED_SET(NAME, __VA_ARGS__)
+#define SHMEM_NAMED_SET(NAME, T, VALUES, HAS_MANY)          \
+    Set<T> set {                                            \
+#NAME, ivars, nelems, status, cmp, VALUES, HAS_MANY \
     }
-#define SHMEM_STANDARD(T, N, ...)                      \
-    SHMEM_TEST(T, N)                                   \
-    SHMEM_SETS(T, N, , T cmp_value, &cmp_value, false) \
-    SHMEM_SETS(T, N, _vector, const T *cmp_values, cmp_values, true)
+#define SHMEM_SETS(T, N, Z, VALUE, OF)                                                       \
+    SHMEM_SET_BODY(void, shmem_##N##_wait_until_all##Z,                                      \
+                   (T * ivars, size_t nelems, const int *status, int cmp, VALUE), OF,        \
+                   wait_all(set))                                                            \
+    SHMEM_SET_BODY(size_t, shmem_##N##_wait_until_any##Z,                                    \
+                   (T * ivars, size_t nelems, const int *status, int cmp, VALUE), OF,        \
+                   return wait_any(set))                                                     \
+    SHMEM_SET_BODY(                                                                          \
+        size_t, shmem_##N##_wait_until_some##Z,                                              \
+        (T * ivars, size_t nelems, size_t * indices, const int *status, int cmp, VALUE), OF, \
+        return wait_some(set, indices))                                                      \
+    SHMEM_SET_BODY(int, shmem_##N##_test_all##Z,                                             \
+                   (T * ivars, size_t nelems, const int *status, int cmp, VALUE), OF,        \
+                   return tested(set.all_hold()) ? 1 : 0)                                    \
+    SHMEM_SET_BODY(size_t, shmem_##N##_test_any##Z,                                          \
+                   (T * ivars, size_t nelems, const int *status, int cmp, VALUE), OF,        \
+                   return test_any(set))                                                     \
+    SHMEM_SET_BODY(                                                                          \
+        size_t, shmem_##N##_test_some##Z,                                                    \
+        (T * ivars, size_t nelems, size_t * indices, const int *status, int cmp, VALUE), OF, \
+        return test_some(set, indices))
+#define SHMEM_STANDARD(T, N, ...)                           \
+    SHMEM_TEST(T, N)                                        \
+    SHMEM_SETS(T, N, , T cmp_value, (T, &cmp_value, false)) \
+    SHMEM_SETS(T, N, _vector, const T *cmp_values, (T, cmp_values, true))
 #define SHMEM_OLD_WAIT(T, N, ...)                                          \
     SHMEM_DEFINE(void, shmem_##N##_wait, (T * ivar, T cmp_value)) {        \
         wait_until<T>("shmem_" #N "_wait", ivar, SHMEM_CMP_NE, cmp_value); \
@@ -235,8 +247,8 @@ SHMEM_DEFINE(uint64_t, shmem_signal_fetch, (const uint64_t *sig_addr)) {
 SHMEM_DEFINE(uint64_t, shmem_signal_wait_until,
              (uint64_t * sig_addr, int cmp, uint64_t cmp_value)) {
     std::uint64_t value = 0;
-    wait("shmem_signal_wait_until",
-         [&] { return compare(value = look(sig_addr), cmp, cmp_value); });
+    const char *const call = "shmem_signal_wait_until";
+    wait(call, [&] { return compare(call, value = look(sig_addr), cmp, cmp_value); });
     return value;
 }
 

@@ -96,8 +96,8 @@ inline void give_signal(const char *call, shmem_ctx_t ctx, const Signal &signal,
     else if (signal.op == SHMEM_SIGNAL_ADD)
         change_word<Change::add, std::uint64_t>(it, ctx, signal.word, signal.value, 0, pe);
     else
-        fail(call, "argument sig_op: %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD",
-             signal.op);
+        wrong(call, "argument sig_op: %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD",
+              signal.op);
 }
 
 }  // namespace shmem

@@ -19,7 +19,15 @@ static shmem_ctx_t backwards, destroyed;
 #define MISTAKES(USE)                                                                      \
     USE(no_such_pe, shmem_long_p(&word, 1, 77))                                            \
     USE(not_symmetric, shmem_long_p(private_word, 1, 0))                                   \
+    USE(get_source, shmem_getmem(&word, private_word, 8, 0))                               \
     USE(atomic_pe, (void)shmem_long_atomic_fetch_add(&word, 1, -1))                        \
+    USE(atomic_source, (void)shmem_long_atomic_fetch(private_word, 0))                     \
+    USE(atomic_dest, shmem_ctx_long_atomic_set(backwards, private_word, 1, 0))             \
+    USE(signal_address,                                                                    \
+        shmem_long_put_signal(&word, &word, 0, private_signal(), 1, SHMEM_SIGNAL_SET, 0))  \
+    USE(signal_operator, shmem_long_put_signal(&word, &word, 0, &signal_word, 1, 9, 0))    \
+    USE(strides, shmem_long_iput(&word, &other_word, 0, 1, 2, 0))                          \
+    USE(lock, shmem_set_lock(private_word))                                                \
     USE(ctx_pe, shmem_ctx_long_p(backwards, &word, 1, 2))                                  \
     USE(ctx_not_symmetric, shmem_ctx_long_p(backwards, private_word, 1, 1))                \
     USE(invalid_put, shmem_ctx_long_put(SHMEM_CTX_INVALID, &word, private_word, 1, 0))     \
@@ -30,8 +38,42 @@ static shmem_ctx_t backwards, destroyed;
     USE(invalid_signal, shmem_ctx_signal_add(SHMEM_CTX_INVALID, &signal_word, 1, 0))       \
     USE(destroyed_put, shmem_ctx_long_p(destroyed, &word, 1, 0))                           \
     USE(destroyed_again, shmem_ctx_destroy(destroyed))                                     \
+    USE(destroyed_default, shmem_ctx_destroy(SHMEM_CTX_DEFAULT))                           \
+    USE(destroyed_world, shmem_team_destroy(SHMEM_TEAM_WORLD))                             \
+    USE(team_sync, (void)shmem_team_sync(SHMEM_TEAM_INVALID))                              \
+    USE(team_sum, (void)shmem_long_sum_reduce(SHMEM_TEAM_INVALID, &word, &word, 1))        \
+    USE(team_root, (void)shmem_broadcastmem(SHMEM_TEAM_WORLD, &word, &word, 1, 5))         \
+    USE(team_strides, (void)shmem_alltoallsmem(SHMEM_TEAM_WORLD, &word, &word, 0, 1, 1))   \
     USE(set_too_large, shmem_barrier(1, 30, INT_MAX, work))                                \
-    USE(set_by_32, shmem_barrier(1, 32, 1, work))
+    USE(set_by_32, shmem_barrier(1, 32, 1, work))                                          \
+    USE(set_without_me, shmem_sync(0, 0, 1, work))                                         \
+    USE(set_root, shmem_broadcast32(&word, &word, 1, 7, 1, 0, 1, work))                    \
+    USE(set_dest, shmem_fcollect32(private_word, &word, 1, 1, 0, 1, work))                 \
+    USE(set_strided_dest, shmem_alltoalls64(private_word, &word, 1, 1, 1, 1, 0, 1, work))  \
+    USE(set_source, shmem_long_sum_to_all(&word, private_word, 1, 1, 0, 1, work, work))    \
+    USE(set_count, shmem_long_sum_to_all(&word, &word, -1, 1, 0, 1, work, work))           \
+    COMPARISONS(USE)
+/* The same wrong comparison in each of the waits and tests. */
+#define COMPARISONS(USE)                                                          \
+    USE(cmp_1, shmem_long_wait_until(&word, 9, 1))                                \
+    USE(cmp_2, (void)shmem_long_test(&word, 9, 1))                                \
+    USE(cmp_3, shmem_long_wait_until_all(&word, 1, NULL, 9, 1))                   \
+    USE(cmp_4, (void)shmem_long_wait_until_any(&word, 1, NULL, 9, 1))             \
+    USE(cmp_5, (void)shmem_long_wait_until_some(&word, 1, indices, NULL, 9, 1))   \
+    USE(cmp_6, (void)shmem_long_test_all(&word, 1, NULL, 9, 1))                   \
+    USE(cmp_7, (void)shmem_long_test_any(&word, 1, NULL, 9, 1))                   \
+    USE(cmp_8, (void)shmem_long_test_some(&word, 1, indices, NULL, 9, 1))         \
+    USE(cmp_9, shmem_long_wait_until_all_vector(&word, 1, NULL, 9, &other_word))  \
+    USE(cmp_10, (void)shmem_long_test_any_vector(&word, 1, NULL, 9, &other_word)) \
+    USE(cmp_11, (void)shmem_signal_wait_until(&signal_word, 9, 1))                \
+    USE(cmp_12, (void)shmem_ushort_test(&short_word, 9, 1))                       \
+    USE(cmp_13, (shmem_wait_until)(&word, 9, 1))
+
+static unsigned short short_word;
+static size_t indices[1];
+static uint64_t *private_signal(void) {
+    return (uint64_t *)private_word;
+}
 
 #define MISTAKE_BODY(NAME, ...)        \
     static void mistake_##NAME(void) { \
@@ -60,6 +102,13 @@ static int make_in_children(void) {
             fprintf(stderr, "its child ended with %#x\n", (unsigned)status);
     }
     return 0;
+}
+
+/* With checks off they do nothing, and none waits. */
+static int make_all(void) {
+    for (size_t i = 0; me == 1 && i < sizeof mistakes / sizeof *mistakes; ++i)
+        mistakes[i].make();
+    return word == 0 && *private_word == 0 && signal_word == 0 ? 0 : 7;
 }
 
 /* A signal says that its data are there, so there is none of data that went nowhere. */
@@ -108,7 +157,7 @@ static int run(const char *what) {
         for (;;) { /* computes for ever */
         }
     }
-    if (strcmp(what, "unchecked") == 0) shmem_long_p(private_word, 1, 77);
+    if (strcmp(what, "unchecked") == 0) return make_all();
     if (strcmp(what, "too-large") == 0 && shmem_malloc(1 << 20) != NULL) return 3;
     shmem_barrier_all();
     if (strcmp(what, "dies") == 0 && me == 1) abort();
