@@ -2,6 +2,7 @@
  * Types are chosen rightly if the program compiles without a warning and the values are right.
  */
 #include "check.h"
+#include "forms.h"
 
 static short shorts[4];
 static int ints[4];
@@ -70,6 +71,6 @@ static void forms(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {{"forms", forms}};
-    return run_tests(tests, 1, argc, argv);
+    static const struct test tests[] = {{"forms", forms}, {"all_forms", all_forms}};
+    return run_tests(tests, 2, argc, argv);
 }

@@ -1,5 +1,6 @@
 // The C++ forms, one of each shape: they only choose what the C programs test.
 #include "check.h"
+#include "forms.h"
 
 namespace {
 
@@ -40,6 +41,6 @@ void forms() {
 }  // namespace
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {{"forms", forms}};
-    return run_tests(tests, 1, argc, argv);
+    static const struct test tests[] = {{"forms", forms}, {"all_forms", all_forms}};
+    return run_tests(tests, 2, argc, argv);
 }
