@@ -8,7 +8,8 @@
  * its call is SENNIT_ERR_OWNER_DIED: it holds the lock and must release it, and knows that what the
  * lock protects may be half done. The status comes once. It also comes, rarely, when the rank that
  * died had just been given the lock and had not begun. A rank that dies while it waits is passed
- * over. */
+ * over. The first rank of the team keeps the lock's memory: once it has left, or has died and
+ * messages lead to its memory, nobody gets the lock any more, and all calls give PEER_LOST. */
 #ifndef SENNIT_LOCK_H
 #define SENNIT_LOCK_H
 
@@ -38,9 +39,8 @@ sennit_status sennit_lock_create(sennit_team team, sennit_lock *lock);
 /* Wait for the lock, in the order of coming, for at most timeout_ns (0: as sennit_lock_try). After
  * TIMEOUT this rank does not hold the lock and does not wait for it. Returns OK or OWNER_DIED when
  * the lock is held. Errors: STATE (this rank holds it already, or another of its threads is in a
- * call of this lock), ARG (no lock of this rank, negative timeout), TIMEOUT, and where the lock's
- * memory is reached by messages PEER_LOST (the first rank of the team, which keeps the memory, is
- * lost), FABRIC. */
+ * call of this lock), ARG (no lock of this rank, negative timeout), TIMEOUT, PEER_LOST (the first
+ * rank of the team), and where the lock's memory is reached by messages FABRIC. */
 sennit_status sennit_lock_acquire(sennit_lock lock, int64_t timeout_ns);
 
 /* Never waits: *acquired is 1 if this rank holds the lock now, with status OK or OWNER_DIED, and 0

@@ -37,6 +37,17 @@ int LockView::world_rank(std::uint32_t member) const {
     return reinterpret_cast<const std::int32_t *>(bytes)[member];
 }
 
+sennit_status LockView::lost_if_left(sennit_status status) const {
+    // Its memory went with it.
+    if (status == SENNIT_ERR_NOT_REGISTERED && peer_gone(*rank_, home_.rank) != Gone::no)
+        return fail_lost(*rank_, home_.rank);
+    return status;
+}
+
+sennit_status LockView::by_message(const op::AtomicWish &wish) const {
+    return lost_if_left(op::atomic(*rank_, wish, op::kKept));
+}
+
 sennit_status LockView::load(std::uint64_t offset, std::uint64_t *value) const {
     if (base_ != nullptr) [[likely]] {
         // SYNC lock-word: pairs with the releases below in other ranks; what the rank that changed
@@ -46,7 +57,7 @@ sennit_status LockView::load(std::uint64_t offset, std::uint64_t *value) const {
     }
     op::AtomicWish wish{SENNIT_NO_OP, SENNIT_UINT64, home_, nullptr, value, 1};
     wish.target.offset = offset;
-    return op::atomic(*rank_, wish, op::kKept);
+    return by_message(wish);
 }
 
 sennit_status LockView::store(std::uint64_t offset, std::uint64_t value) const {
@@ -58,7 +69,7 @@ sennit_status LockView::store(std::uint64_t offset, std::uint64_t value) const {
     }
     op::AtomicWish wish{SENNIT_REPLACE, SENNIT_UINT64, home_, &value, nullptr, 1};
     wish.target.offset = offset;
-    return op::atomic(*rank_, wish, op::kKept);
+    return by_message(wish);
 }
 
 sennit_status LockView::add_one(std::uint64_t offset, std::uint64_t *old) const {
@@ -70,7 +81,7 @@ sennit_status LockView::add_one(std::uint64_t offset, std::uint64_t *old) const 
     const std::uint64_t one = 1;
     op::AtomicWish wish{SENNIT_SUM, SENNIT_UINT64, home_, &one, old, 1};
     wish.target.offset = offset;
-    return op::atomic(*rank_, wish, op::kKept);
+    return by_message(wish);
 }
 
 sennit_status LockView::compare_swap(std::uint64_t *word, std::uint64_t desired) const {
@@ -86,7 +97,7 @@ sennit_status LockView::compare_swap(std::uint64_t *word, std::uint64_t desired)
     const std::uint64_t operands[2] = {*word, desired};
     op::AtomicWish wish{op::kCompareSwap, SENNIT_UINT64, home_, operands, word, 1};
     wish.target.offset = kOffset;
-    return op::atomic(*rank_, wish, op::kKept);
+    return by_message(wish);
 }
 
 sennit_status LockView::read_queue(std::uint32_t first, std::uint32_t count,
@@ -99,8 +110,8 @@ sennit_status LockView::read_queue(std::uint32_t first, std::uint32_t count,
     LockLine lines[kAtATime];
     sennit_gptr there = home_;
     there.offset = waiting_offset(first);
-    const sennit_status status =
-        op::transfer(*rank_, op::Direction::get, there, lines, sizeof(LockLine) * count, op::kKept);
+    const sennit_status status = lost_if_left(op::transfer(*rank_, op::Direction::get, there, lines,
+                                                           sizeof(LockLine) * count, op::kKept));
     for (std::uint32_t i = 0; status == SENNIT_OK && i < count; ++i)
         tickets[i] = lines[i].word.load(std::memory_order_relaxed);  // relaxed: a private copy
     return status;

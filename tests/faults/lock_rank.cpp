@@ -1,11 +1,13 @@
-// One rank of a job in which a rank dies that holds a lock, waits for it, or is anywhere in
-// between. Started by faults_test.py under `sennit run`; the argument names the scene. A rank for
-// which all went as promised prints "as promised".
+// One rank of a job in which a rank dies or leaves that holds a lock, or dies while it waits for it
+// or is anywhere in between. Started by faults_test.py under `sennit run`; the argument names the
+// scene. A rank for which all went as promised prints "as promised".
 #include <sennit/sennit.h>
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <thread>
@@ -30,12 +32,14 @@ struct Board {
     std::atomic<std::uint64_t> told;      // times a call said OWNER_DIED
     std::atomic<std::uint64_t> finished;  // ranks that are done
     std::atomic<std::uint64_t> left;      // and have read that all are
+    std::atomic<int> victim_process;      // of a victim that leaves and does not die
     std::uint64_t plain;                  // changed under the lock only
 };
 
 struct Scene {
     int victim = 0;
     sennit_lock lock = SENNIT_LOCK_NULL;
+    sennit_gptr segment = SENNIT_GPTR_NULL;
     Board *board = nullptr;
 };
 
@@ -43,10 +47,9 @@ Scene open_scene(int victim) {
     expect(sennit_init(nullptr), SENNIT_OK, "init");
     Scene scene;
     scene.victim = victim < 0 ? sennit_size() - 1 : victim;
-    sennit_gptr segment = SENNIT_GPTR_NULL;
-    expect(sennit_alloc(SENNIT_TEAM_WORLD, 4096, 0, 0, &segment), SENNIT_OK, "alloc");
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, 4096, 0, 0, &scene.segment), SENNIT_OK, "alloc");
     const int keeper = (scene.victim + 1) % sennit_size();
-    scene.board = static_cast<Board *>(sennit_ptr(sennit_gptr_at(segment, keeper)));
+    scene.board = static_cast<Board *>(sennit_ptr(sennit_gptr_at(scene.segment, keeper)));
     require(scene.board != nullptr, "the board is mapped");
     expect(sennit_lock_create(SENNIT_TEAM_WORLD, &scene.lock), SENNIT_OK, "lock_create");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the first barrier");
@@ -70,6 +73,29 @@ void leave(const Scene &scene) {
     (void)sennit_finalize();
 }
 
+// All but the victim take the lock that it held: the first is told, and only the first.
+void one_is_told(const Scene &scene) {
+    Board &board = *scene.board;
+    const auto others = static_cast<std::uint64_t>(sennit_size()) - 1;
+    const sennit_status status = sennit_lock_acquire(scene.lock, kLong);
+    if (status == SENNIT_ERR_OWNER_DIED) {
+        ++board.told;
+        require(board.plain == 1, "who is told is the first after the victim");
+        require(std::string(sennit_last_error()->operation) == "sennit_lock_acquire",
+                "the error names the call");
+    } else {
+        expect(status, SENNIT_OK, "an acquire after the victim");
+        require(board.told == 1, "somebody was told before");
+    }
+    ++board.plain;
+    sleep_ms(2);
+    expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
+    ++board.entered;
+    wait_for(board.entered, others);
+    require(board.told == 1, "one rank was told");
+    require(board.plain == 1 + others, "one rank at a time was under the lock");
+}
+
 // The others queue up behind a holder that dies: one is told, all get the lock.
 void the_holder_dies() {
     const Scene scene = open_scene(-1);
@@ -85,23 +111,76 @@ void the_holder_dies() {
     }
     wait_for(board.ready, 1);
     ++board.ready;
-    const sennit_status status = sennit_lock_acquire(scene.lock, kLong);
-    if (status == SENNIT_ERR_OWNER_DIED) {
-        ++board.told;
-        require(board.plain == 1, "who is told is the first after the dead one");
-        require(std::string(sennit_last_error()->operation) == "sennit_lock_acquire",
-                "the error names the call");
-    } else {
-        expect(status, SENNIT_OK, "an acquire after the death");
-        require(board.told == 1, "somebody was told before");
+    one_is_told(scene);
+    leave(scene);
+}
+
+void expect_keeper_lost(sennit_status status, const char *what) {
+    expect(status, SENNIT_ERR_PEER_LOST, what);
+    require(sennit_last_error()->peer == 0, "the error names the keeper");
+}
+
+// The holder calls finalize. Its process lives on until the others are through, so what they see is
+// that it left. `in_queue`: they wait for the lock, and the holder leaves when its time is over;
+// else they come to its last barrier, and only then to the lock.
+void the_holder_leaves(bool in_queue) {
+    if (in_queue) (void)setenv("SENNIT_FINALIZE_TIMEOUT", "0.1", 1);
+    sigset_t told;
+    sigemptyset(&told);
+    sigaddset(&told, SIGUSR1);
+    (void)pthread_sigmask(SIG_BLOCK, &told, nullptr);
+    const Scene scene = open_scene(-1);
+    Board &board = *scene.board;
+    if (sennit_rank() == scene.victim) {
+        expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "the victim's acquire");
+        board.plain = 1;
+        board.victim_process = getpid();
+        ++board.ready;
+        if (in_queue) wait_for(board.ready, static_cast<std::uint64_t>(sennit_size()));
+        if (in_queue) sleep_ms(20);
+        expect(sennit_finalize(), in_queue ? SENNIT_ERR_TIMEOUT : SENNIT_OK,
+               "the end of the holder");
+        const timespec most{60, 0};
+        require(sigtimedwait(&told, nullptr, &most) == SIGUSR1, "the others were through first");
+        return;
     }
-    ++board.plain;
-    sleep_ms(2);
-    expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
-    ++board.entered;
-    wait_for(board.entered, others);
-    require(board.told == 1, "one rank was told");
-    require(board.plain == 1 + others, "one rank at a time was under the lock");
+    wait_for(board.ready, 1);
+    ++board.ready;
+    if (!in_queue)
+        expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), SENNIT_OK, "the holder's last barrier");
+    one_is_told(scene);
+    if (sennit_rank() == (scene.victim + 1) % sennit_size())
+        require(kill(board.victim_process, SIGUSR1) == 0, "the victim's process lives");
+    leave(scene);
+}
+
+// Rank 0, which keeps the lock's memory, finalizes; `it_holds`: while it has the lock, else rank 1
+// has.
+void the_keeper_leaves(bool it_holds) {
+    const Scene scene = open_scene(0);
+    const int holder = it_holds ? 0 : 1;
+    if (sennit_rank() == holder)
+        expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "the first acquire");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), SENNIT_OK, "barrier");
+    if (sennit_rank() == 0) {
+        expect(sennit_finalize(), SENNIT_OK, "the end of the keeper");
+        return;
+    }
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), SENNIT_OK, "the keeper's last barrier");
+    std::uint64_t word = 0;
+    for (int i = 0; sennit_get(&word, sennit_gptr_at(scene.segment, 0), 8) == SENNIT_OK; ++i) {
+        require(i < 20000, "the keeper leaves");
+        sleep_ms(1);
+    }
+    int got = 9;
+    if (sennit_rank() == holder) {
+        expect_keeper_lost(sennit_lock_release(scene.lock), "release");
+    } else {
+        expect_keeper_lost(sennit_lock_acquire(scene.lock, kLong), "acquire");
+        expect_keeper_lost(sennit_lock_acquire(scene.lock, 0), "acquire without time");
+        expect_keeper_lost(sennit_lock_try(scene.lock, &got), "try");
+    }
+    require(got == 9, "a try that failed said nothing");
     leave(scene);
 }
 
@@ -224,6 +303,10 @@ void run(const std::string &what) {
     if (what == "holder") return the_holder_dies();
     if (what == "holder_alone") return the_holder_dies_alone();
     if (what == "waiter") return a_waiter_dies();
+    if (what == "holder_leaves") return the_holder_leaves(false);
+    if (what == "holder_leaves_a_queue") return the_holder_leaves(true);
+    if (what == "keeper_leaves") return the_keeper_leaves(false);
+    if (what == "keeper_leaves_and_holds") return the_keeper_leaves(true);
     // any_moment:SEED:VICTIM
     if (what.rfind("any_moment:", 0) == 0) {
         const std::size_t colon = what.find(':', 11);
