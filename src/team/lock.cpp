@@ -191,17 +191,21 @@ sennit_status wait_in_queue(const Waiter &waiter, const Deadline &deadline) {
 }
 
 // The lock if it is free, or if its holder is gone and nobody waits. *got says whether; `word` is
-// then the one it is held by.
+// the one it is held by, by this rank or by another one.
 sennit_status try_once(LockView &view, std::uint64_t *word, bool *got) {
     // What this rank saw last saves the first look if the lock was free then.
     *word = view.own().last_word;
     sennit_status status = SENNIT_OK;
     if (holder_of(*word) != 0) status = view.load_word(word);
-    if (status == SENNIT_OK) status = take_if_free(view, word, got);
-    if (status != SENNIT_OK || *got || !view.is_gone(holder_of(*word) - 1)) return status;
-    status = take_from_dead(view, *word, true);
-    if (status == SENNIT_OK) status = view.load_word(word);
-    *got = status == SENNIT_OK && holder_of(*word) == view.self_mark();
+    while (status == SENNIT_OK) {
+        status = take_if_free(view, word, got);
+        if (status != SENNIT_OK || *got || !view.is_gone(holder_of(*word) - 1)) return status;
+        status = take_from_dead(view, *word, true);
+        if (status == SENNIT_OK) status = view.load_word(word);
+        *got = status == SENNIT_OK && holder_of(*word) == view.self_mark();
+        if (*got) return status;
+        // Another rank was quicker, and may have let go of the lock since.
+    }
     return status;
 }
 
