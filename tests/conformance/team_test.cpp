@@ -2,11 +2,13 @@
 #include "harness.hpp"
 
 #include <dirent.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "teams.hpp"
@@ -42,14 +44,28 @@ void expect_gone(Ranks &it, sennit_team team) {
     it.equal(gptr.segment, 9u);
 }
 
+constexpr std::int64_t kSoon = 20 * kSecond;
+
 struct Use {
     std::size_t resident_kib;
+    std::size_t file_kib;  // of memory files, mapped or not
     int descriptors;
 };
 
+// Of what `name` in the folder of descriptors is open on.
+std::size_t memory_file_kib(const char *name) {
+    const std::string link = std::string("/proc/self/fd/") + name;
+    char target[64] = "";
+    struct stat about {};
+    if (readlink(link.c_str(), target, sizeof target - 1) < 0 ||
+        std::strncmp(target, "/memfd:", 7) != 0 || stat(link.c_str(), &about) != 0)
+        return 0;
+    return static_cast<std::size_t>(about.st_blocks) / 2;
+}
+
 // What this process uses. One rank of it looks, the others wait.
 Use use_of_process(Ranks &it) {
-    Use use{0, 0};
+    Use use{0, 0, 0};
     it.barrier();
     if (!it.one_process || it.rank == 0) {
         std::ifstream statm("/proc/self/statm");
@@ -57,8 +73,10 @@ Use use_of_process(Ranks &it) {
         statm >> total >> use.resident_kib;
         use.resident_kib *= static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
         if (DIR *folder = opendir("/proc/self/fd")) {
-            while (readdir(folder) != nullptr)
+            while (const dirent *one = readdir(folder)) {
                 ++use.descriptors;
+                use.file_kib += memory_file_kib(one->d_name);
+            }
             (void)closedir(folder);
         }
     }
@@ -66,7 +84,46 @@ Use use_of_process(Ranks &it) {
     return use;
 }
 
-// Makes and ends `count` teams, of all ranks and of parts in turn, every 16th with a segment.
+// Reductions and a broadcast of private memory, long enough that the team gets wide slots, lends
+// its buffers to peers, and keeps a request.
+void reduce_and_broadcast(Ranks &it, sennit_team team) {
+    int size = 0;
+    it.ok(sennit_team_size(team, &size));
+    static thread_local std::vector<std::uint64_t> words(32768);
+    static thread_local std::vector<std::uint64_t> sums(8192);
+    const std::size_t few = it.quick ? 2500 : sums.size();
+    const std::size_t many = it.quick ? few : words.size();
+    std::fill(words.begin(), words.end(), 3);
+    const sennit_reduction sum = sennit_reduction_of(few, SENNIT_UINT64, SENNIT_SUM);
+    it.ok(sennit_allreduce(team, words.data(), sums.data(), sum, kSoon));
+    it.equal(sums[few - 1], 3u * static_cast<std::uint64_t>(size));
+    sennit_request request = SENNIT_REQUEST_NULL;
+    const sennit_reduction most = sennit_reduction_of(few, SENNIT_UINT64, SENNIT_MAX);
+    it.ok(sennit_allreduce_nb(team, words.data(), sums.data(), most, &request));
+    it.ok(sennit_wait(&request, kSoon));
+    it.equal(sums[0], 3u);
+    it.ok(sennit_broadcast(team, 0, words.data(), many * 8, kSoon));
+    sennit_gptr segment = SENNIT_GPTR_NULL;
+    it.ok(sennit_alloc(team, few * 8, 0, 0, &segment));
+    it.ok(sennit_allreduce(team, words.data(), sennit_ptr(segment), sum, kSoon));
+    it.ok(sennit_allreduce(team, SENNIT_IN_PLACE, sennit_ptr(segment), sum, kSoon));
+    it.ok(sennit_free(segment));
+}
+
+// No rank gets one where the kernel alone copies.
+void lock_once(Ranks &it, sennit_team team) {
+    sennit_lock lock = SENNIT_LOCK_NULL;
+    const sennit_status made = sennit_lock_create(team, &lock);
+    if (made == SENNIT_ERR_UNSUPPORTED) return;
+    it.ok(made);
+    it.ok(sennit_lock_acquire(lock, kSoon));
+    it.ok(sennit_lock_release(lock));
+    it.ok(sennit_barrier(team, SENNIT_FOREVER));
+    it.ok(sennit_lock_destroy(lock));
+}
+
+// Makes and ends `count` teams, of all ranks and of parts in turn. Some have a segment, a lock, or
+// make collective calls, by an odd number so that both kinds of teams do.
 void make_and_end(Ranks &it, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
         sennit_team team = SENNIT_TEAM_NULL;
@@ -77,6 +134,8 @@ void make_and_end(Ranks &it, std::uint64_t count) {
             it.ok(sennit_alloc(team, 64, 0, 0, &gptr));
             it.ok(sennit_free(gptr));
         }
+        if (i % 65 == 0) reduce_and_broadcast(it, team);
+        if (i % 65 == 32) lock_once(it, team);
         it.ok(sennit_team_destroy(team));
     }
 }
@@ -89,6 +148,7 @@ void stay_flat(Ranks &it, std::uint64_t count) {
     it.equal(after.descriptors, before.descriptors);
     if (under_sanitizer()) return;  // which keeps freed memory for a while
     it.require(after.resident_kib < before.resident_kib + 1024, "no memory is left behind");
+    it.require(after.file_kib < before.file_kib + 1024, "and no pages of memory files");
 }
 
 }  // namespace
@@ -199,7 +259,8 @@ RANK_TEST(team, teams_and_their_segments_end_with_the_rank, kNoWorld) {
     }
 }
 
-// Broken by memory, descriptors or slots that a team leaves behind.
+// Broken by memory, descriptors or slots that a team leaves behind, also one that made collective
+// calls or had a lock: what it kept for them, wide slots, and buffers that it lent to peers.
 RANK_TEST(team, many_teams_one_after_the_other_leave_nothing, kOnce) {
     const std::uint64_t all = it.size <= 2 ? 20000 : 6000;
     stay_flat(it, it.quick ? 300 : all / static_cast<std::uint64_t>(it.size));
