@@ -70,6 +70,89 @@ RANK_TEST(request, a_null_request_is_complete, kAnything) {
     it.equal(index, 0u);
 }
 
+namespace {
+
+// What the ranks that are in time tell the late one: the round, in a word of its own each.
+void tell_late(Ranks &it, sennit_gptr segment, int late, std::uint64_t round) {
+    it.ok(sennit_put(sennit_gptr_add(sennit_gptr_at(segment, late), 8 * it.rank), &round, 8));
+    it.ok(sennit_flush_all(20 * kSecond));
+}
+
+// The late rank makes no call that the others wait for, but some that carry the network on.
+void be_late(Ranks &it, sennit_gptr segment, std::uint64_t round) {
+    std::vector<std::uint64_t> words(static_cast<std::size_t>(it.size));
+    std::uint64_t word = 0;
+    do {
+        it.ok(sennit_get(&word, sennit_gptr_at(segment, it.next()), 8));
+        it.ok(sennit_get(words.data(), segment, 8 * words.size()));
+    } while (std::count(words.begin(), words.end(), round) < it.size - 1);
+}
+
+// Requests that stay open until the late rank comes.
+constexpr int kForms = 4;
+constexpr std::size_t kMany = 3000;
+
+struct Collected {
+    std::vector<std::uint64_t> words = std::vector<std::uint64_t>(kMany, 1);
+    std::uint64_t mine = 0;
+
+    sennit_status start(int form, int late, sennit_request *request) {
+        if (form == 0) return sennit_barrier_nb(SENNIT_TEAM_WORLD, request);
+        if (form == 1)
+            return sennit_broadcast_nb(SENNIT_TEAM_WORLD, late, words.data(), 8, request);
+        if (form == 2)
+            return sennit_allgather_nb(SENNIT_TEAM_WORLD, &mine, words.data(), 8, request);
+        return sennit_allreduce_nb(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, words.data(),
+                                   sennit_reduction_of(kMany, SENNIT_UINT64, SENNIT_SUM), request);
+    }
+};
+
+void test_in_vain(Ranks &it, sennit_request *request) {
+    const std::uint64_t handle = request->handle;
+    const double start = sennit_wtime();
+    for (int tries = 0; tries < 100; ++tries) {
+        int is_done = 9;
+        it.ok(sennit_test(request, &is_done));
+        it.equal(is_done, 0);
+        is_done = 9;
+        it.ok(sennit_testall(1, request, &is_done));
+        it.equal(is_done, 0);
+        it.equal(request->handle, handle);
+    }
+    // A test that slept would take long, however late the peer is.
+    it.require(sennit_wtime() - start < 10, "200 tests take no time worth speaking of");
+}
+
+}  // namespace
+
+// Broken by a test that waits for a peer: the late one comes only when all tests have returned.
+RANK_TEST(request, a_test_with_a_late_peer_returns_at_once_and_says_not_done, kTwoRanks) {
+    const auto size = static_cast<std::size_t>(it.size);
+    const sennit_gptr segment = it.allocate(8 * size);
+    std::memset(sennit_ptr(segment), 0, 8 * size);
+    it.barrier();
+    std::uint64_t round = 0;
+    for (int late = 0; late < it.size; late += it.size - 1) {
+        for (int form = 0; form < kForms; ++form) {
+            ++round;
+            if (it.rank == late) be_late(it, segment, round);
+            Collected collected;
+            collected.mine = round;
+            sennit_request request = SENNIT_REQUEST_NULL;
+            it.ok(collected.start(form, late, &request));
+            if (it.rank != late) {
+                test_in_vain(it, &request);
+                tell_late(it, segment, late, round);
+            }
+            it.ok(sennit_wait(&request, 20 * kSecond));
+            if (form == 2) it.equal(collected.words[size - 1], round);
+            if (form == 3) it.equal(collected.words[kMany - 1], size);
+        }
+    }
+    it.barrier();
+    it.free(segment);
+}
+
 // Broken by a put whose request ends before the data is there.
 RANK_TEST(request, after_wait_the_data_is_there_and_the_request_is_null, kAnything) {
     const std::size_t bytes = 10000;

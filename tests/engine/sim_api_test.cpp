@@ -5,6 +5,8 @@
 #include <sennit/sennit.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
@@ -447,6 +449,49 @@ TEST(sim_api, lockstep_ends_with_a_message_when_a_rank_blocks_elsewhere) {
     EXPECT_EQ(job.fault, "");
     EXPECT_TRUE(job.counters.lockstep_broken);
     EXPECT_EQ(messages.load(), 1);
+}
+
+// Broken by a test that waits: nothing of rank 1 moves before rank 0 has made all its tests.
+TEST(sim_api, a_test_of_what_only_a_sleeping_rank_can_do_says_not_done_at_once) {
+    Job job(2, "sim:rails=2");
+    std::atomic<bool> ready{false};
+    std::atomic<bool> tested{false};
+    job.run([&](int rank) {
+        sennit_gptr gptr = SENNIT_GPTR_NULL;
+        job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "sennit_alloc");
+        std::memset(sennit_ptr(gptr), 0, 64);
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        if (rank == 1) {
+            ready.store(true);
+            while (!tested.load())
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+            return;
+        }
+        while (!ready.load())
+            std::this_thread::yield();
+        const sennit_gptr there = sennit_gptr_at(gptr, 1);
+        const std::uint64_t words[] = {3, 4, 5};
+        std::uint64_t old = 9;
+        sennit_request requests[2] = {};
+        job.expect(sennit_atomic_fetch_add_u64_nb(there, 1, &old, &requests[0]), "fetch_add_nb");
+        job.expect(sennit_accumulate_nb(sennit_gptr_add(there, 8), words, 3, SENNIT_UINT64,
+                                        SENNIT_SUM, &requests[1]),
+                   "accumulate_nb");
+        const double start = sennit_wtime();
+        for (int tries = 0; tries < 200; ++tries) {
+            int done = 9;
+            job.expect(sennit_test(&requests[tries % 2], &done), "sennit_test");
+            if (done != 0 || requests[tries % 2].handle == 0) job.note("it says done");
+        }
+        if (sennit_wtime() - start > 10) job.note("the tests took their time");
+        if (old != 9) job.note("a result before its time");
+        tested.store(true);
+        job.expect(sennit_waitall(2, requests, kLong), "sennit_waitall");
+        if (old != 0) job.note("the result is not there");
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+    });
+    EXPECT_EQ(job.fault, "");
 }
 
 TEST(sim_api, many_threads_of_each_rank_communicate_at_once) {
