@@ -26,18 +26,20 @@ int number_in(const char *name, const char *word) {
     return place == nullptr ? -1 : std::atoi(place + std::strlen(word));
 }
 
-// What this process can see of why it may not copy from another one.
-const char *cause_of_refusal(int error) {
+}  // namespace
+
+const char *cause_of_refusal(int error, const RefusalPlaces &places) {
     if (error == ENOSYS) return " (a filter of system calls, or a kernel built without them)";
     if (error != EPERM && error != EACCES) return "";
-    if (number_in("/proc/self/status", "\nSeccomp:") > 0)
-        return " (this process has a seccomp filter)";
-    if (number_in("/proc/sys/kernel/yama/ptrace_scope", "") > 0)
-        return " (kernel.yama.ptrace_scope is not 0)";
+    // A filter that lets these calls through, as that of a container may, hides nothing else.
+    const bool filtered = number_in(places.status, "\nSeccomp:") > 0;
+    const bool scoped = number_in(places.ptrace_scope, "") > 0;
+    if (filtered && scoped)
+        return " (kernel.yama.ptrace_scope is not 0, and this process has a seccomp filter)";
+    if (filtered) return " (this process has a seccomp filter)";
+    if (scoped) return " (kernel.yama.ptrace_scope is not 0)";
     return " (other credentials or user namespace, or a process that may not be traced)";
 }
-
-}  // namespace
 
 void reason_text(const Reason &reason, sennit_path candidate, char *text, std::size_t bytes) {
     const char *name = sennit_path_name(candidate);

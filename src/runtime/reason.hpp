@@ -33,6 +33,17 @@ struct Reason {
     std::int32_t detail = 0;
 };
 
+// Where the kernel shows why a process may not copy from another one. Tests have folders of their
+// own.
+struct RefusalPlaces {
+    const char *status = "/proc/self/status";
+    const char *ptrace_scope = "/proc/sys/kernel/yama/ptrace_scope";
+};
+
+// The end of the sentence for kernel_refused with that errno: what this process can see of the
+// cause, in parentheses, or "".
+const char *cause_of_refusal(int error, const RefusalPlaces &places = {});
+
 // One sentence, cut to `bytes`, always terminated.
 void reason_text(const Reason &reason, sennit_path candidate, char *text, std::size_t bytes);
 

@@ -1,13 +1,15 @@
 // One rank of a job in which the kernel refuses to copy to or from rank 1. The argument says why:
-//     seccomp      a filter on rank 1 makes the system calls fail with EPERM
-//     missing      the same with ENOSYS
-//     untraceable  no rank may trace others, and rank 1 may not be traced (PR_SET_DUMPABLE 0)
-//     later        the filter comes when all is running
-//     forced       as seccomp, and SENNIT_PATHS leaves nothing but cma
-//     run WORD...  becomes that program, with the filter on rank 1
+//     seccomp         a filter on rank 1 makes the system calls fail with EPERM
+//     missing         the same with ENOSYS
+//     untraceable     no rank may trace others, and rank 1 may not be traced (PR_SET_DUMPABLE 0)
+//     user_namespace  rank 1 is in a user namespace of its own and has no rights outside of it
+//     later           the filter comes when all is running
+//     forced          as seccomp, and SENNIT_PATHS leaves nothing but cma
+//     run WORD...     becomes that program, with the filter on rank 1
 // What must hold: no rank ends by it, the reason can be read, and memory that is mapped is used.
 // Would break: an abort, a reason that is lost, a path that one side takes and the other does not.
 #include <linux/capability.h>
+#include <sched.h>
 #include <sennit/sennit.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -17,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -62,6 +65,17 @@ void give_up_tracing() {
     data[0].permitted &= ~kBit;
     data[0].inheritable &= ~kBit;
     if (syscall(SYS_capset, &header, data) != 0) std::exit(kSkipped);
+}
+
+// By a filter that was there before, or by Yama.
+bool forbidden_anyway() {
+    std::ifstream scope("/proc/sys/kernel/yama/ptrace_scope");
+    int number = 0;
+    if (scope >> number && number != 0) return true;
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (word == "Seccomp:" && status >> number) return number != 0;
+    return false;
 }
 
 // What all ranks map is used as ever.
@@ -226,6 +240,11 @@ int main(int count, char **words) {
         give_up_tracing();
         if (is_victim && prctl(PR_SET_DUMPABLE, 0) != 0) return kSkipped;
         return run_refused("may not be traced");
+    }
+    if (scene == "user_namespace") {
+        // Where something else forbids it too, the reason names that.
+        if (forbidden_anyway() || (is_victim && unshare(CLONE_NEWUSER) != 0)) return kSkipped;
+        return run_refused("user namespace");
     }
     if (scene == "seccomp") return run_refused("seccomp");
     if (scene == "missing") return run_refused(std::strerror(ENOSYS));
