@@ -1,0 +1,123 @@
+// The actor of a segment's words, as its owner's record says (docs/design/atomics.md). No call
+// makes a segment whose actor is the network card yet, so the record is changed here before a peer
+// attaches the segment. Would break: two actors on a word, which lose each other's updates.
+#include <sennit/sennit.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "../engine/job.hpp"
+#include "memory/entry.hpp"
+
+namespace sennit::test {
+namespace {
+
+constexpr std::uint64_t kWord = 41;
+constexpr std::size_t kBytes = 64;
+
+// The owner's record of one of its allocations.
+SegmentRecord &record_of(sennit_gptr gptr) {
+    return current_rank()->control->records[memory::index_of(gptr.segment)];
+}
+
+class Peer {
+  public:
+    Peer(Job &job, sennit_gptr there) : job_(job), there_(there) {}
+
+    void is_refused(sennit_status status, const char *call) {
+        if (status != SENNIT_ERR_UNSUPPORTED)
+            return job_.note(std::string(call) + " gives " + sennit_status_string(status));
+        const std::string text = sennit_last_error()->text;
+        if (text.find("network card") == std::string::npos)
+            job_.note(std::string(call) + " says: " + text);
+    }
+    void atomics_are_refused() {
+        std::uint64_t word = 7;
+        std::uint32_t half = 7;
+        double number = 7;
+        sennit_request request = SENNIT_REQUEST_NULL;
+        is_refused(sennit_atomic_set_u64(there_, 1), "set");
+        is_refused(sennit_atomic_fetch_u64(there_, &word), "fetch");
+        is_refused(sennit_atomic_add_u32(there_, 1), "add");
+        is_refused(sennit_atomic_fetch_add_u32(there_, 1, &half), "fetch_add");
+        is_refused(sennit_atomic_fetch_add_u64_nb(there_, 1, &word, &request), "fetch_add_nb");
+        is_refused(sennit_atomic_swap_f64(there_, 1.0, &number), "swap");
+        is_refused(sennit_atomic_compare_swap_u64(there_, kWord, 1, &word), "compare_swap");
+        is_refused(sennit_accumulate(there_, &word, 1, SENNIT_UINT64, SENNIT_SUM), "accumulate");
+        if (word != 7 || half != 7 || number != 7 || request.handle != 0)
+            job_.note("a call that was refused wrote its result");
+    }
+    void transfers_go_on() {
+        std::uint64_t word = 0;
+        job_.expect(sennit_get(&word, there_, sizeof word), "get");
+        if (word != kWord) job_.note("a call that was refused changed the word");
+        job_.expect(sennit_put(sennit_gptr_add(there_, 8), &word, sizeof word), "put");
+        job_.expect(sennit_get(&word, sennit_gptr_add(there_, 8), sizeof word), "get");
+        if (word != kWord) job_.note("what was put is not there");
+    }
+
+  private:
+    Job &job_;
+    sennit_gptr there_;
+};
+
+// Rank 0 allocates and says whose words they are; rank 1 uses them.
+std::string use_memory_of(AtomicsActor actor, const std::string &paths) {
+    Job job(2, paths);
+    sennit_gptr shared = SENNIT_GPTR_NULL;
+    job.run([&](int rank) {
+        if (rank == 0) {
+            job.expect(sennit_alloc_local(kBytes, 0, 0, &shared), "alloc_local");
+            std::memcpy(sennit_ptr(shared), &kWord, sizeof kWord);
+            record_of(shared).actor = actor;
+        }
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        if (rank == 1) {
+            Peer peer(job, shared);
+            if (actor == AtomicsActor::network_card) {
+                peer.atomics_are_refused();
+                peer.transfers_go_on();
+                peer.atomics_are_refused();  // now that the entry is remembered
+            } else {
+                std::uint64_t old = 0;
+                job.expect(sennit_atomic_fetch_add_u64(shared, 1, &old), "fetch_add");
+                if (old != kWord) job.note("the word is another one");
+            }
+        }
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+    });
+    return job.fault;
+}
+
+// Broken by a look-up on the quick way, or on that of messages, that does not ask for the actor.
+TEST(actor, words_of_the_network_card_are_refused_to_the_processors_by_every_path) {
+    for (const char *paths : {"inproc", "mapped", "sim:lockstep=1"})
+        EXPECT_EQ(use_memory_of(AtomicsActor::network_card, paths), "") << paths;
+}
+
+TEST(actor, words_of_the_processors_are_theirs_by_every_path) {
+    for (const char *paths : {"inproc", "mapped", "sim:lockstep=1"})
+        EXPECT_EQ(use_memory_of(AtomicsActor::processor, paths), "") << paths;
+}
+
+// What a program gets is what the record says by default.
+TEST(actor, every_segment_is_published_with_the_processors_as_its_actor) {
+    Job job(1, "inproc");
+    job.run([&](int) {
+        static std::uint64_t existing[8];
+        sennit_gptr gptr = SENNIT_GPTR_NULL;
+        sennit_region region = SENNIT_REGION_NULL;
+        job.expect(sennit_alloc_local(kBytes, 0, 0, &gptr), "alloc_local");
+        if (record_of(gptr).actor != AtomicsActor::processor) job.note("of an allocation");
+        job.expect(sennit_register(existing, sizeof existing, 0, &region), "register");
+        if (record_of(region.gptr).actor != AtomicsActor::processor) job.note("of a region");
+        job.expect(sennit_deregister(region), "deregister");
+        job.expect(sennit_free(gptr), "free");
+    });
+    EXPECT_EQ(job.fault, "");
+}
+
+}  // namespace
+}  // namespace sennit::test
