@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 using namespace conformance;
 
@@ -409,6 +410,37 @@ RANK_TEST(atomic, minimum_and_maximum_know_signs_and_prefer_numbers_to_nan, kAto
     it.ok(sennit_get(bytes, sennit_gptr_add(there, 8), 2));
     it.equal(unsigned{bytes[0]}, 0u);
     it.equal(unsigned{bytes[1]}, 0xFFu);
+    it.barrier();
+    it.free(segment);
+}
+
+// Broken by a type that is taken for another one of its size, or that is changed in two steps.
+RANK_TEST(atomic, accumulate_refuses_long_double_in_every_form, kAnything) {
+    const sennit_gptr segment = it.allocate(sizeof(long double));
+    const long double before = 1.5L;
+    std::memcpy(sennit_ptr(segment), &before, sizeof before);
+    it.barrier();
+    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const long double one = 1.0L;
+    for (int number = SENNIT_SUM; number < SENNIT_OPERATOR_END; ++number) {
+        const auto op = static_cast<sennit_operator>(number);
+        const sennit_type type = SENNIT_LONG_DOUBLE;
+        long double old = 7.0L;
+        sennit_request request = SENNIT_REQUEST_NULL;
+        it.is(sennit_accumulate(there, &one, 1, type, op), SENNIT_ERR_UNSUPPORTED);
+        const std::string text = sennit_last_error()->text;
+        it.require(text.find("long double") != std::string::npos, "the error names the type");
+        it.is(sennit_accumulate_nb(there, &one, 1, type, op, &request), SENNIT_ERR_UNSUPPORTED);
+        it.is(sennit_accumulate_nbi(there, &one, 1, type, op), SENNIT_ERR_UNSUPPORTED);
+        it.is(sennit_get_accumulate(there, &one, &old, 1, type, op), SENNIT_ERR_UNSUPPORTED);
+        it.is(sennit_get_accumulate_nbi(there, &one, &old, 1, type, op), SENNIT_ERR_UNSUPPORTED);
+        it.require(old == 7.0L && request.handle == 0, "nothing is written");
+    }
+    it.ok(sennit_flush_all(SENNIT_FOREVER));
+    it.barrier();
+    long double after = 0;
+    std::memcpy(&after, sennit_ptr(segment), sizeof after);
+    it.require(after == before, "and the element is as it was");
     it.barrier();
     it.free(segment);
 }
