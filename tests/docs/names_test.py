@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that the documents name things that exist: links, files, functions, knobs, make targets, subcommands; and
-that the models name files that exist, and functions in them.
+"""Checks that the documents name things that exist: links, files, functions, tests, knobs, make targets, subcommands;
+and that the models name files that exist, and functions in them.
 
     tests/docs/names_test.py PROJECT
 
@@ -42,6 +42,11 @@ class Names:
         self.sources = "\n".join(text)
         with open(os.path.join(project, "cmake", "SennitOptional.cmake"), encoding="utf-8") as file:
             self.sources += file.read()  # options of the build
+        lists = [name for name in self.files if name.startswith("tests/") and name.endswith("CMakeLists.txt")]
+        self.tests = self.sources
+        for name in lists:
+            with open(os.path.join(project, name), encoding="utf-8") as file:
+                self.tests += file.read()
         self.functions = set(re.findall(r"(~?\w+)\s*\(", self.sources))
         with open(os.path.join(project, "Makefile"), encoding="utf-8") as file:
             self.targets = set(re.findall(r"^([a-z-]+):", file.read(), re.MULTILINE))
@@ -74,6 +79,10 @@ def wrong_in(page, names):
         public = re.match(r"(sennit_[a-z_]+)\b(?!\.)", token)
         if public and "*" not in token and public[1] not in names.sources:
             yield f"name {public[1]}"
+        # A sentence: the name of a test.
+        if re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+){4,}", token) and not token.startswith("sennit_") and \
+                not re.search(rf"\b{token}\b", names.tests):
+            yield f"test {token}"
         knob = re.fullmatch(r"(SENNIT_[A-Z_]+)(=.*)?", token)
         if knob and knob[1] not in names.sources:
             yield f"name {knob[1]}"
