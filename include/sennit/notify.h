@@ -81,8 +81,9 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
  * Blocking: the private buffer is the caller's again when the call returns, and the data complete.
  * Errors: STATE, ARG (null with bytes, no attached block), RANGE (it leaves the block),
  * NOT_REGISTERED (the region has ended, the signal was destroyed), SIGNAL_EARLY (the owner is more
- * than one epoch behind: call again), and those of put and get: nothing has moved. After
- * SIGNAL_OVERFLOW data may have moved, and nothing was counted. */
+ * than one epoch behind, and lives: call again), PEER_LOST (it is so far behind, and gone), and
+ * those of put and get: nothing has moved. After SIGNAL_OVERFLOW data may have moved, and nothing
+ * was counted. */
 SENNIT_HOT_CALL sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset,
                                                 const void *source, size_t bytes);
 SENNIT_HOT_CALL sennit_status sennit_get_notify(void *destination, sennit_peer_block source,

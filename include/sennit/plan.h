@@ -57,9 +57,10 @@ sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_
 /* Start the next run. The buffers belong to the library until sennit_plan_wait has returned.
  * Errors: STATE (no rank; not committed; the run before was not waited for), ARG (no plan, a block
  * that is not attached any more), NOT_REGISTERED, SIGNAL_EARLY (an owner is more than one epoch
- * behind), SIGNAL_OVERFLOW (its epoch is over): nothing has moved, and the same run may be started
- * again. After an error of put and get, and after SIGNAL_OVERFLOW where one message came on top of
- * all that were expected, a part has been carried out, and the next start is another run. */
+ * behind), PEER_LOST (it is, and is gone), SIGNAL_OVERFLOW (its epoch is over): nothing has moved,
+ * and the same run may be started again. After another error of put and get, and after
+ * SIGNAL_OVERFLOW where one message came on top of all that were expected, a part has been carried
+ * out, and the next start is another run. */
 SENNIT_HOT_CALL sennit_status sennit_plan_start(sennit_plan plan);
 
 /* Wait until the run that was started is complete, for at most timeout_ns: the buffers are the

@@ -79,9 +79,10 @@ sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch);
 /* Count one event of `epoch`. Any rank, also the owner. What the caller has completed before
  * (stores, blocking puts, flushed ones) is seen by the owner when the signal has fired. Complete
  * when it returns. Errors, which have counted nothing: STATE, RANGE (rank), NOT_REGISTERED (no such
- * signal, or destroyed), SIGNAL_EARLY, SIGNAL_OVERFLOW, OTHER_NODE, UNSUPPORTED (the owner's memory
- * is reached by copies of the kernel only), PEER_LOST, NOMEM, OS. After PEER_LOST, FABRIC and
- * TIMEOUT (knob SENNIT_TIMEOUT) of a path of messages the event may be counted or not. */
+ * signal, or destroyed), SIGNAL_EARLY (from an owner that lives), SIGNAL_OVERFLOW, OTHER_NODE,
+ * UNSUPPORTED (the owner's memory is reached by copies of the kernel only), PEER_LOST, NOMEM, OS.
+ * After PEER_LOST, FABRIC and TIMEOUT (knob SENNIT_TIMEOUT) of a path of messages the event may be
+ * counted or not. */
 sennit_status sennit_signal_add(sennit_signal signal, uint64_t epoch);
 
 /* Sets: waiting for any, some or all of many signals. The cost of a wait goes with the number of

@@ -3,6 +3,7 @@
 // signal may be in a set reads the line again: the same steps as by pointer, in the same order.
 #include "base/fail.hpp"
 #include "op/atomic.hpp"
+#include "runtime/detector.hpp"
 #include "signal/messages.hpp"
 
 namespace sennit::signal {
@@ -175,6 +176,9 @@ sennit_status judge_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch,
     if (is_counted(epoch, seen.epoch))
         return remote.record != nullptr ? SENNIT_OK : check_surplus(rank, remote, epoch, seen);
     const bool early = is_early(epoch, seen.epoch);
+    // An owner that is gone never gets there, and the caller would come again for ever.
+    if (early && peer_gone(rank, remote.signal.rank) != Gone::no)
+        return fail_lost(rank, remote.signal.rank);
     return fail_peer(
         early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW, remote.signal.rank, "",
         "an event of epoch %llu for signal %#x of rank %d, which expects epochs %llu and %llu%s",

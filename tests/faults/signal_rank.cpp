@@ -291,6 +291,60 @@ void in_plan() {
     expect(sennit_plan_destroy(plan), SENNIT_OK, "plan_destroy");
 }
 
+// The call is made again while it is early, and ends soon, with the rank that does not come.
+template <class Call>
+void repeat_to_dead(const Scene &scene, const char *name, Call call) {
+    const double start = sennit_wtime();
+    sennit_status status = SENNIT_ERR_SIGNAL_EARLY;
+    while (status == SENNIT_ERR_SIGNAL_EARLY && sennit_wtime() - start < kSoon)
+        status = call();
+    expect(status, SENNIT_ERR_PEER_LOST, name);
+    require(std::string(sennit_last_error()->operation) == name, "the error names the call");
+    require(sennit_last_error()->peer == scene.victim, "the error names the rank that ended");
+}
+
+// The victim takes two epochs and dies; the others are one too early for ever, by each call that
+// counts an event.
+void early_for_ever() {
+    const Scene scene = open_scene();
+    const auto victim = static_cast<std::size_t>(scene.victim);
+    // At rank i: the victim's signal of what rank i sends.
+    std::vector<sennit_signal> all(static_cast<std::size_t>(scene.size));
+    expect(sennit_alltoall(SENNIT_TEAM_WORLD, scene.signals.data(), all.data(),
+                           sizeof(sennit_signal), SENNIT_FOREVER),
+           SENNIT_OK, "alltoall");
+    const sennit_signal theirs = all[victim];
+    const sennit_peer_block block = scene.peers[victim];
+    std::uint64_t data[kWords] = {};
+    sennit_plan plan = SENNIT_PLAN_NULL;
+    expect(sennit_plan_create(&plan), SENNIT_OK, "plan_create");
+    expect(sennit_plan_put(plan, block, 0, data, sizeof data), SENNIT_OK, "plan_put");
+    expect(sennit_plan_commit(plan, 2, 1), SENNIT_OK, "plan_commit");
+    if (!scene.is_victim())
+        for (std::uint64_t epoch = 0; epoch < 2; ++epoch)
+            require(send(scene, scene.victim, epoch), "the owner is there");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+    if (scene.is_victim()) {
+        sleep_ms(20);
+        die();
+    }
+    repeat_to_dead(scene, "sennit_put_notify",
+                   [&] { return sennit_put_notify(block, 0, data, sizeof data); });
+    const sennit_notice third{theirs, SENNIT_SIGNAL_NULL, 2};
+    repeat_to_dead(scene, "sennit_put_notify_with",
+                   [&] { return sennit_put_notify_with(block, 0, data, sizeof data, &third); });
+    repeat_to_dead(scene, "sennit_get_notify_with",
+                   [&] { return sennit_get_notify_with(data, block, 0, sizeof data, &third); });
+    repeat_to_dead(scene, "sennit_put_notify_batch", [&] {
+        sennit_notify_part part{block, SENNIT_OK, 0, data, sizeof data, nullptr};
+        std::size_t done = 0;
+        return sennit_put_notify_batch(1, &part, &done);
+    });
+    repeat_to_dead(scene, "sennit_signal_add", [&] { return sennit_signal_add(theirs, 2); });
+    repeat_to_dead(scene, "sennit_plan_start", [&] { return sennit_plan_start(plan); });
+    expect(sennit_plan_destroy(plan), SENNIT_OK, "plan_destroy");
+}
+
 // Everybody has a queue to which the victim alone puts in.
 void queue_of_dead_producer() {
     const Scene scene = open_scene();
@@ -355,6 +409,7 @@ void run(const std::string &what) {
     if (what == "plan") return in_plan();
     if (what == "word") return in_word();
     if (what == "after_sending") return after_sending();
+    if (what == "early") return early_for_ever();
     if (what == "stopped_owner") return stopped_owner();
     if (what == "dead_producer") return queue_of_dead_producer();
     if (what == "dead_taker") return queue_of_dead_taker();
