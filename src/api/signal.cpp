@@ -122,8 +122,13 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (signal == nullptr) return null_argument("signal", name);
-    if (events == 0 || events > max_events)
-        return fail_in(fail(SENNIT_ERR_ARG, "%u events are not from 1 to %u", events, max_events),
+    if (events == 0)
+        return fail_in(fail(SENNIT_ERR_ARG, "a signal expects at least 1 event in an epoch"), name);
+    if (events > max_events)
+        return fail_in(fail(SENNIT_ERR_ARG,
+                            "%u events are more than max_events, %u: pass the same number twice, "
+                            "or the most that can come by mistake",
+                            events, max_events),
                        name);
     const Observed observed(*rank, name);
     return done(signal::signal_create(*rank, events, max_events, signal), name);

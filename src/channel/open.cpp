@@ -231,6 +231,16 @@ bool Opening::look_at_offer(Item &item, std::uint64_t word) {
     return true;
 }
 
+// What the peer found wrong with this rank's offer, as far as the status tells.
+const char *why_refused(sennit_status end, const ChannelOffer &own) {
+    if (end == SENNIT_ERR_ARG) return ": its flags differ from this rank's";
+    if (end != SENNIT_ERR_UNSUPPORTED) return "";
+    if (own.bytes == 0 || (own.flags & SENNIT_CHANNEL_MIRROR) != 0)
+        return ": this rank's memory is out of its reach";
+    return ": this rank's buffer gives it no pointer; allocate it by sennit_alloc, or allow a copy "
+           "by SENNIT_CHANNEL_MIRROR";
+}
+
 // The number of this rank's offer is over.
 void Opening::learn_end(Item &item, std::uint64_t word) {
     const sennit_status end = end_in(word);
@@ -245,7 +255,8 @@ void Opening::learn_end(Item &item, std::uint64_t word) {
     }
     const int peer = item.channel->peer;
     fail_item(item, fail_peer(end, peer, sennit_path_name(rank_.peers[peer].path),
-                              "rank %d can not open its end: %s", peer, sennit_status_string(end)));
+                              "rank %d can not open its end: %s%s", peer, sennit_status_string(end),
+                              why_refused(end, item.offer)));
 }
 
 void Opening::advance(Item &item) {

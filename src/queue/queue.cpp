@@ -358,17 +358,30 @@ void look_at_producer(Rank &rank, std::uint32_t word, LaneView &view) {
                          (word & kSleepsWithBarrierBit) != 0;
 }
 
+namespace {
+
+// Both come behind what is known already, if anything is.
+sennit_status is_full(const Producer &it, const char *before) {
+    return fail_peer(SENNIT_ERR_TIMEOUT, it.taker, "",
+                     "%s%sall %llu places of producer %#x in the queue of rank %d are taken",
+                     before, before[0] == 0 ? "" : ": ",
+                     static_cast<unsigned long long>(it.capacity), it.handle, it.taker);
+}
+
+sennit_status is_empty(const Queue &it, const char *before) {
+    return fail(SENNIT_ERR_TIMEOUT, "%s%squeue %#x is empty", before, before[0] == 0 ? "" : ": ",
+                it.handle);
+}
+
+}  // namespace
+
 sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &deadline) {
     bool done = false;
     if (deadline.over()) {
         // One look, without the polling that a wait begins with.
         make_progress(rank);
         if (!is_live(it)) return ended(rank, it);
-        return push_at_once(it, item)
-                   ? SENNIT_OK
-                   : fail_peer(SENNIT_ERR_TIMEOUT, it.taker, "",
-                               "all %llu places in the queue of rank %d are taken",
-                               static_cast<unsigned long long>(it.capacity), it.taker);
+        return push_at_once(it, item) ? SENNIT_OK : is_full(it, "");
     }
     const sennit_status waited = wait_until(rank, deadline, it.taker, [&] {
         if (!is_live(it)) return true;
@@ -376,6 +389,10 @@ sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &d
         return done;
     });
     if (done) return SENNIT_OK;
+    if (waited == SENNIT_ERR_TIMEOUT) {
+        const sennit_error late = *thread_error();
+        return is_full(it, late.text);
+    }
     return waited == SENNIT_OK ? ended(rank, it) : waited;
 }
 
@@ -385,7 +402,7 @@ sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline) {
         // As in push().
         make_progress(rank);
         lane = find_item(it);
-        if (lane == UINT32_MAX) return fail(SENNIT_ERR_TIMEOUT, "the queue is empty");
+        if (lane == UINT32_MAX) return is_empty(it, "");
         take(rank, it, lane, item);
         return SENNIT_OK;
     }
@@ -395,7 +412,9 @@ sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline) {
             return lane != UINT32_MAX;
         });
     if (waited == SENNIT_OK) take(rank, it, lane, item);
-    return waited;
+    if (waited != SENNIT_ERR_TIMEOUT) return waited;
+    const sennit_error late = *thread_error();
+    return is_empty(it, late.text);
 }
 
 void queues_close(Rank &rank) {

@@ -16,6 +16,18 @@ sennit_status overflown(const Own &it, std::uint64_t value) {
                 static_cast<unsigned long long>(events_come(value, it.events, it.event_bits)));
 }
 
+// With how many of its events are missing, behind what is known already, if anything is.
+sennit_status unfired(const Own &it, std::uint64_t value, sennit_status status,
+                      const char *before) {
+    // relaxed: as above.
+    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
+    return fail(status,
+                "%s%ssignal %#x has not fired: of %u events of epoch %llu, %u are still to come%s",
+                before, before[0] == 0 ? "" : ": ", handle, it.events,
+                static_cast<unsigned long long>(own_epoch(it)), events_left(value, it.event_bits),
+                value > event_mask(it.event_bits) ? ", and parts of others" : "");
+}
+
 template <class Word>
 bool compare(Word word, sennit_comparison comparison, Word value) {
     switch (comparison) {
@@ -61,6 +73,10 @@ sennit_status wait(Rank &rank, Own &it, const Deadline &deadline) {
         value = own_value(it);
         return value == 0 || is_overflown(value, it.event_bits) || is_reported(it);
     });
+    if (status == SENNIT_ERR_TIMEOUT) {
+        const sennit_error late = *thread_error();
+        return unfired(it, value, status, late.text);
+    }
     if (status != SENNIT_OK) return status;
     if (value == 0) return SENNIT_OK;
     return is_overflown(value, it.event_bits) ? overflown(it, value) : fail_reported(it);
@@ -90,14 +106,9 @@ sennit_status reset(Rank &rank, Own &it) {
     const std::uint64_t value = own_value(it);
     if (is_overflown(value, it.event_bits)) return overflown(it, value);
     if (is_reported(it)) return fail_reported(it);
+    if (value != 0) return unfired(it, value, SENNIT_ERR_STATE, "");
     // relaxed: of a signal of the caller's own.
     const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
-    if (value != 0)
-        return fail(SENNIT_ERR_STATE,
-                    "signal %#x has not fired: of %u events of epoch %llu, %u are still to come%s",
-                    handle, it.events, static_cast<unsigned long long>(epoch),
-                    events_left(value, it.event_bits),
-                    value > event_mask(it.event_bits) ? ", and parts of others" : "");
     // relaxed: as above.
     const bool done = (it.state.load(std::memory_order_relaxed) & kInSet) != 0
                           ? advance_in_set(*signals_of(rank), it, epoch)

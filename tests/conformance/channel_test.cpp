@@ -1,5 +1,6 @@
 // Channels: hand-overs, opening in every order, and what is refused.
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "channels.hpp"
@@ -288,6 +289,8 @@ RANK_TEST(channel, flags_that_differ_are_an_error_on_both_sides, kTwoRanks) {
             it.rank == 0 ? SENNIT_CHANNEL_MIRROR : SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL;
         it.is(try_open({{1 - it.rank, nullptr, 0}}, flags, SENNIT_FOREVER, &opened),
               SENNIT_ERR_ARG);
+        // One side finds it, the other is told.
+        it.require(std::strstr(sennit_last_error()->text, "flags") != nullptr, "the text says why");
         opened = open(it, {{1 - it.rank, nullptr, 0}}, 0);
         close(it, opened);
     }
@@ -363,6 +366,8 @@ RANK_TEST(channel, memory_without_a_pointer_is_refused_unless_a_copy_is_allowed,
             close(it, opened);
         } else {
             it.equal(sennit_last_error()->peer, peer);
+            it.require(std::strstr(sennit_last_error()->text, "SENNIT_CHANNEL_MIRROR") != nullptr,
+                       "the text says what to do, on the side that is refused too");
         }
     }
     it.barrier();

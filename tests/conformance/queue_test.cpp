@@ -1,5 +1,8 @@
 // Queues: items of many producers, full and empty, and their ends.
+#include <cstdio>
+#include <cstring>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "queues.hpp"
@@ -13,6 +16,16 @@ struct Item {
     std::uint64_t from;
     std::uint64_t number;
 };
+
+std::string in_hex(std::uint32_t handle) {
+    char text[16];
+    (void)std::snprintf(text, sizeof text, "%#x", handle);
+    return text;
+}
+
+void expect_words(Ranks &it, const std::string &words) {
+    it.require(std::strstr(sennit_last_error()->text, words.c_str()) != nullptr, words.c_str());
+}
 
 }  // namespace
 
@@ -85,7 +98,8 @@ RANK_TEST(queue, items_of_every_size_are_whole, kAnything) {
     }
 }
 
-// Broken by a place that is used twice, or a producer's place that nobody gets again.
+// Broken by a place that is used twice, or a producer's place that nobody gets again; by an error
+// that does not say which queue it was, and whether full or empty.
 RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnything) {
     if (!queues_lead_everywhere(it)) return;
     const Made mine = make_queue(it, 8, 3, 2);
@@ -100,8 +114,12 @@ RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnyt
         it.equal(three.handle, 77u);
         for (word = 0; word < 3; ++word)
             it.ok(sennit_queue_push(one, &word, 0));
-        it.is(sennit_queue_push(one, &word, 0), SENNIT_ERR_TIMEOUT);
-        it.is(sennit_queue_push(one, &word, kMillisecond), SENNIT_ERR_TIMEOUT);
+        for (const std::int64_t limit : {std::int64_t{0}, kMillisecond}) {
+            it.is(sennit_queue_push(one, &word, limit), SENNIT_ERR_TIMEOUT);
+            expect_words(it, "all 3 places of producer " + in_hex(one.handle) +
+                                 " in the queue of rank " + std::to_string(it.next()) +
+                                 " are taken");
+        }
         word = 100;
         it.ok(sennit_queue_push(two, &word, 0));
         it.ok(sennit_queue_detach(one));
@@ -116,9 +134,15 @@ RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnyt
             sum += word;
         }
         it.equal(sum, 103u);
-        it.is(sennit_queue_pop(mine.queue, &word, 0), SENNIT_ERR_TIMEOUT);
+        for (const std::int64_t limit : {std::int64_t{0}, kMillisecond}) {
+            it.is(sennit_queue_pop(mine.queue, &word, limit), SENNIT_ERR_TIMEOUT);
+            expect_words(it, "queue " + in_hex(mine.queue.handle) + " is empty");
+        }
         it.barrier();
         it.ok(sennit_queue_detach(two));
+        it.barrier();
+        // Nobody is told that there is no producer any more.
+        it.is(sennit_queue_pop(mine.queue, &word, 2 * kMillisecond), SENNIT_ERR_TIMEOUT);
         it.barrier();
     }
     const sennit_producer last = attach(it, there);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <set>
 #include <thread>
 
@@ -48,7 +49,12 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
     it.require(!is_fired(it, mine), "events of the next epoch do not fire this one");
     it.equal(left_of(it, mine), 2u);
     it.is(sennit_signal_reset(mine), SENNIT_ERR_STATE);
-    it.is(sennit_signal_wait(mine, 0), SENNIT_ERR_TIMEOUT);
+    for (const std::int64_t limit : {std::int64_t{0}, kMillisecond}) {
+        it.is(sennit_signal_wait(mine, limit), SENNIT_ERR_TIMEOUT);
+        it.require(std::strstr(sennit_last_error()->text,
+                               "of 2 events of epoch 0, 2 are still to come") != nullptr,
+                   "the text says what is missing");
+    }
     it.barrier();
     it.ok(sennit_signal_add(peer, 0));
     it.ok(sennit_signal_add(peer, 0));
