@@ -15,6 +15,10 @@
  * alone: what was stored before have_written is seen after can_read or wait_read said yes, and
  * what was loaded before have_read is over when can_write or wait_write says yes.
  *
+ * One channel serves both directions. In a ring of two ranks the next one and the one before are
+ * the same rank: open one channel with it and use it both ways, or name it twice on both sides,
+ * where the first channel of one rank meets the first of the other.
+ *
  * Two threads of a rank may use the two directions of a channel at the same time, and different
  * channels in any way; the calls for one direction of one channel are for the program to order. */
 #ifndef SENNIT_CHANNEL_H
@@ -68,7 +72,7 @@ typedef struct sennit_channel_ends {
  * channel closed. A target that was not there in time meets this rank's next attempt.
  * Errors: STATE, ARG (team, null, flags, a negative timeout, flags that differ), RANGE (a target),
  * TIMEOUT (the error's peer is the first that did not come), PEER_LOST, OTHER_NODE, UNSUPPORTED (no
- * load and store to the peer's buffer, or its to this one's: sennit_last_error tells why), NOMEM
+ * load and store to the peer's buffer, or its to this one's: sennit_last_error tells which), NOMEM
  * (memory, 16383 channels of a rank), OS, and those of sennit_register. */
 sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *ends, unsigned flags,
                                   int64_t timeout_ns, void *peers[], sennit_channel channels[]);

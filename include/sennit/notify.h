@@ -12,6 +12,22 @@
  *     sennit_signal_wait(arrived, ...)               sennit_put_notify(there, 0, data, bytes)
  *     ... use the data ...
  *     sennit_signal_reset(arrived)
+ *
+ * In a loop a sender may be one epoch ahead of the owner. One that puts to the same offset in each
+ * epoch writes over what the owner has not read yet, and nobody is told. So a block has room for
+ * two messages, which take turns:
+ *
+ *     sennit_put_notify(there, epoch % 2 * bytes, data, bytes)    read at epoch % 2 * bytes
+ *
+ * That is all the synchronisation that a loop needs: a put of epoch r + 1 is accepted only when the
+ * owner has reset epoch r - 1, and so has read what was in that half. examples/notified.c is a
+ * whole program.
+ *
+ * A sender that is two epochs ahead gets SENNIT_ERR_SIGNAL_EARLY and makes its call again. It does
+ * so in a short loop, with work of its own or sched_yield() in between; or it has a signal of its
+ * own for credit, which the owner counts by sennit_signal_add after each reset, and waits for that
+ * before it sends. Where senders hear from the owner in each epoch anyway, as neighbours do that
+ * exchange their edges, nobody gets so far ahead.
  */
 #ifndef SENNIT_NOTIFY_H
 #define SENNIT_NOTIFY_H

@@ -12,6 +12,15 @@
  *         ... anything that leaves the data alone ...
  *         sennit_plan_wait(plan, ...)
  *
+ * A plan puts to the same places in each run, and may be one epoch ahead of the owners of its
+ * blocks. So a loop has two plans that take turns, each with a half of the blocks of its own: then
+ * a run of epoch r + 1 starts only when the owners have reset epoch r - 1, the last that used this
+ * half (notify.h). One plan alone is right where something else keeps it back until all owners have
+ * read. examples/plan.c is a whole program:
+ *
+ *     sennit_plan_put(even, there, 0, data, bytes)        sennit_plan_commit(even, 0, 2)
+ *     sennit_plan_put(odd, there, bytes, data, bytes)     sennit_plan_commit(odd, 1, 2)
+ *
  * A plan belongs to the rank that made it, and is used by one thread at a time. */
 #ifndef SENNIT_PLAN_H
 #define SENNIT_PLAN_H

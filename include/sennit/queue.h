@@ -10,6 +10,10 @@
  *     ... the address goes over ...                sennit_queue_attach(address, &producer)
  *     sennit_queue_pop(queue, &item, ...)          sennit_queue_push(producer, &item, ...)
  *
+ * There is no mark of the end: a producer that has put in all pushes an item that says so, one for
+ * each producer, since the taker does not hear of a detach. A pop when all producers have detached
+ * ends with TIMEOUT.
+ *
  * A time limit of 0 looks once; the end of another rank is noticed by calls that wait for a
  * millisecond or more. One thread at a time uses a queue, and one at a time a producer. */
 #ifndef SENNIT_QUEUE_H
@@ -75,8 +79,9 @@ SENNIT_HOT_CALL sennit_status sennit_queue_push(sennit_producer producer, const 
 
 /* Take an item out. Waits for one for at most timeout_ns. Errors: STATE, ARG (no queue, null, a
  * negative timeout), TIMEOUT (there is none), PEER_LOST (there is none, and all producers that are
- * attached have ended; where none is attached, a rank of the job has died). What a producer put in
- * before it ended is taken out first. */
+ * attached have ended, so not while one of them lives; where none is attached, a rank of the job
+ * has died). That is not final: a rank that lives may attach later, and what it puts in is popped.
+ * What a producer put in before it ended is taken out first. */
 SENNIT_HOT_CALL sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_ns);
 
 #ifdef __cplusplus

@@ -15,9 +15,11 @@
  *
  * Epochs are counted from 0 by the resets, and every event says to which it belongs. Events of the
  * owner's epoch and of the next one are counted, apart from each other, so senders may run ahead of
- * the owner by one epoch. An event of a later one is refused with SENNIT_ERR_SIGNAL_EARLY, and may
- * be sent again when the owner has got there; one of an epoch that is over, and one more than was
- * expected, with SENNIT_ERR_SIGNAL_OVERFLOW. The error tells signal, expected and seen.
+ * the owner by one epoch: notify.h says what that means for buffers, and how to wait. An event of a
+ * later one is refused with SENNIT_ERR_SIGNAL_EARLY, and may be sent again when the owner has got
+ * there, or with SENNIT_ERR_PEER_LOST where the owner is gone; one of an epoch that is over, and
+ * one more than was expected, with SENNIT_ERR_SIGNAL_OVERFLOW. The error tells signal, expected and
+ * seen.
  *
  * All calls but sennit_signal_add are of the owner alone; its threads may make them at the same
  * time, except that a signal is destroyed while no other thread uses it, and reset while none tests
@@ -46,8 +48,9 @@ typedef struct sennit_signal {
 
 /* Make a signal of the caller's that fires after `events` events of an epoch, 1 to max_events. More
  * events than that are told from the right number as long as not more than max_events are too many.
- * It begins with epoch 0. By one rank alone. Errors: STATE, ARG (null, no events, more than
- * max_events), NOMEM (memory, 8388608 signals of a rank), OS. */
+ * Pass the same number twice, or the most that can come by a mistake of the program; 0 is not
+ * `events`, and an error. It begins with epoch 0. By one rank alone. Errors: STATE, ARG (null, no
+ * events, more than max_events), NOMEM (memory, 8388608 signals of a rank), OS. */
 sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_signal *signal);
 
 /* End it; it leaves its set. Nobody may be about to count an event of it: later attempts are
@@ -64,8 +67,9 @@ sennit_status sennit_signal_test(sennit_signal signal, int *done);
 SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns);
 
 /* Begin the next epoch. Of threads that reset it at the same time one does; the others get STATE,
- * as they would after it. What the caller did before happens before what a sender does whose event
- * was refused as early until then, or who learns of the reset in any other way. Errors: STATE (no
+ * as they would after it. What the caller did before happens before what a sender does that learns
+ * of the reset, by any means. To have an event, or a put or get with one, accepted is such a means:
+ * when one of epoch r + 1 is, the reset that ended epoch r - 1 happened before. Errors: STATE (no
  * rank; the signal has not fired), ARG (no signal of the caller's), SIGNAL_OVERFLOW. Nothing is
  * changed then. */
 SENNIT_HOT_CALL sennit_status sennit_signal_reset(sennit_signal signal);
