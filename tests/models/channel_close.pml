@@ -8,27 +8,49 @@
  *
  * Mistakes that must be found: NO_CLOSING (the drain is not announced), NO_DRAIN, LOOKS_ONCE (sees
  * the mark, and does not look for a message that came before it), EARLY_REUSE (of a half whose
- * writer has not closed), CLOSED_RELAXED, READS_AFTER (something is written behind the mark).
- * Without a mistake all stores are releases, which leave a buffer in their order, as on x86. */
+ * writer has not closed), CLOSED_RELAXED, READS_AFTER (something is written behind the mark),
+ * MARK_ALONE (the mark is stored without the count beside it), NO_ACQUIRE (of the count),
+ * COUNT_RELAXED.
+ * Under TSO: NO_CLOSING, NO_DRAIN, LOOKS_ONCE, EARLY_REUSE, READS_AFTER, MARK_ALONE. */
 #define PROCESSES 2
-#define WORDS 16
+#define WORDS 14
 #define SAME_WORD_OVERTAKES false
 /* In half 0 or 1 that belongs to `owner`; the other rank writes it. */
-#define WORD(owner, half, i) (8 * (owner) + 4 * (half) + (i))
-#define COUNT 0
-#define READ 1
-#define CLOSING 2
-#define CLOSED 3
+#define AT_HALF(owner, half, i) (6 * (owner) + 3 * (half) + (i))
+#define WORD 0    /* WrittenLine::word, packed as in src/channel/words.hpp */
+#define CLOSING 1 /* WrittenLine::is_closing */
+#define READ 2    /* ReadLine::count */
+#define DATA(rank) (12 + (rank)) /* what the rank writes for the other, in both channels */
+#define FIRST_PLAIN DATA(0)
+#define LATE_LOADS
+#define LONG_SEARCH
 #include "memory.pml"
+#include "loads.pml"
 
-#define OWN(i) memory[WORD(me, own, i)]
-#define THEIRS(i) WORD(1 - me, theirs, i)
-#define STORE_RELAXED(i, v) store_relaxed(me, THEIRS(i), v)
-#define STORE_RELEASE(i, v) store_release(me, THEIRS(i), v)
-#ifdef CLOSED_RELAXED
-#define STORE_CLOSED STORE_RELAXED(CLOSED, 1)
+/* One word: the last bit of the messages that its writer wrote, how many it had read, the mark. A
+ * count with the mark beside it is equal to none. */
+#define PACK(written, read) (2 * (read) + (written))
+#define CLOSED 8
+#define IS_CLOSED(word) ((word) >= CLOSED)
+#define HAS_MESSAGE(word, read) ((word) % 2 != (read))
+#define READS_IN(word) ((word) / 2)
+
+#define OWN(i) memory[AT_HALF(me, own, i)]
+#define THEIRS(i) AT_HALF(1 - me, theirs, i)
+#ifdef COUNT_RELAXED
+#define STORE_COUNT(value) STORE_RELAXED(me, THEIRS(WORD), value)
 #else
-#define STORE_CLOSED STORE_RELEASE(CLOSED, 1)
+#define STORE_COUNT(value) STORE_RELEASE(me, THEIRS(WORD), value)
+#endif
+#ifdef CLOSED_RELAXED
+#define STORE_CLOSED(value) STORE_RELAXED(me, THEIRS(WORD), value)
+#else
+#define STORE_CLOSED(value) STORE_RELEASE(me, THEIRS(WORD), value)
+#endif
+#ifdef MARK_ALONE
+#define LAST_WORD CLOSED
+#else
+#define LAST_WORD (CLOSED + PACK(written, read))
 #endif
 
 /* By rank * 2 + round. */
@@ -38,6 +60,8 @@ bool wrote[4];
 bool has_read[4];
 bool was_closing[4];
 
+/* The meeting orders what both did before it: its word is changed by compare and swap. Here loads
+ * are over then, and stores may still be on their way. */
 inline take_half() {
     own = 0;
     if
@@ -45,43 +69,46 @@ inline take_half() {
 #ifdef EARLY_REUSE
     :: round == 1
 #else
-    :: round == 1 && memory[WORD(me, 0, CLOSED)] == 1
-    :: round == 1 && memory[WORD(me, 0, CLOSED)] == 0 -> own = 1
+    :: round == 1 && IS_CLOSED(memory[AT_HALF(me, 0, WORD)])
+    :: round == 1 && !IS_CLOSED(memory[AT_HALF(me, 0, WORD)]) -> own = 1
 #endif
     fi;
     atomic {
-        OWN(COUNT) = 0;
-        OWN(READ) = 0;
+        !is_late[me];
+        OWN(WORD) = 0;
         OWN(CLOSING) = 0;
-        OWN(CLOSED) = 0;
+        OWN(READ) = 0;
         offered[AT(me)] = own + 1
     }
     atomic {
         offered[AT(1 - me)] != 0;
         theirs = offered[AT(1 - me)] - 1
     }
+    refresh(me)
 }
 
 inline read_message() {
     assert(wrote[AT(1 - me)]);
+    acquire(me, AT_HALF(me, own, WORD));
+    load_plain(me, DATA(1 - me), round + 1);
     atomic {
         read = 1;
         has_read[AT(me)] = true
     }
-    STORE_RELEASE(READ, 1)
+    STORE_RELEASE(me, THEIRS(READ), 1)
 }
 
-/* Looks at the count, and then at the mark. */
+/* Looks for a message, and then at the mark. */
 inline read_until_closed() {
     do
-    :: OWN(COUNT) > read -> read_message()
-    :: OWN(COUNT) == read ->
+    :: HAS_MESSAGE(OWN(WORD), read) -> read_message()
+    :: !HAS_MESSAGE(OWN(WORD), read) ->
         if
-        :: OWN(CLOSED) == 0
-        :: OWN(CLOSED) == 1 ->
+        :: !IS_CLOSED(OWN(WORD))
+        :: IS_CLOSED(OWN(WORD)) ->
 #ifndef LOOKS_ONCE
             if
-            :: OWN(COUNT) > read -> read_message()
+            :: HAS_MESSAGE(OWN(WORD), read) -> read_message()
             :: else
             fi;
 #endif
@@ -91,46 +118,61 @@ inline read_until_closed() {
     assert(read == 1 || !wrote[AT(1 - me)])
 }
 
+inline write_message() {
+    atomic {
+        wrote[AT(me)] = true;
+        written = 1
+    }
+    STORE_RELAXED(me, DATA(me), round + 1);
+    STORE_COUNT(PACK(1, read))
+}
+
+/* A rank writes before or after it reads: what it has read goes along. */
 inline use() {
     if
-    :: atomic { true -> wrote[AT(me)] = true; written = 1 };
-        STORE_RELEASE(COUNT, 1)
+    :: write_message()
     :: true
     fi;
     if
     :: me == round -> read_until_closed() /* both would wait for each other */
-    :: OWN(COUNT) > read -> read_message()
+    :: HAS_MESSAGE(OWN(WORD), read) ->
+        read_message();
+        if
+        :: written == 0 -> write_message()
+        :: true
+        fi
     :: true
     fi
 }
 
-#define IS_DRAINED (written == 0 || OWN(READ) == 1 || OWN(CLOSING) == 1 || OWN(CLOSED) == 1)
+#define IS_ALL_READ (READS_IN(OWN(WORD)) == written || OWN(READ) == written)
+#define IS_DRAINED (IS_CLOSED(OWN(WORD)) || IS_ALL_READ || OWN(CLOSING) == 1)
 
 inline close() {
     was_closing[AT(me)] = true;
 #ifndef NO_CLOSING
-    STORE_RELEASE(CLOSING, 1);
+    STORE_RELEASE(me, THEIRS(CLOSING), 1);
 #endif
-    /* The time is over once, and the call is made again. */
+    /* The time of one rank is over once, and the call is made again. */
     if
     :: true
-    :: !IS_DRAINED ->
-        STORE_RELEASE(CLOSING, 0);
+    :: me == 0 && !IS_DRAINED ->
+        STORE_RELEASE(me, THEIRS(CLOSING), 0);
         if
-        :: me == round && OWN(CLOSED) == 0 -> read_until_closed()
+        :: me == round && !IS_CLOSED(OWN(WORD)) -> read_until_closed()
         :: true
         fi;
 #ifndef NO_CLOSING
-        STORE_RELEASE(CLOSING, 1)
+        STORE_RELEASE(me, THEIRS(CLOSING), 1)
 #endif
     fi;
 #ifndef NO_DRAIN
     IS_DRAINED;
 #endif
     assert(written == 0 || has_read[AT(1 - me)] || was_closing[AT(1 - me)]);
-    STORE_CLOSED;
+    STORE_CLOSED(LAST_WORD);
 #ifdef READS_AFTER
-    STORE_RELAXED(READ, 1)
+    STORE_RELAXED(me, THEIRS(READ), 1)
 #endif
 }
 
@@ -140,6 +182,7 @@ proctype rank(byte me) {
     byte theirs = 0;
     byte written = 0;
     byte read = 0;
+    byte w_ = 0;
     do
     :: round < 2 ->
         take_half();
@@ -157,6 +200,7 @@ init {
         byte r;
         for (r : 0 .. 1) {
             run drain(r);
+            run finish_load(r);
             run rank(r)
         }
     }

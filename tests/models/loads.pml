@@ -9,7 +9,13 @@
  * Late: one load of a process may be under way. A release store stays in the buffer until it is
  * over, a relaxed one does not. What it finds in the end is compared with what it should find.
  *
- * STORE_RELAXED and STORE_RELEASE are the same on TSO. */
+ * STORE_RELAXED and STORE_RELEASE are the same on TSO.
+ *
+ * A model whose plain loads are of its last words alone says which is the first of them
+ * (FIRST_PLAIN): no view of the others is kept. */
+#ifndef FIRST_PLAIN
+#define FIRST_PLAIN 0
+#endif
 byte view[PROCESSES * WORDS];
 byte late_word[PROCESSES];
 byte late_wanted[PROCESSES];
@@ -23,7 +29,7 @@ byte late_wanted[PROCESSES];
 
 inline refresh(p) {
     d_step {
-        w_ = 0;
+        w_ = FIRST_PLAIN;
         do
         :: w_ < WORDS -> view[p * WORDS + w_] = memory[w_]; w_++
         :: else -> break
