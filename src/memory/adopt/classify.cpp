@@ -71,13 +71,13 @@ int add_storage(dl_phdr_info *object, std::size_t bytes, void *context) {
 }
 
 // What of a thread lies in a range.
-enum class Part : std::uint8_t { none, stack, storage };
+enum class ThreadPart : std::uint8_t { none, stack, storage };
 
-struct Search {
+struct ThreadSearch {
     const Mapping *mapping;
     Range range;
     Storage storage;
-    Part found = Part::none;
+    ThreadPart found = ThreadPart::none;
 };
 
 // The address is a field of the control block; the block ends at least so far behind it.
@@ -86,7 +86,7 @@ constexpr std::uint64_t kRestOfControlBlock = 1500;
 // Has the range something of the thread whose control block is there? Other threads than the first
 // have their stack below it in the same mapping; a mapping of other memory may join it above.
 bool find_part_of_thread(void *context, std::uint64_t control_block, bool is_first) {
-    auto &it = *static_cast<Search *>(context);
+    auto &it = *static_cast<ThreadSearch *>(context);
     if (control_block < it.mapping->begin || control_block >= it.mapping->end) return false;
     const std::uint64_t page = page_bytes();
     const auto overlaps = [&](std::uint64_t begin, std::uint64_t end) {
@@ -97,15 +97,15 @@ bool find_part_of_thread(void *context, std::uint64_t control_block, bool is_fir
                                  control_block + static_cast<std::uint64_t>(it.storage.end));
     if (!is_first && !kControlBlockEndsStack) end = it.mapping->end;
     if (overlaps(begin, end)) {
-        it.found = Part::storage;
+        it.found = ThreadPart::storage;
     } else if (!is_first && overlaps(it.mapping->begin, begin)) {
-        it.found = Part::stack;
+        it.found = ThreadPart::stack;
     }
-    return it.found != Part::none;
+    return it.found != ThreadPart::none;
 }
 
-Part part_of_thread(const Mapping &mapping, std::uint64_t begin, std::uint64_t end) {
-    Search search{&mapping, {begin, end}, {}};
+ThreadPart part_of_thread(const Mapping &mapping, std::uint64_t begin, std::uint64_t end) {
+    ThreadSearch search{&mapping, {begin, end}, {}};
     search.storage.control_block = static_cast<std::int64_t>(own_control_block());
     (void)dl_iterate_phdr(add_storage, &search.storage);
     (void)any_control_block(find_part_of_thread, &search);
@@ -200,10 +200,10 @@ Refused classify_mapping(KernelRecord &record, const Question &question, std::ui
     const Mapping whole = question.stacks_are_cut ? with_all_above(record, mapping) : mapping;
     if (whole.name == Mapping::Name::stack)
         return judge_stack(record, question, mapping, Refusal::stack, stretch);
-    const Part part = part_of_thread(whole, stretch->begin, stretch->end);
-    if (part == Part::storage)
+    const ThreadPart part = part_of_thread(whole, stretch->begin, stretch->end);
+    if (part == ThreadPart::storage)
         return {question.takes_stacks ? Refusal::stack_frames : Refusal::thread_stack, 0};
-    if (part == Part::stack)
+    if (part == ThreadPart::stack)
         return judge_stack(record, question, mapping, Refusal::thread_stack, stretch);
     const bool is_heap = mapping.name == Mapping::Name::heap;
     if (!is_heap && has_arena_start(question.buffer, stretch->begin, stretch->end))
