@@ -84,7 +84,9 @@ void be_late(Ranks &it, sennit_gptr segment, std::uint64_t round) {
     std::uint64_t word = 0;
     do {
         it.ok(sennit_get(&word, sennit_gptr_at(segment, it.next()), 8));
-        it.ok(sennit_get(words.data(), segment, 8 * words.size()));
+        // Each by itself: a single word is read whole while it is put.
+        for (std::size_t i = 0; i < words.size(); ++i)
+            it.ok(sennit_get(&words[i], sennit_gptr_add(segment, 8 * i), 8));
     } while (std::count(words.begin(), words.end(), round) < it.size - 1);
 }
 
