@@ -168,6 +168,21 @@ Transport *transport_for(const Peer &peer, const SegmentRecord &record) {
     return nullptr;
 }
 
+// By the transport that is chosen. Where the owner offers its memory by XPMEM and this process can
+// not attach it, by the kernel's copies, as far as a path does them.
+sennit_status attach_by(Peer &peer, const SegmentRecord &record, Transport **transport,
+                        transport::Remote *remote) {
+    const sennit_error before = *thread_error();
+    const sennit_status status = (*transport)->attach(peer.world_rank, record, remote);
+    if (status != SENNIT_ERR_UNSUPPORTED || record.mechanism != Mechanism::xpmem ||
+        peer.copier == nullptr)
+        return status;
+    *thread_error() = before;
+    *transport = peer.copier;
+    *remote = transport::Remote{};
+    return peer.copier->attach(peer.world_rank, record, remote);
+}
+
 }  // namespace
 
 sennit_status router_open(Rank &rank, const char *allowed, const transport::EventSink &sink) {
@@ -278,7 +293,7 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
         Transport *transport = transport_for(it, record);
         if (transport == nullptr) return thread_error()->status;
         transport::Remote remote;
-        const sennit_status status = transport->attach(peer, record, &remote);
+        const sennit_status status = attach_by(it, record, &transport, &remote);
         if (status != SENNIT_OK) return status;
         fields.path = transport->traits().path;
         fields.base = remote.pointer;

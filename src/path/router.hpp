@@ -47,7 +47,8 @@ transport::Transport *transport_of(Rank &rank, const memory::Entry &entry);
 transport::Transport *immediate_of(Rank &rank, const memory::Entry &entry);
 
 // Makes the segment that `record` describes, owned by `peer`, reachable, and fills its entry. The
-// path is the peer's, except for private memory, which mapping does not reach.
+// path is the peer's, except for private memory, which mapping does not reach, and for what can not
+// be attached by XPMEM here.
 // Needs the rank's cold mutex. Errors: NOMEM, OS, OTHER_NODE, UNSUPPORTED (private memory that no
 // path reaches).
 sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id);

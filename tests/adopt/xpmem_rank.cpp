@@ -1,0 +1,96 @@
+// One rank of a job that has an XPMEM, which is a stub (xpmem_stub.cpp). The argument says what it
+// does:
+//     works      XPMEM is taken before adoption, and a peer loads and stores through its attachment
+//     ordered    the same where SENNIT_REGISTER names it alone
+//     no_device  the library is there and no module: adoption is taken, and the reason is kept
+//     refused    rank 1 may attach nothing: it reaches the others by the kernel's copies, without a
+//                pointer; those that may attach have one
+// Would break: a library that is looked for under another name, functions that are called with
+// other arguments, an order that is another one, an attachment that fails the whole region.
+#include <sennit/sennit.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "../support/rank_checks.hpp"
+
+namespace {
+
+using sennit::test::expect;
+using sennit::test::require;
+
+constexpr std::size_t kBytes = 10000;
+
+void barrier() {
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
+}
+
+void check_mechanism(sennit_region region, bool has_device) {
+    sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
+    expect(sennit_region_mechanism(region, &mechanism), SENNIT_OK, "mechanism");
+    require(mechanism == (has_device ? SENNIT_MECHANISM_XPMEM : SENNIT_MECHANISM_ADOPT),
+            std::string("by ") + sennit_mechanism_name(mechanism));
+    char text[300] = "";
+    expect(sennit_region_reason(region, SENNIT_MECHANISM_XPMEM, text, sizeof text), SENNIT_OK,
+           "reason");
+    const char *const why = has_device ? "taken" : "XPMEM does not work here";
+    require(std::string(text).find(why) == 0, std::string("the reason: ") + text);
+}
+
+void check_content(sennit_region theirs, int next) {
+    std::vector<char> got(kBytes);
+    expect(sennit_get(got.data(), theirs.gptr, kBytes), SENNIT_OK, "get");
+    for (const char byte : got)
+        require(byte == next + 1, "it holds what was stored");
+}
+
+void use(bool has_device, bool may_attach) {
+    // Not at the start of a page.
+    auto *const pages = static_cast<char *>(std::aligned_alloc(4096, 16384));
+    char *const memory = pages + 100;
+    std::memset(pages, sennit_rank() + 1, 16384);
+    sennit_region mine = SENNIT_REGION_NULL;
+    expect(sennit_register(memory, kBytes, 0, &mine), SENNIT_OK, "register");
+    std::vector<sennit_region> all(static_cast<std::size_t>(sennit_size()));
+    expect(sennit_region_attach(SENNIT_TEAM_WORLD, mine, all.data()), SENNIT_OK, "attach");
+    const int next = (sennit_rank() + 1) % sennit_size();
+    const int previous = (sennit_rank() + sennit_size() - 1) % sennit_size();
+    const sennit_region theirs = all[static_cast<std::size_t>(next)];
+    check_mechanism(mine, has_device);
+    check_mechanism(theirs, has_device);
+    char *const there = static_cast<char *>(sennit_ptr(theirs.gptr));
+    require((there != nullptr) == may_attach, "who may attach has a pointer, and nobody else");
+    check_content(theirs, next);
+    barrier();
+    const auto value = static_cast<char>(40 + sennit_rank());
+    if (may_attach) {
+        there[kBytes - 1] = value;
+    } else {
+        const sennit_gptr last = sennit_gptr_add(theirs.gptr, kBytes - 1);
+        expect(sennit_put(last, &value, 1), SENNIT_OK, "put");
+    }
+    barrier();
+    require(memory[kBytes - 1] == 40 + previous, "what the peer stored has arrived");
+    require(memory[kBytes] == sennit_rank() + 1 && pages[99] == sennit_rank() + 1,
+            "and nothing beside it");
+    expect(sennit_region_detach(theirs), SENNIT_OK, "detach");
+    barrier();
+    expect(sennit_deregister(mine), SENNIT_OK, "deregister");
+    require(memory[kBytes - 1] == 40 + previous, "it stays");
+    barrier();
+    std::free(pages);
+}
+
+}  // namespace
+
+int main(int count, char **words) {
+    const std::string scene = count > 1 ? words[1] : "";
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    const bool is_refused = scene == "refused" && sennit_rank() == 1;
+    for (int round = 0; round < 3; ++round)
+        use(scene != "no_device", !is_refused);
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+    return 0;
+}
