@@ -1,7 +1,13 @@
 // Channels that end: in every order, with messages unread, by the thousand, and with a call that
 // failed.
+#include <dirent.h>
+#include <sys/mman.h>
+
 #include <chrono>
+#include <cstdlib>
+#include <fstream>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "channels.hpp"
@@ -132,6 +138,128 @@ RANK_TEST(channel, channels_come_and_go_by_the_thousand, kOnce) {
         it.is(sennit_channel_have_written({*handles.begin()}), SENNIT_ERR_ARG);
     }
     it.barrier();
+}
+
+namespace {
+
+// What the process has, as the kernel counts it.
+struct Held {
+    int descriptors = 0;
+    int mappings = 0;  // of memory files
+};
+
+Held look() {
+    Held held;
+    DIR *const folder = opendir("/proc/self/fd");
+    while (readdir(folder) != nullptr)
+        ++held.descriptors;
+    (void)closedir(folder);
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        held.mappings += line.find("memfd:sennit") != std::string::npos ? 1 : 0;
+    return held;
+}
+
+// One rank after the other: the look itself opens a file. Collective.
+Held held_now(Ranks &it) {
+    Held held;
+    for (int rank = 0; rank < it.size; ++rank) {
+        if (rank == it.rank) held = look();
+        it.barrier();
+    }
+    return held;
+}
+
+// Buffers of the program for many attempts: one that is adopted where that is the way, and one that
+// never is.
+struct Buffers {
+    static constexpr std::size_t kBytes = 4096;
+    void *own = std::aligned_alloc(kBytes, kBytes);
+    void *shared = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    Buffers() = default;
+    ~Buffers() {
+        std::free(own);
+        (void)munmap(shared, kBytes);
+    }
+    Buffers(const Buffers &) = delete;
+    Buffers &operator=(const Buffers &) = delete;
+};
+
+constexpr int kKindsOfAttempts = 4;
+
+// One attempt of two ranks with each other: a channel that is opened, used and closed; one for
+// which the other does not come; one whose buffer has no pointer; one whose sides differ.
+void attempt(Ranks &it, const Buffers &buffers, int kind) {
+    const int peer = 1 - it.rank;
+    const unsigned copies = it.rank == 0 ? SENNIT_CHANNEL_MIRROR : 0;
+    Opened opened;
+    sennit_status status = SENNIT_OK;
+    switch (kind) {
+        case 0:
+            opened = open(it, {{peer, buffers.own, 8}});
+            it.ok(sennit_channel_have_written(opened[0]));
+            it.ok(sennit_channel_wait_read(opened[0], SENNIT_FOREVER));
+            it.ok(sennit_channel_have_read(opened[0]));
+            return close(it, opened);
+        case 1:
+            // The other is here too at some times, and gives up as well.
+            status = try_open({{peer, buffers.own, 8}}, kFlags, 0, &opened);
+            if (status == SENNIT_OK) return close(it, opened);
+            return it.is(status, SENNIT_ERR_TIMEOUT);
+        case 2:
+            status = try_open({{peer, buffers.shared, 8}}, 0, SENNIT_FOREVER, &opened);
+            if (status == SENNIT_OK) return close(it, opened);
+            return it.is(status, SENNIT_ERR_UNSUPPORTED);
+        default:
+            it.is(try_open({{peer, buffers.own, 8}}, copies, SENNIT_FOREVER, &opened),
+                  SENNIT_ERR_ARG);
+    }
+}
+
+void attempts(Ranks &it, const Buffers &buffers, int kind, int rounds) {
+    for (int round = 0; takes_part(it) && round < rounds; ++round)
+        attempt(it, buffers, kind);
+    it.barrier();
+}
+
+// Some machines forbid to copy between processes.
+bool may_copy(Ranks &it, const Buffers &buffers) {
+    Opened opened;
+    sennit_status status = SENNIT_ERR_UNSUPPORTED;
+    if (takes_part(it))
+        status = try_open({{1 - it.rank, buffers.shared, 8}}, kFlags, SENNIT_FOREVER, &opened);
+    if (status == SENNIT_OK) close(it, opened);
+    return it.tell_all(status)[0] == SENNIT_OK;
+}
+
+// Attempts of each kind, after which all is as before the first.
+void check_attempts(Ranks &it, int rounds) {
+    const Buffers buffers;
+    if (!may_copy(it, buffers)) return;
+    attempts(it, buffers, 0, 5);
+    const Held before = held_now(it);
+    for (int kind = 0; kind < kKindsOfAttempts; ++kind) {
+        attempts(it, buffers, kind, rounds);
+        const Held after = held_now(it);
+        it.equal(after.descriptors, before.descriptors);
+        it.equal(after.mappings, before.mappings);
+    }
+}
+
+}  // namespace
+
+// Broken by a descriptor, a mapping, a registration, a half or a place that an attempt keeps: each
+// way to end has its own code. A chunk has 255 halves, so one that is lost each time shows.
+RANK_TEST(channel, attempts_of_every_kind_leave_nothing_behind, kTwoRanks | kOnce) {
+    if (channels_lead_everywhere(it)) check_attempts(it, it.quick ? 20 : 300);
+}
+
+// A rank has 16383 segments and as many channels. Broken by one of either that is kept, or a number
+// that does not come round.
+RANK_TEST(channel_numbers, more_attempts_than_there_are_numbers_leave_nothing_behind,
+          kTwoRanks | kOnlyNamed) {
+    if (channels_lead_everywhere(it)) check_attempts(it, 17000);
 }
 
 // Broken by memory, mappings or registrations that only closing gives back, or by handles that
