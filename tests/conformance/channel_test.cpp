@@ -1,4 +1,5 @@
 // Channels: hand-overs, opening in every order, and what is refused.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -477,4 +478,46 @@ RANK_TEST(channel, a_peer_beyond_a_network_is_refused, kTwoRanks) {
     it.is(try_open({{it.next(), &word, 8}}, kFlags, SENNIT_FOREVER, &opened),
           SENNIT_ERR_OTHER_NODE);
     it.equal(sennit_last_error()->peer, it.next());
+}
+
+// The pages in the middle belong to both. Broken by a registration that ends another one's pages,
+// or by views of a peer that are not one memory.
+RANK_TEST(channel, two_channels_over_overlapping_adopted_buffers_are_one_memory, kTwoRanks) {
+    if (!channels_lead_everywhere(it)) return;
+    constexpr std::size_t kPage = 4096;
+    constexpr std::size_t kWords = kPage / sizeof(std::uint64_t);
+    auto *const own = static_cast<std::uint64_t *>(std::aligned_alloc(kPage, 3 * kPage));
+    std::fill_n(own, 3 * kWords, 1);
+    Opened opened;
+    const int peer = 1 - it.rank;
+    sennit_status status = SENNIT_ERR_UNSUPPORTED;
+    if (takes_part(it))
+        status = try_open({{peer, own, 2 * kPage}, {peer, own + kWords, 2 * kPage}}, 0,
+                          SENNIT_FOREVER, &opened);
+    if (status != SENNIT_ERR_UNSUPPORTED) {
+        it.ok(status);
+        const auto mine = static_cast<std::uint64_t>(it.rank);
+        std::uint64_t *const first = opened.words(0);
+        std::uint64_t *const second = opened.words(1);
+        it.ok(sennit_channel_wait_write(opened[0], SENNIT_FOREVER));
+        first[kWords + 3] = 100 + mine;
+        it.equal(second[3], 100 + mine);
+        it.ok(sennit_channel_have_written(opened[0]));
+        expect_word(it, opened[0], own[kWords + 3], 101 - mine);
+        // The first ends, and its last page is the second's all the same.
+        it.ok(sennit_channel_close(&opened.channels[0], 1, SENNIT_FOREVER));
+        it.ok(sennit_channel_wait_write(opened[1], SENNIT_FOREVER));
+        second[3] = 200 + mine;
+        second[2 * kWords - 1] = 300 + mine;
+        it.ok(sennit_channel_have_written(opened[1]));
+        it.ok(sennit_channel_wait_read(opened[1], SENNIT_FOREVER));
+        it.equal(own[kWords + 3], 201 - mine);
+        it.equal(own[3 * kWords - 1], 301 - mine);
+        it.ok(sennit_channel_have_read(opened[1]));
+        it.ok(sennit_channel_close(&opened.channels[1], 1, SENNIT_FOREVER));
+        it.equal(own[kWords + 3], 201 - mine);
+        it.equal(own[0], 1);
+    }
+    it.barrier();
+    std::free(own);
 }

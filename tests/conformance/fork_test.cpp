@@ -69,6 +69,60 @@ RANK_TEST(fork, every_call_in_a_forked_child_answers_state, kProcesses) {
     it.free(segment);
 }
 
+// Broken by a short way of a call that does not ask whether the process is the rank's, and finds
+// the parent's tables, whose shared lines are absent here.
+RANK_TEST(fork, channels_signals_and_teams_of_the_parent_are_none_in_a_forked_child, kProcesses) {
+    const int self = it.rank;
+    void *const buffer = nullptr;
+    const std::size_t no_bytes = 0;
+    const sennit_channel_ends ends{1, &self, &buffer, &no_bytes};
+    void *there = nullptr;
+    sennit_channel channel = SENNIT_CHANNEL_NULL;
+    it.ok(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, &there, &channel));
+    sennit_signal signal = SENNIT_SIGNAL_NULL;
+    it.ok(sennit_signal_create(1, 1, &signal));
+    sennit_team team{};
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, it.rank % 2, 0, &team));
+    const int failed_at = in_child(it, [&] {
+        int can = 0;
+        std::uint64_t word = 0;
+        sennit_signal another = signal;
+        sennit_team part = team;
+        sennit_region region = SENNIT_REGION_NULL;
+        sennit_channel second = channel;
+        const sennit_status found[] = {
+            sennit_channel_can_write(channel, &can),
+            sennit_channel_have_written(channel),
+            sennit_channel_can_read(channel, &can),
+            sennit_channel_have_read(channel),
+            sennit_channel_wait_write(channel, 0),
+            sennit_channel_wait_read(channel, 0),
+            sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, 0, &there, &second),
+            sennit_channel_close(&channel, 1, 0),
+            sennit_signal_create(1, 1, &another),
+            sennit_signal_wait(signal, 0),
+            sennit_signal_reset(signal),
+            sennit_signal_destroy(signal),
+            sennit_team_split(team, 0, 0, &part),
+            sennit_barrier(team, 0),
+            sennit_broadcast(team, 0, &word, sizeof word, 0),
+            sennit_team_destroy(team),
+            sennit_register(&word, sizeof word, 0, &region),
+        };
+        int step = 0;
+        for (const sennit_status status : found) {
+            ++step;
+            if (status != SENNIT_ERR_STATE) return step;
+        }
+        return 0;
+    });
+    it.equal(failed_at, 0);
+    it.ok(sennit_channel_close(&channel, 1, SENNIT_FOREVER));
+    it.ok(sennit_signal_destroy(signal));
+    it.ok(sennit_team_destroy(team));
+    it.barrier();
+}
+
 // Broken by a child that has the segments mapped and could write into them.
 RANK_TEST(fork, segments_are_absent_in_a_forked_child, kProcesses | kLoadStore) {
     const sennit_gptr segment = it.allocate(64);
