@@ -48,6 +48,9 @@ Scene open_scene() {
     return scene;
 }
 
+// Of all channels: a scene that ends with ":mirror" or ":pull" is played with copies.
+unsigned channel_flags = 0;
+
 struct End {
     sennit_channel channel = SENNIT_CHANNEL_NULL;
     std::uint64_t *theirs = nullptr;
@@ -58,8 +61,8 @@ sennit_status open(int peer, std::uint64_t *own, std::int64_t timeout_ns, End *e
     const std::size_t bytes = sizeof *own;
     const sennit_channel_ends ends{1, &peer, &buffer, &bytes};
     void *theirs = nullptr;
-    const sennit_status status =
-        sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, timeout_ns, &theirs, &end->channel);
+    const sennit_status status = sennit_channel_open(SENNIT_TEAM_WORLD, &ends, channel_flags,
+                                                     timeout_ns, &theirs, &end->channel);
     if (status == SENNIT_OK) end->theirs = static_cast<std::uint64_t *>(theirs);
     return status;
 }
@@ -253,7 +256,18 @@ void any_moment(unsigned seed) {
     }
 }
 
-void run(const std::string &what) {
+// Cuts what the scene says about copies off its name.
+std::string take_flags(std::string what) {
+    const std::size_t end = what.rfind(':');
+    const std::string last = end == std::string::npos ? "" : what.substr(end + 1);
+    if (last == "mirror") channel_flags = SENNIT_CHANNEL_MIRROR;
+    if (last == "pull") channel_flags = SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL;
+    if (channel_flags != 0) what.resize(end);
+    return what;
+}
+
+void run(const std::string &scene) {
+    const std::string what = take_flags(scene);
     if (what == "permitted") return permitted();
     if (what == "written") return written();
     if (what == "unread") return unread();
