@@ -96,10 +96,8 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 [[gnu::noinline]] sennit_status put_far(sennit_gptr destination, const void *source,
                                         std::size_t bytes) {
     Rank &rank = *current_rank();
-    memory::Entry *entry = op::far_entry(rank, destination);
-    if (entry != nullptr && source != nullptr && op::reaches(*entry, destination, bytes))
-        [[likely]] {
-        memory::remember(rank, destination, entry);
+    memory::Entry *entry = op::named_entry(rank, destination);
+    if (source != nullptr && op::reaches_by(rank, entry, destination, bytes)) [[likely]] {
         op::copy(entry->base + destination.offset, source, bytes);
         return SENNIT_OK;
     }
@@ -108,10 +106,8 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 
 [[gnu::noinline]] sennit_status get_far(void *destination, sennit_gptr source, std::size_t bytes) {
     Rank &rank = *current_rank();
-    memory::Entry *entry = op::far_entry(rank, source);
-    if (entry != nullptr && destination != nullptr && op::reaches(*entry, source, bytes))
-        [[likely]] {
-        memory::remember(rank, source, entry);
+    memory::Entry *entry = op::named_entry(rank, source);
+    if (destination != nullptr && op::reaches_by(rank, entry, source, bytes)) [[likely]] {
         op::copy(destination, entry->base + source.offset, bytes);
         return SENNIT_OK;
     }

@@ -28,7 +28,7 @@ inline const memory::Entry *near_entry(Rank &rank, sennit_gptr gptr, std::size_t
 
 // The entry of `gptr` by way of the tables, whatever leads there and whether it lives or not, or
 // null.
-inline memory::Entry *far_entry(Rank &rank, sennit_gptr gptr) {
+inline memory::Entry *named_entry(Rank &rank, sennit_gptr gptr) {
     // relaxed: 0 unless the rank is in use, and then constant; the rank was found through only-rank
     // or by its own thread.
     const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
@@ -37,14 +37,20 @@ inline memory::Entry *far_entry(Rank &rank, sennit_gptr gptr) {
     return memory::find_named(rank, size, gptr);
 }
 
-// As near_entry(), by way of the tables, or null when anything at all is out of the ordinary: the
-// caller then takes the cold way, which finds out what.
-inline const memory::Entry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
-    memory::Entry *entry = far_entry(rank, gptr);
+// True if `bytes` bytes at `gptr` are reached by what named_entry() found, which is remembered
+// then. False when anything at all is out of the ordinary: the caller takes the cold way, which
+// finds out what.
+inline bool reaches_by(Rank &rank, memory::Entry *entry, sennit_gptr gptr, std::size_t bytes) {
     if (entry == nullptr || !reaches(*entry, gptr, bytes)) [[unlikely]]
-        return nullptr;
+        return false;
     memory::remember(rank, gptr, entry);
-    return entry;
+    return true;
+}
+
+// As near_entry(), by way of the tables, or null as reaches_by() is false.
+inline const memory::Entry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+    memory::Entry *entry = named_entry(rank, gptr);
+    return reaches_by(rank, entry, gptr, bytes) ? entry : nullptr;
 }
 
 // Where a call looks for the entry.
