@@ -11,6 +11,7 @@ import sys
 import measure
 import pingpong
 import subjects
+import suite
 import targets
 from subjects import BASE, SUBJECTS, runs, shares_of
 from pages import claims, machine_of, span, table, text_of_us, write_or_check
@@ -189,10 +190,27 @@ The fewer the hand-overs, the less it matters how they are made. MFlop/s by the 
 """
 
 
+def part_suite(folder):
+    head, rows = runs.read_lines(os.path.join(folder, suite.FILE))
+    sizes, keys = sorted({row["size"] for row in rows}), list(dict.fromkeys(row["key"] for row in rows))
+    by_place = {(row["key"], row["size"]): row for row in rows}
+    lines = [[suite.name_of(key), *(rate_text(by_place.get((key, size))) for size in sizes)] for key in keys]
+    return f"""## Beside the suite's own programs
+
+Sync_p2p as the Parallel Research Kernels have it, built by whoever measures and not part of this repository: the kernel, the
+timing and the placing of data are the suite's. Its programs tell the rate of the mean sweep, so ours is that of the mean here,
+and lower than above. MFlop/s with {suite.RANKS} ranks or threads, in turns:
+
+{table(["", *map(str, sizes)], lines)}
+
+{machine_of(head)}
+"""
+
+
 def page(folder):
     sections = [INTRODUCTION.rstrip() + "\n", *filter(None, [targets.section(folder)])]
     for file, part in ((pingpong.FILE, part_5_1), (measure.file_of("ranks"), part_ranks),
-                       (measure.file_of("sizes"), part_5_3), (measure.file_of("groups"), part_groups)):
+                       (measure.file_of("sizes"), part_5_3), (suite.FILE, part_suite), (measure.file_of("groups"), part_groups)):
         if os.path.exists(os.path.join(folder, file)):
             sections.append(part(folder))
     return "\n".join(sections)

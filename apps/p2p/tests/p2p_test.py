@@ -14,6 +14,7 @@ STUDY = os.path.join(HERE, "..", "study")
 sys.path[:0] = [STUDY, os.path.join(HERE, "..", "..", "common", "tests")]
 import harness  # noqa: E402  pylint: disable=wrong-import-position
 import subjects  # noqa: E402  pylint: disable=wrong-import-position
+import suite  # noqa: E402  pylint: disable=wrong-import-position
 import targets  # noqa: E402  pylint: disable=wrong-import-position
 from harness import Failed, Skipped, need, test  # noqa: E402  pylint: disable=wrong-import-position
 from subjects import SUBJECTS, runs  # noqa: E402  pylint: disable=wrong-import-position
@@ -163,6 +164,55 @@ def the_page_shows_which_targets_are_missed(arguments):
         need(verdicts(**other) == expected, f"{other}: {verdicts(**other)}")
 
 
+def make_program(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n" + text)
+    os.chmod(path, 0o755)
+
+
+SUITE_PRINTS = "echo 'Parallel Research Kernels'\necho 'Solution validates; verification value = 1.0'\n" \
+               "echo \"Rate (MFlops/s): $#00.5 Avg time (s): 0.25\"\n"
+
+
+@test
+def rates_of_the_suites_own_programs_are_those_they_print(arguments):
+    """Breaks when a number is taken from another line, words of a program stand in another order, or one that was not verified
+    is measured."""
+    del arguments
+    with tempfile.TemporaryDirectory() as tree:
+        for folder in ("SERIAL", "OPENMP"):
+            make_program(os.path.join(tree, folder, "Synch_p2p", "p2p"), SUITE_PRINTS)
+        programs = {program.key: program for program in suite.programs_of({"openmpi": tree, "mpich": None})}
+        need(set(programs) == {"suite-serial", "suite-openmp"}, f"{programs}")
+        options = argparse.Namespace(bin="", realtime=False, limit=5)
+        # It prints how many words it was given: the OpenMP program is told the threads, too.
+        need(programs["suite-serial"].rate(options, 10, 3) == 300.5, f"{programs['suite-serial'].rate(options, 10, 3)}")
+        need(programs["suite-openmp"].rate(options, 10, 3) == 400.5, f"{programs['suite-openmp'].rate(options, 10, 3)}")
+        make_program(programs["suite-serial"].program, SUITE_PRINTS.replace("Solution validates", "ERROR"))
+        try:
+            programs["suite-serial"].rate(options, 10, 3)
+        except SystemExit as stop:
+            need("no verified rate" in str(stop), str(stop))
+        else:
+            raise Failed("a result that was not verified was measured")
+
+
+@test
+def the_page_compares_with_the_suites_own_programs(arguments):
+    """Breaks when the fastest program of an MPI does not count, or a target is called met that is not."""
+    del arguments
+    def verdicts(mpi, openmp):
+        rates = {"sennit-c": 160, "suite-mpi-openmpi": 90, "suite-mpi-mpich": mpi, "suite-openmp": openmp, "suite-shared-mpich": 900}
+        with tempfile.TemporaryDirectory() as folder:
+            runs.write_lines(os.path.join(folder, suite.FILE), [{}, *({"key": key, "size": 200, "rate": rate} for key, rate in rates.items())])
+            return [row[2].split(" by ")[0] for row in targets.suite_rows(folder)]
+    missed = "**missed**"
+    need(verdicts(100, 150) == ["met", "met", "met"], f"{verdicts(100, 150)}")
+    need(verdicts(101, 160) == [missed, "met", f"{missed} at 200² (1.000 ×)"], f"{verdicts(101, 160)}")
+    need(suite.name_of("suite-mpi-mpich") == "the suite's, MPICH, send and receive", suite.name_of("suite-mpi-mpich"))
+
+
 @test
 def the_page_is_what_its_files_say(arguments):
     """Breaks when the page was edited by hand, or measured again without it."""
@@ -182,16 +232,12 @@ def runs_without_end_are_no_figures(arguments):
         for name, text in (("p2p-serial", "exec sleep 5\n"), ("p2p-openmp", "echo '" + json.dumps(
                 {"time_s": 1, "median_rate_mflops": 5, "rate_mflops": 4, "sweep_median_us": 3, "subject": "x",
                  "way": "plain"}) + "'\n")):
-            path = os.path.join(folder, name)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write("#!/bin/sh\n" + text)
-            os.chmod(path, 0o755)
+            make_program(os.path.join(folder, name), text)
         rows = {row["key"]: row for row in subjects.compare(SUBJECTS, arguments, 2, 10, 1)}
         need(set(rows) == {"serial", "openmp"}, f"{rows}")
         need(rows["serial"].get("more_than_s") == 1 and "rate" not in rows["serial"], f"{rows}")
         need(rows["openmp"]["rate"] == 5, f"{rows}")
-        with open(os.path.join(folder, "p2p-openmp"), "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\necho 'p2p: wrong result' >&2\nexit 1\n")
+        make_program(os.path.join(folder, "p2p-openmp"), "echo 'p2p: wrong result' >&2\nexit 1\n")
         try:
             list(subjects.compare(("openmp",), arguments, 2, 10, 1))
         except SystemExit as stop:
