@@ -91,8 +91,8 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 }
 
 // The blocking calls have a way of their own for words of 8 bytes, in the public function, which
-// needs neither a stack nor the size; one for other short ones; one for long ones; and one for
-// entries that are not near. Each ends in a jump to the next.
+// needs neither a stack nor the size; one for other short ones; one for those to 128 bytes; one for
+// long ones; and one for entries that are not near. Each ends in a jump to the next.
 [[gnu::noinline]] sennit_status put_far(sennit_gptr destination, const void *source,
                                         std::size_t bytes) {
     Rank &rank = *current_rank();
@@ -141,9 +141,11 @@ extern "C" {
 
 sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
-    if (bytes != kWord) [[unlikely]]
-        return bytes <= op::kShortBytes ? put_near<op::copy_short>(destination, source, bytes)
-                                        : put_near<copy_bytes>(destination, source, bytes);
+    if (bytes != kWord) [[unlikely]] {
+        if (bytes <= op::kShortBytes) return put_near<op::copy_short>(destination, source, bytes);
+        if (bytes <= op::kMiddleBytes) return put_near<op::copy_middle>(destination, source, bytes);
+        return put_near<copy_bytes>(destination, source, bytes);
+    }
     if (put_direct<Look::near>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
     return put_far(destination, source, kWord);
@@ -151,9 +153,11 @@ sennit_status sennit_put(sennit_gptr destination, const void *source, size_t byt
 
 sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
-    if (bytes != kWord) [[unlikely]]
-        return bytes <= op::kShortBytes ? get_near<op::copy_short>(destination, source, bytes)
-                                        : get_near<copy_bytes>(destination, source, bytes);
+    if (bytes != kWord) [[unlikely]] {
+        if (bytes <= op::kShortBytes) return get_near<op::copy_short>(destination, source, bytes);
+        if (bytes <= op::kMiddleBytes) return get_near<op::copy_middle>(destination, source, bytes);
+        return get_near<copy_bytes>(destination, source, bytes);
+    }
     if (get_direct<Look::near>(destination, source, kWord)) [[likely]]
         return SENNIT_OK;
     return get_far(destination, source, kWord);

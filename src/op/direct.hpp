@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/copy.hpp"
 #include "memory/entry.hpp"
@@ -112,6 +113,42 @@ inline void copy_short(void *destination, const void *source, std::size_t bytes)
         copy_ends<std::uint16_t>(destination, source, bytes);
     } else {
         copy_ends<std::uint8_t>(destination, source, bytes);
+    }
+}
+
+// One vector register. The compiler's own type, since an array of words would be copied by way of
+// the stack.
+using Sixteen = std::uint64_t __attribute__((vector_size(16)));
+
+inline Sixteen load_sixteen(const std::byte *from) {
+    Sixteen value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+// As copy_ends(), of so many sixteens at each end.
+template <std::size_t... kIndex>
+inline void copy_sixteens(std::byte *to, const std::byte *from, std::size_t bytes,
+                          std::index_sequence<kIndex...> /*each*/) {
+    const std::size_t behind = bytes - sizeof...(kIndex) * sizeof(Sixteen);
+    const std::array first{load_sixteen(from + kIndex * sizeof(Sixteen))...};
+    const std::array last{load_sixteen(from + behind + kIndex * sizeof(Sixteen))...};
+    (std::memcpy(to + kIndex * sizeof(Sixteen), &first[kIndex], sizeof(Sixteen)), ...);
+    (std::memcpy(to + behind + kIndex * sizeof(Sixteen), &last[kIndex], sizeof(Sixteen)), ...);
+}
+
+// Nor is a call worth while for these.
+inline constexpr std::size_t kMiddleBytes = 128;
+
+// kShortBytes to kMiddleBytes. They may overlap.
+inline void copy_middle(void *destination, const void *source, std::size_t bytes) {
+    auto *to = static_cast<std::byte *>(destination);
+    const auto *from = static_cast<const std::byte *>(source);
+    constexpr std::size_t kHalf = kMiddleBytes / 2;
+    if (bytes <= kHalf) {
+        copy_sixteens(to, from, bytes, std::make_index_sequence<kHalf / sizeof(Sixteen) / 2>());
+    } else {
+        copy_sixteens(to, from, bytes, std::make_index_sequence<kHalf / sizeof(Sixteen)>());
     }
 }
 
