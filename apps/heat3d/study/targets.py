@@ -58,8 +58,11 @@ def turns_text(halos, cores):
         return ""
     share = min(row["synchronise_us"] / row["halo_us"] for row in shared)
     times = span([row["synchronise_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
+    others = span([(row["ranks"] / cores - 1) * row["compute_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
     return (f"Sennit's synchronisation takes {span(alone, lambda us: f'{text_of_us(us)} µs')} where each rank has a processor, and "
-            f"{times} where they share them: there\nit is at least {100 * share:.0f} % of the halo, whatever the exchange.")
+            f"{times} where they share them: there\nit is at least {100 * share:.0f} % of the halo, whatever the exchange. On average "
+            f"a rank then waits for as long as\nthe others on its processor compute, {others}, with every program: a ratio of halos "
+            "says little of what was exchanged.")
 
 
 def misses(figure, rows, wants, ratio):
