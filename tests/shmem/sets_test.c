@@ -48,6 +48,8 @@ static void heap(void) {
     shmem_getmem(&seen, grown + 999, 1, (me + 1) % pes);
     CHECK(seen == (char)((me + 1) % pes + 1));
     CHECK(shmem_malloc((size_t)1 << 60) == NULL);
+    /* What has no room stays where it was. */
+    CHECK(shmem_realloc(grown, (size_t)1 << 60) == NULL && grown[999] == (char)(me + 1));
     grown = shmem_realloc(grown, 10);
     CHECK(grown[9] == (char)(me + 1));
     CHECK(shmem_realloc(grown, 0) == NULL);
