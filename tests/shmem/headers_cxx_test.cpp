@@ -1,5 +1,6 @@
 // The headers in C++ of 2011: the names of complex.h are the program's own, numbers of C++ and C
-// are both there, and handles are pointers of two types.
+// are both there, handles are pointers of two types, and overloads lead to functions that may be a
+// profiler's.
 #include <mpp/shmem.h>
 #include <mpp/shmemx.h>
 #include <pshmem.h>
@@ -35,7 +36,15 @@ shmem_ctx_t none = nullptr;
 std::complex<double> parts[2];
 std::complex<double> sums[2];
 
+int counted = 0;
+
 }  // namespace
+
+// A profiler's, which an overload leads to.
+extern "C" void shmem_long_p(long *place, long value, int pe) {
+    ++counted;
+    pshmem_long_p(place, value, pe);
+}
 
 int main() {
     shmem_init();
@@ -50,7 +59,7 @@ int main() {
     shmem_complexd_sum_reduce(SHMEM_TEAM_WORLD, reinterpret_cast<Number *>(sums),
                               reinterpret_cast<const Number *>(parts), 2);
     failed += sums[0] != std::complex<double>(pes, pes * (pes - 1) / 2);
-    failed += sums[1] != std::complex<double>(pes, 2 * pes) || I != 4;
+    failed += sums[1] != std::complex<double>(pes, 2 * pes) || I != 4 || counted != 1;
     shmem_barrier_all();
     shmem_finalize();
     return failed;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Compares what libsennit_shmem.so exports with the functions of OpenSHMEM 1.6: symbols_test.py NM LIBRARY PROGRAM...
+"""Compares what libsennit_shmem.so exports with the functions of OpenSHMEM 1.6:
+symbols_test.py NM READELF LIBRARY PROGRAM...
 
 The list is made here from the standard's own tables of types and its synopses, apart from the tables in the headers: each
 name must be there, weak, and with a `p` before it for profilers; nothing else may be. The programs, which are the tests,
-must call each of them.
+must call each of them. The library itself calls none by its name, since a profiler would count that.
 """
 import subprocess
 import sys
@@ -82,7 +83,7 @@ COUNT = 1788  # 1782 of the standard's groups, and 6 older names
 
 
 def main():
-    nm, library, *programs = sys.argv[1:]
+    nm, readelf, library, *programs = sys.argv[1:]
     names = ["shmem_" + name for name in PLAIN] + OLD
     for group in (transfers, atomics, collectives, waits):
         names += group()
@@ -97,7 +98,13 @@ def main():
     for program in programs:
         lines = subprocess.run([nm, "-u", program], capture_output=True, text=True, check=True).stdout
         called |= {words[-1].split("@")[0] for words in map(str.split, lines.splitlines())}
+    lines = subprocess.run([readelf, "-rW", library], capture_output=True, text=True, check=True).stdout
+    bound = {words[4].split("@")[0] for words in map(str.split, lines.splitlines()) if len(words) > 4}
+    if not bound & strong:  # pshmem_init by start_pes is one
+        failed = True
+        print("no call of the library's own is seen, so there is something else to be looked at")
     for title, left in (("missing", wanted - weak), ("called by no test", wanted - called), ("missing for profilers", {"p" + name for name in wanted} - strong),
+                        ("called by the library itself", wanted & bound),
                         ("not of the standard", set(kinds) - wanted - {"p" + name for name in wanted})):
         if left:
             failed = True

@@ -1,0 +1,31 @@
+/* What profiler.c counts: a function of the standard, and the place of its count. */
+#ifndef SHMEM_TEST_PROFILER_H
+#define SHMEM_TEST_PROFILER_H
+
+enum profiled {
+    kInit,
+    kFinalize,
+    kMalloc,
+    kFree,
+    kBarrierAll,
+    kSyncAll,
+    kTeamSync,
+    kQuiet,
+    kFence,
+    kPutmem,
+    kLongPut,
+    kDoublePut,
+    kCtxDoublePut,
+    kLongP,
+    kLongFetch,
+    kLongFetchAdd,
+    kLongWaitUntil,
+    kShortTest,
+    kSignalWait,
+    kLongSumReduce,
+    kIntBroadcast,
+    kProfiled
+};
+extern long profiled_counts[kProfiled];
+
+#endif
