@@ -1,10 +1,11 @@
 /* Several threads of each PE in collective calls at once: active sets of all PEs with a work array
- * for each thread, and teams that threads make in an order of their own and finalize destroys. */
+ * for each thread, and teams that threads make in an order of their own and finalize destroys; and
+ * threads that have a context each. */
 #include <pthread.h>
 
 #include "check.h"
 
-enum { kThreads = 2, kRounds = 2000, kTeams = 200 };
+enum { kThreads = 2, kRounds = 2000, kTeams = 200, kTasks = 500, kBytes = 3000 };
 
 static long sync_words[kThreads][SHMEM_REDUCE_SYNC_SIZE];
 static long work[kThreads][SHMEM_REDUCE_MIN_WRKDATA_SIZE];
@@ -33,6 +34,56 @@ static void *split(void *context) {
         CHECK(shmem_team_split_strided(parents[mine], 0, 1, shmem_n_pes(), NULL, 0, &made) == 0);
     }
     return NULL;
+}
+
+/* Threads take tasks by a counter of each PE, from their own PE's on, by a context for each. Breaks
+ * when a task is taken twice, or none. */
+static long next_task, tasks_done, tasks_of_all;
+
+static void *take_tasks(void *context) {
+    (void)context;
+    const int me = shmem_my_pe(), pes = shmem_n_pes();
+    shmem_ctx_t ctx;
+    long done = 0;
+    CHECK(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) == 0);
+    for (int i = 0; i < pes; ++i) {
+        while (shmem_ctx_long_atomic_fetch_inc(ctx, &next_task, (me + i) % pes) < kTasks)
+            ++done;
+    }
+    shmem_ctx_destroy(ctx);
+    shmem_long_atomic_add(&tasks_done, done, me);
+    return NULL;
+}
+
+/* A library that keeps a context for each thread that has registered, in a variable of the thread.
+ */
+static _Thread_local shmem_ctx_t own_ctx = SHMEM_CTX_INVALID;
+static unsigned char put_from[kThreads][kBytes], put_to[kThreads][kBytes];
+
+static void put_by_own_context(void *to, const void *from, size_t bytes, int pe) {
+    if (own_ctx == SHMEM_CTX_INVALID) CHECK(shmem_ctx_create(SHMEM_CTX_PRIVATE, &own_ctx) == 0);
+    shmem_ctx_putmem_nbi(own_ctx, to, from, bytes, pe);
+}
+
+static void *put_own_part(void *context) {
+    const int mine = *(const int *)context, next = (shmem_my_pe() + 1) % shmem_n_pes();
+    CHECK(own_ctx == SHMEM_CTX_INVALID);
+    memset(put_from[mine], shmem_my_pe() * 16 + mine + 1, kBytes);
+    put_by_own_context(put_to[mine], put_from[mine], kBytes / 2, next);
+    const shmem_ctx_t first = own_ctx;
+    put_by_own_context(put_to[mine] + kBytes / 2, put_from[mine] + kBytes / 2, kBytes / 2, next);
+    CHECK(own_ctx == first);
+    shmem_ctx_destroy(own_ctx);
+    own_ctx = SHMEM_CTX_INVALID;
+    return NULL;
+}
+
+static void check_threads_with_contexts(void) {
+    const int pes = shmem_n_pes(), before = (shmem_my_pe() + pes - 1) % pes;
+    CHECK(shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &tasks_of_all, &tasks_done, 1) == 0);
+    CHECK(tasks_of_all == (long)kTasks * pes);
+    for (int i = 0; i < kThreads * kBytes; ++i)
+        CHECK(put_to[i / kBytes][i % kBytes] == before * 16 + i / kBytes + 1);
 }
 
 static void run(void *(*body)(void *)) {
@@ -71,6 +122,9 @@ int main(int argc, char **argv) {
     pthread_barrier_init(&together, NULL, kThreads);
     run(reduce);
     run(split);
+    run(take_tasks);
+    run(put_own_part);
+    check_threads_with_contexts();
     if (is_second) shmem_finalize();
     shmem_finalize();
     return failures != 0;
