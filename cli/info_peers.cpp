@@ -1,7 +1,8 @@
 // The peers section of `sennit info`: for every pair of ranks the path taken, and for every path
 // why or why not; for every rank how memory of each kind that it registers is reached, and why not
-// in a better way: tried by registering some. Every rank writes what it knows into its piece of a
-// global allocation, rank 0 gets all pieces: the tool uses the library as any program would.
+// in a better way: tried by registering some, and asked by every other rank, which may have to take
+// another way than the owner offers. Every rank writes what it knows into its piece of a global
+// allocation, rank 0 gets all pieces: the tool uses the library as any program would.
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <unistd.h>
@@ -38,14 +39,16 @@ struct Identity {
     char host[60];
     char bootstrap[32];
     Trial trials[kKindCount];
+    sennit_region region;  // memory of the heap, for the others to ask about
 };
 
 struct View {
     std::int32_t path;
     std::int32_t locality;
     char reasons[SENNIT_PATH_COUNT][kReasonBytes];
+    Trial memory;  // how this rank reaches the other's memory
 };
-static_assert(sizeof(View) == 8 + SENNIT_PATH_COUNT * kReasonBytes);
+static_assert(sizeof(View) == 8 + SENNIT_PATH_COUNT * kReasonBytes + sizeof(Trial));
 
 void must(sennit_status status, const char *what) {
     if (status == SENNIT_OK) return;
@@ -63,38 +66,59 @@ std::string text_of(const char (&text)[bytes]) {
     return std::string(text, strnlen(text, bytes));
 }
 
-Trial try_memory(void *memory, std::size_t bytes) {
+Trial failed_trial(sennit_status status) {
     Trial trial{};
-    sennit_region region = SENNIT_REGION_NULL;
-    trial.status = sennit_register(memory, bytes, 0, &region);
-    if (trial.status != SENNIT_OK) {
-        std::strncpy(trial.reasons[0], sennit_last_error()->text, kReasonBytes - 1);
-        return trial;
-    }
-    sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
-    must(sennit_region_mechanism(region, &mechanism), "sennit_region_mechanism");
-    trial.mechanism = mechanism;
-    for (int candidate = SENNIT_MECHANISM_INPROC; candidate < SENNIT_MECHANISM_COUNT; ++candidate) {
-        must(sennit_region_reason(region, static_cast<sennit_mechanism>(candidate),
-                                  trial.reasons[candidate], kReasonBytes),
-             "sennit_region_reason");
-    }
-    must(sennit_deregister(region), "sennit_deregister");
+    trial.status = status;
+    std::strncpy(trial.reasons[0], sennit_last_error()->text, kReasonBytes - 1);
     return trial;
 }
 
-// Memory of the kinds that programs have.
-void try_registrations(Identity &identity) {
-    constexpr std::size_t kBytes = 65536;
-    static char of_program[kBytes];
-    char on_stack[64];
-    const auto on_heap = std::make_unique<char[]>(kBytes);
-    identity.trials[0] = try_memory(on_heap.get(), kBytes);
-    identity.trials[1] = try_memory(of_program, kBytes);
-    identity.trials[2] = try_memory(on_stack, sizeof on_stack);
+// How this rank reaches the region, and why not in a better way.
+Trial look_at(sennit_region region) {
+    Trial trial{};
+    sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
+    sennit_status status = sennit_region_mechanism(region, &mechanism);
+    trial.mechanism = mechanism;
+    for (int candidate = SENNIT_MECHANISM_INPROC;
+         candidate < SENNIT_MECHANISM_COUNT && status == SENNIT_OK; ++candidate) {
+        status = sennit_region_reason(region, static_cast<sennit_mechanism>(candidate),
+                                      trial.reasons[candidate], kReasonBytes);
+    }
+    return status == SENNIT_OK ? trial : failed_trial(status);
 }
 
-std::vector<char> own_piece(int size) {
+// Memory that is registered, where that works, until it is let go.
+struct Registered {
+    Trial trial;
+    sennit_region region = SENNIT_REGION_NULL;
+};
+
+Registered registered(void *memory, std::size_t bytes) {
+    Registered it;
+    const sennit_status status = sennit_register(memory, bytes, 0, &it.region);
+    it.trial = status == SENNIT_OK ? look_at(it.region) : failed_trial(status);
+    return it;
+}
+
+void let_go(const Registered &it) {
+    if (it.region.gptr.segment != 0) must(sennit_deregister(it.region), "sennit_deregister");
+}
+
+constexpr std::size_t kTriedBytes = 65536;
+
+// Of memory of the other kinds that programs have.
+void try_others(Identity &identity) {
+    static char of_program[kTriedBytes];
+    char on_stack[64];
+    const Registered tries[] = {registered(of_program, kTriedBytes),
+                                registered(on_stack, sizeof on_stack)};
+    for (std::size_t i = 0; i < std::size(tries); ++i) {
+        identity.trials[i + 1] = tries[i].trial;
+        let_go(tries[i]);
+    }
+}
+
+std::vector<char> own_piece(int size, const Registered &on_heap) {
     std::vector<char> piece(sizeof(Identity) + static_cast<std::size_t>(size) * sizeof(View));
     Identity identity{};
     identity.process = getpid();
@@ -103,36 +127,41 @@ std::vector<char> own_piece(int size) {
     if (bootstrap != nullptr) {
         std::strncpy(identity.bootstrap, bootstrap, sizeof identity.bootstrap - 1);
     }
-    try_registrations(identity);
+    try_others(identity);
+    identity.trials[0] = on_heap.trial;
+    identity.region = on_heap.region;
     std::memcpy(piece.data(), &identity, sizeof identity);
-    for (int rank = 0; rank < size; ++rank) {
-        View view{};
-        sennit_path path = SENNIT_PATH_NONE;
-        sennit_locality_level level = SENNIT_LOCALITY_NETWORK;
-        if (sennit_peer_path(rank, &path) != SENNIT_OK) path = SENNIT_PATH_NONE;
-        if (sennit_locality(rank, &level) != SENNIT_OK) level = SENNIT_LOCALITY_NETWORK;
-        view.path = path;
-        view.locality = level;
-        for (int candidate = SENNIT_PATH_SELF; candidate < SENNIT_PATH_COUNT; ++candidate) {
-            (void)sennit_peer_path_reason(rank, static_cast<sennit_path>(candidate),
-                                          view.reasons[candidate], kReasonBytes);
-        }
-        std::memcpy(piece.data() + sizeof identity + static_cast<std::size_t>(rank) * sizeof view,
-                    &view, sizeof view);
-    }
     return piece;
 }
 
-Json pair_json(int from, int to, const View &view) {
-    Json pair = {{"from", from},
-                 {"to", to},
-                 {"path", sennit_path_name(static_cast<sennit_path>(view.path))},
-                 {"locality", locality_name(view.locality)}};
+View view_of(int rank, sennit_region region) {
+    View view{};
+    sennit_path path = SENNIT_PATH_NONE;
+    sennit_locality_level level = SENNIT_LOCALITY_NETWORK;
+    if (sennit_peer_path(rank, &path) != SENNIT_OK) path = SENNIT_PATH_NONE;
+    if (sennit_locality(rank, &level) != SENNIT_OK) level = SENNIT_LOCALITY_NETWORK;
+    view.path = path;
+    view.locality = level;
     for (int candidate = SENNIT_PATH_SELF; candidate < SENNIT_PATH_COUNT; ++candidate) {
-        pair["reasons"][sennit_path_name(static_cast<sennit_path>(candidate))] =
-            text_of(view.reasons[candidate]);
+        (void)sennit_peer_path_reason(rank, static_cast<sennit_path>(candidate),
+                                      view.reasons[candidate], kReasonBytes);
     }
-    return pair;
+    // Of a rank that has registered nothing there is nothing to tell.
+    view.memory = region.gptr.segment != 0 ? look_at(region) : Trial{SENNIT_ERR_STATE, 0, {}};
+    return view;
+}
+
+// What this rank sees of each one, by the pieces, in which all are named.
+void add_views(sennit_gptr pieces, int size, std::vector<char> &piece) {
+    for (int rank = 0; rank < size; ++rank) {
+        Identity theirs{};
+        if (sennit_get(&theirs, sennit_gptr_at(pieces, rank), sizeof theirs) != SENNIT_OK) {
+            theirs = Identity{};
+        }
+        const View view = view_of(rank, theirs.region);
+        std::memcpy(piece.data() + sizeof theirs + static_cast<std::size_t>(rank) * sizeof view,
+                    &view, sizeof view);
+    }
 }
 
 Json trial_json(const char *kind, const Trial &trial) {
@@ -147,6 +176,19 @@ Json trial_json(const char *kind, const Trial &trial) {
             text_of(trial.reasons[candidate]);
     }
     return json;
+}
+
+Json pair_json(int from, int to, const View &view) {
+    Json pair = {{"from", from},
+                 {"to", to},
+                 {"path", sennit_path_name(static_cast<sennit_path>(view.path))},
+                 {"locality", locality_name(view.locality)}};
+    for (int candidate = SENNIT_PATH_SELF; candidate < SENNIT_PATH_COUNT; ++candidate) {
+        pair["reasons"][sennit_path_name(static_cast<sennit_path>(candidate))] =
+            text_of(view.reasons[candidate]);
+    }
+    pair["registered_memory"] = trial_json("heap", view.memory);
+    return pair;
 }
 
 // How the memory is reached, and why not by the better ways.
@@ -194,9 +236,10 @@ bool is_better(const std::string &candidate, const std::string &taken) {
     return false;
 }
 
-// Why this pair takes its path: the reasons of the path itself and of all better ones, and whether
-// memory that is private to the peer is reached.
-std::string explanation(const Json &pair) {
+// Why this pair takes its path: the reasons of the path itself and of all better ones, whether
+// memory that is private to the peer is reached, and how registered memory is if not as its owner
+// says.
+std::string explanation(const Json &pair, const Json &ranks) {
     const auto taken = pair["path"].get<std::string>();
     std::string text;
     for (const auto &[candidate, reason] : pair["reasons"].items()) {
@@ -209,6 +252,11 @@ std::string explanation(const Json &pair) {
     }
     const auto cma = pair["reasons"]["cma"].get<std::string>();
     if (taken == "mapped") text += fmt::format("    {:<7} {}\n", "cma", cma);
+    const Json &here = pair["registered_memory"];
+    const Json &there = ranks[pair["to"].get<std::size_t>()]["registered_memory"][0];
+    if (here.contains("mechanism") && here["mechanism"] != there["mechanism"]) {
+        text += "   registered memory\n" + trial_text(here);
+    }
     return text;
 }
 
@@ -234,11 +282,18 @@ std::string matrix_text(const Json &section) {
 Json peers_section() {
     const int size = sennit_size();
     const int rank = sennit_rank();
-    const std::vector<char> mine = own_piece(size);
+    const auto memory = std::make_unique<char[]>(kTriedBytes);
+    const Registered on_heap = registered(memory.get(), kTriedBytes);
+    std::vector<char> mine = own_piece(size, on_heap);
     sennit_gptr pieces = SENNIT_GPTR_NULL;
     must(sennit_alloc(SENNIT_TEAM_WORLD, mine.size(), 0, 0, &pieces), "sennit_alloc");
-    must(sennit_put(sennit_gptr_at(pieces, rank), mine.data(), mine.size()), "sennit_put");
-    must(sennit_barrier(SENNIT_TEAM_WORLD, kTimeoutNs), "sennit_barrier");
+    // First who each one is, then what each one sees of the others.
+    for (const bool all_are_named : {false, true}) {
+        if (all_are_named) add_views(pieces, size, mine);
+        must(sennit_put(sennit_gptr_at(pieces, rank), mine.data(), mine.size()), "sennit_put");
+        must(sennit_barrier(SENNIT_TEAM_WORLD, kTimeoutNs), "sennit_barrier");
+    }
+    let_go(on_heap);
     Json section;
     if (rank == 0) {
         section = {{"ranks", Json::array()}, {"pairs", Json::array()}};
@@ -264,7 +319,7 @@ std::string peers_text(const Json &section) {
     // Pairs with the same story are told once.
     std::map<std::string, std::vector<std::string>> stories;
     for (const Json &pair : section["pairs"]) {
-        stories[explanation(pair)].push_back(
+        stories[explanation(pair, section["ranks"])].push_back(
             fmt::format("{}-{}", pair["from"].get<int>(), pair["to"].get<int>()));
     }
     for (const auto &[story, pairs] : stories) {

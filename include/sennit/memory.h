@@ -164,8 +164,10 @@ sennit_status sennit_region_attach(sennit_team team, sennit_region region, senni
  * NOT_REGISTERED (not attached). */
 sennit_status sennit_region_detach(sennit_region region);
 
-/* How the region is reached. Any rank that has it. Errors: STATE, RANGE (rank), ARG (null),
- * NOT_REGISTERED, OTHER_NODE, PEER_LOST. */
+/* How the region is reached from here. Any rank that has it; ranks may differ: what the owner
+ * offers by xpmem is copied (cma) for who can not attach it. Errors: STATE, RANGE (rank), ARG
+ * (null), NOT_REGISTERED, OTHER_NODE, PEER_LOST, UNSUPPORTED (the owner offers it by xpmem, this
+ * rank can not attach it, and the kernel does not copy). */
 sennit_status sennit_region_mechanism(sennit_region region, sennit_mechanism *mechanism);
 
 /* Why `candidate` was not taken for the region, or that it was, as one sentence in `text` (cut to

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "api/call.hpp"
+#include "memory/adopt/xpmem.hpp"
 #include "memory/file.hpp"
 #include "memory/registration.hpp"
 #include "op/peer_memory.hpp"
@@ -142,14 +143,49 @@ sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
     return check_inside(rank, region);
 }
 
+// How this rank reaches a region: as its owner says, or by copies where the owner offers it by
+// XPMEM and this rank can not attach it.
+struct RegionWay {
+    SegmentRecord record{};
+    Mechanism mechanism = Mechanism::none;
+    std::uint8_t attach_errno = 0;
+
+    bool is_owners() const { return mechanism == record.mechanism; }
+};
+
+sennit_status find_way(Rank &rank, sennit_region region, RegionWay *way) {
+    sennit_status status = look_up(rank, region, &way->record);
+    if (status != SENNIT_OK) return status;
+    way->mechanism = way->record.mechanism;
+    if (way->mechanism != Mechanism::xpmem || region.gptr.rank == rank.world_rank) return SENNIT_OK;
+    memory::Entry *entry = nullptr;
+    status = op::resolve(rank, region.gptr, &entry);
+    if (status != SENNIT_OK || entry->base != nullptr) return status;
+    way->mechanism = Mechanism::copied;
+    way->attach_errno = entry->attach_errno;
+    return SENNIT_OK;
+}
+
+// Why the owner's offer or adoption is of no use to this rank, which gets copies.
+memory::adopt::Refused copied_instead(const RegionWay &way, Mechanism wanted) {
+    using memory::adopt::Refusal;
+    if (wanted == Mechanism::adopted) return {Refusal::other_taken, 0};
+    memory::adopt::Refused why;
+    if (memory::adopt::xpmem_calls(&why) == nullptr) return why;
+    return {Refusal::not_attached, way.attach_errno};
+}
+
 sennit_status explain(Rank &rank, sennit_region region, sennit_mechanism candidate, char *text,
                       std::size_t bytes) {
-    SegmentRecord record{};
-    const sennit_status status = look_up(rank, region, &record);
+    RegionWay way;
+    const sennit_status status = find_way(rank, region, &way);
     if (status != SENNIT_OK) return status;
+    const SegmentRecord &record = way.record;
     const auto wanted = static_cast<Mechanism>(candidate);
-    if (record.mechanism == wanted) {
+    if (way.mechanism == wanted) {
         (void)std::snprintf(text, bytes, "taken");
+    } else if (!way.is_owners() && (wanted == Mechanism::xpmem || wanted == Mechanism::adopted)) {
+        memory::adopt::refusal_text(copied_instead(way, wanted), text, bytes);
     } else if (record.mechanism == Mechanism::file) {
         (void)std::snprintf(text, bytes, "the memory is allocated by Sennit");
     } else if (wanted == Mechanism::file) {
@@ -226,9 +262,9 @@ sennit_status sennit_region_mechanism(sennit_region region, sennit_mechanism *me
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (mechanism == nullptr) return null_argument("mechanism", name);
-    SegmentRecord record{};
-    const sennit_status status = look_up(*rank, region, &record);
-    if (status == SENNIT_OK) *mechanism = static_cast<sennit_mechanism>(record.mechanism);
+    RegionWay way;
+    const sennit_status status = find_way(*rank, region, &way);
+    if (status == SENNIT_OK) *mechanism = static_cast<sennit_mechanism>(way.mechanism);
     return done(status, name);
 }
 

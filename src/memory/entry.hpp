@@ -65,7 +65,8 @@ struct alignas(64) Entry {
     std::uint64_t mapped_bytes;              // for detach
     std::uint16_t path;                      // sennit_path
     AtomicsActor actor;                      // of atomics, as the record says
-    std::uint8_t unused;
+    // errno of XPMEM here, where the owner offers the memory by it and it is copied for this rank.
+    std::uint8_t attach_errno;
     // What the word at `live` holds while the segment lives: an id alone may come back with another
     // segment behind it.
     std::atomic<std::uint32_t> live_value;

@@ -358,6 +358,7 @@ void fill_entry(Entry *entry, const SegmentRecord &record, const sennit_gptr &na
                 const EntryFields &fields) {
     entry->path = static_cast<std::uint16_t>(fields.path);
     entry->actor = record.actor;
+    entry->attach_errno = fields.attach_errno;
     entry->base = fields.base;
     entry->bytes = record.bytes;
     entry->direct_bytes = fields.base != nullptr && !fields.is_observed ? record.bytes : 0;

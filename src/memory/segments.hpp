@@ -80,6 +80,7 @@ struct EntryFields {
     const std::atomic<std::uint32_t> *live;  // null: the owner's record is out of sight
     bool is_observed = false;                // calls take the cold way, which notes them
     std::uint64_t mapped_bytes = 0;          // of address space, if there are pages of its own
+    std::uint8_t attach_errno = 0;           // as in the entry
 };
 void fill_entry(Entry *entry, const SegmentRecord &record, const sennit_gptr &named,
                 const EntryFields &fields);

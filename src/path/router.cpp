@@ -171,12 +171,13 @@ Transport *transport_for(const Peer &peer, const SegmentRecord &record) {
 // By the transport that is chosen. Where the owner offers its memory by XPMEM and this process can
 // not attach it, by the kernel's copies, as far as a path does them.
 sennit_status attach_by(Peer &peer, const SegmentRecord &record, Transport **transport,
-                        transport::Remote *remote) {
+                        transport::Remote *remote, std::uint8_t *attach_errno) {
     const sennit_error before = *thread_error();
     const sennit_status status = (*transport)->attach(peer.world_rank, record, remote);
     if (status != SENNIT_ERR_UNSUPPORTED || record.mechanism != Mechanism::xpmem ||
         peer.copier == nullptr)
         return status;
+    *attach_errno = static_cast<std::uint8_t>(thread_error()->os_errno);
     *thread_error() = before;
     *transport = peer.copier;
     *remote = transport::Remote{};
@@ -293,7 +294,8 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
         Transport *transport = transport_for(it, record);
         if (transport == nullptr) return thread_error()->status;
         transport::Remote remote;
-        const sennit_status status = attach_by(it, record, &transport, &remote);
+        const sennit_status status =
+            attach_by(it, record, &transport, &remote, &fields.attach_errno);
         if (status != SENNIT_OK) return status;
         fields.path = transport->traits().path;
         fields.base = remote.pointer;

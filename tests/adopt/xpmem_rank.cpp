@@ -4,10 +4,13 @@
 //     ordered    the same where SENNIT_REGISTER names it alone
 //     no_device  the library is there and no module: adoption is taken, and the reason is kept
 //     refused    rank 1 may attach nothing: it reaches the others by the kernel's copies, without a
-//                pointer; those that may attach have one
+//                pointer, and says so; those that may attach have one
+//     not_there  rank 1 has no such library, and the same holds
 // Would break: a library that is looked for under another name, functions that are called with
-// other arguments, an order that is another one, an attachment that fails the whole region.
+// other arguments, an order that is another one, an attachment that fails the whole region, a
+// mechanism that is the owner's where this rank uses another one.
 #include <sennit/sennit.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -27,16 +30,29 @@ void barrier() {
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
 }
 
-void check_mechanism(sennit_region region, bool has_device) {
+void check_reason(sennit_region region, sennit_mechanism candidate, const std::string &why) {
+    char text[300] = "";
+    expect(sennit_region_reason(region, candidate, text, sizeof text), SENNIT_OK, "reason");
+    require(text == why, std::string("the reason: ") + text);
+}
+
+void check_mechanism(sennit_region region, sennit_mechanism wanted, const std::string &why) {
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
     expect(sennit_region_mechanism(region, &mechanism), SENNIT_OK, "mechanism");
-    require(mechanism == (has_device ? SENNIT_MECHANISM_XPMEM : SENNIT_MECHANISM_ADOPT),
-            std::string("by ") + sennit_mechanism_name(mechanism));
-    char text[300] = "";
-    expect(sennit_region_reason(region, SENNIT_MECHANISM_XPMEM, text, sizeof text), SENNIT_OK,
-           "reason");
-    const char *const why = has_device ? "taken" : "XPMEM does not work here";
-    require(std::string(text).find(why) == 0, std::string("the reason: ") + text);
+    require(mechanism == wanted, std::string("by ") + sennit_mechanism_name(mechanism));
+    check_reason(region, wanted, "taken");
+    check_reason(region, SENNIT_MECHANISM_XPMEM, why);
+    if (mechanism != SENNIT_MECHANISM_CMA) return;
+    check_reason(region, SENNIT_MECHANISM_INPROC, "there are peers in other processes");
+    check_reason(region, SENNIT_MECHANISM_ADOPT, "the owner offers the memory by XPMEM");
+}
+
+// What this process says where it can not attach; empty: it can.
+std::string obstacle(const std::string &scene) {
+    if (sennit_rank() != 1) return "";
+    if (scene == "not_there") return "libxpmem is not installed here";
+    if (scene != "refused") return "";
+    return "this rank can not attach what the owner offers by XPMEM: Permission denied";
 }
 
 void check_content(sennit_region theirs, int next) {
@@ -46,7 +62,13 @@ void check_content(sennit_region theirs, int next) {
         require(byte == next + 1, "it holds what was stored");
 }
 
-void use(bool has_device, bool may_attach) {
+struct Expected {
+    sennit_mechanism mechanism;
+    std::string why_not_xpmem;
+};
+
+// `own` and `others`: how memory of this rank and of the next is reached, and why not by XPMEM.
+void use(bool may_attach, const Expected &own, const Expected &others) {
     // Not at the start of a page.
     auto *const pages = static_cast<char *>(std::aligned_alloc(4096, 16384));
     char *const memory = pages + 100;
@@ -58,8 +80,8 @@ void use(bool has_device, bool may_attach) {
     const int next = (sennit_rank() + 1) % sennit_size();
     const int previous = (sennit_rank() + sennit_size() - 1) % sennit_size();
     const sennit_region theirs = all[static_cast<std::size_t>(next)];
-    check_mechanism(mine, has_device);
-    check_mechanism(theirs, has_device);
+    check_mechanism(mine, own.mechanism, own.why_not_xpmem);
+    check_mechanism(theirs, others.mechanism, others.why_not_xpmem);
     char *const there = static_cast<char *>(sennit_ptr(theirs.gptr));
     require((there != nullptr) == may_attach, "who may attach has a pointer, and nobody else");
     check_content(theirs, next);
@@ -87,10 +109,28 @@ void use(bool has_device, bool may_attach) {
 
 int main(int count, char **words) {
     const std::string scene = count > 1 ? words[1] : "";
+    const char *const rank = std::getenv("SENNIT_RANK");
+    // The loader has read where libraries are when the program began.
+    if (scene == "not_there" && rank != nullptr && std::strcmp(rank, "1") == 0 &&
+        std::getenv("LD_LIBRARY_PATH") != nullptr) {
+        unsetenv("LD_LIBRARY_PATH");
+        (void)execv("/proc/self/exe", words);
+        return 1;
+    }
     expect(sennit_init(nullptr), SENNIT_OK, "init");
-    const bool is_refused = scene == "refused" && sennit_rank() == 1;
+    const std::string why = obstacle(scene);
+    Expected own{SENNIT_MECHANISM_XPMEM, "taken"};
+    if (scene == "no_device")
+        own = {SENNIT_MECHANISM_ADOPT, "XPMEM does not work here: No such file or directory"};
+    // Without the library a rank can not offer by it either, and adopts.
+    if (scene == "not_there" && !why.empty()) own = {SENNIT_MECHANISM_ADOPT, why};
+    Expected others{SENNIT_MECHANISM_XPMEM, "taken"};
+    if (scene == "no_device") others = own;
+    if (!why.empty()) others = {SENNIT_MECHANISM_CMA, why};
+    if (scene == "not_there" && (sennit_rank() + 1) % sennit_size() == 1)
+        others = {SENNIT_MECHANISM_ADOPT, "libxpmem is not installed here"};
     for (int round = 0; round < 3; ++round)
-        use(scene != "no_device", !is_refused);
+        use(why.empty(), own, others);
     expect(sennit_finalize(), SENNIT_OK, "finalize");
     return 0;
 }

@@ -217,7 +217,7 @@ static void print_pointers_and_entry() {
     FIELD(Entry, mapped_bytes);
     FIELD(Entry, path);
     FIELD(Entry, actor);
-    FIELD(Entry, unused);
+    FIELD(Entry, attach_errno);
     FIELD(Entry, live_value);
 }
 

@@ -39,6 +39,8 @@ const char *const kSentences[] = {
     "part of the range is not mapped",
     "the memory is on a stack and shares its first or last page with other data",
     "the memory is where functions run, where a thread has its own, or the lowest of a stack",
+    "this rank can not attach what the owner offers by XPMEM",
+    "the owner offers the memory by XPMEM",
 };
 static_assert(sizeof kSentences / sizeof kSentences[0] == static_cast<std::size_t>(Refusal::count));
 

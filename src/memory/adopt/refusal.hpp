@@ -38,7 +38,9 @@ enum class Refusal : std::uint8_t {
     not_mapped = 26,     // part of the range is not mapped
     stack_edges = 27,    // on a stack, and its first or last page holds other data too
     stack_frames = 28,   // pages where functions run, of a thread's own, or the lowest of a stack
-    count = 29
+    not_attached = 29,   // xpmem: this rank can not attach what the owner offers; detail: errno
+    other_taken = 30,    // adopt: the owner has taken XPMEM, which is no use to this rank
+    count = 31
 };
 
 struct Refused {

@@ -1,0 +1,34 @@
+"""`sennit info --peers` names how each rank reaches memory that another one registers, where that is not as its owner says.
+
+The XPMEM is a stub by which rank 1 may attach nothing.
+Would break: what the owner says, told of every rank; a reason that is lost on the way.
+"""
+import json
+import os
+import subprocess
+import sys
+
+SENNIT, STUB = sys.argv[1:3]
+ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": STUB, "XPMEM_STUB": "refused"}
+
+
+def info(*words):
+    command = [SENNIT, "run", "-n", "3", "--timeout", "30", SENNIT, "info", "--peers", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=ENVIRONMENT).stdout
+
+
+text = info()
+print(text)
+assert "heap    by xpmem" in text, "the owner's offer"
+assert "heap    by cma" in text, "and what it is for who can not take it"
+assert text.count("not xpmem: this rank can not attach what the owner offers by XPMEM: Permission denied") == 1
+
+peers = json.loads(info("--json"))["peers"]
+for rank in peers["ranks"]:
+    assert rank["registered_memory"][0]["mechanism"] == "xpmem", rank
+for pair in peers["pairs"]:
+    can_not = pair["from"] == 1 and pair["to"] != 1
+    memory = pair["registered_memory"]
+    assert memory["mechanism"] == ("cma" if can_not else "xpmem"), pair
+    assert memory["reasons"]["xpmem"] == (
+        "this rank can not attach what the owner offers by XPMEM: Permission denied" if can_not else "taken"), pair
