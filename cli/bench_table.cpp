@@ -95,7 +95,9 @@ std::string item_notes(const std::vector<Record> &records) {
 std::string interval_notes(const std::vector<Record> &records) {
     std::string text;
     for (const Record &record : records) {
-        if (record.bench.rfind("adopted-", 0) == 0 && record.ratio_high > 0.0) {
+        const bool is_use =
+            record.bench.rfind("adopted-", 0) == 0 || record.bench.rfind("peer-", 0) == 0;
+        if (is_use && record.ratio_high > 0.0) {
             text += fmt::format("  {}: {} takes {:.3f} to {:.3f} of raw (95 % interval)\n",
                                 format_bytes(record.bytes), record.subject, record.ratio_low,
                                 record.ratio_high);
@@ -147,6 +149,16 @@ std::string bench_sentence(const std::string &bench) {
         {"adopted-read", "rank 0 reads the memory from its start to its end"},
         {"adopted-write", "rank 0 writes it so"},
         {"adopted-random", "rank 0 adds to words here and there, one for each 64 bytes"},
+        {"adopted-read-small",
+         "rank 0 reads memory that has small pages from its start to its end"},
+        {"adopted-write-small", "rank 0 writes it so"},
+        {"adopted-random-small", "rank 0 adds to words here and there, one for each 64 bytes"},
+        {"peer-read", "rank 1 reads the memory of rank 0 from its start to its end"},
+        {"peer-write", "rank 1 writes it so"},
+        {"peer-random", "rank 1 adds to words here and there, one for each 64 bytes"},
+        {"peer-read-small", "rank 1 reads memory of rank 0 that has small pages"},
+        {"peer-write-small", "rank 1 writes it so"},
+        {"peer-random-small", "rank 1 adds to words here and there, one for each 64 bytes"},
         {"atomic", "atomic operations and locks in memory of rank 1"},
         {"fetch-add", "rank 0 adds to a word of rank 1 and gets the old value"},
         {"fetch-add-contended", "all ranks do so on one word"},

@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "worker/cases.hpp"
 #include "worker/check.hpp"
@@ -18,6 +19,7 @@ namespace sennit::bench {
 namespace {
 
 constexpr int kOwner = 0;
+constexpr int kPeer = 1;
 constexpr std::uint64_t kHugePage = 2u << 20;
 constexpr std::uint64_t kSmallPage = 4096;
 
@@ -47,6 +49,10 @@ class Memory {
     std::byte *m_space;
     std::byte *m_data;
 };
+
+bool may_have_huge_pages(std::uint64_t bytes) {
+    return bytes >= kHugePage;
+}
 
 void check_adopted(sennit_region region) {
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
@@ -80,15 +86,22 @@ Interval timed(Call call) {
     return {start, now_ns()};
 }
 
-Subject copies(std::string name, const Job &job, std::uint64_t bytes, bool huge, bool is_fresh) {
+Subject copies(std::string name, const Job &job, std::uint64_t bytes, bool huge) {
     const auto from = std::make_shared<Memory>(bytes, huge);
     const auto used = std::make_shared<Memory>(bytes, huge);
+    return by_parts(std::move(name), job,
+                    [=] { return timed([&] { std::memcpy(used->data(), from->data(), bytes); }); });
+}
+
+// To memory that nobody has used: private, or such as other processes can map.
+Subject copies_to_new(std::string name, const Job &job, std::uint64_t bytes, int sharing) {
+    const auto from = std::make_shared<Memory>(bytes, may_have_huge_pages(bytes));
     return by_parts(std::move(name), job, [=] {
-        if (!is_fresh) {
-            return timed([&] { std::memcpy(used->data(), from->data(), bytes); });
-        }
         void *const fresh =
-            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
+        if (fresh == MAP_FAILED) {
+            throw std::bad_alloc();
+        }
         const Interval elapsed = timed([&] { std::memcpy(fresh, from->data(), bytes); });
         (void)munmap(fresh, bytes);
         return elapsed;
@@ -134,13 +147,11 @@ std::uint64_t access(Access kind, std::uint64_t *words, std::uint64_t count, std
     return sum;
 }
 
-Subject uses(std::string name, const Job &job, const std::shared_ptr<Memory> &memory,
-             std::uint64_t bytes, Access kind) {
-    const bool acts = job.rank() == kOwner;
+Subject uses(std::string name, bool acts, std::byte *memory, std::uint64_t bytes, Access kind) {
     return {std::move(name), [=](std::size_t operations) {
                 std::uint64_t salt = 1;
                 std::uint64_t sum = 0;
-                auto *const words = reinterpret_cast<std::uint64_t *>(memory->data());
+                auto *const words = reinterpret_cast<std::uint64_t *>(memory);
                 const Interval elapsed =
                     acts ? time_batch(operations,
                                       [&] { sum += access(kind, words, bytes / 8, ++salt); })
@@ -150,45 +161,61 @@ Subject uses(std::string name, const Job &job, const std::shared_ptr<Memory> &me
             }};
 }
 
-// Huge where the adopted memory is.
-bool has_huge_pages(std::uint64_t bytes) {
-    return bytes >= kHugePage;
-}
-
 void run_moves(const Run &run, std::uint64_t bytes) {
-    const bool huge = has_huge_pages(bytes);
+    const bool huge = may_have_huge_pages(bytes);
     Case what{"adopt", bytes, 1.0, {}};
-    what.subjects.push_back(copies("raw-memcpy", run.job, bytes, huge, false));
-    what.subjects.push_back(copies("memcpy-to-new-memory", run.job, bytes, huge, true));
+    what.subjects.push_back(copies("raw-memcpy", run.job, bytes, huge));
+    what.subjects.push_back(copies_to_new("memcpy-to-new-memory", run.job, bytes, MAP_PRIVATE));
+    what.subjects.push_back(copies_to_new("memcpy-to-new-shared", run.job, bytes, MAP_SHARED));
     what.subjects.push_back(moves("sennit-register", run.job, bytes, false, false));
     what.subjects.push_back(moves("sennit-deregister", run.job, bytes, false, true));
     if (huge) {
+        what.subjects.push_back(copies("memcpy-small-pages", run.job, bytes, false));
         what.subjects.push_back(moves("sennit-register-huge", run.job, bytes, true, false));
         what.subjects.push_back(moves("sennit-deregister-huge", run.job, bytes, true, true));
     }
     measure_in_turn(run.job, what, run.limits);
 }
 
-void run_uses(const Run &run, std::uint64_t bytes) {
-    const bool huge = has_huge_pages(bytes);
-    const auto own = std::make_shared<Memory>(bytes, huge);
-    const auto adopted = std::make_shared<Memory>(bytes, huge);
-    sennit_region region = SENNIT_REGION_NULL;
-    if (run.job.rank() == kOwner) {
-        check(sennit_register(adopted->data(), bytes, 0, &region), "sennit_register");
-        check_adopted(region);
+// The region of the owner, on every rank.
+sennit_region exchange(sennit_region mine, int size) {
+    std::vector<sennit_region> all(static_cast<std::size_t>(size));
+    check(sennit_region_attach(SENNIT_TEAM_WORLD, mine, all.data()), "sennit_region_attach");
+    return all[kOwner];
+}
+
+// The owner's use of its memory, then a peer's, each against private memory of who uses it. With
+// the same pages: adopted memory whose small pages have become huge is compared with small ones.
+void run_uses(const Run &run, std::uint64_t bytes, bool huge) {
+    const Job &job = run.job;
+    const Memory own(bytes, huge);
+    const Memory adopted(bytes, huge);
+    sennit_region mine = SENNIT_REGION_NULL;
+    if (job.rank() == kOwner) {
+        check(sennit_register(adopted.data(), bytes, 0, &mine), "sennit_register");
+        check_adopted(mine);
     }
-    const std::pair<const char *, Access> kinds[] = {{"adopted-read", Access::read},
-                                                     {"adopted-write", Access::write},
-                                                     {"adopted-random", Access::random}};
-    for (const auto &[name, kind] : kinds) {
-        Case what{name, bytes, 1.0, {}};
-        what.subjects.push_back(uses("raw-private", run.job, own, bytes, kind));
-        what.subjects.push_back(uses("sennit-adopted", run.job, adopted, bytes, kind));
-        measure_in_turn(run.job, what, run.limits);
+    const sennit_region region = exchange(mine, job.size());
+    auto *const here = static_cast<std::byte *>(sennit_ptr(region.gptr));
+    if (here == nullptr) {
+        throw std::runtime_error(std::string("no pointer: ") + sennit_last_error()->text);
     }
-    if (run.job.rank() == kOwner) {
-        check(sennit_deregister(region), "sennit_deregister");
+    const std::pair<const char *, Access> kinds[] = {
+        {"read", Access::read}, {"write", Access::write}, {"random", Access::random}};
+    const std::string pages = may_have_huge_pages(bytes) && !huge ? "-small" : "";
+    for (const int user : {kOwner, kPeer}) {
+        const bool acts = job.rank() == user;
+        for (const auto &[name, kind] : kinds) {
+            Case what{(user == kOwner ? "adopted-" : "peer-") + (name + pages), bytes, 1.0, {}};
+            what.subjects.push_back(uses("raw-private", acts, own.data(), bytes, kind));
+            what.subjects.push_back(uses("sennit-adopted", acts, here, bytes, kind));
+            measure_in_turn(job, what, run.limits);
+        }
+    }
+    if (job.rank() == kOwner) {
+        check(sennit_deregister(mine), "sennit_deregister");
+    } else {
+        check(sennit_region_detach(region), "sennit_region_detach");
     }
 }
 
@@ -200,7 +227,10 @@ void run_adopt(const Run &run) {
     }
     for (const std::uint64_t bytes : run.sizes) {
         run_moves(run, bytes);
-        run_uses(run, bytes);
+        run_uses(run, bytes, false);
+        if (may_have_huge_pages(bytes)) {
+            run_uses(run, bytes, true);
+        }
     }
 }
 

@@ -141,13 +141,15 @@ def transfer(name, word):
 
 def adopt():
     lines = bench("adopt", "--bytes", "64K,4M", *TINY)
-    moved = ["raw-memcpy", "memcpy-to-new-memory", "sennit-register", "sennit-deregister"]
-    huge = ["sennit-register-huge", "sennit-deregister-huge"]
+    moved = ["raw-memcpy", "memcpy-to-new-memory", "memcpy-to-new-shared", "sennit-register", "sennit-deregister"]
+    huge = ["memcpy-small-pages", "sennit-register-huge", "sennit-deregister-huge"]
     check([line for line in lines if line["bench"] == "adopt"], "adopt",
           {("sennit", 65536): moved, ("sennit", 4 << 20): moved + huge})
-    for name in ("adopted-read", "adopted-write", "adopted-random"):
+    uses = [f"{user}-{kind}" for user in ("adopted", "peer") for kind in ("read", "write", "random")]
+    # Small pages where there are huge ones, too.
+    for name, sizes in [*((use, (65536, 4 << 20)) for use in uses), *((f"{use}-small", (4 << 20,)) for use in uses)]:
         used = [line for line in lines if line["bench"] == name]
-        check(used, name, {("sennit", size): ["raw-private", "sennit-adopted"] for size in (65536, 4 << 20)})
+        check(used, name, {("sennit", size): ["raw-private", "sennit-adopted"] for size in sizes})
         for line in used:
             if line["subject"] == "sennit-adopted":
                 assert 0 < line["ratio_low"] <= line["ratio_high"], line
