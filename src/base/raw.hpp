@@ -96,6 +96,35 @@ inline void show_change(std::uint64_t address, std::size_t bytes) {
 #endif
 }
 
+// The same for what is too long to stay in the caches: what it writes goes past them. The addresses
+// are those of pages.
+[[gnu::noinline, gnu::no_sanitize("thread", "address", "undefined")]] inline void raw_copy_long(
+    void *to, const void *from, std::size_t bytes) {
+#if defined(__x86_64__)
+    asm volatile(
+        "1:\n\t"
+        "movdqa (%1), %%xmm0\n\t"
+        "movdqa 16(%1), %%xmm1\n\t"
+        "movdqa 32(%1), %%xmm2\n\t"
+        "movdqa 48(%1), %%xmm3\n\t"
+        "movntdq %%xmm0, (%0)\n\t"
+        "movntdq %%xmm1, 16(%0)\n\t"
+        "movntdq %%xmm2, 32(%0)\n\t"
+        "movntdq %%xmm3, 48(%0)\n\t"
+        "add $64, %0\n\t"
+        "add $64, %1\n\t"
+        "sub $64, %2\n\t"
+        "jnz 1b\n\t"
+        // Such stores are ordered by nothing else.
+        "sfence"
+        : "+r"(to), "+r"(from), "+r"(bytes)
+        :
+        : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3");
+#else
+    raw_copy(to, from, bytes);
+#endif
+}
+
 // Writes a word with what it holds, in one atomic step: a private page of a file becomes a copy of
 // its own, and no store of another thread is lost.
 [[gnu::no_sanitize("thread", "address", "undefined")]] inline void raw_touch(void *place) {

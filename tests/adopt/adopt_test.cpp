@@ -28,8 +28,12 @@ TEST_F(Adopt, every_kind_of_private_memory_is_shared_and_becomes_private_again) 
         const std::unique_ptr<std::uint8_t[]> heap(new std::uint8_t[bytes]);
         use(heap.get(), bytes);
     }
-    const auto large = std::make_unique<std::uint8_t[]>(9 << 20);
-    use(large.get(), 9 << 20);
+    // Whole pieces of 2 MiB, few of them and more than are made huge at once, and what is left.
+    for (const std::size_t bytes : {std::size_t{5} << 20, (std::size_t{37} << 20) + 12345}) {
+        SCOPED_TRACE(bytes);
+        const auto large = std::make_unique<std::uint8_t[]>(bytes);
+        use(large.get(), bytes);
+    }
     void *const aligned = std::aligned_alloc(4096, 8 * 4096);
     use(aligned, 8 * 4096);
     std::free(aligned);

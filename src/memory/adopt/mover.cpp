@@ -22,6 +22,8 @@ namespace {
 
 constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1
 constexpr std::uint64_t kMostPages = kHugePageBytes / 4096;
+// Of a shorter run most is still in the caches when the program goes on.
+constexpr std::uint64_t kLongBytes = 8u << 20;
 
 void *pointer(std::uint64_t address) {
     return reinterpret_cast<void *>(address);
@@ -81,9 +83,12 @@ class WayThere {
             return errno;
         const std::uint64_t end = move_.address + move_.bytes;
         for (std::uint64_t at = move_.address; at < end;) {
-            const std::uint64_t bytes = piece_bytes(at);
+            std::uint64_t bytes = piece_bytes(at);
             if (bytes == kHugePageBytes && at >= looked_until_) make_huge_pages(at);
-            const int error = move_piece(at, bytes);
+            const bool is_huge = bytes == kHugePageBytes && at < huge_until_;
+            // Where nobody is held nobody waits for the end of a piece.
+            if (is_huge && guard_ == nullptr) bytes = huge_until_ - at;
+            const int error = move_piece(at, bytes, is_huge);
             if (error != 0) {
                 undo(at);
                 return error;
@@ -127,9 +132,8 @@ class WayThere {
         return may_swap_ && !raw_is_zero(pointer(at), page_bytes());
     }
 
-    int move_piece(std::uint64_t at, std::uint64_t bytes) {
-        const bool is_huge = bytes == kHugePageBytes && at < huge_until_;
-        const int error = is_huge ? take_huge_page(at) : make_pages(at, bytes);
+    int move_piece(std::uint64_t at, std::uint64_t bytes, bool is_huge) {
+        const int error = is_huge ? take_huge_pages(at, bytes) : make_pages(at, bytes);
         if (error != 0) return error;
         if (guard_ != nullptr && !guard_->holds_unused_pages()) read_each(at, bytes);
         return static_cast<int>(-swap(at, bytes, is_huge));
@@ -154,9 +158,9 @@ class WayThere {
         if (end > at && madvise(side_of(at), end - at, kCollapse) == 0) huge_until_ = end;
     }
 
-    int take_huge_page(std::uint64_t at) {
+    int take_huge_pages(std::uint64_t at, std::uint64_t bytes) {
         all_used_ = true;
-        const int error = madvise(side_of(at), kHugePageBytes, MADV_POPULATE_WRITE);
+        const int error = madvise(side_of(at), bytes, MADV_POPULATE_WRITE);
         return error == 0 || errno == EINVAL ? 0 : errno;
     }
 
@@ -238,7 +242,11 @@ class WayThere {
                                                                      bool is_huge) {
         if (!all_used_) return copy_used(at, bytes);
         if (!is_huge) return write_pages(at, bytes);
-        raw_copy(side_of(at), pointer(at), bytes);
+        if (move_.bytes >= kLongBytes) {
+            raw_copy_long(side_of(at), pointer(at), bytes);
+        } else {
+            raw_copy(side_of(at), pointer(at), bytes);
+        }
         return 0;
     }
 
