@@ -16,6 +16,8 @@ import unittest
 
 CMAKE, SOURCE = sys.argv[1:3]
 MPICC = shutil.which("mpicc.openmpi") or ""
+NINJA = shutil.which("ninja")
+GENERATOR = ("-G", "Ninja") if NINJA else ()  # the one of the recipe
 DIRECTIVES = ("version", "variant", "depends_on", "conflicts", "requires", "license", "generator")
 
 
@@ -28,7 +30,6 @@ class Notes(dict):
 
 class CMakePackage:
     """What the recipe uses of Spack's class of that name."""
-    run_tests = False
 
     def __init__(self, values, packages):
         self.values = values
@@ -116,9 +117,8 @@ class SpackTest(unittest.TestCase):
                 self.assertEqual(self.needs[package][0], f"{package}@{asked}:")
 
     def test_what_cmake_looks_for_is_needed(self):
-        names = {"CLI11": "cli11", "fmt": "fmt", "nlohmann_json": "nlohmann-json", "GTest": "googletest",
-                 "PkgConfig": "pkgconfig", "Python3": "python"}
-        looked_for = set(re.findall(r"find_package\((\w+)", self.lists)) - {"Threads", "sennit"}
+        names = {"CLI11": "cli11", "fmt": "fmt", "nlohmann_json": "nlohmann-json", "PkgConfig": "pkgconfig", "Python3": "python"}
+        looked_for = set(re.findall(r"find_package\((\w+)", self.lists)) - {"Threads", "sennit", "GTest"}  # of tests
         self.assertEqual(looked_for, set(names))
         for name in names.values():
             self.assertIn(name, self.needs)
@@ -129,11 +129,13 @@ class SpackTest(unittest.TestCase):
         parts = re.search(r"foreach\(part ((?:[A-Z]+ ?)+)\)\n\s+set\(SENNIT_\$\{part\} AUTO", self.lists)[1].split()
         self.assertEqual({f"SENNIT_{part}" for part in parts} - settled, set())
         self.assertIn("SENNIT_MAN", settled)
-        self.assertIn("SENNIT_BUILD_TESTS", settled)
+        # Spack runs the tests of a tree that has them (--test=root), and the target that it builds does not.
+        self.assertIn("-DSENNIT_BUILD_TESTS=OFF", self.arguments(dict.fromkeys(self.variants, True)))
 
     def test_options_are_options_of_the_build(self):
         known = set(re.findall(r"\boption\((\w+)", self.lists)) | set(re.findall(r"set\((SENNIT_\w+) \S+ CACHE", self.lists))
         known |= {"SENNIT_PMIX", "SENNIT_OPENMPI", "SENNIT_OPENSHMEM", "SENNIT_MPICH", "SENNIT_FORTRAN"}  # made in a loop
+        known |= {"CMAKE_SKIP_INSTALL_ALL_DEPENDENCY"}  # of CMake itself
         packages = {"openmpi": "", "mpi": "mpicc"}
         for values in self.all_values():
             for argument in self.arguments(values, packages):
@@ -142,6 +144,13 @@ class SpackTest(unittest.TestCase):
     def test_the_target_that_is_built_is_one(self):
         for target in self.recipe.Sennit.build_targets:
             self.assertIn(f"add_custom_target({target}", self.lists)
+
+    def test_the_example_prints_what_spack_is_to_find(self):
+        with open(os.path.join(SOURCE, "examples", "ring.c"), encoding="utf-8") as file:
+            printed = re.search(r'printf\("(.*)\\n"', file.read())[1]
+        with open(self.recipe.__file__, encoding="utf-8") as file:
+            awaited = re.findall(r'check_outputs\("(.*)",', file.read())
+        self.assertEqual(awaited, [printed % (ranks, ranks * (ranks - 1) // 2) for ranks in (3, 1)])
 
     def test_an_mpi_is_insisted_on_and_the_other_left_out(self):
         values = dict.fromkeys(self.variants, True)
@@ -163,12 +172,20 @@ class SpackTest(unittest.TestCase):
             with self.subTest(**values):
                 tree = tempfile.mkdtemp(prefix="spack-test-")
                 self.addCleanup(shutil.rmtree, tree)
-                result = subprocess.run([CMAKE, "-S", SOURCE, "-B", tree, *self.arguments(values, packages)],
+                result = subprocess.run([CMAKE, "-S", SOURCE, "-B", tree, *GENERATOR, *self.arguments(values, packages)],
                                         capture_output=True, text=True, timeout=100, check=False)
                 said = result.stdout + result.stderr
                 self.assertEqual(result.returncode, 0, said)
                 self.assertNotIn("Manually-specified variables were not used", said)
                 self.assertEqual("left out by SENNIT_PMIX=OFF" in said, not values["pmix"])
+                self.check_what_installing_builds(tree)
+
+    def check_what_installing_builds(self, tree):
+        """Nothing more than the target that was built: no applications and no examples."""
+        if GENERATOR:
+            said = subprocess.run([NINJA, "-C", tree, "-t", "query", "CMakeFiles/install.util"], capture_output=True,
+                                  text=True, check=True).stdout
+            self.assertNotIn(" all\n", said)
 
 
 if __name__ == "__main__":
