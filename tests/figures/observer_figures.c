@@ -9,6 +9,9 @@
 static sennit_gptr place;
 static sennit_lock lock;
 static int64_t word;
+static sennit_signal arrived;
+static sennit_peer_block block; /* of this rank; its puts count an event of `arrived` */
+static sennit_channel channel;  /* with this rank itself */
 
 static int put(void) {
     return sennit_put(place, &word, 8);
@@ -34,6 +37,28 @@ static int lock_and_release(void) {
     const int status = sennit_lock_acquire(lock, SENNIT_FOREVER);
     return status != SENNIT_OK ? status : (int)sennit_lock_release(lock);
 }
+/* A message and its epoch; whether it has come is waited for, or only asked. */
+static int put_notify_wait_reset(void) {
+    int status = sennit_put_notify(block, 0, &word, 8);
+    if (status == SENNIT_OK) status = sennit_signal_wait(arrived, SENNIT_FOREVER);
+    return status != SENNIT_OK ? status : (int)sennit_signal_reset(arrived);
+}
+static int put_notify_test_reset(void) {
+    int done = 0, status = sennit_put_notify(block, 0, &word, 8);
+    if (status == SENNIT_OK) status = sennit_signal_test(arrived, &done);
+    if (status != SENNIT_OK || !done) return SENNIT_ERR_STATE;
+    return sennit_signal_reset(arrived);
+}
+/* All four calls of a hand-over, both sides of it. */
+static int hand_over(void) {
+    int status = sennit_channel_wait_write(channel, SENNIT_FOREVER);
+    if (status == SENNIT_OK) status = sennit_channel_have_written(channel);
+    if (status == SENNIT_OK) status = sennit_channel_wait_read(channel, SENNIT_FOREVER);
+    return status != SENNIT_OK ? status : (int)sennit_channel_have_read(channel);
+}
+static int broadcast(void) {
+    return sennit_broadcast(SENNIT_TEAM_WORLD, 0, &word, 8, SENNIT_FOREVER);
+}
 
 static const struct {
     const char *name;
@@ -44,7 +69,11 @@ static const struct {
               {"flush", flush},
               {"barrier", barrier},
               {"put_nb_and_wait", put_nb_and_wait},
-              {"lock", lock_and_release}};
+              {"lock", lock_and_release},
+              {"put_notify_wait_reset", put_notify_wait_reset},
+              {"put_notify_test_reset", put_notify_test_reset},
+              {"hand_over", hand_over},
+              {"broadcast", broadcast}};
 
 static int compare(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -66,12 +95,32 @@ static int measure(int (*call)(void), long count) {
     return 0;
 }
 
+/* Returns 0 unless a call failed. */
+static int prepare(void) {
+    static const int self = 0;
+    static const size_t bytes = 64;
+    sennit_region region;
+    sennit_block own;
+    if (sennit_alloc(SENNIT_TEAM_WORLD, 192, 0, 0, &place) != SENNIT_OK ||
+        sennit_lock_create(SENNIT_TEAM_WORLD, &lock) != SENNIT_OK)
+        return 1;
+    char *const memory = sennit_ptr(place);
+    if (memory == NULL || sennit_register(memory + 64, bytes, 0, &region) != SENNIT_OK ||
+        sennit_signal_create(1, 1, &arrived) != SENNIT_OK ||
+        sennit_block_init(region, 0, bytes, SENNIT_SIGNAL_NULL, arrived, &own) != SENNIT_OK ||
+        sennit_block_attach(&own, &block) != SENNIT_OK)
+        return 1;
+    void *const buffers[] = {memory + 128};
+    const sennit_channel_ends ends = {1, &self, buffers, &bytes};
+    return sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, NULL, &channel) !=
+           SENNIT_OK;
+}
+
 int main(int argc, char **argv) {
     const long count = argc == 3 ? atol(argv[2]) : 0;
     int result = 2;
     if (count < 1 || sennit_init(NULL) != SENNIT_OK) return 2;
-    if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &place) != SENNIT_OK) return 2;
-    if (sennit_lock_create(SENNIT_TEAM_WORLD, &lock) != SENNIT_OK) return 2;
+    if (prepare() != 0) return 2;
     for (size_t i = 0; i < sizeof kCalls / sizeof kCalls[0]; ++i)
         if (strcmp(argv[1], kCalls[i].name) == 0) result = measure(kCalls[i].call, count);
     return sennit_finalize() == SENNIT_OK ? result : 2;
