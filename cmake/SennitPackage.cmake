@@ -89,4 +89,5 @@ sennit_package(documents sennit-doc SECTION doc TEXT "documents and examples"
 
 configure_file(cmake/SennitPackageFiles.cmake.in "${PROJECT_BINARY_DIR}/package/files.cmake" @ONLY)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_BINARY_DIR}/package/files.cmake")
+set(CPACK_POST_BUILD_SCRIPTS "${CMAKE_CURRENT_LIST_DIR}/SennitPackageScripts.cmake")
 include(CPack)
