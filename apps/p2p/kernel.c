@@ -12,7 +12,7 @@ void p2p_block(const p2p_strip *strip, int64_t first, int64_t count, double *rig
         double below_left = strip->left[j - 1];
         for (ptrdiff_t i = 0; i < columns; ++i) {
             const double under = below[i];
-            value = value + under - below_left;
+            value += under - below_left; /* the difference waits for nobody */
             below_left = under;
             line[i] = value;
         }
