@@ -61,6 +61,18 @@ sennit_status p2p_open(p2p_links *links, double *left, double *scratch, int64_t 
     return SENNIT_OK;
 }
 
+/* If the group of lines is not there yet, waits until as many more are as three quarters of the
+ * channels hold, or as are left of the sweep, which is `groups`. */
+static sennit_status fall_behind(const p2p_links *links, int turn, int64_t groups) {
+    int can = 0;
+    const sennit_status status = sennit_channel_can_read(links->from_left[turn], &can);
+    if (status != SENNIT_OK || can) return status;
+    const int64_t most = 3 * links->channels / 4;
+    const int64_t ahead = groups <= most ? groups - 1 : most;
+    return sennit_channel_wait_read(links->from_left[(turn + ahead) % links->channels],
+                                    SENNIT_FOREVER);
+}
+
 static sennit_status take(sennit_channel channel) {
     const sennit_status status = sennit_channel_wait_read(channel, SENNIT_FOREVER);
     return status == SENNIT_OK ? sennit_channel_have_read(channel) : status;
@@ -89,7 +101,8 @@ sennit_status p2p_sweep(p2p_links *links, const p2p_strip *strip) {
     int turn = 0;
     for (int64_t first = 1; first < strip->lines; first += strip->group) {
         const int64_t rest = strip->lines - first;
-        if (has_left) status = take(links->from_left[turn]);
+        if (has_left) status = fall_behind(links, turn, (rest + strip->group - 1) / strip->group);
+        if (has_left && status == SENNIT_OK) status = take(links->from_left[turn]);
         if (status != SENNIT_OK) return status;
         p2p_block(strip, first, rest < strip->group ? rest : strip->group, links->right);
         if (has_right) status = hand_over(links->to_right[turn]);

@@ -87,6 +87,20 @@ contains
 
   end function p2p_open
 
+  ! If the group is not there yet, waits until three quarters of the channels are full, or what is left of the sweep.
+  function fall_behind(links, turn, groups) result(status)
+    type(p2p_links), intent(in) :: links
+    integer, intent(in) :: turn
+    integer(c_int64_t), intent(in) :: groups
+    integer(c_int) :: status
+    logical :: can
+    integer :: ahead
+    call sennit_channel_can_read(links%from_left(turn), can, status)
+    if (status /= SENNIT_OK .or. can) return
+    ahead = int(min(groups - 1, int(3 * links%channels / 4, c_int64_t)))
+    call sennit_channel_wait_read(links%from_left(1 + mod(turn - 1 + ahead, int(links%channels))), SENNIT_FOREVER, status)
+  end function fall_behind
+
   function take(channel) result(status)
     type(sennit_channel), intent(in) :: channel
     integer(c_int) :: status
@@ -131,7 +145,8 @@ contains
     status = SENNIT_OK
     turn = 1
     do first = 1, strip%lines - 1, strip%group
-      if (has_left) status = take(links%from_left(turn))
+      if (has_left) status = fall_behind(links, turn, (strip%lines - first + strip%group - 1) / strip%group)
+      if (has_left .and. status == SENNIT_OK) status = take(links%from_left(turn))
       if (status /= SENNIT_OK) return
       call p2p_block(strip, first, min(strip%group, strip%lines - first), links%right)
       if (has_right) status = hand_over(links%to_right(turn))

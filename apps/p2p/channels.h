@@ -6,7 +6,11 @@
  * a sweep, and the next sweep begins when rank 0 has the corner of this one, which comes after all
  * ranks have computed their last line. So nobody waits before storing, and a message is given back
  * as soon as it has come; channels only tell how far the neighbour is. Each holds one message, so
- * there are some between two ranks, used in turn: a rank may be as many groups of lines ahead. */
+ * there are some between two ranks, used in turn: a rank may be as many groups of lines ahead.
+ *
+ * A rank that finds nothing waits until its neighbour is three quarters of them ahead. Right behind
+ * it, each would take from the other, line by line, the line of the cache in which eight cells of
+ * the column lie. */
 #ifndef P2P_CHANNELS_H
 #define P2P_CHANNELS_H
 
