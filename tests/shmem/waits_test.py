@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Every wait ends: waits_test.py WHAT SENNIT PROGRAM, where PROGRAM is made of waits.c and WHAT is one of
+
+    few, all, copied        a PE ends while the others wait, each wait of a list of its own
+    shared, shared_copied   eight PEs on one processor
+    alone                   a program that nobody has launched
+"""
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import time
+
+WHAT, SENNIT, PROGRAM = sys.argv[1:]
+COPIED = {"SENNIT_PATHS": "self,cma", "SENNIT_REGISTER": "cma"}
+
+# From the start of the job to its end. A wait that does not end comes to the launcher's limit, which is far behind.
+BOUND_S = 8.0
+LIMIT_S = 20
+GONE = (r"(SENNIT_ERR_PEER_LOST: rank \d \(process \d+\) has ended without sennit_finalize"
+        r"|SENNIT_ERR_PEER_LOST: rank \d is gone|the process of rank \d has ended)$")
+
+FEW = ["long_wait_until", "barrier_all", "long_sum_reduce", "quiet"]
+ALL = FEW + """init long_wait_until_all long_wait_until_any long_wait_until_some signal_wait_until set_lock sync_all team_sync
+barrier long_sum_to_all broadcastmem collectmem fcollectmem alltoallmem long_sum_inscan malloc free team_split_strided
+team_destroy finalize""".split()
+# What says it where it is not the call itself: this one has a result that tells.
+SAID_BY = {"team_split_strided": "barrier_all"}
+KILLED = 128 + 9
+
+
+
+def said_by(case, copied):
+    if case == "init":
+        return "shmem_init"
+    if case == "quiet":  # a pointer leads to memory that outlives its PE; a copy by the kernel does not
+        return r"PE \d: shmem_long_put_nbi" if copied else r"PE \d: quiet is over\n(.*\n)*PE \d: shmem_long_wait_until"
+    return rf"PE \d: shmem_{SAID_BY.get(case, case)}"
+
+
+def ends(case, how, environment):
+    """None, or what is wrong with the job of this case."""
+    began = time.monotonic()
+    ran = subprocess.run([SENNIT, "run", "-n", "3", "--keep-going", "--timeout", str(LIMIT_S), PROGRAM, case, how],
+                         env={**os.environ, **environment}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                         timeout=60, check=False)
+    took = time.monotonic() - began
+    said = ran.stdout + ran.stderr
+    # Of a PE that left nothing is wrong but that the others miss it.
+    codes = {1} if how == "leave" else {KILLED, 1}
+    wrong = []
+    if ran.returncode not in codes:
+        wrong.append(f"exit code {ran.returncode}, wanted {codes}")
+    if took > BOUND_S:
+        wrong.append(f"it took {took:.1f} s")
+    if not re.search(rf"(?m)^{said_by(case, bool(environment))}: {GONE}", said):
+        wrong.append("no PE said what it was waiting in")
+    if "it came out of" in said:
+        wrong.append("a PE went on")
+    return f"{case} {how} {environment}: {', '.join(wrong)}; said:\n{said}" if wrong else None
+
+
+def deaths():
+    jobs = [(case, "kill", COPIED if WHAT == "copied" else {}) for case in (FEW if WHAT == "few" else ALL)]
+    if WHAT == "all":
+        jobs += [(case, how, {}) for case in FEW[:3] for how in ("leave", "early")]
+    # They sleep most of the time.
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return [wrong for wrong in pool.map(lambda job: ends(*job), jobs) if wrong]
+
+
+def shared():
+    """A PE that waits and keeps the processor holds the next one up for a slice of time, some 3 ms, and one that sleeps for a
+    millisecond or more; each of these cases has two thousand hand-overs or more, which take some 0.1 s."""
+    bound_s = 2.0
+    is_copied = WHAT == "shared_copied"
+    # Where the kernel copies, atomic operations are long themselves.
+    bounded = {"ring", "ring_of_tests", "barriers", "sums"} | (set() if is_copied else {"ring_of_signals", "sums_of_a_set", "locks"})
+    first = min(os.sched_getaffinity(0))
+    ran = subprocess.run([SENNIT, "run", "-n", "8", "--timeout", "50", PROGRAM, "shared"],
+                         env={**os.environ, **(COPIED if is_copied else {})}, stdin=subprocess.DEVNULL, capture_output=True,
+                         text=True, timeout=60, check=False, preexec_fn=lambda: os.sched_setaffinity(0, {first}))
+    took = {name: float(seconds) for name, seconds in re.findall(r"(?m)^(\w+) (\d+\.\d+)$", ran.stdout)}
+    slow = [name for name in bounded if not took.get(name, bound_s) < bound_s]
+    if ran.returncode == 0 and not slow:
+        return []
+    return [f"exit code {ran.returncode}, slow: {slow}; said:\n{ran.stdout}{ran.stderr}"]
+
+
+def alone():
+    unlaunched = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "PMI", "OMPI_"))}
+    ran = subprocess.run([PROGRAM, "alone"], env=unlaunched, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                         timeout=LIMIT_S, check=False)
+    said = ran.stdout + ran.stderr
+    return [f"alone: exit code {ran.returncode}; said:\n{said}"] if ran.returncode != 0 or said else []
+
+
+def main():
+    wrong = {"shared": shared, "shared_copied": shared, "alone": alone}.get(WHAT, deaths)()
+    print("\n".join(wrong), end="")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
