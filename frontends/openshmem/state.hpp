@@ -210,6 +210,7 @@ class Patience {
   private:
     const char *call_;
     std::uint32_t looks_ = 0;
+    double asked_ = 0;  // when it last asked
 };
 
 // Completes what this PE has under way; see order.cpp.
