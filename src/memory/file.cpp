@@ -8,8 +8,39 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 namespace sennit::memory {
+namespace {
+
+std::uint64_t address_space_in_use() {
+    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    char text[64];
+    const ssize_t got = read(file, text, sizeof text - 1);
+    (void)close(file);
+    if (got <= 0) return 0;
+    text[got] = '\0';
+    return std::strtoull(text, nullptr, 10) * page_bytes();
+}
+
+// The kernel's error does not say whether it was the limit of this process, and what that is.
+sennit_status no_address_space(std::uint64_t bytes, int reason) {
+    rlimit limit{};
+    const std::uint64_t used = address_space_in_use();
+    if (reason == ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (used > limit.rlim_cur || bytes > limit.rlim_cur - used))
+        return fail(SENNIT_ERR_NOMEM,
+                    "no address space for %llu bytes: RLIMIT_AS (ulimit -v) allows %llu, of which "
+                    "%llu are in use",
+                    static_cast<unsigned long long>(bytes),
+                    static_cast<unsigned long long>(limit.rlim_cur),
+                    static_cast<unsigned long long>(used));
+    return fail_os(SENNIT_ERR_NOMEM, reason, "no address space for %llu bytes",
+                   static_cast<unsigned long long>(bytes));
+}
+
+}  // namespace
 
 std::uint64_t page_bytes() {
     static const auto bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -69,9 +100,7 @@ sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std:
     const std::uint64_t slack = alignment > page_bytes() ? alignment : 0;
     void *space =
         mmap(nullptr, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (space == MAP_FAILED)
-        return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for %llu bytes",
-                       static_cast<unsigned long long>(bytes));
+    if (space == MAP_FAILED) return no_address_space(bytes + slack, errno);
     const auto start = reinterpret_cast<std::uintptr_t>(space);
     const std::uintptr_t place = slack == 0 ? start : round_up(start, alignment);
     void *mapped = mmap(reinterpret_cast<void *>(place), bytes, PROT_READ | PROT_WRITE,

@@ -2,6 +2,7 @@
 """What is said and how a job ends: errors_test.py SENNIT PROGRAM."""
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -75,10 +76,21 @@ CASES = [
     ("too-large", {"SHMEM_SYMMETRIC_SIZE": "512k", "SHMEM_DEBUG": "1"}, {0},
      r"shmem_malloc: 1048576 bytes .* are not in the heap, of which 524288 of 524288 are free"),
     ("", {"SHMEM_SYMMETRIC_SIZE": "many"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is no size: "many"'),
-    ("", {"SHMEM_SYMMETRIC_SIZE": "1000t"}, {1}, r"a symmetric heap of 1099511627776000 bytes for each of 2 PEs can not be had"),
     ("", {"SHMEM_VERSION": "1"}, {0}, r"OpenSHMEM 1\.6"),
     ("", {"SMA_INFO": "1", "SMA_SYMMETRIC_SIZE": "2M"}, {0}, r"now 2097152"),
     ("not-symmetric", {"SENNIT_SHMEM_STATICS": "off"}, {1}, r"not symmetric memory"),
+]
+
+# A heap that can not be had: its size, a limit of the job, and what is said: how much was asked for, and what there is.
+NO_HEAP = "shmem_init: a symmetric heap of {} bytes for each of 2 PEs can not be had: "
+SETTING = "; SHMEM_SYMMETRIC_SIZE sets another size$"
+HEAPS = [
+    ("1000t", None, NO_HEAP.format(1000 << 40) + rf"{(1000 << 40) + 32} bytes are more than an address space holds" + SETTING),
+    ("60t", None, NO_HEAP.format(60 << 40) + rf"{(60 << 40) + 32} bytes asked for, but the node is built with \d+" + SETTING),
+    ("1g", (resource.RLIMIT_AS, 600 << 20), NO_HEAP.format(1 << 30)
+     + rf"no address space for \d+ bytes: RLIMIT_AS \(ulimit -v\) allows {600 << 20}, of which \d+ are in use" + SETTING),
+    ("1g", (resource.RLIMIT_FSIZE, 600 << 20), NO_HEAP.format(1 << 30)
+     + rf"RLIMIT_FSIZE \(ulimit -f\) allows a file of {600 << 20} bytes, not \d+" + SETTING),
 ]
 
 
@@ -103,9 +115,10 @@ def mistake_missing(said):
     return f"said otherwise: {wrong}" if wrong else None
 
 
-def run(case, environment, codes, text):
+def run(case, environment, codes, text, limit=None):
     ran = subprocess.run([SENNIT, "run", "-n", "2", "--timeout", "20", PROGRAM] + ([case] if case else []),
-                         env={**os.environ, **environment}, capture_output=True, text=True, timeout=60, check=False)
+                         env={**os.environ, **environment}, capture_output=True, text=True, timeout=60, check=False,
+                         preexec_fn=(lambda: resource.setrlimit(limit[0], (limit[1], limit[1]))) if limit else None)
     said = ran.stdout + ran.stderr
     if text is None:
         text = mistake_missing(said)
@@ -120,6 +133,7 @@ def run(case, environment, codes, text):
 
 def main():
     failed = sum(not run(*case) for case in CASES)
+    failed += sum(not run("", {"SHMEM_SYMMETRIC_SIZE": size}, {1}, "(?m)^" + text, limit) for size, limit, text in HEAPS)
     with tempfile.TemporaryDirectory() as folder:
         locale = comma_locale(folder)
         if locale:
