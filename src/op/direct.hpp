@@ -153,7 +153,14 @@ inline void copy_middle(void *destination, const void *source, std::size_t bytes
 }
 
 inline void copy(void *destination, const void *source, std::size_t bytes) {
-    if (!copy_if_word(destination, source, bytes)) copy_bytes(destination, source, bytes);
+    // 0 comes out as the largest number.
+    if (bytes - 1 < kShortBytes) {
+        copy_short(destination, source, bytes);
+    } else if (bytes - 1 < kMiddleBytes) {
+        copy_middle(destination, source, bytes);
+    } else {
+        copy_bytes(destination, source, bytes);
+    }
 }
 
 }  // namespace sennit::op

@@ -47,3 +47,10 @@ TEST(Direct, middle_copies_move_every_byte_and_no_other) {
         for (std::size_t to = 0; to + bytes <= kRoom; ++to)
             expect_move(sennit::op::copy_middle, bytes, to);
 }
+
+// Broken by a size for which no way is taken, or the wrong one, and by 0 taken for one.
+TEST(Direct, copies_of_any_size_move_every_byte_and_no_other) {
+    for (std::size_t bytes = 0; bytes <= 2 * sennit::op::kMiddleBytes; ++bytes)
+        for (std::size_t to = 0; to + bytes <= kRoom; to += 7)
+            expect_move(sennit::op::copy, bytes, to);
+}
