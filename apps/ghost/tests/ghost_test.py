@@ -8,6 +8,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "common", "tests"))
 sys.path.insert(0, os.path.join(HERE, "..", "study"))
 import harness  # noqa: E402  pylint: disable=wrong-import-position
 import jobs  # noqa: E402  pylint: disable=wrong-import-position
+import traces  # noqa: E402  pylint: disable=wrong-import-position
 import runs  # noqa: E402  pylint: disable=wrong-import-position
 from harness import need, test  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -29,16 +30,16 @@ def programs(arguments):
     return found
 
 
-def execute(arguments, key, ranks, options, around=()):
+def execute(arguments, key, ranks, options, around=(), environment=None):
     """The finished process; `around` is put between the launcher and the program."""
     words = runs.launch_words(arguments, key[0], ranks, jobs.program_of(*key))
     need(words is not None, f"{jobs.program_of(*key)} or its launcher is not in {arguments.bin}")
-    return harness.execute([*words[:-1], *around, words[-1], *options])
+    return harness.execute([*words[:-1], *around, words[-1], *options], environment)
 
 
-def run(arguments, key, ranks, options):
+def run(arguments, key, ranks, options, environment=None):
     """The JSON object of a run that must succeed."""
-    result = execute(arguments, key, ranks, [*options, "--json"])
+    result = execute(arguments, key, ranks, [*options, "--json"], environment=environment)
     what = f"{jobs.program_of(*key)} on {ranks} ranks {options}"
     need(result.returncode == 0, f"{what}: {result.returncode}\n{result.stderr}")
     lines = result.stdout.splitlines()
@@ -97,6 +98,29 @@ def every_way_to_exchange_gives_the_same_field_on_every_grid(arguments):
         # An MPI takes a while to start, and with more ranks than processors a second: a part of the runs is enough.
         if key[0] is None or (ranks <= 2 and (turn + number) % 2 == 0)
         or (ranks > 2 and stencil == ("7" if ranks == 4 else "27") and faces != "isend")])
+
+
+@test
+def no_step_of_the_notified_variant_has_a_barrier(arguments):
+    """Breaks when ranks meet in a step, by a barrier or any other call of all, or a step calls what it need not. With --meet
+    they do meet, before each exchange: this finds it."""
+    few, many = 3, 8
+    for grid, ranks, sides, stencil in (("2,1,1", 2, 2, "7"), ("2,2,1", 4, 8, "27")):
+        for faces, meet in *((faces, []) for faces in jobs.FACES[jobs.NOTIFIED]), ("chosen", ["--meet"]):
+            options = ["--size", "8,9,7", "--ranks-grid", grid, "--faces", faces, "--stencil", stencil, "--sources", "1",
+                       "--sum-every", "1000", *meet]
+
+            def one(steps, environment):
+                run(arguments, jobs.NOTIFIED, ranks, [*options, "--steps", str(steps)], environment)
+
+            found = traces.calls_of_steps(one, few, many)
+            what = f"{faces}, {stencil} points on {grid} {meet}: {many - few} steps more call {found}"
+            need(found.pop("sennit_barrier", 0) == (many - few) * ranks * len(meet), what)
+            need(found.pop("sennit_put_notify", 0) == (many - few) * sides, what)
+            direct = found.pop("sennit_put_strided", 0)
+            need(direct == {"direct": (many - few) * sides, "packed": 0}.get(faces, direct), what)
+            # One of each in a phase, of which there are as many as axes with neighbours, or one.
+            need(found.keys() == {"sennit_signal_wait", "sennit_signal_reset"} and len(set(found.values())) == 1, what)
 
 
 @test

@@ -12,6 +12,9 @@ import time
 
 import fields
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "tests"))
+import traces  # noqa: E402  pylint: disable=wrong-import-position
+
 TESTS = {}
 RUN_LIMIT_S = 60
 SENNIT = ("sennit", "notified")
@@ -47,18 +50,18 @@ class Setup:
             self.starts[name] = launch
             self.program[name] = path
 
-    def execute(self, name, ranks, options, around=()):
+    def execute(self, name, ranks, options, around=(), environment=None):
         """`around` is put between the launcher and the program."""
         command = [*self.starts[name], str(ranks), *around, self.program[name], *options]
         try:
             return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                                  env=ENVIRONMENT, timeout=RUN_LIMIT_S)
+                                  env={**ENVIRONMENT, **(environment or {})}, timeout=RUN_LIMIT_S)
         except subprocess.TimeoutExpired:
             raise Failed(f"{' '.join(command)}: still running after {RUN_LIMIT_S} s") from None
 
-    def solve(self, name, ranks, options):
+    def solve(self, name, ranks, options, environment=None):
         """The JSON object of a run that must succeed."""
-        result = self.execute(name, ranks, [*options, "--quiet", "--json"])
+        result = self.execute(name, ranks, [*options, "--quiet", "--json"], environment=environment)
         need(result.returncode == 0, f"{name} on {ranks} ranks {options}: {result.returncode}\n{result.stderr}")
         lines = result.stdout.splitlines()
         need(len(lines) == 1, f"{name} on {ranks} ranks: {len(lines)} lines instead of one:\n{result.stdout}")
@@ -99,6 +102,25 @@ def every_way_to_fetch_layers_gives_the_same_field(setup):
                 found = setup.solve(name, ranks, options)["field_hash"]
                 first = first or found
                 need(found == first, f"{name}, ranks {grid}, {way}: hash {found} instead of {first}")
+
+
+@test
+def no_step_of_the_notified_variant_has_a_barrier(setup):
+    """Breaks when ranks meet in a step, by a barrier or any other call of all, or a step calls what it need not."""
+    few, many = 5, 12
+    in_steps = {"plan": ("sennit_plan_start", "sennit_plan_wait"), "packed": ("sennit_put_notify",)}
+    for layers, puts in in_steps.items():
+        for grid, ranks, sides in (("2,1,1", 2, 2), ("2,2,1", 4, 8)):
+            def run(steps, environment):
+                setup.solve("notified", ranks, ["--size", "9,10,8", "--ranks-grid", grid, "--layers", layers, "--no-output",
+                                                "--max-steps", str(steps), "--check-every", "1000"], environment)
+
+            found = traces.calls_of_steps(run, few, many)
+            each = (many - few) * ranks
+            expected = {name: each for name in ("sennit_signal_wait", "sennit_signal_reset", *puts)}
+            if layers == "packed":
+                expected["sennit_put_notify"] = (many - few) * sides
+            need(found == expected, f"{layers} on {grid}: {many - few} steps more call {found} instead of {expected}")
 
 
 @test
