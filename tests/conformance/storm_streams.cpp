@@ -14,6 +14,8 @@ StormStreams::Stream StormStreams::draw(Ranks &it, bool is_wide) {
     made.messages = is_short ? 1 : it.common.between(1, 3);
     made.epochs = it.common.between(1, is_wide ? 4 : it.quick ? 12 : 40);
     made.room = is_wide ? 16 : it.common.one_in(6) ? 3000 : it.common.between(0, 200);
+    made.is_full = it.common.one_in(2);
+    if (is_plan(made.way) && it.common.one_in(2)) made.room = sizeof(std::uint64_t);
     made.set = it.common.below(kSets + 1);
     // A plain put is not held back by the epoch.
     made.copies = made.way == Way::add ? made.epochs : 2;
@@ -21,7 +23,9 @@ StormStreams::Stream StormStreams::draw(Ranks &it, bool is_wide) {
 }
 
 StormStreams::StormStreams(Ranks &it) : it_(it) {
-    static const char *const words[kWays] = {"put", "get", "put_with", "get_with", "add"};
+    static const char *const words[kWays] = {"put",       "get",      "put_with",
+                                             "get_with",  "add",      "put_batch",
+                                             "get_batch", "put_plan", "get_plan"};
     const bool is_wide = it.common.one_in(6);
     const std::uint64_t count =
         is_wide ? it.common.between(100, it.quick ? 200 : 1000) : it.common.between(1, 24);
@@ -47,7 +51,12 @@ std::uint64_t StormStreams::salt_of(const Message &message) const {
 }
 
 std::size_t StormStreams::bytes_of(const Message &message) const {
-    return Random(salt_of(message)).below(streams_[message.stream].room + 1);
+    const Stream &stream = streams_[message.stream];
+    if (stream.is_full) return stream.room;
+    Message sized = message;
+    // A plan has the same sizes in all of its runs.
+    if (is_plan(stream.way)) sized.epoch %= 2;
+    return Random(salt_of(sized)).below(stream.room + 1);
 }
 
 std::size_t StormStreams::place_of(const Message &message) const {
@@ -90,7 +99,11 @@ void StormStreams::attach_to(int owner, const std::vector<sennit_block> &blocks)
         it_.ok(sennit_block_query(&blocks[number], &info));
         to.signal = is_get(streams_[number].way) ? info.on_send : info.on_recv;
         to.gptr = info.gptr;
-        sendings_.push_back(to);
+        if (is_plan(streams_[number].way)) {
+            plan(to);
+        } else {
+            sendings_.push_back(to);
+        }
     }
 }
 
@@ -114,6 +127,7 @@ void StormStreams::open() {
         it_.ok(sennit_get(blocks.data(), sennit_gptr_at(mail, owner), mail_bytes));
         attach_to(owner, blocks);
     }
+    record_plans();
     it_.barrier();
     it_.free(mail);
 }
@@ -163,12 +177,13 @@ sennit_status StormStreams::carry_out(const Sending &to, std::size_t place, std:
             it_.ok(sennit_put(sennit_gptr_add(to.gptr, static_cast<std::int64_t>(place)),
                               buffer_.data(), bytes));
             return sennit_signal_add(to.signal, to.epoch);
+        default:
+            return SENNIT_ERR_ARG;
     }
-    return SENNIT_ERR_ARG;
 }
 
-void StormStreams::count_local() {
-    ++sent_count_;
+void StormStreams::count_local(std::uint32_t calls) {
+    sent_count_ += calls;
     it_.require(is_fired(it_, sent_) == (sent_count_ == sent_events_),
                 "the local signal counts every call that succeeded");
     if (sent_count_ < sent_events_) return;
@@ -176,8 +191,13 @@ void StormStreams::count_local() {
     sent_count_ = 0;
 }
 
+void StormStreams::advance(Sending &to) const {
+    if (++to.number < streams_[to.stream].messages) return;
+    to.number = 0;
+    ++to.epoch;
+}
+
 bool StormStreams::send(Sending &to) {
-    constexpr std::uint8_t kUntouched = 0x5A;
     const Stream &stream = streams_[to.stream];
     const Message message{to.owner, to.stream, to.sender, to.epoch, to.number};
     const std::size_t bytes = bytes_of(message);
@@ -195,22 +215,21 @@ bool StormStreams::send(Sending &to) {
     }
     it_.ok(status);
     if (gets) check_pattern(it_, buffer_.data(), bytes, salt_of(message));
-    if (++to.number == stream.messages) {
-        to.number = 0;
-        ++to.epoch;
-    }
+    advance(to);
     return true;
 }
 
 bool StormStreams::send_some() {
-    if (sendings_.empty()) return false;
-    const std::size_t number = it_.own.below(sendings_.size());
+    if (has_sent_all()) return false;
+    const std::size_t number = it_.own.below(sendings_.size() + planned_.size());
+    if (number >= sendings_.size()) return run_plan(number - sendings_.size());
     Sending &to = sendings_[number];
+    if (is_batch(streams_[to.stream].way)) return send_batch(number);
     bool has_sent = false;
     for (std::uint64_t most = it_.own.between(1, 8); most > 0; --most) {
         if (!send(to)) break;
         has_sent = true;
-        if (to.epoch < streams_[to.stream].epochs) continue;
+        if (!has_ended(to)) continue;
         to = sendings_.back();
         sendings_.pop_back();
         break;

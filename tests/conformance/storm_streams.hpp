@@ -1,7 +1,8 @@
 // The streams of a program of stress_test.cpp. A stream is, on every rank, a signal with a block,
 // and some ranks that send to it: so many messages of each in every epoch, each with a place of its
 // own in the block. Two epochs have places of their own, so what is early or late writes over what
-// somebody checks. Streams are the steps of a program from 2 on.
+// somebody checks. Messages go one by one (storm_streams.cpp), or in batches and by plans
+// (storm_together.cpp). Streams are the steps of a program from 2 on.
 #pragma once
 
 #include <array>
@@ -19,8 +20,8 @@ class StormStreams {
     void open();
     void close();
 
-    bool has_sent_all() const { return sendings_.empty(); }
-    bool is_open() const { return !sendings_.empty() || !live_.empty(); }
+    bool has_sent_all() const { return sendings_.empty() && planned_.empty(); }
+    bool is_open() const { return !has_sent_all() || !live_.empty(); }
 
     // Returns whether a message was sent.
     bool send_some();
@@ -30,10 +31,27 @@ class StormStreams {
 
   private:
     static constexpr std::size_t kSets = 3;
-    static constexpr int kWays = 5;
+    static constexpr int kWays = 9;
+    // Of private memory where nothing was got to.
+    static constexpr std::uint8_t kUntouched = 0x5A;
     // The short calls send one message in an epoch.
-    enum class Way : int { put, get, put_with, get_with, add };
-    static bool is_get(Way way) { return way == Way::get || way == Way::get_with; }
+    enum class Way : int {
+        put,
+        get,
+        put_with,
+        get_with,
+        add,
+        put_batch,
+        get_batch,
+        put_plan,
+        get_plan
+    };
+    static bool is_get(Way way) {
+        return way == Way::get || way == Way::get_with || way == Way::get_batch ||
+               way == Way::get_plan;
+    }
+    static bool is_batch(Way way) { return way == Way::put_batch || way == Way::get_batch; }
+    static bool is_plan(Way way) { return way == Way::put_plan || way == Way::get_plan; }
 
     struct Stream {
         Way way = Way::put;
@@ -41,6 +59,7 @@ class StormStreams {
         std::uint64_t messages = 0;  // of a sender in an epoch
         std::uint64_t epochs = 0;
         std::size_t room = 0;  // for a message
+        bool is_full = false;  // every message takes all of it
         std::size_t set = 0;   // of signals; kSets: in none
         std::uint64_t copies = 0;
         std::size_t bytes() const { return copies * senders * messages * room; }
@@ -67,6 +86,22 @@ class StormStreams {
         std::uint64_t epoch;
         std::uint64_t number;
     };
+    // A plan of all messages of an epoch, for even epochs and for odd ones.
+    struct Planned {
+        std::size_t stream = 0;
+        std::uint64_t epoch = 0;
+        bool is_backwards = false;  // the last message first in the private buffer
+        std::vector<Sending> to;
+        std::array<sennit_plan, 2> plans{};
+        std::array<std::vector<std::uint8_t>, 2> buffers;
+    };
+    // A part of a batch.
+    struct Part {
+        std::size_t sending;
+        Message message;
+        std::vector<std::uint8_t> buffer;
+        sennit_notice notice;
+    };
 
     static Stream draw(Ranks &it, bool is_wide);
     std::uint64_t salt_of(const Message &message) const;
@@ -82,7 +117,24 @@ class StormStreams {
     bool send(Sending &to);
     sennit_status carry_out(const Sending &to, std::size_t place, std::size_t bytes);
     sennit_status carry_out_with(const Sending &to, std::size_t place, std::size_t bytes);
-    void count_local();
+    void count_local(std::uint32_t calls = 1);
+    void advance(Sending &to) const;
+    bool has_ended(const Sending &to) const { return to.epoch == streams_[to.stream].epochs; }
+
+    Part make_part(std::size_t sending, const Sending &at);
+    std::vector<Part> draw_parts(std::size_t first);
+    void check_part(const Part &part, bool is_done);
+    bool send_batch(std::size_t first);
+    void drop_ended();
+
+    Message message_of(const Planned &it, std::size_t number) const;
+    std::size_t local_of(const Planned &it, std::size_t number) const;
+    std::size_t messages_of(const Planned &it) const {
+        return it.to.size() * streams_[it.stream].messages;
+    }
+    void plan(const Sending &to);
+    void record_plans();
+    bool run_plan(std::size_t number);
 
     bool take_one(std::size_t number, std::int64_t timeout_ns);
     bool take_of_set(std::size_t set, std::int64_t timeout_ns);
@@ -94,6 +146,7 @@ class StormStreams {
     std::vector<std::size_t> live_;                             // streams with epochs to come
     std::unordered_map<std::uint32_t, std::size_t> of_handle_;  // stream of a signal
     std::vector<Sending> sendings_;
+    std::vector<Planned> planned_;
     std::vector<sennit_peer_block> peers_;
     std::array<sennit_signal_set, kSets> sets_{};
     sennit_gptr memory_ = SENNIT_GPTR_NULL;
