@@ -11,6 +11,7 @@
 #include "base/fail.hpp"
 #include "op/engine.hpp"
 #include "runtime/whole_call.hpp"
+#include "signal/carried.hpp"
 #include "signal/messages.hpp"
 #include "signal/prepared.hpp"
 
@@ -253,17 +254,37 @@ void stop_if_late(Group &group) {
     if (group.status == SENNIT_ERR_TIMEOUT) group.count = 0;
 }
 
+// A put alone takes its event with it where the path has room for that, as a single call does.
+// Returns whether its data and event are over.
+bool ride_alone(Group &group) {
+    Flying &part = group.parts[0];
+    const Notifying wish = wish_of(group.batch, group.first);
+    if (group.count != 1 || !part.is_by_message() || part.messages != 1 ||
+        wish.direction != Direction::put)
+        return false;
+    const Prepared &it = part.prepared;
+    bool rides = false;
+    const sennit_status status =
+        put_riding(group.rank, {&it.remote, it.epoch, it.place, wish.local, wish.bytes}, &rides);
+    if (status != SENNIT_OK) note_failure(group, 0, status);
+    return rides || status != SENNIT_OK;
+}
+
 // Parts from *at on that messages lead to; at least the first is one.
 sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     Group group(rank, batch, *at);
-    for (const auto step : {gather, settle_all, look_all, move_all}) {
+    for (const auto step : {gather, settle_all, look_all}) {
         if (step == look_all && batch.pieces != nullptr) continue;
         step(group);
         stop_if_late(group);
         if (group.count == 0) break;
     }
-    if (group.count != 0) count_all(group);
-    if (group.count != 0) mark_all(group);
+    if (!ride_alone(group)) {
+        move_all(group);
+        stop_if_late(group);
+        count_all(group);
+        mark_all(group);
+    }
     conclude_all(group);
     *at += std::min(group.count, group.failed);
     if (group.status != SENNIT_OK) *thread_error() = group.why;

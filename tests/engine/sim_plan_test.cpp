@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "blocks.hpp"
@@ -13,11 +15,15 @@ namespace {
 constexpr std::size_t kMessages = 30;
 constexpr std::size_t kPart = 16;
 
-// What a run of rank 0's plan costs: steps of the network, and puts and gets that it carries.
+// What a run of rank 0's plan costs: steps of the network, puts that it carries, and tasks, of
+// which each is an event that goes by itself.
 struct Cost {
     std::uint64_t steps = 0;
     std::uint64_t moves = 0;
+    std::uint64_t tasks = 0;
 };
+
+enum class How : std::uint8_t { plan, calls, batch };
 
 // A piece of 8 or 16 bytes at a place of rank `peer`, and of the private buffer.
 struct Recorded {
@@ -28,9 +34,37 @@ struct Recorded {
     bool is_get = false;
 };
 
-// Two runs of the plan; the cost of the second. `events` of them come to each owner in a run.
-Cost cost_of(const std::vector<Recorded> &pieces, std::uint32_t events, bool in_a_plan = true) {
-    Job job(3, "sim:lockstep=1+events=0+delay=20");
+bool is_sent_to(const std::vector<Recorded> &pieces, int rank) {
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [rank](const Recorded &one) { return one.peer == rank; });
+}
+
+// The epoch's messages one by one, or in a batch.
+void send(const Blocks &it, const std::vector<Recorded> &pieces, std::uint64_t epoch, bool notified,
+          char *data, bool in_a_batch) {
+    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+    std::vector<sennit_notify_part> parts;
+    for (const Recorded &one : pieces)
+        parts.push_back({it.peers[static_cast<std::size_t>(one.peer)], SENNIT_OK, one.place,
+                         data + one.local, one.bytes, notified ? &notice : nullptr});
+    std::size_t done = 0;
+    if (in_a_batch)
+        it.ok(sennit_put_notify_batch(parts.size(), parts.data(), &done), "put_notify_batch");
+    for (const sennit_notify_part &one : parts) {
+        if (in_a_batch) break;
+        it.ok(notified
+                  ? sennit_put_notify_with(one.block, one.offset, one.local, one.bytes, one.notice)
+                  : sennit_put_notify(one.block, one.offset, one.local, one.bytes),
+              "put_notify");
+    }
+}
+
+// Two runs of the plan; the cost of the second. `events` of them come to each owner in a run; the
+// network's puts have `bits` of completion data.
+Cost cost_of(const std::vector<Recorded> &pieces, std::uint32_t events, How how = How::plan,
+             int bits = 0) {
+    const bool in_a_plan = how == How::plan;
+    Job job(3, "sim:lockstep=1+events=" + std::to_string(bits) + "+delay=20");
     Cost cost;
     job.run([&](int rank) {
         const Blocks it(job, rank, 3, events);
@@ -60,20 +94,13 @@ Cost cost_of(const std::vector<Recorded> &pieces, std::uint32_t events, bool in_
                     it.ok(sennit_plan_start(plan), "plan_start");
                     it.ok(sennit_plan_wait(plan, kLong), "plan_wait");
                 } else {
-                    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
-                    for (const Recorded &one : pieces) {
-                        const sennit_peer_block peer = it.peers[static_cast<std::size_t>(one.peer)];
-                        const char *local = data.data() + one.local;
-                        it.ok(events != 0 ? sennit_put_notify_with(peer, one.place, local,
-                                                                   one.bytes, &notice)
-                                          : sennit_put_notify(peer, one.place, local, one.bytes),
-                              "put_notify");
-                    }
+                    send(it, pieces, epoch, events != 0, data.data(), how == How::batch);
                 }
                 const transport::sim::Counters after = transport::sim::counters(*world);
-                cost = {after.steps - before.steps, after.puts - before.puts};
+                cost = {after.steps - before.steps, after.puts - before.puts,
+                        after.tasks - before.tasks};
                 transport::sim::release_world(world);
-            } else if (events != 0) {
+            } else if (events != 0 && is_sent_to(pieces, rank)) {
                 it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
                 it.ok(sennit_signal_reset(it.arrived), "reset");
             }
@@ -102,7 +129,7 @@ std::vector<Recorded> to_both(std::size_t apart) {
 TEST(sim_plan, a_run_takes_as_many_trips_as_few_messages) {
     for (const std::uint32_t events : {static_cast<std::uint32_t>(kMessages), 0u}) {
         const Cost together = cost_of(to_both(8), events);
-        const Cost one_by_one = cost_of(to_both(8), events, false);
+        const Cost one_by_one = cost_of(to_both(8), events, How::calls);
         EXPECT_LT(together.steps * 6, one_by_one.steps)
             << together.steps << " and " << one_by_one.steps << " steps";
     }
@@ -133,6 +160,24 @@ TEST(sim_plan, pieces_that_touch_on_both_sides_go_as_one_and_no_others) {
     for (std::size_t i = 0; i < 2 * kMessages; ++i)
         empty.push_back({1 + static_cast<int>(i % 2), 0, 0, 0});
     (void)cost_of(empty, kMessages);
+}
+
+// Broken by an event that goes by itself where it could ride, or that rides where the path has no
+// room for it, which the owner's wait would not end without.
+TEST(sim_plan, the_event_of_a_put_alone_rides_where_the_path_has_room_for_it) {
+    for (const How how : {How::plan, How::calls, How::batch}) {
+        const std::vector<Recorded> alone{{1, 40, 8, 100}};
+        const Cost apart = cost_of(alone, 1, how, 0);
+        EXPECT_EQ(apart.tasks, 1u);
+        for (const int bits : {8, 64}) {
+            const Cost riding = cost_of(alone, 1, how, bits);
+            EXPECT_EQ(riding.tasks, 0u) << bits << " bits";
+            EXPECT_LT(riding.steps, apart.steps) << bits << " bits";
+        }
+    }
+    // All messages of a plan to an owner are one event, and several owners are told together.
+    EXPECT_EQ(cost_of({{1, 40, 8, 100}, {1, 300, 200, 100}}, 2, How::plan, 64).tasks, 1u);
+    EXPECT_EQ(cost_of({{1, 40, 8, 100}, {2, 40, 8, 100}}, 1, How::plan, 64).tasks, 2u);
 }
 
 }  // namespace
