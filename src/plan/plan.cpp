@@ -1,6 +1,7 @@
 // See plan.hpp.
 #include "plan/plan.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -31,6 +32,8 @@ void free_committed(Plan &it) {
     std::free(it.groups);
     std::free(it.moves);
     std::free(it.runs);
+    std::free(it.words.pairs);
+    it.words = Words{};
     it.groups = nullptr;
     it.moves = nullptr;
     it.runs = nullptr;
@@ -135,6 +138,33 @@ void make_moves(Plan &it, Group &group) {
     }
 }
 
+// Of one group, so that a start looks at one.
+bool is_of_words(const Plan &it) {
+    for (std::uint32_t i = 0; i < it.run_count; ++i)
+        if (it.runs[i].bytes != sizeof(std::uint64_t)) return false;
+    return it.goes_at_once && it.move_count != 0 && it.group_count == 1;
+}
+
+// Where all sources, and all destinations, lie within 4 GiB. False: no memory.
+bool make_words(Plan &it) {
+    Words words{nullptr, it.moves[0].to, it.moves[0].from};
+    for (std::uint32_t i = 1; i < it.move_count; ++i) {
+        words.to = std::min(words.to, it.moves[i].to);
+        words.from = std::min(words.from, it.moves[i].from);
+    }
+    const auto lies_far = [&words](const Move &move) {
+        return move.to - words.to > UINT32_MAX || move.from - words.from > UINT32_MAX;
+    };
+    if (std::any_of(it.moves, it.moves + it.move_count, lies_far)) return true;
+    words.pairs = static_cast<std::uint64_t *>(std::malloc(sizeof *words.pairs * it.move_count));
+    if (words.pairs == nullptr) return false;
+    for (std::uint32_t i = 0; i < it.move_count; ++i)
+        words.pairs[i] = static_cast<std::uint64_t>(it.moves[i].from - words.from) << 32 |
+                         static_cast<std::uint64_t>(it.moves[i].to - words.to);
+    it.words = words;
+    return true;
+}
+
 bool is_at_once(const Group &group) {
     // relaxed: of this rank, which has attached the block.
     return group.attached->short_handle.load(std::memory_order_relaxed) == group.block.handle &&
@@ -206,6 +236,28 @@ bool make_parts(Plan &it) {
     return true;
 }
 
+// Returns the end of the run.
+const Move *move_run(const Move *move, const Run &run) {
+    const Move *const end = move + run.moves;
+    if (run.bytes == sizeof(std::uint64_t)) {
+        // Words go at one a cycle, which a loop would take for its counting.
+#pragma GCC unroll 8
+        for (; move != end; ++move)
+            op::copy(move->to, move->from, sizeof(std::uint64_t));
+    } else {
+        for (; move != end; ++move)
+            op::copy(move->to, move->from, run.bytes);
+    }
+    return end;
+}
+
+// False: too many, and taken back.
+bool count_group(const Group &group, std::uint64_t epoch) {
+    const signal::Remote &remote = group.notified->remote;
+    return remote.is_none() ||
+           signal::count_whole(remote, group.notified->expected, epoch, group.messages);
+}
+
 signal::Batch batch_of(const Parts &it) {
     return {op::Direction::put, it.parts, it.count, it.pieces};
 }
@@ -254,6 +306,30 @@ sennit_status check_start(Rank &rank, Plan &it) {
 }
 
 }  // namespace
+
+bool run_groups(Plan &it) {
+    const std::uint64_t epoch = it.next_epoch;
+    it.next_epoch = epoch + it.epoch_step;
+    bool is_counted = true;
+    const Move *move = it.moves;
+    const Run *run = it.runs;
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+        const Group &group = it.groups[i];
+        for (const Run *end = run + group.run_count; run != end; ++run)
+            move = move_run(move, *run);
+        is_counted &= count_group(group, epoch);
+    }
+    if (is_counted) it.state = State::running;
+    return is_counted;
+}
+
+bool count_words(Plan &it) {
+    const std::uint64_t epoch = it.next_epoch;
+    it.next_epoch = epoch + it.epoch_step;
+    const bool is_counted = count_group(it.groups[0], epoch);
+    if (is_counted) it.state = State::running;
+    return is_counted;
+}
 
 sennit_status create(Rank &rank, sennit_plan *plan) {
     const ColdLock lock(rank);
@@ -306,10 +382,14 @@ sennit_status commit(Rank &rank, Plan &it, std::uint64_t first_epoch, std::uint6
     status = check_groups(it);
     if (status != SENNIT_OK) return status;
     it.goes_at_once = true;
-    for (std::uint32_t i = 0; i < it.group_count; ++i)
+    it.has_events = false;
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
         it.goes_at_once &= is_at_once(it.groups[i]);
+        it.has_events |= !it.groups[i].notified->remote.is_none();
+    }
     for (std::uint32_t i = 0; it.goes_at_once && i < it.group_count; ++i)
         make_moves(it, it.groups[i]);
+    if (is_of_words(it) && !make_words(it)) return no_memory();
     if (!it.goes_at_once && !make_parts(it)) return no_memory();
     it.next_epoch = first_epoch;
     it.epoch_step = epoch_step;

@@ -56,25 +56,38 @@ struct Parts {
 
 enum class State : std::uint8_t { recording, idle, running };
 
-struct Plan {
+// The moves of a plan that moves nothing but words, each in one word itself: a start is bound by
+// what it loads and stores. Offsets from the lowest addresses, 32 bits each.
+struct Words {
+    std::uint64_t *pairs =
+        nullptr;  // [move_count], offset of the source << 32 | of the destination
+    std::byte *to = nullptr;
+    const std::byte *from = nullptr;
+};
+
+// First all that the start and the wait of a plan of words look at.
+struct alignas(64) Plan {
     std::uint32_t handle = 0;
     State state = State::recording;
     bool goes_at_once = false;  // all by load and store, and the rank has no observer
+    bool has_events = false;
+    std::uint32_t group_count = 0;
+    std::uint32_t move_count = 0;
+    Group *groups = nullptr;  // [group_count]
+    // There where all goes at once, each move is a word, and all are of one group.
+    Words words;
+    std::uint64_t next_epoch = 0;  // counts where there are events
+    std::uint64_t epoch_step = 0;
+    Move *moves = nullptr;  // [move_count], in the order of groups
+    Run *runs = nullptr;    // [run_count], as the moves
+    std::uint32_t run_count = 0;
     std::uint32_t operation_count = 0;
     std::uint32_t operation_room = 0;
-    std::uint32_t move_count = 0;
-    std::uint32_t run_count = 0;
-    std::uint32_t group_count = 0;
     Operation *operations = nullptr;
-    Move *moves = nullptr;    // [move_count], in the order of groups
-    Run *runs = nullptr;      // [run_count], as the moves
-    Group *groups = nullptr;  // [group_count]
     // Where not all goes at once: what a start looks at, and what it carries out.
     Parts looked_at;
     Parts carried_out;
     sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};  // of all parts
-    std::uint64_t next_epoch = 0;
-    std::uint64_t epoch_step = 0;
 };
 
 // Under `cold`.
@@ -100,56 +113,56 @@ sennit_status destroy(Rank &rank, Plan &it);
 // The end of a rank.
 void plans_close(Rank &rank);
 
-// May the next run begin, as far as load and store see?
+// Is the block attached as it was, and the region there?
+inline bool is_reached(const Group &group) {
+    const signal::Attached &attached = *group.attached;
+    // relaxed twice: only equality counts; who detaches or frees meanwhile is wrong.
+    return attached.handle.load(std::memory_order_relaxed) == group.block.handle &&
+           attached.live->load(std::memory_order_relaxed) == attached.live_value;
+}
+
+// Does its signal take the next run's event?
+inline bool is_taken(const Plan &it, const Group &group) {
+    const signal::Remote &remote = group.notified->remote;
+    return remote.is_none() || signal::takes(*remote.record, remote.signal.handle, it.next_epoch);
+}
+
+// May the next run of a plan of words begin?
+inline bool may_start_words(const Plan &it) {
+    return it.state == State::idle && it.words.pairs != nullptr && is_reached(it.groups[0]) &&
+           (!it.has_events || is_taken(it, it.groups[0]));
+}
+
+// May that of any plan, as far as load and store see?
 inline bool may_start_at_once(const Plan &it) {
     if (it.state != State::idle || !it.goes_at_once) return false;
-    for (std::uint32_t i = 0; i < it.group_count; ++i) {
-        const Group &group = it.groups[i];
-        const signal::Attached &attached = *group.attached;
-        const signal::Remote &remote = group.notified->remote;
-        // relaxed twice: only equality counts; who detaches or frees meanwhile is wrong.
-        if (attached.handle.load(std::memory_order_relaxed) != group.block.handle ||
-            attached.live->load(std::memory_order_relaxed) != attached.live_value ||
-            (!remote.is_none() &&
-             !signal::takes(*remote.record, remote.signal.handle, it.next_epoch)))
-            return false;
-    }
+    for (std::uint32_t i = 0; i < it.group_count; ++i)
+        if (!is_reached(it.groups[i]) || !is_taken(it, it.groups[i])) return false;
     return true;
 }
 
-// Returns the end of the run.
-inline const Move *run_moves(const Move *move, const Run &run) {
-    const Move *const end = move + run.moves;
-    if (run.bytes == sizeof(std::uint64_t)) {
-        // Words go at one a cycle, which a loop would take for its counting.
-#pragma GCC unroll 8
-        for (; move != end; ++move)
-            op::copy(move->to, move->from, sizeof(std::uint64_t));
-    } else {
-        for (; move != end; ++move)
-            op::copy(move->to, move->from, run.bytes);
-    }
-    return end;
+inline void move_word(const Words &words, std::uint64_t pair) {
+    op::copy(words.to + static_cast<std::uint32_t>(pair), words.from + (pair >> 32),
+             sizeof(std::uint64_t));
 }
 
-// Only after that. False: messages of a group were too many, which is the thread's error.
-inline bool run_at_once(Plan &it) {
-    const std::uint64_t epoch = it.next_epoch;
-    it.next_epoch = epoch + it.epoch_step;
-    bool is_surplus = false;
-    const Move *move = it.moves;
-    const Run *run = it.runs;
-    for (std::uint32_t i = 0; i < it.group_count; ++i) {
-        const Group &group = it.groups[i];
-        for (const Run *end = run + group.run_count; run != end; ++run)
-            move = run_moves(move, *run);
-        const signal::Remote &remote = group.notified->remote;
-        if (!remote.is_none() && !signal::count_whole(remote, group.notified->expected, epoch,
-                                                      group.messages)) [[unlikely]]
-            is_surplus = true;
+// Calls nothing, and so saves no register: a store to the stack costs as much as one to the peer.
+// `words` is a copy, which no word that moves can change.
+inline void move_words(Words words, std::uint32_t count) {
+    constexpr std::uint32_t kStride = 8;
+    for (; count >= kStride; count -= kStride, words.pairs += kStride) {
+#pragma GCC unroll 8
+        for (std::uint32_t i = 0; i < kStride; ++i)
+            move_word(words, words.pairs[i]);
     }
-    if (!is_surplus) it.state = State::running;
-    return !is_surplus;
+    for (; count != 0; --count, ++words.pairs)
+        move_word(words, *words.pairs);
 }
+
+// A run of a plan that may start at once, groups one after the other, the event of each behind its
+// moves. False: messages of a group were too many, which is the thread's error.
+bool run_groups(Plan &it);
+// The event of a plan of words, whose moves are done. False: as above.
+bool count_words(Plan &it);
 
 }  // namespace sennit::plan

@@ -1,10 +1,14 @@
 // What commit makes of the operations of a plan where load and store reach the blocks: moves, of
 // which each stands for all operations that lie one behind the other on both sides. Would break:
-// operations that touch and are moved one by one, or such that do not and are moved as one.
+// operations that touch and are moved one by one, or such that do not and are moved as one. And of
+// moves that are words alone: offsets, which a start carries out by itself.
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
+#include <sys/mman.h>
 
 #include <cstdint>
+#include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -99,6 +103,119 @@ TEST_F(Moves, what_is_recorded_for_another_block_or_direction_in_between_does_no
     get(0, 108, 1032);
     put(1, 8, 520, 16);
     EXPECT_EQ(committed(), (Sizes{16, 24, 16}));
+}
+
+// 64-bit words that a plan moves, and what is in the block of each afterwards.
+class WordMoves : public Moves {
+  protected:
+    // Puts word i of the private buffer to place 2 * (count - 1 - i) of the block, in words: the
+    // lowest address is the last one, and nothing is merged.
+    void record(std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i)
+            put(0, 16 * (count - 1 - i), 8 * i);
+    }
+    bool has_words() const { return plan::find(*current_rank(), handle_)->words.pairs != nullptr; }
+    void fill(std::uint64_t salt, std::size_t count) {
+        for (std::uint64_t i = 0; i < count; ++i)
+            std::memcpy(&local_[8 * i], &(word_ = salt + i), 8);
+    }
+    std::uint64_t there(std::size_t place) {
+        std::memcpy(&word_, static_cast<const char *>(sennit_ptr(memory_)) + place, 8);
+        return word_;
+    }
+    void run(std::uint64_t salt, std::size_t count) {
+        fill(salt, count);
+        ASSERT_EQ(sennit_plan_start(handle_), SENNIT_OK) << sennit_last_error()->text;
+        EXPECT_EQ(sennit_plan_start(handle_), SENNIT_ERR_STATE);
+        ASSERT_EQ(sennit_plan_wait(handle_, 0), SENNIT_OK);
+        for (std::size_t i = 0; i < count; ++i)
+            EXPECT_EQ(there(16 * (count - 1 - i)), salt + i) << i << " of " << count;
+    }
+    std::uint32_t left() {
+        std::uint32_t left = 0;
+        EXPECT_EQ(sennit_signal_remaining(signal_, &left), SENNIT_OK);
+        return left;
+    }
+    std::uint64_t word_ = 0;
+};
+
+// Broken by a word that the strides of eight or what is behind them leave out, an offset of one
+// side that is taken for the other's, events that are not counted, or in another epoch.
+TEST_F(WordMoves, words_to_one_block_are_moved_and_counted_in_every_run) {
+    for (const std::size_t count : {1u, 7u, 8u, 9u, 64u, 100u}) {
+        ASSERT_EQ(sennit_plan_create(&handle_), SENNIT_OK);
+        record(count);
+        std::uint64_t epoch = 0;
+        ASSERT_EQ(sennit_signal_epoch(signal_, &epoch), SENNIT_OK);
+        ASSERT_EQ(sennit_plan_commit(handle_, epoch, 1), SENNIT_OK);
+        ASSERT_TRUE(has_words());
+        run(1000 * count, count);
+        EXPECT_EQ(left(), 100 - count);
+        run(5000 * count, count);  // of the next epoch, which the present one does not count
+        EXPECT_EQ(left(), 100 - count);
+        fill(0, count);
+        EXPECT_EQ(sennit_plan_start(handle_), SENNIT_ERR_SIGNAL_EARLY);
+        EXPECT_EQ(there(16 * (count - 1)), 5000 * count);
+        for (int i = 0; i < 2; ++i) {
+            const std::uint32_t rest = left();
+            for (std::uint32_t k = 0; k < rest; ++k)
+                ASSERT_EQ(sennit_signal_add(signal_, epoch), SENNIT_OK);
+            ASSERT_EQ(sennit_signal_reset(signal_), SENNIT_OK) << sennit_last_error()->text;
+            ++epoch;
+        }
+        EXPECT_EQ(left(), 100u);
+    }
+}
+
+// Broken by offsets that leave 32 bits.
+TEST_F(WordMoves, words_that_lie_far_apart_are_moved_too) {
+    constexpr std::size_t kFar = std::size_t{5} << 30;
+    void *const room = mmap(nullptr, kFar + 4096, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(room, MAP_FAILED);
+    auto *const words = static_cast<std::uint64_t *>(room);
+    words[0] = 11;
+    words[kFar / 8] = 22;
+    ASSERT_EQ(sennit_plan_put(handle_, blocks_[0], 0, words, 8), SENNIT_OK);
+    ASSERT_EQ(sennit_plan_put(handle_, blocks_[0], 64, words + kFar / 8, 8), SENNIT_OK);
+    ASSERT_EQ(sennit_plan_commit(handle_, 0, 1), SENNIT_OK);
+    EXPECT_FALSE(has_words());
+    ASSERT_EQ(sennit_plan_start(handle_), SENNIT_OK);
+    ASSERT_EQ(sennit_plan_wait(handle_, 0), SENNIT_OK);
+    EXPECT_EQ(there(0), 11u);
+    EXPECT_EQ(there(64), 22u);
+    EXPECT_EQ(munmap(room, kFar + 4096), 0);
+}
+
+// Broken by a piece that is taken for a word, or a group that is left out.
+TEST_F(WordMoves, pieces_of_another_size_and_other_blocks_are_no_plan_of_words) {
+    put(0, 0, 0, 12);
+    put(0, 32, 32);
+    EXPECT_EQ(committed(), (Sizes{12, 8}));
+    EXPECT_FALSE(has_words());
+    ASSERT_EQ(sennit_plan_create(&handle_), SENNIT_OK);
+    put(0, 0, 0);
+    put(1, 0, 16);
+    EXPECT_EQ(committed(), (Sizes{8, 8}));
+    EXPECT_FALSE(has_words());
+    fill(40, 3);
+    ASSERT_EQ(sennit_plan_start(handle_), SENNIT_OK);
+    EXPECT_EQ(there(0), 40u);
+    EXPECT_EQ(there(kBytes), 42u);
+    EXPECT_EQ(left(), 98u);
+}
+
+// Broken by a start that does not look whether the region or the attachment is still there.
+TEST_F(WordMoves, words_do_not_go_where_the_region_or_the_block_has_ended) {
+    record(9);
+    ASSERT_EQ(sennit_plan_commit(handle_, 0, 1), SENNIT_OK);
+    ASSERT_TRUE(has_words());
+    run(70, 9);
+    ASSERT_EQ(sennit_free(memory_), SENNIT_OK);
+    EXPECT_EQ(sennit_plan_start(handle_), SENNIT_ERR_NOT_REGISTERED);
+    ASSERT_EQ(sennit_block_detach(blocks_[0]), SENNIT_OK);
+    EXPECT_EQ(sennit_plan_start(handle_), SENNIT_ERR_ARG);
+    EXPECT_EQ(left(), 91u);
 }
 
 }  // namespace
