@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "base/fail.hpp"
@@ -236,7 +237,14 @@ bool make_parts(Plan &it) {
     return true;
 }
 
-// Returns the end of the run.
+template <class Copy>
+void move_each(const Move *move, const Run &run, Copy copy) {
+    const std::uint64_t bytes = run.bytes;  // no move changes it
+    for (const Move *const end = move + run.moves; move != end; ++move)
+        copy(move->to, move->from, bytes);
+}
+
+// What is asked of a size is asked once for the run. Returns its end.
 const Move *move_run(const Move *move, const Run &run) {
     const Move *const end = move + run.moves;
     if (run.bytes == sizeof(std::uint64_t)) {
@@ -244,9 +252,14 @@ const Move *move_run(const Move *move, const Run &run) {
 #pragma GCC unroll 8
         for (; move != end; ++move)
             op::copy(move->to, move->from, sizeof(std::uint64_t));
+    } else if (run.bytes <= op::kShortBytes) {
+        move_each(move, run, op::copy_short);
+    } else if (run.bytes <= op::kMiddleBytes) {
+        move_each(move, run, op::copy_middle);
+    } else if (run.bytes <= kCopyPiece) {
+        move_each(move, run, std::memmove);
     } else {
-        for (; move != end; ++move)
-            op::copy(move->to, move->from, run.bytes);
+        move_each(move, run, copy_bytes);
     }
     return end;
 }
