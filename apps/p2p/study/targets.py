@@ -15,7 +15,9 @@ TWO_SIDED = tuple(key for key, subject in SUBJECTS.items() if subject.mpi is not
 BY_HAND = tuple(key for key in SUBJECTS if key.startswith("shared-"))
 
 SAME_KERNEL = """All that is compared here calls the kernel of this repository. Of MPI the fastest program counts, with each library and way there is;
-*faster* means by any amount, whatever the spread of the rounds."""
+*faster* means by any amount, whatever the spread of the rounds. On a virtual machine whose host moves the two processors, so that they share a
+cache at times and at times not, small grids have two rates, one twice the other, with every program, and a median falls on either
+(`rate_range` in the files has the least and the most)."""
 
 
 def ratios_to_fastest(rows, keys):
