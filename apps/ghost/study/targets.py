@@ -65,7 +65,8 @@ def section(folder):
         text += f"""
 Of an MPI its fastest way counts at each point. Where Sennit packs, a shorter exchange may be had by reading in place: slabs are packed
 for the sake of the whole step, as the last section has it. *Now* is what `ways.hpp` chooses where it was another way when this was
-measured. The misses, exchange and its parts in µs:
+measured. Where ranks share processors nearly all of an exchange is waiting: on average a rank waits for as long as the others on its processor compute,
+with every program, and a ratio says little of what was exchanged. The misses, exchange and its parts in µs:
 
 {table(("where", "", "here", "Sennit", "MPI"), below)}
 """
