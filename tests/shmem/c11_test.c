@@ -71,6 +71,6 @@ static void forms(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {{"forms", forms}, {"all_forms", all_forms}};
+    static const struct test tests[] = {TEST(forms), TEST(all_forms)};
     return run_tests(tests, 2, argc, argv);
 }

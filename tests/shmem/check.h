@@ -21,6 +21,10 @@ struct test {
     void (*run)(void);
 };
 
+/* A row of a program's table of them. */
+#define TEST(NAME) \
+    { #NAME, NAME }
+
 /* Runs those whose names the command line has, else all; 0 if none failed. */
 static inline int run_tests(const struct test *tests, size_t count, int argc, char **argv) {
     shmem_init();

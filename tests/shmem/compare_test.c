@@ -193,9 +193,7 @@ static void late_words(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {
-        {"each_comparison_of_each_type", each_comparison_of_each_type},
-        {"empty_sets", empty_sets},
-        {"late_words", late_words}};
+    static const struct test tests[] = {TEST(each_comparison_of_each_type), TEST(empty_sets),
+                                        TEST(late_words)};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }

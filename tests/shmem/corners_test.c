@@ -308,14 +308,13 @@ static void end(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {
-        {"start", start},
-        {"strides_between_each_other", strides_between_each_other},
-        {"strides_within_one_array", strides_within_one_array},
-        {"transfers_that_overlap", transfers_that_overlap},
-        {"signals_are_set_and_added_to_at_once", signals_are_set_and_added_to_at_once},
-        {"order_holds_across_paths", order_holds_across_paths},
-        {"quiet_is_for_all", quiet_is_for_all},
-        {"end", end}};
+    static const struct test tests[] = {TEST(start),
+                                        TEST(strides_between_each_other),
+                                        TEST(strides_within_one_array),
+                                        TEST(transfers_that_overlap),
+                                        TEST(signals_are_set_and_added_to_at_once),
+                                        TEST(order_holds_across_paths),
+                                        TEST(quiet_is_for_all),
+                                        TEST(end)};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }

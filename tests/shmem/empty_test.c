@@ -252,11 +252,8 @@ static void end(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {{"start", start},
-                                        {"transfers", transfers},
-                                        {"nothing_together", nothing_together},
-                                        {"some_give_nothing", some_give_nothing},
-                                        {"active_sets", active_sets},
-                                        {"end", end}};
+    static const struct test tests[] = {
+        TEST(start),       TEST(transfers), TEST(nothing_together), TEST(some_give_nothing),
+        TEST(active_sets), TEST(end)};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }

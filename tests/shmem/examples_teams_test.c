@@ -289,8 +289,6 @@ static void all_meet(void) {
     CHECK(word == before);
 }
 
-#define TEST(NAME) \
-    { #NAME, NAME }
 int main(int argc, char **argv) {
     static const struct test tests[] = {TEST(start),
                                         TEST(all_meet),

@@ -295,8 +295,6 @@ static void start(void) {
     second = 1 % pes;
 }
 
-#define TEST(NAME) \
-    { #NAME, NAME }
 int main(int argc, char **argv) {
     static const struct test tests[] = {TEST(start),
                                         TEST(one_gives_to_another),

@@ -65,6 +65,6 @@ static void once(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {{"once", once}};
+    static const struct test tests[] = {TEST(once)};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }

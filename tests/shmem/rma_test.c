@@ -524,10 +524,8 @@ static void end(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {{"start", start},         {"moves", moves},
-                                        {"sizes", sizes},         {"atomics", atomics},
-                                        {"forms", forms},         {"typed_signals", typed_signals},
-                                        {"signals", signals},     {"order", order},
-                                        {"long_ones", long_ones}, {"end", end}};
+    static const struct test tests[] = {
+        TEST(start),         TEST(moves),   TEST(sizes), TEST(atomics),   TEST(forms),
+        TEST(typed_signals), TEST(signals), TEST(order), TEST(long_ones), TEST(end)};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }

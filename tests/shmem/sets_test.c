@@ -547,15 +547,8 @@ static void blocks(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {{"queries", queries},
-                                        {"heap", heap},
-                                        {"teams", teams},
-                                        {"collectives", collectives},
-                                        {"byte_collectives", byte_collectives},
-                                        {"active_sets", active_sets},
-                                        {"blocks", blocks},
-                                        {"waits", waits},
-                                        {"old_waits", old_waits},
-                                        {"locks", locks}};
+    static const struct test tests[] = {
+        TEST(queries),     TEST(heap),   TEST(teams), TEST(collectives), TEST(byte_collectives),
+        TEST(active_sets), TEST(blocks), TEST(waits), TEST(old_waits),   TEST(locks)};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -59,7 +59,7 @@ static void pointers(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {{"pointers", pointers}};
+    static const struct test tests[] = {TEST(pointers)};
     if (argc != 2) return 2;
     mode = argv[1];
     return run_tests(tests, 1, 1, argv);

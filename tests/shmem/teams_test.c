@@ -288,13 +288,9 @@ static void start(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {
-        {"start", start},
-        {"handles", handles},
-        {"no_teams", no_teams},
-        {"teams_of_teams", teams_of_teams},
-        {"ragged_splits", ragged_splits},
-        {"contexts_end_with_their_team", contexts_end_with_their_team},
-        {"alone", alone}};
+    static const struct test tests[] = {TEST(start),         TEST(handles),
+                                        TEST(no_teams),      TEST(teams_of_teams),
+                                        TEST(ragged_splits), TEST(contexts_end_with_their_team),
+                                        TEST(alone)};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }
