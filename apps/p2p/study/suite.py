@@ -88,10 +88,9 @@ def name_of(key):
 def rows(arguments, command, programs):
     yield runs.head_of(FIGURE, command, arguments.realtime)
     for size in subjects.numbers(arguments.sizes):
-        pilot = subjects.solve(subjects.SUBJECTS[OURS[0]], arguments, RANKS, 10, ["--columns", str(size)])
-        if pilot is None:
+        iterations = subjects.choose_iterations(subjects.SUBJECTS[OURS[0]], arguments, RANKS, ["--columns", str(size)])
+        if iterations is None:
             sys.exit(f"{size}: no run within --limit")
-        iterations = int(min(100000, max(3, arguments.run_seconds / (pilot["sweep_median_us"] * 1e-6))))
         found = runs.in_turns(programs, arguments.rounds, lambda one: one.rate(arguments, size, iterations))  # pylint: disable=cell-var-from-loop
         for program, rates in found.items():
             row = {"key": program.key, "size": size, "iterations": iterations, "rounds": len(rates)}
