@@ -158,6 +158,14 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
     return &record;
 }
 
+// Where the table begins in its first page, for the reason of kRankOffset in runtime/process.cpp:
+// the entries of the first segments would lie where the first bytes of each segment do.
+constexpr std::size_t kTableOffset = 23 * 64;
+
+std::size_t table_bytes(std::uint32_t size) {
+    return kTableOffset + sizeof(Entry) * kSegmentsPerTeam * size;
+}
+
 }  // namespace
 
 sennit_status segments_open(Rank &rank, int world_rank, int size) {
@@ -321,11 +329,12 @@ void segment_destroy(Rank &rank, SegmentRecord *record) {
 }
 
 sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
-    const std::size_t bytes = sizeof(Entry) * kSegmentsPerTeam * size;
-    void *table = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (table == MAP_FAILED)
+    const std::size_t bytes = table_bytes(size);
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
         return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of segments");
+    void *table = static_cast<std::byte *>(memory) + kTableOffset;
     // SYNC entry-table: pairs with the acquires in find_named() and entry_at(), of other threads.
     rank.tables[team_slot].store(static_cast<Entry *>(table), std::memory_order_release);
     return SENNIT_OK;
@@ -341,7 +350,7 @@ void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
     // relaxed: the team's segments have ended, and who still uses one is wrong in any order.
     Entry *table = rank.tables[team_slot].load(std::memory_order_relaxed);
     if (table == nullptr) return;
-    (void)munmap(table, sizeof(Entry) * kSegmentsPerTeam * size);
+    (void)munmap(reinterpret_cast<std::byte *>(table) - kTableOffset, table_bytes(size));
     rank.tables[team_slot].store(nullptr, std::memory_order_relaxed);  // relaxed: as above
     rank.table_rows[team_slot] = 0;
 }
