@@ -78,13 +78,6 @@ inline std::byte *reached(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     return entry->base + gptr.offset;
 }
 
-// True if the sizes and addresses were those of a word and it is copied.
-inline bool copy_if_word(void *destination, const void *source, std::size_t bytes) {
-    if (bytes == 8) return copy_word<std::uint64_t>(destination, source);
-    if (bytes == 4) return copy_word<std::uint32_t>(destination, source);
-    return false;
-}
-
 // The first and the last bytes, which may overlap; all is loaded before anything is stored.
 template <class Part>
 inline void copy_ends(void *destination, const void *source, std::size_t bytes) {
@@ -99,16 +92,19 @@ inline void copy_ends(void *destination, const void *source, std::size_t bytes) 
 // A call of memmove() for so few bytes takes longer than copying them.
 inline constexpr std::size_t kShortBytes = 32;
 
-// 1 to kShortBytes.
+// 1 to kShortBytes. A word is stored once, since whoever polls for it may change it at once.
 inline void copy_short(void *destination, const void *source, std::size_t bytes) {
     using Two = std::array<std::uint64_t, 2>;
-    if (copy_if_word(destination, source, bytes)) return;
-    if (bytes >= sizeof(Two)) {
-        copy_ends<Two>(destination, source, bytes);
-    } else if (bytes >= sizeof(std::uint64_t)) {
-        copy_ends<std::uint64_t>(destination, source, bytes);
+    if (bytes >= sizeof(std::uint64_t)) {
+        if (bytes >= sizeof(Two)) {
+            copy_ends<Two>(destination, source, bytes);
+        } else if (bytes != sizeof(std::uint64_t) ||
+                   !copy_word<std::uint64_t>(destination, source)) {
+            copy_ends<std::uint64_t>(destination, source, bytes);
+        }
     } else if (bytes >= sizeof(std::uint32_t)) {
-        copy_ends<std::uint32_t>(destination, source, bytes);
+        if (bytes != sizeof(std::uint32_t) || !copy_word<std::uint32_t>(destination, source))
+            copy_ends<std::uint32_t>(destination, source, bytes);
     } else if (bytes >= sizeof(std::uint16_t)) {
         copy_ends<std::uint16_t>(destination, source, bytes);
     } else {
