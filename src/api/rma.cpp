@@ -4,7 +4,7 @@
 
 #include "api/call.hpp"
 #include "api/observe.hpp"
-#include "base/copy.hpp"
+#include "base/copy_vectors.hpp"
 #include "op/at_once.hpp"
 #include "op/direct.hpp"
 #include "op/rma.hpp"
@@ -92,7 +92,8 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 
 // The blocking calls have a way of their own for words of 8 bytes, in the public function, which
 // needs neither a stack nor the size; one for other short ones; one for those to 128 bytes; one for
-// long ones; and one for entries that are not near. Each ends in a jump to the next.
+// those that vectors copy in place; one for long ones; and one for entries that are not near. Each
+// ends in a jump to the next. That a size is at least so much spares the look whether it is 0.
 [[gnu::noinline]] sennit_status put_far(sennit_gptr destination, const void *source,
                                         std::size_t bytes) {
     Rank &rank = *current_rank();
@@ -114,19 +115,86 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
     return get_blocking_cold(destination, source, bytes, entry);
 }
 
-template <auto kCopy>
+template <auto kCopy, std::size_t kLeast = 0>
 [[gnu::noinline]] sennit_status put_near(sennit_gptr destination, const void *source,
                                          std::size_t bytes) {
+    if (bytes < kLeast) __builtin_unreachable();
     if (put_direct<Look::near, kCopy>(destination, source, bytes)) [[likely]]
         return SENNIT_OK;
     return put_far(destination, source, bytes);
 }
 
-template <auto kCopy>
+template <auto kCopy, std::size_t kLeast = 0>
 [[gnu::noinline]] sennit_status get_near(void *destination, sennit_gptr source, std::size_t bytes) {
+    if (bytes < kLeast) __builtin_unreachable();
     if (get_direct<Look::near, kCopy>(destination, source, bytes)) [[likely]]
         return SENNIT_OK;
     return get_far(destination, source, bytes);
+}
+
+// Up to here by vectors in place, where they are used at all.
+constexpr std::size_t kInPlaceBytes = kCopyAheadFrom;
+
+[[SENNIT_COPY_TARGET, gnu::noinline]] sennit_status put_by_vectors(sennit_gptr destination,
+                                                                   const void *source,
+                                                                   std::size_t bytes) {
+    if (bytes <= op::kMiddleBytes) __builtin_unreachable();
+    const memory::Entry *entry = copy_entry<Look::near>(destination, source, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return put_far(destination, source, bytes);
+    std::byte *const to = entry->base + destination.offset;
+    if (!are_apart(to, source, bytes)) [[unlikely]]
+        return put_near<copy_bytes>(destination, source, bytes);
+    copy_by_vectors_in_place(to, source, bytes);
+    return SENNIT_OK;
+}
+
+[[SENNIT_COPY_TARGET, gnu::noinline]] sennit_status get_by_vectors(void *destination,
+                                                                   sennit_gptr source,
+                                                                   std::size_t bytes) {
+    if (bytes <= op::kMiddleBytes) __builtin_unreachable();
+    const memory::Entry *entry = copy_entry<Look::near>(source, destination, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return get_far(destination, source, bytes);
+    const std::byte *const from = entry->base + source.offset;
+    if (!are_apart(destination, from, bytes)) [[unlikely]]
+        return get_near<copy_bytes>(destination, source, bytes);
+    copy_by_vectors_in_place(destination, from, bytes);
+    return SENNIT_OK;
+}
+
+// A long copy leaves nothing else in the level-1 cache. What the next call will look at is asked
+// for while the copy ends: vectors are still on their way then, but the C library is done, and gets
+// the end of what it copies as a copy of its own.
+inline void copy_long(void *to, const void *from, std::size_t bytes, sennit_gptr gptr,
+                      const memory::Entry &entry) {
+    constexpr std::size_t kEnd = 4096;
+    const bool is_cut = bytes >= kCopyWholeFrom && are_apart(to, from, bytes);
+    const std::size_t front = is_cut ? bytes - kEnd : bytes;
+    copy_bytes(to, from, front);
+    __builtin_prefetch(&memory::near_place(*current_rank(), gptr));
+    __builtin_prefetch(&entry);
+    __builtin_prefetch(entry.live);
+    if (is_cut)
+        copy_bytes(static_cast<std::byte *>(to) + front,
+                   static_cast<const std::byte *>(from) + front, kEnd);
+}
+
+[[gnu::noinline]] sennit_status put_long(sennit_gptr destination, const void *source,
+                                         std::size_t bytes) {
+    const memory::Entry *entry = copy_entry<Look::near>(destination, source, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return put_far(destination, source, bytes);
+    copy_long(entry->base + destination.offset, source, bytes, destination, *entry);
+    return SENNIT_OK;
+}
+
+[[gnu::noinline]] sennit_status get_long(void *destination, sennit_gptr source, std::size_t bytes) {
+    const memory::Entry *entry = copy_entry<Look::near>(source, destination, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return get_far(destination, source, bytes);
+    copy_long(destination, entry->base + source.offset, bytes, source, *entry);
+    return SENNIT_OK;
 }
 
 // `peer` may be kAnyPeer.
@@ -143,7 +211,10 @@ sennit_status sennit_put(sennit_gptr destination, const void *source, size_t byt
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     if (bytes != kWord) [[unlikely]] {
         if (bytes <= op::kShortBytes) return put_near<op::copy_short>(destination, source, bytes);
-        if (bytes <= op::kMiddleBytes) return put_near<op::copy_middle>(destination, source, bytes);
+        if (bytes <= op::kMiddleBytes)
+            return put_near<op::copy_middle, op::kShortBytes + 1>(destination, source, bytes);
+        if (bytes > kInPlaceBytes) return put_long(destination, source, bytes);
+        if (has_copy_by_vectors) return put_by_vectors(destination, source, bytes);
         return put_near<copy_bytes>(destination, source, bytes);
     }
     if (put_direct<Look::near>(destination, source, kWord)) [[likely]]
@@ -155,7 +226,10 @@ sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     if (bytes != kWord) [[unlikely]] {
         if (bytes <= op::kShortBytes) return get_near<op::copy_short>(destination, source, bytes);
-        if (bytes <= op::kMiddleBytes) return get_near<op::copy_middle>(destination, source, bytes);
+        if (bytes <= op::kMiddleBytes)
+            return get_near<op::copy_middle, op::kShortBytes + 1>(destination, source, bytes);
+        if (bytes > kInPlaceBytes) return get_long(destination, source, bytes);
+        if (has_copy_by_vectors) return get_by_vectors(destination, source, bytes);
         return get_near<copy_bytes>(destination, source, bytes);
     }
     if (get_direct<Look::near>(destination, source, kWord)) [[likely]]

@@ -1,10 +1,12 @@
-// Copying bytes. memmove() but for one case.
+// Copying bytes: memmove(), and on AMD's processors a loop of vectors for what has some hundred
+// bytes to a MiB. docs/design/copies.md has the reasons and the figures.
 //
 // glibc before 2.39 copies some 2 KiB to 512 KiB by `rep movsb` where the processor says that this
-// is fast. On Zen 3 and 4 it takes twenty times as long as otherwise if the destination lies 1 to
-// 31 bytes behind the source, each counted from the beginning of its page (glibc's bug 30994). And
-// segments begin with a page, and large buffers of malloc() 16 bytes behind the beginning of one:
-// a get of a whole segment into such a buffer is that case. docs/design/copies.md has figures.
+// is fast. On Zen 3 and 4 that is slower than vectors, nothing after it begins before it ends, and
+// it takes twenty times as long if the destination lies 1 to 31 bytes behind the source, each
+// counted from the beginning of its page (glibc's bug 30994). And segments begin with a page, and
+// large buffers of malloc() 16 bytes behind the beginning of one: a get of a whole segment into
+// such a buffer is that case.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +19,36 @@ namespace sennit {
 inline constexpr std::size_t kCopyPiece = 2048;
 // From here on it is not used in any of those versions.
 inline constexpr std::size_t kCopyWholeFrom = std::size_t{1} << 20;
+// What copy_by_vectors() copies: so many bytes and more, to less than kCopyWholeFrom.
+inline constexpr std::size_t kCopyVectorsFrom = 128;
+
+// Whether this processor is one of those for which copy_by_vectors() was made and measured. Written
+// once, before main(); false until then.
+[[gnu::visibility("hidden")]] extern bool has_copy_by_vectors;
+
+// By loads and stores of 32 bytes, of what does not overlap. Only where has_copy_by_vectors says
+// so.
+[[gnu::visibility("hidden")]] void copy_by_vectors(void *to, const void *from, std::size_t bytes);
+
+inline std::uintptr_t bytes_behind(const void *to, const void *from) {
+    return reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
+}
+
+inline bool are_apart(const void *to, const void *from, std::size_t bytes) {
+    // As many bytes in front as behind, the whole way round.
+    return bytes_behind(to, from) - bytes <= std::uintptr_t{0} - 2 * bytes;
+}
+
+// True unless some of it would be overwritten before it is copied, if that begins at the front.
+inline bool can_begin_in_front(const void *to, const void *from, std::size_t bytes) {
+    return bytes_behind(to, from) >= bytes;
+}
 
 inline bool is_copied_slowly(const void *to, const void *from, std::size_t bytes) {
     constexpr std::uintptr_t kPageBytes = 4096;
     constexpr std::uintptr_t kNear = 63;
-    const std::uintptr_t behind =
-        reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
-    // The last: not an overlap in which the pieces would have to be copied from the end.
-    return bytes > kCopyPiece && bytes < kCopyWholeFrom && behind % kPageBytes - 1 < kNear &&
-           behind >= bytes;
+    return bytes > kCopyPiece && bytes < kCopyWholeFrom &&
+           bytes_behind(to, from) % kPageBytes - 1 < kNear && can_begin_in_front(to, from, bytes);
 }
 
 [[gnu::noinline]] inline void copy_in_pieces(void *to, const void *from, std::size_t bytes) {
@@ -41,11 +64,21 @@ inline bool is_copied_slowly(const void *to, const void *from, std::size_t bytes
 }
 
 // They may overlap.
-inline void copy_bytes(void *to, const void *from, std::size_t bytes) {
+[[gnu::noinline]] inline void copy_by_the_c_library(void *to, const void *from, std::size_t bytes) {
     if (is_copied_slowly(to, from, bytes)) {
         copy_in_pieces(to, from, bytes);
     } else {
         std::memmove(to, from, bytes);
+    }
+}
+
+// They may overlap.
+inline void copy_bytes(void *to, const void *from, std::size_t bytes) {
+    if (has_copy_by_vectors && bytes - kCopyVectorsFrom < kCopyWholeFrom - kCopyVectorsFrom &&
+        are_apart(to, from, bytes)) [[likely]] {
+        copy_by_vectors(to, from, bytes);
+    } else {
+        copy_by_the_c_library(to, from, bytes);
     }
 }
 

@@ -1,12 +1,15 @@
-// Copies in pieces and whole are the same: at all distances within a page, at sizes around those
-// where the way changes, and where the two overlap.
-#include "base/copy.hpp"
+// Copies by vectors, in pieces and whole are the same: at all distances within a page, at sizes
+// around those where the way changes, and where the two overlap.
+#include "base/copy_vectors.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace {
@@ -15,11 +18,15 @@ constexpr std::size_t kPage = 4096;
 constexpr std::size_t kRoom = 3 << 20;
 constexpr std::size_t kSizes[] = {0,
                                   1,
+                                  sennit::kCopyVectorsFrom - 1,
                                   sennit::kCopyPiece - 1,
                                   sennit::kCopyPiece,
                                   sennit::kCopyPiece + 1,
                                   2 * sennit::kCopyPiece,
                                   2 * sennit::kCopyPiece + 1,
+                                  sennit::kCopyAheadFrom,
+                                  sennit::kCopyAheadFrom + 1,
+                                  sennit::kCopyOneAheadFrom + 1,
                                   100003,
                                   sennit::kCopyWholeFrom - 1,
                                   sennit::kCopyWholeFrom};
@@ -36,22 +43,48 @@ Memory pages() {
     return memory;
 }
 
+using Copy = void (*)(void *, const void *, std::size_t);
+
+void expect_all_bytes_and_no_other(Copy copy, const unsigned char *source, Memory &destination,
+                                   std::size_t behind, std::size_t bytes) {
+    constexpr unsigned char kOther = 0xA5;
+    constexpr std::size_t kAround = 256;
+    unsigned char *to = destination.get() + kPage + behind;
+    std::memset(to - kAround, kOther, bytes + 2 * kAround);
+    copy(to, source, bytes);
+    ASSERT_EQ(0, std::memcmp(to, source, bytes)) << behind << " " << bytes;
+    for (std::size_t i = 0; i < kAround; ++i)
+        ASSERT_TRUE(to[i - kAround] == kOther && to[bytes + i] == kOther) << behind << " " << bytes;
+}
+
 }  // namespace
+
+// Broken by a line or a step that is left out, or one byte too many: every size to some steps, from
+// every place in a line to every other, and sizes around those where the loop changes.
+TEST(Copy, by_vectors_brings_every_byte_and_no_other) {
+    if (!sennit::has_copy_by_vectors) GTEST_SKIP() << "made for processors of AMD with AVX2";
+    const Memory source = pages();
+    Memory destination = pages();
+    constexpr std::size_t kStep = 2 * sennit::kCopyLine;
+    for (std::size_t bytes = sennit::kCopyVectorsFrom; bytes <= 8 * kStep; ++bytes)
+        for (std::size_t behind = 0; behind < sennit::kCopyLine; behind += 3)
+            expect_all_bytes_and_no_other(sennit::copy_by_vectors, source.get() + 5 * behind,
+                                          destination, behind, bytes);
+    for (const std::size_t bytes : {sennit::kCopyAheadFrom, sennit::kCopyOneAheadFrom})
+        for (std::size_t more = 0; more < 4 * kStep; ++more)
+            expect_all_bytes_and_no_other(sennit::copy_by_vectors, source.get() + more, destination,
+                                          7 * more, bytes + more);
+}
 
 // Broken by a piece that is left out, or one byte too long.
 TEST(Copy, brings_every_byte_and_no_other_whatever_the_distance_is) {
     const Memory source = pages();
-    const Memory destination = pages();
-    const std::vector<unsigned char> before(destination.get(), destination.get() + kRoom);
+    Memory destination = pages();
     for (const std::size_t behind : {0, 1, 15, 16, 31, 32, 63, 64, 2048, 4095})
-        for (const std::size_t bytes : kSizes) {
-            unsigned char *to = destination.get() + kPage + behind;
-            sennit::copy_bytes(to, source.get() + kPage, bytes);
-            ASSERT_EQ(0, std::memcmp(to, source.get() + kPage, bytes)) << behind << " " << bytes;
-            std::memcpy(to, before.data() + kPage + behind, bytes);
-            ASSERT_EQ(0, std::memcmp(destination.get(), before.data(), kRoom))
-                << behind << " " << bytes;
-        }
+        for (const std::size_t bytes : kSizes)
+            for (const Copy copy : {sennit::copy_bytes, sennit::copy_by_the_c_library})
+                expect_all_bytes_and_no_other(copy, source.get() + kPage, destination, behind,
+                                              bytes);
 }
 
 // Broken by pieces copied from the beginning where the end must come first.
@@ -62,14 +95,16 @@ TEST(Copy, moves_within_one_buffer_in_both_directions) {
     for (const std::ptrdiff_t distance :
          {1, 16, 31, 63, 4096 + 16, 16 * 4096 + 1, -1, -16, -4080, -4096 * 3 + 16, -65536 + 1})
         for (const std::size_t bytes : kSizes) {
-            std::memcpy(memory.get(), before.data(), kRoom);
             expected = before;
             const std::size_t from = 1 << 20;
             const std::size_t to = from + static_cast<std::size_t>(distance);
             std::memmove(expected.data() + to, expected.data() + from, bytes);
-            sennit::copy_bytes(memory.get() + to, memory.get() + from, bytes);
-            ASSERT_EQ(0, std::memcmp(memory.get(), expected.data(), kRoom))
-                << distance << " " << bytes;
+            for (const Copy copy : {sennit::copy_bytes, sennit::copy_by_the_c_library}) {
+                std::memcpy(memory.get(), before.data(), kRoom);
+                copy(memory.get() + to, memory.get() + from, bytes);
+                ASSERT_EQ(0, std::memcmp(memory.get(), expected.data(), kRoom))
+                    << distance << " " << bytes;
+            }
         }
 }
 
@@ -84,4 +119,14 @@ TEST(Copy, is_made_in_pieces_where_rep_movsb_would_be_slow) {
     EXPECT_FALSE(sennit::is_copied_slowly(b.get() + 16, a.get(), sennit::kCopyPiece));
     EXPECT_FALSE(sennit::is_copied_slowly(b.get() + 16, a.get(), sennit::kCopyWholeFrom));
     EXPECT_FALSE(sennit::is_copied_slowly(a.get() + 16, a.get(), 65536));
+}
+
+// Broken by a choice that is never made, or where nobody measured.
+TEST(Copy, is_made_by_vectors_on_the_processors_for_which_they_were_measured) {
+    std::ifstream file("/proc/cpuinfo");
+    const std::string info{std::istreambuf_iterator<char>(file), {}};
+    if (info.empty()) GTEST_SKIP() << "no /proc/cpuinfo";
+    const bool is_amd = info.find("AuthenticAMD") != std::string::npos;
+    const bool has_avx2 = info.find(" avx2") != std::string::npos;
+    EXPECT_EQ(sennit::has_copy_by_vectors, is_amd && has_avx2);
 }

@@ -159,15 +159,16 @@ RANK_TEST(transfer, no_address_needs_to_be_aligned, kAnything) {
     it.free(segment);
 }
 
-// Broken by memcpy where memmove is promised.
+// Broken by memcpy where memmove is promised, at any size that has a way of its own.
 RANK_TEST(transfer, source_and_destination_may_overlap, kAnything) {
-    const std::size_t room = 3000;
+    const std::size_t room = 15000;
     const sennit_gptr segment = it.allocate(room);
     auto *mine = static_cast<std::uint8_t *>(sennit_ptr(segment));
     it.require(mine != nullptr, "a rank has a pointer to its own memory");
     std::vector<std::uint8_t> expected(room);
     for (int round = 0; round < 200; ++round) {
-        const std::size_t bytes = it.own.between(1, round % 2 == 0 ? 100 : 2000);
+        const std::size_t most = round % 10 == 0 ? 14000 : round % 2 == 0 ? 100 : 2000;
+        const std::size_t bytes = it.own.between(1, most);
         const std::size_t from = it.own.below(room - bytes + 1);
         const std::size_t distance = it.own.below(40);
         std::size_t to = it.own.one_in(2) ? from + distance : from - std::min(from, distance);

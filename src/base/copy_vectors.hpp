@@ -1,0 +1,85 @@
+// The loop of vectors behind copy_by_vectors() in base/copy.hpp, for those who want it in place.
+// Only functions with the attribute SENNIT_COPY_TARGET may have it.
+#pragma once
+
+#include "base/copy.hpp"
+
+#if defined(__x86_64__)
+#define SENNIT_COPY_TARGET gnu::target("avx2")
+#else
+#define SENNIT_COPY_TARGET
+#endif
+
+namespace sennit {
+
+inline constexpr std::size_t kCopyLine = 64;
+// Longer ones leave the level-1 cache no room for anything else, and lines are asked for ahead:
+// four while most of them are still in that cache, one where all come from the next.
+inline constexpr std::size_t kCopyAheadFrom = 12 << 10;
+inline constexpr std::size_t kCopyOneAheadFrom = 24 << 10;
+
+// Variables of their own: an array of vectors would lie on the stack.
+[[SENNIT_COPY_TARGET, gnu::always_inline]] inline void move_line(std::byte *to,
+                                                                 const std::byte *from) {
+    using Vector = std::uint64_t __attribute__((vector_size(32)));
+    Vector first;
+    Vector second;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&second, from + sizeof first, sizeof second);
+    std::memcpy(to, &first, sizeof first);
+    std::memcpy(to + sizeof first, &second, sizeof second);
+}
+
+// So many lines at each end, which may be the same ones.
+template <std::size_t kLines>
+[[SENNIT_COPY_TARGET, gnu::always_inline]] inline void move_ends(std::byte *to,
+                                                                 const std::byte *from,
+                                                                 std::size_t bytes) {
+    const std::size_t behind = bytes - kLines * kCopyLine;
+#pragma GCC unroll 4
+    for (std::size_t line = 0; line < kLines * kCopyLine; line += kCopyLine) {
+        move_line(to + line, from + line);
+        move_line(to + behind + line, from + behind + line);
+    }
+}
+
+// As copy_by_vectors().
+[[SENNIT_COPY_TARGET, gnu::always_inline]] inline void copy_by_vectors_in_place(void *to,
+                                                                                const void *from,
+                                                                                std::size_t bytes) {
+    auto *destination = static_cast<std::byte *>(to);
+    const auto *source = static_cast<const std::byte *>(from);
+    constexpr std::size_t kStep = 2 * kCopyLine;
+    std::byte *const end = destination + bytes;
+    const std::byte *const source_end = source + bytes;
+    if (bytes <= 2 * kStep) return move_ends<2>(destination, source, bytes);
+    if (bytes <= 4 * kStep) return move_ends<4>(destination, source, bytes);
+
+    // To the beginning of a line, by a whole line that the steps overlap.
+    move_line(destination, source);
+    const std::size_t first = kCopyLine - reinterpret_cast<std::uintptr_t>(destination) % kCopyLine;
+    destination += first;
+    source += first;
+    if (bytes > kCopyAheadFrom) [[unlikely]] {
+        const std::size_t ahead = bytes > kCopyOneAheadFrom ? kStep : 2 * kStep;
+        for (; end - destination > static_cast<std::ptrdiff_t>(3 * kStep);
+             destination += kStep, source += kStep) {
+            __builtin_prefetch(source + ahead);
+            __builtin_prefetch(source + ahead + kCopyLine);
+            __builtin_prefetch(destination + ahead, 1);
+            __builtin_prefetch(destination + ahead + kCopyLine, 1);
+            move_line(destination, source);
+            move_line(destination + kCopyLine, source + kCopyLine);
+        }
+    }
+    for (; end - destination > static_cast<std::ptrdiff_t>(kStep);
+         destination += kStep, source += kStep) {
+        move_line(destination, source);
+        move_line(destination + kCopyLine, source + kCopyLine);
+    }
+    // A step at the most is left, of which the second line is counted from the end.
+    if (end - destination > static_cast<std::ptrdiff_t>(kCopyLine)) move_line(destination, source);
+    move_line(end - kCopyLine, source_end - kCopyLine);
+}
+
+}  // namespace sennit
