@@ -15,7 +15,7 @@ OVER_NS = 3
 FLAT_RATIO = 2
 BY_HAND_RATIO = 1
 LINES = 90
-# By what the copy is made of: words, vectors, and the single instruction of the C library.
+# By what the copy is made of: words and vectors in place, calls, and what does not fit the first cache.
 CLASSES = (("to 128 B", 0, 128), ("256 B to 2 KiB", 129, 2048), ("4 and 8 KiB", 2049, 8192), ("from 16 KiB on", 8193, 1 << 62))
 
 
@@ -115,8 +115,7 @@ def section(folder):
     return "\n".join(text) + "\n"
 
 
-BELOW = """Of overheads the higher of the two MPIs' medians counts, at each size. What is known of their reasons stands with figure 6: the
-loads that find the segment, and from 4 KiB on a copy by one instruction, after which nothing begins before it ends. Where the difference
+BELOW = """Of overheads the higher of the two MPIs' medians counts, at each size. What is known of their reasons stands with figure 6. Where the difference
 to the window is below that to `sennit_ptr`, the window's place makes the copy slower.
 
 Ratios of 1 rank, which exchanges nothing, and of programs that were not done in their time are left out. In *pieces* the program by hand
