@@ -41,6 +41,9 @@ struct Layout {
 // Errors: ARG (elements of the destination that overlap, an element without bytes), RANGE (numbers
 // that no address space holds).
 sennit_status layout_of_box(const sennit_box &box, Direction direction, Layout *layout);
+// The same for the boxes that programs have: small numbers, and strides of the destination that
+// grow. False: another box, or a wrong one, and nothing is said of it.
+bool layout_of_plain_box(const sennit_box &box, Direction direction, Layout *layout);
 // Errors: RANGE.
 sennit_status layout_of_list(const sennit_piece *pieces, std::size_t count, Layout *layout);
 

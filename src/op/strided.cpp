@@ -2,6 +2,7 @@
 #include "op/strided.hpp"
 
 #include "base/fail.hpp"
+#include "op/direct.hpp"
 #include "op/resolve.hpp"
 #include "path/router.hpp"
 
@@ -46,6 +47,16 @@ sennit_status copy_now(transport::Transport &transport, Direction direction, con
 }
 
 }  // namespace
+
+bool moved_at_once(Rank &rank, Direction direction, sennit_gptr remote, void *local,
+                   const sennit_box &box) {
+    Layout layout;
+    if (local == nullptr || !layout_of_plain_box(box, direction, &layout)) return false;
+    const auto span = static_cast<std::size_t>(layout.remote.end);
+    const memory::Entry *entry = direct_entry(rank, remote, span);
+    return entry != nullptr && layout_move(layout, direction, entry->base + remote.offset,
+                                           static_cast<std::byte *>(local)) == SENNIT_OK;
+}
 
 sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remote, void *local,
                               const Layout &layout, const Completion &completion) {

@@ -11,4 +11,8 @@ namespace sennit::op {
 sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remote, void *local,
                               const Layout &layout, const Completion &completion);
 
+// True if the box is a plain one that load and store reach, and it is moved; else nothing is.
+bool moved_at_once(Rank &rank, Direction direction, sennit_gptr remote, void *local,
+                   const sennit_box &box);
+
 }  // namespace sennit::op
