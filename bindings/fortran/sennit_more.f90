@@ -16,6 +16,7 @@ module sennit_more
   integer(c_int), parameter, public :: SENNIT_ALLOC_HUGE = 2
   integer(c_int), parameter, public :: SENNIT_CHANNEL_MIRROR = 1
   integer(c_int), parameter, public :: SENNIT_CHANNEL_PULL = 2
+  integer(c_int), parameter, public :: SENNIT_CHANNEL_AHEAD_MOST = 128
   type(sennit_channel), parameter, public :: SENNIT_CHANNEL_NULL = sennit_channel()
   type(sennit_signal), parameter, public :: SENNIT_SIGNAL_NULL = sennit_signal()
   type(sennit_signal_set), parameter, public :: SENNIT_SIGNAL_SET_NULL = sennit_signal_set()
@@ -39,7 +40,7 @@ module sennit_more
   public :: sennit_bootstrap_describe, sennit_waitany, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
   public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_blocks_of
   public :: sennit_combine, sennit_log_function, sennit_condition, sennit_wait_until, operator(==), operator(/=)
-  public :: sennit_channel_ends_of
+  public :: sennit_channel_ends_of, sennit_channel_ahead
 
   abstract interface
     ! result(i) = left(i) op right(i) for count elements. The addresses become arrays by c_f_pointer.
@@ -457,6 +458,13 @@ contains
     end if
     if (is_whole) blocks%bytes = c_loc(bytes)
   end function sennit_blocks_of
+
+  ! The flag of channels with so many messages unread at once: SENNIT_CHANNEL_AHEAD of C.
+  elemental function sennit_channel_ahead(messages) result(flag)
+    integer, intent(in) :: messages
+    integer(c_int) :: flag
+    flag = ishft(int(messages, c_int), 8)
+  end function sennit_channel_ahead
 
   ! The ends of `count` channels. The three stay where they are until the channels are open: declare them with target.
   function channel_ends_of_size(count, targets, buffers, bytes) result(ends)

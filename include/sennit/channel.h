@@ -51,6 +51,14 @@ typedef struct sennit_channel {
  * when the writer stores through peers[i]; with it can_read or wait_read copies from there, as when
  * the reader loads through peers[i]. Where nothing is copied the flag changes nothing. */
 #define SENNIT_CHANNEL_PULL 0x2u
+/* The flag SENNIT_CHANNEL_AHEAD(messages): so many messages of each direction may be unread at
+ * once, 1 (as without it) to SENNIT_CHANNEL_AHEAD_MOST. The writer may be ahead of the reader by as
+ * many, and neither looks at what the other has counted while it knows enough. Which part of the
+ * buffer belongs to which message is for the program to say: with parts used in turn, as many as
+ * messages, a part is the writer's again when can_write says so, and the reader's from can_read to
+ * have_read. Not with SENNIT_CHANNEL_MIRROR. */
+#define SENNIT_CHANNEL_AHEAD(messages) ((unsigned)(messages) << 8)
+#define SENNIT_CHANNEL_AHEAD_MOST 128
 
 /* With whom channels are opened, and this rank's buffer for each. */
 typedef struct sennit_channel_ends {
@@ -88,13 +96,15 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
 sennit_status sennit_channel_close(const sennit_channel channels[], size_t count,
                                    int64_t timeout_ns);
 
-/* *can is 1 if the peer has read all that this rank wrote, so that it may write, else 0. Never
- * waits. Errors: ARG (null, no open channel), STATE (the peer has closed), PEER_LOST (the peer is
- * gone; noticed some milliseconds after it happened, by tests that find nothing). */
+/* *can is 1 if the peer has read all that this rank wrote (with SENNIT_CHANNEL_AHEAD: fewer
+ * messages than may be are unread), so that it may write, else 0. Never waits. Errors: ARG (null,
+ * no open channel), STATE (the peer has closed), PEER_LOST (the peer is gone; noticed some
+ * milliseconds after it happened, by tests that find nothing). */
 sennit_status sennit_channel_can_write(sennit_channel channel, int *can);
 
 /* Hand what was written to the peer. Never waits for it. Errors: ARG (no open channel), STATE (the
- * peer has not read the last message, or has closed; nothing is changed), and where a mirror is
+ * peer has not read the last message, or as many as may be unread, or has closed; nothing is
+ * changed), and where a mirror is
  * copied PEER_LOST, NOT_REGISTERED, OS. */
 sennit_status sennit_channel_have_written(sennit_channel channel);
 
@@ -103,14 +113,21 @@ sennit_status sennit_channel_have_written(sennit_channel channel);
  * and all was read), and where a mirror is copied NOT_REGISTERED, OS. */
 sennit_status sennit_channel_can_read(sennit_channel channel, int *can);
 
-/* Say that the message was read: the buffer is the peer's to write again. Errors: ARG (no open
- * channel), STATE (there was no message; nothing is changed). */
+/* Say that the message was read, the oldest that was not: its buffer is the peer's to write again.
+ * Errors: ARG (no open channel), STATE (there was no message; nothing is changed). */
 sennit_status sennit_channel_have_read(sennit_channel channel);
 
 /* Wait until can_write or can_read would say yes, for at most timeout_ns. Errors: as those, and ARG
  * (a negative timeout), TIMEOUT. */
 sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_ns);
 sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_ns);
+
+/* Wait until there are at least `least` messages of the peer that this rank has not read. *messages
+ * gets how many there are: all may be read, and each is given back by a have_read of its own.
+ * Errors: as wait_read, but STATE and PEER_LOST also where there are fewer and the peer closes or
+ * is gone; ARG (null, least is 0 or more than may be unread at once). */
+sennit_status sennit_channel_wait_messages(sennit_channel channel, uint32_t least,
+                                           int64_t timeout_ns, uint32_t *messages);
 
 /* What this rank knows of a channel. */
 typedef struct sennit_channel_info {

@@ -1,5 +1,5 @@
-// Channels. The six calls of a hand-over first try what channel.hpp has in line; what is out of the
-// ordinary goes the cold way.
+// Channels. The six calls of a hand-over first try what channel.hpp has in line for one message,
+// then what it has for several; what is out of the ordinary goes the cold way.
 #include <sennit/memory.h>
 
 #include <cstdlib>
@@ -16,7 +16,8 @@ using channel::Channel;
 
 namespace {
 
-constexpr unsigned kKnownFlags = SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL;
+constexpr unsigned kKnownFlags =
+    SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL | SENNIT_CHANNEL_AHEAD(channel::kAheadMask);
 
 sennit_status no_channel(sennit_channel channel) {
     return fail(SENNIT_ERR_ARG, "%#x is no open channel of this rank", channel.handle);
@@ -45,9 +46,9 @@ template <class Call>
     });
 }
 
-[[gnu::cold]] sennit_status null_flag(const char *name) {
+[[gnu::cold]] sennit_status null_output(const char *argument, const char *name) {
     if (caller() == nullptr) return no_rank(name);
-    return null_argument("can", name);
+    return null_argument(argument, name);
 }
 
 // Registered anew, and not a part of a segment that lives on.
@@ -82,6 +83,15 @@ sennit_status check_ends(const sennit_channel_ends *ends, unsigned flags, std::i
                          const sennit_channel *channels) {
     if (ends == nullptr) return null_argument("ends");
     if ((flags & ~kKnownFlags) != 0) return fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags);
+    const std::uint32_t ahead = channel::ahead_in(flags);
+    if (ahead > SENNIT_CHANNEL_AHEAD_MOST)
+        return fail(SENNIT_ERR_ARG, "%u messages unread at once are more than %d", ahead,
+                    SENNIT_CHANNEL_AHEAD_MOST);
+    if (ahead > 1 && (flags & SENNIT_CHANNEL_MIRROR) != 0)
+        return fail(SENNIT_ERR_ARG,
+                    "a mirror is copied whole, so its channel has one message "
+                    "unread, not %u",
+                    ahead);
     if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
     if (ends->count == 0) return SENNIT_OK;
     if (ends->targets == nullptr || ends->buffers == nullptr || ends->bytes == nullptr)
@@ -239,6 +249,65 @@ sennit_status wait_on(sennit_channel handle, std::int64_t timeout_ns, const char
     return wait_on(handle, timeout_ns, "sennit_channel_wait_read", channel::wait_read);
 }
 
+[[gnu::noinline]] sennit_status wait_messages_cold(sennit_channel handle, std::uint32_t least,
+                                                   std::int64_t timeout_ns,
+                                                   std::uint32_t *messages) {
+    return wait_on(handle, timeout_ns, "sennit_channel_wait_messages",
+                   [=](Rank &rank, Channel &it, const Deadline &deadline) {
+                       if (least == 0 || least > it.ahead)
+                           return fail(SENNIT_ERR_ARG,
+                                       "%u messages are waited for, and 1 to %u may be unread at "
+                                       "once on this channel",
+                                       least, it.ahead);
+                       return channel::wait_messages(rank, it, least, messages, deadline);
+                   });
+}
+
+// The way of channels whose writer may be ahead, and then the cold one. It is not in line, so that
+// the short way has nothing of it.
+[[gnu::noinline]] sennit_status can_write_ahead(Channel *it, sennit_channel handle, int *can) {
+    if (!channel::goes_ahead(it, handle) || !may_write_ahead(*it))
+        return can_write_cold(handle, can);
+    *can = 1;
+    return SENNIT_OK;
+}
+
+[[gnu::noinline]] sennit_status have_written_ahead(Channel *it, sennit_channel handle) {
+    if (!channel::goes_ahead(it, handle) || !may_write_ahead(*it)) [[unlikely]]
+        return have_written_cold(handle);
+    note_written(*it);
+    return SENNIT_OK;
+}
+
+[[gnu::noinline]] sennit_status can_read_ahead(Channel *it, sennit_channel handle, int *can) {
+    if (!channel::goes_ahead(it, handle) || !may_read_ahead(*it)) return can_read_cold(handle, can);
+    *can = 1;
+    return SENNIT_OK;
+}
+
+[[gnu::noinline]] sennit_status have_read_ahead(Channel *it, sennit_channel handle) {
+    if (!channel::goes_ahead(it, handle) || !may_read_ahead(*it)) [[unlikely]]
+        return have_read_cold(handle);
+    note_read(*it);
+    return SENNIT_OK;
+}
+
+[[gnu::noinline]] sennit_status wait_write_ahead(Channel *it, sennit_channel handle,
+                                                 std::int64_t timeout_ns) {
+    if (channel::goes_ahead(it, handle) &&
+        poll(*it, timeout_ns, [it] { return may_write_ahead(*it); })) [[likely]]
+        return SENNIT_OK;
+    return wait_write_cold(handle, timeout_ns);
+}
+
+[[gnu::noinline]] sennit_status wait_read_ahead(Channel *it, sennit_channel handle,
+                                                std::int64_t timeout_ns) {
+    if (channel::goes_ahead(it, handle) &&
+        poll(*it, timeout_ns, [it] { return may_read_ahead(*it); })) [[likely]]
+        return SENNIT_OK;
+    return wait_read_cold(handle, timeout_ns);
+}
+
 }  // namespace
 
 extern "C" {
@@ -253,6 +322,8 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
     sennit_status status = check_ends(ends, flags, timeout_ns, channels);
     if (status != SENNIT_OK) return fail_in(status, name);
     if (ends->count == 0) return SENNIT_OK;
+    // One message is what there is without the flag.
+    if (channel::ahead_in(flags) == 1) flags &= ~SENNIT_CHANNEL_AHEAD(channel::kAheadMask);
     const Deadline deadline = Deadline::after(timeout_ns);
     Wishes wishes(ends->count);
     if (!wishes.is_made())
@@ -283,51 +354,71 @@ sennit_status sennit_channel_close(const sennit_channel channels[], size_t count
 }
 
 sennit_status sennit_channel_can_write(sennit_channel channel, int *can) {
-    const Channel *it = channel::find_short(channel);
+    Channel *it = channel::place_of_handle(channel);
     if (can == nullptr) [[unlikely]]
-        return null_flag("sennit_channel_can_write");
-    if (it == nullptr || !may_write(*it)) return can_write_cold(channel, can);
+        return null_output("can", "sennit_channel_can_write");
+    if (!channel::goes_short(it, channel) || !may_write_one(*it))
+        return can_write_ahead(it, channel, can);
     *can = 1;
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_have_written(sennit_channel channel) {
-    Channel *it = channel::find_short(channel);
-    if (it == nullptr || !may_write(*it)) [[unlikely]]
-        return have_written_cold(channel);
-    note_written(*it);
+    Channel *it = channel::place_of_handle(channel);
+    if (!channel::goes_short(it, channel) || !may_write_one(*it)) [[unlikely]]
+        return have_written_ahead(it, channel);
+    note_written_one(*it);
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_can_read(sennit_channel channel, int *can) {
-    const Channel *it = channel::find_short(channel);
+    Channel *it = channel::place_of_handle(channel);
     if (can == nullptr) [[unlikely]]
-        return null_flag("sennit_channel_can_read");
-    if (it == nullptr || !may_read(*it)) return can_read_cold(channel, can);
+        return null_output("can", "sennit_channel_can_read");
+    if (!channel::goes_short(it, channel) || !may_read_one(*it))
+        return can_read_ahead(it, channel, can);
     *can = 1;
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_have_read(sennit_channel channel) {
-    Channel *it = channel::find_short(channel);
-    if (it == nullptr || !may_read(*it)) [[unlikely]]
-        return have_read_cold(channel);
+    Channel *it = channel::place_of_handle(channel);
+    if (!channel::goes_short(it, channel) || !may_read_one(*it)) [[unlikely]]
+        return have_read_ahead(it, channel);
     note_read(*it);
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_ns) {
-    const Channel *it = channel::find_short(channel);
-    if (it != nullptr && poll(*it, timeout_ns, [it] { return may_write(*it); })) [[likely]]
+    Channel *it = channel::place_of_handle(channel);
+    if (channel::goes_short(it, channel) &&
+        poll(*it, timeout_ns, [it] { return may_write_one(*it); })) [[likely]]
         return SENNIT_OK;
-    return wait_write_cold(channel, timeout_ns);
+    return wait_write_ahead(it, channel, timeout_ns);
 }
 
 sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_ns) {
-    const Channel *it = channel::find_short(channel);
-    if (it != nullptr && poll(*it, timeout_ns, [it] { return may_read(*it); })) [[likely]]
+    Channel *it = channel::place_of_handle(channel);
+    if (channel::goes_short(it, channel) &&
+        poll(*it, timeout_ns, [it] { return may_read_one(*it); })) [[likely]]
         return SENNIT_OK;
-    return wait_read_cold(channel, timeout_ns);
+    return wait_read_ahead(it, channel, timeout_ns);
+}
+
+sennit_status sennit_channel_wait_messages(sennit_channel channel, uint32_t least,
+                                           int64_t timeout_ns, uint32_t *messages) {
+    Channel *it = channel::place_of_handle(channel);
+    std::uint32_t found = 0;
+    if (messages == nullptr) [[unlikely]]
+        return null_output("messages", "sennit_channel_wait_messages");
+    if (channel::goes_ahead(it, channel) && least - 1 < it->ahead && poll(*it, timeout_ns, [&] {
+            found = count_messages(*it, least);
+            return found >= least;
+        })) [[likely]] {
+        *messages = found;
+        return SENNIT_OK;
+    }
+    return wait_messages_cold(channel, least, timeout_ns, messages);
 }
 
 sennit_status sennit_channel_query(sennit_channel channel, sennit_channel_info *info) {

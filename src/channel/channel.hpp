@@ -6,6 +6,9 @@
 // is the writer's while both counts are equal. The counts have 64 bits and only grow, so they are
 // compared for equality and never wrap.
 //
+// With SENNIT_CHANNEL_AHEAD the writer may be `ahead` messages before the reader. Such a channel
+// has functions of its own here, whose names end in _ahead, and those of one message end in _one.
+//
 // Threads: the two directions of a channel may be used by two threads at once; of one direction the
 // program orders the calls.
 #pragma once
@@ -28,12 +31,22 @@ inline constexpr std::uint32_t kChannelsPerRank = 1u << kIndexBits;  // place 0 
 inline constexpr std::uint32_t kPlaceMask = (kChannelsPerRank - 1) << kPlaceShift;
 inline constexpr std::uint32_t kNoHandle = UINT32_MAX;
 
+// How many messages may be unread at once, as the flags say (SENNIT_CHANNEL_AHEAD).
+inline constexpr unsigned kAheadMask = 0xff;
+constexpr std::uint32_t ahead_in(std::uint32_t flags) {
+    const std::uint32_t said = flags / SENNIT_CHANNEL_AHEAD(1) & kAheadMask;
+    return said == 0 ? 1 : said;
+}
+
 struct alignas(kLineBytes) Channel {
     // Constant while the channel is open.
     // What a call must name to take the short way: `handle`, or 0 where there is a mirror, the rank
     // is observed, or the place is not open. The handle 0 leads to place 0, which has kNoHandle.
     // SYNC channel-handle.
     std::atomic<std::uint32_t> short_handle;
+    // The same for a channel whose writer may be ahead, which has a way of its own: then
+    // `short_handle` is 0, else this.
+    std::atomic<std::uint32_t> ahead_handle;
     std::atomic<std::uint32_t> handle;  // 0: not open; SYNC channel-handle
     Half *own;                          // in this rank's memory, the peer writes
     Half *theirs;                       // in the peer's, this rank writes
@@ -44,12 +57,20 @@ struct alignas(kLineBytes) Channel {
     std::int32_t peer;    // world rank
     std::uint32_t flags;  // SENNIT_CHANNEL_*
     std::uint32_t spins;  // Rank::spins
+    std::uint32_t ahead;  // messages that may be unread at once, 1 to SENNIT_CHANNEL_AHEAD_MOST
+    bool shows_lightly;   // messages are shown without a fence, too: rings_lightly, and ahead > 1
 
     // Of the writing thread.
     alignas(kLineBytes) std::atomic<std::uint64_t> written;
+    // So many may be written, by what the peer had read when its line was looked at last. Until
+    // then nobody need look there again, so the line stays with the peer.
+    std::atomic<std::uint64_t> may_write_to;
 
     // Of the reading thread.
     alignas(kLineBytes) std::atomic<std::uint64_t> read;
+    // The peer's word when this thread looked at it last: what it says to be there need not be
+    // looked for again, so the line stays with the peer.
+    std::atomic<std::uint64_t> known_word;
     std::uint64_t pulled;  // messages that were brought into the mirror
 
     // Seldom needed.
@@ -89,9 +110,9 @@ inline Channel *find(const Rank &rank, sennit_channel channel) {
     return it->handle.load(std::memory_order_acquire) == channel.handle ? it : nullptr;
 }
 
-// The same for the calling thread's rank, if the channel takes the short way; else null, as for a
-// thread that is no rank.
-inline Channel *find_short(sennit_channel channel) {
+// What is at the place of the handle, of the calling thread's rank; null as for a thread that is no
+// rank.
+inline Channel *place_of_handle(sennit_channel channel) {
     // SYNC channel-table: pairs with the releases in process_show_channels() and
     // publish_only_rank(); the places come before.
     Channel *table = only_channels.load(std::memory_order_acquire);
@@ -99,11 +120,19 @@ inline Channel *find_short(sennit_channel channel) {
         table = current_rank()->channel_table.load(std::memory_order_acquire);
         if (table == nullptr) return nullptr;
     }
-    Channel *it = place_at(table, channel.handle);
+    return place_at(table, channel.handle);
+}
+
+// Whether that is the open channel, and takes the short way.
+inline bool goes_short(const Channel *it, sennit_channel channel) {
     // SYNC channel-handle: pairs with the release in publish(); the fields come before.
-    if (it->short_handle.load(std::memory_order_acquire) != channel.handle) [[unlikely]]
-        return nullptr;
-    return it;
+    return it != nullptr && it->short_handle.load(std::memory_order_acquire) == channel.handle;
+}
+
+// Whether that is an open channel whose writer may be ahead, which has a way of its own.
+inline bool goes_ahead(const Channel *it, sennit_channel channel) {
+    // SYNC channel-handle: pairs with the release in publish(); the fields come before.
+    return it != nullptr && it->ahead_handle.load(std::memory_order_acquire) == channel.handle;
 }
 
 // The peer has closed: it reads no more, and writes no more.
@@ -113,8 +142,17 @@ inline bool is_closed_by_peer(const Channel &it) {
     return (it.own->written.word.load(std::memory_order_acquire) & kClosedBit) != 0;
 }
 
-// Whether the peer has read all that this rank wrote, and has not closed.
-inline bool may_write(const Channel &it) {
+// The peer is in a close, in which it waits for what it wrote to be read: it reads no more, and
+// writes no more unless its time is over.
+inline bool is_peer_closing(const Channel &it) {
+    // SYNC channel-closing: pairs with the release in say_closing(), of the peer; its last message
+    // comes before.
+    return it.own->written.is_closing.load(std::memory_order_acquire) != 0;
+}
+
+// Whether the peer has read all that this rank wrote, and has not closed: the leave to write where
+// one message may be unread.
+inline bool may_write_one(const Channel &it) {
     // relaxed: of this thread, or of one that the program has ordered before.
     const std::uint64_t written = it.written.load(std::memory_order_relaxed);
     // SYNC channel-read: pairs with the release in note_written(), of the peer; its use of the
@@ -126,46 +164,116 @@ inline bool may_write(const Channel &it) {
     return it.own->read.count.load(std::memory_order_acquire) == written;
 }
 
-// Whether the peer has read all that this rank wrote, closed or not.
-inline bool is_all_read(const Channel &it) {
-    // relaxed: as in may_write().
+// The same where several may be unread: fewer than that are.
+inline bool may_write_ahead(Channel &it) {
+    if (is_closed_by_peer(it)) return false;
+    // relaxed: as in may_write_one().
     const std::uint64_t written = it.written.load(std::memory_order_relaxed);
-    // SYNC channel-read: pairs with the release in note_read(), of the peer.
-    return may_write(it) || it.own->read.count.load(std::memory_order_acquire) == written;
+    // relaxed: of this thread; the acquire was made when it looked.
+    if (written < it.may_write_to.load(std::memory_order_relaxed)) return true;
+    // SYNC channel-read: pairs with the release in note_read(), of the peer; its use of the buffer
+    // comes before.
+    const std::uint64_t read = it.own->read.count.load(std::memory_order_acquire);
+    // relaxed: of this thread.
+    it.may_write_to.store(read + it.ahead, std::memory_order_relaxed);
+    return written < read + it.ahead;
 }
 
-// Only after may_write().
-inline void note_written(Channel &it) {
-    // relaxed twice: of this thread, as in may_write().
+inline bool may_write(Channel &it) {
+    return it.ahead == 1 ? may_write_one(it) : may_write_ahead(it);
+}
+
+// Whether the peer has read all that this rank wrote, closed or not.
+inline bool is_all_read(const Channel &it) {
+    // relaxed: as in may_write_one().
+    const std::uint64_t written = it.written.load(std::memory_order_relaxed);
+    // SYNC channel-read: pairs with the release in note_written(), of the peer.
+    const std::uint64_t word = it.own->written.word.load(std::memory_order_acquire);
+    // SYNC channel-read: pairs with the release in note_read(), of the peer.
+    return reads_in(word) == written ||
+           it.own->read.count.load(std::memory_order_acquire) == written;
+}
+
+// Counts a message, and returns the word that says so.
+inline std::uint64_t count_written(Channel &it) {
+    // relaxed twice: of this thread, as in may_write_one().
     const std::uint64_t next = it.written.load(std::memory_order_relaxed) + 1;
     it.written.store(next, std::memory_order_relaxed);
     // SYNC channel-own-read: pairs with the release in note_read(), perhaps of another thread of
     // this rank; its use of the peer's message comes before.
     const std::uint64_t read = it.read.load(std::memory_order_acquire);
-    // SYNC channel-written: pairs with the acquire in may_read(), at the peer; the message comes
-    // before. SYNC channel-read: pairs with the acquire in may_write(), at the peer. A full fence
-    // and therefore a release, which is faster than one alone: the line is taken at once.
-    store_and_ring(it.theirs->written.word, pack(next, read), *it.peer_control);
+    return pack(next, read);
 }
 
-// Whether there is a message that this rank has not read.
-inline bool may_read(const Channel &it) {
+// Only after may_write_one().
+inline void note_written_one(Channel &it) {
+    // SYNC channel-written: pairs with the acquires in may_read_one() and count_messages(), at the
+    // peer; the message comes before. SYNC channel-read: pairs with the acquires in may_write_one()
+    // and is_all_read(), at the peer. A full fence and therefore a release, which is faster than
+    // one alone: the line is taken at once.
+    store_and_ring(it.theirs->written.word, count_written(it), *it.peer_control);
+}
+
+// Only after may_write().
+inline void note_written(Channel &it) {
+    if (!it.shows_lightly) {
+        note_written_one(it);
+        return;
+    }
+    // SYNC channel-written: pairs with the acquire in count_messages(), at the peer; the message
+    // comes before. SYNC channel-read: pairs with the acquire in is_all_read(), at the peer. A
+    // release alone: who may be ahead goes on, and a fence would wait for all that it has stored.
+    store_and_ring_lightly(it.theirs->written.word, count_written(it), *it.peer_control);
+}
+
+// How many messages there are that this rank has not read. Where there may be several, looks at the
+// peer's word only if fewer than `least` are known.
+inline std::uint32_t count_messages(Channel &it, std::uint32_t least) {
+    // relaxed: of this thread, as in may_write_one().
+    const std::uint64_t read = it.read.load(std::memory_order_relaxed);
+    if (it.ahead > 1) {
+        // relaxed: of this thread; the acquire was made when it looked.
+        const std::uint64_t known = it.known_word.load(std::memory_order_relaxed);
+        if (messages_in(known, read) >= least) return messages_in(known, read);
+    }
+    // SYNC channel-written: pairs with the release in note_written(), of the peer; the messages
+    // come before.
+    const std::uint64_t word = it.own->written.word.load(std::memory_order_acquire);
+    // relaxed: of this thread.
+    it.known_word.store(word, std::memory_order_relaxed);
+    return messages_in(word, read);
+}
+
+// Whether there is a message that this rank has not read, where one may be unread.
+inline bool may_read_one(const Channel &it) {
     // SYNC channel-written: pairs with the release in note_written(), of the peer; the message
     // comes before.
     const std::uint64_t word = it.own->written.word.load(std::memory_order_acquire);
-    // relaxed: of this thread, as in may_write().
+    // relaxed: of this thread, as in may_write_one().
     return has_message(word, it.read.load(std::memory_order_relaxed));
+}
+
+// The same where several may be.
+inline bool may_read_ahead(Channel &it) {
+    // relaxed twice: of this thread, as in count_messages().
+    const std::uint64_t known = it.known_word.load(std::memory_order_relaxed);
+    return has_message(known, it.read.load(std::memory_order_relaxed)) ||
+           count_messages(it, 1) != 0;
+}
+
+inline bool may_read(Channel &it) {
+    return it.ahead == 1 ? may_read_one(it) : may_read_ahead(it);
 }
 
 // Only after may_read().
 inline void note_read(Channel &it) {
     // relaxed: of this thread.
     const std::uint64_t next = it.read.load(std::memory_order_relaxed) + 1;
-    // SYNC channel-own-read: pairs with the acquire in note_written().
+    // SYNC channel-own-read: pairs with the acquire in count_written().
     it.read.store(next, std::memory_order_release);
-    // SYNC channel-read: pairs with the acquire in may_write(), at the peer; the use of the message
-    // comes before. Both ways are at least a release. The light one: whoever answers by a message
-    // does so next, and a fence would stand in its way.
+    // SYNC channel-read: pairs with the acquires in may_write_one() and may_write_ahead(), at the
+    // peer; the use of the message comes before. Both ways are at least a release. The light one:
+    // whoever answers by a message does so next, and a fence would stand in its way.
     if (it.rings_lightly) {
         store_and_ring_lightly(it.theirs->read.count, next, *it.peer_control);
     } else {
@@ -182,5 +290,7 @@ sennit_status hand_over_written(Rank &rank, Channel &it);
 sennit_status hand_over_read(Rank &rank, Channel &it);
 sennit_status wait_write(Rank &rank, Channel &it, const Deadline &deadline);
 sennit_status wait_read(Rank &rank, Channel &it, const Deadline &deadline);
+sennit_status wait_messages(Rank &rank, Channel &it, std::uint32_t least, std::uint32_t *messages,
+                            const Deadline &deadline);
 
 }  // namespace sennit::channel

@@ -14,16 +14,15 @@ struct Closing {
 };
 
 void say_closing(Channel &it, bool is_closing) {
-    // SYNC channel-closing: pairs with the acquire in is_drained(), at the peer; nothing else of
-    // this rank's depends on it.
+    // SYNC channel-closing: pairs with the acquire in is_peer_closing(), at the peer; the messages
+    // that this rank wrote come before.
     it.theirs->written.is_closing.store(is_closing ? 1 : 0, std::memory_order_release);
     ring_doorbell(*it.peer_control);
 }
 
 bool is_drained(const Rank &rank, const Channel &it) {
     if (is_closed_by_peer(it) || is_all_read(it)) return true;
-    // SYNC channel-closing: pairs with the release in say_closing(), of the peer.
-    if (it.own->written.is_closing.load(std::memory_order_acquire) != 0) return true;
+    if (is_peer_closing(it)) return true;
     // relaxed: the word stands alone, see detector.cpp.
     return rank.peers[it.peer].gone.load(std::memory_order_relaxed) != 0;
 }

@@ -127,4 +127,25 @@ sennit_status wait_read(Rank &rank, Channel &it, const Deadline &deadline) {
     return pull(rank, it);
 }
 
+sennit_status wait_messages(Rank &rank, Channel &it, std::uint32_t least, std::uint32_t *messages,
+                            const Deadline &deadline) {
+    std::uint32_t found = 0;
+    const auto look = [&] {
+        found = count_messages(it, least);
+        return found >= least;
+    };
+    // A peer that closes waits for what it wrote to be read, and writes no more.
+    const sennit_status status = wait_until(rank, deadline, it.peer, [&] {
+        return look() || is_closed_by_peer(it) || is_peer_closing(it);
+    });
+    if (status != SENNIT_OK) return status;
+    // Its last message came before it said that it closes.
+    if (found < least && !look())
+        return fail_peer(SENNIT_ERR_STATE, it.peer, path_of(rank, it.peer),
+                         "rank %d closes the channel, and of %u messages there are %u", it.peer,
+                         least, found);
+    *messages = found;
+    return pull(rank, it);
+}
+
 }  // namespace sennit::channel

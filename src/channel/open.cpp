@@ -91,6 +91,7 @@ sennit_status Opening::prepare(Item &item, const Wish &wish) {
     if (status != SENNIT_OK) return status;
     Channel &it = *item.channel;
     it.flags = flags_;
+    it.ahead = ahead_in(flags_);
     it.region = wish.region;
     it.owns_region = wish.owns_region;
     item.phase = Phase::waiting;
@@ -192,6 +193,7 @@ sennit_status Opening::accept(Item &item, const ChannelOffer &theirs) {
     it.peer_memory = sennit_gptr{theirs.segment_rank, theirs.segment, theirs.offset};
     it.detaches = (theirs.flags & kOwnRegion) != 0;
     it.rings_lightly = (theirs.flags & kSleepsWithBarrier) != 0 && sleeps_with_barrier(rank_);
+    it.shows_lightly = it.rings_lightly && it.ahead > 1;
     {
         const ColdLock lock(rank_);
         const sennit_status status =

@@ -40,9 +40,12 @@ sennit_status make_channels(const Rank &rank, Channels *it) {
     if (table == MAP_FAILED)
         return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of channels");
     it->table = static_cast<Channel *>(table);
-    // relaxed twice: nobody knows of the table yet.
+    // relaxed: nobody knows of the table yet.
     it->table[0].handle.store(kNoHandle, std::memory_order_relaxed);
+    // relaxed: as above.
     it->table[0].short_handle.store(kNoHandle, std::memory_order_relaxed);
+    // relaxed: as above.
+    it->table[0].ahead_handle.store(kNoHandle, std::memory_order_relaxed);
     it->pool = pool_open();
     it->pairs = static_cast<std::atomic<std::uint8_t> *>(
         std::calloc(size_of(rank), sizeof(std::atomic<std::uint8_t>)));
@@ -153,10 +156,11 @@ void publish(Rank &rank, Channel &it) {
     it.generation = it.generation % kGenerations + 1;
     const std::uint32_t handle = make_handle(place_number(*rank.channels, it), it.generation);
     const bool is_short = it.mirror == nullptr && rank.observer == nullptr;
-    // SYNC channel-handle: pairs with the acquires in find() and find_short(); the fields come
-    // before.
+    // SYNC channel-handle: pairs with the acquires in find(), goes_short() and goes_ahead(); the
+    // fields come before.
     it.handle.store(handle, std::memory_order_release);
-    it.short_handle.store(is_short ? handle : 0, std::memory_order_release);
+    it.short_handle.store(is_short && it.ahead == 1 ? handle : 0, std::memory_order_release);
+    it.ahead_handle.store(is_short && it.ahead > 1 ? handle : 0, std::memory_order_release);
 }
 
 sennit_status reach_memory(Rank &rank, Channel &it) {
@@ -211,9 +215,12 @@ void release_place(Rank &rank, Channel &it, bool was_met) {
     forget_memory(rank, it);
     const ColdLock lock(rank);
     Channels &all = *rank.channels;
-    // relaxed twice: a call that finds the handle still is made at the same time as the close,
+    // relaxed: a call that finds the handle still is made at the same time as the close,
     // which is wrong.
     it.short_handle.store(0, std::memory_order_relaxed);
+    // relaxed: as above.
+    it.ahead_handle.store(0, std::memory_order_relaxed);
+    // relaxed: as above.
     it.handle.store(0, std::memory_order_relaxed);
     if (was_met) {
         half_retire(*all.pool, it.half);

@@ -8,6 +8,8 @@
 // offers to that rank; and in the desk of the lower rank of a pair, the word by which both agree.
 #pragma once
 
+#include <sennit/channel.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -20,11 +22,12 @@ namespace sennit::channel {
 // 63 that it has closed, with the last write of all to the half. So whoever answers by a message
 // needs no other word, and seeing the end costs nothing.
 //
-// Of the count 8 bits are enough: it is ahead of what its reader has read by one at most. The other
-// may be as old as the last message back, so it must not come round: 2^55 messages take longer than
-// any job.
+// Of the count 8 bits are enough: it is ahead of what its reader has read by
+// SENNIT_CHANNEL_AHEAD_MOST at most. The other may be as old as the last message back, so it must
+// not come round: 2^55 messages take longer than any job.
 inline constexpr unsigned kCountBits = 8;
 inline constexpr std::uint64_t kCountMask = (1u << kCountBits) - 1;
+static_assert(SENNIT_CHANNEL_AHEAD_MOST <= kCountMask);
 inline constexpr std::uint64_t kClosedBit = std::uint64_t{1} << 63;
 
 constexpr std::uint64_t pack(std::uint64_t written, std::uint64_t read) {
@@ -32,6 +35,10 @@ constexpr std::uint64_t pack(std::uint64_t written, std::uint64_t read) {
 }
 constexpr bool has_message(std::uint64_t word, std::uint64_t read) {
     return ((word ^ read) & kCountMask) != 0;
+}
+// How many there are that were not read: at most SENNIT_CHANNEL_AHEAD_MOST.
+constexpr std::uint32_t messages_in(std::uint64_t word, std::uint64_t read) {
+    return static_cast<std::uint32_t>((word - read) & kCountMask);
 }
 // Never equal to a count where the bit of closing is set.
 constexpr std::uint64_t reads_in(std::uint64_t word) {

@@ -146,7 +146,7 @@ void publish_only_rank() {
     // relaxed: stored under the lock held here.
     channel::Channel *channels =
         only == nullptr ? nullptr : only->channel_table.load(std::memory_order_relaxed);
-    // SYNC channel-table: pairs with the acquire in find_short(); the places come before.
+    // SYNC channel-table: pairs with the acquire in place_of_handle(); the places come before.
     only_channels.store(channels, std::memory_order_release);
     // SYNC only-rank: pairs with the acquire in current_rank(); the rank's set-up is complete.
     only_rank.store(only, std::memory_order_release);
@@ -210,8 +210,8 @@ int process_rank_count() {
 
 void process_show_channels(Rank &rank, channel::Channel *table) {
     process_lock();
-    // SYNC channel-table: pairs with the acquires in find() and find_short(); the places come
-    // before.
+    // SYNC channel-table: pairs with the acquires in find() and place_of_handle(); the places
+    // come before.
     rank.channel_table.store(table, std::memory_order_release);
     publish_only_rank();
     process_unlock();

@@ -112,6 +112,13 @@ const std::vector<Row> wrong_channels = {
      [](Fixture &) { return sennit_channel_wait_write(SENNIT_CHANNEL_NULL, 0); }},
     {"sennit_channel_wait_read", "no channel", kRunning, SENNIT_ERR_ARG,
      [](Fixture &) { return sennit_channel_wait_read(SENNIT_CHANNEL_NULL, SENNIT_FOREVER); }},
+    {"sennit_channel_wait_messages", "no channel", kRunning, SENNIT_ERR_ARG,
+     [](Fixture &) {
+         std::uint32_t messages = 0;
+         return sennit_channel_wait_messages(SENNIT_CHANNEL_NULL, 1, SENNIT_FOREVER, &messages);
+     }},
+    {"sennit_channel_wait_messages", "null", kRunning, SENNIT_ERR_ARG,
+     [](Fixture &it) { return sennit_channel_wait_messages(it.channels[0], 1, 0, nullptr); }},
     {"sennit_channel_query", "null", kRunning, SENNIT_ERR_ARG,
      [](Fixture &it) { return sennit_channel_query(it.channels[0], nullptr); }},
     {"sennit_channel_query", "garbage", kRunning, SENNIT_ERR_ARG,
@@ -135,6 +142,11 @@ const std::vector<Row> channels_that_need_a_rank = {
      [](Fixture &it) { return sennit_channel_wait_write(it.channels[0], SENNIT_FOREVER); }},
     {"sennit_channel_wait_read", "a negative timeout", kAny, kState,
      [](Fixture &it) { return sennit_channel_wait_read(it.channels[0], -1); }},
+    {"sennit_channel_wait_messages", "", kAny, kState,
+     [](Fixture &it) {
+         std::uint32_t messages = 0;
+         return sennit_channel_wait_messages(it.channels[0], 1, 0, &messages);
+     }},
     {"sennit_channel_query", "", kAny, kState,
      [](Fixture &it) { return sennit_channel_query(it.channels[0], &it.channel_info); }},
 };
