@@ -1,9 +1,7 @@
 /* The pipeline over Sennit's channels, in C; see channels.h. */
 #include "channels.h"
 
-#include <string.h>
-
-enum { MOST_ENDS = 2 * P2P_CHANNELS_MOST + 1 };
+enum { MOST_ENDS = 3 };
 
 /* What sennit_channel_open takes, filled channel by channel. */
 struct ends {
@@ -29,57 +27,61 @@ sennit_status p2p_open(p2p_links *links, double *left, double *scratch, int64_t 
     const size_t bytes = (size_t)lines * sizeof(double);
     const int rank = sennit_rank();
     const int last = sennit_size() - 1;
-    const size_t own = (size_t)links->channels * sizeof(sennit_channel);
     struct ends ends = {0};
     size_t from_left = 0;
     size_t to_right = 0;
     size_t corner = 0;
-    for (int turn = 0; turn < links->channels && rank > 0; ++turn) {
-        const size_t index = add_end(&ends, rank - 1, left, bytes);
-        if (turn == 0) from_left = index;
-    }
-    for (int turn = 0; turn < links->channels && rank < last; ++turn) {
-        const size_t index = add_end(&ends, rank + 1, NULL, 0);
-        if (turn == 0) to_right = index;
-    }
+    if (rank > 0) from_left = add_end(&ends, rank - 1, left, bytes);
+    if (rank < last) to_right = add_end(&ends, rank + 1, NULL, 0);
     if (last > 0 && rank == 0) corner = add_end(&ends, last, left, sizeof *left);
     if (last > 0 && rank == last) corner = add_end(&ends, 0, NULL, 0);
 
     const sennit_channel_ends all = {ends.count, ends.targets, ends.buffers, ends.bytes};
     const sennit_status status =
-        sennit_channel_open(SENNIT_TEAM_WORLD, &all, 0, SENNIT_FOREVER, ends.peers, ends.channels);
+        sennit_channel_open(SENNIT_TEAM_WORLD, &all, SENNIT_CHANNEL_AHEAD(P2P_AHEAD),
+                            SENNIT_FOREVER, ends.peers, ends.channels);
     if (status != SENNIT_OK) return status;
     links->rank = rank;
     links->last_to_first = SENNIT_CHANNEL_NULL;
     links->ranks = last + 1;
     links->left = left;
     links->right = rank < last ? ends.peers[to_right] : scratch;
-    if (rank > 0) memcpy(links->from_left, &ends.channels[from_left], own);
-    if (rank < last) memcpy(links->to_right, &ends.channels[to_right], own);
+    if (rank > 0) links->from_left = ends.channels[from_left];
+    if (rank < last) links->to_right = ends.channels[to_right];
     if (last > 0 && (rank == 0 || rank == last)) links->last_to_first = ends.channels[corner];
     if (rank == last) links->corner = last > 0 ? ends.peers[corner] : left;
     return SENNIT_OK;
 }
 
-/* If the group of lines is not there yet, waits until as many more are as three quarters of the
- * channels hold, or as are left of the sweep, which is `groups`. */
-static sennit_status fall_behind(const p2p_links *links, int turn, int64_t groups) {
-    int can = 0;
-    const sennit_status status = sennit_channel_can_read(links->from_left[turn], &can);
-    if (status != SENNIT_OK || can) return status;
-    const int64_t most = 3 * links->channels / 4;
-    const int64_t ahead = groups <= most ? groups - 1 : most;
-    return sennit_channel_wait_read(links->from_left[(turn + ahead) % links->channels],
-                                    SENNIT_FOREVER);
+/* Where nothing is there yet, so many groups are waited for, of the `groups` that are left. */
+static uint32_t fewest(const p2p_links *links, int64_t groups) {
+    int64_t behind = links->behind;
+    if (behind == 0) behind = groups / 64 < 3 ? groups / 64 : 3;
+    return (uint32_t)(behind < groups ? behind + 1 : groups);
 }
 
-static sennit_status take(sennit_channel channel) {
-    const sennit_status status = sennit_channel_wait_read(channel, SENNIT_FOREVER);
-    return status == SENNIT_OK ? sennit_channel_have_read(channel) : status;
+/* The next group of lines from the left. *ready are those that have come and were not taken. */
+static sennit_status take(const p2p_links *links, int64_t groups, uint32_t *ready) {
+    const sennit_channel channel = links->from_left;
+    sennit_status status = SENNIT_OK;
+    if (*ready == 0) {
+        int can = 0;
+        status = sennit_channel_can_read(channel, &can);
+        if (status == SENNIT_OK)
+            status = sennit_channel_wait_messages(channel, can ? 1 : fewest(links, groups),
+                                                  SENNIT_FOREVER, ready);
+        if (status != SENNIT_OK) return status;
+    }
+    --*ready;
+    return sennit_channel_have_read(channel);
 }
 
+/* Storing needs no leave, so it is asked only where the message is refused: P2P_AHEAD are unread.
+ */
 static sennit_status hand_over(sennit_channel channel) {
-    const sennit_status status = sennit_channel_wait_write(channel, SENNIT_FOREVER);
+    sennit_status status = sennit_channel_have_written(channel);
+    if (status != SENNIT_ERR_STATE) return status;
+    status = sennit_channel_wait_write(channel, SENNIT_FOREVER);
     return status == SENNIT_OK ? sennit_channel_have_written(channel) : status;
 }
 
@@ -89,7 +91,8 @@ static sennit_status pass_corner(p2p_links *links, int64_t lines) {
         *links->corner = -links->right[lines - 1];
         if (links->ranks > 1) return hand_over(links->last_to_first);
     } else if (links->rank == 0) {
-        return take(links->last_to_first);
+        const sennit_status status = sennit_channel_wait_read(links->last_to_first, SENNIT_FOREVER);
+        return status == SENNIT_OK ? sennit_channel_have_read(links->last_to_first) : status;
     }
     return SENNIT_OK;
 }
@@ -97,17 +100,16 @@ static sennit_status pass_corner(p2p_links *links, int64_t lines) {
 sennit_status p2p_sweep(p2p_links *links, const p2p_strip *strip) {
     const int has_left = links->rank > 0;
     const int has_right = links->rank + 1 < links->ranks;
+    int64_t groups = (strip->lines - 1 + strip->group - 1) / strip->group;
+    uint32_t ready = 0;
     sennit_status status = SENNIT_OK;
-    int turn = 0;
-    for (int64_t first = 1; first < strip->lines; first += strip->group) {
+    for (int64_t first = 1; first < strip->lines; first += strip->group, --groups) {
         const int64_t rest = strip->lines - first;
-        if (has_left) status = fall_behind(links, turn, (rest + strip->group - 1) / strip->group);
-        if (has_left && status == SENNIT_OK) status = take(links->from_left[turn]);
+        if (has_left) status = take(links, groups, &ready);
         if (status != SENNIT_OK) return status;
         p2p_block(strip, first, rest < strip->group ? rest : strip->group, links->right);
-        if (has_right) status = hand_over(links->to_right[turn]);
+        if (has_right) status = hand_over(links->to_right);
         if (status != SENNIT_OK) return status;
-        turn = turn + 1 < links->channels ? turn + 1 : 0;
     }
     return pass_corner(links, strip->lines);
 }
@@ -115,10 +117,8 @@ sennit_status p2p_sweep(p2p_links *links, const p2p_strip *strip) {
 sennit_status p2p_close(p2p_links *links) {
     sennit_channel all[MOST_ENDS];
     size_t count = 0;
-    for (int turn = 0; turn < links->channels && links->rank > 0; ++turn)
-        all[count++] = links->from_left[turn];
-    for (int turn = 0; turn < links->channels && links->rank + 1 < links->ranks; ++turn)
-        all[count++] = links->to_right[turn];
+    if (links->rank > 0) all[count++] = links->from_left;
+    if (links->rank + 1 < links->ranks) all[count++] = links->to_right;
     if (links->last_to_first.handle != 0) all[count++] = links->last_to_first;
     const sennit_status status = sennit_channel_close(all, count, SENNIT_FOREVER);
     if (status != SENNIT_OK) return status;

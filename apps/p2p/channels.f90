@@ -7,8 +7,8 @@ module p2p_channels
   public :: p2p_open, p2p_sweep, p2p_close
 
   integer, parameter :: dp = c_double
-  integer, parameter :: most_channels = 64
-  integer, parameter :: most_ends = 2 * most_channels + 1
+  integer, parameter :: ahead = SENNIT_CHANNEL_AHEAD_MOST
+  integer, parameter :: most_ends = 3
 
   type, bind(c) :: p2p_strip
     integer(c_int64_t) :: columns, lines, group
@@ -17,8 +17,8 @@ module p2p_channels
 
   type, bind(c) :: p2p_links
     type(c_ptr) :: left, right, corner
-    integer(c_int32_t) :: rank, ranks, channels
-    type(sennit_channel) :: from_left(most_channels), to_right(most_channels), last_to_first
+    integer(c_int32_t) :: rank, ranks, behind
+    type(sennit_channel) :: from_left, to_right, last_to_first
   end type p2p_links
 
   interface
@@ -43,21 +43,19 @@ contains
     integer(c_size_t), target :: bytes(most_ends)
     type(c_ptr) :: peers(most_ends)
     type(sennit_channel) :: channels(most_ends)
-    integer :: rank, last, count, turns, from_left, to_right
+    integer :: rank, last, count, to_right
 
     rank = sennit_rank()
     last = sennit_size() - 1
-    turns = links%channels
     count = 0
-    from_left = count
-    if (rank > 0) call add_ends(turns, rank - 1, left, 8 * lines)
-    to_right = count
-    if (rank < last) call add_ends(turns, rank + 1, c_null_ptr, 0_c_int64_t)
-    if (last > 0 .and. rank == 0) call add_ends(1, last, left, 8_c_int64_t)
-    if (last > 0 .and. rank == last) call add_ends(1, 0, c_null_ptr, 0_c_int64_t)
+    if (rank > 0) call add_end(rank - 1, left, 8 * lines)
+    to_right = count + 1
+    if (rank < last) call add_end(rank + 1, c_null_ptr, 0_c_int64_t)
+    if (last > 0 .and. rank == 0) call add_end(last, left, 8_c_int64_t)
+    if (last > 0 .and. rank == last) call add_end(0, c_null_ptr, 0_c_int64_t)
 
-    call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(count, targets, buffers, bytes), 0, SENNIT_FOREVER, &
-                             peers, channels, status)
+    call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(count, targets, buffers, bytes), &
+                             sennit_channel_ahead(ahead), SENNIT_FOREVER, peers, channels, status)
     if (status /= SENNIT_OK) return
     links%rank = int(rank, c_int32_t)
     links%ranks = int(last + 1, c_int32_t)
@@ -65,52 +63,62 @@ contains
     links%right = scratch
     links%corner = left
     links%last_to_first = SENNIT_CHANNEL_NULL
-    if (rank > 0) links%from_left(:turns) = channels(from_left + 1:from_left + turns)
+    if (rank > 0) links%from_left = channels(1)
     if (rank < last) then
-      links%to_right(:turns) = channels(to_right + 1:to_right + turns)
-      links%right = peers(to_right + 1)
+      links%to_right = channels(to_right)
+      links%right = peers(to_right)
     end if
     if (last > 0 .and. (rank == 0 .or. rank == last)) links%last_to_first = channels(count)
     if (last > 0 .and. rank == last) links%corner = peers(count)
 
   contains
 
-    subroutine add_ends(how_many, target_rank, buffer, size_bytes)
-      integer, intent(in) :: how_many, target_rank
+    subroutine add_end(target_rank, buffer, size_bytes)
+      integer, intent(in) :: target_rank
       type(c_ptr), intent(in) :: buffer
       integer(c_int64_t), intent(in) :: size_bytes
-      targets(count + 1:count + how_many) = int(target_rank, c_int)
-      buffers(count + 1:count + how_many) = buffer
-      bytes(count + 1:count + how_many) = int(size_bytes, c_size_t)
-      count = count + how_many
-    end subroutine add_ends
+      count = count + 1
+      targets(count) = int(target_rank, c_int)
+      buffers(count) = buffer
+      bytes(count) = int(size_bytes, c_size_t)
+    end subroutine add_end
 
   end function p2p_open
 
-  ! If the group is not there yet, waits until three quarters of the channels are full, or what is left of the sweep.
-  function fall_behind(links, turn, groups) result(status)
+  ! Where nothing is there yet, so many groups are waited for, of the `groups` that are left.
+  function fewest(links, groups)
     type(p2p_links), intent(in) :: links
-    integer, intent(in) :: turn
     integer(c_int64_t), intent(in) :: groups
+    integer :: fewest
+    integer(c_int64_t) :: behind
+    behind = links%behind
+    if (behind == 0) behind = min(groups / 64, 3_c_int64_t)
+    fewest = int(min(behind + 1, groups))
+  end function fewest
+
+  ! The next group of lines from the left. `ready` are those that have come and were not taken.
+  function take(links, groups, ready) result(status)
+    type(p2p_links), intent(in) :: links
+    integer(c_int64_t), intent(in) :: groups
+    integer, intent(inout) :: ready
     integer(c_int) :: status
     logical :: can
-    integer :: ahead
-    call sennit_channel_can_read(links%from_left(turn), can, status)
-    if (status /= SENNIT_OK .or. can) return
-    ahead = int(min(groups - 1, int(3 * links%channels / 4, c_int64_t)))
-    call sennit_channel_wait_read(links%from_left(1 + mod(turn - 1 + ahead, int(links%channels))), SENNIT_FOREVER, status)
-  end function fall_behind
-
-  function take(channel) result(status)
-    type(sennit_channel), intent(in) :: channel
-    integer(c_int) :: status
-    call sennit_channel_wait_read(channel, SENNIT_FOREVER, status)
-    if (status == SENNIT_OK) call sennit_channel_have_read(channel, status)
+    if (ready == 0) then
+      call sennit_channel_can_read(links%from_left, can, status)
+      if (status /= SENNIT_OK) return
+      call sennit_channel_wait_messages(links%from_left, merge(1, fewest(links, groups), can), SENNIT_FOREVER, ready, status)
+      if (status /= SENNIT_OK) return
+    end if
+    ready = ready - 1
+    call sennit_channel_have_read(links%from_left, status)
   end function take
 
+  ! Storing needs no leave, so it is asked only where the message is refused: `ahead` are unread.
   function hand_over(channel) result(status)
     type(sennit_channel), intent(in) :: channel
     integer(c_int) :: status
+    call sennit_channel_have_written(channel, status)
+    if (status /= SENNIT_ERR_STATE) return
     call sennit_channel_wait_write(channel, SENNIT_FOREVER, status)
     if (status == SENNIT_OK) call sennit_channel_have_written(channel, status)
   end function hand_over
@@ -129,7 +137,8 @@ contains
       corner = -right(lines)
       if (links%ranks > 1) status = hand_over(links%last_to_first)
     else if (links%rank == 0) then
-      status = take(links%last_to_first)
+      call sennit_channel_wait_read(links%last_to_first, SENNIT_FOREVER, status)
+      if (status == SENNIT_OK) call sennit_channel_have_read(links%last_to_first, status)
     end if
   end function pass_corner
 
@@ -138,20 +147,20 @@ contains
     type(p2p_strip), intent(in) :: strip
     integer(c_int) :: status
     logical :: has_left, has_right
-    integer :: turn
-    integer(c_int64_t) :: first
+    integer :: ready
+    integer(c_int64_t) :: first, groups
     has_left = links%rank > 0
     has_right = links%rank + 1 < links%ranks
     status = SENNIT_OK
-    turn = 1
+    ready = 0
+    groups = (strip%lines - 1 + strip%group - 1) / strip%group
     do first = 1, strip%lines - 1, strip%group
-      if (has_left) status = fall_behind(links, turn, (strip%lines - first + strip%group - 1) / strip%group)
-      if (has_left .and. status == SENNIT_OK) status = take(links%from_left(turn))
+      if (has_left) status = take(links, groups, ready)
       if (status /= SENNIT_OK) return
       call p2p_block(strip, first, min(strip%group, strip%lines - first), links%right)
-      if (has_right) status = hand_over(links%to_right(turn))
+      if (has_right) status = hand_over(links%to_right)
       if (status /= SENNIT_OK) return
-      turn = merge(1, turn + 1, turn == links%channels)
+      groups = groups - 1
     end do
     status = pass_corner(links, strip%lines)
   end function p2p_sweep
@@ -160,16 +169,15 @@ contains
     type(p2p_links), intent(in) :: links
     integer(c_int) :: status
     type(sennit_channel) :: all(most_ends)
-    integer :: count, turns
-    turns = links%channels
+    integer :: count
     count = 0
     if (links%rank > 0) then
-      all(count + 1:count + turns) = links%from_left(:turns)
-      count = count + turns
+      count = count + 1
+      all(count) = links%from_left
     end if
     if (links%rank + 1 < links%ranks) then
-      all(count + 1:count + turns) = links%to_right(:turns)
-      count = count + turns
+      count = count + 1
+      all(count) = links%to_right
     end if
     if (links%last_to_first /= SENNIT_CHANNEL_NULL) then
       count = count + 1

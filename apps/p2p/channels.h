@@ -5,12 +5,12 @@
  * right, which is ordinary memory that the channels made reachable. A line of it is stored once in
  * a sweep, and the next sweep begins when rank 0 has the corner of this one, which comes after all
  * ranks have computed their last line. So nobody waits before storing, and a message is given back
- * as soon as it has come; channels only tell how far the neighbour is. Each holds one message, so
- * there are some between two ranks, used in turn: a rank may be as many groups of lines ahead.
+ * as soon as it is taken; channels only tell how far the neighbour is. One channel between two
+ * ranks may have P2P_AHEAD messages under way, so that a rank may be as many groups of lines ahead.
  *
- * A rank that finds nothing waits until its neighbour is three quarters of them ahead. Right behind
- * it, each would take from the other, line by line, the line of the cache in which eight cells of
- * the column lie. */
+ * A rank that finds nothing waits until its neighbour is some lines ahead. Right behind it, each
+ * would take from the other, line by line, the lines of the cache in which cells of the column and
+ * the count of messages lie; further behind, one look at the count tells of several messages. */
 #ifndef P2P_CHANNELS_H
 #define P2P_CHANNELS_H
 
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-enum { P2P_CHANNELS_MOST = 64 };
+enum { P2P_AHEAD = SENNIT_CHANNEL_AHEAD_MOST };
 
 /* Of one rank. The rank on the left does not exist for rank 0, that on the right not for the last
  * one; the channel for the corner joins these two, with one rank nobody. */
@@ -33,9 +33,10 @@ typedef struct p2p_links {
     double *corner; /* at the last rank: left[0] of rank 0 */
     int32_t rank;
     int32_t ranks;
-    int32_t channels; /* to each neighbour, 1 to P2P_CHANNELS_MOST: set before p2p_open */
-    sennit_channel from_left[P2P_CHANNELS_MOST];
-    sennit_channel to_right[P2P_CHANNELS_MOST];
+    int32_t behind; /* groups that a rank falls behind where it finds none, less than P2P_AHEAD; 0:
+                       a 64th of those that are left, at most 3. Set before p2p_open */
+    sennit_channel from_left;
+    sennit_channel to_right;
     sennit_channel last_to_first;
 } p2p_links;
 

@@ -22,8 +22,8 @@ Options parse_options(int argc, const char *const *argv, const std::vector<std::
     line.number("--iterations", options.iterations, {1, kIterationLimit},
                 "sweeps that are timed, after one that is not");
     line.number("--group", options.group, {1, kSideLimit}, "lines that are handed over at once");
-    line.number("--channels", options.channels, {1, kChannelsLimit},
-                "channels to each neighbour, used in turn; with Sennit");
+    line.number("--behind", options.behind, {0, kBehindLimit},
+                "groups that a rank falls behind where it finds none; with Sennit (0: by itself)");
     line.word("--way", options.way, ways, "how lines are handed over");
     line.flag("--json", options.json, "print the result as one JSON object on one line");
     line.flag("--spoil", options.spoil, "make the data wrong: the run must then end with an error");

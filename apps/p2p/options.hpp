@@ -7,15 +7,15 @@
 
 namespace p2p {
 
-// Most channels between two ranks.
-inline constexpr std::int64_t kChannelsLimit = 64;
+// A rank is fewer groups behind another than a channel has messages under way.
+inline constexpr std::int64_t kBehindLimit = 127;
 
 struct Options {
     std::int64_t columns = 1000, lines = 0;  // lines 0: as many as columns
     std::int64_t iterations = 100;
     std::int64_t group = 1;
-    std::int64_t channels = 8;
-    std::string way;  // the first of those that the program has
+    std::int64_t behind = 0;  // 0: a part of what is left
+    std::string way;          // the first of those that the program has
     bool json = false;
     bool spoil = false;
     std::string help;  // not empty: to be printed instead of a run

@@ -9,7 +9,7 @@
 namespace p2p {
 namespace {
 
-static_assert(P2P_CHANNELS_MOST == kChannelsLimit);
+static_assert(P2P_AHEAD == kBehindLimit + 1);
 
 class SennitPipeline final : public Pipeline {
   public:
@@ -23,7 +23,7 @@ class SennitPipeline final : public Pipeline {
             left = left_.take(lines);
             scratch = scratch_.take(lines);
         });
-        links_.channels = static_cast<std::int32_t>(options.channels);
+        links_.behind = static_cast<std::int32_t>(options.behind);
         apps::check(p2p_open(&links_, left, scratch, options.lines), "opening channels");
         return left;
     }

@@ -29,7 +29,7 @@ def options_of(subject, ranks):
     """Ranks that share processors should compute many lines in their turn."""
     if subject.key.endswith(AHEAD):
         return ["--way", "ahead"]
-    return ["--channels", "64"] if subject.key.startswith("sennit") and ranks > cores() else []
+    return ["--behind", "48"] if subject.key.startswith("sennit") and ranks > cores() else []
 
 
 def solve(subject, arguments, ranks, iterations, options):

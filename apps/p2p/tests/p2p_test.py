@@ -51,8 +51,8 @@ def sweep_everywhere(arguments, counts, shapes):
                 few = ranks > 2 and "mpi" in key
                 for columns, lines, group in shapes[ranks % len(shapes):][:1] if few else shapes:
                     row = value_of(words, environment, ["--columns", str(columns), "--lines", str(lines), "--group",
-                                                        str(group), "--iterations", "6", "--way", way, "--channels",
-                                                        str(1 + 9 * (ranks % 2))])
+                                                        str(group), "--iterations", "6", "--way", way, "--behind",
+                                                        str(9 * (ranks % 2))])
                     need(row["verification_value"] == 7 * (columns + lines - 2), f"{key}: {row}")
                     need(row["ranks"] == (1 if key == "serial" else ranks) and row["way"] == way, f"{key}: {row}")
                     need(row["rate_mflops"] > 0 and row["median_rate_mflops"] > 0, f"{key}: {row}")
@@ -85,7 +85,7 @@ def wrong_data_ends_every_program_with_an_error(arguments):
 def bad_options_end_every_rank_with_a_reason(arguments):
     """Breaks when a rank goes on, waits for others, or ends with 0; or when the message does not name the cause."""
     table = [(["--columns", "1"], "--columns"), (["--group", "0"], "--group"), (["--nonsense"], "--nonsense"),
-             (["--iterations", "-1"], "--iterations"), (["--way", "none"], "--way"), (["left"], "left"), (["--channels", "65"], "--channels")]
+             (["--iterations", "-1"], "--iterations"), (["--way", "none"], "--way"), (["left"], "left"), (["--behind", "128"], "--behind")]
     for turn, (key, words, environment) in enumerate(those_there(arguments, 2)):
         # They all read their options by the same lines: each program has a third of the table.
         for options, expected in [*table[turn % 3::3], (["--columns", "2"], "2 ranks can not share 2 columns")]:
