@@ -29,8 +29,8 @@ All of it again, files, plots and page:
 
 **What differs from the paper.** One machine of few processors instead of a node of 128 cores, so that from as many ranks as
 processors on they share them. All programs call one and the same kernel; MPI sends and receives in place, OpenMP has a
-strip of its own for each thread and one counter between neighbours. Between Sennit's neighbours are 8 channels, and 64
-where ranks share processors, which then compute as many lines in their turn. What the paper's OpenMP program did is not known; its
+strip of its own for each thread and one counter between neighbours. Between Sennit's neighbours is one channel,
+on which 128 lines may be under way; where ranks share processors, one that finds nothing waits for 49, and then computes as many in its turn. What the paper's OpenMP program did is not known; its
 rates (18.5 MFlop/s with 2 threads) are of another order than ours.
 
 A rate counts two operations for each cell, as the suite does; it is that of the median sweep of a run, and here of the
