@@ -264,44 +264,45 @@ sennit_status wait_on(sennit_channel handle, std::int64_t timeout_ns, const char
 }
 
 // The way of channels whose writer may be ahead, and then the cold one. It is not in line, so that
-// the short way has nothing of it.
-[[gnu::noinline]] sennit_status can_write_ahead(Channel *it, sennit_channel handle, int *can) {
+// the short way has nothing of it; the parameters of the public calls come first, so that these
+// need not be moved.
+[[gnu::noinline]] sennit_status can_write_ahead(sennit_channel handle, int *can, Channel *it) {
     if (!channel::goes_ahead(it, handle) || !may_write_ahead(*it))
         return can_write_cold(handle, can);
     *can = 1;
     return SENNIT_OK;
 }
 
-[[gnu::noinline]] sennit_status have_written_ahead(Channel *it, sennit_channel handle) {
+[[gnu::noinline]] sennit_status have_written_ahead(sennit_channel handle, Channel *it) {
     if (!channel::goes_ahead(it, handle) || !may_write_ahead(*it)) [[unlikely]]
         return have_written_cold(handle);
     note_written(*it);
     return SENNIT_OK;
 }
 
-[[gnu::noinline]] sennit_status can_read_ahead(Channel *it, sennit_channel handle, int *can) {
+[[gnu::noinline]] sennit_status can_read_ahead(sennit_channel handle, int *can, Channel *it) {
     if (!channel::goes_ahead(it, handle) || !may_read_ahead(*it)) return can_read_cold(handle, can);
     *can = 1;
     return SENNIT_OK;
 }
 
-[[gnu::noinline]] sennit_status have_read_ahead(Channel *it, sennit_channel handle) {
+[[gnu::noinline]] sennit_status have_read_ahead(sennit_channel handle, Channel *it) {
     if (!channel::goes_ahead(it, handle) || !may_read_ahead(*it)) [[unlikely]]
         return have_read_cold(handle);
     note_read(*it);
     return SENNIT_OK;
 }
 
-[[gnu::noinline]] sennit_status wait_write_ahead(Channel *it, sennit_channel handle,
-                                                 std::int64_t timeout_ns) {
+[[gnu::noinline]] sennit_status wait_write_ahead(sennit_channel handle, std::int64_t timeout_ns,
+                                                 Channel *it) {
     if (channel::goes_ahead(it, handle) &&
         poll(*it, timeout_ns, [it] { return may_write_ahead(*it); })) [[likely]]
         return SENNIT_OK;
     return wait_write_cold(handle, timeout_ns);
 }
 
-[[gnu::noinline]] sennit_status wait_read_ahead(Channel *it, sennit_channel handle,
-                                                std::int64_t timeout_ns) {
+[[gnu::noinline]] sennit_status wait_read_ahead(sennit_channel handle, std::int64_t timeout_ns,
+                                                Channel *it) {
     if (channel::goes_ahead(it, handle) &&
         poll(*it, timeout_ns, [it] { return may_read_ahead(*it); })) [[likely]]
         return SENNIT_OK;
@@ -358,7 +359,7 @@ sennit_status sennit_channel_can_write(sennit_channel channel, int *can) {
     if (can == nullptr) [[unlikely]]
         return null_output("can", "sennit_channel_can_write");
     if (!channel::goes_short(it, channel) || !may_write_one(*it))
-        return can_write_ahead(it, channel, can);
+        return can_write_ahead(channel, can, it);
     *can = 1;
     return SENNIT_OK;
 }
@@ -366,7 +367,7 @@ sennit_status sennit_channel_can_write(sennit_channel channel, int *can) {
 sennit_status sennit_channel_have_written(sennit_channel channel) {
     Channel *it = channel::place_of_handle(channel);
     if (!channel::goes_short(it, channel) || !may_write_one(*it)) [[unlikely]]
-        return have_written_ahead(it, channel);
+        return have_written_ahead(channel, it);
     note_written_one(*it);
     return SENNIT_OK;
 }
@@ -376,7 +377,7 @@ sennit_status sennit_channel_can_read(sennit_channel channel, int *can) {
     if (can == nullptr) [[unlikely]]
         return null_output("can", "sennit_channel_can_read");
     if (!channel::goes_short(it, channel) || !may_read_one(*it))
-        return can_read_ahead(it, channel, can);
+        return can_read_ahead(channel, can, it);
     *can = 1;
     return SENNIT_OK;
 }
@@ -384,7 +385,7 @@ sennit_status sennit_channel_can_read(sennit_channel channel, int *can) {
 sennit_status sennit_channel_have_read(sennit_channel channel) {
     Channel *it = channel::place_of_handle(channel);
     if (!channel::goes_short(it, channel) || !may_read_one(*it)) [[unlikely]]
-        return have_read_ahead(it, channel);
+        return have_read_ahead(channel, it);
     note_read(*it);
     return SENNIT_OK;
 }
@@ -394,7 +395,7 @@ sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_
     if (channel::goes_short(it, channel) &&
         poll(*it, timeout_ns, [it] { return may_write_one(*it); })) [[likely]]
         return SENNIT_OK;
-    return wait_write_ahead(it, channel, timeout_ns);
+    return wait_write_ahead(channel, timeout_ns, it);
 }
 
 sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_ns) {
@@ -402,7 +403,7 @@ sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_n
     if (channel::goes_short(it, channel) &&
         poll(*it, timeout_ns, [it] { return may_read_one(*it); })) [[likely]]
         return SENNIT_OK;
-    return wait_read_ahead(it, channel, timeout_ns);
+    return wait_read_ahead(channel, timeout_ns, it);
 }
 
 sennit_status sennit_channel_wait_messages(sennit_channel channel, uint32_t least,

@@ -149,6 +149,7 @@ inline void copy_middle(void *destination, const void *source, std::size_t bytes
 }
 
 inline void copy(void *destination, const void *source, std::size_t bytes) {
+    if (bytes == sizeof(std::uint64_t) && copy_word<std::uint64_t>(destination, source)) return;
     // 0 comes out as the largest number.
     if (bytes - 1 < kShortBytes) {
         copy_short(destination, source, bytes);
