@@ -45,6 +45,7 @@ program channel_test
   call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   call sennit_free(place)
   call check(channels(1) /= channels(2) .and. channels(1) /= SENNIT_CHANNEL_NULL .and. channels(2) == channels(2), 'their names')
+  call several_messages_are_under_way()
   own = 0
   call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(1, targets, buffers, bytes), 99, 0_c_int64_t, &
                            peers, channels, stat=status)
@@ -53,6 +54,32 @@ program channel_test
   call end_of_test()
 
 contains
+
+  subroutine several_messages_are_under_way()
+    integer(c_int), target, asynchronous :: myself(1)
+    integer(c_size_t), target, asynchronous :: none(1)
+    type(c_ptr), target :: nothing(1)
+    integer(c_int32_t) :: messages
+    integer :: turn
+    myself = rank
+    none = 0
+    nothing = c_null_ptr
+    call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(1, myself, nothing, none), sennit_channel_ahead(3), &
+                             SENNIT_FOREVER, peers, channels)
+    do turn = 1, 3
+      call sennit_channel_have_written(channels(1))
+    end do
+    call sennit_channel_have_written(channels(1), stat=status)
+    call check_status(status, SENNIT_ERR_STATE, 'three are under way')
+    call sennit_channel_wait_messages(channels(1), 2, SENNIT_FOREVER, messages)
+    call check(messages == 3, 'all are there')
+    do turn = 1, 3
+      call sennit_channel_have_read(channels(1))
+    end do
+    call sennit_channel_wait_messages(channels(1), 1, 0_c_int64_t, messages, stat=status)
+    call check_status(status, SENNIT_ERR_TIMEOUT, 'none is left')
+    call sennit_channel_close(channels, 1, SENNIT_FOREVER)
+  end subroutine several_messages_are_under_way
 
   subroutine what_is_written_to_the_right_comes_from_the_left()
     integer :: turn
