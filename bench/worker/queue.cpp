@@ -227,6 +227,40 @@ Subject by_queue(const Stream &stream, std::shared_ptr<Queue> queue) {
             }};
 }
 
+// So many items a call, as a program has that makes them in blocks. Those of the taker lie behind
+// each other as well.
+Subject by_queue_of_many(const Stream &stream, std::shared_ptr<Queue> queue) {
+    constexpr std::size_t kMany = 64;
+    auto block = std::make_shared<std::vector<std::byte>>(kMany * stream.bytes);
+    return {"sennit-queue-many",
+            [=, numbers = ItemNumbers(stream)](std::size_t operations) mutable {
+                unsigned statuses = SENNIT_OK;
+                std::byte *const items = block->data();
+                const auto put = [&](std::size_t count) {
+                    for (std::size_t some = 0; count > 0; count -= some) {
+                        some = std::min(count, kMany);
+                        for (std::size_t i = 0; i < some; ++i)
+                            numbers.produce(items + i * stream.bytes);
+                        std::size_t pushed = 0;
+                        statuses |= sennit_queue_push_many(queue->producer(), items, some,
+                                                           SENNIT_FOREVER, &pushed);
+                    }
+                };
+                const auto take = [&](std::size_t count) {
+                    for (std::size_t some = 0; count > 0; count -= some) {
+                        statuses |= sennit_queue_pop_many(
+                            queue->queue(), items, std::min(count, kMany), SENNIT_FOREVER, &some);
+                        for (std::size_t i = 0; i < some; ++i)
+                            numbers.consume(items + i * stream.bytes);
+                    }
+                };
+                const Interval elapsed = time_stream(stream, numbers, operations, put, take);
+                if (statuses != SENNIT_OK)
+                    throw std::runtime_error("a call on a queue was refused");
+                return elapsed;
+            }};
+}
+
 void run_size(const Run &run, std::uint64_t bytes, std::byte *item) {
     const Job &job = run.job;
     const Stream stream{job.rank(),
@@ -240,6 +274,7 @@ void run_size(const Run &run, std::uint64_t bytes, std::byte *item) {
     what.subjects.push_back(by_ring<Access::copied>("raw-ring", job, stream));
     what.subjects.push_back(by_ring<Access::in_place>("raw-ring-in-place", job, stream));
     what.subjects.push_back(by_queue(stream, std::make_shared<Queue>(job, stream)));
+    what.subjects.push_back(by_queue_of_many(stream, std::make_shared<Queue>(job, stream)));
     for (Subject &subject : run.library.queue(job, stream))
         what.subjects.push_back(std::move(subject));
     job.barrier();

@@ -84,6 +84,19 @@ SENNIT_HOT_CALL sennit_status sennit_queue_push(sennit_producer producer, const 
  * What a producer put in before it ended is taken out first. */
 SENNIT_HOT_CALL sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_ns);
 
+/* Put `count` items in that lie one behind the other, in this order, as by a push for each. Several
+ * are shown to the taker at once, so a stream of small items is faster this way. Waits for places
+ * for at most timeout_ns in all. *pushed gets how many were put in, also where the call ends with
+ * TIMEOUT, NOT_REGISTERED or PEER_LOST. Errors: those of sennit_queue_push. */
+sennit_status sennit_queue_push_many(sennit_producer producer, const void *items, size_t count,
+                                     int64_t timeout_ns, size_t *pushed);
+
+/* Take out what is there, at most `most` items, which come to lie one behind the other. Waits for
+ * the first one, for at most timeout_ns, and for no other. *popped gets how many there were, 0 with
+ * TIMEOUT and PEER_LOST. With 0 for `most` nothing is done. Errors: those of sennit_queue_pop. */
+sennit_status sennit_queue_pop_many(sennit_queue queue, void *items, size_t most,
+                                    int64_t timeout_ns, size_t *popped);
+
 #ifdef __cplusplus
 }
 #endif

@@ -94,7 +94,7 @@ sennit_status sennit_queue_push(sennit_producer producer, const void *item, int6
     const Rank *rank = current_rank();
     queue::Producer *it = queue::find(*rank, producer);
     if (it != nullptr && item != nullptr && timeout_ns >= 0 && rank->observer == nullptr &&
-        queue::push_at_once(*it, item)) [[likely]]
+        queue::push_at_once(*it, item, 1) != 0) [[likely]]
         return SENNIT_OK;
     return push_cold(producer, item, timeout_ns);
 }
@@ -106,11 +106,33 @@ sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_n
         [[likely]] {
         const std::uint32_t lane = queue::find_item(*it);
         if (lane != UINT32_MAX) {
-            queue::take(*rank, *it, lane, item);
+            queue::take(*rank, *it, lane, item, 1);
             return SENNIT_OK;
         }
     }
     return pop_cold(queue, item, timeout_ns);
+}
+
+sennit_status sennit_queue_push_many(sennit_producer producer, const void *items, size_t count,
+                                     int64_t timeout_ns, size_t *pushed) {
+    const char *const name = "sennit_queue_push_many";
+    return call_on(producer, name, [=](Rank &rank, queue::Producer &it) {
+        if (pushed == nullptr || (items == nullptr && count != 0))
+            return null_argument("items or pushed");
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        return queue::push_many(rank, it, items, count, Deadline::after(timeout_ns), pushed);
+    });
+}
+
+sennit_status sennit_queue_pop_many(sennit_queue queue, void *items, size_t most,
+                                    int64_t timeout_ns, size_t *popped) {
+    const char *const name = "sennit_queue_pop_many";
+    return call_on(queue, name, [=](Rank &rank, queue::Queue &it) {
+        if (popped == nullptr || (items == nullptr && most != 0))
+            return null_argument("items or popped");
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        return queue::pop_many(rank, it, items, most, Deadline::after(timeout_ns), popped);
+    });
 }
 
 }  // extern "C"

@@ -1,6 +1,7 @@
 // See queue.hpp.
 #include "queue/queue.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -381,11 +382,11 @@ sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &d
         // One look, without the polling that a wait begins with.
         make_progress(rank);
         if (!is_live(it)) return ended(rank, it);
-        return push_at_once(it, item) ? SENNIT_OK : is_full(it, "");
+        return push_at_once(it, item, 1) != 0 ? SENNIT_OK : is_full(it, "");
     }
     const sennit_status waited = wait_until(rank, deadline, it.taker, [&] {
         if (!is_live(it)) return true;
-        done = push_at_once(it, item);
+        done = push_at_once(it, item, 1) != 0;
         return done;
     });
     if (done) return SENNIT_OK;
@@ -403,7 +404,7 @@ sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline) {
         make_progress(rank);
         lane = find_item(it);
         if (lane == UINT32_MAX) return is_empty(it, "");
-        take(rank, it, lane, item);
+        take(rank, it, lane, item, 1);
         return SENNIT_OK;
     }
     const sennit_status waited =
@@ -411,10 +412,51 @@ sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline) {
             lane = find_item(it);
             return lane != UINT32_MAX;
         });
-    if (waited == SENNIT_OK) take(rank, it, lane, item);
+    if (waited == SENNIT_OK) take(rank, it, lane, item, 1);
     if (waited != SENNIT_ERR_TIMEOUT) return waited;
     const sennit_error late = *thread_error();
     return is_empty(it, late.text);
+}
+
+sennit_status push_many(Rank &rank, Producer &it, const void *items, std::size_t count,
+                        const Deadline &deadline, std::size_t *pushed) {
+    const auto *from = static_cast<const std::byte *>(items);
+    const std::uint64_t most = together(it.item_bytes);
+    std::size_t done = 0;
+    sennit_status status = SENNIT_OK;
+    while (done < count && status == SENNIT_OK) {
+        const std::byte *const next = from + done * it.item_bytes;
+        const std::uint64_t moved =
+            push_at_once(it, next, std::min<std::uint64_t>(count - done, most));
+        if (moved == 0) status = push(rank, it, next, deadline);
+        done += moved != 0 ? moved : status == SENNIT_OK ? 1 : 0;
+    }
+    *pushed = done;
+    return status;
+}
+
+sennit_status pop_many(Rank &rank, Queue &it, void *items, std::size_t most,
+                       const Deadline &deadline, std::size_t *popped) {
+    auto *to = static_cast<std::byte *>(items);
+    std::size_t done = 0;
+    while (done < most) {
+        const std::uint32_t lane = find_item(it);
+        if (lane == UINT32_MAX) {
+            if (done != 0) break;
+            *popped = 0;
+            const sennit_status status = pop(rank, it, to, deadline);
+            if (status != SENNIT_OK) return status;
+            done = 1;
+            continue;
+        }
+        const std::uint64_t there = it.views[lane].seen_put - it.views[lane].taken;
+        const std::uint64_t count =
+            std::min({there, together(it.item_bytes), std::uint64_t{most - done}});
+        take(rank, it, lane, to + done * it.item_bytes, count);
+        done += count;
+    }
+    *popped = done;
+    return SENNIT_OK;
 }
 
 void queues_close(Rank &rank) {

@@ -131,7 +131,12 @@ sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
 sennit_status destroy(Rank &rank, Queue &it);
 sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *producer);
 void detach(Rank &rank, Producer &it);
-// What push_at_once() and pop_at_once() could not do.
+// As the calls say; push() and pop() are for what push_at_once(), and find_item() with take(),
+// could not do.
+sennit_status push_many(Rank &rank, Producer &it, const void *items, std::size_t count,
+                        const Deadline &deadline, std::size_t *pushed);
+sennit_status pop_many(Rank &rank, Queue &it, void *items, std::size_t most,
+                       const Deadline &deadline, std::size_t *popped);
 sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &deadline);
 sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline);
 // The end of a rank.
@@ -186,24 +191,36 @@ inline void copy_item(std::byte *to, const std::byte *from, std::uint64_t bytes)
     }
 }
 
-// True if there was a place.
-inline bool push_at_once(Producer &it, const void *item) {
+// How many items may be moved before the other side is told, so that it can begin.
+inline std::uint64_t together(std::uint64_t item_bytes) {
+    constexpr std::uint64_t kBytesTogether = 512;
+    return item_bytes < kBytesTogether ? kBytesTogether / item_bytes : 1;
+}
+
+// So many of the items as there are places for, and shown all at once. Returns how many.
+inline std::uint64_t push_at_once(Producer &it, const void *items, std::uint64_t count) {
     // relaxed: only equality counts, as in memory::is_live().
     if (it.live->load(std::memory_order_relaxed) != it.live_value) [[unlikely]]
-        return false;
-    if (it.put - it.seen_taken == it.capacity) {
-        // SYNC queue-taken: pairs with the release in take(), of the owner; its copy of the item
-        // that lay in the place comes before.
+        return 0;
+    if (it.capacity - (it.put - it.seen_taken) < count) {
+        // SYNC queue-taken: pairs with the release in take(), of the owner; its copies of the items
+        // that lay in the places come before.
         it.seen_taken = it.lane->taken.load(std::memory_order_acquire);
-        if (it.put - it.seen_taken == it.capacity) return false;
+        const std::uint64_t free = it.capacity - (it.put - it.seen_taken);
+        if (free == 0) return 0;
+        if (free < count) count = free;
     }
-    copy_item(it.places + it.place * it.stride, static_cast<const std::byte *>(item),
-              it.item_bytes);
-    it.place = it.place + 1 == it.capacity ? 0 : it.place + 1;
-    // SYNC queue-put: pairs with the acquire in find_item(), of the owner; the item comes before.
-    // A release at least.
-    show(it.lane->put, ++it.put, *it.control, it.rings_lightly);
-    return true;
+    const auto *from = static_cast<const std::byte *>(items);
+    for (std::uint64_t left = count; left != 0; --left) {
+        copy_item(it.places + it.place * it.stride, from, it.item_bytes);
+        from += it.item_bytes;
+        it.place = it.place + 1 == it.capacity ? 0 : it.place + 1;
+    }
+    // SYNC queue-put: pairs with the acquire in find_item(), of the owner; the items come before. A
+    // release at least.
+    it.put += count;
+    show(it.lane->put, it.put, *it.control, it.rings_lightly);
+    return count;
 }
 
 // A lane with an item, or UINT32_MAX.
@@ -224,23 +241,26 @@ inline std::uint32_t find_item(const Queue &it) {
 // After a change of the lane's word.
 void look_at_producer(Rank &rank, std::uint32_t word, LaneView &view);
 
-// Takes the item out of the lane, which has one.
-inline void take(Rank &rank, Queue &it, std::uint32_t number, void *item) {
+// Takes so many items out of the lane, which has them.
+inline void take(Rank &rank, Queue &it, std::uint32_t number, void *items, std::uint64_t count) {
     QueueLane &lane = lanes_of(it.base)[number];
     LaneView &view = it.views[number];
-    copy_item(static_cast<std::byte *>(item), places_of(it.base, number) + view.place * it.stride,
-              it.item_bytes);
-    view.place = view.place + 1 == it.capacity ? 0 : view.place + 1;
+    auto *to = static_cast<std::byte *>(items);
+    for (std::uint64_t left = count; left != 0; --left) {
+        copy_item(to, places_of(it.base, number) + view.place * it.stride, it.item_bytes);
+        to += it.item_bytes;
+        view.place = view.place + 1 == it.capacity ? 0 : view.place + 1;
+    }
     it.next = number + 1 == it.lanes ? 0 : number + 1;
     // relaxed: another producer looks at the count when it comes; one that comes now and is missed
     // wakes by itself.
     const std::uint32_t word = lane.producer.load(std::memory_order_relaxed);
     if (word != view.word) [[unlikely]]
         look_at_producer(rank, word, view);
-    ++view.taken;
+    view.taken += count;
     if (view.control != nullptr) {
-        // SYNC queue-taken: pairs with the acquire in push_at_once(), of the producer; the copy of
-        // the item comes before. A release at least.
+        // SYNC queue-taken: pairs with the acquire in push_at_once(), of the producer; the copies
+        // of the items come before. A release at least.
         show(lane.taken, view.taken, *view.control, view.rings_lightly);
     } else {
         // SYNC queue-taken: as above, for whoever gets the lane next.

@@ -293,6 +293,22 @@ const std::vector<Row> wrong_signals =
          [](Fixture &it) { return sennit_queue_pop({UINT32_MAX}, it.buffer, 0); }},
         {"sennit_queue_pop", "garbage", kRunning, kArg,
          [](Fixture &it) { return sennit_queue_pop(it.queue, it.buffer, SENNIT_FOREVER); }},
+        {"sennit_queue_push_many", "no producer", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_queue_push_many(SENNIT_PRODUCER_NULL, it.buffer, 1, 0, &it.size);
+         }},
+        {"sennit_queue_push_many", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_queue_push_many(it.producer, nullptr, SIZE_MAX, -1, nullptr);
+         }},
+        {"sennit_queue_pop_many", "all bits", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_queue_pop_many({UINT32_MAX}, it.buffer, 1, 0, &it.size);
+         }},
+        {"sennit_queue_pop_many", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_queue_pop_many(it.queue, it.buffer, 1, SENNIT_FOREVER, nullptr);
+         }},
 };
 
 const std::vector<Row> signals_that_need_a_rank = {
@@ -386,6 +402,12 @@ const std::vector<Row> signals_that_need_a_rank = {
      [](Fixture &it) { return sennit_queue_push(it.producer, it.buffer, 0); }},
     {"sennit_queue_pop", "null", kAny, kState,
      [](Fixture &it) { return sennit_queue_pop(it.queue, nullptr, SENNIT_FOREVER); }},
+    {"sennit_queue_push_many", "", kAny, kState,
+     [](Fixture &it) { return sennit_queue_push_many(it.producer, it.buffer, 1, 0, &it.size); }},
+    {"sennit_queue_pop_many", "null", kAny, kState,
+     [](Fixture &it) {
+         return sennit_queue_pop_many(it.queue, nullptr, 1, SENNIT_FOREVER, nullptr);
+     }},
 };
 
 }  // namespace arguments

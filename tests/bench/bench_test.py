@@ -103,11 +103,11 @@ def queue():
     for mpi in MPI_OR_NONE:
         own = [] if mpi == "none" else [f"{mpi}-sendrecv", f"{mpi}-isend-irecv"]
         for size in (64, 24):
-            expected[(job_names(mpi), size)] = [*rings, "sennit-queue", *own]
+            expected[(job_names(mpi), size)] = [*rings, "sennit-queue", "sennit-queue-many", *own]
     check(lines, "queue", expected)
     lines = bench("queue", "--mpi", "none", "-n", "4", "--bytes", "64", *TINY)
     assert {line["ranks"] for line in lines} == {4}
-    check(lines, "queue", {("sennit", 64): [*rings, "sennit-queue"]})
+    check(lines, "queue", {("sennit", 64): [*rings, "sennit-queue", "sennit-queue-many"]})
 
 
 def plan():

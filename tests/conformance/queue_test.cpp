@@ -74,6 +74,94 @@ RANK_TEST(queue, items_of_each_producer_come_out_once_and_in_order, kAnything) {
     });
 }
 
+// Broken by an item that is lost, doubled or overtaken where several are moved at once, at the end
+// of the places too, and by a count that is not what was moved.
+RANK_TEST(queue, many_items_in_one_call_come_out_once_and_in_order, kAnything) {
+    if (!queues_lead_everywhere(it)) return;
+    for (const std::size_t words : {1u, 2u, 9u, 100u}) {
+        const std::size_t capacity = it.common.between(1, 40);
+        const Made mine = make_queue(it, words * 8, capacity, 1);
+        const auto all = it.tell_all(mine.address);
+        const sennit_producer producer = attach(it, all[static_cast<std::size_t>(it.next())]);
+        const std::uint64_t count = it.quick ? 200 : 2000;
+        std::vector<std::uint64_t> out(64 * words);
+        std::vector<std::uint64_t> in(64 * words);
+        std::uint64_t put = 0;
+        std::uint64_t taken = 0;
+        while (put + taken < 2 * count) {
+            const std::size_t some = std::min<std::uint64_t>(it.own.below(65), count - put);
+            for (std::size_t i = 0; i < some * words; ++i)
+                out[i] = (put + i / words) * words + i % words;
+            std::size_t moved = 77;
+            sennit_status status = sennit_queue_push_many(producer, out.data(), some, 0, &moved);
+            it.require(status == (moved == some ? SENNIT_OK : SENNIT_ERR_TIMEOUT),
+                       "all are put in, or there is no place");
+            it.require(moved <= some, "no more than there are");
+            put += moved;
+            const std::size_t most = it.own.below(65);
+            std::fill(in.begin(), in.end(), ~std::uint64_t{0});
+            moved = 77;
+            status = sennit_queue_pop_many(mine.queue, in.data(), most, 0, &moved);
+            it.require(status == SENNIT_OK || (status == SENNIT_ERR_TIMEOUT && moved == 0),
+                       "some are there, or none");
+            it.require(moved <= most, "no more than are asked for");
+            for (std::size_t i = 0; i < moved * words; ++i)
+                it.equal(in[i], (taken + i / words) * words + i % words);
+            for (std::size_t i = moved * words; i < in.size(); ++i)
+                it.equal(in[i], ~std::uint64_t{0});
+            taken += moved;
+        }
+        std::size_t moved = 77;
+        it.is(sennit_queue_pop_many(mine.queue, in.data(), 3, kMillisecond, &moved),
+              SENNIT_ERR_TIMEOUT);
+        it.equal(moved, std::size_t{0});
+        it.barrier();
+        it.ok(sennit_queue_detach(producer));
+        it.barrier();
+        it.ok(sennit_queue_destroy(mine.queue));
+    }
+}
+
+// Broken by a wait that is not for all of the items, or for more than the first.
+RANK_TEST(queue, many_items_wait_for_places_and_for_one_item, kTwoRanks) {
+    if (!queues_lead_everywhere(it)) return;
+    constexpr std::size_t kCapacity = 5;
+    constexpr std::size_t kCount = 1000;
+    const Made mine = make_queue(it, 8, kCapacity, 1);
+    const auto all = it.tell_all(mine.address);
+    std::vector<std::uint64_t> words(kCount);
+    std::size_t moved = 0;
+    if (it.rank == 1) {
+        const sennit_producer producer = attach(it, all[0]);
+        for (std::size_t i = 0; i < kCount; ++i)
+            words[i] = i;
+        it.ok(sennit_queue_push_many(producer, words.data(), kCount, SENNIT_FOREVER, &moved));
+        it.equal(moved, kCount);
+        it.barrier();
+        it.is(sennit_queue_push_many(producer, words.data(), 8, kMillisecond, &moved),
+              SENNIT_ERR_TIMEOUT);
+        it.equal(moved, kCapacity);
+        it.barrier();
+        it.ok(sennit_queue_detach(producer));
+    } else if (it.rank == 0) {
+        for (std::size_t taken = 0; taken < kCount; taken += moved) {
+            it.ok(sennit_queue_pop_many(mine.queue, words.data(), kCount, SENNIT_FOREVER, &moved));
+            it.require(moved != 0 && taken + moved <= kCount, "one at least");
+            for (std::size_t i = 0; i < moved; ++i)
+                it.equal(words[i], std::uint64_t{taken + i});
+        }
+        it.barrier();
+        it.barrier();
+        it.ok(sennit_queue_pop_many(mine.queue, words.data(), kCount, 0, &moved));
+        it.equal(moved, kCapacity);
+    } else {
+        it.barrier();
+        it.barrier();
+    }
+    it.barrier();
+    it.ok(sennit_queue_destroy(mine.queue));
+}
+
 // Broken by a stride that is not the item's, or bytes beside it.
 RANK_TEST(queue, items_of_every_size_are_whole, kAnything) {
     if (!queues_lead_everywhere(it)) return;

@@ -4,6 +4,8 @@ program queue_test
   use checks
   use sennit
   implicit none
+  integer(c_int64_t) :: many(2)
+  integer :: moved
   integer, parameter :: items = 5
   type(sennit_queue) :: queue
   type(sennit_queue_address) :: mine
@@ -39,6 +41,14 @@ program queue_test
   call check(total == items * 100 * (size * (size - 1)) / 2 + size * items * (items + 1) / 2, 'every number of every rank, once')
   call sennit_queue_pop(queue, item, 0_c_int64_t, stat=status)
   call check_status(status, SENNIT_ERR_TIMEOUT, 'an empty queue')
+  call sennit_queue_attach(mine, producer)
+  many = [7_c_int64_t, 8_c_int64_t]
+  call sennit_queue_push_many(producer, many, 2, SENNIT_FOREVER, moved)
+  call check(moved == 2, 'both were put in')
+  many = 0
+  call sennit_queue_pop_many(queue, many, 2, SENNIT_FOREVER, moved)
+  call check(moved == 2 .and. many(1) == 7 .and. many(2) == 8, 'both come out')
+  call sennit_queue_detach(producer)
   call sennit_queue_destroy(queue)
   call sennit_queue_destroy(queue, stat=status)
   call check_status(status, SENNIT_ERR_ARG, 'a queue ends once')
