@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 
 #include "base/fail.hpp"
@@ -256,8 +255,6 @@ const Move *move_run(const Move *move, const Run &run) {
         move_each(move, run, op::copy_short);
     } else if (run.bytes <= op::kMiddleBytes) {
         move_each(move, run, op::copy_middle);
-    } else if (run.bytes <= kCopyPiece) {
-        move_each(move, run, std::memmove);
     } else {
         move_each(move, run, copy_bytes);
     }
