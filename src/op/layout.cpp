@@ -216,44 +216,27 @@ sennit_status layout_of_box(const sennit_box &box, Direction direction, Layout *
 bool layout_of_plain_box(const sennit_box &box, Direction direction, Layout *layout) {
     // Below it no product of two, nor the sum of three such, leaves 62 bits.
     constexpr std::uint64_t kSmall = std::uint64_t{1} << 30;
-    std::uint64_t run = box.element_bytes;
-    std::uint64_t remote_end = run;
-    std::uint64_t local_end = run;
-    std::uint64_t all_bits = run;
-    std::uint64_t last_remote = 0;
-    std::uint64_t last_local = 0;
-    bool is_apart = run != 0;
+    std::uint64_t remote_end = box.element_bytes;
+    std::uint64_t local_end = box.element_bytes;
+    if (box.element_bytes == 0 || box.element_bytes >= kSmall) return false;
+    layout->run_bytes = box.element_bytes;
     int made = 0;
     for (int d = 0; d < kBoxDimensions; ++d) {
         const std::uint64_t count = box.counts[d];
         if (count == 1) continue;
-        if (count == 0) return false;
         const auto remote = static_cast<std::uint64_t>(box.remote_strides[d]);
         const auto local = static_cast<std::uint64_t>(box.local_strides[d]);
-        all_bits |= count | remote | local;
-        is_apart &= direction == Direction::put ? remote >= remote_end : local >= local_end;
+        if (count == 0 || (count | remote | local) >= kSmall) return false;
+        const bool is_apart =
+            direction == Direction::put ? remote >= remote_end : local >= local_end;
+        if (!is_apart) return false;
         remote_end += remote * (count - 1);
         local_end += local * (count - 1);
-        if (made == 0 && remote == run && local == run) {
-            run *= count;
-        } else if (made != 0 && remote == last_remote * layout->counts[made - 1] &&
-                   local == last_local * layout->counts[made - 1]) {
-            layout->counts[made - 1] *= count;
-        } else {
-            layout->counts[made] = count;
-            layout->remote_strides[made] = box.remote_strides[d];
-            layout->local_strides[made] = box.local_strides[d];
-            last_remote = remote;
-            last_local = local;
-            ++made;
-        }
+        append(layout, &made, count, box.remote_strides[d], box.local_strides[d]);
     }
-    // What has run over until here is of no box that is small.
-    if (!is_apart || all_bits >= kSmall) return false;
-    layout->bytes = run * layout->counts[0] * layout->counts[1] * layout->counts[2];
+    layout->bytes = layout->run_bytes * layout->counts[0] * layout->counts[1] * layout->counts[2];
     layout->remote.end = static_cast<std::int64_t>(remote_end);
     layout->local.end = static_cast<std::int64_t>(local_end);
-    layout->run_bytes = run;
     return true;
 }
 
