@@ -138,7 +138,7 @@ constexpr std::size_t kInPlaceBytes = kCopyAheadFrom;
 [[SENNIT_COPY_TARGET, gnu::noinline]] sennit_status put_by_vectors(sennit_gptr destination,
                                                                    const void *source,
                                                                    std::size_t bytes) {
-    if (bytes <= op::kMiddleBytes) __builtin_unreachable();
+    if (bytes <= op::kMiddleBytes || bytes > kInPlaceBytes) __builtin_unreachable();
     const memory::Entry *entry = copy_entry<Look::near>(destination, source, bytes);
     if (entry == nullptr) [[unlikely]]
         return put_far(destination, source, bytes);
@@ -152,7 +152,7 @@ constexpr std::size_t kInPlaceBytes = kCopyAheadFrom;
 [[SENNIT_COPY_TARGET, gnu::noinline]] sennit_status get_by_vectors(void *destination,
                                                                    sennit_gptr source,
                                                                    std::size_t bytes) {
-    if (bytes <= op::kMiddleBytes) __builtin_unreachable();
+    if (bytes <= op::kMiddleBytes || bytes > kInPlaceBytes) __builtin_unreachable();
     const memory::Entry *entry = copy_entry<Look::near>(source, destination, bytes);
     if (entry == nullptr) [[unlikely]]
         return get_far(destination, source, bytes);
