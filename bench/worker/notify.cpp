@@ -68,6 +68,13 @@ class Notified {
     Notified(const Notified &) = delete;
     Notified &operator=(const Notified &) = delete;
 
+    // One message to and fro, which is not read.
+    void pass_one(const Messages &messages) const {
+        check(sennit_put_notify(m_there, 0, messages.outgoing, messages.bytes),
+              "sennit_put_notify");
+        check(sennit_signal_wait(m_arrived, SENNIT_FOREVER), "sennit_signal_wait");
+    }
+
     sennit_peer_block there() const { return m_there; }
     sennit_signal arrived() const { return m_arrived; }
     const std::byte *own() const { return static_cast<const std::byte *>(sennit_ptr(m_memory)); }
@@ -79,8 +86,16 @@ class Notified {
     sennit_peer_block m_there = SENNIT_PEER_BLOCK_NULL;
 };
 
-Subject by_signal(const Pair &pair, const Messages &messages, std::shared_ptr<Notified> notified) {
-    return {"sennit-put-notify", [=, number = std::uint64_t{0}](std::size_t operations) mutable {
+// When an epoch ends: as soon as its message was read, or after the answer, when the next message
+// is waited for.
+enum class Reset : std::uint8_t { once_read, once_answered };
+
+template <Reset kReset>
+Subject by_signal(const char *name, const Run &run, const Pair &pair, const Messages &messages) {
+    auto notified = std::make_shared<Notified>(run, pair.partner, messages.bytes);
+    // A message before all others, so that each wait has one to reset.
+    if (kReset == Reset::once_answered) notified->pass_one(messages);
+    return {name, [=, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const sennit_peer_block there = notified->there();
                 const sennit_signal arrived = notified->arrived();
                 const std::byte *const own = notified->own();
@@ -92,9 +107,10 @@ Subject by_signal(const Pair &pair, const Messages &messages, std::shared_ptr<No
                     return true;
                 };
                 const auto receive = [&](std::uint64_t trip) {
+                    if (kReset == Reset::once_answered) statuses |= sennit_signal_reset(arrived);
                     statuses |= sennit_signal_wait(arrived, SENNIT_FOREVER);
                     const bool is_right = messages.consume_at(own, trip);
-                    statuses |= sennit_signal_reset(arrived);
+                    if (kReset == Reset::once_read) statuses |= sennit_signal_reset(arrived);
                     return is_right && statuses == SENNIT_OK;
                 };
                 return time_trips(pair.starts, number, operations, send, receive);
@@ -105,8 +121,9 @@ void run_size(const Run &run, const Messages &messages) {
     const Pair pair(run.job);
     Case what{"notify", messages.bytes, 2.0, {}};
     what.subjects.push_back(raw(run, pair, messages));
+    what.subjects.push_back(by_signal<Reset::once_read>("sennit-put-notify", run, pair, messages));
     what.subjects.push_back(
-        by_signal(pair, messages, std::make_shared<Notified>(run, pair.partner, messages.bytes)));
+        by_signal<Reset::once_answered>("sennit-put-notify-late", run, pair, messages));
     for (Subject &subject : run.library.notify(run.job, messages))
         what.subjects.push_back(std::move(subject));
     run.job.barrier();

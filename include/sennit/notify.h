@@ -28,6 +28,10 @@
  * own for credit, which the owner counts by sennit_signal_add after each reset, and waits for that
  * before it sends. Where senders hear from the owner in each epoch anyway, as neighbours do that
  * exchange their edges, nobody gets so far ahead.
+ *
+ * An owner that answers what it got answers first and resets then: the message that follows on the
+ * answer belongs to the next epoch, and is counted whether the reset has come or not. A reset
+ * before the answer holds it up for as long as it takes to have the epoch's line from the sender.
  */
 #ifndef SENNIT_NOTIFY_H
 #define SENNIT_NOTIFY_H
