@@ -15,6 +15,7 @@
 
 #include <sennit/channel.h>
 #include <sennit/sennit_mpi.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,57 +36,80 @@ static inline sennit_channel sennit_zcom_channel(int id) {
     return channel;
 }
 
-/* worlds[i] gets the world rank of Sennit that targets[i] of `comm` is. Collective over `comm`. */
-static inline sennit_status sennit_zcom_translate(MPI_Comm comm, const int *targets, int count,
-                                                  int *worlds) {
+/* What is wrong with one process's arguments, before anybody waits for anybody. */
+static inline sennit_status sennit_zcom_check(const sennit_channel_ends *ends, const int *ids,
+                                              int size) {
     static const char operation[] = "ZCom_init_c";
-    const int mine = sennit_rank();
+    if (ends->count == 0) return SENNIT_OK;
+    if (ends->buffers == NULL || ends->bytes == NULL || ends->targets == NULL || ids == NULL)
+        return sennit_error_report(SENNIT_ERR_ARG, operation,
+                                   "buffers, sizes, target_ranks or ids is null", 0);
+    for (size_t i = 0; i < ends->count; ++i)
+        if (ends->targets[i] < 0 || ends->targets[i] >= size)
+            return sennit_error_report(SENNIT_ERR_RANGE, operation, "no such target in comm", 0);
+    return SENNIT_OK;
+}
+
+/* worlds[i] gets the world rank of Sennit that target i of `comm` is. Collective over `comm`, also
+ * for a process whose `status` is not OK: then all processes get an error. */
+static inline sennit_status sennit_zcom_translate(MPI_Comm comm, const sennit_channel_ends *ends,
+                                                  int *worlds, sennit_status status) {
+    static const char operation[] = "ZCom_init_c";
+    int mine[2];
     int size = 0;
     int *all;
-    sennit_status status = SENNIT_OK;
-    if (MPI_Comm_size(comm, &size) != MPI_SUCCESS)
-        return sennit_error_report(SENNIT_ERR_ARG, operation, "comm is no communicator", 0);
-    all = (int *)malloc(sizeof *all * (size_t)size);
+    (void)MPI_Comm_size(comm, &size);
+    all = (int *)malloc(sizeof *all * 2 * (size_t)size);
     if (all == NULL)
         return sennit_error_report(SENNIT_ERR_NOMEM, operation, "no memory for the ranks", 0);
-    if (MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm) != MPI_SUCCESS)
+    mine[0] = sennit_rank();
+    mine[1] = (int)status;
+    if (MPI_Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, comm) != MPI_SUCCESS)
         status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation, "MPI_Allgather failed", 0);
-    for (int i = 0; status == SENNIT_OK && i < count; ++i) {
-        if (targets[i] < 0 || targets[i] >= size)
-            status = sennit_error_report(SENNIT_ERR_RANGE, operation, "no such target in comm", 0);
-        else
-            worlds[i] = all[targets[i]];
+    for (int i = 0; status == SENNIT_OK && i < size; ++i) {
+        char text[100];
+        if (all[2 * i + 1] == (int)SENNIT_OK) continue;
+        (void)snprintf(text, sizeof text, "process %d of comm can not open its channels", i);
+        status = sennit_error_report((sennit_status)all[2 * i + 1], operation, text, 0);
     }
+    for (size_t i = 0; status == SENNIT_OK && i < ends->count; ++i)
+        worlds[i] = all[2 * ends->targets[i]];
     free(all);
     return status;
 }
 
-static inline sennit_status sennit_zcom_open(void **buffers, const size_t *sizes,
-                                             const sennit_channel_ends *ends, void **attached,
+/* Ends Sennit, and keeps the last error as it was. */
+static inline void sennit_zcom_leave(void) {
+    const sennit_error error = *sennit_last_error();
+    if (sennit_finalize() != SENNIT_OK)
+        (void)sennit_error_report(error.status, error.operation, error.text, error.provider_code);
+}
+
+static inline sennit_status sennit_zcom_open(const sennit_channel_ends *ends, void **attached,
                                              int *ids) {
     sennit_channel *channels = (sennit_channel *)malloc(sizeof *channels * (ends->count + 1));
-    sennit_channel_ends all = *ends;
     sennit_status status;
     if (channels == NULL)
         return sennit_error_report(SENNIT_ERR_NOMEM, "ZCom_init_c", "no memory for the ids", 0);
-    all.buffers = buffers;
-    all.bytes = sizes;
     status =
-        sennit_channel_open(SENNIT_TEAM_WORLD, &all, SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL,
+        sennit_channel_open(SENNIT_TEAM_WORLD, ends, SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL,
                             SENNIT_FOREVER, attached, channels);
-    for (size_t i = 0; status == SENNIT_OK && i < all.count; ++i)
+    for (size_t i = 0; status == SENNIT_OK && i < ends->count; ++i)
         ids[i] = (int)channels[i].handle;
     free(channels);
     return status;
 }
 
 /* Opens a channel with each of `num_targets` ranks of `comm`: buffers[i] of sizes[i] bytes is this
- * process's, attached[i] the target's for this process, ids[i] names the channel. Collective over
- * `comm`; starts Sennit with its ranks if nobody has. Waits without end for the targets. Errors:
- * those of sennit_init_mpi and sennit_channel_open; then nothing is open. */
+ * process's, attached[i] the target's for this process (attached may be NULL), ids[i] names the
+ * channel. Collective over `comm`; starts Sennit with its ranks if nobody has. Waits without end
+ * for the targets. Errors: ARG (null), RANGE (a target), which all processes get if one does; those
+ * of sennit_init_mpi and sennit_channel_open. Then nothing is open, and who waits for this process
+ * gets PEER_LOST some seconds later if Sennit was started here. */
 static inline void ZCom_init_c(void **buffers, size_t *sizes, MPI_Comm comm, int *target_ranks,
                                int num_targets, void **attached, int *ids, int *err) {
     int *worlds = NULL;
+    int size = 0;
     sennit_channel_ends ends;
     sennit_status status = sennit_init_mpi(comm, NULL);
     if (status != SENNIT_OK) {
@@ -93,25 +117,23 @@ static inline void ZCom_init_c(void **buffers, size_t *sizes, MPI_Comm comm, int
         return;
     }
     memset(&ends, 0, sizeof ends);
-    if (num_targets > 0) {
-        ends.count = (size_t)num_targets;
-        worlds = (int *)malloc(sizeof *worlds * ends.count);
-        if (worlds == NULL)
-            status = sennit_error_report(SENNIT_ERR_NOMEM, "ZCom_init_c", "no memory", 0);
-    }
-    /* Collective, also where this process is not well. */
-    {
-        const int known = worlds == NULL ? 0 : num_targets;
-        const sennit_status found = sennit_zcom_translate(comm, target_ranks, known, worlds);
-        if (status == SENNIT_OK) status = found;
-    }
+    ends.count = num_targets > 0 ? (size_t)num_targets : 0;
+    ends.targets = target_ranks;
+    ends.buffers = buffers;
+    ends.bytes = sizes;
+    (void)MPI_Comm_size(comm, &size);
+    status = sennit_zcom_check(&ends, ids, size);
+    worlds = (int *)malloc(sizeof *worlds * (ends.count + 1));
+    if (worlds == NULL && status == SENNIT_OK)
+        status = sennit_error_report(SENNIT_ERR_NOMEM, "ZCom_init_c", "no memory", 0);
+    status = sennit_zcom_translate(comm, &ends, worlds, status);
     ends.targets = worlds;
-    if (status == SENNIT_OK) status = sennit_zcom_open(buffers, sizes, &ends, attached, ids);
+    if (status == SENNIT_OK) status = sennit_zcom_open(&ends, attached, ids);
     free(worlds);
     if (status == SENNIT_OK)
         ++sennit_zcom_starts;
     else
-        (void)sennit_finalize();
+        sennit_zcom_leave();
     (void)sennit_zcom_end(status, err);
 }
 
@@ -145,7 +167,10 @@ static inline void ZCom_cleanup_c(int *ids, int num_targets, MPI_Comm comm, int 
     const size_t count = num_targets > 0 ? (size_t)num_targets : 0;
     sennit_channel *channels = (sennit_channel *)malloc(sizeof *channels * (count + 1));
     sennit_status status = SENNIT_OK;
-    if (channels == NULL) {
+    if (count != 0 && ids == NULL) {
+        status = sennit_error_report(SENNIT_ERR_ARG, "ZCom_cleanup_c", "ids is null", 0);
+        free(channels);
+    } else if (channels == NULL) {
         status = sennit_error_report(SENNIT_ERR_NOMEM, "ZCom_cleanup_c", "no memory", 0);
     } else {
         for (size_t i = 0; i < count; ++i)

@@ -6,6 +6,7 @@
 #include <sennit/sennit_zcom.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int failures = 0;
 
@@ -15,19 +16,43 @@ static void expect(int holds, const char *what) {
     fprintf(stderr, "%s: %s\n", what, sennit_last_error()->text);
 }
 
-/* Every rank names a target that is none, so nobody waits. */
-static void targets_that_do_not_exist(int size) {
+static void try_init(const char *what, int *target, void **buffers, size_t *sizes, int *ids,
+                     int wanted) {
+    int err = 0;
+    void *theirs = &err;
+    ZCom_init_c(buffers, sizes, MPI_COMM_WORLD, target, 1, &theirs, ids, &err);
+    expect(err == wanted, what);
+    expect(theirs == (void *)&err && (ids == NULL || *ids == 55), "nothing is written");
+    expect(sennit_last_error()->status == (sennit_status)wanted &&
+               strcmp(sennit_last_error()->operation, "ZCom_init_c") == 0,
+           "the last error is this one, and not of the end of Sennit");
+    expect(!sennit_initialized(), "Sennit was ended again");
+}
+
+/* Broken by an error that one process alone has: the others wait for it without end, or until it
+ * is lost. First every process names a target that is none, and then rank 0 alone is wrong. */
+static void arguments_that_are_wrong(int rank, int size) {
+    const int right = rank == 0 ? 1 : 0;
+    const int is_wrong = rank == 0;
+    const double begin = MPI_Wtime();
     int target = size;
     int id = 55;
-    int err = 0;
     int word = 0;
     void *buffer = &word;
-    void *theirs = &word;
     size_t bytes = sizeof word;
-    ZCom_init_c(&buffer, &bytes, MPI_COMM_WORLD, &target, 1, &theirs, &id, &err);
-    expect(err == (int)SENNIT_ERR_RANGE, "a target that does not exist");
-    expect(id == 55 && theirs == (void *)&word, "nothing is written");
-    expect(!sennit_initialized(), "Sennit was ended again");
+    try_init("a target that does not exist", &target, &buffer, &bytes, &id, SENNIT_ERR_RANGE);
+    target = is_wrong ? -1 : right;
+    try_init("a target of rank 0", &target, &buffer, &bytes, &id, SENNIT_ERR_RANGE);
+    target = right;
+    try_init("null targets of rank 0", is_wrong ? NULL : &target, &buffer, &bytes, &id,
+             SENNIT_ERR_ARG);
+    try_init("null buffers of rank 0", &target, is_wrong ? NULL : &buffer, &bytes, &id,
+             SENNIT_ERR_ARG);
+    try_init("null sizes of rank 0", &target, &buffer, is_wrong ? NULL : &bytes, &id,
+             SENNIT_ERR_ARG);
+    try_init("null ids of rank 0", &target, &buffer, &bytes, is_wrong ? NULL : &id, SENNIT_ERR_ARG);
+    /* Each that is lost takes ten seconds. */
+    expect(MPI_Wtime() - begin < 40.0, "nobody is waited for");
 }
 
 static void ids_that_do_not_exist(void) {
@@ -42,7 +67,7 @@ static void ids_that_do_not_exist(void) {
 }
 
 /* A ring in a communicator whose ranks are counted backwards. */
-static void a_ring_of_another_communicator(int rank, int size) {
+static void a_ring_of_another_communicator(int rank, int size, int names_ids) {
     MPI_Comm backwards;
     int here;
     int err = -1;
@@ -68,8 +93,8 @@ static void a_ring_of_another_communicator(int rank, int size) {
         expect(err == 0, "can_read");
         expect(*(int *)theirs[back] == 1000 + targets[1], "the number of the one before");
         expect(ZCom_have_read_c(ids[back], &err) == 1 && err == 0, "have_read");
-        ZCom_cleanup_c(ids, 2, backwards, &err);
-        expect(err == 0, "cleanup");
+        ZCom_cleanup_c(names_ids ? ids : NULL, 2, backwards, &err);
+        expect(err == (names_ids ? 0 : (int)SENNIT_ERR_ARG), "cleanup");
     }
     MPI_Comm_free(&backwards);
     free(own[0]);
@@ -83,12 +108,12 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    targets_that_do_not_exist(size);
+    arguments_that_are_wrong(rank, size);
     for (int i = 0; i < 3; ++i) {
         /* Where Sennit runs on MPI_COMM_WORLD already, its ranks are not the communicator's. */
         const int runs_already = i == 2;
         if (runs_already) expect(sennit_init_mpi(MPI_COMM_WORLD, NULL) == SENNIT_OK, "init_mpi");
-        a_ring_of_another_communicator(rank, size);
+        a_ring_of_another_communicator(rank, size, i != 1);
         expect(sennit_initialized() == runs_already,
                "Sennit has ended, if it was started for ZCom");
         if (runs_already) expect(sennit_finalize() == SENNIT_OK, "finalize");

@@ -16,6 +16,8 @@ program zcom_test
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   call targets_that_do_not_exist(ranks)
   call targets_that_do_not_exist(-1)
+  ! Rank 0 alone is wrong: the others would wait for it.
+  call targets_that_do_not_exist(merge(ranks, 0, rank == 0))
   do turn = 1, 4
     ! Where Sennit runs on MPI_COMM_WORLD already, its ranks are not those of the communicator.
     if (turn > 2) call sennit_init_mpi(MPI_COMM_WORLD)
@@ -28,16 +30,19 @@ program zcom_test
 
 contains
 
-  ! Every rank names a target that is none, so nobody waits.
+  ! Every rank names a target that is none, or rank 0 alone does: nobody waits.
   subroutine targets_that_do_not_exist(no_rank)
     integer, intent(in) :: no_rank
     integer(c_int), target :: word
     type(c_ptr) :: theirs(1)
     integer(c_int) :: ids(1), err
+    type(sennit_error) :: error
     theirs = c_loc(word)
     ids = 55
     call ZCom_init([c_loc(word)], [4_c_size_t], MPI_COMM_WORLD, [no_rank], 1, theirs, ids, err)
     call check_status(err, SENNIT_ERR_RANGE, 'a target that does not exist')
+    error = sennit_last_error()
+    call check(error%status == SENNIT_ERR_RANGE, 'the last error is this one, and not of the end of Sennit')
     call check(ids(1) == 55 .and. c_associated(theirs(1), c_loc(word)), 'nothing is written')
     call check(.not. sennit_initialized(), 'Sennit was ended again')
   end subroutine targets_that_do_not_exist

@@ -30,7 +30,7 @@ contains
     integer(c_int), target :: worlds(max(num_targets, 0))
     type(sennit_channel) :: channels(size(worlds))
     type(sennit_channel_ends) :: ends
-    integer(c_int) :: status, ignored
+    integer(c_int) :: status
     call sennit_mpi_start(comm, status=status)
     if (status == SENNIT_OK) then
       call translate(comm, target_ranks(:size(worlds)), worlds, status)
@@ -42,32 +42,48 @@ contains
         ids(:size(worlds)) = channels%handle
         starts = starts + 1
       else
-        call sennit_finalize(stat=ignored)
+        call leave()
       end if
     end if
     if (present(err)) err = status
   end subroutine zcom_open
 
-  ! worlds(i) becomes the world rank of Sennit that targets(i) of the communicator is. Collective over it.
+  ! Ends Sennit, and keeps the last error as it was.
+  subroutine leave()
+    type(sennit_error) :: error
+    character(:), allocatable :: text
+    integer(c_int) :: ended
+    error = sennit_last_error()
+    text = sennit_last_error_text()
+    call sennit_finalize(stat=ended)
+    if (ended /= SENNIT_OK) ended = sennit_error_report(error%status, operation_of_init, text, error%provider_code)
+  end subroutine leave
+
+  ! worlds(i) becomes the world rank of Sennit that targets(i) of the communicator is. Collective over it: what is wrong with the
+  ! targets of one process is an error of all.
   subroutine translate(comm, targets, worlds, status)
     integer, intent(in) :: comm
     integer(c_int), intent(in) :: targets(:)
     integer(c_int), intent(inout) :: worlds(:)
     integer(c_int), intent(out) :: status
-    integer, allocatable :: all_worlds(:)
-    integer :: mine(1), ranks, code
+    integer, allocatable :: every(:, :)
+    integer :: mine(2), ranks, code, i
+    character(len=60) :: text
     status = SENNIT_OK
-    mine = sennit_rank()
     call MPI_Comm_size(comm, ranks, code)
-    allocate (all_worlds(ranks))
-    call MPI_Allgather(mine, 1, MPI_INTEGER, all_worlds, 1, MPI_INTEGER, comm, code)
-    if (code /= MPI_SUCCESS) then
-      status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation_of_init, 'MPI_Allgather failed', int(code, c_int64_t))
-    else if (any(targets < 0 .or. targets >= ranks)) then
+    if (any(targets < 0 .or. targets >= ranks)) &
       status = sennit_error_report(SENNIT_ERR_RANGE, operation_of_init, 'no such target in comm', 0_c_int64_t)
-    else
-      worlds = all_worlds(targets + 1)
-    end if
+    mine = [int(sennit_rank()), int(status)]
+    allocate (every(2, ranks))
+    call MPI_Allgather(mine, 2, MPI_INTEGER, every, 2, MPI_INTEGER, comm, code)
+    if (code /= MPI_SUCCESS) &
+      status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation_of_init, 'MPI_Allgather failed', int(code, c_int64_t))
+    do i = 1, ranks
+      if (status /= SENNIT_OK .or. every(2, i) == SENNIT_OK) cycle
+      write (text, '(a, i0, a)') 'process ', i - 1, ' of comm can not open its channels'
+      status = sennit_error_report(int(every(2, i), c_int), operation_of_init, trim(text), 0_c_int64_t)
+    end do
+    if (status == SENNIT_OK) worlds = every(1, targets + 1)
   end subroutine translate
 
   subroutine zcom_close(ids, num_targets, comm, err)
