@@ -169,9 +169,10 @@ Held look() {
     return held;
 }
 
-// One rank after the other: the look itself opens a file. Collective.
+// One rank after the other, when all have come: the look itself opens a file. Collective.
 Held held_now(Ranks &it) {
     Held held;
+    it.barrier();
     for (int rank = 0; rank < it.size; ++rank) {
         if (rank == it.rank) held = look();
         it.barrier();
@@ -186,6 +187,8 @@ struct Buffers {
     void *own = std::aligned_alloc(kBytes, kBytes);
     void *shared = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
+    void *at(std::size_t offset) const { return static_cast<char *>(own) + offset; }
+
     Buffers() = default;
     ~Buffers() {
         std::free(own);
@@ -195,10 +198,12 @@ struct Buffers {
     Buffers &operator=(const Buffers &) = delete;
 };
 
-constexpr int kKindsOfAttempts = 4;
+constexpr int kKindsOfAttempts = 6;
 
 // One attempt of two ranks with each other: a channel that is opened, used and closed; one for
-// which the other does not come; one whose buffer has no pointer; one whose sides differ.
+// which the other does not come; one whose buffer has no pointer; one whose sides differ; one with
+// the rank itself and the other twice, over unaligned, overlapping, empty and unequal buffers; and
+// one with a target that does not exist behind one that does.
 void attempt(Ranks &it, const Buffers &buffers, int kind) {
     const int peer = 1 - it.rank;
     const unsigned copies = it.rank == 0 ? SENNIT_CHANNEL_MIRROR : 0;
@@ -220,6 +225,21 @@ void attempt(Ranks &it, const Buffers &buffers, int kind) {
             status = try_open({{peer, buffers.shared, 8}}, 0, SENNIT_FOREVER, &opened);
             if (status == SENNIT_OK) return close(it, opened);
             return it.is(status, SENNIT_ERR_UNSUPPORTED);
+        case 4:
+            opened = open(it, {{it.rank, buffers.at(3), 5},
+                               {peer, buffers.at(1), 30 + static_cast<std::size_t>(it.rank)},
+                               {peer, buffers.at(9), 8},
+                               {peer, nullptr, 0},
+                               {it.rank, nullptr, 0}});
+            it.ok(sennit_channel_have_written(opened[0]));
+            it.ok(sennit_channel_have_written(opened[3]));
+            it.ok(sennit_channel_wait_read(opened[3], SENNIT_FOREVER));
+            it.ok(sennit_channel_have_read(opened[3]));
+            return close(it, opened);
+        case 5:
+            return it.is(try_open({{it.rank, buffers.own, 8}, {it.size, buffers.own, 8}}, kFlags,
+                                  SENNIT_FOREVER, &opened),
+                         SENNIT_ERR_RANGE);
         default:
             it.is(try_open({{peer, buffers.own, 8}}, copies, SENNIT_FOREVER, &opened),
                   SENNIT_ERR_ARG);
@@ -242,6 +262,21 @@ bool may_copy(Ranks &it, const Buffers &buffers) {
     return it.tell_all(status)[0] == SENNIT_OK;
 }
 
+// A peer beyond a network is refused before anything is kept for it.
+void check_refusals_of_far_peers(Ranks &it, int rounds) {
+    const Buffers buffers;
+    const Held before = held_now(it);
+    for (int round = 0; round < rounds; ++round) {
+        Opened opened;
+        it.is(try_open({{it.rank, buffers.own, 8}, {it.next(), buffers.own, 8}}, kFlags,
+                       SENNIT_FOREVER, &opened),
+              SENNIT_ERR_OTHER_NODE);
+    }
+    const Held after = held_now(it);
+    it.equal(after.descriptors, before.descriptors);
+    it.equal(after.mappings, before.mappings);
+}
+
 // Attempts of each kind, after which all is as before the first.
 void check_attempts(Ranks &it, int rounds) {
     const Buffers buffers;
@@ -261,7 +296,9 @@ void check_attempts(Ranks &it, int rounds) {
 // Broken by a descriptor, a mapping, a registration, a half or a place that an attempt keeps: each
 // way to end has its own code. A chunk has 255 halves, so one that is lost each time shows.
 RANK_TEST(channel, attempts_of_every_kind_leave_nothing_behind, kTwoRanks | kOnce) {
-    if (channels_lead_everywhere(it)) check_attempts(it, it.quick ? 20 : 300);
+    const int rounds = it.quick ? 20 : 300;
+    if (channels_lead_everywhere(it)) return check_attempts(it, rounds);
+    check_refusals_of_far_peers(it, rounds);
 }
 
 // A rank has 16383 segments and as many channels. Broken by one of either that is kept, or a number
