@@ -92,6 +92,7 @@ TEST_F(Adopt, a_child_allocates_and_forks_on) {
 
 // Would break: a fork that deadlocks with registrations of other threads.
 TEST_F(Adopt, forks_and_registrations_of_threads_do_not_wait_for_each_other) {
+    leave_out_without_guard();
     std::atomic<bool> is_over{false};
     std::thread registers([&] {
         const auto first = std::make_unique<std::uint8_t[]>(8192);  // where the arena begins
@@ -317,6 +318,7 @@ TEST_F(Adopt, the_heap_grows_and_is_trimmed_over_adopted_buffers) {
 
 // Would break: small pages where there were huge ones, here or at the peer.
 TEST_F(Adopt, huge_pages_stay_huge_there_and_back) {
+    leave_out_without_guard();
     constexpr std::size_t kBytes = std::size_t{64} << 20;
     auto *const space = fresh_pages(kBytes + kHugePageBytes);
     auto *const memory = space + (kHugePageBytes - number(space) % kHugePageBytes) % kHugePageBytes;
@@ -508,6 +510,7 @@ constexpr PlacementCalls kTwoNodes{
 // Would break: pages that come from the node of the thread that registers instead of their own, or
 // a thread whose policy is another one afterwards. There is one node here, so the kernel is a fake.
 TEST_F(Adopt, pages_are_asked_for_from_the_node_that_they_were_on) {
+    leave_out_without_guard();
     placement_replace(&kTwoNodes);
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 4 * 4096));
     fill(memory, 4 * 4096, 3);

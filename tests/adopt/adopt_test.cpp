@@ -269,6 +269,8 @@ TEST_F(Adopt, pages_that_were_never_used_take_no_memory) {
         static_cast<std::uint8_t *>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     ASSERT_NE(memory, MAP_FAILED);
+    // Else each page that is used is one of 2 MiB where transparent huge pages are always given.
+    (void)madvise(memory, kBytes, MADV_NOHUGEPAGE);
     for (std::size_t at = 0; at < kBytes; at += kBytes / 64)
         memory[at + 17] = static_cast<std::uint8_t>(at / (kBytes / 64) + 1);
     const Adoption adoption = take(memory, kBytes);
