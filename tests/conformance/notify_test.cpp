@@ -395,7 +395,7 @@ static sennit_block travel_by_socket(Ranks &it, const sennit_block &mine) {
 }
 
 // Broken by a block that means something only in the process, or only to the rank, that made it.
-// By MPI: tests/signal/mpi_rank.c.
+// By MPI: tests/signal/block_rank.c.
 RANK_TEST(notify, blocks_travel_by_files_and_sockets, kAnything) {
     const sennit_gptr memory = it.allocate(16);
     const sennit_signal signal = make_signal(it, 2);

@@ -85,19 +85,19 @@ void put(sennit_queue_address address, const Told *told, int rank, unsigned seed
     sennit_producer producer = SENNIT_PRODUCER_NULL;
     expect(sennit_queue_attach(address, &producer), SENNIT_OK, "queue_attach");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
-    if (rank == kVictim) {
-        std::mt19937 random(seed);
-        const auto delay = std::chrono::microseconds(2000 + random() % 30000);
-        std::thread([delay] {
-            std::this_thread::sleep_for(delay);
-            die();
-        }).detach();
-    }
+    std::mt19937 random(seed);
+    const auto delay = std::chrono::microseconds(2000 + random() % 30000);
     for (std::uint64_t number = 0; rank == kVictim || told->is_enough == 0; ++number) {
         Item item{};
         for (std::size_t i = 0; i < kWords; ++i)
             item.words[i] = word_of(rank, number, i);
         expect(sennit_queue_push(producer, &item, SENNIT_FOREVER), SENNIT_OK, "push");
+        // It has put something in by then, however late this thread gets its processor.
+        if (rank == kVictim && number == 0)
+            std::thread([delay] {
+                std::this_thread::sleep_for(delay);
+                die();
+            }).detach();
     }
     for (int waited_ms = 0; told->may_die == 0; ++waited_ms) {
         require(waited_ms < 10000, "the taker goes on");
