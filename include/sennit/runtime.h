@@ -79,7 +79,8 @@ sennit_status sennit_init(const sennit_options *options);
 /* Leave. Collective; the last counted call completes what is outstanding, meets the other ranks for
  * at most SENNIT_FINALIZE_TIMEOUT, and frees everything, in every case. MPI_Finalize may come
  * before or after. A later sennit_init starts anew. Errors: STATE (no rank), PEER_LOST or TIMEOUT
- * (the others did not come; all is freed anyway). */
+ * (the others did not come; all is freed anyway, but ranks that are threads of this process may
+ * still be at its segments: those lose their content and keep their addresses). */
 sennit_status sennit_finalize(void);
 
 /* 1 if the calling thread belongs to a rank, else 0. */

@@ -324,7 +324,7 @@ sennit_status startup(Rank &rank, const StartupWish &wish) {
         if (runtime::knobs().report && rank.world_rank == 0) report(it);
     } else {
         const sennit_error error = *thread_error();
-        take_apart(rank, Deadline::after(0));
+        take_apart(rank, Deadline::after(0), false);
         *thread_error() = error;
     }
     std::free(it.all);

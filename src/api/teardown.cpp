@@ -46,7 +46,7 @@ void close_peers(Rank &rank) {
 
 }  // namespace
 
-void take_apart(Rank &rank, const Deadline &deadline) {
+void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     const bool met = rank.router != nullptr && rank.peers != nullptr;
     // The engine first: what it still has queued names segments by their attachments.
     op::engine_destroy(rank, deadline);
@@ -61,7 +61,7 @@ void take_apart(Rank &rank, const Deadline &deadline) {
     queue::queues_close(rank);
     plan::plans_close(rank);
     signal::signals_close(rank);
-    memory::segments_close(rank);
+    memory::segments_close(rank, all_left);
     channel::channels_close(rank);
     runtime::domains_free(rank.domains);
     rank.domains = nullptr;
@@ -94,7 +94,7 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
         ControlBlock *control = rank.peers[peer].control;
         if (control != nullptr) ring_doorbell(*control);
     }
-    take_apart(rank, deadline);
+    take_apart(rank, deadline, status == SENNIT_OK);
     if (status != SENNIT_OK) *thread_error() = error;
     return status;
 }

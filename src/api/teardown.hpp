@@ -7,6 +7,7 @@
 namespace sennit::api {
 
 // Frees whatever of the rank is there, in the reverse order of start-up, and sets its size to 0.
-void take_apart(Rank &rank, const Deadline &deadline);
+// `all_left`: the others have met this rank at its end; see segments_close().
+void take_apart(Rank &rank, const Deadline &deadline, bool all_left);
 
 }  // namespace sennit::api

@@ -158,6 +158,19 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
     return &record;
 }
 
+// The segment and its memory end. Where others reach that by address its pages go all the same, as
+// they do for a peer that has them mapped, but the addresses stay.
+void segment_end(Rank &rank, SegmentRecord &record, bool is_reached) {
+    segment_withdraw(rank, record);
+    if (record.mechanism == Mechanism::file) {
+        if (!is_reached)
+            file_unmap(reinterpret_cast<std::byte *>(record.owner_address), record.mapped_bytes);
+        file_punch(rank.memory_file, record.file_offset, record.mapped_bytes);
+    } else if (record.kind == SegmentKind::registered) {
+        registration_end(rank, record);
+    }
+}
+
 // Where the table begins in its first page, for the reason of kRankOffset in runtime/process.cpp:
 // the entries of the first segments would lie where the first bytes of each segment do.
 constexpr std::size_t kTableOffset = 23 * 64;
@@ -201,15 +214,18 @@ void control_release(ControlBlock *control) {
     file_unmap(reinterpret_cast<std::byte *>(control), control->header.control_bytes);
 }
 
-void segments_close(Rank &rank) {
+void segments_close(Rank &rank, bool all_left) {
     if (rank.control != nullptr) {
+        process_hide_control(rank);
+        // relaxed: nobody comes by its address any more, and the last barrier ordered who came.
+        const bool is_reached =
+            !all_left && rank.control->header.users.load(std::memory_order_relaxed) != 1;
         for (std::uint32_t slot = 0; slot < kSegmentsPerTeam; ++slot) {
             SegmentRecord &record = rank.control->records[slot];
             if ((rank.segments->used_slots[slot / 64] >> (slot % 64) & 1) != 0 &&
                 !continues_region(record))
-                segment_destroy(rank, &record);
+                segment_end(rank, record, is_reached);
         }
-        process_hide_control(rank);
         control_release(rank.control);
         rank.control = nullptr;
     }
@@ -319,13 +335,7 @@ void segment_withdraw(Rank &rank, SegmentRecord &record) {
 }
 
 void segment_destroy(Rank &rank, SegmentRecord *record) {
-    segment_withdraw(rank, *record);
-    if (record->mechanism == Mechanism::file) {
-        file_unmap(reinterpret_cast<std::byte *>(record->owner_address), record->mapped_bytes);
-        file_punch(rank.memory_file, record->file_offset, record->mapped_bytes);
-    } else if (record->kind == SegmentKind::registered) {
-        registration_end(rank, *record);
-    }
+    segment_end(rank, *record, false);
 }
 
 sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {

@@ -23,8 +23,9 @@ struct LocalSegments {
 // Creates the memory file and the control block of the rank. Errors: NOMEM, OS.
 sennit_status segments_open(Rank &rank, int world_rank, int size);
 // Unmaps everything the rank owns and closes the file. The control block stays mapped while ranks
-// of the same process use it.
-void segments_close(Rank &rank);
+// of the same process use it, and so does the memory of segments where not `all_left`: one that did
+// not meet this rank at its end may be at them by their addresses.
+void segments_close(Rank &rank, bool all_left);
 
 // A rank of the same process begins and ends to use the owner's mapping of a control block.
 void control_use(void *control);

@@ -1,5 +1,7 @@
-// A taker of a queue that has left, and its producers, where ranks are threads of one process.
-// Would break: a producer that touches memory that has gone with the taker.
+// What ranks still do at one that has left, where all are threads of one process: the producers of
+// its queue, and who has its segments by address.
+// Would break: a producer that touches memory that has gone with the taker; an owner that takes
+// addresses away which others are at, after it had waited for them as long as it may.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -7,7 +9,6 @@
 #include <cstdlib>
 
 #include "../engine/job.hpp"
-#include "memory/segments.hpp"
 #include "runtime/rank.hpp"
 
 namespace sennit::test {
@@ -15,11 +16,10 @@ namespace {
 
 constexpr int kTaker = 0;
 
-// Until the segment of the queue is on its way out, and then some time for the rest of the way.
-void wait_for_the_end(sennit_queue_address address) {
-    const ControlBlock *control = control_of(*current_rank(), kTaker);
-    const SegmentRecord &record = control->records[memory::index_of(address.gptr.segment)];
-    while (record.live.load() != 0)
+// Until it is on its way out, and then some time for the rest of the way.
+void wait_for_the_end(int rank) {
+    const auto &state = control_of(*current_rank(), rank)->header.state;
+    while (state.load() != static_cast<std::uint32_t>(RankState::left))
         std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
@@ -45,11 +45,39 @@ TEST(left_taker, producers_that_push_or_detach_later_do_not_touch_its_memory) {
                 }
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
             if (rank == kTaker) return;
-            wait_for_the_end(address);
+            wait_for_the_end(kTaker);
             const sennit_status status = sennit_queue_push(producers[0], &item, 0);
             if (status != SENNIT_ERR_NOT_REGISTERED) job.note(sennit_status_string(status));
             for (const sennit_producer producer : producers)
                 job.expect(sennit_queue_detach(producer), "detach");
+        },
+        {SENNIT_ERR_TIMEOUT, SENNIT_ERR_PEER_LOST});
+    (void)unsetenv("SENNIT_FINALIZE_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
+}
+
+TEST(left_owner, its_memory_keeps_its_addresses_while_others_are_at_it) {
+    (void)setenv("SENNIT_FINALIZE_TIMEOUT", "0.2", 1);
+    Job job(2, "inproc");
+    job.run(
+        [&](int rank) {
+            constexpr std::uint64_t kBytes = 1 << 20;
+            sennit_gptr field = SENNIT_GPTR_NULL;
+            job.expect(sennit_alloc(SENNIT_TEAM_WORLD, kBytes, 0, 0, &field), "alloc");
+            std::vector<char> ones(kBytes, 1);
+            const sennit_gptr there = sennit_gptr_at(field, kTaker);
+            if (rank != kTaker)
+                job.expect(sennit_put(there, ones.data(), kBytes), "put, the owner being there");
+            char *const pointer = static_cast<char *>(sennit_ptr(there));
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+            if (rank == kTaker) return;
+            wait_for_the_end(kTaker);
+            pointer[kBytes / 2] = 2;
+            if (pointer[kBytes / 2] != 2) job.note("a store did nothing");
+            const sennit_status status = sennit_put(there, ones.data(), kBytes);
+            if (status != SENNIT_OK && status != SENNIT_ERR_PEER_LOST &&
+                status != SENNIT_ERR_NOT_REGISTERED)
+                job.note(sennit_status_string(status));
         },
         {SENNIT_ERR_TIMEOUT, SENNIT_ERR_PEER_LOST});
     (void)unsetenv("SENNIT_FINALIZE_TIMEOUT");
