@@ -123,7 +123,7 @@ sennit_status sennit_block_detach(sennit_peer_block attached) {
 
 sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset, const void *source,
                                 size_t bytes) {
-    Attached *it = signal::find_short(*current_rank(), destination);
+    Attached *it = signal::find_short(destination);
     if (it == nullptr) [[unlikely]]
         return put_cold(destination, offset, source, bytes);
     const AtOnce how =
@@ -136,7 +136,7 @@ sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset, co
 
 sennit_status sennit_get_notify(void *destination, sennit_peer_block source, size_t offset,
                                 size_t bytes) {
-    Attached *it = signal::find_short(*current_rank(), source);
+    Attached *it = signal::find_short(source);
     if (it == nullptr) [[unlikely]]
         return get_cold(destination, source, offset, bytes);
     const AtOnce how = signal::notify_at_once<Direction::get>(*it, offset, destination, bytes);

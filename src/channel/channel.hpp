@@ -101,8 +101,7 @@ inline Channel *place_at(Channel *table, std::uint32_t handle) {
 
 // The open channel of a handle, or null.
 inline Channel *find(const Rank &rank, sennit_channel channel) {
-    // SYNC channel-table: pairs with the release in process_show_channels(); the places come
-    // before.
+    // SYNC channel-table: pairs with the release in channels_of(); the places come before.
     Channel *table = rank.channel_table.load(std::memory_order_acquire);
     if (table == nullptr) return nullptr;
     Channel *it = place_at(table, channel.handle);
@@ -113,8 +112,8 @@ inline Channel *find(const Rank &rank, sennit_channel channel) {
 // What is at the place of the handle, of the calling thread's rank; null as for a thread that is no
 // rank.
 inline Channel *place_of_handle(sennit_channel channel) {
-    // SYNC channel-table: pairs with the releases in process_show_channels() and
-    // publish_only_rank(); the places come before.
+    // SYNC channel-table: pairs with the releases in channels_of() and publish_only_rank(); the
+    // places come before.
     Channel *table = only_channels.load(std::memory_order_acquire);
     if (table == nullptr) [[unlikely]] {
         table = current_rank()->channel_table.load(std::memory_order_acquire);

@@ -66,7 +66,10 @@ sennit_status channels_of(Rank &rank) {
     }
     rank.channels = made;
     (void)sleep_with_barrier(rank);
-    process_show_channels(rank, made->table);
+    // SYNC channel-table: pairs with the acquires in find() and place_of_handle(); the places come
+    // before.
+    rank.channel_table.store(made->table, std::memory_order_release);
+    process_show_tables();
     return SENNIT_OK;
 }
 
@@ -115,7 +118,9 @@ void channels_close(Rank &rank) {
     if (rank.channels == nullptr) return;
     for (std::uint32_t i = 1; i < rank.channels->end; ++i)
         std::free(rank.channels->table[i].mirror);
-    process_show_channels(rank, nullptr);
+    // relaxed: the rank is ended by one thread.
+    rank.channel_table.store(nullptr, std::memory_order_relaxed);
+    process_show_tables();
     free_channels(rank.channels);
     rank.channels = nullptr;
 }

@@ -17,6 +17,8 @@ constinit Rank nobody;
 constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]] = &nobody;
 constinit std::atomic<Rank *> only_rank{nullptr};
 constinit std::atomic<channel::Channel *> only_channels{nullptr};
+constinit std::atomic<signal::Own *> only_signals{nullptr};
+constinit std::atomic<signal::Attached *> only_blocks{nullptr};
 
 namespace {
 
@@ -69,9 +71,11 @@ void after_fork_in_child() {
     // relaxed: the child has one thread.
     if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
     thread_rank = &nobody;
-    // relaxed twice: the child has one thread.
+    // relaxed, all four: the child has one thread.
     only_rank.store(nullptr, std::memory_order_relaxed);
     only_channels.store(nullptr, std::memory_order_relaxed);
+    only_signals.store(nullptr, std::memory_order_relaxed);
+    only_blocks.store(nullptr, std::memory_order_relaxed);
     (void)pthread_mutex_init(&process.lock, nullptr);
     process.cookie = 0;  // names the parent's address space; the child has its own
 }
@@ -134,6 +138,15 @@ sennit_status claim(Rank **rank) {
     return fail(SENNIT_ERR_NOMEM, "the process has %d ranks, which is the most", kRanksPerProcess);
 }
 
+// With the lock held, and who stores a table in the rank has it shown afterwards: what was stored
+// is shown by the last who comes here.
+template <class Table>
+void show_table(const Rank *rank, std::atomic<Table *> Rank::*table, std::atomic<Table *> &place) {
+    // SYNC: of the pair that the caller names; both halves.
+    Table *shown = rank == nullptr ? nullptr : (rank->*table).load(std::memory_order_acquire);
+    place.store(shown, std::memory_order_release);
+}
+
 // A rank whose world has more ranks in this process never is the only one, also while the others
 // have not come yet or have left: their threads must not become its own.
 void publish_only_rank() {
@@ -143,11 +156,12 @@ void publish_only_rank() {
             if (process.published[slot]) only = process.objects[slot];
         if (only->shares_process) only = nullptr;
     }
-    // relaxed: stored under the lock held here.
-    channel::Channel *channels =
-        only == nullptr ? nullptr : only->channel_table.load(std::memory_order_relaxed);
     // SYNC channel-table: pairs with the acquire in place_of_handle(); the places come before.
-    only_channels.store(channels, std::memory_order_release);
+    show_table(only, &Rank::channel_table, only_channels);
+    // SYNC signal-table: pairs with the acquire in find_first(); the records come before.
+    show_table(only, &Rank::first_signals, only_signals);
+    // SYNC block-table: pairs with the acquire in find_short(); place 0 comes before.
+    show_table(only, &Rank::block_table, only_blocks);
     // SYNC only-rank: pairs with the acquire in current_rank(); the rank's set-up is complete.
     only_rank.store(only, std::memory_order_release);
 }
@@ -208,11 +222,8 @@ int process_rank_count() {
     return count;
 }
 
-void process_show_channels(Rank &rank, channel::Channel *table) {
+void process_show_tables() {
     process_lock();
-    // SYNC channel-table: pairs with the acquires in find() and place_of_handle(); the places
-    // come before.
-    rank.channel_table.store(table, std::memory_order_release);
     publish_only_rank();
     process_unlock();
 }

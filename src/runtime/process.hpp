@@ -26,9 +26,11 @@ extern constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")
 // The rank of all threads: set while the process has exactly one rank.
 extern constinit std::atomic<Rank *> only_rank;
 
-// The table of channels of that rank, if it has one: the calls of a hand-over are so short that the
-// way through the rank shows.
+// Tables of that rank, if it has them: the calls of a hand-over and of a notified message are so
+// short that the way through the rank shows.
 extern constinit std::atomic<channel::Channel *> only_channels;
+extern constinit std::atomic<signal::Own *> only_signals;
+extern constinit std::atomic<signal::Attached *> only_blocks;
 
 #pragma GCC visibility pop
 
@@ -66,8 +68,8 @@ void process_release_rank(Rank *rank);
 Rank *process_find_rank(int world_rank);
 int process_rank_count();
 
-// From here on, or no longer, the calls of the rank's threads find its channels.
-void process_show_channels(Rank &rank, channel::Channel *table);
+// Shows the tables that the process's only rank has by now, if there is one.
+void process_show_tables();
 
 // The control blocks that ranks of this process have mapped for themselves. A peer takes the
 // address of one, or of something that is unmapped after it, from a message that may be older than

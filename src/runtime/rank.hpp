@@ -50,8 +50,9 @@ struct Channel;
 struct Channels;
 }  // namespace channel
 namespace signal {
-struct Signals;
+struct Attached;
 struct Own;
+struct Signals;
 }  // namespace signal
 namespace plan {
 struct Plans;
@@ -142,6 +143,7 @@ struct Rank {
     std::atomic<signal::Signals *> signals{nullptr};  // null until the first is used
     // The records of its first signals, while the rank has no observer: waits and resets are short.
     std::atomic<signal::Own *> first_signals{nullptr};
+    std::atomic<signal::Attached *> block_table{nullptr};  // null until the first is attached
     std::atomic<plan::Plans *> plans{nullptr};         // null until the first is created
     std::atomic<queue::Queues *> queues{nullptr};      // null until the first is used
     std::atomic<team::Team *> teams[kTeamSlots] = {};  // objects stay until the rank ends

@@ -294,7 +294,7 @@ sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
 // One that load and store reach.
 sennit_status notify_one(Rank &rank, Attached &it, const Batch &batch, std::size_t number) {
     const Notifying wish = wish_of(batch, number);
-    if (wish.notice != nullptr || find_short(rank, batch.parts[number].block) == nullptr)
+    if (wish.notice != nullptr || find_short(batch.parts[number].block) == nullptr)
         return notify(rank, it, wish);
     const bool is_put = wish.direction == Direction::put;
     const AtOnce how =

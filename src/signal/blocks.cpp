@@ -86,9 +86,9 @@ sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epo
     return status;
 }
 
-sennit_status make_table(Signals &all) {
+sennit_status make_table(Rank &rank, Signals &all) {
     // relaxed: under the cold mutex, as is the change.
-    if (all.attached.load(std::memory_order_relaxed) != nullptr) return SENNIT_OK;
+    if (rank.block_table.load(std::memory_order_relaxed) != nullptr) return SENNIT_OK;
     auto *blocks = new (std::nothrow) Blocks;
     if (blocks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of blocks");
     void *table = mmap(nullptr, kTableBytes, PROT_READ | PROT_WRITE,
@@ -103,7 +103,8 @@ sennit_status make_table(Signals &all) {
     places[0].short_handle.store(kNoHandle, std::memory_order_relaxed);
     all.blocks = blocks;
     // SYNC block-table: pairs with the acquires in find_attached() and find_short().
-    all.attached.store(places, std::memory_order_release);
+    rank.block_table.store(places, std::memory_order_release);
+    process_show_tables();
     return SENNIT_OK;
 }
 
@@ -125,10 +126,10 @@ sennit_status publish(Rank &rank, const Attached &filled, sennit_peer_block *att
     sennit_status status = make_signals(rank, &all);
     if (status != SENNIT_OK) return status;
     const ColdLock lock(rank);
-    status = make_table(*all);
+    status = make_table(rank, *all);
     if (status != SENNIT_OK) return status;
     // relaxed: under the lock.
-    Attached *table = all->attached.load(std::memory_order_relaxed);
+    Attached *table = rank.block_table.load(std::memory_order_relaxed);
     const std::uint32_t place = find_place(*all->blocks, table);
     if (place == 0)
         return fail(SENNIT_ERR_NOMEM, "the rank has attached %u blocks, which is the most",
@@ -155,9 +156,7 @@ sennit_status publish(Rank &rank, const Attached &filled, sennit_peer_block *att
 
 }  // namespace
 
-void blocks_close(Signals &all) {
-    // relaxed: the rank is ended by one thread.
-    Attached *table = all.attached.load(std::memory_order_relaxed);
+void blocks_close(Signals &all, Attached *table) {
     if (table != nullptr) (void)munmap(table, kTableBytes);
     delete all.blocks;
 }
@@ -245,7 +244,7 @@ void block_detach(Rank &rank, Attached &it) {
     it.short_handle.store(0, std::memory_order_relaxed);
     it.handle.store(0, std::memory_order_relaxed);
     // relaxed: under the lock.
-    Attached *table = signals_of(rank)->attached.load(std::memory_order_relaxed);
+    Attached *table = rank.block_table.load(std::memory_order_relaxed);
     const auto place = static_cast<std::uint32_t>(&it - table);
     it.place = 0;
     (blocks.last_free != 0 ? table[blocks.last_free].place : blocks.first_free) = place;

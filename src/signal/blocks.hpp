@@ -47,7 +47,8 @@ struct Blocks {
     std::uint32_t free_count = 0;
 };
 
-void blocks_close(Signals &all);
+// The end of a rank, whose table that was, or null.
+void blocks_close(Signals &all, Attached *table);
 
 // The region is the rank's own. Errors: NOT_REGISTERED, RANGE, ARG.
 struct BlockWish {
@@ -67,26 +68,23 @@ void block_detach(Rank &rank, Attached &it);
 
 // The attached block of a handle, or null.
 inline Attached *find_attached(const Rank &rank, sennit_peer_block block) {
-    const Signals *all = signals_of(rank);
-    if (all == nullptr) [[unlikely]]
-        return nullptr;
     // SYNC block-table: pairs with the release in make_table(); place 0 comes before.
-    Attached *table = all->attached.load(std::memory_order_acquire);
+    Attached *table = rank.block_table.load(std::memory_order_acquire);
     if (table == nullptr) [[unlikely]]
         return nullptr;
     Attached &it = table[block.handle % kPlaces];
     // SYNC block-handle: pairs with the release in publish(); the fields come before.
     return it.handle.load(std::memory_order_acquire) == block.handle ? &it : nullptr;
 }
-// The same if calls on it may take the short way.
-inline Attached *find_short(const Rank &rank, sennit_peer_block block) {
-    const Signals *all = signals_of(rank);
-    if (all == nullptr) [[unlikely]]
-        return nullptr;
-    // SYNC block-table: pairs with the release in make_table(); place 0 comes before.
-    Attached *table = all->attached.load(std::memory_order_acquire);
-    if (table == nullptr) [[unlikely]]
-        return nullptr;
+// That of the calling thread's rank, if calls on it may take the short way.
+inline Attached *find_short(sennit_peer_block block) {
+    // SYNC block-table: pairs with the releases in make_table() and publish_only_rank(); place 0
+    // comes before.
+    Attached *table = only_blocks.load(std::memory_order_acquire);
+    if (table == nullptr) [[unlikely]] {
+        table = current_rank()->block_table.load(std::memory_order_acquire);
+        if (table == nullptr) return nullptr;
+    }
     Attached &it = table[block.handle % kPlaces];
     // SYNC block-handle: pairs with the release in publish(); the fields come before.
     return it.short_handle.load(std::memory_order_acquire) == block.handle ? &it : nullptr;

@@ -43,7 +43,15 @@ struct alignas(64) Own {
     std::uint8_t incarnation;
     Listed listed;
     std::atomic<std::uint64_t> reported_epoch;  // with kReported; SYNC signal-report
+    // As the program names it (name_of()), or kNoName. SYNC signal-handle.
+    std::atomic<std::uint64_t> name;
 };
+static_assert(sizeof(Own) == 64);
+
+constexpr std::uint64_t name_of(sennit_signal signal) {
+    return std::bit_cast<std::uint64_t>(signal);
+}
+inline constexpr std::uint64_t kNoName = name_of({-1, UINT32_MAX});  // of no rank
 
 struct OwnChunk {
     std::atomic<Own *> own{nullptr};  // SYNC signal-table
@@ -69,11 +77,10 @@ struct Signals {
     std::uint32_t first_free = 0;
     std::uint32_t last_free = 0;
     std::uint32_t free_count = 0;
-    std::atomic<View *> *views = nullptr;       // [size], each [kSignalChunks]; SYNC signal-view
-    Sets *sets = nullptr;                       // made with this
-    std::atomic<Attached *> attached{nullptr};  // the table; SYNC block-table
-    Blocks *blocks = nullptr;                   // of that table, under `cold`
-    bool resets_by_exchange = false;            // several threads may reset
+    std::atomic<View *> *views = nullptr;  // [size], each [kSignalChunks]; SYNC signal-view
+    Sets *sets = nullptr;                  // made with this
+    Blocks *blocks = nullptr;              // of Rank::block_table, under `cold`
+    bool resets_by_exchange = false;       // several threads may reset
 };
 
 // The rank's signals if it has any, else null.
@@ -103,16 +110,16 @@ inline Own *find_own(const Rank &rank, sennit_signal signal) {
 // The same for one of the first signals of the calling thread's rank, if the rank has no observer;
 // else null, as for a thread that is no rank.
 inline Own *find_first(sennit_signal signal) {
-    const Rank *rank = current_rank();
-    // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
-    Own *signals = rank->first_signals.load(std::memory_order_acquire);
-    const std::uint32_t index = index_of(signal.handle);
-    if (signals == nullptr || signal.rank != rank->world_rank || signal.handle == 0 ||
-        index >= signals_in(0)) [[unlikely]]
-        return nullptr;
+    // SYNC signal-table: pairs with the releases in add_chunk() and publish_only_rank(); the
+    // records come before.
+    Own *signals = only_signals.load(std::memory_order_acquire);
+    if (signals == nullptr) [[unlikely]] {
+        signals = current_rank()->first_signals.load(std::memory_order_acquire);
+        if (signals == nullptr) return nullptr;
+    }
+    Own &it = signals[index_of(signal.handle) % signals_in(0)];
     // SYNC signal-handle: pairs with the release in signal_create(); the fields come before.
-    return signals[index].handle.load(std::memory_order_acquire) == signal.handle ? &signals[index]
-                                                                                  : nullptr;
+    return it.name.load(std::memory_order_acquire) == name_of(signal) ? &it : nullptr;
 }
 
 inline std::uint64_t own_epoch(const Own &it) {
@@ -219,15 +226,19 @@ inline bool count_whole(const Remote &to, const Expected &expected, std::uint64_
 // Begins the next epoch, if that takes no more than a store: the signal has fired, is in no set,
 // and no other thread resets.
 inline bool reset_at_once(Own &it) {
+    const std::uint64_t epoch = own_epoch(it);
+    SignalRecord &record = *it.record;
+    // SYNC signal-count: pairs with the releases in count_whole(); the data comes before its event.
+    const std::uint64_t counter = record.slot[slot_of(epoch)].load(std::memory_order_acquire);
     // relaxed: of this rank.
-    if (!has_fired(it) || it.state.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (value_of(counter, it.events, epoch) != 0 || it.state.load(std::memory_order_relaxed) != 0)
+        [[unlikely]]
         return false;
-    const std::uint64_t next = own_epoch(it) + 1;
     // relaxed: no other thread resets.
-    it.epoch.store(next, std::memory_order_relaxed);
+    it.epoch.store(epoch + 1, std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders; what
     // this rank did with the data of the epoch comes before.
-    it.record->epoch.store(next, std::memory_order_release);
+    record.epoch.store(epoch + 1, std::memory_order_release);
     return true;
 }
 

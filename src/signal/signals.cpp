@@ -47,7 +47,6 @@ void free_signals(Signals *all, std::uint32_t size) {
     for (OwnChunk &chunk : all->chunks)
         std::free(chunk.own.load(std::memory_order_relaxed));  // relaxed: as above
     if (all->sets != nullptr) sets_close(all->sets);
-    blocks_close(*all);
     delete all;
 }
 
@@ -77,13 +76,17 @@ sennit_status add_chunk(Rank &rank, Signals &all) {
     ++all.chunk_count;
     auto *records = reinterpret_cast<SignalRecord *>(chunk.base + records_offset(number));
     std::memset(static_cast<void *>(own), 0, own_bytes);
-    for (std::uint32_t i = 0; i < signals_in(number); ++i)
+    for (std::uint32_t i = 0; i < signals_in(number); ++i) {
         own[i].record = &records[i];
+        // relaxed: nobody knows of the table yet.
+        own[i].name.store(kNoName, std::memory_order_relaxed);
+    }
     // SYNC signal-table: pairs with the acquire in find_own(), of other threads of this rank.
     chunk.own.store(own, std::memory_order_release);
     if (number == 0 && rank.observer == nullptr) {
         // SYNC signal-table: pairs with the acquire in find_first(), of other threads of this rank.
         rank.first_signals.store(own, std::memory_order_release);
+        process_show_tables();
     }
     if (number == 0) expect_events(rank);
     // SYNC signal-view: pairs with the acquire in segment_of_chunk(), at a peer; the head and the
@@ -223,8 +226,12 @@ void signals_close(Rank &rank) {
     // relaxed: the rank is ended by one thread.
     Signals *all = rank.signals.load(std::memory_order_relaxed);
     if (all == nullptr) return;
-    rank.signals.store(nullptr, std::memory_order_relaxed);        // relaxed: as above
-    rank.first_signals.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    rank.signals.store(nullptr, std::memory_order_relaxed);               // relaxed: as above
+    rank.first_signals.store(nullptr, std::memory_order_relaxed);         // relaxed: as above
+    Attached *blocks = rank.block_table.load(std::memory_order_relaxed);  // relaxed: as above
+    rank.block_table.store(nullptr, std::memory_order_relaxed);           // relaxed: as above
+    process_show_tables();
+    blocks_close(*all, blocks);
     free_signals(all, size_of(rank));
 }
 
@@ -257,11 +264,12 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     it.owner = rank.world_rank;
     it.event_bits = own.event_bits;
     const std::uint32_t handle = make_handle(index, own.incarnation);
-    // SYNC signal-handle: pairs with the acquires in look_by_pointer(), of senders, and below, in
-    // find_own(); the fields come before.
+    *signal = sennit_signal{rank.world_rank, handle};
+    // SYNC signal-handle: pairs with the acquires in look_by_pointer(), of senders, and in
+    // find_own() and find_first(); the fields come before.
     it.handle.store(handle, std::memory_order_release);
     own.handle.store(handle, std::memory_order_release);
-    *signal = sennit_signal{rank.world_rank, handle};
+    own.name.store(name_of(*signal), std::memory_order_release);
     return SENNIT_OK;
 }
 
@@ -271,7 +279,8 @@ void signal_destroy(Rank &rank, Own &it) {
     const ColdLock lock(rank);
     // relaxed: of this rank.
     const std::uint32_t index = index_of(it.handle.load(std::memory_order_relaxed));
-    // relaxed twice: who still uses it is wrong in any order, and sees it sooner or later.
+    // relaxed, all three: who still uses it is wrong in any order, and sees it sooner or later.
+    it.name.store(kNoName, std::memory_order_relaxed);
     it.handle.store(0, std::memory_order_relaxed);
     it.record->handle.store(0, std::memory_order_relaxed);
     free_place(all, index);
