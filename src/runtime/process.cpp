@@ -74,8 +74,8 @@ void after_fork_in_child() {
     // relaxed, all four: the child has one thread.
     only_rank.store(nullptr, std::memory_order_relaxed);
     only_channels.store(nullptr, std::memory_order_relaxed);
-    only_signals.store(nullptr, std::memory_order_relaxed);
-    only_blocks.store(nullptr, std::memory_order_relaxed);
+    only_signals.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    only_blocks.store(nullptr, std::memory_order_relaxed);   // relaxed: as above
     (void)pthread_mutex_init(&process.lock, nullptr);
     process.cookie = 0;  // names the parent's address space; the child has its own
 }
@@ -138,15 +138,6 @@ sennit_status claim(Rank **rank) {
     return fail(SENNIT_ERR_NOMEM, "the process has %d ranks, which is the most", kRanksPerProcess);
 }
 
-// With the lock held, and who stores a table in the rank has it shown afterwards: what was stored
-// is shown by the last who comes here.
-template <class Table>
-void show_table(const Rank *rank, std::atomic<Table *> Rank::*table, std::atomic<Table *> &place) {
-    // SYNC: of the pair that the caller names; both halves.
-    Table *shown = rank == nullptr ? nullptr : (rank->*table).load(std::memory_order_acquire);
-    place.store(shown, std::memory_order_release);
-}
-
 // A rank whose world has more ranks in this process never is the only one, also while the others
 // have not come yet or have left: their threads must not become its own.
 void publish_only_rank() {
@@ -156,12 +147,24 @@ void publish_only_rank() {
             if (process.published[slot]) only = process.objects[slot];
         if (only->shares_process) only = nullptr;
     }
+    channel::Channel *channels = nullptr;
+    signal::Own *signals = nullptr;
+    signal::Attached *blocks = nullptr;
+    if (only != nullptr) {
+        // Another thread may have stored one and come here next.
+        // SYNC channel-table: pairs with the release in channels_of(); the places come before.
+        channels = only->channel_table.load(std::memory_order_acquire);
+        // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
+        signals = only->first_signals.load(std::memory_order_acquire);
+        // SYNC block-table: pairs with the release in make_table(); place 0 comes before.
+        blocks = only->block_table.load(std::memory_order_acquire);
+    }
     // SYNC channel-table: pairs with the acquire in place_of_handle(); the places come before.
-    show_table(only, &Rank::channel_table, only_channels);
+    only_channels.store(channels, std::memory_order_release);
     // SYNC signal-table: pairs with the acquire in find_first(); the records come before.
-    show_table(only, &Rank::first_signals, only_signals);
+    only_signals.store(signals, std::memory_order_release);
     // SYNC block-table: pairs with the acquire in find_short(); place 0 comes before.
-    show_table(only, &Rank::block_table, only_blocks);
+    only_blocks.store(blocks, std::memory_order_release);
     // SYNC only-rank: pairs with the acquire in current_rank(); the rank's set-up is complete.
     only_rank.store(only, std::memory_order_release);
 }

@@ -144,9 +144,9 @@ struct Rank {
     // The records of its first signals, while the rank has no observer: waits and resets are short.
     std::atomic<signal::Own *> first_signals{nullptr};
     std::atomic<signal::Attached *> block_table{nullptr};  // null until the first is attached
-    std::atomic<plan::Plans *> plans{nullptr};         // null until the first is created
-    std::atomic<queue::Queues *> queues{nullptr};      // null until the first is used
-    std::atomic<team::Team *> teams[kTeamSlots] = {};  // objects stay until the rank ends
+    std::atomic<plan::Plans *> plans{nullptr};             // null until the first is created
+    std::atomic<queue::Queues *> queues{nullptr};          // null until the first is used
+    std::atomic<team::Team *> teams[kTeamSlots] = {};      // objects stay until the rank ends
 
     pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free
     int process_slot = -1;

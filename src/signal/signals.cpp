@@ -282,7 +282,7 @@ void signal_destroy(Rank &rank, Own &it) {
     // relaxed, all three: who still uses it is wrong in any order, and sees it sooner or later.
     it.name.store(kNoName, std::memory_order_relaxed);
     it.handle.store(0, std::memory_order_relaxed);
-    it.record->handle.store(0, std::memory_order_relaxed);
+    it.record->handle.store(0, std::memory_order_relaxed);  // relaxed: as above
     free_place(all, index);
 }
 
