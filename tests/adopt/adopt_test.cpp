@@ -18,6 +18,11 @@ namespace {
 std::uint8_t static_zeros[70000];
 std::uint8_t static_data[70000] = {1, 2, 3};
 
+bool under_sanitizer() {
+    return dlsym(RTLD_DEFAULT, "__asan_init") != nullptr ||
+           dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
+}
+
 }  // namespace
 
 // Would break: pages copied from the wrong place, bytes at the edges of a buffer, a peer that is
@@ -179,9 +184,7 @@ TEST_F(Adopt, the_first_page_of_an_arena_is_refused_unless_the_buffer_fills_it) 
     ASSERT_EQ(munmap(room, 2 * kArena), 0);
     // And as glibc really has it, in a thread with an arena of its own. Sanitizers allocate by
     // themselves.
-    if (dlsym(RTLD_DEFAULT, "__asan_init") != nullptr ||
-        dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr)
-        return;
+    if (under_sanitizer()) return;
     std::thread([this] {
         const auto small = std::make_unique<std::uint8_t[]>(100);
         auto *const heap = reinterpret_cast<std::uint8_t *>(number(small.get()) / kArena * kArena);
@@ -259,6 +262,28 @@ TEST_F(Adopt, a_thousand_small_buffers_are_adopted_one_by_one) {
     for (std::size_t i = 0; i < 1000; ++i) {
         EXPECT_TRUE(holds(buffers[i].get(), bytes_of(i), i));
         EXPECT_TRUE(is_private(buffers[i].get()));
+    }
+}
+
+// Would break: a table that still knows a run which has gone back, or an allocator that finds its
+// own fields changed when it gets the memory back and gives it out again at the same address.
+TEST_F(Adopt, memory_that_malloc_gives_again_at_its_address_is_adopted_again) {
+    if (under_sanitizer()) GTEST_SKIP() << "a sanitizer keeps what was freed";
+    for (const std::size_t bytes : {24, 5000, 40000, 1 << 20}) {
+        SCOPED_TRACE(bytes);
+        void *memory = std::malloc(bytes);
+        bool came_again = false;
+        // What malloc had from mmap goes back to the kernel, and the next may be of the heap.
+        for (int attempt = 0; attempt < 20 && !came_again; ++attempt) {
+            use(memory, bytes);
+            const std::uint64_t before = number(memory);
+            std::free(memory);
+            memory = std::malloc(bytes);
+            came_again = number(memory) == before;
+        }
+        EXPECT_TRUE(came_again);
+        use(memory, bytes);
+        std::free(memory);
     }
 }
 
