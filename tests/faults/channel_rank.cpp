@@ -175,7 +175,8 @@ void opening() {
     }
 }
 
-// A rank lies still with its offer on the desk: the other's call ends in its time all the same.
+// A rank lies still with its offer on the desk: the other's call ends in its time all the same. Its
+// time is 40 ms; what it may take on a busy machine is as much as the other rank waits.
 void stopped() {
     const Scene scene = open_scene();
     End end;
@@ -189,14 +190,14 @@ void stopped() {
     } else {
         std::uint64_t number = 0;
         for (int i = 0; number == 0 || state_of(static_cast<pid_t>(number)) != 'T'; ++i) {
-            require(i < 5000, "the other rank is stopped");
+            require(i < 20000, "the other rank is stopped");
             sleep_ms(1);
             expect(sennit_get(&number, sennit_gptr_at(scene.segment, scene.victim), 8), SENNIT_OK,
                    "get");
         }
         const double begin = sennit_wtime();
         expect(open(1, scene.memory, 40 * kMillisecond, &end), SENNIT_ERR_TIMEOUT, "open");
-        require(sennit_wtime() - begin < 2.0, "the call ends in its time");
+        require(sennit_wtime() - begin < kLong * 1e-9, "the call ends in its time");
         require(kill(static_cast<pid_t>(number), SIGCONT) == 0, "the stopped rank goes on");
         expect(open(1, scene.memory, kLong, &end), SENNIT_OK, "the next open");
     }
