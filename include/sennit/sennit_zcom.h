@@ -105,7 +105,7 @@ static inline sennit_status sennit_zcom_open(const sennit_channel_ends *ends, vo
  * channel. Collective over `comm`; starts Sennit with its ranks if nobody has. Waits without end
  * for the targets. Errors: ARG (null), RANGE (a target), which all processes get if one does; those
  * of sennit_init_mpi and sennit_channel_open. Then nothing is open, and who waits for this process
- * gets PEER_LOST some seconds later if Sennit was started here. */
+ * gets PEER_LOST at once if Sennit was started here. */
 static inline void ZCom_init_c(void **buffers, size_t *sizes, MPI_Comm comm, int *target_ranks,
                                int num_targets, void **attached, int *ids, int *err) {
     int *worlds = NULL;

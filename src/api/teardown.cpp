@@ -76,6 +76,10 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
 sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
     const Deadline deadline = Deadline::after(timeout_ns);
     sennit_status status = SENNIT_OK;
+    // SYNC rank-left: pairs with the acquire in has_state(); how this rank's channels were opened
+    // comes before. Who sleeps looks again soon.
+    rank.control->header.state.store(static_cast<std::uint32_t>(RankState::leaving),
+                                     std::memory_order_release);
     {
         team::Team &world = team::world_of(rank);
         const team::CollectiveCall call(world, team::kWorldHandle);
@@ -87,7 +91,7 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
     }
     runtime::observer_finish(rank, status == SENNIT_OK);
     const sennit_error error = *thread_error();
-    // SYNC rank-left: pairs with the acquire in has_left(); this rank's last stores come before.
+    // SYNC rank-left: pairs with the acquire in has_state(); this rank's last stores come before.
     rank.control->header.state.store(static_cast<std::uint32_t>(RankState::left),
                                      std::memory_order_release);
     for (int peer = 0; peer < size_of(rank); ++peer) {

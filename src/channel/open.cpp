@@ -294,10 +294,11 @@ int Opening::find_lost_peer() {
     for (std::size_t i = 0; i < count_; ++i) {
         Item &item = items_[i];
         if (item.phase == Phase::met || item.phase == Phase::over) continue;
-        if (peer_gone(rank_, item.channel->peer) == Gone::no) continue;
+        const int peer = item.channel->peer;
+        if (peer_gone(rank_, peer) == Gone::no && !is_leaving(rank_, peer)) continue;
         // What the peer did came before its end.
         if (item.phase != Phase::waiting) advance(item);
-        if (item.phase != Phase::met) return item.channel->peer;
+        if (item.phase != Phase::met) return peer;
     }
     return -1;
 }
@@ -360,9 +361,7 @@ int find_lost_peer(Rank &, const void *context) {
 
 sennit_status meet_all(Rank &rank, Opening &opening, const Deadline &deadline) {
     const int lost = opening.find_lost_peer();
-    if (lost >= 0)
-        return fail_peer(SENNIT_ERR_PEER_LOST, lost, sennit_path_name(rank.peers[lost].path),
-                         "rank %d is gone", lost);
+    if (lost >= 0) return fail_lost(rank, lost);
     Opening *const context = &opening;
     const sennit_status status = wait_until(rank, deadline, LostSearch{find_lost_peer, &context},
                                             [&opening] { return opening.step(); });

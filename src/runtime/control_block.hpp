@@ -23,7 +23,8 @@ inline constexpr std::size_t kCpuWords = 16;  // 1024 processors
 inline constexpr std::size_t kDeskPlaceBytes = 256;
 inline constexpr std::size_t kSignalChunks = 16;
 
-enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2 };
+// `leaving`: the rank is in its last barrier, and opens no channel any more.
+enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2, leaving = 3 };
 
 // Written by the owner before anyone is told where it is; `state` changes later.
 struct alignas(kLineBytes) ControlHeader {

@@ -14,10 +14,10 @@ bool process_ended(int pid_fd) {
     return poll(&one, 1, 0) == 1 && (one.revents & (POLLIN | POLLHUP)) != 0;
 }
 
-bool has_left(const ControlBlock *control) {
-    // SYNC rank-left: pairs with the release in shutdown(); the rank's last stores come before.
+bool has_state(const ControlBlock *control, RankState state) {
+    // SYNC rank-left: pairs with the releases in shutdown(); what the rank did before comes before.
     return control != nullptr && control->header.state.load(std::memory_order_acquire) ==
-                                     static_cast<std::uint32_t>(RankState::left);
+                                     static_cast<std::uint32_t>(state);
 }
 
 }  // namespace
@@ -40,13 +40,17 @@ Gone peer_gone(Rank &rank, int peer) {
     if (peer == rank.world_rank) return Gone::no;
     // The order counts: a rank that leaves stores its state before its process ends.
     const bool ended = it.pid_fd >= 0 && process_ended(it.pid_fd);
-    if (has_left(it.control)) {
+    if (has_state(it.control, RankState::left)) {
         note_gone(rank, peer, Gone::left);
     } else if (ended) {
         note_gone(rank, peer, Gone::died);
     }
     // relaxed: see note_gone().
     return static_cast<Gone>(it.gone.load(std::memory_order_relaxed));
+}
+
+bool is_leaving(const Rank &rank, int peer) {
+    return has_state(rank.peers[peer].control, RankState::leaving);
 }
 
 int find_lost(Rank &rank, const void *peer) {
@@ -62,12 +66,12 @@ int find_lost(Rank &rank, const void *peer) {
 sennit_status fail_lost(const Rank &rank, int peer) {
     const Peer &it = rank.peers[peer];
     // relaxed: only its value counts.
-    const bool left =
-        it.gone.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(Gone::left);
+    const bool died =
+        it.gone.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(Gone::died);
     return fail_peer(
         SENNIT_ERR_PEER_LOST, peer, sennit_path_name(it.path), "rank %d (process %d) %s", peer,
         it.process_id,
-        left ? "has left: it called sennit_finalize" : "has ended without sennit_finalize");
+        died ? "has ended without sennit_finalize" : "has left: it called sennit_finalize");
 }
 
 }  // namespace sennit

@@ -11,6 +11,9 @@ namespace sennit {
 // process has ended since.
 Gone peer_gone(Rank &rank, int peer);
 
+// Is the peer in sennit_finalize? It answers there, but opens no channel any more.
+bool is_leaving(const Rank &rank, int peer);
+
 // The rank without which a wait for *peer (kAnyPeer: for all ranks) has no hope, or -1. A given
 // peer must neither have died nor left; of all ranks none must have died, while those that left did
 // their part before. A LostSearch (wait.hpp).
@@ -19,7 +22,7 @@ int find_lost(Rank &rank, const void *peer);
 // Another part (a transport) found that the peer is gone.
 void note_gone(Rank &rank, int peer, Gone how);
 
-// PEER_LOST, with how the peer is known to have ended.
+// PEER_LOST, with how the peer is known to have ended, or that it is about to.
 [[gnu::cold]] sennit_status fail_lost(const Rank &rank, int peer);
 
 }  // namespace sennit

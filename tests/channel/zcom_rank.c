@@ -55,6 +55,27 @@ static void arguments_that_are_wrong(int rank, int size) {
     expect(MPI_Wtime() - begin < 40.0, "nobody is waited for");
 }
 
+/* What only the opening of the channels finds out. Broken by others who wait for a process that has
+ * given up as long as that waits for them to end. */
+static void a_buffer_that_is_not_mapped(int rank) {
+    const int is_wrong = rank == 0;
+    const double begin = MPI_Wtime();
+    int word = 0;
+    size_t bytes = sizeof word;
+    for (int i = 0; i < 5; ++i) {
+        void *buffer = is_wrong ? (void *)(uintptr_t)8 : &word;
+        int target = rank == 0 ? 1 : 0;
+        int err = 0;
+        int id = 55;
+        ZCom_init_c(&buffer, &bytes, MPI_COMM_WORLD, &target, 1, NULL, &id, &err);
+        expect(err == (int)(is_wrong ? SENNIT_ERR_ARG : SENNIT_ERR_PEER_LOST) && id == 55,
+               "a buffer that is not mapped");
+        expect(is_wrong || sennit_last_error()->peer == 0, "the error names who gave up");
+    }
+    /* Each that is waited for takes ten seconds. */
+    expect(MPI_Wtime() - begin < 40.0, "nobody is waited for");
+}
+
 static void ids_that_do_not_exist(void) {
     const int ids[] = {0, -1, 1, 2147483647};
     for (int i = 0; i < 4; ++i) {
@@ -109,6 +130,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     arguments_that_are_wrong(rank, size);
+    a_buffer_that_is_not_mapped(rank);
     for (int i = 0; i < 3; ++i) {
         /* Where Sennit runs on MPI_COMM_WORLD already, its ranks are not the communicator's. */
         const int runs_already = i == 2;

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <string>
@@ -175,6 +177,24 @@ void opening() {
     }
 }
 
+// A rank leaves in place of opening its end, as after an error: who waits for it is told before
+// that rank's last barrier is over, which waits for them.
+void leaving() {
+    (void)setenv("SENNIT_FINALIZE_TIMEOUT", "100", 1);
+    const Scene scene = open_scene();
+    End end;
+    const double begin = sennit_wtime();
+    if (scene.is_victim()) {
+        expect(open(0, reinterpret_cast<std::uint64_t *>(8), kLong, &end), SENNIT_ERR_ARG,
+               "open with memory that is not mapped");
+    } else {
+        expect_lost(scene, open(scene.victim, scene.memory, SENNIT_FOREVER, &end), "open");
+        require(std::strstr(sennit_last_error()->text, "has left") != nullptr, "the text says why");
+    }
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+    require(sennit_wtime() - begin < 50.0, "nobody is waited for");
+}
+
 // A rank lies still with its offer on the desk: the other's call ends in its time all the same. Its
 // time is 40 ms; what it may take on a busy machine is as much as the other rank waits.
 void stopped() {
@@ -273,6 +293,7 @@ void run(const std::string &scene) {
     if (what == "written") return written();
     if (what == "unread") return unread();
     if (what == "opening") return opening();
+    if (what == "leaving") return leaving();
     if (what == "stopped") return stopped();
     if (what.rfind("any_moment:", 0) == 0)
         return any_moment(static_cast<unsigned>(std::stoul(what.substr(11))));
