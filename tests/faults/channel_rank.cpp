@@ -9,10 +9,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <unistd.h>
 
@@ -60,7 +64,7 @@ struct End {
 
 sennit_status open(int peer, std::uint64_t *own, std::int64_t timeout_ns, End *end) {
     void *const buffer = own;
-    const std::size_t bytes = sizeof *own;
+    const std::size_t bytes = own != nullptr ? sizeof *own : 0;
     const sennit_channel_ends ends{1, &peer, &buffer, &bytes};
     void *theirs = nullptr;
     const sennit_status status = sennit_channel_open(SENNIT_TEAM_WORLD, &ends, channel_flags,
@@ -124,6 +128,50 @@ void permitted() {
     expect_lost(scene, sennit_channel_wait_read(end.channel, SENNIT_FOREVER), "wait_read");
     expect_lost_by_test(scene, sennit_channel_can_read, end, "can_read");
     close(end);
+}
+
+// Descriptors, and mappings of memory files.
+std::pair<std::ptrdiff_t, int> count_held() {
+    std::ifstream maps("/proc/self/maps");
+    int mappings = 0;
+    for (std::string line; std::getline(maps, line);)
+        mappings += line.find("memfd:sennit") != std::string::npos ? 1 : 0;
+    const std::filesystem::directory_iterator descriptors("/proc/self/fd");
+    return {std::distance(begin(descriptors), end(descriptors)), mappings};
+}
+
+// As `permitted`, over memory of the program: when the channel with the dead rank is closed, the
+// living have what they had before it was opened.
+void kept() {
+    const Scene scene = open_scene();
+    constexpr std::size_t kPage = 4096;
+    const std::unique_ptr<void, void (*)(void *)> page(std::aligned_alloc(kPage, kPage), std::free);
+    auto *const own = static_cast<std::uint64_t *>(page.get());
+    if (scene.is_victim()) {
+        for (int peer = 0; peer < scene.victim; ++peer) {
+            End first;
+            expect(open(peer, nullptr, kLong, &first), SENNIT_OK, "the first open of the victim");
+            close(first);
+        }
+        for (int peer = 0; peer < scene.victim; ++peer) {
+            End end;
+            expect(open(peer, own, kLong, &end), SENNIT_OK, "open of the victim");
+            expect(sennit_channel_wait_write(end.channel, kLong), SENNIT_OK, "wait_write");
+            *end.theirs = 1;
+        }
+        die();
+    }
+    End end;
+    // The first channels bring what all have in common.
+    expect(open(scene.rank, own, kLong, &end), SENNIT_OK, "open with itself");
+    close(end);
+    expect(open(scene.victim, nullptr, kLong, &end), SENNIT_OK, "the first open");
+    close(end);
+    const auto before = count_held();
+    expect(open(scene.victim, own, kLong, &end), SENNIT_OK, "open with the victim");
+    expect_lost(scene, sennit_channel_wait_read(end.channel, SENNIT_FOREVER), "wait_read");
+    close(end);
+    require(count_held() == before, "nothing of the channel is kept");
 }
 
 void written() {
@@ -290,6 +338,7 @@ std::string take_flags(std::string what) {
 void run(const std::string &scene) {
     const std::string what = take_flags(scene);
     if (what == "permitted") return permitted();
+    if (what == "kept") return kept();
     if (what == "written") return written();
     if (what == "unread") return unread();
     if (what == "opening") return opening();
