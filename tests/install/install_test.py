@@ -36,10 +36,10 @@ int main(void) {
 
 # The modules' sources in the order in which they use each other.
 MODULES = ("types", "c", "text", "more", "calls", "pointers")
-# Which source of module sennit_mpi serves which module of an MPI.
-MPI_MODULES = {"mpi_f08": "sennit_mpi.f90", "mpi": "sennit_mpi_integer.f90"}
-# The others that are compiled by the user's own mpifort.
-WITH_MPI = ("sennit_mpi_bootstrap.f90", "sennit_zcom.f90", "sennit_zcom_calls.f90", "sennit_zcom_integer.f90")
+# The sources that are compiled by the user's own mpifort, and which takes the place of which for each module of an MPI.
+WITH_MPI = ("sennit_mpi_bootstrap.f90", "sennit_mpi.f90", "sennit_mpi_integer.f90", "sennit_zcom_calls.f90", "sennit_zcom.f90",
+            "sennit_zcom_integer.f90")
+MPI_SOURCES = {"mpi_f08": {}, "mpi": {"sennit_mpi.f90": "sennit_mpi_integer.f90", "sennit_zcom.f90": "sennit_zcom_integer.f90"}}
 # [name, launcher, wrapper for Fortran or nothing, the modules that it has] of each MPI of the tree.
 MPIS = [word.split("|") for word in os.environ.get("MPIS", "").split()]
 MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -108,8 +108,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(sorted(lines), ["rank 0 of 2 found 1", "rank 1 of 2 found 0"])
 
     def check_runs_with(self, launcher, program):
-        """Two ranks, which find the library by the environment: wrappers and commands of manuals leave no path in programs."""
-        lines = run(launcher, "-n", "2", program, env={**os.environ, **MPI_ENVIRONMENT, "LD_LIBRARY_PATH": self.lib})
+        lines = run(launcher, "-n", "2", program, env={**os.environ, **MPI_ENVIRONMENT})
         self.assertEqual(sorted(lines.splitlines()), ["rank 0 of 2 found 1", "rank 1 of 2 found 0"])
 
     def needed(self, program):
@@ -140,7 +139,7 @@ class InstallTest(unittest.TestCase):
     @unittest.skipUnless(MPIS, "no MPI")
     def test_a_program_with_mpi_is_built_by_the_wrapper_of_each_mpi(self):
         """Would break: sennit_mpi.h in an installation that lacks a header, or is good for one MPI alone."""
-        flags = self.pkg_config("--cflags", "--libs", "sennit")
+        flags = [*self.pkg_config("--cflags", "--libs", "sennit"), f"-Wl,-rpath,{self.lib}"]
         for name, launcher, _, _ in MPIS:
             beside = [os.path.join(os.path.dirname(launcher), wrapper) for wrapper in (f"mpicc.{name}", "mpicc")]
             mpicc = next(filter(os.path.exists, beside))
@@ -281,31 +280,45 @@ class InstallTest(unittest.TestCase):
         run(FC, "-std=f2018", "-O0", *sources, os.path.join(CONSUMER, "fortran", "user.f90"),
             *self.pkg_config("--libs", "sennit"), f"-Wl,-rpath,{place}", "-o", program, cwd=tree)
         self.check_runs(program)
-        with_mpi = [*WITH_MPI, *MPI_MODULES.values()]
-        self.assertEqual(sorted(os.listdir(folder)), sorted([os.path.basename(name) for name in sources] + with_mpi))
+        self.assertEqual(sorted(os.listdir(folder)), sorted([*(os.path.basename(name) for name in sources), *WITH_MPI]))
 
-    def command_of_the_manual(self):
-        """How the page of Fortran compiles a program with module sennit_mpi."""
+    def commands_of_the_manual(self):
+        """How the page of Fortran compiles a program from an installation: without MPI, with module sennit_mpi, with sennit_zcom."""
         with open(os.path.join(self.documents(), "docs", "manual", "fortran.md"), encoding="utf-8") as file:
-            block, = re.findall(r"^```sh\n(sources=.*?)^```$", file.read(), re.DOTALL | re.MULTILINE)
-        self.assertIn("\nmpifort ", block)
-        return block
+            blocks = re.findall(r"^```sh\n(.*?)^```$", file.read(), re.DOTALL | re.MULTILINE)
+        alone, with_mpi, with_zcom = (block for block in blocks if "pkg-config" in block or "mpifort" in block)
+        self.assertIn("\nmpifort ", with_mpi)
+        return alone, with_mpi, with_mpi[:with_mpi.index("mpifort ")] + with_zcom
+
+    @unittest.skipUnless(FC, "no Fortran compiler")
+    def test_a_program_in_fortran_is_built_as_the_manual_says(self):
+        """Would break: a program that does not find the library where it is installed."""
+        tree = tempfile.mkdtemp(prefix="ring-", dir=self.folder)
+        shutil.copy(os.path.join(CONSUMER, "fortran", "user.f90"), os.path.join(tree, "ring.f90"))
+        command, _, _ = self.commands_of_the_manual()
+        run("sh", "-e", "-c", command.replace("gfortran ", FC + " "), cwd=tree, env=self.environment)
+        self.check_runs(os.path.join(tree, "ring"))
 
     @unittest.skipUnless(any(wrapper for _, _, wrapper, _ in MPIS), "no MPI with Fortran")
-    def test_the_module_for_mpi_is_compiled_as_the_manual_says(self):
+    def test_the_modules_for_mpi_and_zcom_are_compiled_as_the_manual_says(self):
         """Would break: a source that is not installed, or one that needs what its module of the MPI does not have."""
-        with open(os.path.join(CONSUMER, "fortran", "mpi_user.f90"), encoding="utf-8") as file:
-            text = file.read()
+        _, with_mpi, with_zcom = self.commands_of_the_manual()
         for name, launcher, wrapper, modules in MPIS:
             for module in filter(None, modules.split(",")):
-                with self.subTest(mpi=name, module=module):
-                    tree = tempfile.mkdtemp(prefix="sennit-mpi-", dir=self.folder)
-                    with open(os.path.join(tree, "program.f90"), "w", encoding="utf-8") as file:
-                        file.write(text.replace("use mpi_f08", f"use {module}"))
-                    command = self.command_of_the_manual().replace("mpifort ", wrapper + " ")
-                    run("sh", "-e", "-c", command.replace("sennit_mpi.f90", MPI_MODULES[module]), cwd=tree,
-                        env=self.environment)
-                    self.check_runs_with(launcher, os.path.join(tree, "a.out"))
+                for source, command in (("mpi_user.f90", with_mpi), ("zcom_user.f90", with_zcom)):
+                    with self.subTest(mpi=name, module=module, source=source):
+                        self.check_with_module(source, command.replace("mpifort ", wrapper + " "), module, launcher)
+
+    def check_with_module(self, source, command, module, launcher):
+        with open(os.path.join(CONSUMER, "fortran", source), encoding="utf-8") as file:
+            text = file.read()
+        tree = tempfile.mkdtemp(prefix="sennit-mpi-", dir=self.folder)
+        with open(os.path.join(tree, "program.f90"), "w", encoding="utf-8") as file:
+            file.write(text.replace("use mpi_f08", f"use {module}"))
+        for one, other in MPI_SOURCES[module].items():
+            command = command.replace(one, other)
+        run("sh", "-e", "-c", command, cwd=tree, env=self.environment)
+        self.check_runs_with(launcher, os.path.join(tree, "a.out"))
 
     def test_all_components_are_found_when_none_is_named(self):
         said, status = self.ask("REQUIRED")
