@@ -149,7 +149,7 @@ def the_page_shows_which_targets_are_missed(arguments):
     del arguments
 
     def row(ranks, mpi, faces, exchange_us):
-        return {**jobs.Subject(mpi, False, faces)._asdict(), "ranks": ranks, "method": "svaf", "exchange_us": exchange_us,
+        return {**jobs.Subject(mpi, False, faces)._asdict(), "ranks": ranks, "method": "svaf", "exchange_us": exchange_us, "compute_us": 0.3,
                 **{part + "_us": exchange_us if part == "wait" else 0 for part in jobs.PARTS}}
 
     def lines(ours, theirs, datatype):
@@ -165,7 +165,11 @@ def the_page_shows_which_targets_are_missed(arguments):
         missed = lines(1, theirs, datatype)
         need([line[1:] for line in missed[:2]] == [["at 0 of 1, the least 1.98 ×", "**missed** at 1"]] * 2, f"{missed}")
         need([line[0].rsplit(": ", 1)[1] for line in missed[3:]] == ["2 ranks, SVAF", "8 ranks, SVAF"], f"{missed}")
-        need(all(line[2] == "1.98 ×" and line[4] == "1.98 (wait 1.98)" for line in missed[3:]), f"{missed}")
+        need(all(line[2] == "1.98 ×" and line[5] == "1.98 (wait 1.98)" for line in missed[3:]), f"{missed}")
+        # Four ranks on a processor: each waits while three others compute; with strong scaling each has a quarter of that.
+        need([line[3] for line in missed[3:]] == ["", "2.20 ×"], f"{missed}")
+    strong = targets.waits("strong", [row(ranks, None, "chosen", 1) for ranks in (1, 2, 8)], 2)
+    need(abs(strong.pop((8, "svaf")) - 3 * 0.3 / 4) < 1e-9 and not strong, f"{strong}")
     # Measured before the table was changed.
     for axis, packed_range in ways.table().items():
         now, before = ("packed", "direct") if ways.is_packed(packed_range, 24 * 24) else ("direct", "packed")
