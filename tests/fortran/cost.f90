@@ -1,118 +1,51 @@
 ! What a call costs from Fortran more than from C: both make the same calls in turn, in one process.
 !     sennit run -n 2 cost [CALLS]
-! Rank 0 works on the memory of the last rank. For each call: nanoseconds from C and from Fortran, the median of the rounds, and
-! the median of the differences of each round.
+! Rank 0 works on the memory of the last rank, and hands messages over to itself. For each line: nanoseconds from C and from
+! Fortran, the median of the rounds, and the median of the differences of each round, in all and for each call of the line; at
+! most 2 ns a call is the target.
 program cost
   use iso_c_binding
+  use costs
   use sennit
   implicit none
-  integer, parameter :: rounds = 41, dp = c_double
 
-  interface
-    function cost_put(place, word, count) bind(C) result(status)
-      import
-      type(sennit_gptr), intent(in) :: place
-      integer(c_int64_t), intent(inout) :: word
-      integer(c_long), value :: count
-      integer(c_int) :: status
-    end function cost_put
-    function cost_get(place, word, count) bind(C) result(status)
-      import
-      type(sennit_gptr), intent(in) :: place
-      integer(c_int64_t), intent(inout) :: word
-      integer(c_long), value :: count
-      integer(c_int) :: status
-    end function cost_get
-    function cost_fetch_add(place, word, count) bind(C) result(status)
-      import
-      type(sennit_gptr), intent(in) :: place
-      integer(c_int64_t), intent(inout) :: word
-      integer(c_long), value :: count
-      integer(c_int) :: status
-    end function cost_fetch_add
-    function cost_put_nb(place, word, count) bind(C) result(status)
-      import
-      type(sennit_gptr), intent(in) :: place
-      integer(c_int64_t), intent(inout) :: word
-      integer(c_long), value :: count
-      integer(c_int) :: status
-    end function cost_put_nb
-  end interface
-
-  abstract interface
-    function loop(place, word, count) result(status)
-      import
-      type(sennit_gptr), intent(in) :: place
-      integer(c_int64_t), intent(inout) :: word
-      integer(c_long), value :: count
-      integer(c_int) :: status
-    end function loop
-    function loop_of_c(place, word, count) bind(C) result(status)
-      import
-      type(sennit_gptr), intent(in) :: place
-      integer(c_int64_t), intent(inout) :: word
-      integer(c_long), value :: count
-      integer(c_int) :: status
-    end function loop_of_c
-  end interface
-
+  procedure(loop_of_c), bind(C) :: cost_put, cost_get, cost_fetch_add, cost_put_nb, cost_put_nbi, cost_channel
   type(sennit_gptr) :: memory, place
+  type(sennit_channel) :: channel(1)
+  integer(c_int), target, asynchronous :: myself(1)
+  integer(c_size_t), target, asynchronous :: none(1)
+  type(c_ptr), target :: nothing(1)
+  type(c_ptr) :: peer(1)
+  integer(c_int64_t) :: word
   integer(c_long) :: calls
   character(20) :: argument
 
-  calls = 200000
+  calls = 20000
   call get_command_argument(1, argument)
   if (argument /= ' ') read (argument, *) calls
   call sennit_init()
   call sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, memory)
   place = sennit_gptr_at(memory, sennit_size() - 1)
+  myself = sennit_rank()
+  none = 0
+  nothing = c_null_ptr
+  call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(1, myself, nothing, none), 0, SENNIT_FOREVER, peer, channel)
   if (sennit_rank() == 0) then
-    print '(a)', 'call            C ns  Fortran ns  difference'
-    call measure('put', cost_put, put)
-    call measure('get', cost_get, get)
-    call measure('fetch_add', cost_fetch_add, fetch_add)
-    call measure('put_nb + wait', cost_put_nb, put_nb)
+    call head_of_costs()
+    word = 1
+    call measure('put', 1, cost_put, put, place, word, calls)
+    call measure('get', 1, cost_get, get, place, word, calls)
+    call measure('fetch_add', 1, cost_fetch_add, fetch_add, place, word, calls)
+    call measure('put_nb, wait', 2, cost_put_nb, put_nb, place, word, calls)
+    call measure('put_nbi', 1, cost_put_nbi, put_nbi, place, word, calls)
+    word = channel(1)%handle
+    call measure('channel', 4, cost_channel, hand_over, place, word, calls)
   end if
+  call sennit_channel_close(channel, 1, SENNIT_FOREVER)
   call sennit_free(memory)
   call sennit_finalize()
 
 contains
-
-  subroutine measure(name, of_c, of_fortran)
-    character(*), intent(in) :: name
-    procedure(loop_of_c) :: of_c
-    procedure(loop) :: of_fortran
-    real(dp) :: start, middle, times(rounds, 2)
-    integer(c_int64_t) :: word
-    integer :: round, failed
-    word = 1
-    do round = 0, rounds ! the first one warms up
-      start = sennit_wtime()
-      failed = of_c(place, word, calls)
-      middle = sennit_wtime()
-      if (failed == 0) failed = of_fortran(place, word, calls)
-      if (failed /= 0) error stop 'a call failed'
-      if (round > 0) times(round, :) = [middle - start, sennit_wtime() - middle] * 1e9_dp / real(calls, dp)
-    end do
-    print '(a13,f7.2,f12.2,f12.2)', name // repeat(' ', 13), median(times(:, 1)), median(times(:, 2)), &
-      median(times(:, 2) - times(:, 1))
-  end subroutine measure
-
-  pure function median(values)
-    real(dp), intent(in) :: values(:)
-    real(dp) :: median, sorted(size(values)), one
-    integer :: i, j
-    sorted = values
-    do i = 2, size(sorted)
-      one = sorted(i)
-      do j = i - 1, 1, -1
-        if (sorted(j) <= one) exit
-        sorted(j + 1) = sorted(j)
-      end do
-      sorted(j + 1) = one
-    end do
-    median = sorted((size(sorted) + 1) / 2)
-  end function median
 
   function put(place, word, count) result(status)
     type(sennit_gptr), intent(in) :: place
@@ -163,5 +96,36 @@ contains
       call sennit_wait(request, SENNIT_FOREVER)
     end do
   end function put_nb
+
+  function put_nbi(place, word, count) result(status)
+    type(sennit_gptr), intent(in) :: place
+    integer(c_int64_t), intent(inout) :: word
+    integer(c_long), value :: count
+    integer(c_int) :: status
+    integer(c_long) :: i
+    do i = 1, count
+      call sennit_put_nbi(place, word, 8)
+    end do
+    call sennit_flush_all(SENNIT_FOREVER, stat=status)
+  end function put_nbi
+
+  function hand_over(place, word, count) result(status)
+    type(sennit_gptr), intent(in) :: place
+    integer(c_int64_t), intent(inout) :: word
+    integer(c_long), value :: count
+    integer(c_int) :: status
+    type(sennit_channel) :: to_myself
+    logical :: can_write, can_read
+    integer(c_long) :: i
+    status = merge(0, 1, place%rank >= 0)
+    to_myself%handle = int(word, c_int32_t)
+    do i = 1, count
+      call sennit_channel_can_write(to_myself, can_write)
+      call sennit_channel_have_written(to_myself)
+      call sennit_channel_can_read(to_myself, can_read)
+      call sennit_channel_have_read(to_myself)
+      if (.not. (can_write .and. can_read)) status = 1
+    end do
+  end function hand_over
 
 end program cost

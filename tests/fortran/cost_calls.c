@@ -6,6 +6,8 @@ int cost_put(const sennit_gptr *place, int64_t *word, long count);
 int cost_get(const sennit_gptr *place, int64_t *word, long count);
 int cost_fetch_add(const sennit_gptr *place, int64_t *word, long count);
 int cost_put_nb(const sennit_gptr *place, int64_t *word, long count);
+int cost_put_nbi(const sennit_gptr *place, int64_t *word, long count);
+int cost_channel(const sennit_gptr *place, int64_t *word, long count);
 
 int cost_put(const sennit_gptr *place, int64_t *word, long count) {
     for (long i = 0; i < count; ++i) {
@@ -37,6 +39,29 @@ int cost_put_nb(const sennit_gptr *place, int64_t *word, long count) {
         sennit_status status = sennit_put_nb(*place, word, 8, &request);
         if (status == SENNIT_OK) status = sennit_wait(&request, SENNIT_FOREVER);
         if (status != SENNIT_OK) return (int)status;
+    }
+    return 0;
+}
+
+int cost_put_nbi(const sennit_gptr *place, int64_t *word, long count) {
+    for (long i = 0; i < count; ++i) {
+        const sennit_status status = sennit_put_nbi(*place, word, 8);
+        if (status != SENNIT_OK) return (int)status;
+    }
+    return (int)sennit_flush_all(SENNIT_FOREVER);
+}
+
+/* `word` holds the channel: this rank's with itself. */
+int cost_channel(const sennit_gptr *place, int64_t *word, long count) {
+    const sennit_channel channel = {(uint32_t)*word};
+    (void)place;
+    for (long i = 0; i < count; ++i) {
+        int can_write = 0, can_read = 0;
+        sennit_status status = sennit_channel_can_write(channel, &can_write);
+        if (status == SENNIT_OK) status = sennit_channel_have_written(channel);
+        if (status == SENNIT_OK) status = sennit_channel_can_read(channel, &can_read);
+        if (status == SENNIT_OK) status = sennit_channel_have_read(channel);
+        if (status != SENNIT_OK || !can_write || !can_read) return 1;
     }
     return 0;
 }

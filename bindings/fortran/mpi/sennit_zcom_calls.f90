@@ -4,6 +4,8 @@ module sennit_zcom_calls
   use iso_c_binding
   use mpi
   use sennit
+  use sennit_c, only: c_sennit_channel_can_read, c_sennit_channel_can_write, c_sennit_channel_have_read, &
+    c_sennit_channel_have_written
   use sennit_mpi_bootstrap
   implicit none
   private
@@ -107,6 +109,8 @@ contains
     if (present(err)) err = status
   end subroutine zcom_close
 
+  ! The four below call C at once: one step less, where there are most calls.
+
   ! 1 if the call went well, and err.
   function end_of_call(status, err) result(is_well)
     integer(c_int), intent(in) :: status
@@ -121,19 +125,17 @@ contains
     integer(c_int), value :: id
     integer(c_int), optional, intent(out) :: err
     integer(c_int) :: can, status
-    logical :: holds
-    holds = .false.
-    call sennit_channel_can_write(sennit_channel(max(id, 0)), holds, stat=status)
-    can = end_of_call(status, err) * merge(1_c_int, 0_c_int, holds)
+    can = 0
+    status = c_sennit_channel_can_write(sennit_channel(max(id, 0)), can)
+    can = end_of_call(status, err) * can
   end function ZCom_can_write
 
   ! The buffer is written: 1, or 0 if the target has not read the last message.
   function ZCom_have_written(id, err) result(is_well)
     integer(c_int), value :: id
     integer(c_int), optional, intent(out) :: err
-    integer(c_int) :: is_well, status
-    call sennit_channel_have_written(sennit_channel(max(id, 0)), stat=status)
-    is_well = end_of_call(status, err)
+    integer(c_int) :: is_well
+    is_well = end_of_call(c_sennit_channel_have_written(sennit_channel(max(id, 0))), err)
   end function ZCom_have_written
 
   ! 1 if the target has written what this process has not read, else 0.
@@ -141,19 +143,17 @@ contains
     integer(c_int), value :: id
     integer(c_int), optional, intent(out) :: err
     integer(c_int) :: can, status
-    logical :: holds
-    holds = .false.
-    call sennit_channel_can_read(sennit_channel(max(id, 0)), holds, stat=status)
-    can = end_of_call(status, err) * merge(1_c_int, 0_c_int, holds)
+    can = 0
+    status = c_sennit_channel_can_read(sennit_channel(max(id, 0)), can)
+    can = end_of_call(status, err) * can
   end function ZCom_can_read
 
   ! The message is read: 1, or 0 if there was none.
   function ZCom_have_read(id, err) result(is_well)
     integer(c_int), value :: id
     integer(c_int), optional, intent(out) :: err
-    integer(c_int) :: is_well, status
-    call sennit_channel_have_read(sennit_channel(max(id, 0)), stat=status)
-    is_well = end_of_call(status, err)
+    integer(c_int) :: is_well
+    is_well = end_of_call(c_sennit_channel_have_read(sennit_channel(max(id, 0))), err)
   end function ZCom_have_read
 
 end module sennit_zcom_calls
