@@ -20,11 +20,6 @@ constexpr bool is_sound(const CarriedLayout &layout) {
 static_assert(is_sound(layout_of(128)) && is_sound(layout_of(64)) && is_sound(layout_of(32)) &&
               is_sound(layout_of(16)) && is_sound(layout_of(8)));
 
-// The largest number of parts of a message.
-unsigned most_parts(const CarriedLayout &layout) {
-    return layout.code_bits == 0 ? 1 : static_cast<unsigned>(further_code(layout.code_bits));
-}
-
 op::EventForm form_of(const Riding &wish, const CarriedLayout &layout) {
     const std::uint32_t handle = wish.remote->signal.handle;
     CarriedEvent event{0, wish.epoch, handle & kIncarnations, index_of(handle)};
@@ -130,9 +125,7 @@ void count_arrived(Rank &rank, int from, unsigned event_bits, const transport::E
         if (is_surplus) return;
         return report(rank, *all, *it, epoch);
     }
-    const std::uint64_t addend = layout.code_bits == 0
-                                     ? kWholeMessage
-                                     : addend_of(event.code, layout.code_bits, it->event_bits);
+    const std::uint64_t addend = addend_of(layout, event, it->event_bits);
     count(rank, *all, *it, epoch, is_surplus ? 0 - addend : addend);
 }
 

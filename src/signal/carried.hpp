@@ -80,6 +80,18 @@ constexpr CarriedEvent unpack(const CarriedLayout &layout, const transport::Even
     return event;
 }
 
+// The largest number of parts of a message.
+constexpr unsigned most_parts(const CarriedLayout &layout) {
+    return layout.code_bits == 0 ? 1 : static_cast<unsigned>(further_code(layout.code_bits));
+}
+
+// What the event adds to a signal of N bits of events.
+constexpr std::uint64_t addend_of(const CarriedLayout &layout, const CarriedEvent &event,
+                                  unsigned event_bits) {
+    return layout.code_bits == 0 ? kWholeMessage
+                                 : addend_of(event.code, layout.code_bits, event_bits);
+}
+
 // A put and its event. Where it can not ride, *rides is false and nothing was done. After the same
 // checks as notify() makes, but for the epoch. Errors: as sennit_put_notify().
 struct Riding {
