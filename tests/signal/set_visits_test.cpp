@@ -60,8 +60,9 @@ void give_all_back() {
     }
 }
 
-// Pages of signals that a wait for any of so many touches, and the reset of the one that fired.
-unsigned pages_of_a_wait(std::uint32_t members) {
+// Pages of signals that waits for such a set touch where `fired` of its signals have, each of which
+// is reset.
+unsigned pages_of_waits(std::uint32_t members, std::uint32_t fired) {
     sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
     EXPECT_EQ(sennit_signal_set_create(&set), SENNIT_OK);
     std::vector<sennit_signal> all(members);
@@ -69,8 +70,8 @@ unsigned pages_of_a_wait(std::uint32_t members) {
         EXPECT_EQ(sennit_signal_create(1, 1, &one), SENNIT_OK);
         EXPECT_EQ(sennit_signal_set_add(set, one), SENNIT_OK);
     }
-    const sennit_signal wanted = all[members / 3];
-    EXPECT_EQ(sennit_signal_add(wanted, 0), SENNIT_OK);
+    for (std::uint32_t i = 0; i < fired; ++i)
+        EXPECT_EQ(sennit_signal_add(all[members / 3 + i * (members / 2 / fired)], 0), SENNIT_OK);
     signal::Signals &own = *signal::signals_of(*current_rank());
     for (std::uint32_t chunk = 0; chunk < own.chunk_count; ++chunk) {
         const std::uint32_t count = signal::signals_in(chunk);
@@ -80,11 +81,15 @@ unsigned pages_of_a_wait(std::uint32_t members) {
                   count * sizeof(signal::SignalRecord));
     }
     visits = 0;
-    sennit_signal fired = SENNIT_SIGNAL_NULL;
-    EXPECT_EQ(sennit_signal_wait_any(set, SENNIT_FOREVER, &fired), SENNIT_OK);
-    EXPECT_EQ(fired.handle, wanted.handle);
-    EXPECT_EQ(sennit_signal_reset(fired), SENNIT_OK);
-    EXPECT_EQ(sennit_signal_wait_any(set, 0, &fired), SENNIT_ERR_TIMEOUT);
+    sennit_signal got[16] = {};
+    std::size_t count = 0;
+    EXPECT_EQ(sennit_signal_wait_any(set, SENNIT_FOREVER, got), SENNIT_OK);
+    EXPECT_EQ(sennit_signal_wait_some(set, SENNIT_FOREVER, 16, got, &count), SENNIT_OK);
+    EXPECT_EQ(count, fired);
+    EXPECT_EQ(sennit_signal_wait_all(set, 0), SENNIT_ERR_TIMEOUT);
+    for (std::size_t i = 0; i < count; ++i)
+        EXPECT_EQ(sennit_signal_reset(got[i]), SENNIT_OK);
+    EXPECT_EQ(sennit_signal_wait_any(set, 0, got), SENNIT_ERR_TIMEOUT);
     const unsigned pages = visits;
     give_all_back();
     EXPECT_EQ(sennit_signal_set_destroy(set), SENNIT_OK);
@@ -93,7 +98,7 @@ unsigned pages_of_a_wait(std::uint32_t members) {
     return pages;
 }
 
-TEST(set_visits, a_wait_looks_at_as_many_of_a_hundred_thousand_signals_as_of_a_hundred) {
+TEST(set_visits, waits_look_at_as_many_of_a_hundred_thousand_signals_as_have_fired) {
     page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     struct sigaction action {};
     struct sigaction before {};
@@ -101,12 +106,14 @@ TEST(set_visits, a_wait_looks_at_as_many_of_a_hundred_thousand_signals_as_of_a_h
     action.sa_flags = SA_SIGINFO;
     ASSERT_EQ(sigaction(SIGSEGV, &action, &before), 0);
     ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
-    const unsigned few = pages_of_a_wait(100);
-    const unsigned many = pages_of_a_wait(100000);
-    EXPECT_GT(many, 0u) << "pages are not counted";
-    // Of the one that has fired: its entry and its record.
-    EXPECT_LE(few, 2u);
-    EXPECT_LE(many, 2u);
+    for (const std::uint32_t fired : {1u, 10u}) {
+        const unsigned few = pages_of_waits(100, fired);
+        const unsigned many = pages_of_waits(100000, fired);
+        EXPECT_GT(many, 0u) << "pages are not counted";
+        // Of each that has fired: its entry and its record.
+        EXPECT_LE(few, 2 * fired);
+        EXPECT_LE(many, 2 * fired);
+    }
     EXPECT_EQ(sennit_finalize(), SENNIT_OK);
     ASSERT_EQ(sigaction(SIGSEGV, &before, nullptr), 0);
 }
