@@ -120,7 +120,7 @@ void while_the_other_sleeps(const Pair &pair, bool acts, Act act, Wait wait) {
     pair.part();
 }
 
-// Events of each kind: put, get, add.
+// Events of each kind: put and get by the short way and by the general one, batch, plan, add.
 class Sender {
   public:
     explicit Sender(const Pair &pair) {
@@ -137,20 +137,20 @@ class Sender {
                SENNIT_OK, "allgather");
         peer_ = signals[1 - sennit_rank()];
         expect(sennit_block_attach(&blocks[1 - sennit_rank()], &block_), SENNIT_OK, "block_attach");
+        // Plan 0 is one of words, and plan 1 is not.
+        for (std::size_t i = 0; i < 2; ++i) {
+            expect(sennit_plan_create(&plans_[i]), SENNIT_OK, "plan_create");
+            expect(sennit_plan_put(plans_[i], block_, 0, &word_, 8 - i), SENNIT_OK, "plan_put");
+            expect(sennit_plan_commit(plans_[i], kKinds - 2 + i, kKinds), SENNIT_OK, "commit");
+        }
     }
     void send(std::uint64_t epoch) {
-        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
         sennit_status status = SENNIT_ERR_SIGNAL_EARLY;
-        for (; status == SENNIT_ERR_SIGNAL_EARLY; (void)sched_yield()) {
-            if (epoch % 3 == 0) {
-                status = sennit_put_notify_with(block_, 0, &epoch, 8, &notice);
-            } else if (epoch % 3 == 1) {
-                status = sennit_get_notify_with(&got_, block_, 0, 8, &notice);
-            } else {
-                status = sennit_signal_add(peer_, epoch);
-            }
-        }
+        for (; status == SENNIT_ERR_SIGNAL_EARLY; (void)sched_yield())
+            status = send_once(epoch);
         expect(status, SENNIT_OK, "an event");
+        if (epoch % kKinds >= kKinds - 2)
+            expect(sennit_plan_wait(plans_[epoch % 2], 0), SENNIT_OK, "plan_wait");
     }
     void poll() const {
         int done = 0;
@@ -170,9 +170,34 @@ class Sender {
     sennit_signal signal = SENNIT_SIGNAL_NULL;
 
   private:
+    static constexpr std::uint64_t kKinds = 8;
+
+    sennit_status send_once(std::uint64_t epoch) {
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+        sennit_notify_part part{block_, SENNIT_OK, 0, &word_, 8, &notice};
+        std::size_t done = 0;
+        switch (epoch % kKinds) {
+            case 0:
+                return sennit_put_notify_with(block_, 0, &word_, 8, &notice);
+            case 1:  // in the epoch after that
+                return sennit_put_notify(block_, 0, &word_, 8);
+            case 2:
+                return sennit_get_notify_with(&word_, block_, 0, 8, &notice);
+            case 3:
+                return sennit_get_notify(&word_, block_, 0, 8);
+            case 4:
+                return sennit_put_notify_batch(1, &part, &done);
+            case 5:
+                return sennit_signal_add(peer_, epoch);
+            default:
+                return sennit_plan_start(plans_[epoch % 2]);
+        }
+    }
+
     sennit_signal peer_ = SENNIT_SIGNAL_NULL;
     sennit_peer_block block_ = SENNIT_PEER_BLOCK_NULL;
-    std::uint64_t got_ = 0;
+    sennit_plan plans_[2] = {};
+    std::uint64_t word_ = 0;
 };
 
 // Broken by an event that rings whether somebody sleeps or not, or does not ring.
