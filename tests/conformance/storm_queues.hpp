@@ -2,6 +2,7 @@
 // of them. Step 1 of the program.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -22,7 +23,7 @@ class StormQueues {
         if (is_used_)
             it.show("step 1: queues of " + std::to_string(capacity_) + " items of " +
                     std::to_string(item_bytes_) + " bytes");
-        item_.resize(item_bytes_);
+        items_room_.resize(kMost * item_bytes_);
     }
 
     // Collective, as close().
@@ -49,11 +50,8 @@ class StormQueues {
         if (producers_.empty()) return false;
         const std::size_t number = it_.own.below(producers_.size());
         Producer &producer = producers_[number];
-        bool has_moved = false;
-        for (std::uint64_t most = it_.own.between(1, 8); most > 0 && producer.left > 0; --most) {
-            if (!push(producer)) break;
-            has_moved = true;
-        }
+        const std::size_t most = std::min(it_.own.between(1, kMost), producer.left);
+        const bool has_moved = push(producer, most, it_.own.one_in(2)) > 0;
         if (producer.left == 0) {
             it_.ok(sennit_queue_detach(producer.handle));
             producers_.erase(producers_.begin() + static_cast<std::ptrdiff_t>(number));
@@ -68,25 +66,37 @@ class StormQueues {
     }
 
     bool pop_some(std::int64_t timeout_ns) {
-        bool has_moved = false;
-        for (std::uint64_t most = it_.own.between(1, 8); most > 0 && left_to_pop_ > 0; --most) {
+        const std::size_t most = std::min(it_.own.between(1, kMost), left_to_pop_);
+        if (most == 0) return false;
+        if (it_.own.one_in(2)) {
+            std::size_t popped = 0;
             const sennit_status status =
-                sennit_queue_pop(queue_, item_.data(), has_moved ? 0 : timeout_ns);
+                sennit_queue_pop_many(queue_, items_room_.data(), most, timeout_ns, &popped);
+            it_.is(status, popped == 0 ? SENNIT_ERR_TIMEOUT : SENNIT_OK);
+            for (std::size_t i = 0; i < popped; ++i)
+                check(item_at(i));
+            return popped > 0;
+        }
+        std::size_t popped = 0;
+        for (; popped < most; ++popped) {
+            const sennit_status status =
+                sennit_queue_pop(queue_, item_at(0), popped > 0 ? 0 : timeout_ns);
             if (status == SENNIT_ERR_TIMEOUT) break;
             it_.ok(status);
-            check();
-            has_moved = true;
+            check(item_at(0));
         }
-        return has_moved;
+        return popped > 0;
     }
 
     void close() {
         if (!is_used_) return;
-        it_.is(sennit_queue_pop(queue_, item_.data(), 0), SENNIT_ERR_TIMEOUT);
+        it_.is(sennit_queue_pop(queue_, item_at(0), 0), SENNIT_ERR_TIMEOUT);
         it_.ok(sennit_queue_destroy(queue_));
     }
 
   private:
+    static constexpr std::uint64_t kMost = 8;  // items of a turn
+
     // An item begins with it; the rest is a pattern.
     struct Head {
         std::uint32_t rank;
@@ -117,26 +127,38 @@ class StormQueues {
         }
     }
 
-    bool push(Producer &producer) {
-        const Head head{static_cast<std::uint32_t>(it_.rank), producer.lane, producer.turn,
-                        producer.number};
-        std::memcpy(item_.data(), &head, sizeof head);
-        fill(item_.data() + sizeof head, item_bytes_ - sizeof head, salt_of(head));
-        const sennit_status status = sennit_queue_push(producer.handle, item_.data(), 0);
-        if (status == SENNIT_ERR_TIMEOUT) return false;
-        it_.ok(status);
-        ++producer.number;
-        --producer.left;
-        return true;
+    std::uint8_t *item_at(std::size_t i) { return items_room_.data() + i * item_bytes_; }
+
+    // Up to `count` items, in one call or each by one of its own. Returns how many there was room
+    // for.
+    std::size_t push(Producer &producer, std::size_t count, bool at_once) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const Head head{static_cast<std::uint32_t>(it_.rank), producer.lane, producer.turn,
+                            producer.number + i};
+            std::memcpy(item_at(i), &head, sizeof head);
+            fill(item_at(i) + sizeof head, item_bytes_ - sizeof head, salt_of(head));
+        }
+        std::size_t pushed = 0;
+        sennit_status status = SENNIT_OK;
+        if (at_once)
+            status = sennit_queue_push_many(producer.handle, item_at(0), count, 0, &pushed);
+        while (!at_once && status == SENNIT_OK && pushed < count) {
+            status = sennit_queue_push(producer.handle, item_at(pushed), 0);
+            if (status == SENNIT_OK) ++pushed;
+        }
+        it_.is(status, pushed == count ? SENNIT_OK : SENNIT_ERR_TIMEOUT);
+        producer.number += pushed;
+        producer.left -= pushed;
+        return pushed;
     }
 
-    void check() {
+    void check(const std::uint8_t *item) {
         Head head{};
-        std::memcpy(&head, item_.data(), sizeof head);
+        std::memcpy(&head, item, sizeof head);
         it_.require(head.rank < static_cast<std::uint32_t>(it_.size) && head.lane < lanes_,
                     "the item is of a producer that there is");
         it_.equal(head.number, next_[{head.rank, head.lane, head.turn}]++);
-        check_pattern(it_, item_.data() + sizeof head, item_bytes_ - sizeof head, salt_of(head));
+        check_pattern(it_, item + sizeof head, item_bytes_ - sizeof head, salt_of(head));
         --left_to_pop_;
     }
 
@@ -150,7 +172,7 @@ class StormQueues {
     std::vector<Producer> producers_;
     std::uint64_t left_to_pop_ = 0;
     std::map<std::array<std::uint64_t, 3>, std::uint64_t> next_;
-    std::vector<std::uint8_t> item_;
+    std::vector<std::uint8_t> items_room_;  // of a call
 };
 
 }  // namespace conformance
