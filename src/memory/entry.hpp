@@ -60,11 +60,12 @@ struct alignas(64) Entry {
     // `bytes` if base is set and the rank is not observed, else 0: one check for all three.
     std::uint64_t direct_bytes;
     std::uint64_t bytes;
-    const std::atomic<std::uint32_t> *live;  // the record's word, or one that never changes
-    std::uint64_t handle;                    // for a message transport
-    std::uint64_t mapped_bytes;              // for detach
-    std::uint16_t path;                      // sennit_path
-    AtomicsActor actor;                      // of atomics, as the record says
+    // The record's word, or, where that is out of sight, `live_value` itself.
+    const std::atomic<std::uint32_t> *live;
+    std::uint64_t handle;        // for a message transport
+    std::uint64_t mapped_bytes;  // for detach
+    std::uint16_t path;          // sennit_path
+    AtomicsActor actor;          // of atomics, as the record says
     // errno of XPMEM here, where the owner offers the memory by it and it is copied for this rank.
     std::uint8_t attach_errno;
     // What the word at `live` holds while the segment lives: an id alone may come back with another

@@ -33,10 +33,6 @@ void write_header(ControlBlock *control, int world_rank, int size) {
     header.state.store(static_cast<std::uint32_t>(RankState::starting), std::memory_order_relaxed);
 }
 
-// What stands for the record's word when that is out of sight.
-constexpr std::uint32_t kAlwaysLiveValue = 1;
-constexpr std::atomic<std::uint32_t> kAlwaysLive{kAlwaysLiveValue};
-
 std::uint32_t generation_of_epoch(std::uint32_t epoch) {
     return epoch % kGenerations + 1;
 }
@@ -381,12 +377,12 @@ void fill_entry(Entry *entry, const SegmentRecord &record, const sennit_gptr &na
     entry->base = fields.base;
     entry->bytes = record.bytes;
     entry->direct_bytes = fields.base != nullptr && !fields.is_observed ? record.bytes : 0;
-    entry->live = fields.live != nullptr ? fields.live : &kAlwaysLive;
+    // Out of sight: a word that never changes, so that only the value is compared.
+    entry->live = fields.live != nullptr ? fields.live : &entry->live_value;
     entry->handle = fields.handle;
     entry->mapped_bytes = fields.mapped_bytes;
     // relaxed: a private copy of the record, or the rank's own.
-    const std::uint32_t live =
-        fields.live != nullptr ? record.live.load(std::memory_order_relaxed) : kAlwaysLiveValue;
+    const std::uint32_t live = record.live.load(std::memory_order_relaxed);
     // SYNC entry-live: pairs with the acquire in is_live(); base and bounds come before.
     entry->live_value.store(live, std::memory_order_release);
     // SYNC entry-attached: pairs with the acquire in is_of(); the other fields come before.

@@ -299,16 +299,12 @@ sennit_status check_start(Rank &rank, Plan &it) {
         const Group &group = it.groups[i];
         const signal::Attached *attached = signal::find_attached(rank, group.block);
         if (attached == nullptr) return not_attached(it);
-        // relaxed: only equality counts, as in memory::is_live().
-        if (attached->live != nullptr &&
-            attached->live->load(std::memory_order_relaxed) != attached->live_value)
-            return fail_peer(SENNIT_ERR_NOT_REGISTERED, attached->gptr.rank, "",
-                             "a region of rank %d that the plan uses has ended",
-                             attached->gptr.rank);
+        sennit_status status = signal::check_lives(rank, *attached);
+        if (status != SENNIT_OK) return status;
         const signal::Remote &remote = group.notified->remote;
         if (remote.is_none() || (is_by_message(group) && remote.record == nullptr)) continue;
         signal::Seen seen{};
-        const sennit_status status = signal::check_epoch(rank, remote, it.next_epoch, &seen);
+        status = signal::check_epoch(rank, remote, it.next_epoch, &seen);
         if (status != SENNIT_OK) return status;
     }
     it.notice.epoch = it.next_epoch;

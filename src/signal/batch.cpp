@@ -316,7 +316,7 @@ sennit_status go_on(Rank &rank, const Batch &batch, std::size_t *at) {
 }
 
 // What can be seen of all parts before anything moves.
-sennit_status check_all(const Rank &rank, const Batch &batch) {
+sennit_status check_all(Rank &rank, const Batch &batch) {
     for (std::size_t i = 0; i < batch.count; ++i) {
         const sennit_peer_block block = batch.parts[i].block;
         const Attached *it = find_attached(rank, block);

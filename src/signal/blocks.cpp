@@ -50,6 +50,11 @@ sennit_status own_signal(const Rank &rank, sennit_signal signal, std::uint32_t *
     return SENNIT_OK;
 }
 
+sennit_status has_ended(int owner) {
+    return fail_peer(SENNIT_ERR_NOT_REGISTERED, owner, "",
+                     "the region of rank %d that the block was made of has ended", owner);
+}
+
 // Does the region that the block was made of still live? Where the owner's words are out of sight
 // they are fetched.
 sennit_status check_region(Rank &rank, const BlockRecord &block, const memory::Entry &entry) {
@@ -68,9 +73,7 @@ sennit_status check_region(Rank &rank, const BlockRecord &block, const memory::E
         lives = record.id.load(std::memory_order_relaxed) == block.segment &&
                 record.live.load(std::memory_order_relaxed) == block.region_generation;
     }
-    if (lives) return SENNIT_OK;
-    return fail_peer(SENNIT_ERR_NOT_REGISTERED, block.rank, "",
-                     "the region of rank %d that the block was made of has ended", block.rank);
+    return lives ? SENNIT_OK : has_ended(block.rank);
 }
 
 sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epoch,
@@ -226,15 +229,27 @@ sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_bl
     filled.gptr = gptr;
     filled.bytes = record.bytes;
     if (entry->base != nullptr) filled.base = entry->base + record.offset;
-    if (control_of(rank, record.rank) != nullptr) {
-        filled.live = entry->live;
-        filled.live_value = record.region_generation;
-    }
+    if (control_of(rank, record.rank) != nullptr) filled.live = entry->live;
+    filled.live_value = record.region_generation;
     status = reach_notified(rank, {record.rank, record.on_recv}, record.recv_epoch, &filled.put);
     if (status == SENNIT_OK)
         status =
             reach_notified(rank, {record.rank, record.on_send}, record.send_epoch, &filled.get);
     return status == SENNIT_OK ? publish(rank, filled, attached) : status;
+}
+
+sennit_status check_lives(Rank &rank, const Attached &it) {
+    // relaxed: only equality counts, as in memory::is_live().
+    if (it.live != nullptr)
+        return it.live->load(std::memory_order_relaxed) == it.live_value ? SENNIT_OK
+                                                                         : has_ended(it.gptr.rank);
+    memory::Entry *entry = nullptr;
+    const sennit_status status = op::resolve(rank, it.gptr, &entry);
+    if (status != SENNIT_OK) return status;
+    // relaxed: the entry was just found.
+    return entry->live_value.load(std::memory_order_relaxed) == it.live_value
+               ? SENNIT_OK
+               : has_ended(it.gptr.rank);
 }
 
 void block_detach(Rank &rank, Attached &it) {

@@ -31,8 +31,8 @@ struct alignas(kLineBytes) Attached {
     std::byte *base;                    // of the block, or null
     std::uint64_t bytes;
     const std::atomic<std::uint32_t> *live;  // null: out of sight
-    std::uint32_t live_value;
-    std::uint32_t generation;  // of the last handle of this place
+    std::uint32_t live_value;                // also then: the region's, as the entry has it
+    std::uint32_t generation;                // of the last handle of this place
     Notified put;
     Notified get;
     sennit_gptr gptr;     // of the block
@@ -62,6 +62,10 @@ sennit_status block_init(Rank &rank, const BlockWish &wish, sennit_block *block)
 
 // Is it a block of this job? Errors: ARG.
 sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecord *record);
+
+// Does the region that an attached block was made of live, as far as this rank can see? Errors:
+// NOT_REGISTERED, and those of op::resolve().
+sennit_status check_lives(Rank &rank, const Attached &it);
 
 sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_block *attached);
 void block_detach(Rank &rank, Attached &it);

@@ -23,19 +23,14 @@ const Notified &own_of(const Attached &it, op::Direction direction) {
     return direction == op::Direction::put ? it.put : it.get;
 }
 
-sennit_status check_place(const Attached &it, const Notifying &wish) {
+sennit_status check_place(Rank &rank, const Attached &it, const Notifying &wish) {
     if (wish.local == nullptr && wish.bytes != 0)
         return fail(SENNIT_ERR_ARG, "the private buffer is null");
     if (wish.offset > it.bytes || wish.bytes > it.bytes - wish.offset)
         return fail_peer(SENNIT_ERR_RANGE, it.gptr.rank, "",
                          "%zu bytes at offset %zu leave the block of %llu bytes", wish.bytes,
                          wish.offset, static_cast<unsigned long long>(it.bytes));
-    // relaxed: only equality counts, as in memory::is_live().
-    if (it.live != nullptr && it.live->load(std::memory_order_relaxed) != it.live_value)
-        return fail_peer(SENNIT_ERR_NOT_REGISTERED, it.gptr.rank, "",
-                         "the region of rank %d that the block was made of has ended",
-                         it.gptr.rank);
-    return SENNIT_OK;
+    return check_lives(rank, it);
 }
 
 sennit_status not_own(sennit_signal local) {
@@ -70,8 +65,8 @@ sennit_status reach_local(Rank &rank, const Notifying &wish, Remote *local) {
 
 }  // namespace
 
-sennit_status check_arguments(const Rank &rank, const Attached &it, const Notifying &wish) {
-    const sennit_status status = check_place(it, wish);
+sennit_status check_arguments(Rank &rank, const Attached &it, const Notifying &wish) {
+    const sennit_status status = check_place(rank, it, wish);
     return status != SENNIT_OK ? status : check_notice(rank, it, wish);
 }
 

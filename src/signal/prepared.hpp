@@ -14,8 +14,8 @@ struct Prepared {
     sennit_gptr place = SENNIT_GPTR_NULL;
 };
 
-// Place and notice, as far as this rank can see. Errors: ARG, RANGE, NOT_REGISTERED (the region).
-sennit_status check_arguments(const Rank &rank, const Attached &it, const Notifying &wish);
+// Place and notice, as far as this rank can see. Errors: ARG, RANGE, and those of check_lives().
+sennit_status check_arguments(Rank &rank, const Attached &it, const Notifying &wish);
 // That, and which signals. Errors: also those of reach(), SIGNAL_OVERFLOW (the local one has
 // fired).
 sennit_status prepare(Rank &rank, Attached &it, const Notifying &wish, Prepared *prepared);

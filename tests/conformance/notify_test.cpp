@@ -297,6 +297,40 @@ RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is
     it.ok(sennit_signal_destroy(signal));
 }
 
+// Broken by a look at the segment's id alone, which is the same again after 255 others.
+RANK_TEST(notify, a_block_is_refused_when_another_region_has_got_the_id_of_its_own, kOnce) {
+    const sennit_signal signal = make_signal(it, 1);
+    const sennit_gptr old = it.allocate(64);
+    const auto blocks = it.tell_all(
+        make_block(it, {sennit_gptr_at(old, it.rank), 64}, 0, 64, SENNIT_SIGNAL_NULL, signal));
+    const sennit_block &block = blocks[static_cast<std::size_t>(it.next())];
+    const sennit_peer_block peer = attach(it, block);
+    const std::uint64_t word = 5;
+    sennit_plan plan = SENNIT_PLAN_NULL;
+    it.ok(sennit_plan_create(&plan));
+    it.ok(sennit_plan_put(plan, peer, 0, &word, 8));
+    it.ok(sennit_plan_commit(plan, 0, 1));
+    it.free(old);
+    sennit_gptr now = it.allocate(64);
+    for (int tenants = 1; now.segment != old.segment && tenants < 300; ++tenants) {
+        it.free(now);
+        now = it.allocate(64);
+    }
+    it.equal(now.segment, old.segment);
+    sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;
+    it.is(sennit_block_attach(&block, &again), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_plan_start(plan), SENNIT_ERR_NOT_REGISTERED);
+    it.ok(sennit_plan_destroy(plan));
+    it.ok(sennit_block_detach(peer));
+    it.barrier();
+    it.equal(*static_cast<const std::uint64_t *>(sennit_ptr(now)), 0u);
+    it.require(!is_fired(it, signal), "what was refused is not counted");
+    it.barrier();
+    it.ok(sennit_signal_destroy(signal));
+    it.free(now);
+}
+
 // Broken by a registration that is taken for the one before of the same memory.
 RANK_TEST(notify, a_block_of_memory_that_is_registered_anew_is_refused, kAnything) {
     std::vector<std::uint64_t> memory(8192, 0);
