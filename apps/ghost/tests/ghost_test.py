@@ -88,6 +88,20 @@ def fields_are_the_same_to_the_bit_on_more_ranks(arguments):
 
 
 @test
+def a_rank_that_is_held_up_reads_what_was_put_for_it(arguments):
+    """Breaks when a neighbour overwrites what a rank has not read yet. All share one processor, so that now and then a rank
+    is held up in its step while the others go on as far as they may."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    box = ["--scaling", "strong", "--size", "60,20,20", "--steps", "200", "--sum-every", "1000"]
+    expected = run(arguments, jobs.CHANNELS, 1, box)["field_hash"]
+    for key in SENNIT:
+        for ranks in (2, 3):
+            for faces in jobs.FACES[key]:
+                found = run(arguments, key, ranks, [*box, "--faces", faces])["field_hash"]
+                need(found == expected, f"{jobs.program_of(*key)} on {ranks} ranks, {faces}: {found} is not {expected}")
+
+
+@test
 def every_way_to_exchange_gives_the_same_field_on_every_grid(arguments):
     """As above, with everything combined on grids that cut each axis alone and all together."""
     expected = expected_fields(arguments)

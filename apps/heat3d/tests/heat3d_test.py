@@ -124,6 +124,19 @@ def no_step_of_the_notified_variant_has_a_barrier(setup):
 
 
 @test
+def a_rank_that_is_held_up_reads_what_was_put_for_it(setup):
+    """Breaks when a neighbour overwrites what a rank has not read yet. All share one processor, so that now and then a rank
+    is held up in its step while the others go on as far as they may."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    options = ["--size", "40,40,40", "--west", "80", "--up", "-30", "--max-steps", "600", "--check-every", "1000", "--no-output"]
+    expected = setup.solve("sennit", 1, options)["field_hash"]
+    for ranks in (2, 3):
+        for layers in ("plan", "packed"):
+            found = setup.solve("notified", ranks, [*options, "--layers", layers])["field_hash"]
+            need(found == expected, f"{layers} on {ranks} ranks: {found} is not {expected}")
+
+
+@test
 def known_steady_states_are_reached(setup):
     """Breaks when the scheme, a boundary or the stop criterion is wrong: exact for polynomials, of second order for
     the sine."""
