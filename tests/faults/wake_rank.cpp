@@ -56,6 +56,7 @@ constexpr unsigned kSleeps = 12;
 // What a rank tells the other without any call of Sennit, which might wait or wake.
 struct Told {
     Word is_awake;  // out of the barrier, and in no wait from here on
+    Word is_over;   // it has done what the scene is about, and waits next
     Word sleeps;    // those that it has begun
 };
 
@@ -82,6 +83,7 @@ struct Pair {
     void part() const {
         expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
         mine->is_awake = 0;
+        mine->is_over = 0;
         expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "barrier");
     }
 };
@@ -93,6 +95,10 @@ void while_nobody_sleeps(const Pair &pair, bool acts, Act act, Poll poll) {
     const unsigned before = wakes;
     for (unsigned i = 0; i < kMessages; ++i)
         acts ? act(i) : poll(i);
+    // Who is ahead must not sleep in the barrier while the other is still about it.
+    pair.mine->is_over = 1;
+    while (pair.other->is_over == 0)
+        (void)usleep(10);
     require(wakes == before, "nobody sleeps, and " + std::to_string(wakes - before) +
                                  " times somebody was to be woken");
     pair.part();
