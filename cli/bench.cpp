@@ -50,7 +50,8 @@ const std::vector<Entry> &entries() {
                  {0, 8, kKi, 64 * kKi, kMi, 64 * kMi}),
         together("notify", "half the round trip of a message and the event that tells of it",
                  {8, 64, kKi, 64 * kKi}),
-        together("plan", "a plan of 64 puts, against the same copies by hand and a put each",
+        together("plan",
+                 "a plan of 64 puts, against the same copies by hand, a put each, and MPI's",
                  {8, 64, kKi}),
         together("queue", "a stream of items through a queue, from all ranks but one to that one",
                  {8, 64, 512}),
@@ -171,8 +172,7 @@ void add_bench_command(CLI::App &app, int &exit_code) {
         options->sizes = entry.sizes;
         options->rounds = entry.rounds;
         // No MPI offers the like.
-        const bool has_no_mpi =
-            options->bench == "cma" || options->bench == "adopt" || options->bench == "plan";
+        const bool has_no_mpi = options->bench == "cma" || options->bench == "adopt";
         if (has_no_mpi) options->mpis = {"none"};
         add_shared_options(*command, *options);
         if (!entry.sizes.empty()) {

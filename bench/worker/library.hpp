@@ -11,6 +11,7 @@
 #include "worker/collective.hpp"
 #include "worker/job.hpp"
 #include "worker/measure.hpp"
+#include "worker/pieces.hpp"
 #include "worker/stream.hpp"
 #include "worker/strided.hpp"
 #include "worker/trips.hpp"
@@ -55,6 +56,7 @@ class Library {
     virtual std::vector<Subject> get(const Job &, const Messages &) const { return {}; }
     // A message with an event: those of pingpong and others.
     virtual std::vector<Subject> notify(const Job &, const Messages &) const { return {}; }
+    virtual std::vector<Subject> plan(const Job &, const Pieces &) const { return {}; }
     virtual std::vector<Subject> queue(const Job &, const Stream &) const { return {}; }
     // The same layout on both sides; the last is the private buffer.
     virtual std::vector<Subject> strided(const Job &, const Stripes &, const std::byte *) const {

@@ -139,6 +139,10 @@ class MpiLibrary final : public Library {
         return subjects;
     }
 
+    std::vector<Subject> plan(const Job &job, const Pieces &pieces) const override {
+        return mpi_plan(m_comm, job, pieces);
+    }
+
     std::vector<Subject> queue(const Job &job, const Stream &stream) const override {
         return mpi_queue(m_comm, job, stream);
     }

@@ -49,6 +49,8 @@ std::shared_ptr<Window> make_window(MPI_Comm comm, std::size_t bytes, Kind kind)
 // A message with an event, by the ways of MPI that pingpong does not have.
 std::vector<Subject> mpi_notify(MPI_Comm comm, const Job &job, const Messages &messages);
 
+std::vector<Subject> mpi_plan(MPI_Comm comm, const Job &job, const Pieces &pieces);
+
 std::vector<Subject> mpi_queue(MPI_Comm comm, const Job &job, const Stream &stream);
 
 }  // namespace sennit::bench

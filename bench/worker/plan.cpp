@@ -1,5 +1,5 @@
 // 64 pieces from rank 0 into memory of rank 1, which does nothing: copied by hand, by a put each,
-// and by a plan that is started. The pieces lie apart at their target, so that no two are one.
+// and by a plan that is started.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -16,24 +16,10 @@ namespace sennit::bench {
 
 namespace {
 
-constexpr int kOrigin = 0;
-constexpr int kTarget = 1;
-constexpr std::size_t kPieces = 64;
-constexpr std::size_t kGapBytes = 64;
-
-struct Pieces {
-    const std::byte *from;  // one behind the other
-    std::size_t bytes;      // of each
-
-    std::size_t target_bytes() const { return kPieces * (bytes + kGapBytes); }
-    const std::byte *source(std::size_t i) const { return from + i * bytes; }
-    std::size_t offset(std::size_t i) const { return i * (bytes + kGapBytes); }
-};
-
 // Only the origin works; all must have been OK.
 template <class Operation>
 Subject at_origin(std::string name, const Job &job, Operation operation) {
-    const bool is_origin = job.rank() == kOrigin;
+    const bool is_origin = job.rank() == Pieces::kOrigin;
     return {std::move(name), [=](std::size_t operations) {
                 int failures = 0;
                 const Interval elapsed =
@@ -51,7 +37,7 @@ Subject by_hand(const Job &job, std::byte *there, const Pieces &pieces) {
         const std::byte *from;
     };
     std::vector<Copy> copies;
-    for (std::size_t i = 0; i < kPieces; ++i)
+    for (std::size_t i = 0; i < Pieces::kCount; ++i)
         copies.push_back({there + pieces.offset(i), pieces.source(i)});
     return at_origin("raw-copies", job, [copies, bytes = pieces.bytes] {
         // The size is hidden from the compiler as it is from the library's code.
@@ -66,7 +52,7 @@ Subject by_hand(const Job &job, std::byte *there, const Pieces &pieces) {
 Subject by_puts(const Job &job, sennit_gptr there, const Pieces &pieces) {
     return at_origin("sennit-put", job, [=] {
         int failures = 0;
-        for (std::size_t i = 0; i < kPieces; ++i) {
+        for (std::size_t i = 0; i < Pieces::kCount; ++i) {
             const auto offset = static_cast<std::int64_t>(pieces.offset(i));
             failures |= sennit_put(sennit_gptr_add(there, offset), pieces.source(i), pieces.bytes);
         }
@@ -89,15 +75,15 @@ sennit_peer_block attach_target(const Job &job, sennit_gptr own, std::size_t byt
     check(sennit_allgather(SENNIT_TEAM_WORLD, &mine, blocks.data(), sizeof mine, SENNIT_FOREVER),
           "sennit_allgather");
     sennit_peer_block there = SENNIT_PEER_BLOCK_NULL;
-    check(sennit_block_attach(&blocks[kTarget], &there), "sennit_block_attach");
+    check(sennit_block_attach(&blocks[Pieces::kTarget], &there), "sennit_block_attach");
     return there;
 }
 
 // What was timed must also have been right.
 void verify(const Job &job, const Subject &subject, std::byte *there, const Pieces &pieces) {
-    if (job.rank() == kOrigin) std::memset(there, 0, pieces.target_bytes());
+    if (job.rank() == Pieces::kOrigin) std::memset(there, 0, pieces.target_bytes());
     subject.run(1);
-    for (std::size_t i = 0; job.rank() == kOrigin && i < kPieces; ++i)
+    for (std::size_t i = 0; job.rank() == Pieces::kOrigin && i < Pieces::kCount; ++i)
         if (std::memcmp(there + pieces.offset(i), pieces.source(i), pieces.bytes) != 0)
             throw std::runtime_error("a plan did not move what it should");
     job.barrier();
@@ -107,13 +93,13 @@ void run_size(const Run &run, const Pieces &pieces) {
     const Job &job = run.job;
     sennit_gptr own = SENNIT_GPTR_NULL;
     check(sennit_alloc(SENNIT_TEAM_WORLD, pieces.target_bytes(), 4096, 0, &own), "sennit_alloc");
-    const sennit_gptr at_target = sennit_gptr_at(own, kTarget);
+    const sennit_gptr at_target = sennit_gptr_at(own, Pieces::kTarget);
     auto *const there = static_cast<std::byte *>(sennit_ptr(at_target));
     if (there == nullptr) check(sennit_last_error()->status, "sennit_ptr");
     const sennit_peer_block block = attach_target(job, own, pieces.target_bytes());
     sennit_plan plan = SENNIT_PLAN_NULL;
     check(sennit_plan_create(&plan), "sennit_plan_create");
-    for (std::size_t i = 0; i < kPieces; ++i)
+    for (std::size_t i = 0; i < Pieces::kCount; ++i)
         check(sennit_plan_put(plan, block, pieces.offset(i), pieces.source(i), pieces.bytes),
               "sennit_plan_put");
     check(sennit_plan_commit(plan, 0, 1), "sennit_plan_commit");
@@ -121,10 +107,13 @@ void run_size(const Run &run, const Pieces &pieces) {
     Case what{"plan", pieces.bytes, 1.0, {}};
     what.subjects.push_back(by_hand(job, there, pieces));
     what.subjects.push_back(by_puts(job, at_target, pieces));
-    what.subjects.push_back(by_plan(job, plan));
+    const Subject planned = by_plan(job, plan);
+    what.subjects.push_back(planned);
+    for (Subject &subject : run.library.plan(job, pieces))
+        what.subjects.push_back(std::move(subject));
     job.barrier();
     measure_in_turn(job, what, run.limits);
-    verify(job, what.subjects.back(), there, pieces);
+    verify(job, planned, there, pieces);
     check(sennit_plan_destroy(plan), "sennit_plan_destroy");
     check(sennit_block_detach(block), "sennit_block_detach");
     check(sennit_free(own), "sennit_free");
@@ -135,7 +124,7 @@ void run_size(const Run &run, const Pieces &pieces) {
 void run_plan(const Run &run) {
     if (run.job.size() < 2) throw std::runtime_error("a plan of puts needs two ranks");
     const std::uint64_t most = *std::max_element(run.sizes.begin(), run.sizes.end());
-    const PrivateBuffer outgoing(most * kPieces, 1);
+    const PrivateBuffer outgoing(most * Pieces::kCount, 1);
     for (const std::uint64_t bytes : run.sizes)
         run_size(run, {outgoing.data(), static_cast<std::size_t>(bytes)});
 }

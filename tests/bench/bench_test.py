@@ -114,8 +114,14 @@ def queue():
 
 
 def plan():
-    lines = bench("plan", "--bytes", "8,1K", *TINY)
-    check(lines, "plan", {("sennit", size): ["raw-copies", "sennit-put", "sennit-plan"] for size in (8, 1024)})
+    lines = bench("plan", "--mpi", ",".join(MPI_OR_NONE), "--bytes", "8,1K", *TINY)
+    expected = {}
+    for mpi in MPI_OR_NONE:
+        ways = [] if mpi == "none" else ["put", "type", "lock", "fence", "pscw"]
+        for size in (8, 1024):
+            own = [f"{mpi}-{way}{kind}" for way in ways for kind in ("", "-shared")]
+            expected[(job_names(mpi), size)] = ["raw-copies", "sennit-put", "sennit-plan", *own]
+    check(lines, "plan", expected)
 
 
 def channel():

@@ -1,0 +1,150 @@
+// The pieces of a plan by one-sided MPI: a put each, or one put of a datatype that was committed
+// before, completed by a flush, by a lock's end, or by the two kinds of epochs that the target
+// takes part in. Windows are of the kind that was the fastest, where both were not taken.
+#include <string>
+
+#include "worker/mpi_pair_window.hpp"
+
+namespace sennit::bench {
+
+namespace {
+
+std::string name_of(const Job &job, const char *way, Kind kind) {
+    return job.name() + way + (kind == Kind::kShared ? "-shared" : "");
+}
+
+void put_each(const Pieces &pieces, int target, MPI_Win win) {
+    const int count = static_cast<int>(pieces.bytes);
+    for (std::size_t i = 0; i < Pieces::kCount; ++i)
+        MPI_Put(pieces.source(i), count, MPI_BYTE, target, static_cast<MPI_Aint>(pieces.offset(i)),
+                count, MPI_BYTE, win);
+}
+
+// The target's places, as one datatype.
+struct Places {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+
+    explicit Places(const Pieces &pieces) {
+        MPI_Type_create_hvector(static_cast<int>(Pieces::kCount), static_cast<int>(pieces.bytes),
+                                static_cast<MPI_Aint>(pieces.stride()), MPI_BYTE, &type);
+        MPI_Type_commit(&type);
+    }
+    ~Places() { MPI_Type_free(&type); }
+    Places(const Places &) = delete;
+    Places &operator=(const Places &) = delete;
+};
+
+// The target waits inside MPI, where it helps if the MPI wants help.
+template <class Operation>
+Subject at_origin(std::string name, MPI_Comm comm, const Job &job, Operation operation) {
+    return {std::move(name),
+            [=, is_origin = job.rank() == Pieces::kOrigin](std::size_t operations) mutable {
+                const Interval elapsed = is_origin ? time_batch(operations, operation) : kNotTimed;
+                MPI_Barrier(comm);
+                return elapsed;
+            }};
+}
+
+// Both work, and the origin's time counts.
+template <class AtOrigin, class AtTarget>
+Subject at_both(std::string name, const Job &job, AtOrigin at_origin, AtTarget at_target) {
+    return {std::move(name),
+            [=, is_origin = job.rank() == Pieces::kOrigin](std::size_t operations) mutable {
+                if (is_origin) return time_batch(operations, at_origin);
+                (void)time_batch(operations, at_target);  // as often as the origin
+                return kNotTimed;
+            }};
+}
+
+Subject by_flush(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind) {
+    auto window = make_window(comm, pieces.target_bytes(), kind);
+    return at_origin(name_of(job, "-put", kind), comm, job, [=] {
+        put_each(pieces, Pieces::kTarget, window->win);
+        MPI_Win_flush(Pieces::kTarget, window->win);
+    });
+}
+
+Subject by_datatype(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind) {
+    auto window = make_window(comm, pieces.target_bytes(), kind);
+    auto places = std::make_shared<Places>(pieces);
+    return at_origin(name_of(job, "-type", kind), comm, job, [=] {
+        MPI_Put(pieces.from, static_cast<int>(Pieces::kCount * pieces.bytes), MPI_BYTE,
+                Pieces::kTarget, 0, 1, places->type, window->win);
+        MPI_Win_flush(Pieces::kTarget, window->win);
+    });
+}
+
+Subject by_lock(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind) {
+    auto window = make_window(comm, pieces.target_bytes(), kind);
+    window->unlock(comm);
+    return at_origin(name_of(job, "-lock", kind), comm, job, [=] {
+        // Nobody else locks it, which is what the assert says.
+        MPI_Win_lock(MPI_LOCK_SHARED, Pieces::kTarget, MPI_MODE_NOCHECK, window->win);
+        put_each(pieces, Pieces::kTarget, window->win);
+        MPI_Win_unlock(Pieces::kTarget, window->win);
+    });
+}
+
+Subject by_fence(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind) {
+    auto window = std::make_shared<FencedWindow>(comm, job, pieces.target_bytes(), kind);
+    const MPI_Win win = window->win();
+    return at_both(
+        name_of(job, "-fence", kind), job,
+        [=] {
+            put_each(pieces, window->partner(), win);
+            MPI_Win_fence(MPI_MODE_NOSTORE, win);
+        },
+        [=] {
+            (void)window;  // lives as long as its memory is used
+            MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOPUT, win);
+        });
+}
+
+// The group of the partner.
+class Partner {
+  public:
+    explicit Partner(const PairWindow &window) {
+        MPI_Group both = MPI_GROUP_NULL;
+        MPI_Comm_group(window.comm(), &both);
+        const int there = window.partner();
+        MPI_Group_incl(both, 1, &there, &m_group);
+        MPI_Group_free(&both);
+    }
+    ~Partner() { MPI_Group_free(&m_group); }
+    Partner(const Partner &) = delete;
+    Partner &operator=(const Partner &) = delete;
+
+    MPI_Group group() const { return m_group; }
+
+  private:
+    MPI_Group m_group = MPI_GROUP_NULL;
+};
+
+Subject by_post(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind) {
+    auto window = std::make_shared<PairWindow>(comm, job, pieces.target_bytes(), kind);
+    auto partner = std::make_shared<Partner>(*window);
+    const MPI_Win win = window->win();
+    return at_both(
+        name_of(job, "-pscw", kind), job,
+        [=] {
+            MPI_Win_start(partner->group(), 0, win);
+            put_each(pieces, window->partner(), win);
+            MPI_Win_complete(win);
+        },
+        [=] {
+            MPI_Win_post(partner->group(), MPI_MODE_NOSTORE, win);
+            MPI_Win_wait(win);
+        });
+}
+
+}  // namespace
+
+std::vector<Subject> mpi_plan(MPI_Comm comm, const Job &job, const Pieces &pieces) {
+    std::vector<Subject> subjects;
+    for (const auto way : {by_flush, by_datatype, by_lock, by_fence, by_post})
+        for (const Kind kind : {Kind::kRemote, Kind::kShared})
+            subjects.push_back(way(comm, job, pieces, kind));
+    return subjects;
+}
+
+}  // namespace sennit::bench
