@@ -117,7 +117,9 @@ inline Own *find_first(sennit_signal signal) {
         signals = current_rank()->first_signals.load(std::memory_order_acquire);
         if (signals == nullptr) return nullptr;
     }
-    Own &it = signals[index_of(signal.handle) % signals_in(0)];
+    const std::uint32_t index = index_of(signal.handle);
+    if (index >= signals_in(0)) return nullptr;
+    Own &it = signals[index];
     // SYNC signal-handle: pairs with the release in signal_create(); the fields come before.
     return it.name.load(std::memory_order_acquire) == name_of(signal) ? &it : nullptr;
 }
