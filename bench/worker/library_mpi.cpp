@@ -101,10 +101,6 @@ void wait_for_put_flag(MPI_Comm comm, std::uint64_t *flag, std::uint64_t value, 
     }
 }
 
-const char *suffix_of(Kind window_kind) {
-    return window_kind == Kind::kShared ? "-shared" : "";
-}
-
 class MpiLibrary final : public Library {
   public:
     explicit MpiLibrary(MPI_Comm comm) : m_comm(comm) {}
@@ -216,14 +212,9 @@ class MpiLibrary final : public Library {
     Subject shared_put(const Job &job, const Messages &messages) const;
     Subject shared_get(const Job &job, const Messages &messages) const;
 
-    // Only some work; the others wait inside MPI, where they help if the MPI wants help.
     template <class Operation>
     Subject at_workers(std::string name, bool works, Operation operation) const {
-        return {std::move(name), [=, comm = m_comm](std::size_t operations) mutable {
-                    const Interval elapsed = works ? time_batch(operations, operation) : kNotTimed;
-                    MPI_Barrier(comm);
-                    return elapsed;
-                }};
+        return while_others_wait(std::move(name), m_comm, works, std::move(operation));
     }
     template <class Operation>
     Subject at_origin(std::string name, const Job &job, Operation operation) const {

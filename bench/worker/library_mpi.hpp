@@ -44,6 +44,20 @@ inline MPI_Aint window_bytes(std::size_t bytes) {
     return static_cast<MPI_Aint>(whole_lines(bytes));
 }
 
+inline const char *suffix_of(Kind window_kind) {
+    return window_kind == Kind::kShared ? "-shared" : "";
+}
+
+// Only some work; the others wait inside MPI, where they help if the MPI wants help.
+template <class Operation>
+Subject while_others_wait(std::string name, MPI_Comm comm, bool works, Operation operation) {
+    return {std::move(name), [=](std::size_t operations) mutable {
+                const Interval elapsed = works ? time_batch(operations, operation) : kNotTimed;
+                MPI_Barrier(comm);
+                return elapsed;
+            }};
+}
+
 std::shared_ptr<Window> make_window(MPI_Comm comm, std::size_t bytes, Kind kind);
 
 // A message with an event, by the ways of MPI that pingpong does not have.

@@ -99,12 +99,7 @@ Subject by_fence(MPI_Comm comm, const Job &job, const Messages &messages) {
 class PostedWindow : public PairWindow {
   public:
     PostedWindow(MPI_Comm comm, const Job &job, std::uint64_t bytes)
-        : PairWindow(comm, job, bytes, Kind::kRemote) {
-        MPI_Group both = MPI_GROUP_NULL;
-        MPI_Comm_group(this->comm(), &both);
-        const int there = partner();
-        MPI_Group_incl(both, 1, &there, &m_partner);
-        MPI_Group_free(&both);
+        : PairWindow(comm, job, bytes, Kind::kRemote), m_partner(*this) {
         post();
         MPI_Barrier(this->comm());
     }
@@ -113,13 +108,14 @@ class PostedWindow : public PairWindow {
         start();
         MPI_Win_complete(win());
         MPI_Win_wait(win());
-        MPI_Group_free(&m_partner);
     }
-    void post() const { MPI_Win_post(m_partner, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE, win()); }
-    void start() const { MPI_Win_start(m_partner, MPI_MODE_NOCHECK, win()); }
+    void post() const {
+        MPI_Win_post(m_partner.group(), MPI_MODE_NOCHECK | MPI_MODE_NOSTORE, win());
+    }
+    void start() const { MPI_Win_start(m_partner.group(), MPI_MODE_NOCHECK, win()); }
 
   private:
-    MPI_Group m_partner = MPI_GROUP_NULL;
+    Partner m_partner;
 };
 
 Subject by_post(MPI_Comm comm, const Job &job, const Messages &messages) {

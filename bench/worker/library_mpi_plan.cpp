@@ -1,6 +1,6 @@
 // The pieces of a plan by one-sided MPI: a put each, or one put of a datatype that was committed
 // before, completed by a flush, by a lock's end, or by the two kinds of epochs that the target
-// takes part in. Windows are of the kind that was the fastest, where both were not taken.
+// takes part in. Each in both kinds of windows: which is the faster depends on the MPI.
 #include <string>
 
 #include "worker/mpi_pair_window.hpp"
@@ -10,7 +10,7 @@ namespace sennit::bench {
 namespace {
 
 std::string name_of(const Job &job, const char *way, Kind kind) {
-    return job.name() + way + (kind == Kind::kShared ? "-shared" : "");
+    return job.name() + way + suffix_of(kind);
 }
 
 void put_each(const Pieces &pieces, int target, MPI_Win win) {
@@ -34,15 +34,10 @@ struct Places {
     Places &operator=(const Places &) = delete;
 };
 
-// The target waits inside MPI, where it helps if the MPI wants help.
 template <class Operation>
 Subject at_origin(std::string name, MPI_Comm comm, const Job &job, Operation operation) {
-    return {std::move(name),
-            [=, is_origin = job.rank() == Pieces::kOrigin](std::size_t operations) mutable {
-                const Interval elapsed = is_origin ? time_batch(operations, operation) : kNotTimed;
-                MPI_Barrier(comm);
-                return elapsed;
-            }};
+    return while_others_wait(std::move(name), comm, job.rank() == Pieces::kOrigin,
+                             std::move(operation));
 }
 
 // Both work, and the origin's time counts.
@@ -99,26 +94,6 @@ Subject by_fence(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind)
             MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOPUT, win);
         });
 }
-
-// The group of the partner.
-class Partner {
-  public:
-    explicit Partner(const PairWindow &window) {
-        MPI_Group both = MPI_GROUP_NULL;
-        MPI_Comm_group(window.comm(), &both);
-        const int there = window.partner();
-        MPI_Group_incl(both, 1, &there, &m_group);
-        MPI_Group_free(&both);
-    }
-    ~Partner() { MPI_Group_free(&m_group); }
-    Partner(const Partner &) = delete;
-    Partner &operator=(const Partner &) = delete;
-
-    MPI_Group group() const { return m_group; }
-
-  private:
-    MPI_Group m_group = MPI_GROUP_NULL;
-};
 
 Subject by_post(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind) {
     auto window = std::make_shared<PairWindow>(comm, job, pieces.target_bytes(), kind);

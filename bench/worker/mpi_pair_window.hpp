@@ -55,6 +55,26 @@ class PairWindow {
     std::byte *m_own = nullptr;
 };
 
+// The group of the partner.
+class Partner {
+  public:
+    explicit Partner(const PairWindow &window) {
+        MPI_Group both = MPI_GROUP_NULL;
+        MPI_Comm_group(window.comm(), &both);
+        const int there = window.partner();
+        MPI_Group_incl(both, 1, &there, &m_group);
+        MPI_Group_free(&both);
+    }
+    ~Partner() { MPI_Group_free(&m_group); }
+    Partner(const Partner &) = delete;
+    Partner &operator=(const Partner &) = delete;
+
+    MPI_Group group() const { return m_group; }
+
+  private:
+    MPI_Group m_group = MPI_GROUP_NULL;
+};
+
 // One epoch of fences after the other, in each of which one of the two puts at most. Nobody stores
 // to its own window.
 class FencedWindow : public PairWindow {

@@ -18,11 +18,8 @@ program cost
   type(c_ptr) :: peer(1)
   integer(c_int64_t) :: word
   integer(c_long) :: calls
-  character(20) :: argument
 
-  calls = 20000
-  call get_command_argument(1, argument)
-  if (argument /= ' ') read (argument, *) calls
+  calls = turns_asked_for()
   call sennit_init()
   call sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, memory)
   place = sennit_gptr_at(memory, sennit_size() - 1)

@@ -4,7 +4,7 @@ module costs
   use sennit
   implicit none
   private
-  public :: head_of_costs, measure, loop, loop_of_c
+  public :: turns_asked_for, head_of_costs, measure, loop, loop_of_c
   integer, parameter :: rounds = 401, dp = c_double
 
   abstract interface
@@ -25,6 +25,15 @@ module costs
   end interface
 
 contains
+
+  ! The program's argument, how often a loop turns in a round.
+  function turns_asked_for() result(turns)
+    integer(c_long) :: turns
+    character(20) :: argument
+    turns = 20000
+    call get_command_argument(1, argument)
+    if (argument /= ' ') read (argument, *) turns
+  end function turns_asked_for
 
   subroutine head_of_costs()
     print '(a)', 'calls           C ns  Fortran ns  difference    a call'

@@ -13,11 +13,8 @@ program zcom_cost
   type(c_ptr) :: attached(1)
   integer(c_int64_t) :: word
   integer(c_long) :: messages
-  character(20) :: argument
 
-  messages = 20000
-  call get_command_argument(1, argument)
-  if (argument /= ' ') read (argument, *) messages
+  messages = turns_asked_for()
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call ZCom_init([c_loc(own)], [c_sizeof(own)], MPI_COMM_WORLD, [rank], 1, attached, ids, err)
