@@ -18,7 +18,7 @@
 #include <stdexcept>
 
 #include "commands.hpp"
-#include "runtime/trace/records.hpp"
+#include "observe/records.hpp"
 #include "usage.hpp"
 
 namespace sennit::cli {

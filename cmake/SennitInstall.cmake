@@ -131,7 +131,7 @@ elseif(man_wanted AND NOT man_missing)
         COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/make-man"
             --sennit $<TARGET_FILE:sennit_cli> --version "${PROJECT_VERSION}" "${PROJECT_BINARY_DIR}/man"
         COMMAND "${CMAKE_COMMAND}" -E touch "${PROJECT_BINARY_DIR}/man/made"
-        DEPENDS sennit_cli ${man_sources} tools/make-man src/runtime/knobs.def
+        DEPENDS sennit_cli ${man_sources} tools/make-man src/base/knobs.def
         COMMENT "Making man pages" VERBATIM)
     add_custom_target(sennit_man ALL DEPENDS "${PROJECT_BINARY_DIR}/man/made")
     foreach(section man1 man7)

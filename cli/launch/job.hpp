@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/launch_protocol.hpp"
+#include "bootstrap/launch_protocol.hpp"
 
 namespace sennit::cli {
 

@@ -14,7 +14,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "runtime/trace/text.hpp"
+#include "observe/text.hpp"
 #include "trace/part.hpp"
 
 namespace sennit::cli {

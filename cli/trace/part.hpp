@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/trace/records.hpp"
+#include "observe/records.hpp"
 
 namespace sennit::cli {
 

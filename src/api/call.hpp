@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/fail.hpp"
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 
 namespace sennit::api {
 
@@ -35,11 +35,6 @@ inline sennit_status check_timeout(std::int64_t timeout_ns) {
                            : fail(SENNIT_ERR_ARG,
                                   "the timeout %lld is negative; SENNIT_FOREVER waits without end",
                                   static_cast<long long>(timeout_ns));
-}
-
-inline int size_of(const Rank &rank) {
-    // relaxed: constant while the rank is in use.
-    return static_cast<int>(rank.size.load(std::memory_order_relaxed));
 }
 
 }  // namespace sennit::api

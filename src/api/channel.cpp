@@ -7,7 +7,7 @@
 #include "api/call.hpp"
 #include "channel/channels.hpp"
 #include "memory/segments.hpp"
-#include "runtime/trace/observer.hpp"
+#include "observe/observer.hpp"
 #include "team/team.hpp"
 
 using namespace sennit;

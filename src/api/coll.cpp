@@ -4,8 +4,8 @@
 
 #include "api/call.hpp"
 #include "coll/collectives.hpp"
+#include "observe/observer.hpp"
 #include "op/rma.hpp"
-#include "runtime/trace/observer.hpp"
 #include "runtime/wait.hpp"
 #include "team/team.hpp"
 

@@ -1,5 +1,5 @@
-// Teams that are grids. The arithmetic is in team/grid.cpp.
-#include "team/grid.hpp"
+// Teams that are grids. The arithmetic is in group/grid.cpp.
+#include "group/grid.hpp"
 
 #include <sennit/team.h>
 
@@ -8,20 +8,20 @@
 
 #include "api/call.hpp"
 #include "api/ranks.hpp"
-#include "runtime/trace/observer.hpp"
+#include "observe/observer.hpp"
 
 namespace sennit::api {
 namespace {
 
 sennit_status check_dimensions(int dimensions, const int dims[]) {
-    if (dimensions < 1 || dimensions > team::kMostDimensions)
+    if (dimensions < 1 || dimensions > group::kMostDimensions)
         return fail(SENNIT_ERR_RANGE, "%d dimensions are not in 1 to %d", dimensions,
-                    team::kMostDimensions);
+                    group::kMostDimensions);
     return dims != nullptr ? SENNIT_OK : null_argument("dims");
 }
 
 // The number of places, at most INT_MAX.
-std::int64_t places_of(const team::Grid &grid, std::int64_t limit) {
+std::int64_t places_of(const group::Grid &grid, std::int64_t limit) {
     std::int64_t places = 1;
     for (int i = 0; i < grid.dimensions && places <= limit; ++i)
         places *= grid.sizes[i];
@@ -33,9 +33,9 @@ sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims
                         const int periodic[], team::CreationWish *wish) {
     sennit_status status = check_dimensions(dimensions, dims);
     if (status != SENNIT_OK) return status;
-    wish->grid = static_cast<team::Grid *>(std::calloc(1, sizeof(team::Grid)));
+    wish->grid = static_cast<group::Grid *>(std::calloc(1, sizeof(group::Grid)));
     if (wish->grid == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a grid");
-    team::Grid &grid = *wish->grid;
+    group::Grid &grid = *wish->grid;
     grid.dimensions = dimensions;
     bool open = false;
     Digest digest(kGrid);
@@ -51,7 +51,7 @@ sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims
     }
     wish->digest = digest.sum();
     const auto size = static_cast<int>(parent.size);
-    if (open) status = team::grid_balance(size, dimensions, grid.sizes);
+    if (open) status = group::grid_balance(size, dimensions, grid.sizes);
     if (status != SENNIT_OK) return status;
     const std::int64_t places = places_of(grid, size);
     if (places > size)
@@ -73,8 +73,8 @@ sennit_status find_grid(sennit_team handle, const char *name, const team::Team *
 
 // The rank `steps` further on in a dimension.
 int step(const team::Team &team, int dimension, std::int64_t steps) {
-    int coords[team::kMostDimensions];
-    team::grid_coords(*team.grid, static_cast<int>(team.rank), coords);
+    int coords[group::kMostDimensions];
+    group::grid_coords(*team.grid, static_cast<int>(team.rank), coords);
     const int size = team.grid->sizes[dimension];
     std::int64_t at = coords[dimension] + steps;
     if (team.grid->periodic[dimension]) {
@@ -84,7 +84,7 @@ int step(const team::Team &team, int dimension, std::int64_t steps) {
     }
     coords[dimension] = static_cast<int>(at);
     int rank = SENNIT_RANK_NONE;
-    (void)team::grid_rank(*team.grid, coords, &rank);
+    (void)group::grid_rank(*team.grid, coords, &rank);
     return rank;
 }
 
@@ -101,9 +101,9 @@ sennit_status sennit_grid_balance(int ranks, int dimensions, int dims[]) {
     const sennit_status status = check_dimensions(dimensions, dims);
     if (status != SENNIT_OK) return fail_in(status, name);
     if (ranks < 1) return fail_in(fail(SENNIT_ERR_RANGE, "%d ranks make no grid", ranks), name);
-    int sizes[team::kMostDimensions];
+    int sizes[group::kMostDimensions];
     std::memcpy(sizes, dims, sizeof(int) * static_cast<std::size_t>(dimensions));
-    const sennit_status balanced = team::grid_balance(ranks, dimensions, sizes);
+    const sennit_status balanced = group::grid_balance(ranks, dimensions, sizes);
     if (balanced != SENNIT_OK) return fail_in(balanced, name);
     std::memcpy(dims, sizes, sizeof(int) * static_cast<std::size_t>(dimensions));
     return SENNIT_OK;
@@ -129,7 +129,7 @@ sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimens
     const team::Team *found = nullptr;
     const sennit_status status = find_grid(team, name, &found);
     if (status != SENNIT_OK) return status;
-    const team::Grid &grid = *found->grid;
+    const group::Grid &grid = *found->grid;
     if (dimensions == nullptr) return null_argument("dimensions", name);
     if (capacity != 0 && capacity < grid.dimensions)
         return fail_in(fail(SENNIT_ERR_RANGE, "the grid has %d dimensions, there is room for %d",
@@ -152,7 +152,7 @@ sennit_status sennit_team_grid_coords(sennit_team team, int rank, int coords[]) 
     if (rank < 0 || rank >= static_cast<int>(found->size))
         return fail_in(fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", rank, found->size - 1),
                        name);
-    team::grid_coords(*found->grid, rank, coords);
+    group::grid_coords(*found->grid, rank, coords);
     return SENNIT_OK;
 }
 
@@ -163,7 +163,7 @@ sennit_status sennit_team_grid_rank(sennit_team team, const int coords[], int *r
     if (status != SENNIT_OK) return status;
     if (coords == nullptr || rank == nullptr) return null_argument("coords or rank", name);
     int at = SENNIT_RANK_NONE;
-    (void)team::grid_rank(*found->grid, coords, &at);
+    (void)group::grid_rank(*found->grid, coords, &at);
     *rank = at;
     return SENNIT_OK;
 }

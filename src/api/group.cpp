@@ -1,17 +1,17 @@
 // Groups. Lists are copied out of the rank's table, combined, and kept as a new group.
-#include "team/group.hpp"
+#include "group/group.hpp"
 
 #include <sennit/group.h>
 
 #include "api/call.hpp"
 #include "api/ranks.hpp"
-#include "runtime/trace/observer.hpp"
+#include "observe/observer.hpp"
 
 namespace sennit::api {
 namespace {
 
-using team::Places;
-using team::RankList;
+using group::Places;
+using group::RankList;
 
 sennit_status no_output() {
     return null_argument("the output");
@@ -19,8 +19,8 @@ sennit_status no_output() {
 
 sennit_status read_both(Rank &rank, sennit_group first, sennit_group second, RankList *a,
                         RankList *b) {
-    const sennit_status status = team::group_read(rank, first, a);
-    return status != SENNIT_OK ? status : team::group_read(rank, second, b);
+    const sennit_status status = group::group_read(rank, first, a);
+    return status != SENNIT_OK ? status : group::group_read(rank, second, b);
 }
 
 // Makes a group of the members of `from` for which keep(world rank) is true.
@@ -31,7 +31,7 @@ sennit_status select(Rank &rank, const RankList &from, Keep keep, sennit_group *
     if (status != SENNIT_OK) return status;
     for (std::size_t i = 0; i < from.count(); ++i)
         if (keep(from[i])) made.push(from[i]);
-    return team::group_keep(rank, &made, result);
+    return group::group_keep(rank, &made, result);
 }
 
 enum class Operation { unite, intersect, subtract };
@@ -55,7 +55,7 @@ sennit_status combine(Rank &rank, sennit_group first, sennit_group second, Opera
             made.push(a[i]);
         for (std::size_t i = 0; i < b.count(); ++i)
             if (in_a.of(b[i]) == SENNIT_RANK_NONE) made.push(b[i]);
-        return team::group_keep(rank, &made, result);
+        return group::group_keep(rank, &made, result);
     }
     const bool wanted = operation == Operation::intersect;
     const auto keep = [&](int world_rank) {
@@ -66,13 +66,13 @@ sennit_status combine(Rank &rank, sennit_group first, sennit_group second, Opera
 
 sennit_status create(Rank &rank, std::size_t count, const int ranks[], sennit_group *group) {
     if (group == nullptr) return no_output();
-    sennit_status status = check_ranks(count, ranks, size_of(rank), "the world");
+    sennit_status status = check_ranks(count, ranks, world_size(rank), "the world");
     RankList made;
     if (status == SENNIT_OK) status = made.reserve(count);
     if (status != SENNIT_OK) return status;
     for (std::size_t i = 0; i < count; ++i)
         made.push(ranks[i]);
-    return team::group_keep(rank, &made, group);
+    return group::group_keep(rank, &made, group);
 }
 
 sennit_status of_team(Rank &rank, sennit_team handle, sennit_group *group) {
@@ -86,14 +86,14 @@ sennit_status include(Rank &rank, sennit_group group, std::size_t count, const i
     if (result == nullptr) return no_output();
     RankList from;
     RankList made;
-    sennit_status status = team::group_read(rank, group, &from);
+    sennit_status status = group::group_read(rank, group, &from);
     if (status == SENNIT_OK)
         status = check_ranks(count, ranks, static_cast<int>(from.count()), "the group");
     if (status == SENNIT_OK) status = made.reserve(count);
     if (status != SENNIT_OK) return status;
     for (std::size_t i = 0; i < count; ++i)
         made.push(from[static_cast<std::size_t>(ranks[i])]);
-    return team::group_keep(rank, &made, result);
+    return group::group_keep(rank, &made, result);
 }
 
 sennit_status exclude(Rank &rank, sennit_group group, std::size_t count, const int ranks[],
@@ -102,7 +102,7 @@ sennit_status exclude(Rank &rank, sennit_group group, std::size_t count, const i
     RankList from;
     RankList without;
     Places unwanted;
-    sennit_status status = team::group_read(rank, group, &from);
+    sennit_status status = group::group_read(rank, group, &from);
     if (status == SENNIT_OK)
         status = check_ranks(count, ranks, static_cast<int>(from.count()), "the group");
     if (status == SENNIT_OK) status = without.reserve(count);
@@ -124,7 +124,7 @@ sennit_status check_rank_of(const RankList &list, int rank) {
 sennit_status translate(Rank &rank, sennit_group from, std::size_t count, const int ranks[],
                         const Places &places, int translated[]) {
     RankList list;
-    sennit_status status = team::group_read(rank, from, &list);
+    sennit_status status = group::group_read(rank, from, &list);
     for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i)
         status = check_rank_of(list, ranks[i]);
     for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i)
@@ -159,7 +159,7 @@ sennit_status plan_team(Rank &rank, const team::Team &parent, sennit_group group
                         team::CreationWish *wish) {
     RankList world_ranks;
     RankList ranks;
-    sennit_status status = team::group_read(rank, group, &world_ranks);
+    sennit_status status = group::group_read(rank, group, &world_ranks);
     if (status == SENNIT_OK) status = ranks.reserve(world_ranks.count());
     if (status != SENNIT_OK) return status;
     for (std::size_t i = 0; i < world_ranks.count(); ++i) {
@@ -235,7 +235,7 @@ sennit_status sennit_group_size(sennit_group group, int *size) {
     if (rank == nullptr) return no_rank(name);
     if (size == nullptr) return fail_in(no_output(), name);
     RankList list;
-    const sennit_status status = team::group_read(*rank, group, &list);
+    const sennit_status status = group::group_read(*rank, group, &list);
     if (status != SENNIT_OK) return fail_in(status, name);
     *size = static_cast<int>(list.count());
     return SENNIT_OK;
@@ -246,9 +246,9 @@ sennit_status sennit_group_rank(sennit_group group, int world_rank, int *rank) {
     Rank *self = caller();
     if (self == nullptr) return no_rank(name);
     if (rank == nullptr) return fail_in(no_output(), name);
-    sennit_status status = check_ranks(1, &world_rank, size_of(*self), "the world");
+    sennit_status status = check_ranks(1, &world_rank, world_size(*self), "the world");
     RankList list;
-    if (status == SENNIT_OK) status = team::group_read(*self, group, &list);
+    if (status == SENNIT_OK) status = group::group_read(*self, group, &list);
     if (status != SENNIT_OK) return fail_in(status, name);
     *rank = SENNIT_RANK_NONE;
     for (std::size_t place = 0; place < list.count(); ++place)
@@ -262,7 +262,7 @@ sennit_status sennit_group_world_rank(sennit_group group, int rank, int *world_r
     if (self == nullptr) return no_rank(name);
     if (world_rank == nullptr) return fail_in(no_output(), name);
     RankList list;
-    sennit_status status = team::group_read(*self, group, &list);
+    sennit_status status = group::group_read(*self, group, &list);
     if (status == SENNIT_OK) status = check_rank_of(list, rank);
     if (status != SENNIT_OK) return fail_in(status, name);
     *world_rank = list[static_cast<std::size_t>(rank)];
@@ -278,7 +278,7 @@ sennit_status sennit_group_translate(sennit_group from, size_t count, const int 
         return null_argument("ranks or translated", name);
     RankList list;
     Places places;
-    sennit_status status = team::group_read(*rank, to, &list);
+    sennit_status status = group::group_read(*rank, to, &list);
     if (status == SENNIT_OK) status = places.fill(*rank, list);
     if (status == SENNIT_OK) status = translate(*rank, from, count, ranks, places, translated);
     return done(status, name);
@@ -306,7 +306,7 @@ sennit_status sennit_team_create_group(sennit_team parent, sennit_group group, s
 sennit_status sennit_group_destroy(sennit_group group) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank("sennit_group_destroy");
-    return done(team::group_destroy(*rank, group), "sennit_group_destroy");
+    return done(group::group_destroy(*rank, group), "sennit_group_destroy");
 }
 
 }  // extern "C"

@@ -6,9 +6,9 @@
 
 #include "api/call.hpp"
 #include "base/build_info.hpp"
+#include "base/knobs.hpp"
 #include "base/log.hpp"
-#include "runtime/bootstrap.hpp"
-#include "runtime/knobs.hpp"
+#include "bootstrap/bootstrap.hpp"
 #include "transport/transport.hpp"
 
 using namespace sennit;
@@ -41,9 +41,10 @@ static_assert(sizeof kStatusNames / sizeof kStatusNames[0] == SENNIT_STATUS_COUN
 sennit_status find_peer(int rank, const char *name, const Peer **peer) {
     const Rank *self = caller();
     if (self == nullptr) return no_rank(name);
-    if (rank < 0 || rank >= size_of(*self))
+    if (rank < 0 || rank >= world_size(*self))
         return fail_in(
-            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", rank, size_of(*self) - 1), name);
+            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", rank, world_size(*self) - 1),
+            name);
     *peer = &self->peers[rank];
     return SENNIT_OK;
 }

@@ -26,7 +26,7 @@ sennit_status read_processors(Rank &rank, int peer, ProcessorSet *set) {
 }
 
 sennit_status place_ranks(Rank &rank, Domains *domains) {
-    const int size = size_of(rank);
+    const int size = world_size(rank);
     domains->ranks = static_cast<runtime::RankPlace *>(
         std::calloc(static_cast<std::size_t>(size), sizeof(runtime::RankPlace)));
     if (domains->ranks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for places of ranks");
@@ -105,8 +105,8 @@ sennit_locality_level level_of(const Rank &rank, int other) {
 }
 
 sennit_status check_world_rank(const Rank &rank, int other) {
-    if (other >= 0 && other < size_of(rank)) return SENNIT_OK;
-    return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", other, size_of(rank) - 1);
+    if (other >= 0 && other < world_size(rank)) return SENNIT_OK;
+    return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", other, world_size(rank) - 1);
 }
 
 // The set as ranges, such as 0-3,8; cut to `bytes`.

@@ -2,9 +2,9 @@
 #include <sennit/lock.h>
 
 #include "api/call.hpp"
-#include "runtime/trace/observer.hpp"
+#include "lock/lock.hpp"
+#include "observe/observer.hpp"
 #include "team/allocate.hpp"
-#include "team/lock.hpp"
 
 using namespace sennit;
 using namespace sennit::api;
@@ -12,7 +12,7 @@ using namespace sennit::api;
 namespace {
 
 sennit_status destroy(Rank &rank, sennit_lock lock) {
-    sennit_status status = team::lock_check_idle(rank, lock);
+    sennit_status status = lock::lock_check_idle(rank, lock);
     if (status != SENNIT_OK) return status;
     team::Team *found = team::find(rank, lock.team);
     if (found == nullptr) return no_team(lock.team);
@@ -39,7 +39,7 @@ sennit_status sennit_lock_create(sennit_team team, sennit_lock *lock) {
     const team::CollectiveCall call(*found, team.handle);
     if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
     const runtime::Observed observed(*rank, name);
-    return done(team::lock_create(*rank, *found, refused, lock), name);
+    return done(lock::lock_create(*rank, *found, refused, lock), name);
 }
 
 sennit_status sennit_lock_acquire(sennit_lock lock, int64_t timeout_ns) {
@@ -48,7 +48,7 @@ sennit_status sennit_lock_acquire(sennit_lock lock, int64_t timeout_ns) {
     if (rank == nullptr) return no_rank(name);
     if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
     const runtime::Observed observed(*rank, name);
-    return done(team::lock_acquire(*rank, lock, Deadline::after(timeout_ns)), name);
+    return done(lock::lock_acquire(*rank, lock, Deadline::after(timeout_ns)), name);
 }
 
 sennit_status sennit_lock_try(sennit_lock lock, int *acquired) {
@@ -57,14 +57,14 @@ sennit_status sennit_lock_try(sennit_lock lock, int *acquired) {
     if (rank == nullptr) return no_rank(name);
     if (acquired == nullptr) return null_argument("acquired", name);
     const runtime::Observed observed(*rank, name);
-    return done(team::lock_try(*rank, lock, acquired), name);
+    return done(lock::lock_try(*rank, lock, acquired), name);
 }
 
 sennit_status sennit_lock_release(sennit_lock lock) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank("sennit_lock_release");
     const runtime::Observed observed(*rank, "sennit_lock_release");
-    return done(team::lock_release(*rank, lock), "sennit_lock_release");
+    return done(lock::lock_release(*rank, lock), "sennit_lock_release");
 }
 
 sennit_status sennit_lock_destroy(sennit_lock lock) {

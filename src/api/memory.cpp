@@ -3,10 +3,10 @@
 
 #include "api/call.hpp"
 #include "memory/segments.hpp"
+#include "observe/observer.hpp"
 #include "op/direct.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
-#include "runtime/trace/observer.hpp"
 #include "team/allocate.hpp"
 
 namespace sennit::api {
@@ -62,8 +62,9 @@ sennit_status free_local(Rank &rank, sennit_gptr gptr) {
 }
 
 sennit_status free_any(Rank &rank, sennit_gptr gptr) {
-    if (gptr.rank < 0 || gptr.rank >= size_of(rank))
-        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", gptr.rank, size_of(rank) - 1);
+    if (gptr.rank < 0 || gptr.rank >= world_size(rank))
+        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", gptr.rank,
+                    world_size(rank) - 1);
     if (gptr.offset != 0)
         return fail(SENNIT_ERR_ARG,
                     "the pointer has an offset, so it was not returned "

@@ -1,8 +1,8 @@
 // Noting a call that names memory of a peer: which path serves it is known at its end. The rest of
-// a rank's notes is runtime/trace/observer.hpp, which api/ uses as it is.
+// a rank's notes is observe/observer.hpp, which api/ uses as it is.
 #pragma once
 
-#include "runtime/trace/observer.hpp"
+#include "observe/observer.hpp"
 
 namespace sennit::api {
 

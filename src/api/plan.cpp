@@ -3,8 +3,8 @@
 #include <sennit/plan.h>
 
 #include "api/call.hpp"
+#include "observe/observer.hpp"
 #include "plan/plan.hpp"
-#include "runtime/trace/observer.hpp"
 
 using namespace sennit;
 using namespace sennit::api;

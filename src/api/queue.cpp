@@ -2,8 +2,8 @@
 #include <sennit/queue.h>
 
 #include "api/call.hpp"
+#include "observe/observer.hpp"
 #include "queue/queue.hpp"
-#include "runtime/trace/observer.hpp"
 
 using namespace sennit;
 using namespace sennit::api;

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "base/fail.hpp"
-#include "team/group.hpp"
+#include "group/group.hpp"
+#include "team/create.hpp"
 
 namespace sennit::api {
 

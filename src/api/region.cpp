@@ -8,9 +8,9 @@
 #include "memory/adopt/xpmem.hpp"
 #include "memory/file.hpp"
 #include "memory/registration.hpp"
+#include "observe/observer.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
-#include "runtime/trace/observer.hpp"
 #include "team/regions.hpp"
 
 namespace sennit::api {
@@ -101,15 +101,15 @@ sennit_status deregister(Rank &rank, sennit_region region) {
 
 sennit_status detach(Rank &rank, sennit_region region) {
     const int peer = region.gptr.rank;
-    if (peer < 0 || peer >= size_of(rank))
-        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", peer, size_of(rank) - 1);
+    if (peer < 0 || peer >= world_size(rank))
+        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", peer, world_size(rank) - 1);
     if (peer == rank.world_rank)
         return fail(SENNIT_ERR_ARG, "the region is the caller's own: sennit_deregister ends it");
     // What lies in a team's segment is attached with that segment.
     if (memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
         return check_inside(rank, region);
     const ColdLock lock(rank);
-    const auto size = static_cast<std::uint32_t>(size_of(rank));
+    const auto size = static_cast<std::uint32_t>(world_size(rank));
     const memory::Entry *entry = memory::entry_at(rank, size, region.gptr.segment, peer);
     if (entry == nullptr || region.gptr.segment == 0 || entry->id() != region.gptr.segment)
         return fail_peer(SENNIT_ERR_NOT_REGISTERED, peer, "",
@@ -135,8 +135,8 @@ static_assert(static_cast<int>(Mechanism::none) == SENNIT_MECHANISM_NONE &&
 // What the owner says of the segment that the region lies in.
 sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
     const int peer = region.gptr.rank;
-    if (peer < 0 || peer >= size_of(rank))
-        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", peer, size_of(rank) - 1);
+    if (peer < 0 || peer >= world_size(rank))
+        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", peer, world_size(rank) - 1);
     if (memory::team_slot_of(region.gptr.segment) == memory::kLocalSlot)
         return op::read_segment(rank, region.gptr, record);
     record->mechanism = Mechanism::file;

@@ -320,10 +320,10 @@ sennit_status sennit_flush(int rank, int64_t timeout_ns) {
     const char *const name = "sennit_flush";
     Rank *self = caller();
     if (self == nullptr) return no_rank(name);
-    if (rank < 0 || rank >= size_of(*self))
+    if (rank < 0 || rank >= world_size(*self))
         return fail_in(
             fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d; sennit_flush_all is for all ranks",
-                 rank, size_of(*self) - 1),
+                 rank, world_size(*self) - 1),
             name);
     const Observed observed(*self, name, rank);
     return done(flush_to(*self, rank, timeout_ns), name);

@@ -4,12 +4,12 @@
 #include <cstring>
 
 #include "api/call.hpp"
-#include "api/startup.hpp"
 #include "base/clock.hpp"
+#include "base/knobs.hpp"
 #include "base/log.hpp"
-#include "runtime/bootstrap.hpp"
-#include "runtime/bootstrap_inproc.hpp"
-#include "runtime/knobs.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/inproc.hpp"
+#include "rank/life/startup.hpp"
 
 namespace sennit::api {
 
@@ -94,12 +94,12 @@ sennit_status start_rank(const sennit_options &options) {
     Rank *rank = nullptr;
     sennit_status status = process_claim_rank(&rank);
     if (status != SENNIT_OK) return status;
-    StartupWish wish;
+    life::StartupWish wish;
     wish.thread_level = options.thread_level;
     wish.timeout_ns = options.timeout_ns == 0 ? runtime::knobs().init_timeout : options.timeout_ns;
     wish.paths = options.paths != nullptr ? options.paths : runtime::knobs().paths.text;
     status = open_bootstrap(options, wish.timeout_ns, &wish.bootstrap);
-    if (status == SENNIT_OK) status = startup(*rank, wish);
+    if (status == SENNIT_OK) status = life::startup(*rank, wish);
     if (status != SENNIT_OK) {
         process_release_rank(rank);
         return status;
@@ -112,7 +112,7 @@ sennit_status start_rank(const sennit_options &options) {
 sennit_status count_or_start(const sennit_options &options) {
     // A bootstrap makes a further rank of this process, unless this very thread is one already.
     Rank *rank = options.bootstrap == nullptr ? caller() : thread_rank;
-    if (rank != nullptr && size_of(*rank) != 0) {
+    if (rank != nullptr && world_size(*rank) != 0) {
         const ColdLock lock(*rank);
         if (rank->init_count <= 0) return fail(SENNIT_ERR_STATE, "the rank is being finalized");
         ++rank->init_count;
@@ -141,7 +141,7 @@ sennit_status finalize(Rank *rank) {
         if (rank->init_count <= 0) return fail(SENNIT_ERR_STATE, "the rank is being finalized");
         if (--rank->init_count > 0) return SENNIT_OK;
     }
-    const sennit_status status = shutdown(*rank, runtime::knobs().finalize_timeout);
+    const sennit_status status = life::shutdown(*rank, runtime::knobs().finalize_timeout);
     process_release_rank(rank);
     return status;
 }
@@ -175,7 +175,7 @@ int sennit_rank(void) {
 
 int sennit_size(void) {
     const Rank *rank = caller();
-    return rank == nullptr ? -1 : size_of(*rank);
+    return rank == nullptr ? -1 : world_size(*rank);
 }
 
 int sennit_thread_level_granted(void) {

@@ -182,7 +182,7 @@ sennit_status sennit_signal_add(sennit_signal signal, uint64_t epoch) {
     const char *const name = "sennit_signal_add";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    const bool has_rank = signal.rank >= 0 && signal.rank < size_of(*rank);
+    const bool has_rank = signal.rank >= 0 && signal.rank < world_size(*rank);
     Observed observed(*rank, name, has_rank ? signal.rank : runtime::kNobody);
     if (observed.is_on() && has_rank) [[unlikely]]
         observed.set_path(rank->peers[signal.rank].path);

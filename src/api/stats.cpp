@@ -11,7 +11,7 @@ using namespace sennit::api;
 namespace sennit::api {
 
 sennit_path path_to(Rank &rank, sennit_gptr gptr) {
-    const auto size = static_cast<std::uint32_t>(size_of(rank));
+    const auto size = static_cast<std::uint32_t>(world_size(rank));
     if (static_cast<std::uint32_t>(gptr.rank) >= size) return SENNIT_PATH_NONE;
     const memory::Entry *entry = memory::find(rank, size, gptr);
     return entry != nullptr ? static_cast<sennit_path>(entry->path) : rank.peers[gptr.rank].path;
@@ -28,10 +28,10 @@ sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *coun
     if (counters == nullptr) return null_argument("counters", name);
     if (path < SENNIT_PATH_NONE || path >= SENNIT_PATH_COUNT)
         return fail_in(fail(SENNIT_ERR_ARG, "path %d is none", static_cast<int>(path)), name);
-    if (rank < SENNIT_STATS_SEVERAL || rank >= size_of(*self))
+    if (rank < SENNIT_STATS_SEVERAL || rank >= world_size(*self))
         return fail_in(
             fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d, and not SENNIT_STATS_SEVERAL", rank,
-                 size_of(*self) - 1),
+                 world_size(*self) - 1),
             name);
     return done(runtime::observer_counters(*self, rank, path, counters), name);
 }

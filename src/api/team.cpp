@@ -8,7 +8,7 @@
 #include "api/call.hpp"
 #include "api/ranks.hpp"
 #include "coll/collectives.hpp"
-#include "runtime/trace/observer.hpp"
+#include "observe/observer.hpp"
 
 namespace sennit::api {
 

@@ -16,7 +16,7 @@
 #include <sennit/channel.h>
 
 #include "channel/words.hpp"
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::channel {

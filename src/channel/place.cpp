@@ -22,11 +22,6 @@ constexpr std::uint32_t kFewestPlaces = 64;
 constexpr std::uint32_t kGenerations = (1u << kGenerationBits) - 1;
 constexpr std::size_t kMirrorAlignment = 64;
 
-std::uint32_t size_of(const Rank &rank) {
-    // relaxed: constant while the rank is in use.
-    return rank.size.load(std::memory_order_relaxed);
-}
-
 void free_channels(Channels *it) {
     if (it->table != nullptr) (void)munmap(it->table, kTableBytes);
     pool_close(it->pool);

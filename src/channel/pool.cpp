@@ -6,8 +6,8 @@
 
 #include "base/fail.hpp"
 #include "memory/segments.hpp"
+#include "rank/process.hpp"
 #include "runtime/detector.hpp"
-#include "runtime/process.hpp"
 
 namespace sennit::channel {
 namespace {

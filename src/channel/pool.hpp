@@ -9,7 +9,7 @@
 #pragma once
 
 #include "channel/words.hpp"
-#include "runtime/rank.hpp"
+#include "rank/rank.hpp"
 
 namespace sennit::channel {
 

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/control_block.hpp"
+#include "rank/control_block.hpp"
 
 namespace sennit::channel {
 

@@ -10,7 +10,7 @@
 // names.
 #pragma once
 
-#include "runtime/control_block.hpp"
+#include "rank/control_block.hpp"
 
 namespace sennit::coll {
 

@@ -239,7 +239,7 @@ Operation *find_request(Collectives &all, sennit_request request) {
     return operation->is_request && operation->generation == generation ? operation : nullptr;
 }
 
-// A RequestSource: see runtime/rank.hpp.
+// A RequestSource: see rank/rank.hpp.
 sennit_status test_request(Rank &rank, sennit_request request, int *done) {
     Collectives &all = *rank.collectives;
     Operation *operation = nullptr;

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/rank.hpp"
+#include "rank/rank.hpp"
 
 namespace sennit::memory {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "base/fail.hpp"
-#include "runtime/control_block.hpp"
+#include "rank/control_block.hpp"
 
 namespace sennit::memory {
 

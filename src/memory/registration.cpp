@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "base/knobs.hpp"
 #include "memory/adopt/adopt.hpp"
 #include "memory/adopt/xpmem.hpp"
-#include "runtime/knobs.hpp"
 
 namespace sennit::memory {
 

@@ -15,7 +15,7 @@
 #include "memory/adopt/adopt.hpp"
 #include "memory/adopt/fork.hpp"
 #include "memory/registration.hpp"
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 
 namespace sennit::memory {
 namespace {
@@ -167,7 +167,7 @@ void segment_end(Rank &rank, SegmentRecord &record, bool is_reached) {
     }
 }
 
-// Where the table begins in its first page, for the reason of kRankOffset in runtime/process.cpp:
+// Where the table begins in its first page, for the reason of kRankOffset in rank/process.cpp:
 // the entries of the first segments would lie where the first bytes of each segment do.
 constexpr std::size_t kTableOffset = 23 * 64;
 

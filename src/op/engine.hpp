@@ -12,7 +12,7 @@
 #include <sennit/type.h>
 
 #include "base/clock.hpp"
-#include "runtime/rank.hpp"
+#include "rank/rank.hpp"
 #include "transport/transport.hpp"
 
 namespace sennit::op {

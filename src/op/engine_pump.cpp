@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "base/fail.hpp"
+#include "observe/observer.hpp"
 #include "op/engine_state.hpp"
-#include "runtime/trace/observer.hpp"
 
 namespace sennit::op {
 namespace {

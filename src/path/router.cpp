@@ -27,11 +27,6 @@ namespace {
 
 static_assert(SENNIT_PATH_COUNT <= 8, "a set of paths is one byte");
 
-std::uint32_t size_of(const Rank &rank) {
-    // relaxed: set before any of this runs, by the same thread.
-    return rank.size.load(std::memory_order_relaxed);
-}
-
 const Maker *maker_named(const char *name, std::size_t length) {
     for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
         const char *known = sennit_path_name(maker->path);

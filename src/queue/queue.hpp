@@ -10,7 +10,7 @@
 
 #include "base/handle_table.hpp"
 #include "op/direct.hpp"
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::queue {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/fail.hpp"
-#include "runtime/rank.hpp"
+#include "rank/rank.hpp"
 
 namespace sennit {
 

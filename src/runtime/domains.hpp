@@ -5,7 +5,7 @@
 #include <sennit/domain.h>
 
 #include "base/fail.hpp"
-#include "runtime/control_block.hpp"
+#include "rank/control_block.hpp"
 
 namespace sennit::runtime {
 

@@ -6,9 +6,9 @@
 #include <sched.h>
 
 #include "base/fail.hpp"
+#include "base/knobs.hpp"
 #include "base/thread_limit.hpp"
 #include "runtime/detector.hpp"
-#include "runtime/knobs.hpp"
 #include "runtime/whole_call.hpp"
 
 namespace sennit {

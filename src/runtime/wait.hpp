@@ -12,9 +12,9 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "observe/observer.hpp"
+#include "rank/rank.hpp"
 #include "runtime/detector.hpp"
-#include "runtime/rank.hpp"
-#include "runtime/trace/observer.hpp"
 
 namespace sennit {
 

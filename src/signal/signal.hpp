@@ -7,7 +7,7 @@
 
 #include <sennit/signal.h>
 
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 #include "runtime/wait.hpp"
 #include "signal/counters.hpp"
 #include "signal/words.hpp"

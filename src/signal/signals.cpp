@@ -19,11 +19,6 @@ namespace {
 // So many places are in use before one comes again, and with it its handles.
 constexpr std::uint32_t kFewestSignals = 64;
 
-std::uint32_t size_of(const Rank &rank) {
-    // relaxed: constant while the rank is in use.
-    return rank.size.load(std::memory_order_relaxed);
-}
-
 sennit_status no_memory() {
     return fail(SENNIT_ERR_NOMEM, "no memory for the table of signals");
 }

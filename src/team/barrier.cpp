@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "bootstrap/bootstrap.hpp"
 #include "op/peer_memory.hpp"
 #include "op/rma.hpp"
-#include "runtime/bootstrap.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/wait.hpp"
 #include "team/team.hpp"

@@ -8,7 +8,6 @@
 
 #include "base/fail.hpp"
 #include "runtime/wait.hpp"
-#include "team/group.hpp"
 
 namespace sennit::team {
 namespace {
@@ -296,7 +295,6 @@ sennit_status registry_open(Rank &rank) {
 
 void registry_close(Rank &rank) {
     if (rank.team_registry == nullptr) return;
-    groups_close(rank);
     (void)pthread_mutex_destroy(&rank.team_registry->lock);
     std::free(rank.team_registry);
     rank.team_registry = nullptr;

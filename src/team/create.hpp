@@ -11,12 +11,10 @@
 #include <pthread.h>
 
 #include "base/mutex.hpp"
-#include "team/grid.hpp"
+#include "group/grid.hpp"
 #include "team/team.hpp"
 
 namespace sennit::team {
-
-struct Groups;
 
 inline constexpr std::size_t kSlotWords = kTeamSlots / 64;
 
@@ -27,7 +25,6 @@ struct Registry {
     std::uint64_t creating[kSlotWords];     // slots of the parents of creations under way
     std::uint64_t numbers[kTeamSlots];      // no higher number was ever stored in the slot's words
     std::uint64_t generations[kTeamSlots];  // of the slot's last team
-    Groups *groups;                         // group.cpp; null until the first one
 };
 
 class RegistryLock : private MutexLock {
@@ -44,7 +41,7 @@ struct CreationWish {
     int key = 0;                        // order in the team; equal ones in the parent's order
     std::uint64_t digest = 0;           // of the arguments that must be the same on all ranks
     sennit_status refused = SENNIT_OK;  // what this rank found wrong with its arguments
-    Grid *grid = nullptr;               // given to the new team, if there is one
+    group::Grid *grid = nullptr;        // given to the new team, if there is one
 };
 
 // Collective over `parent`; needs a CollectiveCall. `*handle` is 0 for a rank that joins no

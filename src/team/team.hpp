@@ -23,11 +23,13 @@
 #include "base/clock.hpp"
 #include "base/turn.hpp"
 #include "memory/entry.hpp"
-#include "runtime/rank.hpp"
+#include "rank/rank.hpp"
+
+namespace sennit::group {
+struct Grid;
+}
 
 namespace sennit::team {
-
-struct Grid;
 
 inline constexpr unsigned kSlotBits = 10;
 inline constexpr unsigned kTeamGenerationBits = 22;
@@ -68,7 +70,7 @@ struct Team {
     bool all_reached;               // every member has some path to all
     const int *world_ranks;         // [size]
     const std::uint32_t *by_world;  // [size]: the members in the order of their world ranks
-    Grid *grid;                     // null: the team is none
+    group::Grid *grid;              // null: the team is none
     TeamSync *own;                  // the team's words in this rank's control block
     // Of the others, [size - 1], starting after this rank; set if this rank reaches all members by
     // load and store.

@@ -2,7 +2,7 @@
 // transports mapped and cma in reach() and forget().
 #pragma once
 
-#include "runtime/rank.hpp"
+#include "rank/rank.hpp"
 
 namespace sennit::transport {
 

@@ -41,8 +41,8 @@
 
 #include "base/clock.hpp"
 #include "base/fail.hpp"
-#include "runtime/control_block.hpp"
-#include "runtime/rank.hpp"
+#include "rank/control_block.hpp"
+#include "rank/rank.hpp"
 
 namespace sennit::transport {
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/fail.hpp"
-#include "runtime/bootstrap.hpp"
-#include "runtime/knobs.hpp"
+#include "base/knobs.hpp"
+#include "bootstrap/bootstrap.hpp"
 
 extern char **environ;
 

@@ -1,5 +1,5 @@
 // The PMI-1 wire against a launcher that obeys, refuses, hangs up, talks nonsense or says nothing.
-#include "runtime/pmi1_wire.hpp"
+#include "bootstrap/pmi1_wire.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

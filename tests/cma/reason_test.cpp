@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "runtime/reason.hpp"
+#include "base/reason.hpp"
 
 namespace sennit {
 namespace {

@@ -1,18 +1,21 @@
 // The layouts that headers define, and the calls of the others.
 #include "layout.hpp"
 
+#include "bootstrap/card.hpp"
+#include "bootstrap/launch_protocol.hpp"
 #include "channel/words.hpp"
+#include "lock/lock.hpp"
 #include "memory/entry.hpp"
 #include "queue/queue.hpp"
-#include "runtime/card.hpp"
-#include "runtime/control_block.hpp"
-#include "runtime/launch_protocol.hpp"
+#include "rank/control_block.hpp"
 #include "signal/words.hpp"
-#include "team/lock.hpp"
 #include "transport/transport.hpp"
 
 using namespace sennit;
 using namespace sennit::runtime;
+using lock::LockLine;
+using lock::LockOwn;
+using lock::LockPiece;
 using memory::Entry;
 
 static void print_control_block() {

@@ -1,7 +1,7 @@
 // The message that carries descriptors inside a node.
 #include "layout.hpp"
 
-#include "runtime/node_exchange.cpp"
+#include "bootstrap/node_exchange.cpp"
 
 void print_node_exchange_layouts() {
     using sennit::runtime::Message;

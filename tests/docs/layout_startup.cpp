@@ -1,11 +1,11 @@
 // A rank's part of the first and of the last exchange.
 #include "layout.hpp"
 
-#include "api/startup.cpp"
+#include "rank/life/startup.cpp"
 
 void print_startup_layouts() {
-    using sennit::api::Introduction;
-    using sennit::api::Readiness;
+    using sennit::life::Introduction;
+    using sennit::life::Readiness;
     STRUCT(Introduction);
     FIELD(Introduction, card);
     FIELD(Introduction, addresses);

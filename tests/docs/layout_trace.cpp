@@ -1,6 +1,6 @@
 // Files of traces and of counters.
 #include "layout.hpp"
-#include "runtime/trace/records.hpp"
+#include "observe/records.hpp"
 
 void print_trace_layouts() {
     using namespace sennit::runtime;

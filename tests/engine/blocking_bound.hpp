@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "runtime/knobs.hpp"
+#include "base/knobs.hpp"
 
 namespace sennit::test {
 

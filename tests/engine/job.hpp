@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../support/one_processor.hpp"
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 #include "transport/sim/sim.hpp"
 
 namespace sennit::test {

@@ -12,7 +12,7 @@
 
 #include "base/fail.hpp"
 #include "op/engine.hpp"
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 #include "transport/sim/sim.hpp"
 #include "transport/transport.hpp"
 

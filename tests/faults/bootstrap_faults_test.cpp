@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "runtime/card.hpp"
+#include "bootstrap/card.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "../engine/job.hpp"
-#include "runtime/rank.hpp"
+#include "rank/rank.hpp"
 
 namespace sennit::test {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coll/state.hpp"
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 
 namespace {
 

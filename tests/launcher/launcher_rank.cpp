@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "runtime/bootstrap.hpp"
+#include "bootstrap/bootstrap.hpp"
 
 namespace {
 

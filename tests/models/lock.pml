@@ -1,4 +1,4 @@
-/* The lock (src/team/lock.cpp): three ranks come, rank 0 twice; rank 1 may die at any step,
+/* The lock (src/lock/lock.cpp): three ranks come, rank 0 twice; rank 1 may die at any step,
  * rank 2 may have a time limit. Shown: never two live ranks inside; a rank that comes in after
  * one that died inside is told so; and nobody waits for ever. While nobody has died, a rank that
  * waits is woken by its grant alone; the look at the lock's word about once a millisecond is there

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 
 namespace sennit::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 #include "signal/signal.hpp"
 
 namespace sennit::test {

@@ -87,7 +87,7 @@ void knock(Word &word) {
 }
 """,
     "src/runtime/CMakeLists.txt": "",
-    "src/runtime/knobs.def": "// The settings.\n" + 'KNOB(a, "SENNIT_A", 1)\n' * 40,
+    "src/base/knobs.def": "// The settings.\n" + 'KNOB(a, "SENNIT_A", 1)\n' * 40,
     "src/signal/CMakeLists.txt": "target_sources(sennit_core PRIVATE signal.cpp)\n",
     "src/signal/signal.cpp": '// Signals, on top of op/.\n#include "base/words.hpp"\n',
     "cli/main.cpp": '// The command line.\n#include <sennit/rma.h>\n\nint main() {\n    return 0;\n}\n',
@@ -286,7 +286,7 @@ class TidyTest(unittest.TestCase):
         self.assert_finds("src/op/CMakeLists.txt".replace("CMakeLists.txt", "ut.cpp"), 1, "listed", "// Nor is this.\n")
 
     def test_the_forty_first_knob_is_found(self):
-        self.assert_finds("src/runtime/knobs.def", 42, "knobs", GOOD["src/runtime/knobs.def"] + 'KNOB(b, "SENNIT_B", 1)\n')
+        self.assert_finds("src/base/knobs.def", 42, "knobs", GOOD["src/base/knobs.def"] + 'KNOB(b, "SENNIT_B", 1)\n')
 
     # mark, path
 

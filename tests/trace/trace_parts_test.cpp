@@ -6,9 +6,9 @@
 #include <random>
 #include <string>
 
-#include "runtime/trace/clocks.hpp"
-#include "runtime/trace/observer_state.hpp"
-#include "runtime/trace/text.hpp"
+#include "observe/clocks.hpp"
+#include "observe/observer_state.hpp"
+#include "observe/text.hpp"
 
 namespace {
 

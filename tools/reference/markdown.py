@@ -158,7 +158,7 @@ def command_page(command):
 
 
 def knobs_page(knobs):
-    out = [MADE.format("`src/runtime/knobs.def`"), "# Knobs\n",
+    out = [MADE.format("`src/base/knobs.def`"), "# Knobs\n",
            "Settings that are read from the environment when a rank starts. `sennit info --knobs` shows what is in force. A "
            "name that begins with\nSENNIT\\_ and is none of these gets a warning.\n",
            "| name | type | default | unit | |", "|---|---|---|---|---|"]

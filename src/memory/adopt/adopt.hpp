@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "memory/adopt/refusal.hpp"
-#include "runtime/rank.hpp"
+#include "rank/rank.hpp"
 
 namespace sennit::memory::adopt {
 

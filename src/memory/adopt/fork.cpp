@@ -19,7 +19,7 @@
 #include "memory/adopt/classify.hpp"
 #include "memory/adopt/mover.hpp"
 #include "memory/adopt/table.hpp"
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 
 namespace sennit::memory::adopt {
 namespace {

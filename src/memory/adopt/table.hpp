@@ -11,7 +11,7 @@
 
 #include "base/mutex.hpp"
 #include "memory/adopt/kernel_record.hpp"
-#include "runtime/rank.hpp"
+#include "rank/rank.hpp"
 
 namespace sennit::memory::adopt {
 

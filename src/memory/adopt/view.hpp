@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/control_block.hpp"
+#include "rank/control_block.hpp"
 
 namespace sennit::memory::adopt {
 

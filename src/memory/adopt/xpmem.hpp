@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "memory/adopt/refusal.hpp"
-#include "runtime/control_block.hpp"
+#include "rank/control_block.hpp"
 
 namespace sennit::memory::adopt {
 

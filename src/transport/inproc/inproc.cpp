@@ -4,7 +4,7 @@
 #include <new>
 
 #include "memory/segments.hpp"
-#include "runtime/process.hpp"
+#include "rank/process.hpp"
 #include "transport/inproc/inproc.hpp"
 #include "transport/load_store.hpp"
 

@@ -7,8 +7,8 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "rank/process.hpp"
 #include "runtime/detector.hpp"
-#include "runtime/process.hpp"
 #include "transport/sim/world.hpp"
 
 namespace sennit::transport {

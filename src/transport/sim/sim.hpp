@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "runtime/rank.hpp"
+#include "rank/rank.hpp"
 #include "transport/transport.hpp"
 
 namespace sennit::transport {

@@ -13,8 +13,8 @@
 
 #include "base/fail.hpp"
 #include "base/mutex.hpp"
+#include "rank/process.hpp"
 #include "runtime/detector.hpp"
-#include "runtime/process.hpp"
 #include "transport/word_copy.hpp"
 
 namespace sennit::transport {

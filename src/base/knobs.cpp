@@ -1,0 +1,225 @@
+// Parsing of the knobs, and sennit_knob_get's data. One table, made from knobs.def.
+#include "base/knobs.hpp"
+
+#include <sennit/info.h>
+#include <sennit/runtime.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "base/log.hpp"
+
+extern char **environ;
+
+namespace sennit::runtime {
+namespace {
+
+enum class Type : std::uint8_t { text, seconds, boolean, integer };
+
+bool assign(KnobText *out, const char *value) {
+    if (std::strlen(value) >= kKnobTextBytes) return false;
+    std::snprintf(out->text, sizeof out->text, "%s", value);
+    return true;
+}
+
+// Seconds, with a fraction, into nanoseconds.
+bool assign_seconds(std::int64_t *out, const char *value) {
+    char *end = nullptr;
+    errno = 0;
+    const double seconds = std::strtod(value, &end);
+    if (end == value || *end != '\0' || errno != 0 || !(seconds >= 0.0) || seconds > 9e9)
+        return false;
+    *out = static_cast<std::int64_t>(seconds * 1e9);
+    return true;
+}
+
+bool assign_integer(std::int64_t *out, const char *value) {
+    char *end = nullptr;
+    errno = 0;
+    const long long number = std::strtoll(value, &end, 10);
+    if (end == value || *end != '\0' || errno != 0) return false;
+    *out = number;
+    return true;
+}
+
+bool assign(bool *out, const char *value) {
+    for (const char *yes : {"1", "yes", "on"})
+        if (std::strcmp(value, yes) == 0) return *out = true;
+    for (const char *no : {"0", "no", "off"}) {
+        if (std::strcmp(value, no) != 0) continue;
+        *out = false;
+        return true;
+    }
+    return false;
+}
+
+bool set_field(Type type, void *field, const char *value) {
+    switch (type) {
+        case Type::text:
+            return assign(static_cast<KnobText *>(field), value);
+        case Type::seconds:
+            return assign_seconds(static_cast<std::int64_t *>(field), value);
+        case Type::boolean:
+            return assign(static_cast<bool *>(field), value);
+        case Type::integer:
+            return assign_integer(static_cast<std::int64_t *>(field), value);
+    }
+    return false;
+}
+
+// What a value of the type looks like, for the message about one that does not.
+const char *wanted(Type type) {
+    switch (type) {
+        case Type::text:
+            return "a text of less than 128 characters";
+        case Type::seconds:
+            return "a number of seconds, such as 60 or 0.5";
+        case Type::boolean:
+            return "1 or 0";
+        case Type::integer:
+            return "a whole number";
+    }
+    return "";
+}
+
+struct Row {
+    const char *name;
+    Type type;
+    const char *type_name;
+    const char *initial;
+    const char *unit;
+    const char *help;
+    std::size_t offset;
+};
+
+const Row kRows[] = {
+#define KNOB(field, name, type, initial, unit, help) \
+    {name, Type::type, #type, initial, unit, help, offsetof(Knobs, field)},
+#include "base/knobs.def"
+#undef KNOB
+};
+constexpr std::size_t kRowCount = sizeof kRows / sizeof kRows[0];
+static_assert(kRowCount <= 40);
+
+// Variables of the same prefix that Sennit's own programs hand to ranks; they are no settings.
+const char *const kInternal[] = {"SENNIT_RANK", "SENNIT_SIZE", "SENNIT_CONTROL_FD", "SENNIT_JOB"};
+
+// What the environment says; null also where it is empty, which is how shells unset.
+const char *setting(const Row &row) {
+    const char *value = std::getenv(row.name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+void *field_of(Knobs *values, const Row &row) {
+    return reinterpret_cast<char *>(values) + row.offset;
+}
+
+Knobs defaults() {
+    Knobs values{};
+    for (const Row &row : kRows)
+        (void)set_field(row.type, field_of(&values, row), row.initial);
+    return values;
+}
+
+Knobs &in_force() {
+    static Knobs values = defaults();
+    return values;
+}
+
+bool is_known(const char *name, std::size_t length) {
+    const auto same = [&](const char *known) {
+        return std::strlen(known) == length && std::strncmp(known, name, length) == 0;
+    };
+    for (const Row &row : kRows)
+        if (same(row.name)) return true;
+    for (const char *internal : kInternal)
+        if (same(internal)) return true;
+    return false;
+}
+
+bool parse_log_level(const char *text, sennit_log_level *level) {
+    const char *const names[] = {"none", "error", "warning", "info", "debug"};
+    for (int i = 0; i < 5; ++i) {
+        if (std::strcmp(text, names[i]) != 0) continue;
+        *level = static_cast<sennit_log_level>(i);
+        return true;
+    }
+    return false;
+}
+
+void value_text(const Row &row, char *text, std::size_t bytes) {
+    void *field = field_of(&in_force(), row);
+    switch (row.type) {
+        case Type::text:
+            std::snprintf(text, bytes, "%s", static_cast<KnobText *>(field)->text);
+            break;
+        case Type::seconds:
+            std::snprintf(text, bytes, "%g",
+                          static_cast<double>(*static_cast<std::int64_t *>(field)) / 1e9);
+            break;
+        case Type::boolean:
+            std::snprintf(text, bytes, "%d", *static_cast<bool *>(field) ? 1 : 0);
+            break;
+        case Type::integer:
+            std::snprintf(text, bytes, "%lld",
+                          static_cast<long long>(*static_cast<std::int64_t *>(field)));
+            break;
+    }
+}
+
+}  // namespace
+
+std::size_t knob_count() {
+    return kRowCount;
+}
+
+void knob_describe(std::size_t index, sennit_knob *knob) {
+    const Row &row = kRows[index];
+    *knob = sennit_knob{row.name, row.type_name, row.initial,
+                        row.unit, row.help,      setting(row) != nullptr ? 1 : 0,
+                        {}};
+    value_text(row, knob->value, sizeof knob->value);
+}
+
+const Knobs &knobs() {
+    return in_force();
+}
+
+sennit_status knobs_read() {
+    Knobs values = defaults();
+    for (const Row &row : kRows) {
+        const char *value = setting(row);
+        if (value == nullptr) continue;
+        if (!set_field(row.type, field_of(&values, row), value))
+            return fail(SENNIT_ERR_ARG, "%s=%.64s is not %s", row.name, value, wanted(row.type));
+    }
+    sennit_log_level level = SENNIT_LOG_WARNING;
+    if (!parse_log_level(values.log.text, &level))
+        return fail(SENNIT_ERR_ARG, "SENNIT_LOG=%.64s is none of none, error, warning, info, debug",
+                    values.log.text);
+    const char *log_setting = std::getenv("SENNIT_LOG");
+    if (log_setting != nullptr && *log_setting != '\0') log_set_level(level);
+    in_force() = values;
+    return SENNIT_OK;
+}
+
+void knobs_warn_of_unknown() {
+    static std::atomic<bool> warned{false};
+    // relaxed: only that it is done once counts; nothing is handed over.
+    if (warned.exchange(true, std::memory_order_relaxed)) return;
+    for (char **entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        if (std::strncmp(*entry, "SENNIT_", 7) != 0) continue;
+        const char *equals = std::strchr(*entry, '=');
+        if (equals == nullptr) continue;
+        const auto length = static_cast<std::size_t>(equals - *entry);
+        if (is_known(*entry, length)) continue;
+        log(SENNIT_LOG_WARNING, "environment variable %.*s is no knob and has no effect",
+            static_cast<int>(length), *entry);
+    }
+}
+
+}  // namespace sennit::runtime

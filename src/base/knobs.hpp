@@ -1,0 +1,46 @@
+// The knobs of the process, read from the environment at the first sennit_init of a process (again
+// when a later init finds no rank left). Owned by the process object; read by everyone.
+#pragma once
+
+#include <sennit/info.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit::runtime {
+
+inline constexpr std::size_t kKnobTextBytes = 128;
+
+struct KnobText {
+    char text[kKnobTextBytes];
+};
+
+// Types of knobs.def. Seconds are kept in nanoseconds.
+struct Knobs {
+#define KNOB_TYPE_text KnobText
+#define KNOB_TYPE_seconds std::int64_t
+#define KNOB_TYPE_boolean bool
+#define KNOB_TYPE_integer std::int64_t
+#define KNOB(field, name, type, initial, unit, help) KNOB_TYPE_##type field;
+#include "base/knobs.def"
+#undef KNOB
+#undef KNOB_TYPE_text
+#undef KNOB_TYPE_seconds
+#undef KNOB_TYPE_boolean
+#undef KNOB_TYPE_integer
+};
+
+// The values in force; the defaults before they are read.
+const Knobs &knobs();
+
+// Reads the environment. A value that can not be parsed is an error (ARG) and nothing changes.
+sennit_status knobs_read();
+
+// A SENNIT_* variable that is no knob gets a warning; each process warns once. No lock may be held.
+void knobs_warn_of_unknown();
+
+// The table itself, for `sennit info`. `index` is below knob_count().
+std::size_t knob_count();
+void knob_describe(std::size_t index, sennit_knob *knob);
+
+}  // namespace sennit::runtime

@@ -1,0 +1,171 @@
+// Chooses the launcher of this process and finds out when it is the wrong one: a program that was
+// started N times but whose copies do not find each other must not run as N times rank 0.
+#include "bootstrap/bootstrap.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
+#include "base/fail.hpp"
+#include "base/knobs.hpp"
+#include "base/log.hpp"
+#include "bootstrap/mpi_presence.hpp"
+
+namespace sennit::runtime {
+namespace {
+
+// Variables in which launchers say how many ranks they started. `within` must be set too, for
+// variables that a launcher also sets around a job, where nothing was started N times yet.
+struct SizeVariable {
+    const char *name;
+    const char *within;
+};
+
+// `sennit run` clears those above its own; Slurm's surround everything.
+constexpr SizeVariable kSizeVariables[] = {
+    {"OMPI_COMM_WORLD_SIZE", nullptr},  // Open MPI
+    {"PMI_SIZE", nullptr},              // MPICH, Intel MPI, PALS
+    {"MV2_COMM_WORLD_SIZE", nullptr},   // MVAPICH2
+    {"JSM_NAMESPACE_SIZE", nullptr},    // jsrun
+    {"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
+    {"SENNIT_SIZE", nullptr},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},  // srun; a batch script alone has no step
+};
+
+// 0 if the variable is not set or no positive number.
+int positive_number(const char *variable) {
+    const char *text = std::getenv(variable);
+    if (text == nullptr || *text == '\0') return 0;
+    char *end = nullptr;
+    errno = 0;
+    const long value = std::strtol(text, &end, 10);
+    return errno == 0 && *end == '\0' && value > 0 && value <= INT32_MAX ? static_cast<int>(value)
+                                                                         : 0;
+}
+
+const Launcher *find_by_name(const char *name) {
+    for (const Launcher *launcher : kLaunchers)
+        if (std::strcmp(launcher->name, name) == 0) return launcher;
+    return nullptr;
+}
+
+const Launcher *find_present() {
+    char reason[kReasonBytes];
+    for (const Launcher *launcher : kLaunchers) {
+        const bool is_present = launcher->present(reason, sizeof reason);
+        log(SENNIT_LOG_DEBUG, "launcher %s: %s: %s", launcher->name, is_present ? "yes" : "no",
+            reason);
+        if (is_present) return launcher;
+    }
+    return &kAloneLauncher;
+}
+
+// Why each launcher but `used` and the last resort was not taken; those that fit.
+void collect_reasons(const Launcher *used, char *text, std::size_t bytes) {
+    text[0] = '\0';
+    char reason[kReasonBytes];
+    for (const Launcher *launcher : kLaunchers) {
+        const std::size_t length = std::strlen(text);
+        if (launcher == used || launcher == &kAloneLauncher) continue;
+        (void)launcher->present(reason, sizeof reason);
+        char sentence[kReasonBytes + 32];
+        (void)std::snprintf(sentence, sizeof sentence, "%s%s: %s", length > 0 ? "; " : "",
+                            launcher->name, reason);
+        if (length + std::strlen(sentence) < bytes) std::strcpy(text + length, sentence);
+    }
+}
+
+// Sennit's own launchers return the status that they have reported; the codes of others mean
+// nothing here.
+template <typename Call>
+sennit_status call_bootstrap(const sennit_bootstrap &bootstrap, const char *what, Call call) {
+    const sennit_error before = *thread_error();
+    thread_error()->status = SENNIT_OK;
+    const int code = call();
+    if (code == 0) {
+        *thread_error() = before;
+        return SENNIT_OK;
+    }
+    if (thread_error()->status == code) return static_cast<sennit_status>(code);
+    (void)fail(SENNIT_ERR_BOOTSTRAP, "the %s of the bootstrap %s failed with code %d", what,
+               bootstrap.name, code);
+    fail_provider_code(code);
+    return SENNIT_ERR_BOOTSTRAP;
+}
+
+sennit_status check_size(const Launcher *launcher, const sennit_bootstrap &opened) {
+    const char *variable = nullptr;
+    const int started = bootstrap_environment_size(&variable);
+    if (opened.size > 1 || started <= 1) return SENNIT_OK;
+    char reasons[144];  // the rest of a sennit_error's text
+    collect_reasons(launcher, reasons, sizeof reasons);
+    if (mpi_presence().state == MpiState::kRunning)
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "%s says %d ranks, but launcher \"%s\" knows one: was this MPI program started "
+                    "by the launcher of another MPI? %s",
+                    variable, started, launcher->name, reasons);
+    return fail(SENNIT_ERR_BOOTSTRAP,
+                "%s says %d ranks, but launcher \"%s\" knows one; if that is meant, set "
+                "SENNIT_BOOTSTRAP=%s. %s",
+                variable, started, launcher->name, launcher->name, reasons);
+}
+
+}  // namespace
+
+int bootstrap_environment_size(const char **variable) {
+    for (const SizeVariable &candidate : kSizeVariables) {
+        if (candidate.within != nullptr && std::getenv(candidate.within) == nullptr) continue;
+        const int size = positive_number(candidate.name);
+        if (size == 0) continue;
+        if (variable != nullptr) *variable = candidate.name;
+        return size;
+    }
+    // A server of PMIx need not say how many there are, but rank 1 is never the only one.
+    const int rank = positive_number("PMIX_RANK");
+    if (variable != nullptr) *variable = rank > 0 ? "PMIX_RANK" : nullptr;
+    return rank > 0 ? rank + 1 : 0;
+}
+
+sennit_status bootstrap_find(std::int64_t timeout_ns, sennit_bootstrap *out) {
+    const char *forced = knobs().bootstrap.text;
+    const bool is_forced = forced[0] != '\0';
+    const Launcher *launcher = is_forced ? find_by_name(forced) : find_present();
+    if (launcher == nullptr)
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "SENNIT_BOOTSTRAP=%s is no launcher; there are pmix, pmi1, launcher and alone",
+                    forced);
+    sennit_bootstrap opened{};
+    sennit_status status = launcher->open(timeout_ns, &opened);
+    if (status == SENNIT_OK && !is_forced) {
+        status = check_size(launcher, opened);
+        if (status != SENNIT_OK && opened.release != nullptr) opened.release(opened.context);
+    }
+    if (status == SENNIT_OK) *out = opened;
+    return status;
+}
+
+sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,
+                                  std::size_t bytes, const Deadline &deadline) {
+    return call_bootstrap(bootstrap, "allgather", [&] {
+        return bootstrap.allgather(bootstrap.context, mine, all, bytes, deadline.left_ns());
+    });
+}
+
+sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap, const Deadline &deadline) {
+    return call_bootstrap(bootstrap, "barrier",
+                          [&] { return bootstrap.barrier(bootstrap.context, deadline.left_ns()); });
+}
+
+const char *bootstrap_describe(int index, char *text, std::size_t bytes) {
+    if (index < 0 || static_cast<std::size_t>(index) >= std::size(kLaunchers)) return nullptr;
+    const Launcher *launcher = kLaunchers[index];
+    char reason[kReasonBytes];
+    const bool is_present = launcher->present(reason, sizeof reason);
+    if (text != nullptr && bytes > 0)
+        (void)std::snprintf(text, bytes, "%s: %s", is_present ? "yes" : "no", reason);
+    return launcher->name;
+}
+
+}  // namespace sennit::runtime

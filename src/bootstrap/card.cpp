@@ -1,0 +1,111 @@
+// Identity of node and process. A node is what shares a kernel (boot id), sees the same abstract
+// sockets (network namespace), and is not told apart by SENNIT_NODE.
+#include "bootstrap/card.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/knobs.hpp"
+#include "rank/process.hpp"
+
+namespace sennit::runtime {
+namespace {
+
+// FNV-1a, 64 bits (Fowler, Noll, Vo): the words are compared for equality only.
+std::uint64_t hash(std::uint64_t seed, const void *data, std::size_t bytes) {
+    std::uint64_t value = seed ^ 0xCBF29CE484222325u;
+    for (std::size_t i = 0; i < bytes; ++i) {
+        value ^= static_cast<const unsigned char *>(data)[i];
+        value *= 0x100000001B3u;
+    }
+    return value;
+}
+
+void fill_node(std::uint64_t node[2]) {
+    char boot_id[64] = "";
+    const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        (void)!read(file, boot_id, sizeof boot_id);
+        (void)close(file);
+    } else {
+        (void)gethostname(boot_id, sizeof boot_id);
+    }
+    struct stat space {};
+    (void)stat("/proc/self/ns/net", &space);
+    const char *name = knobs().node.text;
+    for (unsigned i = 0; i < 2; ++i) {
+        std::uint64_t value = hash(i, boot_id, sizeof boot_id);
+        value = hash(value, &space.st_ino, sizeof space.st_ino);
+        node[i] = hash(value, name, std::strlen(name));
+    }
+}
+
+void fill_processors(std::uint64_t words[kCpuWords]) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return;
+    for (unsigned cpu = 0; cpu < kCpuWords * 64 && cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &set)) words[cpu / 64] |= std::uint64_t{1} << (cpu % 64);
+}
+
+}  // namespace
+
+sennit_status card_fill(Card *card, const Listener &listener) {
+    card->magic = kCardMagic;
+    card->version = kLayoutVersion;
+    card->process_id = getpid();
+    unsigned cpu = 0;
+    unsigned numa = 0;
+    card->numa = getcpu(&cpu, &numa) == 0 ? static_cast<std::int32_t>(numa) : -1;
+    fill_node(card->node);
+    card->process_cookie = process_cookie();
+    if (getrandom(&card->job_cookie, sizeof card->job_cookie, 0) !=
+        static_cast<ssize_t>(sizeof card->job_cookie))
+        return fail_os(SENNIT_ERR_OS, errno, "getrandom");
+    std::memcpy(card->socket_name, listener.name, sizeof card->socket_name);
+    fill_processors(card->processors);
+    return SENNIT_OK;
+}
+
+sennit_status cards_check(const Card *cards, int size, std::size_t stride) {
+    for (int rank = 0; rank < size; ++rank) {
+        const Card &card = card_at(cards, stride, rank);
+        if (card.magic == 0)
+            return fail_peer(SENNIT_ERR_BOOTSTRAP, rank, "", "rank %d failed in its start-up",
+                             rank);
+        if (card.magic != kCardMagic || card.version != kLayoutVersion)
+            return fail_peer(SENNIT_ERR_BOOTSTRAP, rank, "",
+                             "rank %d runs another version of Sennit (layout %u, here %u)", rank,
+                             card.version, kLayoutVersion);
+        if (card.rank != rank || card.size != size)
+            return fail_peer(SENNIT_ERR_BOOTSTRAP, rank, "",
+                             "the launcher gave card %d of %d at the place of rank %d of %d",
+                             card.rank, card.size, rank, size);
+    }
+    return SENNIT_OK;
+}
+
+bool cards_oversubscribed(const Card *cards, int size, std::size_t stride, int self) {
+    const Card &mine = card_at(cards, stride, self);
+    int processors = 0;
+    for (const std::uint64_t word : mine.processors)
+        processors += __builtin_popcountll(word);
+    int ranks = 0;
+    for (int rank = 0; rank < size; ++rank) {
+        const Card &theirs = card_at(cards, stride, rank);
+        if (std::memcmp(theirs.node, mine.node, sizeof mine.node) != 0) continue;
+        std::uint64_t shared = 0;
+        for (std::size_t i = 0; i < kCpuWords; ++i)
+            shared |= mine.processors[i] & theirs.processors[i];
+        ranks += shared != 0 ? 1 : 0;
+    }
+    return ranks > processors;
+}
+
+}  // namespace sennit::runtime

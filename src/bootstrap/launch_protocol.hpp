@@ -1,0 +1,69 @@
+// What `sennit run` and its ranks say to each other: environment variables, and messages of fixed
+// layout. Included by the rank's side (launcher.cpp) and the launcher's (cli/launch/).
+//
+// Every rank's process inherits one end of a socket pair (SOCK_SEQPACKET), the control socket. A
+// rank claims its number by sending one LaunchHello on it, together with one end of a fresh
+// SOCK_STREAM pair made by itself. All that follows goes over that private connection: frames of
+// LaunchFrame plus payload. So processes that happen to share the inherited socket (a shell that
+// started the rank, say) never read each other's answers, and the end of the rank, whatever process
+// it is, is the end of its connection. At most one connection per rank is open at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace sennit::runtime {
+
+// Set for every rank, replaced by a launcher inside a launcher.
+inline constexpr const char *kLaunchRankVariable = "SENNIT_RANK";
+inline constexpr const char *kLaunchSizeVariable = "SENNIT_SIZE";
+inline constexpr const char *kLaunchControlVariable = "SENNIT_CONTROL_FD";
+// "PID-COOKIE": the process that made the control sockets, in decimal, and 32 hex digits.
+inline constexpr const char *kLaunchJobVariable = "SENNIT_JOB";
+inline constexpr const char *kLaunchVariables[] = {kLaunchRankVariable, kLaunchSizeVariable,
+                                                   kLaunchControlVariable, kLaunchJobVariable};
+
+inline constexpr std::uint64_t kLaunchMagic = 0x534e5452554e3031u;  // "SNTRUN01"
+inline constexpr std::uint32_t kLaunchVersion = 1;
+inline constexpr std::size_t kLaunchCookieBytes = 16;
+inline constexpr int kLaunchRanksMax = 4096;
+// Most that one allgather may return, over all ranks.
+inline constexpr std::uint64_t kLaunchGatherBytesMax = std::uint64_t{256} << 20;
+
+// Rank to launcher on the control socket, with one descriptor as SCM_RIGHTS.
+struct LaunchHello {
+    std::uint64_t magic;
+    std::uint32_t version;
+    std::int32_t rank;
+    std::int32_t size;
+    std::uint32_t zero;
+    unsigned char cookie[kLaunchCookieBytes];
+};
+static_assert(sizeof(LaunchHello) == 40 && std::is_trivially_copyable_v<LaunchHello>);
+static_assert(offsetof(LaunchHello, version) == 8 && offsetof(LaunchHello, rank) == 12);
+static_assert(offsetof(LaunchHello, size) == 16 && offsetof(LaunchHello, cookie) == 24);
+
+enum class LaunchKind : std::uint32_t {
+    kWelcome = 1,   // launcher: the rank is yours
+    kRefused = 2,   // launcher: no, and the connection is closed; payload is the reason
+    kGather = 3,    // rank: my part of allgather number `sequence`
+    kGathered = 4,  // launcher: all parts, ordered by rank
+    kLost = 5,      // launcher: gather `sequence` can not end, rank `peer` is gone; payload: reason
+    kGoodbye = 6    // rank: I leave in order
+};
+
+// On the private connection; `bytes` of payload follow.
+struct LaunchFrame {
+    std::uint64_t magic;
+    LaunchKind kind;
+    std::uint32_t sequence;  // number of the allgather, counted from 0 on this connection
+    std::uint64_t bytes;
+    std::int32_t peer;  // -1 if none
+    std::uint32_t zero;
+};
+static_assert(sizeof(LaunchFrame) == 32 && std::is_trivially_copyable_v<LaunchFrame>);
+static_assert(offsetof(LaunchFrame, kind) == 8 && offsetof(LaunchFrame, sequence) == 12);
+static_assert(offsetof(LaunchFrame, bytes) == 16 && offsetof(LaunchFrame, peer) == 24);
+
+}  // namespace sennit::runtime

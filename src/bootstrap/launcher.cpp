@@ -1,0 +1,374 @@
+// The rank's side of `sennit run`: claims the rank on the inherited control socket, then allgather
+// and barrier over a private connection (launch_protocol.hpp). Called by bootstrap_find().
+//
+// Invariants: the private connection is close-on-exec from birth, the control socket from the first
+// claim on, so a program that a rank starts later finds its inherited environment stale and is
+// refused. Nothing here waits longer than the timeout given to open(). After an error in the middle
+// of a frame the connection is broken and says so until it is released.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/launch_protocol.hpp"
+
+namespace sennit::runtime {
+namespace {
+
+// What the environment says, checked as far as that goes without a word to the launcher.
+struct Claim {
+    int control_fd;
+    int rank;
+    int size;
+    pid_t launcher;
+    unsigned char cookie[kLaunchCookieBytes];
+};
+
+struct Connection {
+    int fd;
+    int rank;
+    int size;
+    std::uint32_t sequence;
+    bool broken;
+};
+
+bool read_number(const char *variable, long least, long most, int *out) {
+    const char *text = std::getenv(variable);
+    if (text == nullptr || *text == '\0') return false;
+    char *end = nullptr;
+    errno = 0;
+    const long value = std::strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < least || value > most) return false;
+    *out = static_cast<int>(value);
+    return true;
+}
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return -1;
+}
+
+bool read_job(Claim *claim) {
+    const char *text = std::getenv(kLaunchJobVariable);
+    if (text == nullptr) return false;
+    char *dash = nullptr;
+    errno = 0;
+    const long launcher = std::strtol(text, &dash, 10);
+    if (errno != 0 || launcher < 1 || launcher > INT_MAX || *dash != '-') return false;
+    const char *digits = dash + 1;
+    if (std::strlen(digits) != 2 * kLaunchCookieBytes) return false;
+    claim->launcher = static_cast<pid_t>(launcher);
+    for (std::size_t i = 0; i < kLaunchCookieBytes; ++i) {
+        const int high = hex_digit(digits[2 * i]);
+        const int low = hex_digit(digits[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        claim->cookie[i] = static_cast<unsigned char>(high * 16 + low);
+    }
+    return true;
+}
+
+// Is the descriptor the control socket made by the launcher the environment names? A number that
+// was closed and used anew by this program is found out here, before anything is sent on it.
+bool control_socket_is_ours(const Claim &claim, char *reason, std::size_t bytes) {
+    const int fd = claim.control_fd;
+    struct stat status {};
+    if (fstat(fd, &status) != 0) {
+        (void)std::snprintf(reason, bytes,
+                            "%s names descriptor %d, which is not open: this process was started "
+                            "by a rank, not by `sennit run`",
+                            kLaunchControlVariable, fd);
+        return false;
+    }
+    int type = 0;
+    socklen_t type_bytes = sizeof type;
+    ucred creator{};
+    socklen_t creator_bytes = sizeof creator;
+    if (!S_ISSOCK(status.st_mode) || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_bytes) != 0 ||
+        type != SOCK_SEQPACKET ||
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &creator, &creator_bytes) != 0) {
+        (void)std::snprintf(reason, bytes,
+                            "descriptor %d is not the control socket of `sennit run`", fd);
+        return false;
+    }
+    // The kernel gives 0 for a launcher outside of this process's pid namespace.
+    if (creator.pid != 0 && creator.pid != claim.launcher) {
+        (void)std::snprintf(reason, bytes,
+                            "descriptor %d was made by process %d, not by the launcher %d that the "
+                            "environment names",
+                            fd, static_cast<int>(creator.pid), static_cast<int>(claim.launcher));
+        return false;
+    }
+    return true;
+}
+
+bool read_claim(Claim *claim, char *reason, std::size_t bytes) {
+    if (std::getenv(kLaunchControlVariable) == nullptr) {
+        (void)std::snprintf(reason, bytes, "not started by `sennit run` (%s is not set)",
+                            kLaunchControlVariable);
+        return false;
+    }
+    if (!read_number(kLaunchControlVariable, 0, INT_MAX, &claim->control_fd) ||
+        !read_number(kLaunchSizeVariable, 1, kLaunchRanksMax, &claim->size) ||
+        !read_number(kLaunchRankVariable, 0, claim->size - 1, &claim->rank) || !read_job(claim)) {
+        (void)std::snprintf(reason, bytes, "%s, %s, %s or %s is missing or malformed",
+                            kLaunchControlVariable, kLaunchRankVariable, kLaunchSizeVariable,
+                            kLaunchJobVariable);
+        return false;
+    }
+    return control_socket_is_ours(*claim, reason, bytes);
+}
+
+bool present(char *reason, std::size_t bytes) {
+    Claim claim{};
+    if (!read_claim(&claim, reason, bytes)) return false;
+    (void)std::snprintf(reason, bytes, "started by `sennit run` as rank %d of %d", claim.rank,
+                        claim.size);
+    return true;
+}
+
+// Waits until the descriptor is ready or the time is over; OK, TIMEOUT or OS.
+sennit_status wait_ready(int fd, short events, const Deadline &deadline) {
+    for (;;) {
+        int timeout_ms = -1;
+        if (!deadline.forever()) {
+            const std::int64_t left_ms = (deadline.left_ns() + 999999) / 1000000;
+            timeout_ms = left_ms > INT_MAX ? INT_MAX : static_cast<int>(left_ms);
+        }
+        pollfd entry{fd, events, 0};
+        const int ready = poll(&entry, 1, timeout_ms);
+        if (ready > 0) return SENNIT_OK;
+        if (ready < 0 && errno != EINTR) return fail_os(SENNIT_ERR_OS, errno, "poll");
+        if (deadline.over()) {
+            return fail(SENNIT_ERR_TIMEOUT, "the launcher or another rank did not answer in time");
+        }
+    }
+}
+
+sennit_status launcher_gone() {
+    return fail(SENNIT_ERR_BOOTSTRAP, "`sennit run` closed the connection: it has ended");
+}
+
+sennit_status send_all(int fd, const void *data, std::size_t bytes, const Deadline &deadline) {
+    const char *next = static_cast<const char *>(data);
+    while (bytes > 0) {
+        const ssize_t sent = send(fd, next, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent > 0) {
+            next += sent;
+            bytes -= static_cast<std::size_t>(sent);
+            continue;
+        }
+        if (errno == EPIPE || errno == ECONNRESET) return launcher_gone();
+        if (errno == EINTR) continue;
+        if (errno != EAGAIN) return fail_os(SENNIT_ERR_OS, errno, "send to the launcher");
+        const sennit_status status = wait_ready(fd, POLLOUT, deadline);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+sennit_status receive_all(int fd, void *data, std::size_t bytes, const Deadline &deadline) {
+    char *next = static_cast<char *>(data);
+    while (bytes > 0) {
+        const ssize_t received = recv(fd, next, bytes, MSG_DONTWAIT);
+        if (received > 0) {
+            next += received;
+            bytes -= static_cast<std::size_t>(received);
+            continue;
+        }
+        if (received == 0 || errno == ECONNRESET) return launcher_gone();
+        if (errno == EINTR) continue;
+        if (errno != EAGAIN) return fail_os(SENNIT_ERR_OS, errno, "receive from the launcher");
+        const sennit_status status = wait_ready(fd, POLLIN, deadline);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+// A frame that says no carries the reason as its payload.
+sennit_status receive_reason(int fd, const LaunchFrame &frame, const Deadline &deadline) {
+    char text[192] = "";
+    if (frame.bytes >= sizeof text) {
+        return fail(SENNIT_ERR_BOOTSTRAP, "the launcher sent a malformed answer");
+    }
+    const sennit_status status =
+        receive_all(fd, text, static_cast<std::size_t>(frame.bytes), deadline);
+    if (status != SENNIT_OK) return status;
+    if (frame.kind == LaunchKind::kLost) {
+        return fail_peer(SENNIT_ERR_PEER_LOST, frame.peer, "", "%s", text);
+    }
+    return fail(SENNIT_ERR_BOOTSTRAP, "`sennit run` refused: %s", text);
+}
+
+sennit_status receive_frame(int fd, LaunchKind wanted, LaunchFrame *frame,
+                            const Deadline &deadline) {
+    const sennit_status status = receive_all(fd, frame, sizeof *frame, deadline);
+    if (status != SENNIT_OK) return status;
+    if (frame->magic != kLaunchMagic) {
+        return fail(SENNIT_ERR_BOOTSTRAP, "the launcher speaks another protocol");
+    }
+    if (frame->kind == LaunchKind::kLost || frame->kind == LaunchKind::kRefused) {
+        return receive_reason(fd, *frame, deadline);
+    }
+    if (frame->kind != wanted) {
+        return fail(SENNIT_ERR_BOOTSTRAP, "the launcher sent an answer of kind %u instead of %u",
+                    static_cast<unsigned>(frame->kind), static_cast<unsigned>(wanted));
+    }
+    return SENNIT_OK;
+}
+
+// Sends the hello and, with it, the launcher's end of the private connection.
+sennit_status send_hello(const Claim &claim, int launcher_end, const Deadline &deadline) {
+    LaunchHello hello{};
+    hello.magic = kLaunchMagic;
+    hello.version = kLaunchVersion;
+    hello.rank = claim.rank;
+    hello.size = claim.size;
+    std::memcpy(hello.cookie, claim.cookie, sizeof hello.cookie);
+
+    iovec part{&hello, sizeof hello};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &launcher_end, sizeof launcher_end);
+
+    for (;;) {
+        if (sendmsg(claim.control_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
+            return SENNIT_OK;
+        }
+        if (errno == EPIPE || errno == ECONNRESET) return launcher_gone();
+        if (errno == EINTR) continue;
+        if (errno != EAGAIN) return fail_os(SENNIT_ERR_OS, errno, "send to the launcher");
+        const sennit_status status = wait_ready(claim.control_fd, POLLOUT, deadline);
+        if (status != SENNIT_OK) return status;
+    }
+}
+
+// Makes the private connection; *fd is this rank's end.
+sennit_status claim_rank(const Claim &claim, const Deadline &deadline, int *fd) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
+        return fail_os(SENNIT_ERR_OS, errno, "socketpair for the launcher");
+    }
+    sennit_status status = send_hello(claim, ends[1], deadline);
+    (void)close(ends[1]);
+    LaunchFrame frame{};
+    if (status == SENNIT_OK) {
+        status = receive_frame(ends[0], LaunchKind::kWelcome, &frame, deadline);
+    }
+    if (status != SENNIT_OK) {
+        (void)close(ends[0]);
+        return status;
+    }
+    // From here on programs that this one starts must not take the rank for theirs.
+    (void)fcntl(claim.control_fd, F_SETFD, FD_CLOEXEC);
+    *fd = ends[0];
+    return SENNIT_OK;
+}
+
+sennit_status exchange(Connection *connection, const void *mine, void *all, std::size_t bytes,
+                       const Deadline &deadline) {
+    const auto size = static_cast<std::uint64_t>(connection->size);
+    if (bytes > kLaunchGatherBytesMax / size) {
+        return fail(SENNIT_ERR_UNSUPPORTED, "an allgather of %zu bytes a rank is too large", bytes);
+    }
+    if (connection->broken) {
+        return fail(SENNIT_ERR_BOOTSTRAP, "the connection to `sennit run` failed before");
+    }
+    LaunchFrame frame{};
+    frame.magic = kLaunchMagic;
+    frame.kind = LaunchKind::kGather;
+    frame.sequence = connection->sequence++;
+    frame.bytes = bytes;
+    frame.peer = -1;
+    // Set back below only when the answer has been read to its end.
+    connection->broken = true;
+    sennit_status status = send_all(connection->fd, &frame, sizeof frame, deadline);
+    if (status == SENNIT_OK) status = send_all(connection->fd, mine, bytes, deadline);
+    LaunchFrame answer{};
+    if (status == SENNIT_OK) {
+        status = receive_frame(connection->fd, LaunchKind::kGathered, &answer, deadline);
+    }
+    if (status != SENNIT_OK) return status;
+    if (answer.sequence != frame.sequence || answer.bytes != bytes * size) {
+        return fail(SENNIT_ERR_BOOTSTRAP, "the launcher answered another allgather");
+    }
+    status = receive_all(connection->fd, all, static_cast<std::size_t>(answer.bytes), deadline);
+    if (status == SENNIT_OK) connection->broken = false;
+    return status;
+}
+
+int allgather(void *context, const void *mine, void *all, std::size_t bytes,
+              std::int64_t timeout_ns) {
+    return exchange(static_cast<Connection *>(context), mine, all, bytes,
+                    Deadline::after(timeout_ns));
+}
+
+int barrier(void *context, std::int64_t timeout_ns) {
+    return exchange(static_cast<Connection *>(context), nullptr, nullptr, 0,
+                    Deadline::after(timeout_ns));
+}
+
+void release(void *context) {
+    auto *connection = static_cast<Connection *>(context);
+    if (!connection->broken) {
+        LaunchFrame frame{};
+        frame.magic = kLaunchMagic;
+        frame.kind = LaunchKind::kGoodbye;
+        frame.sequence = connection->sequence;
+        frame.peer = -1;
+        // Best effort and without waiting: the end of the connection says the same, less politely.
+        (void)send(connection->fd, &frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    (void)close(connection->fd);
+    std::free(connection);
+}
+
+sennit_status open(std::int64_t timeout_ns, sennit_bootstrap *out) {
+    Claim claim{};
+    char reason[200];
+    if (!read_claim(&claim, reason, sizeof reason)) {
+        return fail(SENNIT_ERR_BOOTSTRAP, "%s", reason);
+    }
+    auto *connection = static_cast<Connection *>(std::calloc(1, sizeof(Connection)));
+    if (connection == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the launcher's state");
+    int fd = -1;
+    const sennit_status status = claim_rank(claim, Deadline::after(timeout_ns), &fd);
+    if (status != SENNIT_OK) {
+        std::free(connection);
+        return status;
+    }
+    *connection = Connection{fd, claim.rank, claim.size, 0, false};
+    *out = sennit_bootstrap{sizeof(sennit_bootstrap),
+                            "launcher",
+                            connection,
+                            claim.rank,
+                            claim.size,
+                            allgather,
+                            barrier,
+                            release};
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+const Launcher kSennitLauncher = {"launcher", present, open};
+
+}  // namespace sennit::runtime

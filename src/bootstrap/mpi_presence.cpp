@@ -1,0 +1,60 @@
+// MPI_Initialized and MPI_Finalized may be called at any time and take the same arguments in every
+// MPI, so two symbols are enough. They are looked for among the global symbols first and then in
+// each loaded library that is named like an MPI: Python loads its extension modules locally, where
+// the first search does not look.
+#include "bootstrap/mpi_presence.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstring>
+
+namespace sennit::runtime {
+namespace {
+
+using FlagFunction = int (*)(int *);
+
+struct MpiSymbols {
+    FlagFunction initialized = nullptr;
+    FlagFunction finalized = nullptr;
+    bool is_open_mpi = false;
+};
+
+void look_up(void *where, MpiSymbols *found) {
+    found->initialized = reinterpret_cast<FlagFunction>(dlsym(where, "MPI_Initialized"));
+    found->finalized = reinterpret_cast<FlagFunction>(dlsym(where, "MPI_Finalized"));
+    found->is_open_mpi = dlsym(where, "ompi_mpi_init") != nullptr;
+}
+
+bool complete(const MpiSymbols &symbols) {
+    return symbols.initialized != nullptr && symbols.finalized != nullptr;
+}
+
+int look_into_library(dl_phdr_info *library, std::size_t, void *result) {
+    const char *path = library->dlpi_name;
+    const char *slash = std::strrchr(path, '/');
+    const char *name = slash != nullptr ? slash + 1 : path;
+    if (std::strncmp(name, "libmpi", 6) != 0) return 0;
+    void *handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
+    if (handle == nullptr) return 0;
+    auto *found = static_cast<MpiSymbols *>(result);
+    look_up(handle, found);
+    (void)dlclose(handle);  // only the count that dlopen raised; the library stays loaded
+    return complete(*found) ? 1 : 0;
+}
+
+}  // namespace
+
+MpiPresence mpi_presence() {
+    MpiSymbols symbols;
+    look_up(RTLD_DEFAULT, &symbols);
+    if (!complete(symbols)) (void)dl_iterate_phdr(look_into_library, &symbols);
+    if (!complete(symbols)) return {MpiState::kAbsent, false};
+    int flag = 0;
+    if (symbols.finalized(&flag) == 0 && flag != 0) return {MpiState::kOver, symbols.is_open_mpi};
+    if (symbols.initialized(&flag) == 0 && flag != 0)
+        return {MpiState::kRunning, symbols.is_open_mpi};
+    return {MpiState::kIdle, symbols.is_open_mpi};
+}
+
+}  // namespace sennit::runtime

@@ -1,0 +1,345 @@
+// The exchange of descriptors inside a node, over SOCK_SEQPACKET so that a message stays one.
+#include "bootstrap/node_exchange.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fail.hpp"
+
+namespace sennit::runtime {
+namespace {
+
+constexpr std::uint32_t kGreeting = 0x53454E44;
+constexpr int kRanksPerMessage = 64;  // two descriptors each; the kernel allows 253 in a message
+
+// What travels with the descriptors. Bit i of `has_pid_fd` tells whether rank i of the message sent
+// one; its descriptor follows its memory file.
+struct Message {
+    std::uint32_t greeting = kGreeting;
+    std::int32_t count = 0;
+    std::uint64_t job_cookie = 0;
+    std::uint64_t has_pid_fd = 0;
+    std::int32_t ranks[kRanksPerMessage] = {};
+};
+
+struct Descriptors {
+    int list[2 * kRanksPerMessage];
+    int count = 0;
+};
+
+void set_address(const std::uint8_t *name, sockaddr_un *address, socklen_t *length) {
+    static const char kDigits[] = "0123456789abcdef";
+    *address = sockaddr_un{};
+    address->sun_family = AF_UNIX;
+    // The first byte of the path stays 0: an abstract name, which no file system shows.
+    char *out = address->sun_path + 1;
+    const char prefix[] = "sennit-";
+    std::memcpy(out, prefix, sizeof prefix - 1);
+    out += sizeof prefix - 1;
+    for (std::size_t i = 0; i < kSocketNameBytes; ++i) {
+        *out++ = kDigits[name[i] >> 4];
+        *out++ = kDigits[name[i] & 15];
+    }
+    *length = static_cast<socklen_t>(out - reinterpret_cast<char *>(address));
+}
+
+// Waits until the socket can be read or written. Errors: TIMEOUT, OS.
+sennit_status wait_socket(int socket, short events, const Deadline &deadline) {
+    for (;;) {
+        const std::int64_t left_ms = deadline.left_ns() / 1000000;
+        pollfd one{socket, events, 0};
+        const int ready = poll(&one, 1, left_ms > 100 ? 100 : static_cast<int>(left_ms));
+        if (ready > 0) return SENNIT_OK;
+        if (ready < 0 && errno != EINTR) return fail_os(SENNIT_ERR_OS, errno, "poll");
+        if (deadline.over())
+            return fail(SENNIT_ERR_TIMEOUT,
+                        "a rank of this node did not exchange descriptors in time");
+    }
+}
+
+sennit_status send_message(int socket, const Message &message, const Descriptors &descriptors,
+                           const Deadline &deadline) {
+    iovec part{const_cast<Message *>(&message), sizeof message};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors.list)] = {};
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    const auto bytes = sizeof(int) * static_cast<std::size_t>(descriptors.count);
+    header.msg_controllen = CMSG_SPACE(bytes);
+    cmsghdr *rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(bytes);
+    std::memcpy(CMSG_DATA(rights), descriptors.list, bytes);
+    for (;;) {
+        if (sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return SENNIT_OK;
+        if (errno == EINTR) continue;
+        // The kernel bounds how many descriptors a user has under way; they land as others receive.
+        if (errno == ETOOMANYREFS && !deadline.over()) {
+            (void)poll(nullptr, 0, 1);
+            continue;
+        }
+        if (errno != EAGAIN && errno != EWOULDBLOCK)
+            return fail_os(SENNIT_ERR_OS, errno, "sending descriptors to a rank of this node");
+        const sennit_status status = wait_socket(socket, POLLOUT, deadline);
+        if (status != SENNIT_OK) return status;
+    }
+}
+
+void close_all(const Descriptors &descriptors) {
+    for (int i = 0; i < descriptors.count; ++i)
+        (void)close(descriptors.list[i]);
+}
+
+// Takes one message; its descriptors are the caller's to close. Errors: BOOTSTRAP (not our
+// protocol, other cookie, other side gone), TIMEOUT, OS.
+sennit_status receive_message(int socket, std::uint64_t cookie, const Deadline &deadline,
+                              Message *message, Descriptors *descriptors) {
+    const sennit_status status = wait_socket(socket, POLLIN, deadline);
+    if (status != SENNIT_OK) return status;
+    iovec part{message, sizeof *message};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors->list)] = {};
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    const ssize_t got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    const int reason = errno;
+    descriptors->count = 0;
+    cmsghdr *rights = got > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
+    if (rights != nullptr && rights->cmsg_type == SCM_RIGHTS) {
+        const std::size_t bytes = rights->cmsg_len - CMSG_LEN(0);
+        std::memcpy(descriptors->list, CMSG_DATA(rights), bytes);
+        descriptors->count = static_cast<int>(bytes / sizeof(int));
+    }
+    int expected = message->count;
+    for (int i = 0; i < message->count && i < kRanksPerMessage; ++i)
+        expected += static_cast<int>(message->has_pid_fd >> i & 1);
+    if (got == static_cast<ssize_t>(sizeof *message) && message->greeting == kGreeting &&
+        message->job_cookie == cookie && message->count > 0 && message->count <= kRanksPerMessage &&
+        descriptors->count == expected)
+        return SENNIT_OK;
+    close_all(*descriptors);
+    if (got < 0) return fail_os(SENNIT_ERR_BOOTSTRAP, reason, "receiving descriptors");
+    if ((header.msg_flags & MSG_CTRUNC) != 0)
+        return fail(SENNIT_ERR_OS, "descriptors were dropped: too many open files (ulimit -n)?");
+    return fail(SENNIT_ERR_BOOTSTRAP, "a rank of this node closed the exchange or sent nonsense");
+}
+
+void append(Message *message, Descriptors *descriptors, int rank, int memory_file, int pid_fd) {
+    message->ranks[message->count] = rank;
+    descriptors->list[descriptors->count++] = memory_file;
+    if (pid_fd >= 0) {
+        message->has_pid_fd |= std::uint64_t{1} << message->count;
+        descriptors->list[descriptors->count++] = pid_fd;
+    }
+    ++message->count;
+}
+
+// Stores received descriptors with their peers; those nobody wants are closed.
+void keep(Rank &rank, const Message &message, const Descriptors &descriptors) {
+    int next = 0;
+    // relaxed: constant since the start of start-up.
+    const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
+    for (int i = 0; i < message.count; ++i) {
+        const int owner = message.ranks[i];
+        const int memory_file = descriptors.list[next++];
+        const int pid_fd = (message.has_pid_fd >> i & 1) != 0 ? descriptors.list[next++] : -1;
+        const bool wanted = owner >= 0 && owner < size && owner != rank.world_rank &&
+                            rank.peers[owner].memory_file < 0;
+        if (wanted) {
+            rank.peers[owner].memory_file = memory_file;
+            rank.peers[owner].pid_fd = pid_fd;
+        } else {
+            (void)close(memory_file);
+            if (pid_fd >= 0) (void)close(pid_fd);
+        }
+    }
+}
+
+bool same_user(int socket) {
+    ucred who{};
+    socklen_t length = sizeof who;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 && who.uid == geteuid();
+}
+
+int place_of(const NodeExchange &exchange, int world_rank) {
+    for (int i = 0; i < exchange.count; ++i)
+        if (exchange.members[i] == world_rank) return i;
+    return -1;
+}
+
+// One connection of the leader: who it is, or -1 for a stranger, which is closed.
+sennit_status accept_member(Rank &rank, const NodeExchange &exchange, const Deadline &deadline,
+                            int *sockets) {
+    sennit_status status = wait_socket(exchange.listener->socket, POLLIN, deadline);
+    if (status != SENNIT_OK) return status;
+    const int socket = accept4(exchange.listener->socket, nullptr, nullptr, SOCK_CLOEXEC);
+    if (socket < 0)
+        return errno == EINTR || errno == ECONNABORTED
+                   ? SENNIT_OK
+                   : fail_os(SENNIT_ERR_OS, errno, "accepting a rank of this node");
+    Message message;
+    Descriptors descriptors;
+    const Deadline patience = Deadline::after(2'000'000'000);
+    if (!same_user(socket) ||
+        receive_message(socket, rank.job_cookie, patience, &message, &descriptors) != SENNIT_OK) {
+        (void)close(socket);
+        return SENNIT_OK;
+    }
+    const int place = place_of(exchange, message.ranks[0]);
+    if (place < 0 || sockets[place] >= 0) {
+        close_all(descriptors);
+        (void)close(socket);
+        return SENNIT_OK;
+    }
+    keep(rank, message, descriptors);
+    sockets[place] = socket;
+    return SENNIT_OK;
+}
+
+sennit_status collect(Rank &rank, const NodeExchange &exchange, const Deadline &deadline,
+                      int *sockets) {
+    for (;;) {
+        int missing = 0;
+        for (int i = 1; i < exchange.count; ++i)
+            missing += sockets[i] < 0 ? 1 : 0;
+        if (missing == 0) return SENNIT_OK;
+        const sennit_status status = accept_member(rank, exchange, deadline, sockets);
+        if (status != SENNIT_OK) return status;
+    }
+}
+
+int descriptor_of(Rank &rank, int member, int own_pid_fd, bool memory_file) {
+    if (member == rank.world_rank) return memory_file ? rank.memory_file : own_pid_fd;
+    return memory_file ? rank.peers[member].memory_file : rank.peers[member].pid_fd;
+}
+
+sennit_status distribute(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
+                         const Deadline &deadline, const int *sockets) {
+    for (int first = 0; first < exchange.count; first += kRanksPerMessage) {
+        Message message;
+        message.job_cookie = rank.job_cookie;
+        Descriptors descriptors;
+        const int end =
+            first + kRanksPerMessage < exchange.count ? first + kRanksPerMessage : exchange.count;
+        for (int i = first; i < end; ++i) {
+            const int member = exchange.members[i];
+            append(&message, &descriptors, member, descriptor_of(rank, member, own_pid_fd, true),
+                   descriptor_of(rank, member, own_pid_fd, false));
+        }
+        for (int i = 1; i < exchange.count; ++i) {
+            const sennit_status status = send_message(sockets[i], message, descriptors, deadline);
+            if (status != SENNIT_OK) return status;
+        }
+    }
+    return SENNIT_OK;
+}
+
+sennit_status lead(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
+                   const Deadline &deadline) {
+    int *sockets =
+        static_cast<int *>(std::malloc(sizeof(int) * static_cast<unsigned>(exchange.count)));
+    if (sockets == nullptr)
+        return fail(SENNIT_ERR_NOMEM, "no memory for the exchange of descriptors");
+    for (int i = 0; i < exchange.count; ++i)
+        sockets[i] = -1;
+    sennit_status status = collect(rank, exchange, deadline, sockets);
+    if (status == SENNIT_OK) status = distribute(rank, exchange, own_pid_fd, deadline, sockets);
+    for (int i = 0; i < exchange.count; ++i)
+        if (sockets[i] >= 0) (void)close(sockets[i]);
+    std::free(sockets);
+    return status;
+}
+
+sennit_status connect_leader(const NodeExchange &exchange, const Deadline &deadline, int *out) {
+    const int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (made < 0) return fail_os(SENNIT_ERR_OS, errno, "socket");
+    sockaddr_un address;
+    socklen_t length;
+    set_address(exchange.leader_name, &address, &length);
+    while (connect(made, reinterpret_cast<sockaddr *>(&address), length) != 0) {
+        if ((errno == EAGAIN || errno == EINTR) && !deadline.over()) {
+            (void)poll(nullptr, 0, 1);  // the leader's queue of connections is full
+            continue;
+        }
+        const int reason = errno;
+        (void)close(made);
+        return fail_os(SENNIT_ERR_OS, reason, "connecting to the first rank of this node");
+    }
+    *out = made;
+    return SENNIT_OK;
+}
+
+sennit_status follow(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
+                     const Deadline &deadline) {
+    int leader = -1;
+    sennit_status status = connect_leader(exchange, deadline, &leader);
+    if (status != SENNIT_OK) return status;
+    Message message;
+    message.job_cookie = rank.job_cookie;
+    Descriptors descriptors;
+    append(&message, &descriptors, rank.world_rank, rank.memory_file, own_pid_fd);
+    status = same_user(leader) ? send_message(leader, message, descriptors, deadline)
+                               : fail(SENNIT_ERR_BOOTSTRAP, "the socket belongs to another user");
+    for (int received = 0; status == SENNIT_OK && received < exchange.count;) {
+        Message reply;
+        Descriptors theirs;
+        status = receive_message(leader, rank.job_cookie, deadline, &reply, &theirs);
+        if (status != SENNIT_OK) break;
+        keep(rank, reply, theirs);
+        received += reply.count;
+    }
+    (void)close(leader);
+    return status;
+}
+
+}  // namespace
+
+sennit_status listener_open(Listener *listener) {
+    if (getrandom(listener->name, sizeof listener->name, 0) !=
+        static_cast<ssize_t>(sizeof listener->name))
+        return fail_os(SENNIT_ERR_OS, errno, "getrandom");
+    listener->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (listener->socket < 0) return fail_os(SENNIT_ERR_OS, errno, "socket");
+    sockaddr_un address;
+    socklen_t length;
+    set_address(listener->name, &address, &length);
+    if (bind(listener->socket, reinterpret_cast<sockaddr *>(&address), length) != 0 ||
+        listen(listener->socket, 1024) != 0) {
+        const int reason = errno;
+        listener_close(listener);
+        return fail_os(SENNIT_ERR_OS, reason, "listening on an abstract socket");
+    }
+    return SENNIT_OK;
+}
+
+void listener_close(Listener *listener) {
+    if (listener->socket >= 0) (void)close(listener->socket);
+    listener->socket = -1;
+}
+
+sennit_status node_exchange(Rank &rank, const NodeExchange &exchange, const Deadline &deadline) {
+    if (exchange.count < 2) return SENNIT_OK;
+    // Refused by old kernels and some containers: then a death is seen by other means, or late.
+    const int own_pid_fd = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+    if (own_pid_fd >= 0) (void)fcntl(own_pid_fd, F_SETFD, FD_CLOEXEC);
+    const bool leads = exchange.members[0] == rank.world_rank;
+    const sennit_status status = leads ? lead(rank, exchange, own_pid_fd, deadline)
+                                       : follow(rank, exchange, own_pid_fd, deadline);
+    if (own_pid_fd >= 0) (void)close(own_pid_fd);
+    return status;
+}
+
+}  // namespace sennit::runtime

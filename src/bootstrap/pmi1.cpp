@@ -1,0 +1,314 @@
+// Launchers that talk PMI-1 (MPICH's mpiexec.hydra and its kin): they hand every process a
+// connected socket in PMI_FD, or an address in PMI_PORT.
+//
+// The connection belongs to the process and outlives sennit_finalize: a launcher hangs up after
+// "finalize", and an MPI_Init that comes later would then bring the job down. So the end is said
+// when the process exits, by whoever finalises last: by Sennit only if no MPI of this process uses
+// PMI-1, and only if the rank has left with sennit_finalize. A rank that exits without is for the
+// launcher a rank that has died, as with MPI.
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/mpi_presence.hpp"
+#include "bootstrap/pmi1_wire.hpp"
+
+namespace sennit::runtime {
+namespace {
+
+constexpr std::int64_t kFarewellTimeout_ns = 2'000'000'000;
+
+// The process's conversation with its launcher. One rank of the process at a time uses it.
+struct Conversation {
+    Pmi1Wire *wire = nullptr;  // never freed once made: the exit handler needs it
+    int fd = -1;
+    bool fd_is_ours = false;  // connected to PMI_PORT; else inherited in PMI_FD, and never closed
+    dev_t device = 0;         // which socket fd was; MPI closes it, and the number may be used anew
+    ino_t inode = 0;
+    bool initialised_by_us = false;
+    bool exit_handler_is_set = false;
+    bool rank_is_open = false;
+    pid_t pid = 0;  // a forked child has nothing to say to the launcher
+    int rank = -1;
+    int size = 0;
+    std::uint32_t generation = 0;  // of the exchanges; goes on when a later sennit_init starts anew
+};
+
+Conversation conversation;
+
+bool number_of(const char *text, int minimum, int *number) {
+    if (text == nullptr || text[0] == '\0') return false;
+    char *end = nullptr;
+    errno = 0;
+    const long value = std::strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < minimum || value > INT32_MAX) return false;
+    *number = static_cast<int>(value);
+    return true;
+}
+
+bool is_socket(int fd, dev_t *device, ino_t *inode) {
+    struct stat found {};
+    if (fstat(fd, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+    *device = found.st_dev;
+    *inode = found.st_ino;
+    return true;
+}
+
+// Does the socket that the conversation began on still have its number?
+bool still_connected() {
+    dev_t device = 0;
+    ino_t inode = 0;
+    return conversation.wire != nullptr && !conversation.wire->broken() &&
+           is_socket(conversation.fd, &device, &inode) && device == conversation.device &&
+           inode == conversation.inode;
+}
+
+// An MPI of this process that shares the launcher's socket with Sennit. Open MPI does not.
+MpiState mpi_on_socket() {
+    const MpiPresence mpi = mpi_presence();
+    return mpi.is_open_mpi ? MpiState::kAbsent : mpi.state;
+}
+
+void say_farewell() {
+    if (!conversation.initialised_by_us || conversation.rank_is_open) return;
+    if (conversation.pid != getpid() || !still_connected()) return;
+    const MpiState mpi = mpi_on_socket();
+    if (mpi == MpiState::kRunning || mpi == MpiState::kOver) return;
+    (void)conversation.wire->finalise(Deadline::after(kFarewellTimeout_ns));
+}
+
+// The launcher counts one caller per process, so a second connection is taken for the first.
+sennit_status fail_port_taken() {
+    return fail(SENNIT_ERR_BOOTSTRAP,
+                "MPI has taken the one connection to PMI_PORT; use sennit_init_mpi, or start "
+                "without -pmi-port");
+}
+
+// May an exchange go ahead?
+sennit_status check_connection() {
+    const MpiState mpi = mpi_on_socket();
+    if (still_connected() && conversation.fd_is_ours && mpi == MpiState::kRunning)
+        return fail_port_taken();
+    if (still_connected()) return SENNIT_OK;
+    if (mpi == MpiState::kOver)
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "MPI_Finalize has closed the connection to the PMI-1 launcher; call "
+                    "sennit_init before it");
+    return fail(SENNIT_ERR_BOOTSTRAP, "the connection to the PMI-1 launcher is closed");
+}
+
+int pmi1_allgather(void *, const void *mine, void *all, std::size_t bytes,
+                   std::int64_t timeout_ns) {
+    const sennit_status status = check_connection();
+    if (status != SENNIT_OK) return status;
+    const Pmi1Exchange exchange{conversation.rank, conversation.size, ++conversation.generation};
+    return conversation.wire->allgather(exchange, mine, all, bytes, Deadline::after(timeout_ns));
+}
+
+int pmi1_barrier(void *, std::int64_t timeout_ns) {
+    const sennit_status status = check_connection();
+    if (status != SENNIT_OK) return status;
+    return conversation.wire->barrier(Deadline::after(timeout_ns));
+}
+
+void pmi1_release(void *) {
+    conversation.rank_is_open = false;
+}
+
+bool pmi1_present(char *reason, std::size_t bytes) {
+    const char *fd_text = getenv("PMI_FD");
+    const char *port = getenv("PMI_PORT");
+    int fd = -1;
+    int rank = -1;
+    int size = 0;
+    dev_t device = 0;
+    ino_t inode = 0;
+    if (fd_text == nullptr && port != nullptr) {
+        const char *id = getenv("PMI_ID");
+        (void)std::snprintf(reason, bytes, "PMI_PORT is %s and PMI_ID is %s", port,
+                            id != nullptr ? id : "not set");
+        return id != nullptr;
+    }
+    if (fd_text == nullptr) {
+        (void)std::snprintf(reason, bytes, "neither PMI_FD nor PMI_PORT is set");
+        return false;
+    }
+    if (!number_of(fd_text, 0, &fd) || !is_socket(fd, &device, &inode)) {
+        (void)std::snprintf(reason, bytes,
+                            "PMI_FD (%s) is no open socket: meant for another process, or closed "
+                            "by MPI_Finalize",
+                            fd_text);
+        return false;
+    }
+    if (!number_of(getenv("PMI_RANK"), 0, &rank) || !number_of(getenv("PMI_SIZE"), 1, &size) ||
+        rank >= size) {
+        (void)std::snprintf(reason, bytes,
+                            "PMI_FD is set, but PMI_RANK and PMI_SIZE do not say who"
+                            " this is");
+        return false;
+    }
+    (void)std::snprintf(reason, bytes, "PMI_FD is %d: rank %d of %d", fd, rank, size);
+    return true;
+}
+
+// Connects to one address, at most until the deadline. Returns the socket, or -1 and errno in
+// *error.
+int connect_to(const addrinfo &address, Deadline deadline, int *error) {
+    const int fd = socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                          address.ai_protocol);
+    if (fd < 0) {
+        *error = errno;
+        return -1;
+    }
+    if (connect(fd, address.ai_addr, address.ai_addrlen) == 0) return fd;
+    *error = errno;
+    if (*error == EINPROGRESS) {
+        pollfd entry{fd, POLLOUT, 0};
+        const std::int64_t wait_ms = std::min<std::int64_t>(deadline.left_ns() / 1'000'000, 60'000);
+        socklen_t length = sizeof *error;
+        *error = ETIMEDOUT;
+        if (poll(&entry, 1, static_cast<int>(wait_ms)) > 0)
+            (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &length);
+        if (*error == 0) return fd;
+    }
+    (void)close(fd);
+    return -1;
+}
+
+// Connects to PMI_PORT, "host:port". Looking up the host's name is bounded by the resolver alone.
+sennit_status connect_to_port(const char *address, Deadline deadline, int *connected) {
+    char host[256];
+    const char *colon = std::strrchr(address, ':');
+    if (colon == nullptr || static_cast<std::size_t>(colon - address) >= sizeof host)
+        return fail(SENNIT_ERR_BOOTSTRAP, "PMI_PORT is no host:port: %s", address);
+    (void)std::snprintf(host, sizeof host, "%.*s", static_cast<int>(colon - address), address);
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo *found = nullptr;
+    const int result = getaddrinfo(host, colon + 1, &hints, &found);
+    if (result != 0)
+        return fail(SENNIT_ERR_BOOTSTRAP, "the host of PMI_PORT (%s) is unknown: %s", address,
+                    gai_strerror(result));
+    int error = ECONNREFUSED;
+    int fd = -1;
+    for (const addrinfo *entry = found; entry != nullptr && fd < 0; entry = entry->ai_next)
+        fd = connect_to(*entry, deadline, &error);
+    freeaddrinfo(found);
+    if (fd < 0) return fail_os(SENNIT_ERR_BOOTSTRAP, error, "connecting to PMI_PORT (%s)", address);
+    *connected = fd;
+    return SENNIT_OK;
+}
+
+// Finds the socket and makes the wire; nothing has been said on it yet.
+sennit_status take_socket(Deadline deadline, bool *is_ours) {
+    int fd = -1;
+    const char *port = getenv("PMI_PORT");
+    *is_ours = getenv("PMI_FD") == nullptr;
+    if (!*is_ours) {
+        (void)number_of(getenv("PMI_FD"), 0, &fd);
+        (void)number_of(getenv("PMI_RANK"), 0, &conversation.rank);
+        (void)number_of(getenv("PMI_SIZE"), 1, &conversation.size);
+    } else {
+        if (mpi_on_socket() == MpiState::kRunning) return fail_port_taken();
+        const sennit_status status = connect_to_port(port, deadline, &fd);
+        if (status != SENNIT_OK) return status;
+    }
+    auto *wire = new (std::nothrow) Pmi1Wire(fd);
+    if (wire == nullptr || !is_socket(fd, &conversation.device, &conversation.inode)) {
+        if (*is_ours) (void)close(fd);
+        delete wire;
+        return fail(SENNIT_ERR_NOMEM, "no memory for the connection to the PMI-1 launcher");
+    }
+    conversation.wire = wire;
+    conversation.fd = fd;
+    conversation.fd_is_ours = *is_ours;
+    conversation.pid = getpid();
+    return SENNIT_OK;
+}
+
+void drop_socket() {
+    if (conversation.fd_is_ours) (void)close(conversation.fd);
+    delete conversation.wire;
+    conversation.wire = nullptr;
+    conversation.fd = -1;
+    conversation.initialised_by_us = false;
+}
+
+// hydra does not mind a second "init" on the same socket. Slurm (--mpi=pmi2) takes it for nonsense
+// and ends the job while MPI_Init waits, so an MPI that is still to be started has to come first.
+// hydra in a job of Slurm's inherits Slurm's variables, but has one of its own.
+bool mpi_would_be_shut_out() {
+    const bool is_slurm = getenv("PMI_JOBID") != nullptr && getenv("SLURM_STEP_ID") != nullptr &&
+                          getenv("HYDI_CONTROL_FD") == nullptr;
+    return is_slurm && mpi_on_socket() == MpiState::kIdle;
+}
+
+sennit_status start_conversation(Deadline deadline) {
+    bool is_ours = false;
+    if (mpi_would_be_shut_out())
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "Slurm's PMI-1 serves one library of a process, and this program has an MPI: "
+                    "call MPI_Init before sennit_init, or start it with srun --mpi=pmix");
+    sennit_status status = take_socket(deadline, &is_ours);
+    if (status != SENNIT_OK) return status;
+    if (is_ours)
+        status = conversation.wire->introduce(getenv("PMI_ID"), deadline, &conversation.rank,
+                                              &conversation.size);
+    // After MPI_Init the conversation is open, and it is MPI that ends it.
+    if (status == SENNIT_OK && (is_ours || mpi_on_socket() != MpiState::kRunning)) {
+        status = conversation.wire->initialise(deadline);
+        conversation.initialised_by_us = status == SENNIT_OK;
+    }
+    if (status == SENNIT_OK) status = conversation.wire->learn_limits(deadline);
+    if (status != SENNIT_OK) drop_socket();
+    return status;
+}
+
+sennit_status pmi1_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
+    if (conversation.rank_is_open)
+        return fail(SENNIT_ERR_STATE, "a rank of this process uses the PMI-1 launcher already");
+    if (conversation.wire != nullptr && conversation.pid != getpid())
+        return fail(SENNIT_ERR_STATE, "a forked child can not use the PMI-1 launcher");
+    char reason[kReasonBytes];
+    if (conversation.wire == nullptr && !pmi1_present(reason, sizeof reason))
+        return fail(SENNIT_ERR_BOOTSTRAP, "not started by a PMI-1 launcher: %s", reason);
+    if (conversation.wire != nullptr) {
+        const sennit_status status = check_connection();
+        if (status != SENNIT_OK) return status;
+    } else {
+        if (!conversation.exit_handler_is_set && std::atexit(say_farewell) != 0)
+            return fail(SENNIT_ERR_NOMEM, "no memory for the handler that leaves the launcher");
+        conversation.exit_handler_is_set = true;
+        const sennit_status status = start_conversation(Deadline::after(timeout_ns));
+        if (status != SENNIT_OK) return status;
+    }
+    conversation.rank_is_open = true;
+    sennit_bootstrap made{};
+    made.struct_bytes = sizeof made;
+    made.name = "pmi1";
+    made.context = &conversation;
+    made.rank = conversation.rank;
+    made.size = conversation.size;
+    made.allgather = pmi1_allgather;
+    made.barrier = pmi1_barrier;
+    made.release = pmi1_release;
+    *out = made;
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+const Launcher kPmi1Launcher{"pmi1", pmi1_present, pmi1_open};
+
+}  // namespace sennit::runtime

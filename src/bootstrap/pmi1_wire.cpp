@@ -1,0 +1,330 @@
+// Every request is one write and one wait for one line, on a socket that is left in whatever mode
+// its owner set: MSG_DONTWAIT and poll bound each wait without touching it.
+#include "bootstrap/pmi1_wire.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fail.hpp"
+
+namespace sennit::runtime {
+namespace {
+
+constexpr char kDigits[] = "0123456789abcdef";
+constexpr std::int64_t kPollMaximum_ns = 3'600'000'000'000;
+
+// -1 for a character that is no digit.
+int digit_value(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return -1;
+}
+
+void encode(const unsigned char *bytes, std::size_t count, char *text) {
+    for (std::size_t i = 0; i < count; ++i) {
+        text[2 * i] = kDigits[bytes[i] >> 4];
+        text[2 * i + 1] = kDigits[bytes[i] & 15];
+    }
+    text[2 * count] = '\0';
+}
+
+bool decode(const char *text, unsigned char *bytes, std::size_t count) {
+    if (std::strlen(text) != 2 * count) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+        const int high = digit_value(text[2 * i]);
+        const int low = digit_value(text[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        bytes[i] = static_cast<unsigned char>(high * 16 + low);
+    }
+    return true;
+}
+
+// The name says whose it is, so it can not meet the keys of an MPI in the same key space.
+void key_name(const Pmi1Exchange &exchange, int owner, std::size_t part, char *text,
+              std::size_t bytes) {
+    (void)std::snprintf(text, bytes, "sennit-%u-%d-%zu", exchange.generation, owner, part);
+}
+
+// For messages: what of an unexpected answer is worth showing.
+constexpr int kShownCharacters = 80;
+
+}  // namespace
+
+sennit_status Pmi1Wire::break_off(sennit_status status) {
+    broken_ = true;
+    return status;
+}
+
+sennit_status Pmi1Wire::wait_for(short events, Deadline deadline) {
+    for (;;) {
+        int wait_ms = -1;
+        if (!deadline.forever()) {
+            const std::int64_t left_ns = std::min(deadline.left_ns(), kPollMaximum_ns);
+            wait_ms = static_cast<int>((left_ns + 999'999) / 1'000'000);
+        }
+        pollfd entry{fd_, events, 0};
+        const int ready = poll(&entry, 1, wait_ms);
+        if (ready > 0) return SENNIT_OK;  // errors of the socket show in the call that follows
+        if (ready < 0 && errno != EINTR)
+            return break_off(fail_os(SENNIT_ERR_OS, errno, "waiting for the PMI-1 launcher"));
+        if (deadline.over())
+            return break_off(
+                fail(SENNIT_ERR_TIMEOUT,
+                     "the PMI-1 launcher did not answer in time; not all ranks have come, or it "
+                     "hangs (request: %.*s)",
+                     static_cast<int>(std::strcspn(request_, " \n")), request_));
+    }
+}
+
+sennit_status Pmi1Wire::send_request(Deadline deadline) {
+    std::size_t sent = 0;
+    while (sent < request_bytes_) {
+        const ssize_t count =
+            send(fd_, request_ + sent, request_bytes_ - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (count > 0) {
+            sent += static_cast<std::size_t>(count);
+            continue;
+        }
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+            return break_off(fail_os(SENNIT_ERR_BOOTSTRAP, errno,
+                                     "the connection to the PMI-1 launcher is closed"));
+        const sennit_status status = wait_for(POLLOUT, deadline);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+sennit_status Pmi1Wire::read_line(Deadline deadline) {
+    for (;;) {
+        const void *end = std::memchr(received_, '\n', received_bytes_);
+        if (end != nullptr) {
+            const std::size_t length =
+                static_cast<std::size_t>(static_cast<const char *>(end) - received_);
+            std::memcpy(line_, received_, length);
+            line_[length] = '\0';
+            received_bytes_ -= length + 1;
+            std::memmove(received_, received_ + length + 1, received_bytes_);
+            return SENNIT_OK;
+        }
+        if (received_bytes_ == kLineBytes)
+            return break_off(fail(SENNIT_ERR_BOOTSTRAP,
+                                  "the PMI-1 launcher sent a line of more than %zu bytes",
+                                  kLineBytes));
+        const ssize_t count =
+            recv(fd_, received_ + received_bytes_, kLineBytes - received_bytes_, MSG_DONTWAIT);
+        if (count > 0) {
+            received_bytes_ += static_cast<std::size_t>(count);
+            continue;
+        }
+        if (count == 0)
+            return break_off(
+                fail(SENNIT_ERR_BOOTSTRAP, "the PMI-1 launcher closed the connection"));
+        if (errno == EINTR) continue;
+        if (errno != EAGAIN && errno != EWOULDBLOCK)
+            return break_off(fail_os(SENNIT_ERR_BOOTSTRAP, errno,
+                                     "the connection to the PMI-1 launcher is closed"));
+        const sennit_status status = wait_for(POLLIN, deadline);
+        if (status != SENNIT_OK) return status;
+    }
+}
+
+// Sends request_ and reads its answer, which must be the command `expected` and nothing more.
+sennit_status Pmi1Wire::ask(const char *expected, Deadline deadline) {
+    if (broken_)
+        return fail(SENNIT_ERR_BOOTSTRAP, "the connection to the PMI-1 launcher failed before");
+    request_bytes_ = std::strlen(request_);
+    sennit_status status = send_request(deadline);
+    if (status != SENNIT_OK) return status;
+    status = read_line(deadline);
+    if (status != SENNIT_OK) return status;
+    char command[64];
+    if (!field("cmd", command, sizeof command) || std::strcmp(command, expected) != 0 ||
+        received_bytes_ != 0)
+        return break_off(fail(SENNIT_ERR_BOOTSTRAP,
+                              "the PMI-1 launcher answered \"%.*s\" where cmd=%s was due",
+                              kShownCharacters, line_, expected));
+    return SENNIT_OK;
+}
+
+// The text after "name=" up to the next space; false if there is none or it does not fit.
+bool Pmi1Wire::field(const char *name, char *text, std::size_t bytes) const {
+    const std::size_t name_length = std::strlen(name);
+    for (const char *word = line_; *word != '\0';) {
+        const std::size_t length = std::strcspn(word, " ");
+        if (length > name_length && word[name_length] == '=' &&
+            std::strncmp(word, name, name_length) == 0) {
+            const std::size_t value_length = length - name_length - 1;
+            if (value_length >= bytes) return false;
+            std::memcpy(text, word + name_length + 1, value_length);
+            text[value_length] = '\0';
+            return true;
+        }
+        word += length;
+        word += std::strspn(word, " ");
+    }
+    return false;
+}
+
+bool Pmi1Wire::number_field(const char *name, long *number) const {
+    char text[32];
+    if (!field(name, text, sizeof text) || text[0] == '\0') return false;
+    char *end = nullptr;
+    errno = 0;
+    const long value = std::strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0') return false;
+    *number = value;
+    return true;
+}
+
+// The launcher's verdict on a request. A refusal leaves the wire in order.
+sennit_status Pmi1Wire::check_result(const char *what) {
+    long result = 0;
+    if (!number_field("rc", &result))
+        return break_off(fail(SENNIT_ERR_BOOTSTRAP, "the PMI-1 launcher answered \"%.*s\" to %s",
+                              kShownCharacters, line_, what));
+    if (result == 0) return SENNIT_OK;
+    const sennit_status status = fail(SENNIT_ERR_BOOTSTRAP, "the PMI-1 launcher refused %s: %.*s",
+                                      what, kShownCharacters, line_);
+    fail_provider_code(result);
+    return status;
+}
+
+sennit_status Pmi1Wire::introduce(const char *pmi_id, Deadline deadline, int *rank, int *size) {
+    (void)std::snprintf(request_, sizeof request_, "cmd=initack pmiid=%s\n", pmi_id);
+    request_bytes_ = std::strlen(request_);
+    sennit_status status = send_request(deadline);
+    long found_rank = -1;
+    long found_size = -1;
+    long debug = -1;
+    // "set debug" is the last line of the greeting.
+    while (status == SENNIT_OK && debug < 0) {
+        status = read_line(deadline);
+        if (status != SENNIT_OK) return status;
+        char command[64] = "";
+        const bool is_set = field("cmd", command, sizeof command) && !std::strcmp(command, "set");
+        if (!is_set && std::strcmp(command, "initack") != 0)
+            return break_off(fail(SENNIT_ERR_BOOTSTRAP, "the PMI-1 launcher greeted with \"%.*s\"",
+                                  kShownCharacters, line_));
+        (void)number_field("rank", &found_rank);
+        (void)number_field("size", &found_size);
+        (void)number_field("debug", &debug);
+    }
+    if (status != SENNIT_OK) return status;
+    if (found_size < 1 || found_size > INT32_MAX || found_rank < 0 || found_rank >= found_size)
+        return break_off(fail(SENNIT_ERR_BOOTSTRAP,
+                              "the PMI-1 launcher says that this is rank %ld of %ld", found_rank,
+                              found_size));
+    *rank = static_cast<int>(found_rank);
+    *size = static_cast<int>(found_size);
+    return SENNIT_OK;
+}
+
+sennit_status Pmi1Wire::initialise(Deadline deadline) {
+    (void)std::snprintf(request_, sizeof request_, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    const sennit_status status = ask("response_to_init", deadline);
+    return status != SENNIT_OK ? status : check_result("PMI version 1.1");
+}
+
+sennit_status Pmi1Wire::learn_limits(Deadline deadline) {
+    (void)std::snprintf(request_, sizeof request_, "cmd=get_maxes\n");
+    sennit_status status = ask("maxes", deadline);
+    if (status != SENNIT_OK) return status;
+    long key_bytes = 0;
+    long value_bytes = 0;
+    // The longest name is sennit-4294967295-2147483647-99999, with its end 36 bytes.
+    if (!number_field("keylen_max", &key_bytes) || !number_field("vallen_max", &value_bytes) ||
+        key_bytes < 36 || value_bytes < 16)
+        return break_off(fail(SENNIT_ERR_BOOTSTRAP,
+                              "the limits of the PMI-1 launcher are unusable: %.*s",
+                              kShownCharacters, line_));
+    // Some launchers count the terminating zero.
+    const std::size_t usable = std::min(static_cast<std::size_t>(value_bytes), kValueBytesMax) - 1;
+    (void)std::snprintf(request_, sizeof request_, "cmd=get_my_kvsname\n");
+    status = ask("my_kvsname", deadline);
+    if (status != SENNIT_OK) return status;
+    char name[kNameBytes];
+    if (!field("kvsname", name, sizeof name) || name[0] == '\0')
+        return break_off(fail(SENNIT_ERR_BOOTSTRAP, "the PMI-1 launcher named no key space: %.*s",
+                              kShownCharacters, line_));
+    std::memcpy(key_space_, name, sizeof name);
+    part_bytes_ = usable / 2;
+    return SENNIT_OK;
+}
+
+sennit_status Pmi1Wire::barrier(Deadline deadline) {
+    (void)std::snprintf(request_, sizeof request_, "cmd=barrier_in\n");
+    return ask("barrier_out", deadline);
+}
+
+sennit_status Pmi1Wire::put(const Pmi1Exchange &exchange, const unsigned char *mine,
+                            std::size_t bytes, Deadline deadline) {
+    char value[kValueBytesMax];
+    char key[64];
+    for (std::size_t part = 0, done = 0; done < bytes; ++part) {
+        const std::size_t count = std::min(part_bytes_, bytes - done);
+        encode(mine + done, count, value);
+        key_name(exchange, exchange.rank, part, key, sizeof key);
+        (void)std::snprintf(request_, sizeof request_, "cmd=put kvsname=%s key=%s value=%s\n",
+                            key_space_, key, value);
+        sennit_status status = ask("put_result", deadline);
+        if (status == SENNIT_OK) status = check_result("put");
+        if (status != SENNIT_OK) return status;
+        done += count;
+    }
+    return SENNIT_OK;
+}
+
+sennit_status Pmi1Wire::get(const Pmi1Exchange &exchange, int from, unsigned char *theirs,
+                            std::size_t bytes, Deadline deadline) {
+    char value[kValueBytesMax + 1];
+    char key[64];
+    for (std::size_t part = 0, done = 0; done < bytes; ++part) {
+        const std::size_t count = std::min(part_bytes_, bytes - done);
+        key_name(exchange, from, part, key, sizeof key);
+        (void)std::snprintf(request_, sizeof request_, "cmd=get kvsname=%s key=%s\n", key_space_,
+                            key);
+        sennit_status status = ask("get_result", deadline);
+        if (status == SENNIT_OK) status = check_result(key);
+        if (status != SENNIT_OK) return status;
+        if (!field("value", value, sizeof value) || !decode(value, theirs + done, count))
+            return fail(SENNIT_ERR_BOOTSTRAP,
+                        "rank %d gave something else than %zu bytes in this exchange: the ranks do "
+                        "not run the same version of Sennit, or do not call in the same order",
+                        from, bytes);
+        done += count;
+    }
+    return SENNIT_OK;
+}
+
+sennit_status Pmi1Wire::allgather(const Pmi1Exchange &exchange, const void *mine, void *all,
+                                  std::size_t bytes, Deadline deadline) {
+    const auto *from = static_cast<const unsigned char *>(mine);
+    auto *to = static_cast<unsigned char *>(all);
+    if (part_bytes_ == 0)
+        return fail(SENNIT_ERR_INTERNAL, "an exchange before the limits of the launcher are known");
+    sennit_status status = put(exchange, from, bytes, deadline);
+    if (status == SENNIT_OK) status = barrier(deadline);
+    for (int rank = 0; rank < exchange.size && status == SENNIT_OK; ++rank) {
+        unsigned char *place = to + static_cast<std::size_t>(rank) * bytes;
+        if (bytes == 0) continue;
+        if (rank == exchange.rank)
+            std::memmove(place, from, bytes);
+        else
+            status = get(exchange, rank, place, bytes, deadline);
+    }
+    return status;
+}
+
+sennit_status Pmi1Wire::finalise(Deadline deadline) {
+    (void)std::snprintf(request_, sizeof request_, "cmd=finalize\n");
+    return ask("finalize_ack", deadline);
+}
+
+}  // namespace sennit::runtime

@@ -1,0 +1,78 @@
+// The PMI-1 protocol on one connected socket: a line asked, a line answered. Owned by
+// pmi1.cpp, one for the process; used by one thread at a time.
+// Invariants: nothing is unread between two calls, because MPI may use the same socket; after a
+// call that did not get its whole answer the wire is broken and every later call fails.
+#pragma once
+
+#include <sennit/error.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.hpp"
+
+namespace sennit::runtime {
+
+// Who takes part in an exchange, and its number: the names of its keys come from it.
+struct Pmi1Exchange {
+    int rank;
+    int size;
+    std::uint32_t generation;
+};
+
+// All calls return BOOTSTRAP (the launcher refused, closed or answered nonsense), TIMEOUT or OS.
+class Pmi1Wire {
+  public:
+    explicit Pmi1Wire(int fd) : fd_(fd) {}
+
+    // The greeting of a connection that was made to a port: says who calls, learns rank and size.
+    sennit_status introduce(const char *pmi_id, Deadline deadline, int *rank, int *size);
+
+    // Opens the conversation. Not sent again on a socket whose MPI has done so.
+    sennit_status initialise(Deadline deadline);
+
+    // Learns the name of the key space and the limits; needed before allgather.
+    sennit_status learn_limits(Deadline deadline);
+
+    sennit_status barrier(Deadline deadline);
+
+    // Each rank gives `bytes` bytes, all ranks get them in order. Splits what is longer than a
+    // value may be over several keys.
+    sennit_status allgather(const Pmi1Exchange &exchange, const void *mine, void *all,
+                            std::size_t bytes, Deadline deadline);
+
+    // Closes the conversation for good: the launcher hangs up afterwards.
+    sennit_status finalise(Deadline deadline);
+
+    bool broken() const { return broken_; }
+
+  private:
+    static constexpr std::size_t kLineBytes = 8192;
+    static constexpr std::size_t kNameBytes = 512;
+    static constexpr std::size_t kValueBytesMax = 4096;
+
+    sennit_status ask(const char *expected, Deadline deadline);
+    sennit_status send_request(Deadline deadline);
+    sennit_status read_line(Deadline deadline);
+    sennit_status wait_for(short events, Deadline deadline);
+    sennit_status break_off(sennit_status status);
+    sennit_status check_result(const char *what);
+    sennit_status put(const Pmi1Exchange &exchange, const unsigned char *mine, std::size_t bytes,
+                      Deadline deadline);
+    sennit_status get(const Pmi1Exchange &exchange, int from, unsigned char *theirs,
+                      std::size_t bytes, Deadline deadline);
+    bool field(const char *name, char *text, std::size_t bytes) const;
+    bool number_field(const char *name, long *number) const;
+
+    int fd_;
+    bool broken_ = false;
+    std::size_t part_bytes_ = 0;  // how many bytes one value carries, two digits each
+    char key_space_[kNameBytes] = {};
+    std::size_t request_bytes_ = 0;
+    std::size_t received_bytes_ = 0;  // in received_, from which read_line takes its lines
+    char request_[kLineBytes] = {};
+    char received_[kLineBytes] = {};
+    char line_[kLineBytes] = {};  // the answer in hand, without its newline
+};
+
+}  // namespace sennit::runtime

@@ -1,0 +1,441 @@
+// Launchers that serve PMIx (Open MPI's mpirun, prterun, srun --mpi=pmix). The library is opened at
+// run time and only under such a launcher, so nothing depends on it.
+//
+// PMIx counts its initialisations, and an MPI in the process uses the same copy of it: whoever
+// finalises last leaves the launcher. Sennit's own count outlives sennit_finalize, because PMIx
+// can not be initialised anew after its last finalize; it is given back when the process exits,
+// and only if the rank has left with sennit_finalize. A rank that exits without is for the launcher
+// a rank that has died, as with MPI.
+#include <dlfcn.h>
+#include <pmix.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <new>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "base/linking.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/mpi_presence.hpp"
+
+extern char **environ;
+
+namespace sennit::runtime {
+namespace {
+
+constexpr char kLibrary[] = "libpmix.so.2";
+constexpr std::int64_t kFarewellTimeout_ns = 5'000'000'000;
+
+struct PmixFunctions {
+    decltype(&PMIx_Init) init = nullptr;
+    decltype(&PMIx_Finalize) finalize = nullptr;
+    decltype(&PMIx_Put) put = nullptr;
+    decltype(&PMIx_Commit) commit = nullptr;
+    decltype(&PMIx_Fence_nb) fence_nb = nullptr;
+    decltype(&PMIx_Get) get = nullptr;
+    decltype(&PMIx_Error_string) error_string = nullptr;
+};
+
+// The process's membership in the launcher's job. One rank of the process at a time uses it.
+struct Membership {
+    PmixFunctions pmix;
+    bool is_member = false;  // PMIx_Init has been called, PMIx_Finalize has not
+    bool is_stuck = false;   // a call did not come back in time; nothing is tried after that
+    bool exit_handler_is_set = false;
+    bool rank_is_open = false;
+    // MPI_Finalize had left PMIx when this process joined again, as the others may not have done
+    // yet.
+    bool joined_again = false;
+    pid_t pid = 0;  // a forked child has nothing to say to the launcher
+    pmix_proc_t self{};
+    int size = 0;
+    std::uint32_t generation = 0;  // of the exchanges; goes on when a later sennit_init starts anew
+};
+
+Membership membership;
+
+// A call of PMIx that may not return in time, or completes by a callback. Both the waiting thread
+// and the one that completes it hold it; the last to let go frees it, so that a late completion
+// finds it alive.
+class PendingCall {
+  public:
+    static PendingCall *make() { return new (std::nothrow) PendingCall(); }
+
+    void complete(pmix_status_t result) {
+        (void)pthread_mutex_lock(&lock_);
+        result_ = result;
+        is_done_ = true;
+        (void)pthread_cond_signal(&changed_);
+        (void)pthread_mutex_unlock(&lock_);
+        let_go();
+    }
+
+    // Waits and lets go. False when the time was over first.
+    bool wait(Deadline deadline, pmix_status_t *result) {
+        timespec end{};
+        if (!deadline.forever()) {
+            const std::int64_t at_ns = now_ns() + deadline.left_ns();
+            end = {at_ns / 1'000'000'000, at_ns % 1'000'000'000};
+        }
+        (void)pthread_mutex_lock(&lock_);
+        int error = 0;
+        while (!is_done_ && error != ETIMEDOUT)
+            error = deadline.forever() ? pthread_cond_wait(&changed_, &lock_)
+                                       : pthread_cond_timedwait(&changed_, &lock_, &end);
+        const bool done = is_done_;
+        *result = result_;
+        (void)pthread_mutex_unlock(&lock_);
+        let_go();
+        return done;
+    }
+
+    void let_go() {
+        // SYNC pmix-pending: pairs with the acquire of the last holder; what each holder has
+        // written comes before the object is freed.
+        if (holders_.fetch_sub(1, std::memory_order_release) > 1) return;
+        // SYNC pmix-pending: pairs with the releases of the holders before.
+        (void)holders_.load(std::memory_order_acquire);
+        delete this;
+    }
+
+    pmix_proc_t proc{};   // what the call is told; it must live as long as the call
+    pmix_info_t info[2];  // the same
+    pmix_status_t (*function)(PendingCall *) = nullptr;
+
+  private:
+    PendingCall() {
+        std::memset(info, 0, sizeof info);
+        pthread_condattr_t attributes;
+        (void)pthread_condattr_init(&attributes);
+        (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        (void)pthread_cond_init(&changed_, &attributes);
+        (void)pthread_condattr_destroy(&attributes);
+    }
+    ~PendingCall() { (void)pthread_cond_destroy(&changed_); }
+
+    std::atomic<int> holders_{2};
+    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t changed_;
+    bool is_done_ = false;
+    pmix_status_t result_ = PMIX_SUCCESS;
+};
+
+sennit_status fail_pmix(pmix_status_t result, const char *what) {
+    const sennit_status status = fail(SENNIT_ERR_BOOTSTRAP, "%s failed: %s (%d)", what,
+                                      membership.pmix.error_string(result), result);
+    fail_provider_code(result);
+    return status;
+}
+
+sennit_status fail_late(const char *what) {
+    membership.is_stuck = true;
+    return fail(SENNIT_ERR_TIMEOUT,
+                "%s did not end in time; not all ranks have come, or the launcher hangs", what);
+}
+
+void set_info(pmix_info_t *info, const char *key) {
+    std::memset(info, 0, sizeof *info);
+    (void)std::snprintf(info->key, sizeof info->key, "%s", key);
+}
+
+// Runs a call that PMIx offers no bound for on a thread of its own.
+sennit_status run_bounded(pmix_status_t (*function)(PendingCall *), const char *what,
+                          Deadline deadline) {
+    PendingCall *call = PendingCall::make();
+    if (call == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory to call %s", what);
+    call->function = function;
+    pthread_attr_t attributes;
+    (void)pthread_attr_init(&attributes);
+    (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    const int error = pthread_create(
+        &thread, &attributes,
+        [](void *argument) -> void * {
+            auto *mine = static_cast<PendingCall *>(argument);
+            mine->complete(mine->function(mine));
+            return nullptr;
+        },
+        call);
+    (void)pthread_attr_destroy(&attributes);
+    if (error != 0) {
+        call->let_go();
+        call->let_go();
+        return fail_os(SENNIT_ERR_OS, error, "starting the thread that calls %s", what);
+    }
+    pmix_status_t result = PMIX_SUCCESS;
+    if (!call->wait(deadline, &result)) return fail_late(what);
+    return result == PMIX_SUCCESS ? SENNIT_OK : fail_pmix(result, what);
+}
+
+template <typename Function>
+bool look_up(void *library, const char *name, Function *function) {
+    *function = reinterpret_cast<Function>(dlsym(library, name));
+    return *function != nullptr;
+}
+
+// An Open MPI that brings its own PMIx has joined with that copy. The launcher takes a process
+// once, and a second attempt makes it call the process dead in the end, so it is not made.
+bool mpi_joined_with_another_copy() {
+    const MpiPresence mpi = mpi_presence();
+    // After MPI_Finalize Open MPI has unloaded its copy, whichever it was.
+    if (!mpi.is_open_mpi || mpi.state != MpiState::kRunning) return false;
+    void *library = dlopen(kLibrary, RTLD_NOLOAD | RTLD_LAZY);
+    if (library != nullptr) (void)dlclose(library);
+    return library == nullptr;
+}
+
+sennit_status load_library() {
+    PmixFunctions &pmix = membership.pmix;
+    if (pmix.init != nullptr) return SENNIT_OK;
+    if (linked_statically())
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "this launcher speaks PMIx, whose library a program that is linked without "
+                    "shared libraries cannot open; link libsennit.a and the rest shared");
+    if (mpi_joined_with_another_copy())
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "MPI has joined the launcher's job with a PMIx of its own; use "
+                    "sennit_init_mpi, or call sennit_init before MPI_Init");
+    // Local: its symbols are no business of the program's. If MPI has loaded it, this is that copy.
+    // It is never unloaded, for it has a thread of its own.
+    void *library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library == nullptr) return fail(SENNIT_ERR_BOOTSTRAP, "loading PMIx: %s", dlerror());
+    PmixFunctions found;
+    if (!look_up(library, "PMIx_Init", &found.init) ||
+        !look_up(library, "PMIx_Finalize", &found.finalize) ||
+        !look_up(library, "PMIx_Put", &found.put) ||
+        !look_up(library, "PMIx_Commit", &found.commit) ||
+        !look_up(library, "PMIx_Fence_nb", &found.fence_nb) ||
+        !look_up(library, "PMIx_Get", &found.get) ||
+        !look_up(library, "PMIx_Error_string", &found.error_string)) {
+        (void)dlclose(library);
+        return fail(SENNIT_ERR_BOOTSTRAP, "%s lacks a function: %s", kLibrary, dlerror());
+    }
+    pmix = found;
+    return SENNIT_OK;
+}
+
+void say_farewell() {
+    if (!membership.is_member || membership.rank_is_open || membership.is_stuck) return;
+    if (membership.pid != getpid()) return;
+    membership.is_member = false;
+    (void)run_bounded([](PendingCall *) { return membership.pmix.finalize(nullptr, 0); },
+                      "PMIx_Finalize", Deadline::after(kFarewellTimeout_ns));
+}
+
+// Values that PMIx_Get returns are plain memory of malloc.
+void free_value(pmix_value_t *value) {
+    if (value->type == PMIX_BYTE_OBJECT) std::free(value->data.bo.bytes);
+    std::free(value);
+}
+
+sennit_status get_value(const pmix_proc_t &from, const char *key, Deadline deadline,
+                        pmix_value_t **value) {
+    pmix_info_t info;
+    set_info(&info, PMIX_TIMEOUT);
+    info.value.type = PMIX_INT;
+    // 0 means forever to PMIx; a second is its grain.
+    if (!deadline.forever())
+        info.value.data.integer = static_cast<int>(
+            1 + std::min<std::int64_t>(deadline.left_ns() / 1'000'000'000, 1'000'000));
+    pmix_status_t result = membership.pmix.get(&from, key, &info, 1, value);
+    // No fence has told that it is there.
+    timespec pause{0, 200'000};
+    while (membership.joined_again && result == PMIX_ERR_NOT_FOUND && !deadline.over()) {
+        (void)nanosleep(&pause, nullptr);
+        pause.tv_nsec = std::min(pause.tv_nsec * 2, 20'000'000L);
+        result = membership.pmix.get(&from, key, &info, 1, value);
+    }
+    if (result == PMIX_ERR_TIMEOUT || (membership.joined_again && result == PMIX_ERR_NOT_FOUND))
+        return fail_late("PMIx_Get");
+    return result == PMIX_SUCCESS ? SENNIT_OK : fail_pmix(result, "PMIx_Get");
+}
+
+sennit_status fence(bool collect, Deadline deadline) {
+    PendingCall *call = PendingCall::make();
+    if (call == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory to call PMIx_Fence_nb");
+    call->proc = membership.self;
+    call->proc.rank = PMIX_RANK_WILDCARD;
+    set_info(&call->info[0], PMIX_COLLECT_DATA);
+    call->info[0].value.type = PMIX_BOOL;
+    call->info[0].value.data.flag = collect;
+    const pmix_status_t started = membership.pmix.fence_nb(
+        &call->proc, 1, call->info, 1,
+        [](pmix_status_t result, void *argument) {
+            static_cast<PendingCall *>(argument)->complete(result);
+        },
+        call);
+    if (started != PMIX_SUCCESS) {
+        call->let_go();  // no callback will come
+        call->let_go();
+        return started == PMIX_OPERATION_SUCCEEDED ? SENNIT_OK
+                                                   : fail_pmix(started, "PMIx_Fence_nb");
+    }
+    pmix_status_t result = PMIX_SUCCESS;
+    if (!call->wait(deadline, &result)) return fail_late("PMIx_Fence_nb");
+    return result == PMIX_SUCCESS ? SENNIT_OK : fail_pmix(result, "PMIx_Fence_nb");
+}
+
+sennit_status publish(const char *key, const void *mine, std::size_t bytes) {
+    pmix_value_t value;
+    std::memset(&value, 0, sizeof value);
+    value.type = PMIX_BYTE_OBJECT;
+    // PMIx copies the bytes and does not write them.
+    value.data.bo.bytes = static_cast<char *>(const_cast<void *>(mine));
+    value.data.bo.size = bytes;
+    pmix_status_t result = membership.pmix.put(PMIX_GLOBAL, key, &value);
+    if (result != PMIX_SUCCESS) return fail_pmix(result, "PMIx_Put");
+    result = membership.pmix.commit();
+    return result == PMIX_SUCCESS ? SENNIT_OK : fail_pmix(result, "PMIx_Commit");
+}
+
+sennit_status fetch(int rank, const char *key, unsigned char *theirs, std::size_t bytes,
+                    Deadline deadline) {
+    pmix_proc_t from = membership.self;
+    from.rank = static_cast<pmix_rank_t>(rank);
+    pmix_value_t *value = nullptr;
+    sennit_status status = get_value(from, key, deadline, &value);
+    if (status != SENNIT_OK) return status;
+    if (value->type == PMIX_BYTE_OBJECT && value->data.bo.size == bytes)
+        std::memcpy(theirs, value->data.bo.bytes, bytes);
+    else
+        status = fail(SENNIT_ERR_BOOTSTRAP,
+                      "rank %d gave something else than %zu bytes in this exchange: the ranks do "
+                      "not run the same version of Sennit, or do not call in the same order",
+                      rank, bytes);
+    free_value(value);
+    return status;
+}
+
+int check_membership() {
+    if (membership.is_stuck)
+        return fail(SENNIT_ERR_BOOTSTRAP, "an earlier call of PMIx has not come back");
+    return SENNIT_OK;
+}
+
+int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes,
+                   std::int64_t timeout_ns) {
+    int status = check_membership();
+    const Deadline deadline = Deadline::after(timeout_ns);
+    char key[48];
+    (void)std::snprintf(key, sizeof key, "sennit.%u", ++membership.generation);
+    if (status == SENNIT_OK && bytes != 0) status = publish(key, mine, bytes);
+    if (status == SENNIT_OK && !membership.joined_again) status = fence(bytes != 0, deadline);
+    auto *to = static_cast<unsigned char *>(all);
+    const int self = static_cast<int>(membership.self.rank);
+    for (int rank = 0; rank < membership.size && status == SENNIT_OK && bytes != 0; ++rank) {
+        unsigned char *place = to + static_cast<std::size_t>(rank) * bytes;
+        if (rank == self)
+            std::memmove(place, mine, bytes);
+        else
+            status = fetch(rank, key, place, bytes, deadline);
+    }
+    return status;
+}
+
+int pmix_barrier(void *context, std::int64_t timeout_ns) {
+    const int status = check_membership();
+    if (status == SENNIT_OK && membership.joined_again) {
+        // Whoever has everybody's word knows that all have come.
+        unsigned char mine = 1;
+        auto *all =
+            static_cast<unsigned char *>(std::malloc(static_cast<std::size_t>(membership.size)));
+        if (all == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a barrier");
+        const int met = pmix_allgather(context, &mine, all, sizeof mine, timeout_ns);
+        std::free(all);
+        return met;
+    }
+    return status != SENNIT_OK ? status : fence(false, Deadline::after(timeout_ns));
+}
+
+void pmix_release(void *) {
+    membership.rank_is_open = false;
+}
+
+bool pmix_present(char *reason, std::size_t bytes) {
+    const char *space = getenv("PMIX_NAMESPACE");
+    const char *rank = getenv("PMIX_RANK");
+    const char *server = nullptr;
+    for (char **entry = environ; entry != nullptr && *entry != nullptr && server == nullptr;
+         ++entry)
+        if (std::strncmp(*entry, "PMIX_SERVER_URI", 15) == 0) server = *entry;
+    const bool is_there = space != nullptr && rank != nullptr && server != nullptr;
+    if (is_there)
+        (void)std::snprintf(reason, bytes, "rank %s of the PMIx namespace %s", rank, space);
+    else
+        (void)std::snprintf(reason, bytes, "%s is not set",
+                            space == nullptr  ? "PMIX_NAMESPACE"
+                            : rank == nullptr ? "PMIX_RANK"
+                                              : "PMIX_SERVER_URI*");
+    return is_there;
+}
+
+sennit_status join(Deadline deadline) {
+    sennit_status status = load_library();
+    if (status != SENNIT_OK) return status;
+    if (!membership.exit_handler_is_set && std::atexit(say_farewell) != 0)
+        return fail(SENNIT_ERR_NOMEM, "no memory for the handler that leaves the launcher");
+    membership.exit_handler_is_set = true;
+    if (!membership.is_member) {
+        status = run_bounded(
+            [](PendingCall *) { return membership.pmix.init(&membership.self, nullptr, 0); },
+            "PMIx_Init", deadline);
+        if (status != SENNIT_OK) return status;
+        membership.is_member = true;
+        membership.joined_again = mpi_presence().state == MpiState::kOver;
+        membership.pid = getpid();
+    }
+    pmix_proc_t everyone = membership.self;
+    everyone.rank = PMIX_RANK_WILDCARD;
+    pmix_value_t *value = nullptr;
+    status = get_value(everyone, PMIX_JOB_SIZE, deadline, &value);
+    if (status != SENNIT_OK) return status;
+    if (value->type == PMIX_UINT32 && value->data.uint32 <= INT32_MAX)
+        membership.size = static_cast<int>(value->data.uint32);
+    free_value(value);
+    if (membership.self.rank >= static_cast<pmix_rank_t>(membership.size))
+        return fail(SENNIT_ERR_BOOTSTRAP, "PMIx says that this is rank %u of %d",
+                    membership.self.rank, membership.size);
+    return SENNIT_OK;
+}
+
+sennit_status pmix_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
+    if (membership.rank_is_open)
+        return fail(SENNIT_ERR_STATE, "a rank of this process uses PMIx already");
+    if (membership.is_member && membership.pid != getpid())
+        return fail(SENNIT_ERR_STATE, "a forked child can not use PMIx");
+    const int usable = check_membership();
+    if (usable != SENNIT_OK) return static_cast<sennit_status>(usable);
+    char reason[kReasonBytes];
+    if (!membership.is_member && !pmix_present(reason, sizeof reason))
+        return fail(SENNIT_ERR_BOOTSTRAP, "not started by a PMIx launcher: %s", reason);
+    if (!membership.is_member || membership.size == 0) {
+        const sennit_status status = join(Deadline::after(timeout_ns));
+        if (status != SENNIT_OK) return status;
+    }
+    membership.rank_is_open = true;
+    sennit_bootstrap made{};
+    made.struct_bytes = sizeof made;
+    made.name = "pmix";
+    made.context = &membership;
+    made.rank = static_cast<int>(membership.self.rank);
+    made.size = membership.size;
+    made.allgather = pmix_allgather;
+    made.barrier = pmix_barrier;
+    made.release = pmix_release;
+    *out = made;
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+const Launcher kPmixLauncher{"pmix", pmix_present, pmix_open};
+
+}  // namespace sennit::runtime

@@ -1,0 +1,65 @@
+// Groups: ordered sets of world ranks that one rank keeps for itself. Called by api/; nobody else
+// is told of them. A handle is index and generation, so that one that was destroyed is found out.
+// All calls are safe between threads of the rank: the contents of a group never change, and are
+// copied out under the rank's cold lock.
+#pragma once
+
+#include <sennit/group.h>
+
+#include "base/fail.hpp"
+#include "rank/rank.hpp"
+
+namespace sennit::group {
+
+// A list of world ranks, all different. Owns its memory; empty until filled.
+class RankList {
+  public:
+    RankList() = default;
+    ~RankList();
+    RankList(const RankList &) = delete;
+    RankList &operator=(const RankList &) = delete;
+
+    // Room for `count` ranks. Errors: NOMEM.
+    sennit_status reserve(std::size_t count);
+    void push(int rank) { ranks_[count_++] = rank; }
+    std::size_t count() const { return count_; }
+    int operator[](std::size_t place) const { return ranks_[place]; }
+    const int *data() const { return ranks_; }
+
+    // The list goes to a new owner.
+    int *release();
+
+  private:
+    int *ranks_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+// Where each world rank stands in a list. Errors of `fill`: NOMEM.
+class Places {
+  public:
+    Places() = default;
+    ~Places();
+    Places(const Places &) = delete;
+    Places &operator=(const Places &) = delete;
+
+    sennit_status fill(const Rank &rank, const RankList &list);
+    // SENNIT_RANK_NONE if it is not in the list. `world_rank` is one.
+    int of(int world_rank) const { return places_[world_rank]; }
+
+  private:
+    int *places_ = nullptr;  // [size of the world]
+};
+
+// A copy of the group's ranks. Errors: ARG (no such group), NOMEM.
+sennit_status group_read(Rank &rank, sennit_group group, RankList *list);
+
+// Keeps the list as a new group, and empties it. Errors: NOMEM.
+sennit_status group_keep(Rank &rank, RankList *list, sennit_group *group);
+
+// Errors: ARG (no such group).
+sennit_status group_destroy(Rank &rank, sennit_group group);
+
+// At the end of the rank.
+void groups_close(Rank &rank);
+
+}  // namespace sennit::group

@@ -1,0 +1,313 @@
+// The protocol of the lock. See lock.hpp for the words, docs/design/locks.md for the argument.
+#include "lock/lock.hpp"
+
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "lock/view.hpp"
+#include "op/rma.hpp"
+#include "runtime/wait.hpp"
+#include "team/allocate.hpp"
+
+namespace sennit::lock {
+namespace {
+
+// One thread of the rank at a time.
+class LockCall {
+  public:
+    LockCall(Rank &rank, sennit_lock lock) : status_(view.open(rank, lock)) {
+        if (status_ != SENNIT_OK) return;
+        // SYNC lock-turn: pairs with the release in the destructor; the rank's own line.
+        if (view.own().busy.exchange(1, std::memory_order_acquire) == 0) {
+            entered_ = true;
+            return;
+        }
+        status_ =
+            fail(SENNIT_ERR_STATE, "another thread of this rank is in a call of the same lock");
+    }
+    ~LockCall() {
+        // SYNC lock-turn: pairs with the acquire in the constructor.
+        if (entered_) view.own().busy.store(0, std::memory_order_release);
+    }
+    LockCall(const LockCall &) = delete;
+    LockCall &operator=(const LockCall &) = delete;
+    sennit_status status() const { return status_; }
+
+    LockView view;
+
+  private:
+    sennit_status status_;
+    bool entered_ = false;
+};
+
+bool holds(const LockView &view) {
+    return holder_of(view.own().last_word) == view.self_mark();
+}
+
+// This rank holds the lock by `word`.
+sennit_status taken(LockView &view, std::uint64_t word) {
+    view.own().last_word = word;
+    if ((word & kLockDied) == 0) return SENNIT_OK;
+    return fail(SENNIT_ERR_OWNER_DIED,
+                "the lock is acquired; the rank that held it is gone, and what the lock protects "
+                "may be half done");
+}
+
+// Takes the lock if it is free. `word` is what it may hold, and becomes what it holds; *got says
+// whether it was taken.
+sennit_status take_if_free(LockView &view, std::uint64_t *word, bool *got) {
+    *got = false;
+    while (holder_of(*word) == 0) {
+        const std::uint64_t expected = *word;
+        const std::uint64_t desired = next_word(expected, view.self_mark());
+        const sennit_status status = view.compare_swap(word, desired);
+        if (status != SENNIT_OK) return status;
+        if (*word != expected) continue;
+        *got = true;
+        *word = desired;
+        return SENNIT_OK;
+    }
+    return SENNIT_OK;
+}
+
+// The holder by `word` is gone. Gives the lock to the first that waits; `or_self`: to this rank, if
+// nobody does. Whether that succeeds the word tells.
+sennit_status take_from_dead(LockView &view, std::uint64_t word, bool or_self) {
+    std::uint32_t mark = 0;
+    std::uint64_t ticket = 0;
+    const sennit_status found = view.find_first(&mark, &ticket);
+    if (found != SENNIT_OK) return found;
+    const bool none = mark == 0;
+    if (none && !or_self) return SENNIT_OK;
+    if (none) mark = view.self_mark();
+    const std::uint64_t expected = word;
+    const sennit_status status =
+        view.compare_swap(&word, next_word(expected, mark | kLockWaiters | kLockDied));
+    if (status == SENNIT_OK && word == expected && mark != view.self_mark())
+        view.tell(mark, ticket);
+    return status;
+}
+
+// Joins the queue: *got if the lock was free all the same.
+sennit_status join_queue(LockView &view, std::uint64_t *ticket, bool *got) {
+    sennit_status status = view.add_one(offsetof(LockPiece, tickets), ticket);
+    if (status != SENNIT_OK) return status;
+    ++*ticket;
+    status = view.set_waiting(*ticket);
+    if (status != SENNIT_OK) return status;
+    std::uint64_t word = 0;
+    status = view.load_word(&word);
+    while (status == SENNIT_OK) {
+        status = take_if_free(view, &word, got);
+        if (status != SENNIT_OK) break;
+        if (*got) {
+            view.own().last_word = word;
+            return view.set_waiting(0);
+        }
+        const std::uint64_t expected = word;
+        status = view.compare_swap(&word, next_word(expected, holder_of(expected) | kLockWaiters |
+                                                                  (expected & kLockDied)));
+        if (status == SENNIT_OK && word == expected) return SENNIT_OK;
+    }
+    return status;
+}
+
+// What a waiting rank looks at about once a millisecond, besides its own grant: whoever should have
+// told it may have died.
+struct Waiter {
+    LockView *view;
+    std::uint64_t ticket;
+    mutable bool noticed;
+    mutable sennit_status status;
+};
+
+bool has_grant(const Waiter &waiter) {
+    // SYNC lock-grant: pairs with the release in LockView::tell(), or with the transport's
+    // delivery.
+    return waiter.view->grant().load(std::memory_order_acquire) == waiter.ticket;
+}
+
+int look_at_word(Rank &, const void *context) {
+    const Waiter &waiter = *static_cast<const Waiter *>(context);
+    std::uint64_t word = 0;
+    waiter.status = waiter.view->load_word(&word);
+    const std::uint32_t holder = holder_of(word);
+    waiter.noticed = waiter.status != SENNIT_OK || holder == 0 ||
+                     holder == waiter.view->self_mark() || waiter.view->is_gone(holder - 1);
+    return -1;
+}
+
+// Out of the queue. *got if the lock had been given to this rank before.
+sennit_status leave_queue(LockView &view, std::uint64_t *word, bool *got) {
+    *got = false;
+    sennit_status status = view.set_waiting(0);
+    if (status == SENNIT_OK) status = view.load_word(word);
+    while (status == SENNIT_OK) {
+        if (holder_of(*word) == view.self_mark()) {
+            *got = true;
+            return SENNIT_OK;
+        }
+        const std::uint64_t expected = *word;
+        // One change more: who read the queue before must read it again.
+        status = view.compare_swap(word, expected + kLockChange);
+        if (status == SENNIT_OK && *word == expected) return SENNIT_OK;
+    }
+    return status;
+}
+
+// In the queue with `waiter.ticket`: until this rank has the lock, or has left the queue.
+sennit_status wait_in_queue(const Waiter &waiter, const Deadline &deadline) {
+    LockView &view = *waiter.view;
+    Rank &rank = view.rank();
+    for (;;) {
+        std::uint64_t word = 0;
+        sennit_status status = view.load_word(&word);
+        if (status != SENNIT_OK) return status;
+        const std::uint32_t holder = holder_of(word);
+        bool got = holder == view.self_mark();
+        if (!got && holder == 0) status = take_if_free(view, &word, &got);
+        if (status != SENNIT_OK) return status;
+        if (got) {
+            view.own().last_word = word;
+            status = view.set_waiting(0);
+            return status != SENNIT_OK ? status : taken(view, word);
+        }
+        if (holder != 0 && view.is_gone(holder - 1)) {
+            status = take_from_dead(view, word, false);
+            if (status != SENNIT_OK) return status;
+            continue;
+        }
+        waiter.noticed = false;
+        status = wait_until(rank, deadline, LostSearch{look_at_word, &waiter},
+                            [&] { return has_grant(waiter) || waiter.noticed; });
+        if (waiter.noticed && waiter.status != SENNIT_OK) return waiter.status;
+        if (status == SENNIT_OK) continue;
+        const sennit_status left = leave_queue(view, &word, &got);
+        if (left != SENNIT_OK) return left;
+        if (got) return taken(view, word);
+        return fail(SENNIT_ERR_TIMEOUT, "the time given is over; rank %d holds the lock",
+                    holder_of(word) == 0 ? -1 : view.world_rank(holder_of(word) - 1));
+    }
+}
+
+// The lock if it is free, or if its holder is gone and nobody waits. *got says whether; `word` is
+// the one it is held by, by this rank or by another one.
+sennit_status try_once(LockView &view, std::uint64_t *word, bool *got) {
+    // What this rank saw last saves the first look if the lock was free then.
+    *word = view.own().last_word;
+    sennit_status status = SENNIT_OK;
+    if (holder_of(*word) != 0) status = view.load_word(word);
+    while (status == SENNIT_OK) {
+        status = take_if_free(view, word, got);
+        if (status != SENNIT_OK || *got || !view.is_gone(holder_of(*word) - 1)) return status;
+        status = take_from_dead(view, *word, true);
+        if (status == SENNIT_OK) status = view.load_word(word);
+        *got = status == SENNIT_OK && holder_of(*word) == view.self_mark();
+        if (*got) return status;
+        // Another rank was quicker, and may have let go of the lock since.
+    }
+    return status;
+}
+
+sennit_status held_already() {
+    return fail(SENNIT_ERR_STATE, "this rank holds the lock already");
+}
+
+}  // namespace
+
+sennit_status lock_create(Rank &rank, team::Team &team, sennit_status refused, sennit_lock *lock) {
+    const int home = team.world_ranks[0];
+    if (refused == SENNIT_OK && home != rank.world_rank && rank.peers[home].path == SENNIT_PATH_CMA)
+        refused =
+            fail_peer(SENNIT_ERR_UNSUPPORTED, home, "cma",
+                      "the kernel copies from and to rank %d, and operates on no lock there", home);
+    team::AllocationWish wish;
+    wish.bytes = waiting_offset(team.size) + sizeof(std::int32_t) * std::uint64_t{team.size};
+    wish.alignment = kLineBytes;
+    wish.refused = refused;
+    sennit_gptr gptr = SENNIT_GPTR_NULL;
+    const sennit_status status = team::allocate(rank, team, wish, &gptr);
+    if (status != SENNIT_OK) return status;
+    std::byte *base = op::reached(rank, gptr, wish.bytes);
+    auto *ranks = reinterpret_cast<std::int32_t *>(base + waiting_offset(team.size));
+    for (std::uint32_t i = 0; i < team.size; ++i)
+        ranks[i] = team.world_ranks[i];
+    // The shared words are right as zeros: free, nobody waits. So no rank waits here for others.
+    LockOwn &own = reinterpret_cast<LockPiece *>(base)->own;
+    own.size = team.size;
+    own.rank = team.rank;
+    own.home = team.world_ranks[0];
+    own.magic = kLockMagic;
+    // relaxed: this thread found the team by it.
+    *lock = sennit_lock{gptr.segment, team.handle.load(std::memory_order_relaxed)};
+    return SENNIT_OK;
+}
+
+sennit_status lock_acquire(Rank &rank, sennit_lock lock, const Deadline &deadline) {
+    LockCall call(rank, lock);
+    if (call.status() != SENNIT_OK) return call.status();
+    LockView &view = call.view;
+    if (holds(view)) return held_already();
+    std::uint64_t word = 0;
+    bool got = false;
+    sennit_status status = try_once(view, &word, &got);
+    if (status != SENNIT_OK) return status;
+    if (got) return taken(view, word);
+    if (deadline.over())
+        return fail(SENNIT_ERR_TIMEOUT, "rank %d holds the lock",
+                    view.world_rank(holder_of(word) - 1));
+    Waiter waiter{&view, 0, false, SENNIT_OK};
+    status = join_queue(view, &waiter.ticket, &got);
+    if (status != SENNIT_OK) return status;
+    return got ? taken(view, view.own().last_word) : wait_in_queue(waiter, deadline);
+}
+
+sennit_status lock_try(Rank &rank, sennit_lock lock, int *acquired) {
+    LockCall call(rank, lock);
+    if (call.status() != SENNIT_OK) return call.status();
+    if (holds(call.view)) return held_already();
+    std::uint64_t word = 0;
+    bool got = false;
+    const sennit_status status = try_once(call.view, &word, &got);
+    if (status != SENNIT_OK) return status;
+    *acquired = got ? 1 : 0;
+    return got ? taken(call.view, word) : SENNIT_OK;
+}
+
+sennit_status lock_release(Rank &rank, sennit_lock lock) {
+    LockCall call(rank, lock);
+    if (call.status() != SENNIT_OK) return call.status();
+    LockView &view = call.view;
+    if (!holds(view)) return fail(SENNIT_ERR_STATE, "this rank does not hold the lock");
+    // What was done under the lock is complete before the next rank has it.
+    sennit_status flushed = SENNIT_OK;
+    if (rank.engine != nullptr) flushed = op::flush(rank, kAnyPeer, default_deadline());
+    if (flushed == SENNIT_ERR_TIMEOUT) return flushed;
+    const sennit_error flush_error = *thread_error();
+    std::uint64_t word = view.own().last_word;
+    for (;;) {
+        std::uint32_t mark = 0;
+        std::uint64_t ticket = 0;
+        sennit_status status = SENNIT_OK;
+        if ((word & kLockWaiters) != 0) status = view.find_first(&mark, &ticket);
+        if (status != SENNIT_OK) return status;
+        const std::uint64_t expected = word;
+        const std::uint64_t desired = next_word(word, mark == 0 ? 0 : mark | kLockWaiters);
+        status = view.compare_swap(&word, desired);
+        if (status != SENNIT_OK) return status;
+        if (word != expected) continue;
+        view.own().last_word = desired;
+        if (mark != 0) view.tell(mark, ticket);
+        break;
+    }
+    if (flushed != SENNIT_OK) *thread_error() = flush_error;
+    return flushed;
+}
+
+sennit_status lock_check_idle(Rank &rank, sennit_lock lock) {
+    const LockCall call(rank, lock);
+    if (call.status() != SENNIT_OK) return call.status();
+    return holds(call.view) ? fail(SENNIT_ERR_STATE, "this rank holds the lock") : SENNIT_OK;
+}
+
+}  // namespace sennit::lock

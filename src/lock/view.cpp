@@ -1,0 +1,162 @@
+// See view.hpp.
+#include "lock/view.hpp"
+
+#include <algorithm>
+
+#include "base/fail.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::lock {
+namespace {
+
+constexpr std::uint32_t kAtATime = 16;  // lines of the queue that are read together
+
+using Word = std::atomic<std::uint64_t>;
+
+Word &word_at(std::byte *base, std::uint64_t offset) {
+    return *reinterpret_cast<Word *>(base + offset);
+}
+
+}  // namespace
+
+sennit_status LockView::open(Rank &rank, sennit_lock lock) {
+    rank_ = &rank;
+    const sennit_gptr mine{rank.world_rank, lock.segment, 0};
+    piece_ = reinterpret_cast<LockPiece *>(op::reached(rank, mine, sizeof(LockPiece)));
+    if (piece_ == nullptr || piece_->own.magic != kLockMagic ||
+        team::slot_of(lock.team) != memory::team_slot_of(lock.segment)) [[unlikely]]
+        return fail(SENNIT_ERR_ARG, "handle {%#x, %u} is no lock of this rank", lock.segment,
+                    lock.team);
+    home_ = sennit_gptr{piece_->own.home, lock.segment, 0};
+    base_ = op::reached(rank, home_, sizeof(std::uint64_t));
+    return SENNIT_OK;
+}
+
+int LockView::world_rank(std::uint32_t member) const {
+    const auto *bytes = reinterpret_cast<const std::byte *>(piece_) + waiting_offset(size());
+    return reinterpret_cast<const std::int32_t *>(bytes)[member];
+}
+
+sennit_status LockView::lost_if_left(sennit_status status) const {
+    // Its memory went with it.
+    if (status == SENNIT_ERR_NOT_REGISTERED && peer_gone(*rank_, home_.rank) != Gone::no)
+        return fail_lost(*rank_, home_.rank);
+    return status;
+}
+
+sennit_status LockView::by_message(const op::AtomicWish &wish) const {
+    return lost_if_left(op::atomic(*rank_, wish, op::kKept));
+}
+
+sennit_status LockView::load(std::uint64_t offset, std::uint64_t *value) const {
+    if (base_ != nullptr) [[likely]] {
+        // SYNC lock-word: pairs with the releases below in other ranks; what the rank that changed
+        // the word did before comes before.
+        *value = word_at(base_, offset).load(std::memory_order_acquire);
+        return SENNIT_OK;
+    }
+    op::AtomicWish wish{SENNIT_NO_OP, SENNIT_UINT64, home_, nullptr, value, 1};
+    wish.target.offset = offset;
+    return by_message(wish);
+}
+
+sennit_status LockView::store(std::uint64_t offset, std::uint64_t value) const {
+    if (base_ != nullptr) [[likely]] {
+        // SYNC lock-word: pairs with the acquire in load(); a place in the queue before the change
+        // of the word that tells of it.
+        word_at(base_, offset).store(value, std::memory_order_release);
+        return SENNIT_OK;
+    }
+    op::AtomicWish wish{SENNIT_REPLACE, SENNIT_UINT64, home_, &value, nullptr, 1};
+    wish.target.offset = offset;
+    return by_message(wish);
+}
+
+sennit_status LockView::add_one(std::uint64_t offset, std::uint64_t *old) const {
+    if (base_ != nullptr) [[likely]] {
+        // relaxed: only that tickets differ and grow counts.
+        *old = word_at(base_, offset).fetch_add(1, std::memory_order_relaxed);
+        return SENNIT_OK;
+    }
+    const std::uint64_t one = 1;
+    op::AtomicWish wish{SENNIT_SUM, SENNIT_UINT64, home_, &one, old, 1};
+    wish.target.offset = offset;
+    return by_message(wish);
+}
+
+sennit_status LockView::compare_swap(std::uint64_t *word, std::uint64_t desired) const {
+    constexpr std::uint64_t kOffset = offsetof(LockPiece, word);
+    if (base_ != nullptr) [[likely]] {
+        // SYNC lock-word: release and acquire in one, with itself and load() in other ranks; all
+        // that the holder before did comes before what the next one does.
+        (void)word_at(base_, kOffset)
+            .compare_exchange_strong(*word, desired, std::memory_order_acq_rel,
+                                     std::memory_order_acquire);
+        return SENNIT_OK;
+    }
+    const std::uint64_t operands[2] = {*word, desired};
+    op::AtomicWish wish{op::kCompareSwap, SENNIT_UINT64, home_, operands, word, 1};
+    wish.target.offset = kOffset;
+    return by_message(wish);
+}
+
+sennit_status LockView::read_queue(std::uint32_t first, std::uint32_t count,
+                                   std::uint64_t *tickets) const {
+    if (base_ != nullptr) {
+        for (std::uint32_t i = 0; i < count; ++i)
+            (void)load(waiting_offset(first + i), &tickets[i]);
+        return SENNIT_OK;
+    }
+    LockLine lines[kAtATime];
+    sennit_gptr there = home_;
+    there.offset = waiting_offset(first);
+    const sennit_status status = lost_if_left(op::transfer(*rank_, op::Direction::get, there, lines,
+                                                           sizeof(LockLine) * count, op::kKept));
+    for (std::uint32_t i = 0; status == SENNIT_OK && i < count; ++i)
+        tickets[i] = lines[i].word.load(std::memory_order_relaxed);  // relaxed: a private copy
+    return status;
+}
+
+sennit_status LockView::find_first(std::uint32_t *mark, std::uint64_t *ticket) const {
+    // Each round finds the lowest ticket above those whose ranks are gone.
+    for (std::uint64_t above = 0;;) {
+        *mark = 0;
+        *ticket = UINT64_MAX;
+        for (std::uint32_t first = 0; first < size(); first += kAtATime) {
+            std::uint64_t tickets[kAtATime];
+            const std::uint32_t count = std::min(kAtATime, size() - first);
+            const sennit_status status = read_queue(first, count, tickets);
+            if (status != SENNIT_OK) return status;
+            for (std::uint32_t i = 0; i < count; ++i) {
+                if (tickets[i] <= above || tickets[i] >= *ticket) continue;
+                *mark = first + i + 1;
+                *ticket = tickets[i];
+            }
+        }
+        if (*mark == 0 || !is_gone(*mark - 1)) return SENNIT_OK;
+        above = *ticket;
+    }
+}
+
+void LockView::tell(std::uint32_t mark, std::uint64_t ticket) const {
+    const int peer = world_rank(mark - 1);
+    const sennit_gptr there{peer, home_.segment, offsetof(LockPiece, grant)};
+    if (auto *word = op::reached(*rank_, there, sizeof(std::uint64_t))) {
+        // Only upwards: a rank that was slow to tell must not hide what another one has told since.
+        Word &grant = *reinterpret_cast<Word *>(word);
+        // relaxed: what counts is the exchange.
+        std::uint64_t old = grant.load(std::memory_order_relaxed);
+        // SYNC lock-grant: pairs with the acquire in has_grant(); the change of the word by which
+        // the rank holds the lock comes before. relaxed on failure: it only looks again.
+        while (old < ticket && !grant.compare_exchange_weak(old, ticket, std::memory_order_release,
+                                                            std::memory_order_relaxed)) {
+        }
+        if (ControlBlock *control = control_of(*rank_, peer)) ring_doorbell(*control);
+        return;
+    }
+    const sennit_error before = *thread_error();
+    (void)op::atomic(*rank_, {SENNIT_MAX, SENNIT_UINT64, there, &ticket, nullptr, 1}, op::kKept);
+    *thread_error() = before;
+}
+
+}  // namespace sennit::lock

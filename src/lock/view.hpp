@@ -1,0 +1,73 @@
+// What one call of a lock works with: the rank's own piece, and the home's words by whatever path
+// leads there. Used by lock.cpp only.
+#pragma once
+
+#include "lock/lock.hpp"
+#include "op/atomic.hpp"
+#include "runtime/detector.hpp"
+
+namespace sennit::lock {
+
+constexpr std::uint32_t holder_of(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word & kHolderMask);
+}
+// The next word: one change more, `holder` + 1 and flags as given.
+constexpr std::uint64_t next_word(std::uint64_t word, std::uint64_t holder_and_flags) {
+    return (word & ~(kLockChange - 1)) + kLockChange + holder_and_flags;
+}
+constexpr std::uint64_t waiting_offset(std::uint32_t member) {
+    return sizeof(LockPiece) + sizeof(LockLine) * std::uint64_t{member};
+}
+
+class LockView {
+  public:
+    // Errors: ARG (no lock of this rank).
+    sennit_status open(Rank &rank, sennit_lock lock);
+
+    Rank &rank() const { return *rank_; }
+    LockOwn &own() const { return piece_->own; }
+    std::uint32_t size() const { return piece_->own.size; }
+    std::uint32_t self() const { return piece_->own.rank; }
+    std::uint32_t self_mark() const { return piece_->own.rank + 1; }
+    const std::atomic<std::uint64_t> &grant() const { return piece_->grant.word; }
+    // World rank of a rank of the team.
+    int world_rank(std::uint32_t member) const;
+    bool is_gone(std::uint32_t member) const {
+        return peer_gone(*rank_, world_rank(member)) != Gone::no;
+    }
+
+    // Words of the home. Each release or acquire is said by the operation of op/atomic.hpp.
+    sennit_status load(std::uint64_t offset, std::uint64_t *value) const;
+    sennit_status store(std::uint64_t offset, std::uint64_t value) const;
+    sennit_status add_one(std::uint64_t offset, std::uint64_t *old) const;
+    // *word becomes what was there; equal to what it was before if it was swapped.
+    sennit_status compare_swap(std::uint64_t *word, std::uint64_t desired) const;
+
+    sennit_status load_word(std::uint64_t *word) const {
+        return load(offsetof(LockPiece, word), word);
+    }
+    // Says whether, and with which ticket, this rank waits.
+    sennit_status set_waiting(std::uint64_t ticket) const {
+        return store(waiting_offset(self()), ticket);
+    }
+    // The waiting rank that came first and lives; its number + 1, or 0 if there is none. `self`
+    // counts like any other.
+    sennit_status find_first(std::uint32_t *mark, std::uint64_t *ticket) const;
+    // Tells a rank that it has the lock. It would find out by itself, so what fails here does not
+    // matter.
+    void tell(std::uint32_t mark, std::uint64_t ticket) const;
+
+  private:
+    // PEER_LOST in place of NOT_REGISTERED, if the home has left.
+    sennit_status lost_if_left(sennit_status status) const;
+    sennit_status by_message(const op::AtomicWish &wish) const;
+    sennit_status read_queue(std::uint32_t first, std::uint32_t count,
+                             std::uint64_t *tickets) const;
+
+    Rank *rank_ = nullptr;
+    LockPiece *piece_ = nullptr;
+    sennit_gptr home_ = SENNIT_GPTR_NULL;
+    std::byte *base_ = nullptr;  // of the home's piece, null where messages lead
+};
+
+}  // namespace sennit::lock

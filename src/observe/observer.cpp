@@ -1,0 +1,257 @@
+// See observer.hpp: what begins and ends, and the observer's life.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/knobs.hpp"
+#include "base/log.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "observe/clocks.hpp"
+#include "observe/observer_state.hpp"
+
+namespace sennit {
+
+// Declared in rank/rank.hpp.
+void make_progress_observed(Rank &rank) {
+    using runtime::Observed;
+    runtime::Observer &observer = *rank.observer;
+    Observed turn(rank, "progress", runtime::kNobody, 0, runtime::Noted::progress);
+    // relaxed, here and below: counts for people; nothing is handed over.
+    const std::uint64_t pieces = observer.pieces.load(std::memory_order_relaxed);
+    const unsigned requests = rank.open_collectives.load(std::memory_order_relaxed);
+    poll_progress(rank);
+    // relaxed: as above.
+    const std::uint64_t moved = observer.pieces.load(std::memory_order_relaxed) - pieces;
+    const unsigned left = rank.open_collectives.load(std::memory_order_relaxed);
+    turn.set_bytes(moved + (requests > left ? requests - left : 0));
+    if (moved == 0 && requests == left) turn.drop();
+}
+
+namespace runtime {
+namespace {
+
+// What a thread knows of its own calls. Small: storage of threads is scarce where the library is
+// opened at run time.
+struct ThreadLane {
+    Observed *innermost = nullptr;
+    std::uint32_t observer = 0;  // whose number of this thread is below
+    std::uint16_t thread = 0;
+};
+static_assert(sizeof(ThreadLane) == 16);
+constinit thread_local ThreadLane lane [[gnu::tls_model("initial-exec")]];
+
+std::atomic<std::uint32_t> observers{0};
+
+std::uint16_t thread_number(Observer &observer) {
+    if (lane.observer != observer.number) {
+        lane.observer = observer.number;
+        // relaxed: only that numbers differ counts.
+        lane.thread =
+            static_cast<std::uint16_t>(observer.threads.fetch_add(1, std::memory_order_relaxed));
+    }
+    return lane.thread;
+}
+
+// A free place among the open operations, or -1 if all are taken.
+int claim_place(Observer &observer) {
+    // relaxed: a guess that the exchange below confirms.
+    std::uint64_t used = observer.open_places.load(std::memory_order_relaxed);
+    while (used != UINT64_MAX) {
+        const int place = __builtin_ctzll(~used);
+        // SYNC trace-place: pairs with the release in release_place(); what the thread that had the
+        // place wrote there.
+        const std::uint64_t with_place = used | std::uint64_t{1} << place;
+        // relaxed: where it fails the loop looks again.
+        if (observer.open_places.compare_exchange_weak(used, with_place, std::memory_order_acquire,
+                                                       std::memory_order_relaxed))
+            return place;
+    }
+    return -1;
+}
+
+void release_place(Observer &observer, int place) {
+    // relaxed: whoever reads it next is a person.
+    observer.trace->open[place].in_use.store(0, std::memory_order_relaxed);
+    // SYNC trace-place: pairs with the acquire in claim_place(); this thread has written its last.
+    observer.open_places.fetch_and(~(std::uint64_t{1} << place), std::memory_order_release);
+}
+
+void add(std::atomic<std::uint64_t> &counter, std::uint64_t value) {
+    // relaxed: a sum that nothing else hangs on.
+    if (value != 0) counter.fetch_add(value, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void count_piece(Observer &observer) {
+    add(observer.pieces, 1);
+}
+
+void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind) {
+    Observer &observer = *observer_;
+    const Rank &rank = *observer.rank;
+    outer_ = lane.innermost;
+    lane.innermost = this;
+    bytes_ = bytes;
+    waits_ = wait_ns_ = 0;
+    peer_ = peer >= 0 && peer < observer.size ? peer : kNobody;
+    path_ = SENNIT_PATH_NONE;
+    if (peer_ >= 0 && rank.peers != nullptr)
+        path_ = static_cast<std::uint8_t>(rank.peers[peer_].path);
+    if (kind != Noted::operation && outer_ != nullptr) {
+        peer_ = outer_->peer_;
+        path_ = outer_->path_;
+    }
+    kind_ = kind;
+    is_dropped_ = false;
+    open_ = -1;
+    name_ = 0;
+    if (observer.trace != nullptr) {
+        const MutexLock lock(observer.lock);
+        name_ = trace_name(observer, name);
+    }
+    start_ns_ = now_ns();
+    if (observer.trace == nullptr || kind == Noted::progress) return;
+    open_ = claim_place(observer);
+    if (open_ < 0) return;
+    OpenOperation &open = observer.trace->open[open_];
+    open.start_ns = start_ns_;
+    open.bytes = bytes;
+    open.peer = peer_;
+    open.name = name_;
+    open.thread = thread_number(observer);
+    // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the fields come before.
+    open.in_use.store(1, std::memory_order_release);
+}
+
+void Observed::end() {
+    const std::int64_t duration_ns = now_ns() - start_ns_;
+    Observer &observer = *observer_;
+    lane.innermost = outer_;
+    if (open_ >= 0) release_place(observer, open_);
+    if (is_dropped_) return;
+    if (observer.counters != nullptr && kind_ != Noted::progress) {
+        const auto time_ns = static_cast<std::uint64_t>(duration_ns);
+        PeerCounters &counters = observer.counters[stats_index(observer.size, peer_, path_)];
+        if (kind_ == Noted::operation) {
+            add(counters.operations, 1);
+            add(counters.bytes, bytes_);
+            add(counters.waits, waits_);
+            add(counters.wait_ns, wait_ns_);
+        } else if (outer_ != nullptr && outer_->kind_ == Noted::operation) {
+            // The operation knows its path only at its end.
+            ++outer_->waits_;
+            outer_->wait_ns_ += time_ns;
+        } else {
+            add(counters.waits, 1);
+            add(counters.wait_ns, time_ns);
+        }
+    }
+    if (observer.trace == nullptr) return;
+    const TraceRecord record{start_ns_, duration_ns, bytes_, peer_, name_, thread_number(observer),
+                             path_,     {}};
+    const MutexLock lock(observer.lock);
+    trace_append(observer, record);
+}
+
+bool names_rank(const char *pattern) {
+    return std::strstr(pattern, "%r") != nullptr;
+}
+
+bool file_name(const char *pattern, int rank, const char *suffix, char name[kFileNameBytes]) {
+    std::size_t used = 0;
+    if (pattern[0] != '/' && getcwd(name, kFileNameBytes - 1) != nullptr) {
+        used = std::strlen(name);
+        name[used++] = '/';
+    }
+    while (*pattern != '\0' && used < kFileNameBytes) {
+        const bool is_rank = pattern[0] == '%' && pattern[1] == 'r';
+        const std::size_t room = kFileNameBytes - used;
+        const int wrote = is_rank ? std::snprintf(name + used, room, "%d", rank)
+                                  : std::snprintf(name + used, room, "%c", *pattern);
+        used += static_cast<std::size_t>(wrote);
+        pattern += is_rank ? 2 : 1;
+    }
+    if (used + std::strlen(suffix) >= kFileNameBytes) return false;
+    (void)std::snprintf(name + used, kFileNameBytes - used, "%s", suffix);
+    return true;
+}
+
+void observer_open(Rank &rank, int size, std::int64_t started_ns) {
+    const Knobs &wishes = knobs();
+    const bool traces = wishes.trace.text[0] != '\0';
+    const char *stats = wishes.stats.text;
+    const bool counts =
+        *stats != '\0' && std::strcmp(stats, "0") != 0 && std::strcmp(stats, "no") != 0;
+    if (!traces && !counts) return;
+    auto *observer = new (std::nothrow) Observer;
+    if (observer == nullptr) {
+        log(SENNIT_LOG_WARNING, "no memory to trace or count with");
+        return;
+    }
+    observer->rank = &rank;
+    observer->size = size;
+    // relaxed: only that numbers differ counts.
+    observer->number = observers.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (traces) trace_open(*observer, wishes.trace.text, started_ns);
+    if (counts) counters_open(*observer, stats);
+    if (observer->trace == nullptr && observer->counters == nullptr) {
+        delete observer;
+        return;
+    }
+    rank.observer = observer;
+}
+
+bool observer_traces(const Rank &rank) {
+    return rank.observer != nullptr && rank.observer->trace != nullptr;
+}
+
+void observer_align(Rank &rank, const Deadline &deadline) {
+    constexpr std::size_t kRounds = 8;
+    const auto size = static_cast<std::size_t>(rank.bootstrap.size);
+    // One row of samples for each round, and a last one to tell when the ranks left the last round.
+    auto *samples =
+        static_cast<ClockSample *>(std::calloc(size * (kRounds + 1), sizeof(ClockSample)));
+    ClockSample mine{0, 0};
+    bool met = samples != nullptr;
+    for (std::size_t round = 0; round <= kRounds && met; ++round) {
+        mine.entered_ns = now_ns();
+        met = bootstrap_allgather(rank.bootstrap, &mine, samples + size * round, sizeof mine,
+                                  deadline) == SENNIT_OK;
+        mine.left_ns = now_ns();
+    }
+    if (met && observer_traces(rank)) {
+        std::size_t leader = 0;  // of this node
+        while (!rank.peers[leader].same_node)
+            ++leader;
+        ClockSample first[kRounds];
+        ClockSample other[kRounds];
+        for (std::size_t round = 0; round < kRounds; ++round) {
+            const ClockSample *row = samples + size * round;
+            const ClockSample *next = row + size;
+            first[round] = {row[0].entered_ns, next[0].left_ns};
+            other[round] = {row[leader].entered_ns, next[leader].left_ns};
+        }
+        const ClockOffset offset =
+            leader == 0 ? ClockOffset{0, 0} : clock_offset(first, other, static_cast<int>(kRounds));
+        rank.observer->trace->clock_offset_ns = offset.offset_ns;
+        rank.observer->trace->clock_error_ns = offset.error_ns;
+    }
+    if (!met) log(SENNIT_LOG_WARNING, "the clocks of the nodes could not be compared");
+    std::free(samples);
+}
+
+void observer_close(Rank &rank) {
+    Observer *observer = rank.observer;
+    if (observer == nullptr) return;
+    trace_close(*observer);
+    counters_close(*observer);
+    rank.observer = nullptr;
+    delete observer;
+}
+
+}  // namespace runtime
+}  // namespace sennit

@@ -1,0 +1,56 @@
+// The observer of a rank, between the files of this folder. trace_file.cpp owns the trace,
+// counters.cpp the counters, observer.cpp the rest.
+#pragma once
+
+#include "observe/observer.hpp"
+
+namespace sennit::runtime {
+
+inline constexpr std::size_t kFileNameBytes = 1024;
+inline constexpr std::size_t kNameSlots = 1024;  // a power of 2 above twice kTraceNames
+
+struct Observer {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // names, records
+    Rank *rank = nullptr;
+    int size = 0;
+    std::uint32_t number = 0;  // of all observers of the process, from 1
+    std::atomic<std::uint32_t> threads{0};
+    std::atomic<std::uint64_t> pieces{0};
+
+    // Null if nothing is traced. Mapped is as much as the file may become.
+    TraceFile *trace = nullptr;
+    std::size_t mapped_bytes = 0;
+    std::uint64_t most_records = 0;
+    int trace_fd = -1;
+    bool one_file = false;  // all ranks write into one text
+    bool is_written = false;
+    bool is_ready = false;                      // the job has come to be
+    char trace_name[kFileNameBytes] = "";       // of the text
+    char part_name[kFileNameBytes] = "";        // of the mapped file
+    std::atomic<std::uint64_t> open_places{0};  // bits of those in use
+    const char *name_keys[kNameSlots] = {};
+    std::uint16_t name_values[kNameSlots] = {};
+
+    // Null if nothing is counted. `part` is null while the counters are in no file.
+    PeerCounters *counters = nullptr;
+    StatsPart *part = nullptr;
+    bool prints = false;
+    char stats_name[kFileNameBytes] = "";
+};
+
+// `pattern` with each %r replaced by the rank, and `suffix` behind it; from the root, since the
+// program may change its folder. False if it is too long.
+bool file_name(const char *pattern, int rank, const char *suffix, char name[kFileNameBytes]);
+bool names_rank(const char *pattern);
+
+// trace_file.cpp. The name and the record need the lock.
+void trace_open(Observer &observer, const char *pattern, std::int64_t started_ns);
+std::uint16_t trace_name(Observer &observer, const char *name);
+void trace_append(Observer &observer, const TraceRecord &record);
+void trace_close(Observer &observer);
+
+// counters.cpp
+void counters_open(Observer &observer, const char *setting);
+void counters_close(Observer &observer);
+
+}  // namespace sennit::runtime

@@ -1,0 +1,108 @@
+// Trace records as events of the Chrome trace format, one line each. Used by the library, which
+// writes the file when a rank ends, and by `sennit trace`, which makes it of what ranks have left.
+// Each event begins with the comma that separates it from the one before, so that a file that ends
+// after any line is still an array for the programs that show traces.
+#pragma once
+
+#include <cstdio>
+#include <cstring>
+
+#include "observe/records.hpp"
+
+namespace sennit::runtime {
+
+inline constexpr std::size_t kEventTextBytes = 512;  // the longest event
+
+// "wait", "rma", ...: what a viewer can filter by. The first row with which the name begins.
+inline const char *category_of(const char *name) {
+    struct Row {
+        const char *begin;
+        const char *category;
+    };
+    static constexpr Row kRows[] = {
+        {"wait", "wait"},
+        {"progress", "progress"},
+        {"sennit_atomic", "atomic"},
+        {"sennit_accumulate", "atomic"},
+        {"sennit_get_accumulate", "atomic"},
+        {"sennit_lock", "lock"},
+        {"sennit_put", "rma"},
+        {"sennit_get", "rma"},
+        {"sennit_wait", "completion"},
+        {"sennit_test", "completion"},
+        {"sennit_flush", "completion"},
+        {"sennit_fence", "completion"},
+        {"sennit_alloc", "memory"},
+        {"sennit_free", "memory"},
+        {"sennit_register", "memory"},
+        {"sennit_deregister", "memory"},
+        {"sennit_region", "memory"},
+        {"sennit_signal", "signal"},
+        {"sennit_block", "signal"},
+        {"sennit_plan", "plan"},
+        {"sennit_queue", "queue"},
+        {"sennit_channel", "channel"},
+        {"sennit_team", "team"},
+        {"sennit_init", "team"},
+    };
+    for (const Row &row : kRows)
+        if (std::strncmp(name, row.begin, std::strlen(row.begin)) == 0) return row.category;
+    return "collective";
+}
+
+// Text that is safe between quotes in JSON.
+inline void quoted(const char *from, char *to, std::size_t bytes) {
+    std::size_t used = 0;
+    for (; *from != '\0' && used + 1 < bytes; ++from)
+        to[used++] =
+            *from == '"' || *from == '\\' || static_cast<unsigned char>(*from) < 0x20 ? '_' : *from;
+    to[used] = '\0';
+}
+
+// Microseconds with three digits behind the point, as the format wants them.
+struct Microseconds {
+    explicit Microseconds(std::int64_t ns) {
+        const bool below = ns < 0;
+        const std::uint64_t size =
+            below ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+        (void)std::snprintf(text, sizeof text, "%s%llu.%03u", below ? "-" : "",
+                            static_cast<unsigned long long>(size / 1000),
+                            static_cast<unsigned>(size % 1000));
+    }
+    char text[32];
+};
+
+// The name, the lane and the place of a rank in the picture. Returns the length.
+inline int rank_text(const TraceFile &file, std::uint64_t dropped, char *text, std::size_t bytes) {
+    char host[sizeof file.host];
+    quoted(file.host, host, sizeof host);
+    return std::snprintf(
+        text, bytes,
+        ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"args\":{\"name\":\"rank "
+        "%d\"}}"
+        ",\n{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"args\":{\"sort_"
+        "index\":%d}}"
+        ",\n{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"args\":{\"labels\":"
+        "\"process %d on %s, clock right by %lld ns, %llu events dropped\",\"job\":\"%016llx\"}}",
+        file.rank, file.rank, file.rank, file.rank, file.rank, file.process_id, host,
+        static_cast<long long>(file.clock_error_ns), static_cast<unsigned long long>(dropped),
+        static_cast<unsigned long long>(file.job_cookie));
+}
+
+inline int record_text(const TraceFile &file, const TraceRecord &record, char *text,
+                       std::size_t bytes) {
+    char name[sizeof(TraceName)];
+    quoted(file.names[record.name <= kTraceNames ? record.name : 0].text, name, sizeof name);
+    const bool moves = std::strcmp(name, "progress") == 0;
+    return std::snprintf(text, bytes,
+                         ",\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%s,\"dur\":%s,"
+                         "\"pid\":%d,\"tid\":%u,"
+                         "\"args\":{\"peer\":%d,\"path\":\"%s\",\"%s\":%llu}}",
+                         name, category_of(name),
+                         Microseconds(record.start_ns + file.clock_offset_ns).text,
+                         Microseconds(record.duration_ns).text, file.rank, record.thread,
+                         record.peer, sennit_path_name(static_cast<sennit_path>(record.path)),
+                         moves ? "pieces" : "bytes", static_cast<unsigned long long>(record.bytes));
+}
+
+}  // namespace sennit::runtime

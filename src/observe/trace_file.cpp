@@ -1,0 +1,283 @@
+// The trace of one rank: a ring of records in a mapped file, and at the end of the rank its text,
+// after which the mapped file goes. What a rank that died left is for `sennit trace merge`.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/build_info.hpp"
+#include "base/knobs.hpp"
+#include "base/log.hpp"
+#include "observe/observer_state.hpp"
+#include "observe/text.hpp"
+
+namespace sennit::runtime {
+namespace {
+
+constexpr std::size_t kGrowBytes = std::size_t{1} << 20;
+constexpr std::uint64_t kFewestRecords = 64;
+constexpr std::uint64_t kMostRecords = std::uint64_t{1} << 30;
+
+std::size_t file_bytes(std::uint64_t records) {
+    return sizeof(TraceFile) + records * sizeof(TraceRecord);
+}
+
+TraceRecord *records_of(TraceFile *trace) {
+    return reinterpret_cast<TraceRecord *>(trace + 1);
+}
+
+// A file that has outgrown the limit would raise SIGXFSZ, which ends the program.
+std::uint64_t allowed_records(std::uint64_t wanted) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+    if (limit.rlim_cur <= sizeof(TraceFile)) return 0;
+    return std::min<std::uint64_t>(wanted,
+                                   (limit.rlim_cur - sizeof(TraceFile)) / sizeof(TraceRecord));
+}
+
+// Room on the disk for more records: a mapped page that has none would be a SIGBUS. False if there
+// is none.
+bool grow(Observer &observer) {
+    TraceFile &trace = *observer.trace;
+    // relaxed: only the holder of the lock changes it.
+    const std::uint64_t before = trace.capacity.load(std::memory_order_relaxed);
+    const std::uint64_t after =
+        std::min(observer.most_records, before + kGrowBytes / sizeof(TraceRecord));
+    int error = 0;
+    do {
+        error = posix_fallocate(observer.trace_fd, static_cast<off_t>(file_bytes(before)),
+                                static_cast<off_t>(file_bytes(after) - file_bytes(before)));
+    } while (error == EINTR);
+    if (error != 0) {
+        observer.most_records = before;
+        return false;
+    }
+    // SYNC trace-record: pairs with the acquire of `written` in cli/trace/part.cpp; the new
+    // capacity comes before the first record that counts on it.
+    trace.capacity.store(after, std::memory_order_release);
+    return true;
+}
+
+// Maps the file of this rank. False with errno.
+bool map_part(Observer &observer) {
+    // A file of that name may still be mapped by another job: it keeps its own.
+    (void)unlink(observer.part_name);
+    const int file = open(observer.part_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0) return false;
+    const std::size_t bytes = file_bytes(observer.most_records);
+    void *place = MAP_FAILED;
+    int error = ftruncate(file, static_cast<off_t>(bytes)) != 0
+                    ? errno
+                    : posix_fallocate(file, 0, static_cast<off_t>(sizeof(TraceFile)));
+    if (error == 0) {
+        place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (place == MAP_FAILED) error = errno;
+    }
+    if (error != 0) {
+        (void)close(file);
+        (void)unlink(observer.part_name);
+        errno = error;
+        return false;
+    }
+    (void)madvise(place, bytes, MADV_DONTFORK);
+    observer.trace = static_cast<TraceFile *>(place);
+    observer.mapped_bytes = bytes;
+    observer.trace_fd = file;
+    return true;
+}
+
+void fill_head(Observer &observer, std::int64_t started_ns) {
+    TraceFile &trace = *observer.trace;
+    trace.version = kTraceVersion;
+    trace.rank = observer.rank->world_rank;
+    trace.size = observer.size;
+    trace.process_id = getpid();
+    trace.start_ns = started_ns;
+    (void)gethostname(trace.host, sizeof trace.host - 1);
+    (void)std::snprintf(trace.names[0].text, sizeof trace.names[0].text, "other");
+    trace.magic = kTraceMagic;
+}
+
+// Text on its way into a file.
+class Text {
+  public:
+    explicit Text(int file) : file_(file), buffer_(static_cast<char *>(std::malloc(kBytes))) {}
+    Text(const Text &) = delete;
+    Text &operator=(const Text &) = delete;
+    ~Text() {
+        std::free(buffer_);
+        if (file_ >= 0) (void)close(file_);
+    }
+    bool is_ready() const { return file_ >= 0 && buffer_ != nullptr; }
+
+    // Where the next event may be written, of kEventTextBytes * 2; whole events leave together,
+    // since ranks append to one file.
+    char *place() {
+        if (used_ + kEventTextBytes * 2 > kBytes) flush();
+        return buffer_ + used_;
+    }
+    void add(int bytes) { used_ += static_cast<std::size_t>(std::max(bytes, 0)); }
+    // False with errno if not all could be written.
+    bool end() {
+        flush();
+        if (error_ != 0) errno = error_;
+        return error_ == 0;
+    }
+
+  private:
+    static constexpr std::size_t kBytes = std::size_t{1} << 16;
+
+    void flush() {
+        std::size_t at = 0;
+        while (at < used_ && error_ == 0) {
+            const ssize_t wrote = write(file_, buffer_ + at, used_ - at);
+            if (wrote < 0 && errno != EINTR) error_ = errno;
+            if (wrote > 0) at += static_cast<std::size_t>(wrote);
+        }
+        used_ = 0;
+    }
+
+    int file_;
+    char *buffer_;
+    std::size_t used_ = 0;
+    int error_ = 0;
+};
+
+void add_head(Text &text) {
+    text.add(std::snprintf(text.place(), kEventTextBytes,
+                           "[\n{\"name\":\"sennit\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":"
+                           "{\"version\":\"%s\"}}",
+                           build_info().version));
+}
+
+void add_foot(Text &text) {
+    text.add(std::snprintf(text.place(), kEventTextBytes, "\n]\n"));
+}
+
+void add_records(Text &text, TraceFile &trace) {
+    // relaxed, twice: this thread is the last that writes.
+    const std::uint64_t written = trace.written.load(std::memory_order_relaxed);
+    const std::uint64_t capacity = trace.capacity.load(std::memory_order_relaxed);
+    const std::uint64_t first = written > capacity ? written - capacity : 0;
+    text.add(rank_text(trace, first, text.place(), kEventTextBytes * 2));
+    for (std::uint64_t i = first; i < written; ++i)
+        text.add(
+            record_text(trace, records_of(&trace)[i % capacity], text.place(), kEventTextBytes));
+}
+
+// The one text of all ranks is begun by rank 0, before the others are far enough to add to it.
+bool begin_text(const Observer &observer) {
+    (void)unlink(observer.trace_name);
+    Text text(open(observer.trace_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!text.is_ready()) return false;
+    add_head(text);
+    return text.end();
+}
+
+}  // namespace
+
+void trace_open(Observer &observer, const char *pattern, std::int64_t started_ns) {
+    const int rank = observer.rank->world_rank;
+    observer.one_file = !names_rank(pattern);
+    char suffix[32];
+    (void)std::snprintf(suffix, sizeof suffix, ".%d.part", rank);
+    if (!file_name(pattern, rank, "", observer.trace_name) ||
+        !file_name(pattern, rank, suffix, observer.part_name)) {
+        log(SENNIT_LOG_WARNING, "SENNIT_TRACE=%.100s is too long for a name", pattern);
+        return;
+    }
+    const auto wish = static_cast<std::uint64_t>(std::max<std::int64_t>(knobs().trace_events, 0));
+    observer.most_records = allowed_records(std::clamp(wish, kFewestRecords, kMostRecords));
+    errno = EFBIG;  // of a limit that allows no record
+    if (observer.most_records == 0 || !map_part(observer)) {
+        log(SENNIT_LOG_WARNING, "nothing is traced: rank %d can not write %.200s: %s", rank,
+            observer.part_name, std::strerror(errno));
+        return;
+    }
+    fill_head(observer, started_ns);
+    const bool has_room = grow(observer);
+    if (has_room && (rank != 0 || !observer.one_file || begin_text(observer))) return;
+    log(SENNIT_LOG_WARNING, "nothing is traced by rank %d: %.200s: %s", rank,
+        has_room ? observer.trace_name : observer.part_name,
+        std::strerror(has_room ? errno : ENOSPC));
+    trace_close(observer);
+}
+
+std::uint16_t trace_name(Observer &observer, const char *name) {
+    auto slot = reinterpret_cast<std::uintptr_t>(name) / 8 % kNameSlots;
+    for (; observer.name_keys[slot] != nullptr; slot = (slot + 1) % kNameSlots)
+        if (observer.name_keys[slot] == name) return observer.name_values[slot];
+    TraceFile &trace = *observer.trace;
+    // relaxed: only the holder of the lock changes it.
+    const std::uint64_t used = trace.names_used.load(std::memory_order_relaxed);
+    if (used >= kTraceNames) return 0;
+    const std::uint64_t number = used + 1;
+    (void)std::snprintf(trace.names[number].text, sizeof(TraceName), "%s", name);
+    // SYNC trace-name: pairs with the acquire in cli/trace/part.cpp; the text comes before.
+    trace.names_used.store(number, std::memory_order_release);
+    observer.name_keys[slot] = name;
+    observer.name_values[slot] = static_cast<std::uint16_t>(number);
+    return observer.name_values[slot];
+}
+
+void trace_append(Observer &observer, const TraceRecord &record) {
+    TraceFile &trace = *observer.trace;
+    // relaxed, twice: only the holder of the lock changes them.
+    const std::uint64_t number = trace.written.load(std::memory_order_relaxed);
+    std::uint64_t capacity = trace.capacity.load(std::memory_order_relaxed);
+    if (number >= capacity && capacity < observer.most_records && grow(observer))
+        capacity = trace.capacity.load(std::memory_order_relaxed);  // relaxed: as above
+    records_of(&trace)[number % capacity] = record;
+    // SYNC trace-record: pairs with the acquire in cli/trace/part.cpp; the record is whole.
+    trace.written.store(number + 1, std::memory_order_release);
+}
+
+void observer_write(Rank &rank) {
+    if (!observer_traces(rank) || rank.observer->is_written) return;
+    Observer &observer = *rank.observer;
+    const int mode = observer.one_file ? O_APPEND : O_CREAT | O_TRUNC;
+    Text text(open(observer.trace_name, O_WRONLY | O_CLOEXEC | mode, 0666));
+    bool done = text.is_ready();
+    if (done) {
+        if (!observer.one_file) add_head(text);
+        add_records(text, *observer.trace);
+        if (!observer.one_file) add_foot(text);
+        done = text.end();
+    }
+    observer.is_written = done;
+    if (done) return;
+    log(SENNIT_LOG_WARNING,
+        "the trace of rank %d could not be written into %.120s: %s; sennit trace merge makes it of "
+        "%.120s",
+        rank.world_rank, observer.trace_name, std::strerror(errno), observer.part_name);
+}
+
+void observer_finish(Rank &rank, bool all_met) {
+    if (!observer_traces(rank) || !all_met || rank.world_rank != 0) return;
+    const Observer &observer = *rank.observer;
+    if (!observer.one_file || !observer.is_written) return;
+    Text text(open(observer.trace_name, O_WRONLY | O_CLOEXEC | O_APPEND));
+    if (!text.is_ready()) return;
+    add_foot(text);
+    (void)text.end();
+}
+
+void trace_close(Observer &observer) {
+    if (observer.trace == nullptr) return;
+    // What is in the text is not needed twice, and a start-up that failed tells its reason
+    // otherwise; else the file stays for `sennit trace merge`.
+    if (observer.is_written || !observer.is_ready) (void)unlink(observer.part_name);
+    // relaxed: as in trace_append().
+    const std::uint64_t used = observer.trace->capacity.load(std::memory_order_relaxed);
+    (void)munmap(observer.trace, observer.mapped_bytes);
+    (void)ftruncate(observer.trace_fd, static_cast<off_t>(file_bytes(used)));
+    (void)close(observer.trace_fd);
+    observer.trace = nullptr;
+}
+
+}  // namespace sennit::runtime

@@ -1,0 +1,336 @@
+// The order of start-up, each step needing the ones before:
+//   memory file and control block -> transports opened -> cards exchanged -> descriptors of the
+//   node exchanged -> transports connected -> every path tried -> tries exchanged, paths agreed ->
+//   engine, teams -> ready.
+// Three bootstrap exchanges in all (cards, tries, ready); the last two tell whether any rank
+// failed.
+#include "rank/life/startup.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "base/knobs.hpp"
+#include "base/log.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/card.hpp"
+#include "coll/collectives.hpp"
+#include "memory/registration.hpp"
+#include "observe/observer.hpp"
+#include "op/engine.hpp"
+#include "path/router.hpp"
+#include "rank/life/teardown.hpp"
+#include "team/team.hpp"
+
+namespace sennit::life {
+namespace {
+
+// One rank's part of the first exchange.
+struct Introduction {
+    runtime::Card card;
+    transport::Address addresses[path::kTransports];
+};
+
+constexpr std::size_t kStride = sizeof(Introduction);
+
+// What start-up needs only while it runs.
+struct Startup {
+    Rank &rank;
+    Deadline deadline;
+    int size;
+    runtime::Listener listener{};
+    Introduction *all = nullptr;         // [size]
+    std::uint8_t *usable = nullptr;      // [size], this rank's tries
+    std::uint8_t *all_usable = nullptr;  // [size][size]
+};
+
+sennit_status allgather(Startup &it, const void *mine, void *all, std::size_t bytes) {
+    return runtime::bootstrap_allgather(it.rank.bootstrap, mine, all, bytes, it.deadline);
+}
+
+template <class T>
+sennit_status make_array(std::size_t count, T **out) {
+    *out = count <= PTRDIFF_MAX / sizeof(T) ? static_cast<T *>(std::calloc(count, sizeof(T)))
+                                            : nullptr;
+    return *out != nullptr ? SENNIT_OK
+                           : fail(SENNIT_ERR_NOMEM, "no memory for the start-up tables");
+}
+
+sennit_status make_tables(Startup &it) {
+    const auto size = static_cast<std::size_t>(it.size);
+    sennit_status status = make_array(size, &it.all);
+    if (status == SENNIT_OK) status = make_array(size, &it.usable);
+    if (status == SENNIT_OK) status = make_array(size * size, &it.all_usable);
+    if (status != SENNIT_OK) return status;
+    it.rank.peers = new (std::nothrow) Peer[size];
+    return it.rank.peers != nullptr ? SENNIT_OK : fail(SENNIT_ERR_NOMEM, "no memory for the peers");
+}
+
+// A rank that failed before the first exchange still takes part, with an empty card.
+sennit_status introduce_failure(Startup &it, sennit_status status) {
+    const sennit_error error = *thread_error();
+    const Introduction nothing{};
+    if (it.all != nullptr) (void)allgather(it, &nothing, it.all, sizeof nothing);
+    *thread_error() = error;
+    return status;
+}
+
+sennit_status introduce(Startup &it, sennit_status so_far) {
+    Introduction mine{};
+    sennit_status status = so_far;
+    if (status == SENNIT_OK) status = runtime::listener_open(&it.listener);
+    if (status == SENNIT_OK) status = runtime::card_fill(&mine.card, it.listener);
+    if (status != SENNIT_OK) return introduce_failure(it, status);
+    std::memcpy(it.rank.control->processors.words, mine.card.processors,
+                sizeof mine.card.processors);
+    mine.card.rank = it.rank.world_rank;
+    mine.card.size = it.size;
+    path::router_addresses(it.rank, mine.addresses);
+    status = allgather(it, &mine, it.all, sizeof mine);
+    if (status != SENNIT_OK) return status;
+    status = runtime::cards_check(&it.all->card, it.size, kStride);
+    if (status != SENNIT_OK) return status;
+    it.rank.job_cookie = it.all[0].card.job_cookie;
+    it.rank.control->header.job_cookie = it.rank.job_cookie;
+    return SENNIT_OK;
+}
+
+void meet_peers(Startup &it) {
+    const runtime::Card &mine = it.all[it.rank.world_rank].card;
+    for (int r = 0; r < it.size; ++r) {
+        const runtime::Card &theirs = it.all[r].card;
+        Peer &peer = it.rank.peers[r];
+        peer.world_rank = r;
+        peer.same_node = std::memcmp(theirs.node, mine.node, sizeof mine.node) == 0;
+        peer.same_process = peer.same_node && theirs.process_cookie == mine.process_cookie;
+        peer.numa = theirs.numa;
+        peer.process_id = theirs.process_id;
+        if (peer.same_process && r != it.rank.world_rank) it.rank.shares_process = true;
+    }
+}
+
+// Not where all ranks of the node are threads of this process and may use their own pointers: n * n
+// descriptors would be for nothing.
+bool descriptors_needed(Startup &it) {
+    bool needed = !path::router_allows(it.rank, SENNIT_PATH_INPROC);
+    for (int r = 0; r < it.size; ++r)
+        needed |= it.rank.peers[r].same_node && !it.rank.peers[r].same_process;
+    return needed;
+}
+
+sennit_status exchange_descriptors(Startup &it) {
+    if (!descriptors_needed(it)) return SENNIT_OK;
+    int *members = nullptr;
+    sennit_status status = make_array(static_cast<std::size_t>(it.size), &members);
+    if (status != SENNIT_OK) return status;
+    runtime::NodeExchange exchange;
+    exchange.listener = &it.listener;
+    exchange.members = members;
+    for (int r = 0; r < it.size; ++r)
+        if (it.rank.peers[r].same_node) members[exchange.count++] = r;
+    exchange.leader_name = it.all[members[0]].card.socket_name;
+    status = runtime::node_exchange(it.rank, exchange, it.deadline);
+    std::free(members);
+    return status;
+}
+
+sennit_status connect_transports(Startup &it) {
+    const auto size = static_cast<std::size_t>(it.size);
+    transport::Address *addresses = nullptr;
+    sennit_status status = make_array(size * path::kTransports, &addresses);
+    if (status != SENNIT_OK) return status;
+    for (std::size_t r = 0; r < size; ++r)
+        std::memcpy(addresses + r * path::kTransports, it.all[r].addresses,
+                    sizeof it.all[r].addresses);
+    status = path::router_connect(it.rank, addresses, it.deadline);
+    std::free(addresses);
+    return status;
+}
+
+// A rank that failed after the first exchange says so in its tries, so that the others need not
+// wait.
+constexpr std::uint8_t kFailed = 1u << SENNIT_PATH_NONE;
+
+sennit_status agree_on_paths(Startup &it, sennit_status so_far) {
+    const auto size = static_cast<std::size_t>(it.size);
+    if (so_far == SENNIT_OK) {
+        path::router_try(it.rank, it.usable);
+    } else {
+        std::memset(it.usable, kFailed, size);
+    }
+    const sennit_error error = *thread_error();
+    const sennit_status status = allgather(it, it.usable, it.all_usable, size);
+    if (so_far != SENNIT_OK) {
+        *thread_error() = error;
+        return so_far;
+    }
+    if (status != SENNIT_OK) return status;
+    for (int r = 0; r < it.size; ++r) {
+        if (it.all_usable[static_cast<std::size_t>(r) * size] != kFailed) continue;
+        return fail_peer(SENNIT_ERR_BOOTSTRAP, r, "", "rank %d failed in its start-up", r);
+    }
+    path::router_agree(it.rank, it.all_usable);
+    return SENNIT_OK;
+}
+
+sennit_status open_upper_layers(Startup &it) {
+    sennit_status status = SENNIT_OK;
+    if (path::router_needs_engine(it.rank)) status = op::engine_create(it.rank);
+    if (status == SENNIT_OK)
+        status =
+            memory::table_create(it.rank, memory::kWorldSlot, static_cast<std::uint32_t>(it.size));
+    if (status == SENNIT_OK) status = coll::collectives_open(it.rank);
+    if (status == SENNIT_OK) status = team::teams_open(it.rank);
+    return status;
+}
+
+// What a rank says in the last exchange.
+struct Readiness {
+    std::uint8_t status;
+    std::uint8_t reach;  // of the bits below, as far as this rank sees
+};
+static_assert(sizeof(Readiness) == 2 && SENNIT_STATUS_COUNT <= UINT8_MAX);
+constexpr std::uint8_t kWorldLoadStore = 0x1;
+constexpr std::uint8_t kWorldReached = 0x2;
+constexpr std::uint8_t kNodeLoadStore = 0x4;
+constexpr std::uint8_t kNodeReached = 0x8;
+constexpr std::uint8_t kTraces = 0x10;
+
+std::uint8_t reach_bits(Rank &rank) {
+    const team::Reach world = team::own_reach(rank, team::world_of(rank));
+    const team::Reach node = team::own_reach(rank, team::node_of(rank));
+    return static_cast<std::uint8_t>(
+        (world.load_store ? kWorldLoadStore : 0) | (world.some_path ? kWorldReached : 0) |
+        (node.load_store ? kNodeLoadStore : 0) | (node.some_path ? kNodeReached : 0) |
+        (runtime::observer_traces(rank) ? kTraces : 0));
+}
+
+// Where ranks of several nodes trace, all compare their clocks. That they can not is no reason to
+// give up.
+void align_clocks(Startup &it, const Readiness *all) {
+    bool traces = false;
+    bool several_nodes = false;
+    for (int r = 0; r < it.size; ++r) {
+        traces |= (all[r].reach & kTraces) != 0;
+        several_nodes |= !it.rank.peers[r].same_node;
+    }
+    if (traces && several_nodes) runtime::observer_align(it.rank, it.deadline);
+}
+
+// Which barrier a team takes must be the same in the views of all its members.
+void agree_on_reach(Rank &rank, const Readiness *all) {
+    const auto common = [all](const team::Team &team) {
+        unsigned bits = UINT8_MAX;
+        for (std::uint32_t member = 0; member < team.size; ++member)
+            bits &= all[team.world_ranks[member]].reach;
+        return bits;
+    };
+    const unsigned world = common(team::world_of(rank));
+    const unsigned node = common(team::node_of(rank));
+    team::agree_on_reach(team::world_of(rank),
+                         {(world & kWorldLoadStore) != 0, (world & kWorldReached) != 0});
+    team::agree_on_reach(team::node_of(rank),
+                         {(node & kNodeLoadStore) != 0, (node & kNodeReached) != 0});
+}
+
+// The last exchange: everybody is ready, or everybody gives up.
+sennit_status get_ready(Startup &it, sennit_status so_far) {
+    Readiness mine{static_cast<std::uint8_t>(so_far), 0};
+    if (so_far == SENNIT_OK) mine.reach = reach_bits(it.rank);
+    const sennit_error error = *thread_error();
+    // The introductions have served.
+    static_assert(sizeof(Readiness) <= sizeof(Introduction));
+    auto *all = reinterpret_cast<Readiness *>(it.all);
+    const sennit_status status = allgather(it, &mine, all, sizeof mine);
+    if (so_far != SENNIT_OK) {
+        *thread_error() = error;
+        return so_far;
+    }
+    if (status != SENNIT_OK) return status;
+    for (int r = 0; r < it.size; ++r) {
+        if (all[r].status == SENNIT_OK) continue;
+        return fail_peer(SENNIT_ERR_BOOTSTRAP, r, "", "rank %d failed in its start-up with %s", r,
+                         sennit_status_string(static_cast<sennit_status>(all[r].status)));
+    }
+    agree_on_reach(it.rank, all);
+    align_clocks(it, all);
+    runtime::observer_ready(it.rank);
+    return SENNIT_OK;
+}
+
+void choose_spins(Startup &it) {
+    // With a core of its own a rank polls for about 0.1 ms before it yields; on shared cores
+    // every poll keeps somebody else from running (docs/design/waiting.md). Where completion needs
+    // this rank's progress, a poll without it sees nothing new.
+    constexpr unsigned kSpins = 4000;
+    const bool shared =
+        runtime::cards_oversubscribed(&it.all->card, it.size, kStride, it.rank.world_rank);
+    // relaxed: start-up has one thread.
+    const bool by_progress = it.rank.hook_count.load(std::memory_order_relaxed) != 0;
+    it.rank.spins = shared || by_progress ? 0 : kSpins;
+}
+
+sennit_status run(Startup &it, const char *paths) {
+    const transport::EventSink sink{op::engine_event_arrived, &it.rank, op::engine_execute};
+    const std::int64_t started_ns = now_ns();
+    sennit_status status = make_tables(it);
+    runtime::observer_open(it.rank, it.size, started_ns);
+    if (status == SENNIT_OK) status = memory::registration_check_knob();
+    if (status == SENNIT_OK) status = memory::segments_open(it.rank, it.rank.world_rank, it.size);
+    if (status == SENNIT_OK) status = path::router_open(it.rank, paths, sink);
+    status = introduce(it, status);
+    if (status != SENNIT_OK) return status;
+    meet_peers(it);
+    status = exchange_descriptors(it);
+    if (status == SENNIT_OK) status = connect_transports(it);
+    status = agree_on_paths(it, status);
+    if (status != SENNIT_OK) return status;
+    status = open_upper_layers(it);
+    choose_spins(it);
+    return get_ready(it, status);
+}
+
+void report(const Startup &it) {
+    int counts[SENNIT_PATH_COUNT] = {};
+    int here = 0;
+    for (int r = 0; r < it.size; ++r) {
+        ++counts[it.rank.peers[r].path];
+        here += it.rank.peers[r].same_node ? 1 : 0;
+    }
+    log(SENNIT_LOG_NONE,
+        "%d ranks by %s, %d on this node; from rank 0: %d inproc, %d mapped, %d cma, %d sim, "
+        "%d without a path",
+        it.size, it.rank.bootstrap.name, here, counts[SENNIT_PATH_INPROC],
+        counts[SENNIT_PATH_MAPPED], counts[SENNIT_PATH_CMA], counts[SENNIT_PATH_SIM],
+        counts[SENNIT_PATH_NONE]);
+}
+
+}  // namespace
+
+sennit_status startup(Rank &rank, const StartupWish &wish) {
+    Startup it{rank, Deadline::after(wish.timeout_ns), wish.bootstrap.size};
+    rank.bootstrap = wish.bootstrap;
+    rank.world_rank = wish.bootstrap.rank;
+    rank.thread_level = wish.thread_level;
+    // relaxed: no other thread knows of the rank before process_publish_rank().
+    rank.size.store(static_cast<std::uint32_t>(it.size), std::memory_order_relaxed);
+    const sennit_status status = run(it, wish.paths);
+    runtime::listener_close(&it.listener);
+    if (status == SENNIT_OK) {
+        // relaxed: told to nobody but the detector, which waits for `left` only.
+        rank.control->header.state.store(static_cast<std::uint32_t>(RankState::running),
+                                         std::memory_order_relaxed);
+        if (runtime::knobs().report && rank.world_rank == 0) report(it);
+    } else {
+        const sennit_error error = *thread_error();
+        take_apart(rank, Deadline::after(0), false);
+        *thread_error() = error;
+    }
+    std::free(it.all);
+    std::free(it.usable);
+    std::free(it.all_usable);
+    return status;
+}
+
+}  // namespace sennit::life

@@ -1,0 +1,277 @@
+// The process object and the thread-to-rank rule.
+#include "rank/process.hpp"
+
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "base/knobs.hpp"
+
+namespace sennit {
+
+constinit Rank nobody;
+constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]] = &nobody;
+constinit std::atomic<Rank *> only_rank{nullptr};
+constinit std::atomic<channel::Channel *> only_channels{nullptr};
+constinit std::atomic<signal::Own *> only_signals{nullptr};
+constinit std::atomic<signal::Attached *> only_blocks{nullptr};
+
+namespace {
+
+struct Process {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    Rank *objects[kRanksPerProcess] = {};  // made on first use, kept for ever
+    bool in_use[kRanksPerProcess] = {};    // claimed, perhaps not yet published
+    bool published[kRanksPerProcess] = {};
+    int published_count = 0;
+    ControlBlock *controls[kRanksPerProcess] = {};  // shown by process_show_control()
+    std::uint64_t cookie = 0;                       // see process_cookie(); 0: not chosen yet
+    bool fork_handler_set = false;
+    std::atomic<bool> forked_child{false};
+    std::atomic<const ForkHooks *> fork_hooks{nullptr};  // see process_watch_forks()
+    // The thread whose fork has called the first hook; the others are called for that fork alone.
+    std::atomic<pthread_t> watched_fork{0};
+};
+
+Process process;
+
+const ForkHooks *fork_hooks() {
+    // relaxed: the hooks are constants of the program.
+    return process.fork_hooks.load(std::memory_order_relaxed);
+}
+
+void before_fork() {
+    const ForkHooks *const hooks = fork_hooks();
+    if (hooks == nullptr) return;
+    hooks->prepare();
+    // relaxed: only this thread's own number means anything to it, and the hook has made the forks
+    // of threads wait for each other.
+    process.watched_fork.store(pthread_self(), std::memory_order_relaxed);
+}
+
+// A forked child has the number of the thread that forked.
+bool fork_is_watched() {
+    pthread_t self = pthread_self();
+    // relaxed: as above.
+    return process.watched_fork.compare_exchange_strong(self, 0, std::memory_order_relaxed);
+}
+
+void after_fork_in_parent() {
+    if (fork_is_watched()) fork_hooks()->parent();
+}
+
+// In the child of a fork nothing of the parent's ranks may be used: the segments are not mapped
+// there (MADV_DONTFORK) and the peers do not know the child.
+void after_fork_in_child() {
+    if (fork_is_watched()) fork_hooks()->child();
+    // relaxed: the child has one thread.
+    if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
+    thread_rank = &nobody;
+    // relaxed, all four: the child has one thread.
+    only_rank.store(nullptr, std::memory_order_relaxed);
+    only_channels.store(nullptr, std::memory_order_relaxed);
+    only_signals.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    only_blocks.store(nullptr, std::memory_order_relaxed);   // relaxed: as above
+    (void)pthread_mutex_init(&process.lock, nullptr);
+    process.cookie = 0;  // names the parent's address space; the child has its own
+}
+
+// Segments begin at the start of a page, and so would the fields that every put reads. On AMD's
+// processors two lines at the same place of two pages can get in each other's way in the first
+// cache, depending on addresses that differ from run to run: a put to the first word of a segment
+// then took 6.7 ns instead of 2.7 ns in 13 of 150 runs, with this offset in none. (The fields were
+// then the size and the first tables; the entries that the rank remembers stand there now.)
+constexpr std::size_t kRankOffset = 39 * 64;
+
+Rank *make_object() {
+    // Zeroed pages that are touched only where used: the table of team slots alone is 8 KiB.
+    void *memory = mmap(nullptr, kRankOffset + sizeof(Rank), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr
+                                : new (static_cast<std::byte *>(memory) + kRankOffset) Rank;
+}
+
+void process_lock() {
+    (void)pthread_mutex_lock(&process.lock);
+}
+void process_unlock() {
+    (void)pthread_mutex_unlock(&process.lock);
+}
+
+// With the lock held.
+void handle_forks() {
+    if (process.fork_handler_set) return;
+    process.fork_handler_set =
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+}
+
+bool any_in_use() {
+    for (const bool used : process.in_use)
+        if (used) return true;
+    return false;
+}
+
+// With the lock held.
+sennit_status claim(Rank **rank) {
+    if (!any_in_use()) {
+        const sennit_status status = runtime::knobs_read();
+        if (status != SENNIT_OK) return status;
+    }
+    for (int slot = 0; slot < kRanksPerProcess; ++slot) {
+        if (process.in_use[slot]) continue;
+        Rank *&object = process.objects[slot];
+        if (object != nullptr) {
+            new (object) Rank;
+        } else {
+            object = make_object();
+        }
+        if (object == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a rank");
+        process.in_use[slot] = true;
+        object->process_slot = slot;
+        *rank = object;
+        return SENNIT_OK;
+    }
+    return fail(SENNIT_ERR_NOMEM, "the process has %d ranks, which is the most", kRanksPerProcess);
+}
+
+// A rank whose world has more ranks in this process never is the only one, also while the others
+// have not come yet or have left: their threads must not become its own.
+void publish_only_rank() {
+    Rank *only = nullptr;
+    if (process.published_count == 1) {
+        for (int slot = 0; slot < kRanksPerProcess; ++slot)
+            if (process.published[slot]) only = process.objects[slot];
+        if (only->shares_process) only = nullptr;
+    }
+    channel::Channel *channels = nullptr;
+    signal::Own *signals = nullptr;
+    signal::Attached *blocks = nullptr;
+    if (only != nullptr) {
+        // Another thread may have stored one and come here next.
+        // SYNC channel-table: pairs with the release in channels_of(); the places come before.
+        channels = only->channel_table.load(std::memory_order_acquire);
+        // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
+        signals = only->first_signals.load(std::memory_order_acquire);
+        // SYNC block-table: pairs with the release in make_table(); place 0 comes before.
+        blocks = only->block_table.load(std::memory_order_acquire);
+    }
+    // SYNC channel-table: pairs with the acquire in place_of_handle(); the places come before.
+    only_channels.store(channels, std::memory_order_release);
+    // SYNC signal-table: pairs with the acquire in find_first(); the records come before.
+    only_signals.store(signals, std::memory_order_release);
+    // SYNC block-table: pairs with the acquire in find_short(); place 0 comes before.
+    only_blocks.store(blocks, std::memory_order_release);
+    // SYNC only-rank: pairs with the acquire in current_rank(); the rank's set-up is complete.
+    only_rank.store(only, std::memory_order_release);
+}
+
+}  // namespace
+
+bool process_is_forked_child() {
+    // relaxed: written once, by the only thread of the child.
+    return process.forked_child.load(std::memory_order_relaxed);
+}
+
+sennit_status process_claim_rank(Rank **rank) {
+    process_lock();
+    handle_forks();
+    const sennit_status status = claim(rank);
+    process_unlock();
+    // The log may be the program's own function, which may call Sennit.
+    if (status == SENNIT_OK) runtime::knobs_warn_of_unknown();
+    return status;
+}
+
+void process_publish_rank(Rank *rank) {
+    process_lock();
+    process.published[rank->process_slot] = true;
+    ++process.published_count;
+    publish_only_rank();
+    process_unlock();
+    thread_rank = rank;
+}
+
+void process_release_rank(Rank *rank) {
+    process_lock();
+    const int slot = rank->process_slot;
+    if (process.published[slot]) {
+        process.published[slot] = false;
+        --process.published_count;
+    }
+    process.in_use[slot] = false;
+    publish_only_rank();
+    process_unlock();
+    if (thread_rank == rank) thread_rank = &nobody;
+}
+
+Rank *process_find_rank(int world_rank) {
+    process_lock();
+    Rank *found = nullptr;
+    for (int slot = 0; slot < kRanksPerProcess; ++slot)
+        if (process.published[slot] && process.objects[slot]->world_rank == world_rank)
+            found = process.objects[slot];
+    process_unlock();
+    return found;
+}
+
+int process_rank_count() {
+    process_lock();
+    const int count = process.published_count;
+    process_unlock();
+    return count;
+}
+
+void process_show_tables() {
+    process_lock();
+    publish_only_rank();
+    process_unlock();
+}
+
+void process_watch_forks(const ForkHooks *hooks) {
+    process_lock();
+    handle_forks();
+    process_unlock();
+    // relaxed: as in fork_hooks().
+    process.fork_hooks.store(hooks, std::memory_order_relaxed);
+}
+
+void process_show_control(const Rank &rank) {
+    process_lock();
+    if (rank.process_slot >= 0) process.controls[rank.process_slot] = rank.control;
+    process_unlock();
+}
+
+void process_hide_control(const Rank &rank) {
+    process_lock();
+    if (rank.process_slot >= 0) process.controls[rank.process_slot] = nullptr;
+    process_unlock();
+}
+
+bool process_use_control(ControlBlock *control, void (*use)(void *object), void *object) {
+    process_lock();
+    bool found = false;
+    for (const ControlBlock *shown : process.controls)
+        if (shown == control && control != nullptr) found = true;
+    if (found) use(object);
+    process_unlock();
+    return found;
+}
+
+std::uint64_t process_cookie() {
+    process_lock();
+    while (process.cookie == 0) {
+        if (getrandom(&process.cookie, sizeof process.cookie, 0) !=
+            static_cast<ssize_t>(sizeof process.cookie))
+            process.cookie = static_cast<std::uint64_t>(now_ns()) * 0x9E3779B97F4A7C15u +
+                             static_cast<std::uint64_t>(getpid());
+    }
+    const std::uint64_t cookie = process.cookie;
+    process_unlock();
+    return cookie;
+}
+
+}  // namespace sennit

@@ -1,0 +1,201 @@
+// The rank object: all run-time state of one rank, and what it knows of each peer. Every folder
+// keeps its own part behind a pointer here, so nothing of a rank is process-wide. The process
+// object holds the table of ranks and how a thread finds its own (architecture rule 1).
+//
+// Life: process_claim_rank() -> filled by rank/life/startup.cpp -> process_publish_rank() -> in use
+// -> process_release_rank(). The memory of a rank object is never unmapped: a thread that still
+// points to a rank that has left finds that it remembers no entry and has size 0, which every call
+// checks anyway.
+#pragma once
+
+#include <pthread.h>
+#include <sennit/rma.h>
+#include <sennit/runtime.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/mutex.hpp"
+#include "base/reason.hpp"
+#include "rank/control_block.hpp"
+
+namespace sennit {
+
+namespace memory {
+struct Entry;
+struct LocalSegments;
+}  // namespace memory
+namespace transport {
+class Transport;
+}
+namespace runtime {
+struct Domains;
+struct Observer;
+}  // namespace runtime
+namespace path {
+struct Router;
+}
+namespace op {
+struct Engine;
+}
+namespace team {
+struct Registry;
+struct Team;
+}  // namespace team
+namespace group {
+struct Groups;
+}
+namespace coll {
+struct Collectives;
+}
+namespace channel {
+struct Channel;
+struct Channels;
+}  // namespace channel
+namespace signal {
+struct Attached;
+struct Own;
+struct Signals;
+}  // namespace signal
+namespace plan {
+struct Plans;
+}
+namespace queue {
+struct Queues;
+}
+struct Rank;
+
+// How a peer ended, as far as this rank knows. Goes up only.
+enum class Gone : std::uint32_t { no = 0, left = 1, died = 2 };
+
+struct Peer {
+    int world_rank = -1;
+    bool same_node = false;
+    bool same_process = false;
+    int numa = -1;
+    int process_id = -1;   // in the peer's own pid namespace, for messages
+    int pid_fd = -1;       // readable once the process has ended; -1 if not known
+    int memory_file = -1;  // the peer's memory file, -1 if not received
+    sennit_path path = SENNIT_PATH_NONE;
+    transport::Transport *transport = nullptr;  // of that path
+    transport::Transport *copier = nullptr;     // an immediate one, for private memory; or null
+    ControlBlock *control = nullptr;            // if load and store reach it
+    std::uint64_t control_handle = 0;           // for the transport otherwise
+    std::atomic<std::uint32_t> gone{0};         // Gone
+    Reason reasons[SENNIT_PATH_COUNT];
+};
+
+struct ProgressHook {
+    void (*poll)(void *context);
+    void *context;
+};
+
+inline constexpr std::size_t kProgressHooks = 4;
+
+// Requests that are not of the op engine: their handles have the highest bit.
+inline constexpr std::uint64_t kCollectiveRequest = std::uint64_t{1} << 63;
+struct RequestSource {
+    // As op::engine_test with progress.
+    sennit_status (*test)(Rank &rank, sennit_request request, int *done);
+    // Carries on what is open.
+    void (*poll)(Rank &rank);
+};
+
+inline constexpr std::size_t kNearEntries = 128;
+
+struct Rank {
+    // Read by every put and get.
+    // Entries that were found lately, by what they were asked for: memory::near_place().
+    std::atomic<memory::Entry *> near[kNearEntries] = {};
+    // `size` is 0 unless the rank is in use.
+    std::atomic<std::uint32_t> size{0};
+    std::int32_t world_rank = -1;
+    // By team slot; each [segment index][world rank]. SYNC entry-table.
+    std::atomic<memory::Entry *> tables[kTeamSlots] = {};
+    std::uint16_t table_rows[kTeamSlots] = {};  // rows of each that were ever used
+
+    // Set up once, constant while in use.
+    Peer *peers = nullptr;  // [size]
+    ControlBlock *control = nullptr;
+    sennit_bootstrap bootstrap{};
+    sennit_thread_level thread_level = SENNIT_THREAD_SINGLE;
+    std::uint64_t job_cookie = 0;
+    int memory_file = -1;
+    runtime::Observer *observer = nullptr;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
+    unsigned spins = 0;                     // polls before a wait yields; 0 when cores are shared
+    // Some peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only set.
+    std::atomic<bool> sleeps_with_barrier{false};
+    std::atomic<std::uint32_t> short_waits{0};  // that timed out before they looked for dead peers
+    bool shares_process = false;  // other ranks of its world are threads of this process
+    ProgressHook hooks[kProgressHooks] = {};
+    std::atomic<unsigned> hook_count{0};
+    bool progress_yields = false;               // the hooks give the processor away; set with them
+    RequestSource collective_requests{};        // set in start-up
+    std::atomic<unsigned> open_collectives{0};  // requests; while there are some, waits poll
+
+    // Parts that belong to other folders.
+    memory::LocalSegments *segments = nullptr;
+    path::Router *router = nullptr;
+    op::Engine *engine = nullptr;
+    runtime::Domains *domains = nullptr;  // null until it is asked for
+    team::Registry *team_registry = nullptr;
+    group::Groups *groups = nullptr;  // null until the first one; under `cold`
+    coll::Collectives *collectives = nullptr;
+    channel::Channels *channels = nullptr;  // null until the first is opened; under `cold`
+    // Of `channels`: every call on a channel reads it.
+    std::atomic<channel::Channel *> channel_table{nullptr};
+    std::atomic<signal::Signals *> signals{nullptr};  // null until the first is used
+    // The records of its first signals, while the rank has no observer: waits and resets are short.
+    std::atomic<signal::Own *> first_signals{nullptr};
+    std::atomic<signal::Attached *> block_table{nullptr};  // null until the first is attached
+    std::atomic<plan::Plans *> plans{nullptr};             // null until the first is created
+    std::atomic<queue::Queues *> queues{nullptr};          // null until the first is used
+    std::atomic<team::Team *> teams[kTeamSlots] = {};      // objects stay until the rank ends
+
+    pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free
+    int process_slot = -1;
+    int init_count = 0;
+    std::atomic<std::uint32_t> generation{0};
+};
+
+// The number of ranks of its world; 0 unless the rank is in use.
+inline std::uint32_t size_of(const Rank &rank) {
+    // relaxed: constant while the rank is in use.
+    return rank.size.load(std::memory_order_relaxed);
+}
+// The same for what is compared with numbers of ranks.
+inline int world_size(const Rank &rank) {
+    return static_cast<int>(size_of(rank));
+}
+
+// Progress itself.
+inline void poll_progress(Rank &rank) {
+    // relaxed: hooks are added during start-up, before the rank is in use.
+    const unsigned count = rank.hook_count.load(std::memory_order_relaxed);
+    for (unsigned i = 0; i < count; ++i)
+        rank.hooks[i].poll(rank.hooks[i].context);
+    // relaxed: a request of another thread that is missed here is that thread's to carry on.
+    if (rank.open_collectives.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        rank.collective_requests.poll(rank);
+}
+
+// The same, noted where it moves something: observe/observer.cpp.
+[[gnu::cold, gnu::noinline]] void make_progress_observed(Rank &rank);
+
+inline void make_progress(Rank &rank) {
+    if (rank.observer != nullptr) [[unlikely]]
+        return make_progress_observed(rank);
+    poll_progress(rank);
+}
+
+// Holds a rank's cold mutex: attaching, allocating and freeing segments.
+class ColdLock : private MutexLock {
+  public:
+    explicit ColdLock(Rank &rank) : MutexLock(rank.cold) {}
+};
+
+inline ControlBlock *control_of(Rank &rank, int peer) {
+    return peer == rank.world_rank ? rank.control : rank.peers[peer].control;
+}
+
+}  // namespace sennit
