@@ -126,7 +126,7 @@ Json paths_section() {
         failure = error.what();
     }
     Json list = Json::array();
-    for (int i = SENNIT_PATH_SELF; i < SENNIT_PATH_COUNT; ++i) {
+    for (int i = SENNIT_PATH_SELF; i < SENNIT_PATH_END; ++i) {
         const auto path = static_cast<sennit_path>(i);
         const std::string name = sennit_path_name(path);
         list.push_back({{"name", name},

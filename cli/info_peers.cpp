@@ -27,7 +27,7 @@ constexpr std::size_t kReasonBytes = 192;
 struct Trial {
     std::int32_t status;
     std::int32_t mechanism;
-    char reasons[SENNIT_MECHANISM_COUNT][kReasonBytes];
+    char reasons[SENNIT_MECHANISM_END][kReasonBytes];
 };
 
 constexpr const char *kKinds[] = {"heap", "static", "stack"};
@@ -45,10 +45,10 @@ struct Identity {
 struct View {
     std::int32_t path;
     std::int32_t locality;
-    char reasons[SENNIT_PATH_COUNT][kReasonBytes];
+    char reasons[SENNIT_PATH_END][kReasonBytes];
     Trial memory;  // how this rank reaches the other's memory
 };
-static_assert(sizeof(View) == 8 + SENNIT_PATH_COUNT * kReasonBytes + sizeof(Trial));
+static_assert(sizeof(View) == 8 + SENNIT_PATH_END * kReasonBytes + sizeof(Trial));
 
 void must(sennit_status status, const char *what) {
     if (status == SENNIT_OK) return;
@@ -80,7 +80,7 @@ Trial look_at(sennit_region region) {
     sennit_status status = sennit_region_mechanism(region, &mechanism);
     trial.mechanism = mechanism;
     for (int candidate = SENNIT_MECHANISM_INPROC;
-         candidate < SENNIT_MECHANISM_COUNT && status == SENNIT_OK; ++candidate) {
+         candidate < SENNIT_MECHANISM_END && status == SENNIT_OK; ++candidate) {
         status = sennit_region_reason(region, static_cast<sennit_mechanism>(candidate),
                                       trial.reasons[candidate], kReasonBytes);
     }
@@ -142,7 +142,7 @@ View view_of(int rank, sennit_region region) {
     if (sennit_locality(rank, &level) != SENNIT_OK) level = SENNIT_LOCALITY_NETWORK;
     view.path = path;
     view.locality = level;
-    for (int candidate = SENNIT_PATH_SELF; candidate < SENNIT_PATH_COUNT; ++candidate) {
+    for (int candidate = SENNIT_PATH_SELF; candidate < SENNIT_PATH_END; ++candidate) {
         (void)sennit_peer_path_reason(rank, static_cast<sennit_path>(candidate),
                                       view.reasons[candidate], kReasonBytes);
     }
@@ -171,7 +171,7 @@ Json trial_json(const char *kind, const Trial &trial) {
         return json;
     }
     json["mechanism"] = sennit_mechanism_name(static_cast<sennit_mechanism>(trial.mechanism));
-    for (int candidate = SENNIT_MECHANISM_INPROC; candidate < SENNIT_MECHANISM_COUNT; ++candidate) {
+    for (int candidate = SENNIT_MECHANISM_INPROC; candidate < SENNIT_MECHANISM_END; ++candidate) {
         json["reasons"][sennit_mechanism_name(static_cast<sennit_mechanism>(candidate))] =
             text_of(trial.reasons[candidate]);
     }
@@ -183,7 +183,7 @@ Json pair_json(int from, int to, const View &view) {
                  {"to", to},
                  {"path", sennit_path_name(static_cast<sennit_path>(view.path))},
                  {"locality", locality_name(view.locality)}};
-    for (int candidate = SENNIT_PATH_SELF; candidate < SENNIT_PATH_COUNT; ++candidate) {
+    for (int candidate = SENNIT_PATH_SELF; candidate < SENNIT_PATH_END; ++candidate) {
         pair["reasons"][sennit_path_name(static_cast<sennit_path>(candidate))] =
             text_of(view.reasons[candidate]);
     }

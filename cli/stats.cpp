@@ -81,7 +81,7 @@ Json rank_of(const StatsPart &part, std::uint32_t state) {
                  {"peers", Json::array()}};
     const auto *counters = reinterpret_cast<const PeerCounters *>(&part + 1);
     for (int peer = runtime::kNobody; peer < part.size; ++peer) {
-        for (int path = SENNIT_PATH_NONE; path < SENNIT_PATH_COUNT; ++path) {
+        for (int path = SENNIT_PATH_NONE; path < SENNIT_PATH_END; ++path) {
             Json row = row_of(counters[runtime::stats_index(part.size, peer, path)], peer, path);
             if (row["operations"] != 0 || row["waits"] != 0)
                 rank["peers"].push_back(std::move(row));

@@ -19,7 +19,7 @@ module sennit_more
   integer(c_int), parameter, public :: SENNIT_CHANNEL_AHEAD_MOST = 128
   type(sennit_channel), parameter, public :: SENNIT_CHANNEL_NULL = sennit_channel()
   type(sennit_signal), parameter, public :: SENNIT_SIGNAL_NULL = sennit_signal()
-  type(sennit_signal_set), parameter, public :: SENNIT_SIGNAL_SET_NULL = sennit_signal_set()
+  type(sennit_waitset), parameter, public :: SENNIT_WAITSET_NULL = sennit_waitset()
   type(sennit_peer_block), parameter, public :: SENNIT_PEER_BLOCK_NULL = sennit_peer_block()
   type(sennit_queue), parameter, public :: SENNIT_QUEUE_NULL = sennit_queue()
   type(sennit_producer), parameter, public :: SENNIT_PRODUCER_NULL = sennit_producer()
@@ -37,8 +37,8 @@ module sennit_more
   type(sennit_team), parameter, public :: SENNIT_TEAM_NODE = sennit_team(2)
 
   public :: sennit_init, sennit_last_error, sennit_last_error_text, sennit_error_report, sennit_log_set
-  public :: sennit_bootstrap_describe, sennit_waitany, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
-  public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_blocks_of
+  public :: sennit_bootstrap_describe, sennit_wait_any, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
+  public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_vbuffer_of
   public :: sennit_combine, sennit_log_function, sennit_condition, sennit_wait_until, operator(==), operator(/=)
   public :: sennit_channel_ends_of, sennit_channel_ahead
 
@@ -70,18 +70,18 @@ module sennit_more
   ! Handles and places are the same if they name the same.
   interface operator(==)
     module procedure is_same_team, is_same_group, is_same_request, is_same_lock, is_same_gptr, is_same_channel, &
-                     is_same_signal, is_same_signal_set, is_same_peer_block, is_same_plan, &
+                     is_same_signal, is_same_waitset, is_same_peer_block, is_same_plan, &
                      is_same_queue, is_same_producer
   end interface operator(==)
   interface operator(/=)
     module procedure is_other_team, is_other_group, is_other_request, is_other_lock, is_other_gptr, is_other_channel, &
-                     is_other_signal, is_other_signal_set, is_other_peer_block, is_other_plan, &
+                     is_other_signal, is_other_waitset, is_other_peer_block, is_other_plan, &
                      is_other_queue, is_other_producer
   end interface operator(/=)
 
-  interface sennit_waitany
-    module procedure waitany_int, waitany_size
-  end interface sennit_waitany
+  interface sennit_wait_any
+    module procedure wait_any_int, wait_any_size
+  end interface sennit_wait_any
   interface sennit_gptr_add
     module procedure gptr_add_int, gptr_add_long
   end interface sennit_gptr_add
@@ -188,7 +188,7 @@ contains
   end function sennit_bootstrap_describe
 
   ! The index is that of the array, 1 to count; 0 if all were complete already.
-  subroutine waitany_size(count, requests, timeout_ns, index, stat)
+  subroutine wait_any_size(count, requests, timeout_ns, index, stat)
     integer(c_size_t), value :: count
     type(sennit_request), intent(inout) :: requests(*)
     integer(c_int64_t), value :: timeout_ns
@@ -197,12 +197,12 @@ contains
     integer(c_size_t) :: found
     integer(c_int) :: status
     found = -1
-    status = c_sennit_waitany(count, requests, timeout_ns, found)
+    status = c_sennit_wait_any(count, requests, timeout_ns, found)
     if (found /= -1) index = merge(0_c_size_t, found + 1, found == count)
     call end_of_call(status, stat)
-  end subroutine waitany_size
+  end subroutine wait_any_size
 
-  subroutine waitany_int(count, requests, timeout_ns, index, stat)
+  subroutine wait_any_int(count, requests, timeout_ns, index, stat)
     integer(c_int), value :: count
     type(sennit_request), intent(inout) :: requests(*)
     integer(c_int64_t), value :: timeout_ns
@@ -210,9 +210,9 @@ contains
     integer(c_int), optional, intent(out) :: stat
     integer(c_size_t) :: found
     found = -1
-    call waitany_size(int(count, c_size_t), requests, timeout_ns, found, stat)
+    call wait_any_size(int(count, c_size_t), requests, timeout_ns, found, stat)
     if (found /= -1) index = int(found, c_int)
-  end subroutine waitany_int
+  end subroutine wait_any_int
 
   elemental function gptr_add_long(gptr, bytes) result(place)
     type(sennit_gptr), intent(in) :: gptr
@@ -328,17 +328,17 @@ contains
     is_other = .not. is_same_signal(left, right)
   end function is_other_signal
 
-  elemental function is_same_signal_set(left, right) result(is_same)
-    type(sennit_signal_set), intent(in) :: left, right
+  elemental function is_same_waitset(left, right) result(is_same)
+    type(sennit_waitset), intent(in) :: left, right
     logical :: is_same
     is_same = left%handle == right%handle
-  end function is_same_signal_set
+  end function is_same_waitset
 
-  elemental function is_other_signal_set(left, right) result(is_other)
-    type(sennit_signal_set), intent(in) :: left, right
+  elemental function is_other_waitset(left, right) result(is_other)
+    type(sennit_waitset), intent(in) :: left, right
     logical :: is_other
-    is_other = .not. is_same_signal_set(left, right)
-  end function is_other_signal_set
+    is_other = .not. is_same_waitset(left, right)
+  end function is_other_waitset
 
   elemental function is_same_peer_block(left, right) result(is_same)
     type(sennit_peer_block), intent(in) :: left, right
@@ -444,11 +444,11 @@ contains
   ! Blocks of several sizes. The three stay where they are while the result is used: declare them with target. Without offsets
   ! each block begins behind the one before. Where one of the three is not contiguous the result has no sizes, which every call
   ! refuses with ARG.
-  function sennit_blocks_of(memory, bytes, offsets) result(blocks)
+  function sennit_vbuffer_of(memory, bytes, offsets) result(blocks)
     type(*), dimension(..), target, asynchronous :: memory
     integer(c_size_t), target, asynchronous, intent(in) :: bytes(:)
     integer(c_size_t), target, asynchronous, optional, intent(in) :: offsets(:)
-    type(sennit_blocks) :: blocks
+    type(sennit_vbuffer) :: blocks
     logical :: is_whole
     is_whole = (is_contiguous(memory) .or. size(memory) <= 1) .and. (is_contiguous(bytes) .or. size(bytes) <= 1)
     blocks%memory = sennit_place(c_loc(memory))
@@ -457,7 +457,7 @@ contains
       blocks%offsets = c_loc(offsets)
     end if
     if (is_whole) blocks%bytes = c_loc(bytes)
-  end function sennit_blocks_of
+  end function sennit_vbuffer_of
 
   ! The flag of channels with so many messages unread at once: SENNIT_CHANNEL_AHEAD of C.
   elemental function sennit_channel_ahead(messages) result(flag)

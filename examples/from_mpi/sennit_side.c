@@ -110,7 +110,7 @@ void side_requests(const double row[PAIR_COUNT], int left, int right, double cam
     must(sennit_put_nb(sennit_gptr_at(rows, right), row, bytes, &requests[0]));
     must(sennit_put_nb(sennit_gptr_add(sennit_gptr_at(rows, left), (int64_t)bytes), row, bytes,
                        &requests[1]));
-    must(sennit_waitall(2, requests, SENNIT_FOREVER));       /* the rows are there */
+    must(sennit_wait_all(2, requests, SENNIT_FOREVER));      /* the rows are there */
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* everyone's are */
     /* end of snippet */
     const double *mine = sennit_ptr(rows);

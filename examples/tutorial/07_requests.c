@@ -32,7 +32,7 @@ int main(void) {
     must(sennit_put_nb(sennit_gptr_at(from_left, right), mine, sizeof mine, &requests[0]));
     must(sennit_put_nb(sennit_gptr_at(from_right, left), mine, sizeof mine, &requests[1]));
     double result = work();
-    must(sennit_waitall(2, requests, SENNIT_FOREVER));
+    must(sennit_wait_all(2, requests, SENNIT_FOREVER));
     /* end of snippet */
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     const double *came = sennit_ptr(rows);

@@ -45,7 +45,7 @@ int collect(const Call &call, void *dest, const void *source, std::size_t bytes)
     const auto all = std::make_unique<std::size_t[]>(call.pes);
     must(call.name,
          sennit_allgather(call.team->core, &bytes, all.get(), sizeof bytes, SENNIT_FOREVER));
-    const sennit_blocks blocks{dest, all.get(), nullptr};
+    const sennit_vbuffer blocks{dest, all.get(), nullptr};
     must(call.name, sennit_allgatherv(call.team->core, source, bytes, &blocks, SENNIT_FOREVER));
     return 0;
 }

@@ -8,10 +8,10 @@
  * when this rank's part is done: its buffers may be used again, its results are there. That other
  * ranks have got so far only sennit_barrier promises.
  *
- * Calls with _nb start and return a request, which sennit_wait, test, waitall, testall and waitany
- * complete. Buffers and arrays of sizes belong to the library until then. Several may be open; they
- * are carried out in the order of their start, by whatever waits or tests in this rank, and by the
- * later collective calls of the team. The blocking calls may be mixed with them.
+ * Calls with _nb start and return a request, which sennit_wait, test, wait_all, test_all and
+ * wait_any complete. Buffers and arrays of sizes belong to the library until then. Several may be
+ * open; they are carried out in the order of their start, by whatever waits or tests in this rank,
+ * and by the later collective calls of the team. The blocking calls may be mixed with them.
  *
  * Buffers may be anywhere. Where a buffer lies in a segment of the team, of the world or of a
  * single rank's allocation, or where the ranks are threads, peers read a source and write a
@@ -92,34 +92,34 @@ sennit_status sennit_alltoall(sennit_team team, const void *source, void *destin
 sennit_status sennit_alltoall_nb(sennit_team team, const void *source, void *destination,
                                  size_t bytes, sennit_request *request);
 
-/* Blocks of several sizes: one for each rank of the team, block i has bytes[i] and begins
- * offsets[i] bytes into the memory, or right behind block i-1 if `offsets` is NULL. */
-typedef struct sennit_blocks {
+/* Memory with a part of its own size for each rank of the team: part i has bytes[i] bytes and
+ * begins offsets[i] bytes into the memory, or right behind part i-1 if `offsets` is NULL. */
+typedef struct sennit_vbuffer {
     void *memory; /* only read where it is a source */
     const size_t *bytes;
     const size_t *offsets;
-} sennit_blocks;
+} sennit_vbuffer;
 
 /* As above with a size for each rank. Sender and receiver of a block must name the same size;
  * `bytes` is the caller's own. The blocks of scatterv and gatherv are looked at on the root alone.
  * In place as above; for alltoallv by a null `source` or SENNIT_IN_PLACE as its memory, and sizes
  * and places are then those of the destination. */
-sennit_status sennit_scatterv(sennit_team team, int root, const sennit_blocks *source,
+sennit_status sennit_scatterv(sennit_team team, int root, const sennit_vbuffer *source,
                               void *destination, size_t bytes, int64_t timeout_ns);
-sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_blocks *source,
+sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_vbuffer *source,
                                  void *destination, size_t bytes, sennit_request *request);
 sennit_status sennit_gatherv(sennit_team team, int root, const void *source, size_t bytes,
-                             const sennit_blocks *destination, int64_t timeout_ns);
+                             const sennit_vbuffer *destination, int64_t timeout_ns);
 sennit_status sennit_gatherv_nb(sennit_team team, int root, const void *source, size_t bytes,
-                                const sennit_blocks *destination, sennit_request *request);
+                                const sennit_vbuffer *destination, sennit_request *request);
 sennit_status sennit_allgatherv(sennit_team team, const void *source, size_t bytes,
-                                const sennit_blocks *destination, int64_t timeout_ns);
+                                const sennit_vbuffer *destination, int64_t timeout_ns);
 sennit_status sennit_allgatherv_nb(sennit_team team, const void *source, size_t bytes,
-                                   const sennit_blocks *destination, sennit_request *request);
-sennit_status sennit_alltoallv(sennit_team team, const sennit_blocks *source,
-                               const sennit_blocks *destination, int64_t timeout_ns);
-sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_blocks *source,
-                                  const sennit_blocks *destination, sennit_request *request);
+                                   const sennit_vbuffer *destination, sennit_request *request);
+sennit_status sennit_alltoallv(sennit_team team, const sennit_vbuffer *source,
+                               const sennit_vbuffer *destination, int64_t timeout_ns);
+sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_vbuffer *source,
+                                  const sennit_vbuffer *destination, sennit_request *request);
 
 /* An operator of the program: result[i] = left[i] op right[i] for `count` elements. It must be
  * associative, need not be commutative, and must not call Sennit. `result` may be `left` or

@@ -35,7 +35,7 @@ typedef enum sennit_status {
     SENNIT_ERR_BOOTSTRAP = 14,       /* the launcher or the bootstrap failed or does not match */
     SENNIT_ERR_INTERNAL = 15,        /* a fault in Sennit itself: please report it */
     SENNIT_ERR_OWNER_DIED = 16,      /* the lock is acquired; the rank that held it has died */
-    SENNIT_STATUS_COUNT = 17
+    SENNIT_STATUS_END = 17
 } sennit_status;
 
 /* What went wrong last in the calling thread. Valid until that thread's next failing call. */

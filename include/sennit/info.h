@@ -18,7 +18,7 @@ typedef enum sennit_path {
     SENNIT_PATH_FABRIC = 5, /* network, libfabric */
     SENNIT_PATH_MPI = 6,    /* network, MPI RMA */
     SENNIT_PATH_SIM = 7,    /* the seeded network in miniature, for tests */
-    SENNIT_PATH_COUNT = 8
+    SENNIT_PATH_END = 8
 } sennit_path;
 
 /* "self", "inproc", ...; "unknown" for a value that is none. */

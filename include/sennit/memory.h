@@ -103,7 +103,7 @@ typedef enum sennit_mechanism {
     SENNIT_MECHANISM_XPMEM = 3,     /* attached through the kernel module of that name */
     SENNIT_MECHANISM_ADOPT = 4,     /* its pages were moved into memory that peers map */
     SENNIT_MECHANISM_CMA = 5,       /* where it was: the kernel copies, or the path's messages do */
-    SENNIT_MECHANISM_COUNT = 6
+    SENNIT_MECHANISM_END = 6
 } sennit_mechanism;
 
 /* Flags of sennit_register. */

@@ -25,9 +25,9 @@
  *
  * A sender that is two epochs ahead gets SENNIT_ERR_SIGNAL_EARLY and makes its call again. It does
  * so in a short loop, with work of its own or sched_yield() in between; or it has a signal of its
- * own for credit, which the owner counts by sennit_signal_add after each reset, and waits for that
- * before it sends. Where senders hear from the owner in each epoch anyway, as neighbours do that
- * exchange their edges, nobody gets so far ahead.
+ * own for credit, which the owner counts by sennit_signal_notify after each reset, and waits for
+ * that before it sends. Where senders hear from the owner in each epoch anyway, as neighbours do
+ * that exchange their edges, nobody gets so far ahead.
  *
  * An owner that answers what it got answers first and resets then: the message that follows on the
  * answer belongs to the next epoch, and is counted whether the reset has come or not. A reset
@@ -84,7 +84,7 @@ sennit_status sennit_block_query(const sennit_block *block, sennit_block_info *i
  * more than once, and each counts its epochs by itself. At most 1048575 at a time.
  * Errors: STATE, ARG (as query), NOT_REGISTERED (the region has ended, even if its memory is in use
  * again; a signal has been destroyed), OTHER_NODE, UNSUPPORTED (its signals are out of reach: see
- * sennit_signal_add; the memory is), PEER_LOST, NOMEM, OS. */
+ * sennit_signal_notify; the memory is), PEER_LOST, NOMEM, OS. */
 sennit_status sennit_block_attach(const sennit_block *block, sennit_peer_block *attached);
 
 /* Give it up; the handle is no more. No other thread is in a call with it. Errors: STATE, ARG. */

@@ -133,15 +133,15 @@ sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns);
 /* Never blocks. *done is 1 when the request is over; the status is then the operation's own. */
 sennit_status sennit_test(sennit_request *request, int *done);
 
-/* All of them. waitall returns the first error among the operations, after all are over; with
- * TIMEOUT those that are complete are {0} already. testall sets *done to 1 when all are over and
+/* All of them. wait_all returns the first error among the operations, after all are over; with
+ * TIMEOUT those that are complete are {0} already. test_all sets *done to 1 when all are over and
  * reports a failed operation in the call that finds it over. count 0 is legal. */
-sennit_status sennit_waitall(size_t count, sennit_request requests[], int64_t timeout_ns);
-sennit_status sennit_testall(size_t count, sennit_request requests[], int *done);
+sennit_status sennit_wait_all(size_t count, sennit_request requests[], int64_t timeout_ns);
+sennit_status sennit_test_all(size_t count, sennit_request requests[], int *done);
 
 /* One of them. *index is its place, or `count` when all were {0} already. */
-sennit_status sennit_waitany(size_t count, sennit_request requests[], int64_t timeout_ns,
-                             size_t *index);
+sennit_status sennit_wait_any(size_t count, sennit_request requests[], int64_t timeout_ns,
+                              size_t *index);
 
 /* Complete all operations with _nbi, and all puts, of this rank to world rank `rank` (to all
  * ranks): afterwards they are visible there to anyone who sees a later store of this rank. Requests

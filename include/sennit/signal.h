@@ -1,15 +1,16 @@
 /* Signals: counters of events that other ranks count down, and that their owner waits for.
  *
  * A signal expects a number of events in each epoch. It fires when that many have come; its owner
- * then resets it, which begins the next epoch. An event is counted by sennit_signal_add, and by the
- * notified put and get of notify.h once their data is where it belongs: whoever has seen the signal
- * fired sees all that was put. The one who sends does the counting, so the owner takes no part
- * where load and store reach it; elsewhere it is in a call of Sennit that waits, tests or flushes.
+ * then resets it, which begins the next epoch. An event is counted by sennit_signal_notify, and by
+ * the notified put and get of notify.h once their data is where it belongs: whoever has seen the
+ * signal fired sees all that was put. The one who sends does the counting, so the owner takes no
+ * part where load and store reach it; elsewhere it is in a call of Sennit that waits, tests or
+ * flushes.
  *
  *     owner                                     ranks that send
  *     sennit_signal_create(2, 2, &signal)       get the handle by any means
  *     loop over epochs 0, 1, 2, ...             loop over epochs 0, 1, 2, ...
- *         sennit_signal_wait(signal, ...)           sennit_signal_add(signal, epoch)
+ *         sennit_signal_wait(signal, ...)           sennit_signal_notify(signal, epoch)
  *         ... use what came ...
  *         sennit_signal_reset(signal)
  *
@@ -21,7 +22,7 @@
  * one more than was expected, with SENNIT_ERR_SIGNAL_OVERFLOW. The error tells signal, expected and
  * seen.
  *
- * All calls but sennit_signal_add are of the owner alone; its threads may make them at the same
+ * All calls but sennit_signal_notify are of the owner alone; its threads may make them at the same
  * time, except that a signal is destroyed while no other thread uses it, and reset while none tests
  * it or waits for it. */
 #ifndef SENNIT_SIGNAL_H
@@ -87,32 +88,32 @@ sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch);
  * UNSUPPORTED (the owner's memory is reached by copies of the kernel only), PEER_LOST, NOMEM, OS.
  * After PEER_LOST, FABRIC and TIMEOUT (knob SENNIT_TIMEOUT) of a path of messages the event may be
  * counted or not. */
-sennit_status sennit_signal_add(sennit_signal signal, uint64_t epoch);
+sennit_status sennit_signal_notify(sennit_signal signal, uint64_t epoch);
 
-/* Sets: waiting for any, some or all of many signals. The cost of a wait goes with the number of
+/* Waitsets: wait for any, some or all of many signals. The cost of a wait goes with the number of
  * signals that have fired, and not with the size of the set. A signal is in one set at most. A
  * signal that has fired is reported by each wait until it is reset; those that are reported go
  * behind the others, so that none is passed over for ever. */
-typedef struct sennit_signal_set {
+typedef struct sennit_waitset {
     uint32_t handle;
-} sennit_signal_set;
+} sennit_waitset;
 
 #ifdef __cplusplus
-#define SENNIT_SIGNAL_SET_NULL (sennit_signal_set{0u})
+#define SENNIT_WAITSET_NULL (sennit_waitset{0u})
 #else
-#define SENNIT_SIGNAL_SET_NULL ((sennit_signal_set){0u})
+#define SENNIT_WAITSET_NULL ((sennit_waitset){0u})
 #endif
 
 /* Make an empty set. A rank has at most 4095. Errors: STATE, ARG (null), NOMEM. */
-sennit_status sennit_signal_set_create(sennit_signal_set *set);
+sennit_status sennit_waitset_create(sennit_waitset *set);
 
 /* End it; the signals live on, in no set. Errors: STATE, ARG (no set). */
-sennit_status sennit_signal_set_destroy(sennit_signal_set set);
+sennit_status sennit_waitset_destroy(sennit_waitset set);
 
 /* Put a signal into a set, or take it out. Errors: STATE (no rank; it is in a set already), ARG (no
  * set, no signal of the caller's, not in this set). */
-sennit_status sennit_signal_set_add(sennit_signal_set set, sennit_signal signal);
-sennit_status sennit_signal_set_remove(sennit_signal_set set, sennit_signal signal);
+sennit_status sennit_waitset_add(sennit_waitset set, sennit_signal signal);
+sennit_status sennit_waitset_remove(sennit_waitset set, sennit_signal signal);
 
 /* Wait until a signal of the set has fired, or all of them, for at most timeout_ns. *fired gets
  * one; fired[] gets up to `most` (at least 1) of those that have, and *count their number. The same
@@ -121,11 +122,10 @@ sennit_status sennit_signal_set_remove(sennit_signal_set set, sennit_signal sign
  * and what is waited for has not come), and where one of its signals got more events than it
  * expects, or one of no epoch that it takes, the error of sennit_signal_wait for that signal:
  * SIGNAL_OVERFLOW, SIGNAL_EARLY. Waits tell of too many events until the signal leaves the set. */
-sennit_status sennit_signal_wait_any(sennit_signal_set set, int64_t timeout_ns,
-                                     sennit_signal *fired);
-sennit_status sennit_signal_wait_some(sennit_signal_set set, int64_t timeout_ns, size_t most,
-                                      sennit_signal fired[], size_t *count);
-sennit_status sennit_signal_wait_all(sennit_signal_set set, int64_t timeout_ns);
+sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns, sennit_signal *fired);
+sennit_status sennit_waitset_wait_some(sennit_waitset set, int64_t timeout_ns, size_t most,
+                                       sennit_signal fired[], size_t *count);
+sennit_status sennit_waitset_wait_all(sennit_waitset set, int64_t timeout_ns);
 
 /* A word of the program's own as a signal: any memory that other ranks change by puts of a word, by
  * atomic operations or through sennit_ptr. */

@@ -156,7 +156,7 @@ sennit_status check_sized_blocks(const team::Team &team, coll::Call &call) {
     return SENNIT_OK;
 }
 
-coll::Blocks blocks_of(const sennit_blocks *blocks) {
+coll::Blocks blocks_of(const sennit_vbuffer *blocks) {
     if (blocks == nullptr) return {};
     return {bytes_of(blocks->memory), blocks->bytes, blocks->offsets, 0};
 }
@@ -345,14 +345,14 @@ sennit_status sennit_alltoall_nb(sennit_team team, const void *source, void *des
                                       later(request));
 }
 
-sennit_status sennit_scatterv(sennit_team team, int root, const sennit_blocks *source,
+sennit_status sennit_scatterv(sennit_team team, int root, const sennit_vbuffer *source,
                               void *destination, size_t bytes, int64_t timeout_ns) {
     return run_sized(
         "sennit_scatterv", team,
         sized_call(Kind::scatterv, root, blocks_of(source), one_block(destination), bytes),
         until(timeout_ns));
 }
-sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_blocks *source,
+sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_vbuffer *source,
                                  void *destination, size_t bytes, sennit_request *request) {
     return run_sized(
         "sennit_scatterv_nb", team,
@@ -361,14 +361,14 @@ sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_blocks
 }
 
 sennit_status sennit_gatherv(sennit_team team, int root, const void *source, size_t bytes,
-                             const sennit_blocks *destination, int64_t timeout_ns) {
+                             const sennit_vbuffer *destination, int64_t timeout_ns) {
     return run_sized(
         "sennit_gatherv", team,
         sized_call(Kind::gatherv, root, one_block(source), blocks_of(destination), bytes),
         until(timeout_ns));
 }
 sennit_status sennit_gatherv_nb(sennit_team team, int root, const void *source, size_t bytes,
-                                const sennit_blocks *destination, sennit_request *request) {
+                                const sennit_vbuffer *destination, sennit_request *request) {
     return run_sized(
         "sennit_gatherv_nb", team,
         sized_call(Kind::gatherv, root, one_block(source), blocks_of(destination), bytes),
@@ -376,28 +376,28 @@ sennit_status sennit_gatherv_nb(sennit_team team, int root, const void *source, 
 }
 
 sennit_status sennit_allgatherv(sennit_team team, const void *source, size_t bytes,
-                                const sennit_blocks *destination, int64_t timeout_ns) {
+                                const sennit_vbuffer *destination, int64_t timeout_ns) {
     return run_sized(
         "sennit_allgatherv", team,
         sized_call(Kind::allgatherv, 0, one_block(source), blocks_of(destination), bytes),
         until(timeout_ns));
 }
 sennit_status sennit_allgatherv_nb(sennit_team team, const void *source, size_t bytes,
-                                   const sennit_blocks *destination, sennit_request *request) {
+                                   const sennit_vbuffer *destination, sennit_request *request) {
     return run_sized(
         "sennit_allgatherv_nb", team,
         sized_call(Kind::allgatherv, 0, one_block(source), blocks_of(destination), bytes),
         later(request));
 }
 
-sennit_status sennit_alltoallv(sennit_team team, const sennit_blocks *source,
-                               const sennit_blocks *destination, int64_t timeout_ns) {
+sennit_status sennit_alltoallv(sennit_team team, const sennit_vbuffer *source,
+                               const sennit_vbuffer *destination, int64_t timeout_ns) {
     coll::Call call = sized_call(Kind::alltoallv, 0, blocks_of(source), blocks_of(destination), 0);
     if (source == nullptr) call.in_place = true;
     return run_sized("sennit_alltoallv", team, call, until(timeout_ns));
 }
-sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_blocks *source,
-                                  const sennit_blocks *destination, sennit_request *request) {
+sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_vbuffer *source,
+                                  const sennit_vbuffer *destination, sennit_request *request) {
     coll::Call call = sized_call(Kind::alltoallv, 0, blocks_of(source), blocks_of(destination), 0);
     if (source == nullptr) call.in_place = true;
     return run_sized("sennit_alltoallv_nb", team, call, later(request));

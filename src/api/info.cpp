@@ -35,7 +35,7 @@ const char *const kStatusNames[] = {
     "SENNIT_ERR_INTERNAL",
     "SENNIT_ERR_OWNER_DIED",
 };
-static_assert(sizeof kStatusNames / sizeof kStatusNames[0] == SENNIT_STATUS_COUNT);
+static_assert(sizeof kStatusNames / sizeof kStatusNames[0] == SENNIT_STATUS_END);
 
 // Finds the peer for a question about it. Errors: STATE, RANGE.
 sennit_status find_peer(int rank, const char *name, const Peer **peer) {
@@ -59,7 +59,7 @@ const sennit_error *sennit_last_error(void) {
 
 const char *sennit_status_string(sennit_status status) {
     const auto index = static_cast<unsigned>(status);
-    return index < SENNIT_STATUS_COUNT ? kStatusNames[index] : "unknown status";
+    return index < SENNIT_STATUS_END ? kStatusNames[index] : "unknown status";
 }
 
 sennit_status sennit_log_set(sennit_log_function function, void *context, sennit_log_level level) {
@@ -93,7 +93,7 @@ sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *tex
     const sennit_status status = find_peer(rank, name, &peer);
     if (status != SENNIT_OK) return status;
     if (text == nullptr || bytes == 0 || candidate <= SENNIT_PATH_NONE ||
-        candidate >= SENNIT_PATH_COUNT)
+        candidate >= SENNIT_PATH_END)
         return fail_in(fail(SENNIT_ERR_ARG, "no text, or no such path"), name);
     reason_text(peer->reasons[candidate], candidate, text, bytes);
     return SENNIT_OK;

@@ -274,13 +274,13 @@ sennit_status sennit_region_reason(sennit_region region, sennit_mechanism candid
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (text == nullptr || bytes == 0 || candidate <= SENNIT_MECHANISM_NONE ||
-        candidate >= SENNIT_MECHANISM_COUNT)
+        candidate >= SENNIT_MECHANISM_END)
         return fail_in(fail(SENNIT_ERR_ARG, "no text, or no such mechanism"), name);
     return done(explain(*rank, region, candidate, text, bytes), name);
 }
 
 const char *sennit_mechanism_name(sennit_mechanism mechanism) {
-    const bool is_one = static_cast<unsigned>(mechanism) < SENNIT_MECHANISM_COUNT;
+    const bool is_one = static_cast<unsigned>(mechanism) < SENNIT_MECHANISM_END;
     return is_one ? memory::mechanism_name(static_cast<Mechanism>(mechanism)) : "unknown";
 }
 

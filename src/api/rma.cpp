@@ -286,34 +286,35 @@ sennit_status sennit_test(sennit_request *request, int *is_done) {
     return done(op::test(*rank, request, is_done), "sennit_test");
 }
 
-sennit_status sennit_waitall(size_t count, sennit_request requests[], int64_t timeout_ns) {
+sennit_status sennit_wait_all(size_t count, sennit_request requests[], int64_t timeout_ns) {
     Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_waitall");
-    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_waitall");
-    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_waitall");
-    const Observed observed(*rank, "sennit_waitall");
-    return done(op::waitall(*rank, count, requests, Deadline::after(timeout_ns)), "sennit_waitall");
+    if (rank == nullptr) return no_rank("sennit_wait_all");
+    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_wait_all");
+    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_wait_all");
+    const Observed observed(*rank, "sennit_wait_all");
+    return done(op::wait_all(*rank, count, requests, Deadline::after(timeout_ns)),
+                "sennit_wait_all");
 }
 
-sennit_status sennit_testall(size_t count, sennit_request requests[], int *is_done) {
+sennit_status sennit_test_all(size_t count, sennit_request requests[], int *is_done) {
     Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_testall");
-    if (is_done == nullptr) return null_argument("done", "sennit_testall");
-    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_testall");
-    const Observed observed(*rank, "sennit_testall");
-    return done(op::testall(*rank, count, requests, is_done), "sennit_testall");
+    if (rank == nullptr) return no_rank("sennit_test_all");
+    if (is_done == nullptr) return null_argument("done", "sennit_test_all");
+    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_test_all");
+    const Observed observed(*rank, "sennit_test_all");
+    return done(op::test_all(*rank, count, requests, is_done), "sennit_test_all");
 }
 
-sennit_status sennit_waitany(size_t count, sennit_request requests[], int64_t timeout_ns,
-                             size_t *index) {
+sennit_status sennit_wait_any(size_t count, sennit_request requests[], int64_t timeout_ns,
+                              size_t *index) {
     Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_waitany");
-    if (index == nullptr) return null_argument("index", "sennit_waitany");
-    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_waitany");
-    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_waitany");
-    const Observed observed(*rank, "sennit_waitany");
-    return done(op::waitany(*rank, count, requests, Deadline::after(timeout_ns), index),
-                "sennit_waitany");
+    if (rank == nullptr) return no_rank("sennit_wait_any");
+    if (index == nullptr) return null_argument("index", "sennit_wait_any");
+    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_wait_any");
+    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_wait_any");
+    const Observed observed(*rank, "sennit_wait_any");
+    return done(op::wait_any(*rank, count, requests, Deadline::after(timeout_ns), index),
+                "sennit_wait_any");
 }
 
 sennit_status sennit_flush(int rank, int64_t timeout_ns) {

@@ -43,8 +43,8 @@ sennit_status call_on_set(const char *name, Call call) {
 }
 
 // A call on a set and one of the caller's signals.
-using Change = sennit_status (*)(signal::Signals &, sennit_signal_set, sennit_signal);
-sennit_status change_set(sennit_signal_set set, sennit_signal signal, const char *name,
+using Change = sennit_status (*)(signal::Signals &, sennit_waitset, sennit_signal);
+sennit_status change_set(sennit_waitset set, sennit_signal signal, const char *name,
                          Change change) {
     return call_on_set(name, [=](Rank &rank, signal::Signals &all) {
         if (signal::find_own(rank, signal) == nullptr) return no_signal(signal);
@@ -178,8 +178,8 @@ sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch) {
     });
 }
 
-sennit_status sennit_signal_add(sennit_signal signal, uint64_t epoch) {
-    const char *const name = "sennit_signal_add";
+sennit_status sennit_signal_notify(sennit_signal signal, uint64_t epoch) {
+    const char *const name = "sennit_signal_notify";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     const bool has_rank = signal.rank >= 0 && signal.rank < world_size(*rank);
@@ -189,28 +189,28 @@ sennit_status sennit_signal_add(sennit_signal signal, uint64_t epoch) {
     return done(add(*rank, signal, epoch), name);
 }
 
-sennit_status sennit_signal_set_create(sennit_signal_set *set) {
-    return call_on_set("sennit_signal_set_create", [=](Rank &, signal::Signals &all) {
+sennit_status sennit_waitset_create(sennit_waitset *set) {
+    return call_on_set("sennit_waitset_create", [=](Rank &, signal::Signals &all) {
         return set == nullptr ? null_argument("set") : signal::set_create(*all.sets, set);
     });
 }
 
-sennit_status sennit_signal_set_destroy(sennit_signal_set set) {
-    return call_on_set("sennit_signal_set_destroy",
+sennit_status sennit_waitset_destroy(sennit_waitset set) {
+    return call_on_set("sennit_waitset_destroy",
                        [=](Rank &, signal::Signals &all) { return signal::set_destroy(all, set); });
 }
 
-sennit_status sennit_signal_set_add(sennit_signal_set set, sennit_signal signal) {
-    return change_set(set, signal, "sennit_signal_set_add", signal::set_add);
+sennit_status sennit_waitset_add(sennit_waitset set, sennit_signal signal) {
+    return change_set(set, signal, "sennit_waitset_add", signal::set_add);
 }
 
-sennit_status sennit_signal_set_remove(sennit_signal_set set, sennit_signal signal) {
-    return change_set(set, signal, "sennit_signal_set_remove", signal::set_remove);
+sennit_status sennit_waitset_remove(sennit_waitset set, sennit_signal signal) {
+    return change_set(set, signal, "sennit_waitset_remove", signal::set_remove);
 }
 
-sennit_status sennit_signal_wait_any(sennit_signal_set set, int64_t timeout_ns,
-                                     sennit_signal *fired) {
-    return call_on_set("sennit_signal_wait_any", [=](Rank &rank, signal::Signals &all) {
+sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns,
+                                      sennit_signal *fired) {
+    return call_on_set("sennit_waitset_wait_any", [=](Rank &rank, signal::Signals &all) {
         if (fired == nullptr) return null_argument("fired");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
         signal::Some some{1, fired};
@@ -218,9 +218,9 @@ sennit_status sennit_signal_wait_any(sennit_signal_set set, int64_t timeout_ns,
     });
 }
 
-sennit_status sennit_signal_wait_some(sennit_signal_set set, int64_t timeout_ns, size_t most,
-                                      sennit_signal fired[], size_t *count) {
-    return call_on_set("sennit_signal_wait_some", [=](Rank &rank, signal::Signals &all) {
+sennit_status sennit_waitset_wait_some(sennit_waitset set, int64_t timeout_ns, size_t most,
+                                       sennit_signal fired[], size_t *count) {
+    return call_on_set("sennit_waitset_wait_some", [=](Rank &rank, signal::Signals &all) {
         if (fired == nullptr || count == nullptr) return null_argument("fired or count");
         if (most == 0) return fail(SENNIT_ERR_ARG, "there is room for no signal");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
@@ -232,8 +232,8 @@ sennit_status sennit_signal_wait_some(sennit_signal_set set, int64_t timeout_ns,
     });
 }
 
-sennit_status sennit_signal_wait_all(sennit_signal_set set, int64_t timeout_ns) {
-    return call_on_set("sennit_signal_wait_all", [=](Rank &rank, signal::Signals &all) {
+sennit_status sennit_waitset_wait_all(sennit_waitset set, int64_t timeout_ns) {
+    return call_on_set("sennit_waitset_wait_all", [=](Rank &rank, signal::Signals &all) {
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
         return signal::wait_all(rank, all, set, Deadline::after(timeout_ns));
     });

@@ -26,7 +26,7 @@ sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *coun
     const Rank *self = caller();
     if (self == nullptr) return no_rank(name);
     if (counters == nullptr) return null_argument("counters", name);
-    if (path < SENNIT_PATH_NONE || path >= SENNIT_PATH_COUNT)
+    if (path < SENNIT_PATH_NONE || path >= SENNIT_PATH_END)
         return fail_in(fail(SENNIT_ERR_ARG, "path %d is none", static_cast<int>(path)), name);
     if (rank < SENNIT_STATS_SEVERAL || rank >= world_size(*self))
         return fail_in(

@@ -115,7 +115,7 @@ void reason_text(const Reason &reason, sennit_path candidate, char *text, std::s
 extern "C" const char *sennit_path_name(sennit_path path) {
     static const char *const kNames[] = {"none", "self",   "inproc", "mapped",
                                          "cma",  "fabric", "mpi",    "sim"};
-    static_assert(sizeof kNames / sizeof kNames[0] == SENNIT_PATH_COUNT);
+    static_assert(sizeof kNames / sizeof kNames[0] == SENNIT_PATH_END);
     const auto index = static_cast<unsigned>(path);
-    return index < SENNIT_PATH_COUNT ? kNames[index] : "unknown";
+    return index < SENNIT_PATH_END ? kNames[index] : "unknown";
 }

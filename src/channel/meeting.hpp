@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kOfferedBit = 1u << 0;
 inline constexpr std::uint64_t kReadyBit = 1u << 2;
 inline constexpr unsigned kEndShift = 4;  // sennit_status of the number before, 5 bits
 inline constexpr unsigned kNumberShift = 9;
-static_assert(SENNIT_STATUS_COUNT <= 1 << (kNumberShift - kEndShift));
+static_assert(SENNIT_STATUS_END <= 1 << (kNumberShift - kEndShift));
 
 // One rank's view of the word.
 struct Side {

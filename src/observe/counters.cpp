@@ -167,7 +167,7 @@ sennit_status observer_counters(const Rank &rank, int peer, sennit_path path,
                     "nothing is counted: set SENNIT_STATS before the start");
     sennit_counters sum{};
     const int first = path == SENNIT_PATH_NONE ? 0 : path;
-    const int last = path == SENNIT_PATH_NONE ? SENNIT_PATH_COUNT - 1 : path;
+    const int last = path == SENNIT_PATH_NONE ? SENNIT_PATH_END - 1 : path;
     for (int at = first; at <= last; ++at)
         add_to(&sum, observer->counters[stats_index(observer->size, peer, at)]);
     *counters = sum;
@@ -180,7 +180,7 @@ sennit_status observer_print(const Rank &rank) {
     if (status != SENNIT_OK) return status;
     const Observer &observer = *rank.observer;
     for (int peer = kNobody; peer < observer.size; ++peer) {
-        for (int path = SENNIT_PATH_NONE; path < SENNIT_PATH_COUNT; ++path) {
+        for (int path = SENNIT_PATH_NONE; path < SENNIT_PATH_END; ++path) {
             counters = {};
             add_to(&counters, observer.counters[stats_index(observer.size, peer, path)]);
             if (counters.operations == 0 && counters.waits == 0) continue;

@@ -85,7 +85,7 @@ static_assert(sizeof(PeerCounters) == 32);
 enum class StatsState : std::uint32_t { none = 0, running = 1, ended = 2 };
 
 // One rank's part of the file, at stats_part_bytes(size) * rank, followed by
-// (size + 1) * SENNIT_PATH_COUNT counters: by peer, then by path; the last peer is kNobody.
+// (size + 1) * SENNIT_PATH_END counters: by peer, then by path; the last peer is kNobody.
 struct alignas(kLineBytes) StatsPart {
     std::uint64_t magic;
     std::uint32_t version;
@@ -102,7 +102,7 @@ static_assert(sizeof(StatsPart) == 128 && offsetof(StatsPart, state) == 32 &&
               offsetof(StatsPart, host) == 40);
 
 constexpr std::size_t stats_counters(int size) {
-    return (static_cast<std::size_t>(size) + 1) * SENNIT_PATH_COUNT;
+    return (static_cast<std::size_t>(size) + 1) * SENNIT_PATH_END;
 }
 // A whole number of pages of up to 64 KiB, so that each rank maps its own.
 constexpr std::size_t stats_part_bytes(int size) {
@@ -111,7 +111,7 @@ constexpr std::size_t stats_part_bytes(int size) {
            kPage;
 }
 constexpr std::size_t stats_index(int size, int peer, int path) {
-    return static_cast<std::size_t>(peer < 0 ? size : peer) * SENNIT_PATH_COUNT +
+    return static_cast<std::size_t>(peer < 0 ? size : peer) * SENNIT_PATH_END +
            static_cast<std::size_t>(path);
 }
 

@@ -99,8 +99,8 @@ sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline
     return own;
 }
 
-sennit_status waitall(Rank &rank, std::size_t count, sennit_request requests[],
-                      const Deadline &deadline) {
+sennit_status wait_all(Rank &rank, std::size_t count, sennit_request requests[],
+                       const Deadline &deadline) {
     sennit_status first = SENNIT_OK;
     for (std::size_t i = 0; i < count; ++i) {
         if (same(requests[i], SENNIT_REQUEST_NULL)) continue;
@@ -111,7 +111,7 @@ sennit_status waitall(Rank &rank, std::size_t count, sennit_request requests[],
     return first;
 }
 
-sennit_status testall(Rank &rank, std::size_t count, sennit_request requests[], int *done) {
+sennit_status test_all(Rank &rank, std::size_t count, sennit_request requests[], int *done) {
     sennit_status first = SENNIT_OK;
     int all = 1;
     bool refused = false;  // some handle is no request
@@ -126,8 +126,8 @@ sennit_status testall(Rank &rank, std::size_t count, sennit_request requests[], 
     return first;
 }
 
-sennit_status waitany(Rank &rank, std::size_t count, sennit_request requests[],
-                      const Deadline &deadline, std::size_t *index) {
+sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
+                       const Deadline &deadline, std::size_t *index) {
     std::size_t found = count;
     int open = 0;
     bool refused = false;  // the handle found is no request

@@ -35,11 +35,11 @@ sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, 
 
 sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline);
 sennit_status test(Rank &rank, sennit_request *request, int *done);
-sennit_status waitall(Rank &rank, std::size_t count, sennit_request requests[],
-                      const Deadline &deadline);
-sennit_status testall(Rank &rank, std::size_t count, sennit_request requests[], int *done);
-sennit_status waitany(Rank &rank, std::size_t count, sennit_request requests[],
-                      const Deadline &deadline, std::size_t *index);
+sennit_status wait_all(Rank &rank, std::size_t count, sennit_request requests[],
+                       const Deadline &deadline);
+sennit_status test_all(Rank &rank, std::size_t count, sennit_request requests[], int *done);
+sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
+                       const Deadline &deadline, std::size_t *index);
 
 // `peer` may be kAnyPeer.
 sennit_status flush(Rank &rank, int peer, const Deadline &deadline);

@@ -18,14 +18,14 @@ struct Router {
     Transport *transports[kTransports] = {};  // in order of preference
     int count = 0;
     Address *addresses[kTransports] = {};  // [transport][rank]
-    Transport *by_path[SENNIT_PATH_COUNT] = {};
-    Transport *immediate[SENNIT_PATH_COUNT] = {};  // those that copy at once
+    Transport *by_path[SENNIT_PATH_END] = {};
+    Transport *immediate[SENNIT_PATH_END] = {};  // those that copy at once
     std::uint8_t allowed = 1u << SENNIT_PATH_SELF;
 };
 
 namespace {
 
-static_assert(SENNIT_PATH_COUNT <= 8, "a set of paths is one byte");
+static_assert(SENNIT_PATH_END <= 8, "a set of paths is one byte");
 
 const Maker *maker_named(const char *name, std::size_t length) {
     for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
@@ -36,7 +36,7 @@ const Maker *maker_named(const char *name, std::size_t length) {
 }
 
 bool is_path_name(const char *name, std::size_t length) {
-    for (int path = SENNIT_PATH_SELF; path < SENNIT_PATH_COUNT; ++path) {
+    for (int path = SENNIT_PATH_SELF; path < SENNIT_PATH_END; ++path) {
         const char *known = sennit_path_name(static_cast<sennit_path>(path));
         if (std::strlen(known) == length && std::strncmp(known, name, length) == 0) return true;
     }
@@ -86,7 +86,7 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
 
 void set_reasons_before_trying(Rank &rank, int peer) {
     Peer &it = rank.peers[peer];
-    for (int path = 0; path < SENNIT_PATH_COUNT; ++path) {
+    for (int path = 0; path < SENNIT_PATH_END; ++path) {
         Reason &reason = it.reasons[path];
         if (peer == rank.world_rank) {
             reason.code = path == SENNIT_PATH_SELF ? Reason::Code::taken : Reason::Code::is_self;

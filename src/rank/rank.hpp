@@ -82,7 +82,7 @@ struct Peer {
     ControlBlock *control = nullptr;            // if load and store reach it
     std::uint64_t control_handle = 0;           // for the transport otherwise
     std::atomic<std::uint32_t> gone{0};         // Gone
-    Reason reasons[SENNIT_PATH_COUNT];
+    Reason reasons[SENNIT_PATH_END];
 };
 
 struct ProgressHook {

@@ -42,14 +42,14 @@ struct Sets {
 
 namespace {
 
-Set *find(Sets &sets, sennit_signal_set handle) {
+Set *find(Sets &sets, sennit_waitset handle) {
     const std::uint32_t place = handle.handle % kSets;
     if (place == 0 || place >= sets.made) return nullptr;
     Set &it = sets.table[place];
     return it.is_open && it.generation == handle.handle >> kSetBits ? &it : nullptr;
 }
 
-sennit_status no_set(sennit_signal_set handle) {
+sennit_status no_set(sennit_waitset handle) {
     return fail(SENNIT_ERR_ARG, "%#x is no set of signals of this rank", handle.handle);
 }
 
@@ -177,7 +177,7 @@ void sets_close(Sets *sets) {
     delete sets;
 }
 
-sennit_status set_create(Sets &sets, sennit_signal_set *set) {
+sennit_status set_create(Sets &sets, sennit_waitset *set) {
     const MutexLock lock(sets.lock);
     std::uint32_t place = 1;
     while (place < sets.made && sets.table[place].is_open)
@@ -193,7 +193,7 @@ sennit_status set_create(Sets &sets, sennit_signal_set *set) {
     return SENNIT_OK;
 }
 
-sennit_status set_destroy(Signals &all, sennit_signal_set handle) {
+sennit_status set_destroy(Signals &all, sennit_waitset handle) {
     const MutexLock lock(all.sets->lock);
     Set *set = find(*all.sets, handle);
     if (set == nullptr) return no_set(handle);
@@ -207,7 +207,7 @@ sennit_status set_destroy(Signals &all, sennit_signal_set handle) {
     return SENNIT_OK;
 }
 
-sennit_status set_add(Signals &all, sennit_signal_set handle, sennit_signal signal) {
+sennit_status set_add(Signals &all, sennit_waitset handle, sennit_signal signal) {
     const MutexLock lock(all.sets->lock);
     Set *set = find(*all.sets, handle);
     if (set == nullptr) return no_set(handle);
@@ -228,7 +228,7 @@ sennit_status set_add(Signals &all, sennit_signal_set handle, sennit_signal sign
     return SENNIT_OK;
 }
 
-sennit_status set_remove(Signals &all, sennit_signal_set handle, sennit_signal signal) {
+sennit_status set_remove(Signals &all, sennit_waitset handle, sennit_signal signal) {
     const MutexLock lock(all.sets->lock);
     Set *set = find(*all.sets, handle);
     if (set == nullptr) return no_set(handle);
@@ -260,8 +260,8 @@ bool advance_in_set(Signals &all, Own &it, std::uint64_t epoch) {
     return true;
 }
 
-sennit_status wait_some(Rank &rank, Signals &all, sennit_signal_set handle,
-                        const Deadline &deadline, Some *some) {
+sennit_status wait_some(Rank &rank, Signals &all, sennit_waitset handle, const Deadline &deadline,
+                        Some *some) {
     sennit_status own = SENNIT_OK;
     const sennit_status waited = wait_until(rank, deadline, kAnyPeer, [&] {
         const MutexLock lock(all.sets->lock);
@@ -286,8 +286,7 @@ sennit_status wait_some(Rank &rank, Signals &all, sennit_signal_set handle,
     return waited != SENNIT_OK ? waited : own;
 }
 
-sennit_status wait_all(Rank &rank, Signals &all, sennit_signal_set handle,
-                       const Deadline &deadline) {
+sennit_status wait_all(Rank &rank, Signals &all, sennit_waitset handle, const Deadline &deadline) {
     sennit_status own = SENNIT_OK;
     const sennit_status waited = wait_until(rank, deadline, kAnyPeer, [&] {
         const MutexLock lock(all.sets->lock);

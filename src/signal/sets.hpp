@@ -17,12 +17,12 @@ Sets *sets_open();
 void sets_close(Sets *sets);
 
 // Errors: NOMEM.
-sennit_status set_create(Sets &sets, sennit_signal_set *set);
+sennit_status set_create(Sets &sets, sennit_waitset *set);
 // Errors of all that take a set: ARG (no set).
-sennit_status set_destroy(Signals &all, sennit_signal_set set);
+sennit_status set_destroy(Signals &all, sennit_waitset set);
 // The signal is the rank's own. Errors: STATE, ARG.
-sennit_status set_add(Signals &all, sennit_signal_set set, sennit_signal signal);
-sennit_status set_remove(Signals &all, sennit_signal_set set, sennit_signal signal);
+sennit_status set_add(Signals &all, sennit_waitset set, sennit_signal signal);
+sennit_status set_remove(Signals &all, sennit_waitset set, sennit_signal signal);
 
 // The signal ends: it leaves its set.
 void leave_set(Signals &all, Own &it);
@@ -36,8 +36,8 @@ struct Some {
     sennit_signal *fired;
     std::size_t count = 0;
 };
-sennit_status wait_some(Rank &rank, Signals &all, sennit_signal_set set, const Deadline &deadline,
+sennit_status wait_some(Rank &rank, Signals &all, sennit_waitset set, const Deadline &deadline,
                         Some *some);
-sennit_status wait_all(Rank &rank, Signals &all, sennit_signal_set set, const Deadline &deadline);
+sennit_status wait_all(Rank &rank, Signals &all, sennit_waitset set, const Deadline &deadline);
 
 }  // namespace sennit::signal

@@ -11,13 +11,13 @@ constexpr sennit_status kState = SENNIT_ERR_STATE;
 const unsigned char in[64] = {};
 const std::size_t kOne[1] = {1};
 const std::size_t kEight[1] = {8};
-const sennit_blocks kFrom = {const_cast<unsigned char *>(in), kEight, nullptr};
-const sennit_blocks kNoSizes = {const_cast<unsigned char *>(in), nullptr, nullptr};
-const sennit_blocks kNoMemory = {nullptr, kEight, nullptr};
+const sennit_vbuffer kFrom = {const_cast<unsigned char *>(in), kEight, nullptr};
+const sennit_vbuffer kNoSizes = {const_cast<unsigned char *>(in), nullptr, nullptr};
+const sennit_vbuffer kNoMemory = {nullptr, kEight, nullptr};
 const sennit_reduction kSum = sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_SUM);
 
-const sennit_blocks *blocks_at(Fixture &it) {
-    static sennit_blocks blocks;
+const sennit_vbuffer *blocks_at(Fixture &it) {
+    static sennit_vbuffer blocks;
     blocks = {it.buffer, kEight, nullptr};
     return &blocks;
 }

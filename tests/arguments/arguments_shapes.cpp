@@ -104,7 +104,7 @@ std::vector<Row> wrong_questions_about_regions() {
          }},
         {"sennit_region_reason", "a mechanism that is none", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) {
-             return sennit_region_reason(own_region(), SENNIT_MECHANISM_COUNT, it.text, 8);
+             return sennit_region_reason(own_region(), SENNIT_MECHANISM_END, it.text, 8);
          }},
         {"sennit_region_reason", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) {

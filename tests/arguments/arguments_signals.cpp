@@ -64,59 +64,59 @@ const std::vector<Row> wrong_signals =
          [](Fixture &) { return sennit_signal_remaining(kNoSignals[0], nullptr); }},
         {"sennit_signal_epoch", "garbage", kRunning, kArg,
          [](Fixture &it) { return sennit_signal_epoch(it.signal, &it.word); }},
-        {"sennit_signal_add", "garbage", kRunning, SENNIT_ERR_RANGE,
-         [](Fixture &it) { return sennit_signal_add(it.signal, 0); }},
-        {"sennit_signal_add", "rank size", kRunning, SENNIT_ERR_RANGE,
-         [](Fixture &) { return sennit_signal_add(kNoSignals[3], 0); }},
-        {"sennit_signal_add", "rank INT_MIN", kRunning, SENNIT_ERR_RANGE,
+        {"sennit_signal_notify", "garbage", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return sennit_signal_notify(it.signal, 0); }},
+        {"sennit_signal_notify", "rank size", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &) { return sennit_signal_notify(kNoSignals[3], 0); }},
+        {"sennit_signal_notify", "rank INT_MIN", kRunning, SENNIT_ERR_RANGE,
          [](Fixture &) {
-             return sennit_signal_add({INT_MIN, 1}, 0);
+             return sennit_signal_notify({INT_MIN, 1}, 0);
          }},
-        {"sennit_signal_add", "no signal", kRunning, SENNIT_ERR_NOT_REGISTERED,
-         [](Fixture &) { return sennit_signal_add(kNoSignals[0], 0); }},
-        {"sennit_signal_add", "never created", kRunning, SENNIT_ERR_NOT_REGISTERED,
-         [](Fixture &) { return sennit_signal_add(kNoSignals[1], 0); }},
-        {"sennit_signal_add", "all bits", kRunning, SENNIT_ERR_NOT_REGISTERED,
-         [](Fixture &) { return sennit_signal_add(kNoSignals[2], UINT64_MAX); }},
+        {"sennit_signal_notify", "no signal", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &) { return sennit_signal_notify(kNoSignals[0], 0); }},
+        {"sennit_signal_notify", "never created", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &) { return sennit_signal_notify(kNoSignals[1], 0); }},
+        {"sennit_signal_notify", "all bits", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &) { return sennit_signal_notify(kNoSignals[2], UINT64_MAX); }},
 
-        {"sennit_signal_set_create", "null", kRunning, kArg,
-         [](Fixture &) { return sennit_signal_set_create(nullptr); }},
-        {"sennit_signal_set_destroy", "no set", kRunning, kArg,
-         [](Fixture &) { return sennit_signal_set_destroy(SENNIT_SIGNAL_SET_NULL); }},
-        {"sennit_signal_set_destroy", "garbage", kRunning, kArg,
-         [](Fixture &it) { return sennit_signal_set_destroy(it.signal_set); }},
-        {"sennit_signal_set_add", "no signal", kRunning, kArg,
-         [](Fixture &it) { return sennit_signal_set_add(it.signal_set, kNoSignals[0]); }},
-        {"sennit_signal_set_remove", "no signal", kRunning, kArg,
-         [](Fixture &it) { return sennit_signal_set_remove(it.signal_set, it.signal); }},
-        {"sennit_signal_wait_any", "null", kRunning, kArg,
-         [](Fixture &it) { return sennit_signal_wait_any(it.signal_set, 0, nullptr); }},
-        {"sennit_signal_wait_any", "a negative timeout", kRunning, kArg,
-         [](Fixture &it) { return sennit_signal_wait_any(it.signal_set, -1, &it.signal); }},
-        {"sennit_signal_wait_any", "no set", kRunning, kArg,
+        {"sennit_waitset_create", "null", kRunning, kArg,
+         [](Fixture &) { return sennit_waitset_create(nullptr); }},
+        {"sennit_waitset_destroy", "no set", kRunning, kArg,
+         [](Fixture &) { return sennit_waitset_destroy(SENNIT_WAITSET_NULL); }},
+        {"sennit_waitset_destroy", "garbage", kRunning, kArg,
+         [](Fixture &it) { return sennit_waitset_destroy(it.signal_set); }},
+        {"sennit_waitset_add", "no signal", kRunning, kArg,
+         [](Fixture &it) { return sennit_waitset_add(it.signal_set, kNoSignals[0]); }},
+        {"sennit_waitset_remove", "no signal", kRunning, kArg,
+         [](Fixture &it) { return sennit_waitset_remove(it.signal_set, it.signal); }},
+        {"sennit_waitset_wait_any", "null", kRunning, kArg,
+         [](Fixture &it) { return sennit_waitset_wait_any(it.signal_set, 0, nullptr); }},
+        {"sennit_waitset_wait_any", "a negative timeout", kRunning, kArg,
+         [](Fixture &it) { return sennit_waitset_wait_any(it.signal_set, -1, &it.signal); }},
+        {"sennit_waitset_wait_any", "no set", kRunning, kArg,
          [](Fixture &it) {
-             return sennit_signal_wait_any(SENNIT_SIGNAL_SET_NULL, SENNIT_FOREVER, &it.signal);
+             return sennit_waitset_wait_any(SENNIT_WAITSET_NULL, SENNIT_FOREVER, &it.signal);
          }},
-        {"sennit_signal_wait_some", "null signals", kRunning, kArg,
+        {"sennit_waitset_wait_some", "null signals", kRunning, kArg,
          [](Fixture &it) {
-             return sennit_signal_wait_some(it.signal_set, 0, 1, nullptr, &it.size);
+             return sennit_waitset_wait_some(it.signal_set, 0, 1, nullptr, &it.size);
          }},
-        {"sennit_signal_wait_some", "a null count", kRunning, kArg,
+        {"sennit_waitset_wait_some", "a null count", kRunning, kArg,
          [](Fixture &it) {
-             return sennit_signal_wait_some(it.signal_set, 0, 1, &it.signal, nullptr);
+             return sennit_waitset_wait_some(it.signal_set, 0, 1, &it.signal, nullptr);
          }},
-        {"sennit_signal_wait_some", "room for none", kRunning, kArg,
+        {"sennit_waitset_wait_some", "room for none", kRunning, kArg,
          [](Fixture &it) {
-             return sennit_signal_wait_some(it.signal_set, 0, 0, &it.signal, &it.size);
+             return sennit_waitset_wait_some(it.signal_set, 0, 0, &it.signal, &it.size);
          }},
-        {"sennit_signal_wait_some", "garbage", kRunning, kArg,
+        {"sennit_waitset_wait_some", "garbage", kRunning, kArg,
          [](Fixture &it) {
-             return sennit_signal_wait_some(it.signal_set, 0, 1, &it.signal, &it.size);
+             return sennit_waitset_wait_some(it.signal_set, 0, 1, &it.signal, &it.size);
          }},
-        {"sennit_signal_wait_all", "a negative timeout", kRunning, kArg,
-         [](Fixture &it) { return sennit_signal_wait_all(it.signal_set, -1); }},
-        {"sennit_signal_wait_all", "no set", kRunning, kArg,
-         [](Fixture &) { return sennit_signal_wait_all({UINT32_MAX}, SENNIT_FOREVER); }},
+        {"sennit_waitset_wait_all", "a negative timeout", kRunning, kArg,
+         [](Fixture &it) { return sennit_waitset_wait_all(it.signal_set, -1); }},
+        {"sennit_waitset_wait_all", "no set", kRunning, kArg,
+         [](Fixture &) { return sennit_waitset_wait_all({UINT32_MAX}, SENNIT_FOREVER); }},
         {"sennit_signal_wait_word", "null", kRunning, kArg,
          [](Fixture &) { return sennit_signal_wait_word(nullptr, SENNIT_EQUAL, 0, 0); }},
         {"sennit_signal_wait_word", "an address that is not aligned", kRunning, kArg,
@@ -326,26 +326,26 @@ const std::vector<Row> signals_that_need_a_rank = {
      [](Fixture &it) { return sennit_signal_remaining(it.signal, nullptr); }},
     {"sennit_signal_epoch", "", kAny, kState,
      [](Fixture &it) { return sennit_signal_epoch(it.signal, &it.word); }},
-    {"sennit_signal_add", "", kAny, kState,
+    {"sennit_signal_notify", "", kAny, kState,
      [](Fixture &) {
-         return sennit_signal_add({0, 1}, 0);
+         return sennit_signal_notify({0, 1}, 0);
      }},
-    {"sennit_signal_set_create", "", kAny, kState,
-     [](Fixture &it) { return sennit_signal_set_create(&it.signal_set); }},
-    {"sennit_signal_set_destroy", "", kAny, kState,
-     [](Fixture &it) { return sennit_signal_set_destroy(it.signal_set); }},
-    {"sennit_signal_set_add", "", kAny, kState,
-     [](Fixture &it) { return sennit_signal_set_add(it.signal_set, it.signal); }},
-    {"sennit_signal_set_remove", "", kAny, kState,
-     [](Fixture &it) { return sennit_signal_set_remove(it.signal_set, it.signal); }},
-    {"sennit_signal_wait_any", "", kAny, kState,
-     [](Fixture &it) { return sennit_signal_wait_any(it.signal_set, -1, nullptr); }},
-    {"sennit_signal_wait_some", "", kAny, kState,
+    {"sennit_waitset_create", "", kAny, kState,
+     [](Fixture &it) { return sennit_waitset_create(&it.signal_set); }},
+    {"sennit_waitset_destroy", "", kAny, kState,
+     [](Fixture &it) { return sennit_waitset_destroy(it.signal_set); }},
+    {"sennit_waitset_add", "", kAny, kState,
+     [](Fixture &it) { return sennit_waitset_add(it.signal_set, it.signal); }},
+    {"sennit_waitset_remove", "", kAny, kState,
+     [](Fixture &it) { return sennit_waitset_remove(it.signal_set, it.signal); }},
+    {"sennit_waitset_wait_any", "", kAny, kState,
+     [](Fixture &it) { return sennit_waitset_wait_any(it.signal_set, -1, nullptr); }},
+    {"sennit_waitset_wait_some", "", kAny, kState,
      [](Fixture &it) {
-         return sennit_signal_wait_some(it.signal_set, SENNIT_FOREVER, 1, &it.signal, &it.size);
+         return sennit_waitset_wait_some(it.signal_set, SENNIT_FOREVER, 1, &it.signal, &it.size);
      }},
-    {"sennit_signal_wait_all", "", kAny, kState,
-     [](Fixture &it) { return sennit_signal_wait_all(it.signal_set, SENNIT_FOREVER); }},
+    {"sennit_waitset_wait_all", "", kAny, kState,
+     [](Fixture &it) { return sennit_waitset_wait_all(it.signal_set, SENNIT_FOREVER); }},
     {"sennit_signal_wait_word", "", kAny, kState,
      [](Fixture &it) {
          return sennit_signal_wait_word(&it.word, SENNIT_EQUAL, 0, SENNIT_FOREVER);

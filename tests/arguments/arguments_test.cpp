@@ -163,22 +163,22 @@ struct Bears {
 const Bears kBears[] = {
     {"sennit_status_string",
      [] {
-         EXPECT_STREQ(sennit_status_string(SENNIT_STATUS_COUNT), "unknown status");
+         EXPECT_STREQ(sennit_status_string(SENNIT_STATUS_END), "unknown status");
          EXPECT_STREQ(sennit_status_string(static_cast<sennit_status>(-1)), "unknown status");
      }},
     {"sennit_path_name",
      [] {
-         EXPECT_STREQ(sennit_path_name(SENNIT_PATH_COUNT), "unknown");
+         EXPECT_STREQ(sennit_path_name(SENNIT_PATH_END), "unknown");
          EXPECT_STREQ(sennit_path_name(static_cast<sennit_path>(-1)), "unknown");
      }},
     {"sennit_mechanism_name",
      [] {
-         EXPECT_STREQ(sennit_mechanism_name(SENNIT_MECHANISM_COUNT), "unknown");
+         EXPECT_STREQ(sennit_mechanism_name(SENNIT_MECHANISM_END), "unknown");
          EXPECT_STREQ(sennit_mechanism_name(SENNIT_MECHANISM_ADOPT), "adopt");
      }},
     {"sennit_path_built",
      [] {
-         EXPECT_EQ(sennit_path_built(SENNIT_PATH_COUNT), 0);
+         EXPECT_EQ(sennit_path_built(SENNIT_PATH_END), 0);
          EXPECT_EQ(sennit_path_built(static_cast<sennit_path>(-1)), 0);
          EXPECT_EQ(sennit_path_built(SENNIT_PATH_MAPPED), 1);
      }},

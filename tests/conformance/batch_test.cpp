@@ -146,9 +146,9 @@ RANK_TEST(notify, a_batch_of_gets_tells_each_owner_once, kAnything) {
     const sennit_gptr memory = it.allocate(bytes);
     auto *own = static_cast<std::uint8_t *>(sennit_ptr(memory));
     const sennit_signal read = make_signal(it, static_cast<std::uint32_t>(it.size));
-    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
-    it.ok(sennit_signal_set_create(&set));
-    it.ok(sennit_signal_set_add(set, read));
+    sennit_waitset set = SENNIT_WAITSET_NULL;
+    it.ok(sennit_waitset_create(&set));
+    it.ok(sennit_waitset_add(set, read));
     const auto peers = attach_all(it, make_block(it, memory, bytes, read, SENNIT_SIGNAL_NULL));
     std::vector<std::uint8_t> got(bytes * size);
     for (std::uint64_t epoch = 0; epoch < (it.quick ? 4u : 40u); ++epoch) {
@@ -161,11 +161,11 @@ RANK_TEST(notify, a_batch_of_gets_tells_each_owner_once, kAnything) {
         for (std::size_t peer = 0; peer < size; ++peer)
             check_pattern(it, got.data() + bytes * peer, bytes,
                           salt_of(static_cast<int>(peer), epoch));
-        it.ok(sennit_signal_wait_all(set, SENNIT_FOREVER));
+        it.ok(sennit_waitset_wait_all(set, SENNIT_FOREVER));
         it.ok(sennit_signal_reset(read));
     }
     detach_all(it, peers);
-    it.ok(sennit_signal_set_destroy(set));
+    it.ok(sennit_waitset_destroy(set));
     it.ok(sennit_signal_destroy(read));
     it.free(memory);
 }

@@ -408,8 +408,8 @@ sennit_status call_sized(const CollStep &step, const Members &members, const Col
         buffers.source_offsets.empty() ? nullptr : buffers.source_offsets.data();
     const std::size_t *to_offsets =
         buffers.destination_offsets.empty() ? nullptr : buffers.destination_offsets.data();
-    const sennit_blocks from{source, buffers.source_sizes.data(), from_offsets};
-    const sennit_blocks to{destination, buffers.destination_sizes.data(), to_offsets};
+    const sennit_vbuffer from{source, buffers.source_sizes.data(), from_offsets};
+    const sennit_vbuffer to{destination, buffers.destination_sizes.data(), to_offsets};
     const std::size_t own = step.sizes[static_cast<std::size_t>(members.rank)];
     switch (step.kind) {
         case CollKind::scatterv:

@@ -219,7 +219,7 @@ void RequestThread::work(Random draw) {
             std::vector<sennit_request> requests;
             for (const HandedOver *one : open)
                 requests.push_back(one->request);
-            status = sennit_waitany(requests.size(), requests.data(), kMillisecond, &which);
+            status = sennit_wait_any(requests.size(), requests.data(), kMillisecond, &which);
         }
         if (status == SENNIT_ERR_TIMEOUT) continue;
         HandedOver &done = *open[which];

@@ -334,7 +334,7 @@ RANK_TEST(collective, calls_that_differ_are_errors_and_the_next_ones_match, kTwo
     // Sizes that differ where both sides name them.
     std::vector<std::uint8_t> from(64), to(64 * static_cast<std::size_t>(it.size));
     std::vector<std::size_t> sizes(static_cast<std::size_t>(it.size), 10);
-    const sennit_blocks blocks{to.data(), sizes.data(), nullptr};
+    const sennit_vbuffer blocks{to.data(), sizes.data(), nullptr};
     const std::size_t own = it.rank == 1 ? 20 : 10;
     if (it.rank == 1) sizes[1] = 20;
     it.is(sennit_allgatherv(SENNIT_TEAM_WORLD, from.data(), own, &blocks, SENNIT_FOREVER),
@@ -404,9 +404,9 @@ RANK_TEST(collective, many_requests_are_completed_by_all_the_ways_there_are, kAn
                                       &requests[i]));
         }
         int done = 0;
-        it.ok(sennit_testall(4, requests, &done));
+        it.ok(sennit_test_all(4, requests, &done));
         std::size_t index = 0;
-        it.ok(sennit_waitany(kMany, requests, SENNIT_FOREVER, &index));
+        it.ok(sennit_wait_any(kMany, requests, SENNIT_FOREVER, &index));
         it.require(index < kMany, "one of them was found");
         const sennit_request taken = requests[kMany - 1];
         it.ok(sennit_wait(&requests[kMany - 1], SENNIT_FOREVER));
@@ -414,7 +414,7 @@ RANK_TEST(collective, many_requests_are_completed_by_all_the_ways_there_are, kAn
             sennit_request stale = taken;
             it.is(sennit_wait(&stale, SENNIT_FOREVER), SENNIT_ERR_ARG);
         }
-        it.ok(sennit_waitall(kMany, requests, SENNIT_FOREVER));
+        it.ok(sennit_wait_all(kMany, requests, SENNIT_FOREVER));
         const auto size = static_cast<std::uint64_t>(it.size);
         for (std::size_t i = 0; i < kMany; ++i)
             it.equal(sums[i], i * size * (size + 1) / 2);

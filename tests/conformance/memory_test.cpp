@@ -373,7 +373,7 @@ RANK_TEST(memory, what_was_not_allocated_is_not_freed, kOnce) {
     it.require(has_met_queue, "the guesses go far enough");
     it.barrier();
     add_up();
-    it.ok(sennit_signal_add(signal, 0));
+    it.ok(sennit_signal_notify(signal, 0));
     it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
     it.ok(sennit_queue_destroy(queue));
     it.ok(sennit_signal_destroy(signal));

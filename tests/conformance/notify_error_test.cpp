@@ -44,7 +44,7 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
         refused(it, status, SENNIT_ERR_SIGNAL_EARLY, there, {"epoch 2 ", "epochs 0 and 1"});
         it.equal(sennit_last_error()->peer, it.next());
     };
-    early(sennit_signal_add(there, 2));
+    early(sennit_signal_notify(there, 2));
     early(sennit_put_notify_with(peer, 0, &word, 8, &notice));
     early(sennit_get_notify_with(&word, peer, 0, 8, &notice));
     early(sennit_put_notify_batch(1, &part, &done));
@@ -54,18 +54,18 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
     it.ok(sennit_plan_commit(plan, 2, 1));
     early(sennit_plan_start(plan));
     it.ok(sennit_plan_destroy(plan));
-    refused(it, sennit_signal_add(there, UINT64_MAX), SENNIT_ERR_SIGNAL_OVERFLOW, there,
+    refused(it, sennit_signal_notify(there, UINT64_MAX), SENNIT_ERR_SIGNAL_OVERFLOW, there,
             {"epoch 18446744073709551615 ", "epochs 0 and 1"});
 
     for (int i = 0; i < 3; ++i)
-        it.ok(sennit_signal_add(there, 0));
+        it.ok(sennit_signal_notify(there, 0));
     const auto surplus = [&](sennit_status status) {
         refused(it, status, SENNIT_ERR_SIGNAL_OVERFLOW, there,
                 {"3 events in epoch 0", "with this one 4 have come"});
         it.equal(sennit_last_error()->peer, it.next());
     };
     notice.epoch = 0;
-    surplus(sennit_signal_add(there, 0));
+    surplus(sennit_signal_notify(there, 0));
     surplus(sennit_put_notify(peer, 0, &word, 8));
     surplus(sennit_put_notify_with(peer, 0, &word, 8, &notice));
     surplus(sennit_get_notify(&word, peer, 0, 8));
@@ -78,7 +78,7 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
     surplus(sennit_plan_start(plan));
     it.ok(sennit_plan_destroy(plan));
 
-    it.ok(sennit_signal_add(local, 0));
+    it.ok(sennit_signal_notify(local, 0));
     notice = {SENNIT_SIGNAL_NULL, local, 1};
     refused(it, sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW,
             local, {"1 events in epoch 0", "with this one 2 have come"});

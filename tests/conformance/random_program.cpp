@@ -80,11 +80,11 @@ void Runner::finish(std::size_t place) {
         }
         case 1: {
             std::size_t index = 1;
-            ok(sennit_waitany(1, &flight.request, SENNIT_FOREVER, &index), flight.step);
+            ok(sennit_wait_any(1, &flight.request, SENNIT_FOREVER, &index), flight.step);
             break;
         }
         case 2:
-            ok(sennit_waitall(1, &flight.request, SENNIT_FOREVER), flight.step);
+            ok(sennit_wait_all(1, &flight.request, SENNIT_FOREVER), flight.step);
             break;
         default:
             ok(sennit_wait(&flight.request, SENNIT_FOREVER), flight.step);
@@ -97,7 +97,7 @@ void Runner::finish_all_by_request() {
     std::vector<sennit_request> requests;
     for (const Flight &flight : flights_)
         requests.push_back(flight.implicit ? SENNIT_REQUEST_NULL : flight.request);
-    it_.ok(sennit_waitall(requests.size(), requests.data(), SENNIT_FOREVER));
+    it_.ok(sennit_wait_all(requests.size(), requests.data(), SENNIT_FOREVER));
     for (std::size_t i = flights_.size(); i-- > 0;)
         if (!flights_[i].implicit) over(i);
 }

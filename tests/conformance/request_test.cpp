@@ -55,18 +55,18 @@ RANK_TEST(request, a_null_request_is_complete, kAnything) {
     it.ok(sennit_test(&request, &done));
     it.equal(done, 1);
     sennit_request many[3] = {};
-    it.ok(sennit_waitall(3, many, 0));
+    it.ok(sennit_wait_all(3, many, 0));
     done = 0;
-    it.ok(sennit_testall(3, many, &done));
+    it.ok(sennit_test_all(3, many, &done));
     it.equal(done, 1);
     std::size_t index = 99;
-    it.ok(sennit_waitany(3, many, 0, &index));
+    it.ok(sennit_wait_any(3, many, 0, &index));
     it.equal(index, 3u);
-    it.ok(sennit_waitall(0, nullptr, 0));
+    it.ok(sennit_wait_all(0, nullptr, 0));
     done = 0;
-    it.ok(sennit_testall(0, nullptr, &done));
+    it.ok(sennit_test_all(0, nullptr, &done));
     it.equal(done, 1);
-    it.ok(sennit_waitany(0, nullptr, 0, &index));
+    it.ok(sennit_wait_any(0, nullptr, 0, &index));
     it.equal(index, 0u);
 }
 
@@ -117,7 +117,7 @@ void test_in_vain(Ranks &it, sennit_request *request) {
         it.ok(sennit_test(request, &is_done));
         it.equal(is_done, 0);
         is_done = 9;
-        it.ok(sennit_testall(1, request, &is_done));
+        it.ok(sennit_test_all(1, request, &is_done));
         it.equal(is_done, 0);
         it.equal(request->handle, handle);
     }
@@ -198,49 +198,49 @@ RANK_TEST(request, stale_and_invented_handles_are_refused, kAnything) {
         it.is(sennit_wait(&handle, SENNIT_FOREVER), SENNIT_ERR_ARG);
         it.is(sennit_test(&handle, &done), SENNIT_ERR_ARG);
         it.equal(done, 7);
-        it.is(sennit_waitall(1, &handle, SENNIT_FOREVER), SENNIT_ERR_ARG);
+        it.is(sennit_wait_all(1, &handle, SENNIT_FOREVER), SENNIT_ERR_ARG);
         it.equal(handle.handle, given.handle);
         std::size_t index = 5;
-        it.is(sennit_waitany(1, &handle, SENNIT_FOREVER, &index), SENNIT_ERR_ARG);
+        it.is(sennit_wait_any(1, &handle, SENNIT_FOREVER, &index), SENNIT_ERR_ARG);
         it.equal(handle.handle, given.handle);
     }
     it.barrier();
     it.free(segment);
 }
 
-// Broken by a waitall that forgets one, or leaves handles behind.
-RANK_TEST(request, waitall_completes_all, kAnything) {
+// Broken by a wait_all that forgets one, or leaves handles behind.
+RANK_TEST(request, wait_all_completes_all, kAnything) {
     const std::size_t count = 50;
     const sennit_gptr segment = it.allocate(count * 100);
     for (std::uint64_t round = 0; round < 5; ++round) {
         Many many = start_puts(it, segment, count, 100, round * 1000);
         many.requests.insert(many.requests.begin() + 7, SENNIT_REQUEST_NULL);
-        it.ok(sennit_waitall(many.requests.size(), many.requests.data(), SENNIT_FOREVER));
-        it.require(all_null(many.requests), "all requests are null after waitall");
+        it.ok(sennit_wait_all(many.requests.size(), many.requests.data(), SENNIT_FOREVER));
+        it.require(all_null(many.requests), "all requests are null after wait_all");
         check_puts(it, many, round * 1000);
     }
     it.barrier();
     it.free(segment);
 }
 
-// Broken by a testall that says done too early, or never.
-RANK_TEST(request, testall_says_done_when_all_are, kAnything) {
+// Broken by a test_all that says done too early, or never.
+RANK_TEST(request, test_all_says_done_when_all_are, kAnything) {
     const std::size_t count = 50;
     const sennit_gptr segment = it.allocate(count * 100);
     for (std::uint64_t round = 0; round < 5; ++round) {
         Many many = start_puts(it, segment, count, 100, round * 1000);
         int done = 0;
         while (done == 0)
-            it.ok(sennit_testall(count, many.requests.data(), &done));
-        it.require(all_null(many.requests), "all requests are null after testall");
+            it.ok(sennit_test_all(count, many.requests.data(), &done));
+        it.require(all_null(many.requests), "all requests are null after test_all");
         check_puts(it, many, round * 1000);
     }
     it.barrier();
     it.free(segment);
 }
 
-// Broken by a waitany that returns one twice, or not at all.
-RANK_TEST(request, waitany_returns_each_request_once, kAnything) {
+// Broken by a wait_any that returns one twice, or not at all.
+RANK_TEST(request, wait_any_returns_each_request_once, kAnything) {
     const std::size_t count = 30;
     const sennit_gptr segment = it.allocate(count * 100);
     Many many = start_puts(it, segment, count, 100, 5);
@@ -249,7 +249,7 @@ RANK_TEST(request, waitany_returns_each_request_once, kAnything) {
         open[i] = many.requests[i].handle != 0;
     for (;;) {
         std::size_t index = SIZE_MAX;
-        it.ok(sennit_waitany(count, many.requests.data(), SENNIT_FOREVER, &index));
+        it.ok(sennit_wait_any(count, many.requests.data(), SENNIT_FOREVER, &index));
         if (index == count) break;
         it.require(index < count, "the index is one of those given");
         it.require(open[index], "no request comes twice");
@@ -294,7 +294,7 @@ RANK_TEST(request, a_wait_that_timed_out_can_be_repeated, kAnything) {
         sennit_status status = sennit_wait(&request, 0);
         while (status == SENNIT_ERR_TIMEOUT) {
             it.equal(request.handle, handle);
-            status = sennit_waitall(1, &request, 1000);
+            status = sennit_wait_all(1, &request, 1000);
         }
         it.ok(status);
         it.equal(request.handle, 0u);
@@ -314,7 +314,7 @@ RANK_TEST(request, requests_outlive_flush_and_barrier, kAnything) {
     it.barrier();
     // A flush completes puts: their data is there although the requests are not waited for.
     check_puts(it, many, 3);
-    it.ok(sennit_waitall(20, many.requests.data(), SENNIT_FOREVER));
+    it.ok(sennit_wait_all(20, many.requests.data(), SENNIT_FOREVER));
     it.require(all_null(many.requests), "they were still there to be waited for");
     it.barrier();
     it.free(segment);

@@ -39,12 +39,12 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
     const sennit_signal mine = make_signal(it, 2);
     const auto all = it.tell_all(mine);
     const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
-    it.ok(sennit_signal_add(peer, 1));
-    it.ok(sennit_signal_add(peer, 1));
-    it.is(sennit_signal_add(peer, 2), SENNIT_ERR_SIGNAL_EARLY);
+    it.ok(sennit_signal_notify(peer, 1));
+    it.ok(sennit_signal_notify(peer, 1));
+    it.is(sennit_signal_notify(peer, 2), SENNIT_ERR_SIGNAL_EARLY);
     it.equal(sennit_last_error()->peer, it.next());
-    it.is(sennit_signal_add(peer, 3), SENNIT_ERR_SIGNAL_EARLY);
-    it.is(sennit_signal_add(peer, UINT64_MAX), SENNIT_ERR_SIGNAL_OVERFLOW);
+    it.is(sennit_signal_notify(peer, 3), SENNIT_ERR_SIGNAL_EARLY);
+    it.is(sennit_signal_notify(peer, UINT64_MAX), SENNIT_ERR_SIGNAL_OVERFLOW);
     it.barrier();
     it.require(!is_fired(it, mine), "events of the next epoch do not fire this one");
     it.equal(left_of(it, mine), 2u);
@@ -56,14 +56,14 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
                    "the text says what is missing");
     }
     it.barrier();
-    it.ok(sennit_signal_add(peer, 0));
-    it.ok(sennit_signal_add(peer, 0));
+    it.ok(sennit_signal_notify(peer, 0));
+    it.ok(sennit_signal_notify(peer, 0));
     it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
     it.ok(sennit_signal_reset(mine));
     it.require(is_fired(it, mine), "what came early counts as soon as its epoch begins");
     it.barrier();
-    it.is(sennit_signal_add(peer, 0), SENNIT_ERR_SIGNAL_OVERFLOW);
-    it.ok(sennit_signal_add(peer, 2));
+    it.is(sennit_signal_notify(peer, 0), SENNIT_ERR_SIGNAL_OVERFLOW);
+    it.ok(sennit_signal_notify(peer, 2));
     it.barrier();
     it.ok(sennit_signal_reset(mine));
     it.equal(epoch_of(it, mine), 2u);
@@ -80,9 +80,9 @@ RANK_TEST(signal, one_event_too_many_is_refused_and_the_epoch_goes_on, kAnything
         const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
         for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
             for (int i = 0; i < 3; ++i)
-                it.ok(sennit_signal_add(peer, epoch));
+                it.ok(sennit_signal_notify(peer, epoch));
             for (int i = 0; i < 5; ++i)
-                it.is(sennit_signal_add(peer, epoch), SENNIT_ERR_SIGNAL_OVERFLOW);
+                it.is(sennit_signal_notify(peer, epoch), SENNIT_ERR_SIGNAL_OVERFLOW);
             // A wait in the instant before one is taken back may report it too.
             it.barrier();
             it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
@@ -100,7 +100,7 @@ RANK_TEST(signal, a_destroyed_signal_is_refused_everywhere, kAnything) {
     const sennit_signal old = make_signal(it, 1);
     const auto all = it.tell_all(old);
     const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
-    it.ok(sennit_signal_add(peer, 0));
+    it.ok(sennit_signal_notify(peer, 0));
     it.barrier();
     it.ok(sennit_signal_destroy(old));
     std::vector<sennit_signal> later;
@@ -116,12 +116,12 @@ RANK_TEST(signal, a_destroyed_signal_is_refused_everywhere, kAnything) {
     it.is(sennit_signal_destroy(old), SENNIT_ERR_ARG);
     it.is(sennit_signal_test(old, &done), SENNIT_ERR_ARG);
     it.is(sennit_signal_wait(old, SENNIT_FOREVER), SENNIT_ERR_ARG);
-    it.is(sennit_signal_add(peer, 0), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_signal_add({it.next(), 0}, 0), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_signal_add({it.next(), UINT32_MAX}, 0), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_signal_add({it.next(), 0x00FFFF01}, 0), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_signal_add({it.size, 1}, 0), SENNIT_ERR_RANGE);
-    it.is(sennit_signal_add({-1, 1}, 0), SENNIT_ERR_RANGE);
+    it.is(sennit_signal_notify(peer, 0), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_signal_notify({it.next(), 0}, 0), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_signal_notify({it.next(), UINT32_MAX}, 0), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_signal_notify({it.next(), 0x00FFFF01}, 0), SENNIT_ERR_NOT_REGISTERED);
+    it.is(sennit_signal_notify({it.size, 1}, 0), SENNIT_ERR_RANGE);
+    it.is(sennit_signal_notify({-1, 1}, 0), SENNIT_ERR_RANGE);
     it.equal(done, 7);
     for (const sennit_signal signal : later) {
         it.require(!is_fired(it, signal), "what was refused has fired nothing");
@@ -146,7 +146,7 @@ RANK_TEST(signal, what_was_put_before_an_event_is_seen_after_it, kAnything) {
         it.ok(sennit_put(
             sennit_gptr_add(sennit_gptr_at(memory, it.next()), static_cast<std::int64_t>(half)),
             data.data(), 8 * words));
-        it.ok(sennit_signal_add(peer, epoch));
+        it.ok(sennit_signal_notify(peer, epoch));
         it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
         for (std::size_t i = 0; i < words; ++i)
             it.equal(own[half / 8 + i], epoch * 1000 + i);
@@ -270,12 +270,12 @@ static std::size_t place_of(const std::vector<sennit_signal> &all, sennit_signal
 RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
     const std::size_t count = 150;
     std::vector<sennit_signal> mine;
-    sennit_signal_set sets[2] = {SENNIT_SIGNAL_SET_NULL, SENNIT_SIGNAL_SET_NULL};
-    it.ok(sennit_signal_set_create(&sets[0]));
-    it.ok(sennit_signal_set_create(&sets[1]));
+    sennit_waitset sets[2] = {SENNIT_WAITSET_NULL, SENNIT_WAITSET_NULL};
+    it.ok(sennit_waitset_create(&sets[0]));
+    it.ok(sennit_waitset_create(&sets[1]));
     for (std::size_t i = 0; i < count; ++i) {
         mine.push_back(make_signal(it, 1));
-        if (i < 100) it.ok(sennit_signal_set_add(sets[i % 2], mine[i]));
+        if (i < 100) it.ok(sennit_waitset_add(sets[i % 2], mine[i]));
     }
     const std::vector<sennit_signal> theirs = signals_of_next(it, mine);
     std::vector<std::uint64_t> epochs(count, 0);
@@ -293,8 +293,8 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
             while (!wanted.empty()) {
                 sennit_signal fired[7];
                 std::size_t found = 0;
-                it.ok(sennit_signal_wait_some(sets[which], SENNIT_FOREVER, it.own.between(1, 7),
-                                              fired, &found));
+                it.ok(sennit_waitset_wait_some(sets[which], SENNIT_FOREVER, it.own.between(1, 7),
+                                               fired, &found));
                 it.require(found >= 1 && found <= 7, "some have fired");
                 for (std::size_t k = 0; k < found; ++k) {
                     const std::size_t i = place_of(mine, fired[k]);
@@ -303,7 +303,7 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
                 }
             }
             sennit_signal none = SENNIT_SIGNAL_NULL;
-            it.is(sennit_signal_wait_any(sets[which], 0, &none), SENNIT_ERR_TIMEOUT);
+            it.is(sennit_waitset_wait_any(sets[which], 0, &none), SENNIT_ERR_TIMEOUT);
         }
         for (const std::size_t i : chosen) {
             if (i >= 100) it.ok(sennit_signal_wait(mine[i], SENNIT_FOREVER));
@@ -313,55 +313,55 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
         it.barrier();  // nobody fires what is chosen next before all have looked
     }
     it.barrier();
-    it.ok(sennit_signal_set_destroy(sets[0]));
-    it.is(sennit_signal_set_destroy(sets[0]), SENNIT_ERR_ARG);
+    it.ok(sennit_waitset_destroy(sets[0]));
+    it.is(sennit_waitset_destroy(sets[0]), SENNIT_ERR_ARG);
     for (const sennit_signal signal : mine)
         it.ok(sennit_signal_destroy(signal));
     sennit_signal none = SENNIT_SIGNAL_NULL;
-    it.is(sennit_signal_wait_any(sets[1], SENNIT_FOREVER, &none), SENNIT_ERR_STATE);
-    it.ok(sennit_signal_wait_all(sets[1], 0));
-    it.ok(sennit_signal_set_destroy(sets[1]));
+    it.is(sennit_waitset_wait_any(sets[1], SENNIT_FOREVER, &none), SENNIT_ERR_STATE);
+    it.ok(sennit_waitset_wait_all(sets[1], 0));
+    it.ok(sennit_waitset_destroy(sets[1]));
 }
 
 // Broken by marks that are taken before their epoch and then forgotten, or a list that keeps what
 // was reset.
 RANK_TEST(signal, a_set_counts_what_came_early_and_forgets_what_was_reset, kAnything) {
-    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
-    it.ok(sennit_signal_set_create(&set));
+    sennit_waitset set = SENNIT_WAITSET_NULL;
+    it.ok(sennit_waitset_create(&set));
     const sennit_signal a = make_signal(it, 1);
     const sennit_signal b = make_signal(it, 2);
     sennit_signal got = SENNIT_SIGNAL_NULL;
-    it.is(sennit_signal_wait_any(set, SENNIT_FOREVER, &got), SENNIT_ERR_STATE);
-    it.ok(sennit_signal_add(a, 1));
-    it.ok(sennit_signal_set_add(set, a));
-    it.is(sennit_signal_set_add(set, a), SENNIT_ERR_STATE);
-    it.is(sennit_signal_set_remove(set, b), SENNIT_ERR_ARG);
-    it.is(sennit_signal_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
-    it.ok(sennit_signal_add(a, 0));
-    it.ok(sennit_signal_wait_any(set, 0, &got));
+    it.is(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got), SENNIT_ERR_STATE);
+    it.ok(sennit_signal_notify(a, 1));
+    it.ok(sennit_waitset_add(set, a));
+    it.is(sennit_waitset_add(set, a), SENNIT_ERR_STATE);
+    it.is(sennit_waitset_remove(set, b), SENNIT_ERR_ARG);
+    it.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
+    it.ok(sennit_signal_notify(a, 0));
+    it.ok(sennit_waitset_wait_any(set, 0, &got));
     it.require(is_same(got, a), "the signal that fired");
-    it.ok(sennit_signal_wait_any(set, 0, &got));
+    it.ok(sennit_waitset_wait_any(set, 0, &got));
     it.ok(sennit_signal_reset(a));
-    it.ok(sennit_signal_wait_all(set, 0));  // its next epoch had come
+    it.ok(sennit_waitset_wait_all(set, 0));  // its next epoch had come
     it.ok(sennit_signal_reset(a));
-    it.is(sennit_signal_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
-    it.ok(sennit_signal_add(a, 2));
-    it.ok(sennit_signal_add(b, 0));
-    it.ok(sennit_signal_add(b, 0));
-    it.ok(sennit_signal_set_add(set, b));  // has fired before
-    it.ok(sennit_signal_wait_all(set, 0));
+    it.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
+    it.ok(sennit_signal_notify(a, 2));
+    it.ok(sennit_signal_notify(b, 0));
+    it.ok(sennit_signal_notify(b, 0));
+    it.ok(sennit_waitset_add(set, b));  // has fired before
+    it.ok(sennit_waitset_wait_all(set, 0));
     std::set<std::uint32_t> seen;
     for (int i = 0; i < 2; ++i) {
-        it.ok(sennit_signal_wait_any(set, 0, &got));
+        it.ok(sennit_waitset_wait_any(set, 0, &got));
         seen.insert(got.handle);
     }
     it.equal(seen.size(), 2u);  // in turns
-    it.ok(sennit_signal_set_remove(set, a));
-    it.ok(sennit_signal_wait_any(set, 0, &got));
+    it.ok(sennit_waitset_remove(set, a));
+    it.ok(sennit_waitset_wait_any(set, 0, &got));
     it.require(is_same(got, b), "what was taken out is not reported");
     it.ok(sennit_signal_destroy(b));
-    it.is(sennit_signal_wait_any(set, 0, &got), SENNIT_ERR_STATE);
-    it.ok(sennit_signal_set_destroy(set));
+    it.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_STATE);
+    it.ok(sennit_waitset_destroy(set));
     it.ok(sennit_signal_destroy(a));
 }
 
@@ -370,12 +370,12 @@ RANK_TEST(signal, a_set_counts_what_came_early_and_forgets_what_was_reset, kAnyt
 RANK_TEST(signal, a_hundred_thousand_signals_are_waited_for_at_once, kOnce) {
     const bool long_run = !it.quick && it.load_store;
     const std::uint32_t count = long_run ? 100000 : 3000;
-    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
-    it.ok(sennit_signal_set_create(&set));
+    sennit_waitset set = SENNIT_WAITSET_NULL;
+    it.ok(sennit_waitset_create(&set));
     std::vector<sennit_signal> mine;
     for (std::uint32_t i = 0; i < count; ++i) {
         mine.push_back(make_signal(it, 1));
-        it.ok(sennit_signal_set_add(set, mine.back()));
+        it.ok(sennit_waitset_add(set, mine.back()));
     }
     std::vector<std::uint32_t> handles;
     for (const sennit_signal signal : mine)
@@ -386,23 +386,23 @@ RANK_TEST(signal, a_hundred_thousand_signals_are_waited_for_at_once, kOnce) {
     const auto lasts = it.tell_all(mine.back());
     const auto firsts = it.tell_all(mine.front());
     const auto next = static_cast<std::size_t>(it.next());
-    it.ok(sennit_signal_add(lasts[next], 0));
+    it.ok(sennit_signal_notify(lasts[next], 0));
     sennit_signal got = SENNIT_SIGNAL_NULL;
-    it.ok(sennit_signal_wait_any(set, SENNIT_FOREVER, &got));
+    it.ok(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got));
     it.require(is_same(got, mine.back()), "the last one");
     it.ok(sennit_signal_reset(got));
     it.barrier();
-    it.ok(sennit_signal_add(firsts[next], 0));
-    it.ok(sennit_signal_wait_any(set, SENNIT_FOREVER, &got));
+    it.ok(sennit_signal_notify(firsts[next], 0));
+    it.ok(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got));
     it.require(is_same(got, mine.front()), "the first one");
     it.barrier();
     for (const sennit_signal signal : mine)
-        it.ok(sennit_signal_add(signal, is_same(signal, mine.back()) ? 1
-                                        : is_same(signal, got)       ? 1
-                                                                     : 0));
+        it.ok(sennit_signal_notify(signal, is_same(signal, mine.back()) ? 1
+                                           : is_same(signal, got)       ? 1
+                                                                        : 0));
     it.ok(sennit_signal_reset(got));
-    it.ok(sennit_signal_wait_all(set, SENNIT_FOREVER));
-    it.ok(sennit_signal_set_destroy(set));
+    it.ok(sennit_waitset_wait_all(set, SENNIT_FOREVER));
+    it.ok(sennit_waitset_destroy(set));
     for (const sennit_signal signal : mine)
         it.ok(sennit_signal_destroy(signal));
     it.barrier();
@@ -411,29 +411,29 @@ RANK_TEST(signal, a_hundred_thousand_signals_are_waited_for_at_once, kOnce) {
 // Broken by tables or marks that threads of one rank spoil for each other.
 RANK_TEST(signal, threads_of_a_rank_use_signals_at_once, kFreeThreads) {
     const int threads = 4;
-    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
-    it.ok(sennit_signal_set_create(&set));
+    sennit_waitset set = SENNIT_WAITSET_NULL;
+    it.ok(sennit_waitset_create(&set));
     in_threads(it, threads, [&](Ranks &mine, int) {
         for (int round = 0; round < (mine.quick ? 5 : 60); ++round) {
             sennit_signal own[3];
             for (sennit_signal &signal : own) {
                 signal = make_signal(mine, 2);
-                mine.ok(sennit_signal_set_add(set, signal));
+                mine.ok(sennit_waitset_add(set, signal));
             }
             for (std::uint64_t epoch = 0; epoch < 3; ++epoch)
                 for (const sennit_signal signal : own) {
-                    mine.ok(sennit_signal_add(signal, epoch));
-                    mine.ok(sennit_signal_add(signal, epoch));
+                    mine.ok(sennit_signal_notify(signal, epoch));
+                    mine.ok(sennit_signal_notify(signal, epoch));
                     mine.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
                     sennit_signal any = SENNIT_SIGNAL_NULL;
-                    mine.ok(sennit_signal_wait_any(set, SENNIT_FOREVER, &any));
+                    mine.ok(sennit_waitset_wait_any(set, SENNIT_FOREVER, &any));
                     mine.ok(sennit_signal_reset(signal));
                 }
             for (const sennit_signal signal : own)
                 mine.ok(sennit_signal_destroy(signal));
         }
     });
-    it.ok(sennit_signal_set_destroy(set));
+    it.ok(sennit_waitset_destroy(set));
     it.barrier();
 }
 
@@ -443,7 +443,7 @@ RANK_TEST(signal, of_threads_that_reset_at_once_one_begins_the_next_epoch, kFree
     using Clock = std::chrono::steady_clock;
     const std::uint64_t epochs = it.quick ? 300 : 2000;
     const sennit_signal mine = make_signal(it, 2);
-    it.ok(sennit_signal_add(mine, 0));
+    it.ok(sennit_signal_notify(mine, 0));
     std::atomic<std::uint64_t> begun{0};  // epochs that have fired
     std::atomic<std::uint64_t> over{0};   // resets that were tried
     std::atomic<std::uint64_t> resets{0};
@@ -456,13 +456,13 @@ RANK_TEST(signal, of_threads_that_reset_at_once_one_begins_the_next_epoch, kFree
     in_threads(it, 2, [&](Ranks &own, int number) {
         for (std::uint64_t epoch = 0; epoch < epochs && !is_wrong; ++epoch) {
             if (number == 0) {
-                own.ok(sennit_signal_add(mine, epoch));
+                own.ok(sennit_signal_notify(mine, epoch));
                 instant = (Clock::now() + std::chrono::microseconds(4)).time_since_epoch().count();
                 begun = epoch + 1;
             }
             wait_for(begun, epoch + 1);
             // One event of the next epoch comes before the resets, or while they are made.
-            if (number == 1 && epoch % 2 == 0) own.ok(sennit_signal_add(mine, epoch + 1));
+            if (number == 1 && epoch % 2 == 0) own.ok(sennit_signal_notify(mine, epoch + 1));
             while (Clock::now().time_since_epoch().count() < instant)
                 continue;
             // One of them is a little later, by another time in each epoch.
@@ -470,7 +470,7 @@ RANK_TEST(signal, of_threads_that_reset_at_once_one_begins_the_next_epoch, kFree
             for (std::atomic<std::uint64_t> i{0}; i < later;)
                 ++i;
             const sennit_status status = sennit_signal_reset(mine);
-            if (number == 1 && epoch % 2 == 1) own.ok(sennit_signal_add(mine, epoch + 1));
+            if (number == 1 && epoch % 2 == 1) own.ok(sennit_signal_notify(mine, epoch + 1));
             if (status == SENNIT_OK) ++resets;
             if (status != SENNIT_OK) own.is(status, SENNIT_ERR_STATE);
             ++over;

@@ -8,7 +8,7 @@ namespace conformance {
 // Counts an event as soon as the owner has come near enough. Waits inside Sennit alone.
 inline void add_when_taken(Ranks &it, sennit_signal signal, std::uint64_t epoch) {
     for (;;) {
-        const sennit_status status = sennit_signal_add(signal, epoch);
+        const sennit_status status = sennit_signal_notify(signal, epoch);
         if (status != SENNIT_ERR_SIGNAL_EARLY) {
             it.ok(status);
             return;

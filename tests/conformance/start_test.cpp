@@ -88,7 +88,7 @@ RANK_TEST(start, every_path_has_its_reason, kAnything) {
         it.ok(sennit_peer_path(peer, &path));
         it.require(path != SENNIT_PATH_NONE, "there is a path to every rank");
         std::set<std::string> taken;
-        for (int i = SENNIT_PATH_SELF; i < SENNIT_PATH_COUNT; ++i) {
+        for (int i = SENNIT_PATH_SELF; i < SENNIT_PATH_END; ++i) {
             char text[200] = "";
             const auto candidate = static_cast<sennit_path>(i);
             it.ok(sennit_peer_path_reason(peer, candidate, text, sizeof text));

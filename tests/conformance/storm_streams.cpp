@@ -80,7 +80,7 @@ void StormStreams::open_own(std::size_t number, sennit_block *block, std::size_t
                              gets ? SENNIT_SIGNAL_NULL : own.signal, block));
     of_handle_[own.signal.handle] = number;
     live_.push_back(number);
-    if (stream.set < kSets) it_.ok(sennit_signal_set_add(sets_[stream.set], own.signal));
+    if (stream.set < kSets) it_.ok(sennit_waitset_add(sets_[stream.set], own.signal));
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch)
         if (gets) fill_epoch(number, epoch);
 }
@@ -108,8 +108,8 @@ void StormStreams::attach_to(int owner, const std::vector<sennit_block> &blocks)
 }
 
 void StormStreams::open() {
-    for (sennit_signal_set &set : sets_)
-        it_.ok(sennit_signal_set_create(&set));
+    for (sennit_waitset &set : sets_)
+        it_.ok(sennit_waitset_create(&set));
     sent_events_ = static_cast<std::uint32_t>(it_.own.between(1, 9));
     sent_ = make_signal(it_, sent_events_);
     memory_ = it_.allocate(memory_bytes_);
@@ -143,8 +143,8 @@ void StormStreams::close() {
     it_.ok(sennit_signal_destroy(sent_));
     for (const sennit_peer_block peer : peers_)
         it_.ok(sennit_block_detach(peer));
-    for (const sennit_signal_set set : sets_)
-        it_.ok(sennit_signal_set_destroy(set));
+    for (const sennit_waitset set : sets_)
+        it_.ok(sennit_waitset_destroy(set));
     it_.free(memory_);
 }
 
@@ -176,7 +176,7 @@ sennit_status StormStreams::carry_out(const Sending &to, std::size_t place, std:
         case Way::add:
             it_.ok(sennit_put(sennit_gptr_add(to.gptr, static_cast<std::int64_t>(place)),
                               buffer_.data(), bytes));
-            return sennit_signal_add(to.signal, to.epoch);
+            return sennit_signal_notify(to.signal, to.epoch);
         default:
             return SENNIT_ERR_ARG;
     }
@@ -273,7 +273,7 @@ void StormStreams::take(std::size_t number) {
     }
     it_.ok(sennit_signal_reset(own.signal));
     if (++own.epoch < stream.epochs) return;
-    if (stream.set < kSets) it_.ok(sennit_signal_set_remove(sets_[stream.set], own.signal));
+    if (stream.set < kSets) it_.ok(sennit_waitset_remove(sets_[stream.set], own.signal));
     live_.erase(std::find(live_.begin(), live_.end(), number));
 }
 
@@ -294,9 +294,9 @@ bool StormStreams::take_of_set(std::size_t set, std::int64_t timeout_ns) {
     sennit_signal fired[kMost] = {};
     std::size_t count = 1;
     const sennit_status status =
-        it_.own.one_in(2) ? sennit_signal_wait_any(sets_[set], timeout_ns, fired)
-                          : sennit_signal_wait_some(sets_[set], timeout_ns,
-                                                    it_.own.between(1, kMost), fired, &count);
+        it_.own.one_in(2) ? sennit_waitset_wait_any(sets_[set], timeout_ns, fired)
+                          : sennit_waitset_wait_some(sets_[set], timeout_ns,
+                                                     it_.own.between(1, kMost), fired, &count);
     if (status == SENNIT_ERR_TIMEOUT) return false;
     it_.ok(status);
     for (std::size_t i = 0; i < count; ++i) {
@@ -309,7 +309,7 @@ bool StormStreams::take_of_set(std::size_t set, std::int64_t timeout_ns) {
 }
 
 bool StormStreams::take_all_of_set(std::size_t set, std::int64_t timeout_ns) {
-    const sennit_status status = sennit_signal_wait_all(sets_[set], timeout_ns);
+    const sennit_status status = sennit_waitset_wait_all(sets_[set], timeout_ns);
     if (status == SENNIT_ERR_TIMEOUT) return false;
     it_.ok(status);
     const std::vector<std::size_t> live = live_;

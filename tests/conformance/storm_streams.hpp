@@ -148,7 +148,7 @@ class StormStreams {
     std::vector<Sending> sendings_;
     std::vector<Planned> planned_;
     std::vector<sennit_peer_block> peers_;
-    std::array<sennit_signal_set, kSets> sets_{};
+    std::array<sennit_waitset, kSets> sets_{};
     sennit_gptr memory_ = SENNIT_GPTR_NULL;
     std::size_t memory_bytes_ = 0;
     std::vector<std::uint8_t> buffer_;

@@ -158,7 +158,7 @@ void expect_stack_left_alone(const char *name,
         job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "alloc");
         if (rank == 1) {
             // Once, so that nothing is left to attach.
-            job.expect(sennit_signal_add(signal, 0), "signal_add");
+            job.expect(sennit_signal_notify(signal, 0), "signal_add");
             job.expect(sennit_lock_acquire(lock, kLong), "acquire");
             job.expect(sennit_lock_release(lock), "release");
         }
@@ -190,7 +190,7 @@ void expect_stack_left_alone(const char *name,
 
 TEST(late_answers, an_event_that_was_added_in_vain_leaves_the_stack_alone) {
     expect_stack_left_alone("signal_add", [](sennit_signal signal, sennit_lock) {
-        return sennit_signal_add(signal, 0);
+        return sennit_signal_notify(signal, 0);
     });
 }
 

@@ -223,23 +223,23 @@ class Program {
             const auto open = static_cast<std::size_t>(
                 std::count_if(all.begin(), all.end(),
                               [](const sennit_request &request) { return request.handle != 0; }));
-            job_.expect(sennit_waitany(all.size(), all.data(), kLong, &index), "sennit_waitany");
-            if ((index == all.size()) != (open == 0)) job_.note("waitany gave a wrong index");
+            job_.expect(sennit_wait_any(all.size(), all.data(), kLong, &index), "sennit_wait_any");
+            if ((index == all.size()) != (open == 0)) job_.note("wait_any gave a wrong index");
             collect(all);
         }
         void wait_all() {
             std::vector<sennit_request> all = requests();
-            job_.expect(sennit_waitall(all.size(), all.data(), kLong), "sennit_waitall");
+            job_.expect(sennit_wait_all(all.size(), all.data(), kLong), "sennit_wait_all");
             for (const sennit_request &request : all)
-                if (request.handle != 0) job_.note("waitall left a request open");
+                if (request.handle != 0) job_.note("wait_all left a request open");
             collect(all);
         }
         void test_all() {
             std::vector<sennit_request> all = requests();
             int done = 0;
-            job_.expect(sennit_testall(all.size(), all.data(), &done), "sennit_testall");
+            job_.expect(sennit_test_all(all.size(), all.data(), &done), "sennit_test_all");
             for (const sennit_request &request : all)
-                if (done == 1 && request.handle != 0) job_.note("testall left a request open");
+                if (done == 1 && request.handle != 0) job_.note("test_all left a request open");
             collect(all);
         }
 

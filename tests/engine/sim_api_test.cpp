@@ -67,7 +67,7 @@ struct Waiting {
 
 // After two operations that may have started, or not.
 sennit_status both(sennit_status status, sennit_request *requests) {
-    const sennit_status own = sennit_waitall(2, requests, kLong);
+    const sennit_status own = sennit_wait_all(2, requests, kLong);
     return status != SENNIT_OK ? status : own;
 }
 
@@ -99,27 +99,27 @@ std::vector<Waiting> waits_for_requests() {
              }
              return status;
          }},
-        {"waitall",
+        {"wait_all",
          [nb](auto there, auto *local) {
              sennit_request requests[2] = {};
              return both(nb(there, local, requests), requests);
          }},
-        {"testall",
+        {"test_all",
          [nb](auto there, auto *local) {
              sennit_request requests[2] = {};
              sennit_status status = nb(there, local, requests);
              for (int is_done = 0; is_done == 0;) {
-                 const sennit_status own = sennit_testall(2, requests, &is_done);
+                 const sennit_status own = sennit_test_all(2, requests, &is_done);
                  if (own != SENNIT_OK) status = own;
              }
              return status;
          }},
-        {"waitany",
+        {"wait_any",
          [nb](auto there, auto *local) {
              sennit_request requests[2] = {};
              sennit_status status = nb(there, local, requests);
              for (std::size_t index = 0; index < 2;) {
-                 const sennit_status own = sennit_waitany(2, requests, kLong, &index);
+                 const sennit_status own = sennit_wait_any(2, requests, kLong, &index);
                  if (own != SENNIT_OK) status = own;
              }
              return status;
@@ -271,8 +271,8 @@ class Sender {
         sennit_peer_block next = SENNIT_PEER_BLOCK_NULL;
         sennit_status status = sennit_alloc_local(4096, 0, 0, &memory);
         if (status == SENNIT_OK) status = sennit_signal_create(1, 1, &arrived_);
-        if (status == SENNIT_OK) status = sennit_signal_set_create(&set_);
-        if (status == SENNIT_OK) status = sennit_signal_set_add(set_, arrived_);
+        if (status == SENNIT_OK) status = sennit_waitset_create(&set_);
+        if (status == SENNIT_OK) status = sennit_waitset_add(set_, arrived_);
         if (status == SENNIT_OK)
             status =
                 sennit_block_init({memory, 4096}, 0, 4096, SENNIT_SIGNAL_NULL, arrived_, &mine);
@@ -293,14 +293,14 @@ class Sender {
     sennit_status receive(bool all) {
         sennit_signal fired[2] = {};
         std::size_t count = 0;
-        const sennit_status status = all ? sennit_signal_wait_all(set_, kLong)
-                                         : sennit_signal_wait_some(set_, kLong, 2, fired, &count);
+        const sennit_status status = all ? sennit_waitset_wait_all(set_, kLong)
+                                         : sennit_waitset_wait_some(set_, kLong, 2, fired, &count);
         return status == SENNIT_OK ? sennit_signal_reset(arrived_) : status;
     }
 
   private:
     sennit_signal arrived_ = SENNIT_SIGNAL_NULL;
-    sennit_signal_set set_ = SENNIT_SIGNAL_SET_NULL;
+    sennit_waitset set_ = SENNIT_WAITSET_NULL;
     sennit_plan plan_ = SENNIT_PLAN_NULL;
     char data_[2000] = {};
 };
@@ -487,7 +487,7 @@ TEST(sim_api, a_test_of_what_only_a_sleeping_rank_can_do_says_not_done_at_once) 
         if (sennit_wtime() - start > 10) job.note("the tests took their time");
         if (old != 9) job.note("a result before its time");
         tested.store(true);
-        job.expect(sennit_waitall(2, requests, kLong), "sennit_waitall");
+        job.expect(sennit_wait_all(2, requests, kLong), "sennit_wait_all");
         if (old != 0) job.note("the result is not there");
         job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
     });
@@ -512,7 +512,7 @@ TEST(sim_api, many_threads_of_each_rank_communicate_at_once) {
                     job.expect(sennit_put_nb(there, mine.data(), 512, &requests[0]), "put_nb");
                     job.expect(sennit_wait(&requests[0], kLong), "sennit_wait");
                     job.expect(sennit_get_nb(back.data(), there, 512, &requests[1]), "get_nb");
-                    job.expect(sennit_waitall(2, requests, kLong), "sennit_waitall");
+                    job.expect(sennit_wait_all(2, requests, kLong), "sennit_wait_all");
                     if (back != mine) job.note("the data of a thread is not there");
                     job.expect(sennit_put_nbi(there, mine.data(), 512), "sennit_put_nbi");
                     job.expect(sennit_flush(1 - rank, kLong), "sennit_flush");

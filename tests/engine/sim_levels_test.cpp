@@ -152,17 +152,17 @@ TEST(sim_levels, what_is_too_many_or_of_no_epoch_is_told_by_waits_for_a_set) {
                 Job job(2, "sim:lockstep=1+events=64");
                 job.run([&](int rank) {
                     const Pair it(job, rank, 1, 2);
-                    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
+                    sennit_waitset set = SENNIT_WAITSET_NULL;
                     const auto join = [&] {
-                        it.ok(sennit_signal_set_create(&set), "set_create");
-                        it.ok(sennit_signal_set_add(set, it.arrived), "set_add");
+                        it.ok(sennit_waitset_create(&set), "set_create");
+                        it.ok(sennit_waitset_add(set, it.arrived), "set_add");
                     };
                     const auto wait = [&] {
                         std::size_t count = 0;
                         sennit_signal fired = SENNIT_SIGNAL_NULL;
-                        if (call == 0) return sennit_signal_wait_any(set, kShort, &fired);
-                        if (call == 1) return sennit_signal_wait_all(set, kShort);
-                        return sennit_signal_wait_some(set, kShort, 1, &fired, &count);
+                        if (call == 0) return sennit_waitset_wait_any(set, kShort, &fired);
+                        if (call == 1) return sennit_waitset_wait_all(set, kShort);
+                        return sennit_waitset_wait_some(set, kShort, 1, &fired, &count);
                     };
                     if (rank == 1 && !joins_later) join();
                     it.barrier();
@@ -189,9 +189,9 @@ TEST(sim_levels, what_is_too_many_or_of_no_epoch_is_told_by_waits_for_a_set) {
                     }
                     if (rank == 1) {
                         // The others of the set go on without it.
-                        it.ok(sennit_signal_set_remove(set, it.arrived), "set_remove");
-                        it.ok(sennit_signal_set_add(set, it.other), "set_add");
-                        it.ok(sennit_signal_add(it.other, 0), "add");
+                        it.ok(sennit_waitset_remove(set, it.arrived), "set_remove");
+                        it.ok(sennit_waitset_add(set, it.other), "set_add");
+                        it.ok(sennit_signal_notify(it.other, 0), "add");
                         it.ok(wait(), "wait for another");
                     }
                     it.barrier();
@@ -280,9 +280,9 @@ TEST(sim_levels, the_limit_of_time_holds_for_a_call_and_not_for_each_of_its_wait
     job.run([&](int rank) {
         const Pair it(job, rank, 1);
         if (rank == 1) {
-            sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
-            it.ok(sennit_signal_set_create(&set), "set_create");
-            it.ok(sennit_signal_set_add(set, it.arrived), "set_add");
+            sennit_waitset set = SENNIT_WAITSET_NULL;
+            it.ok(sennit_waitset_create(&set), "set_create");
+            it.ok(sennit_waitset_add(set, it.arrived), "set_add");
         }
         it.barrier();
         if (rank == 0) {

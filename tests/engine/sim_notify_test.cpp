@@ -88,8 +88,8 @@ class Member {
         for (std::uint64_t i = random_() % kMostSignals; i > 0; --i)
             job_.expect(sennit_signal_create(1, 1, &arrived_), "signal_create");
         job_.expect(sennit_signal_create(events, events + 5, &arrived_), "signal_create");
-        job_.expect(sennit_signal_set_create(&set_), "set_create");
-        job_.expect(sennit_signal_set_add(set_, arrived_), "set_add");
+        job_.expect(sennit_waitset_create(&set_), "set_create");
+        job_.expect(sennit_waitset_add(set_, arrived_), "set_add");
         sennit_block mine;
         job_.expect(sennit_block_init({memory_, 2 * turn}, 0, 2 * turn, SENNIT_SIGNAL_NULL,
                                       arrived_, &mine),
@@ -114,7 +114,7 @@ class Member {
                 job_.expect(sennit_signal_wait(arrived_, kLong), "signal_wait");
             } else {
                 sennit_signal fired = SENNIT_SIGNAL_NULL;
-                job_.expect(sennit_signal_wait_any(set_, kLong, &fired), "wait_any");
+                job_.expect(sennit_waitset_wait_any(set_, kLong, &fired), "wait_any");
                 if (fired.handle != arrived_.handle) job_.note("another signal");
             }
             look(epoch);
@@ -184,7 +184,7 @@ class Member {
     std::uint64_t messages_ = 0;
     sennit_gptr memory_ = SENNIT_GPTR_NULL;
     sennit_signal arrived_ = SENNIT_SIGNAL_NULL;
-    sennit_signal_set set_ = SENNIT_SIGNAL_SET_NULL;
+    sennit_waitset set_ = SENNIT_WAITSET_NULL;
     std::vector<sennit_peer_block> peers_;
 };
 

@@ -223,7 +223,7 @@ TEST(tasks_over_sim, additions_are_done_once_although_rails_fail) {
             for (int i = 0; i < kEach; ++i)
                 job.expect(sennit_atomic_fetch_add_u64_nb(word, 1, &old[i], &requests[i]),
                            "fetch_add_nb");
-            job.expect(sennit_waitall(kEach, requests, kLong), "waitall");
+            job.expect(sennit_wait_all(kEach, requests, kLong), "wait_all");
             std::sort(old, old + kEach);
             if (std::adjacent_find(old, old + kEach) != old + kEach) job.note("a value came twice");
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");

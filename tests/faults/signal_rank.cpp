@@ -97,11 +97,11 @@ void in_wait() {
         "sennit_signal_wait");
 }
 
-sennit_signal_set set_of_all(const Scene &scene) {
-    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
-    expect(sennit_signal_set_create(&set), SENNIT_OK, "set_create");
+sennit_waitset set_of_all(const Scene &scene) {
+    sennit_waitset set = SENNIT_WAITSET_NULL;
+    expect(sennit_waitset_create(&set), SENNIT_OK, "set_create");
     for (const sennit_signal signal : scene.signals)
-        expect(sennit_signal_set_add(set, signal), SENNIT_OK, "set_add");
+        expect(sennit_waitset_add(set, signal), SENNIT_OK, "set_add");
     return set;
 }
 
@@ -109,9 +109,9 @@ void in_set() {
     others_wait(
         [](const Scene &scene) {
             sennit_signal fired = SENNIT_SIGNAL_NULL;
-            return sennit_signal_wait_any(set_of_all(scene), SENNIT_FOREVER, &fired);
+            return sennit_waitset_wait_any(set_of_all(scene), SENNIT_FOREVER, &fired);
         },
-        "sennit_signal_wait_any");
+        "sennit_waitset_wait_any");
 }
 
 void in_some() {
@@ -119,9 +119,9 @@ void in_some() {
         [](const Scene &scene) {
             sennit_signal fired[4] = {};
             std::size_t count = 0;
-            return sennit_signal_wait_some(set_of_all(scene), SENNIT_FOREVER, 4, fired, &count);
+            return sennit_waitset_wait_some(set_of_all(scene), SENNIT_FOREVER, 4, fired, &count);
         },
-        "sennit_signal_wait_some");
+        "sennit_waitset_wait_some");
 }
 
 // All have fired but the victim's.
@@ -129,11 +129,11 @@ void in_all() {
     others_wait(
         [](const Scene &scene) {
             for (int i = 0; i < scene.victim; ++i)
-                expect(sennit_signal_add(scene.signals[static_cast<std::size_t>(i)], 0), SENNIT_OK,
-                       "signal_add");
-            return sennit_signal_wait_all(set_of_all(scene), SENNIT_FOREVER);
+                expect(sennit_signal_notify(scene.signals[static_cast<std::size_t>(i)], 0),
+                       SENNIT_OK, "signal_add");
+            return sennit_waitset_wait_all(set_of_all(scene), SENNIT_FOREVER);
         },
-        "sennit_signal_wait_all");
+        "sennit_waitset_wait_all");
 }
 
 void in_word() {
@@ -346,7 +346,7 @@ void early_for_ever() {
         std::size_t done = 0;
         return sennit_put_notify_batch(1, &part, &done);
     });
-    repeat_to_dead(scene, "sennit_signal_add", [&] { return sennit_signal_add(theirs, 2); });
+    repeat_to_dead(scene, "sennit_signal_notify", [&] { return sennit_signal_notify(theirs, 2); });
     repeat_to_dead(scene, "sennit_plan_start", [&] { return sennit_plan_start(plan); });
     expect(sennit_plan_destroy(plan), SENNIT_OK, "plan_destroy");
 }

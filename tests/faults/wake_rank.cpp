@@ -168,9 +168,9 @@ class Sender {
         expect(sennit_signal_wait(signal, SENNIT_FOREVER), SENNIT_OK, "signal_wait");
         expect(sennit_signal_reset(signal), SENNIT_OK, "reset");
     }
-    void wait_in(sennit_signal_set set) const {
+    void wait_in(sennit_waitset set) const {
         sennit_signal fired = SENNIT_SIGNAL_NULL;
-        expect(sennit_signal_wait_any(set, SENNIT_FOREVER, &fired), SENNIT_OK, "wait_any");
+        expect(sennit_waitset_wait_any(set, SENNIT_FOREVER, &fired), SENNIT_OK, "wait_any");
         expect(sennit_signal_reset(fired), SENNIT_OK, "reset");
     }
     sennit_signal signal = SENNIT_SIGNAL_NULL;
@@ -194,7 +194,7 @@ class Sender {
             case 4:
                 return sennit_put_notify_batch(1, &part, &done);
             case 5:
-                return sennit_signal_add(peer_, epoch);
+                return sennit_signal_notify(peer_, epoch);
             default:
                 return sennit_plan_start(plans_[epoch % 2]);
         }
@@ -219,9 +219,9 @@ void events() {
         pair, !pair.is_owner, [&](unsigned i) { sender.send(epoch + i); },
         [&](unsigned) { sender.wait(); });
     epoch += kSleeps;
-    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
-    expect(sennit_signal_set_create(&set), SENNIT_OK, "set_create");
-    expect(sennit_signal_set_add(set, sender.signal), SENNIT_OK, "set_add");
+    sennit_waitset set = SENNIT_WAITSET_NULL;
+    expect(sennit_waitset_create(&set), SENNIT_OK, "set_create");
+    expect(sennit_waitset_add(set, sender.signal), SENNIT_OK, "set_add");
     while_the_other_sleeps(
         pair, !pair.is_owner, [&](unsigned i) { sender.send(epoch + i); },
         [&](unsigned) { sender.wait_in(set); });

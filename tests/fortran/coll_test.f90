@@ -87,14 +87,14 @@ contains
   subroutine blocks_of_several_sizes()
     integer(c_size_t), target, asynchronous :: bytes(size), offsets(size), own(size)
     integer, target, asynchronous :: some(size), many(size * (size + 1)), back(size * (size + 1))
-    type(sennit_blocks) :: blocks, back_blocks
+    type(sennit_vbuffer) :: blocks, back_blocks
     integer :: r, k, gap, total
     bytes = [(4_c_size_t * r, r = 1, size)]
     total = size * (size + 1) / 2
     some = rank
     do i = 1, 2
       many = -1
-      blocks = sennit_blocks_of(many, bytes)
+      blocks = sennit_vbuffer_of(many, bytes)
       if (i == 1) call sennit_allgatherv(world, some, 4 * (rank + 1), blocks, SENNIT_FOREVER)
       if (i == 2) call sennit_allgatherv_nb(world, some, 4 * (rank + 1), blocks, request)
       if (i == 2) call sennit_wait(request, SENNIT_FOREVER)
@@ -121,8 +121,8 @@ contains
       own = 4 * (rank + 1)
       offsets = [(4_c_size_t * (rank + 2) * r, r = 0, size - 1)]
       back = -1
-      back_blocks = sennit_blocks_of(back, own, offsets)
-      if (i == 2) back_blocks = sennit_blocks_of(back, own)
+      back_blocks = sennit_vbuffer_of(back, own, offsets)
+      if (i == 2) back_blocks = sennit_vbuffer_of(back, own)
       if (i == 1) call sennit_alltoallv(world, blocks, back_blocks, SENNIT_FOREVER)
       if (i == 2) call sennit_alltoallv_nb(world, blocks, back_blocks, request)
       if (i == 2) call sennit_wait(request, SENNIT_FOREVER)
@@ -133,10 +133,10 @@ contains
     end do
     own = 4
     back(1:size) = [(10 * rank + r, r = 0, size - 1)]
-    back_blocks = sennit_blocks_of(back, own)
+    back_blocks = sennit_vbuffer_of(back, own)
     call sennit_alltoallv(world, destination=back_blocks, timeout_ns=SENNIT_FOREVER)
     call check(all(back(1:size) == [(10 * r + rank, r = 0, size - 1)]), 'alltoallv in place')
-    back_blocks = sennit_blocks_of(sennit_in_place, own)
+    back_blocks = sennit_vbuffer_of(sennit_in_place, own)
     call check(transfer(back_blocks%memory, 0_c_intptr_t) == 1, 'the mark for in place as memory of blocks')
   end subroutine blocks_of_several_sizes
 
@@ -252,7 +252,7 @@ contains
                                     request, stat=status)
       call check_status(status, SENNIT_ERR_ARG, 'counts')
     end if
-    call sennit_allgatherv(world, mine, 4, sennit_blocks_of(table(1, :), counts(1, :)), SENNIT_FOREVER, stat=status)
+    call sennit_allgatherv(world, mine, 4, sennit_vbuffer_of(table(1, :), counts(1, :)), SENNIT_FOREVER, stat=status)
     call check_status(status, SENNIT_ERR_ARG, 'blocks')
     call sennit_allreduce(world, mine, table(1, :), sennit_reduction_of(n, SENNIT_INT32, SENNIT_MIN), SENNIT_FOREVER)
     call check(all(table(1, :) == [1, 2, 3, 4]), 'without a request it is copied')

@@ -145,22 +145,22 @@ contains
     do i = 1, 3
       call sennit_put_nb(sennit_gptr_add(next, 4 * (i - 1)), numbers(i), 4, requests(i))
     end do
-    call sennit_waitall(3, requests, SENNIT_FOREVER)
+    call sennit_wait_all(3, requests, SENNIT_FOREVER)
     back = -1
     do i = 1, 3
       call sennit_get_nb(back(i), sennit_gptr_add(next, 4 * (i - 1)), 4_c_size_t, requests(i))
     end do
     done = .false.
     do while (.not. done)
-      call sennit_testall(3, requests, done)
+      call sennit_test_all(3, requests, done)
     end do
-    call check(all(back == numbers), 'what testall completed')
-    call sennit_waitany(3, requests, SENNIT_FOREVER, index)
+    call check(all(back == numbers), 'what test_all completed')
+    call sennit_wait_any(3, requests, SENNIT_FOREVER, index)
     call check(index == 0, 'the index is 0 where all are complete')
-    call sennit_waitany(3_c_size_t, requests, SENNIT_FOREVER, long_index)
+    call sennit_wait_any(3_c_size_t, requests, SENNIT_FOREVER, long_index)
     call check(long_index == 0, 'also one of the other kind')
     call sennit_barrier_nb(SENNIT_TEAM_WORLD, requests(2))
-    call sennit_waitany(3, requests, SENNIT_FOREVER, index)
+    call sennit_wait_any(3, requests, SENNIT_FOREVER, index)
     call check(index == 2 .and. .not. requests(2) /= SENNIT_REQUEST_NULL, 'the index is that of the array')
     call sennit_get_nb(back(1), next, 4, requests(1))
     done = .false.

@@ -8,7 +8,7 @@ program signal_test
   type(sennit_gptr) :: place
   type(sennit_region) :: region
   type(sennit_signal) :: mine, read, none, fired, some(3)
-  type(sennit_signal_set) :: set
+  type(sennit_waitset) :: set
   type(sennit_block) :: own, plain_own
   type(sennit_block), allocatable :: blocks(:)
   type(sennit_signal), allocatable :: signals(:)
@@ -74,7 +74,7 @@ contains
 
   subroutine one_message_and_one_event_fire_the_signal()
     call sennit_put_notify(peer, 8, 100_c_int64_t + rank, 8)
-    call sennit_signal_add(signals(next), 0_c_int64_t)
+    call sennit_signal_notify(signals(next), 0_c_int64_t)
     call sennit_signal_wait(mine, SENNIT_FOREVER)
     call check(words(3) == 100 + before, 'the word of the rank before')
     done = .false.
@@ -86,7 +86,7 @@ contains
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
     call sennit_signal_remaining(mine, left)
     call check(left == 2, 'two events are to come')
-    call sennit_signal_add(signals(next), 3_c_int64_t, stat=status)
+    call sennit_signal_notify(signals(next), 3_c_int64_t, stat=status)
     call check_status(status, SENNIT_ERR_SIGNAL_EARLY, 'an event two epochs ahead')
     word = 0
     call sennit_get_notify(word, peer, 8, 8)
@@ -145,26 +145,26 @@ contains
   end subroutine a_batch_says_how_far_it_came
 
   subroutine sets_tell_what_has_fired()
-    call sennit_signal_set_create(set)
-    call sennit_signal_set_add(set, mine)
-    call sennit_signal_set_add(set, read)
-    call sennit_signal_wait_any(set, SENNIT_FOREVER, fired)
+    call sennit_waitset_create(set)
+    call sennit_waitset_add(set, mine)
+    call sennit_waitset_add(set, read)
+    call sennit_waitset_wait_any(set, SENNIT_FOREVER, fired)
     call check(fired == read, 'the signal that has fired')
     count = 0
-    call sennit_signal_wait_some(set, SENNIT_FOREVER, 3_c_size_t, some, count)
+    call sennit_waitset_wait_some(set, SENNIT_FOREVER, 3_c_size_t, some, count)
     call check(count == 1 .and. some(1) == read, 'some signals that have fired')
-    call sennit_signal_wait_all(set, 0_c_int64_t, stat=status)
+    call sennit_waitset_wait_all(set, 0_c_int64_t, stat=status)
     call check_status(status, SENNIT_ERR_TIMEOUT, 'not all have fired')
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
-    call sennit_signal_add(signals(next), 1_c_int64_t)
-    call sennit_signal_wait_all(set, SENNIT_FOREVER)
-    call sennit_signal_set_remove(set, read)
-    call sennit_signal_set_destroy(set)
-    call sennit_signal_set_create(set, stat=status)
-    call check(status == SENNIT_OK .and. set /= SENNIT_SIGNAL_SET_NULL, 'a set has a name')
-    call sennit_signal_wait_any(set, SENNIT_FOREVER, none, stat=status)
+    call sennit_signal_notify(signals(next), 1_c_int64_t)
+    call sennit_waitset_wait_all(set, SENNIT_FOREVER)
+    call sennit_waitset_remove(set, read)
+    call sennit_waitset_destroy(set)
+    call sennit_waitset_create(set, stat=status)
+    call check(status == SENNIT_OK .and. set /= SENNIT_WAITSET_NULL, 'a set has a name')
+    call sennit_waitset_wait_any(set, SENNIT_FOREVER, none, stat=status)
     call check_status(status, SENNIT_ERR_STATE, 'an empty set')
-    call sennit_signal_set_destroy(set)
+    call sennit_waitset_destroy(set)
   end subroutine sets_tell_what_has_fired
 
   subroutine words_are_waited_for()

@@ -159,7 +159,7 @@ TEST_F(WordMoves, words_to_one_block_are_moved_and_counted_in_every_run) {
         for (int i = 0; i < 2; ++i) {
             const std::uint32_t rest = left();
             for (std::uint32_t k = 0; k < rest; ++k)
-                ASSERT_EQ(sennit_signal_add(signal_, epoch), SENNIT_OK);
+                ASSERT_EQ(sennit_signal_notify(signal_, epoch), SENNIT_OK);
             ASSERT_EQ(sennit_signal_reset(signal_), SENNIT_OK) << sennit_last_error()->text;
             ++epoch;
         }

@@ -63,15 +63,15 @@ void give_all_back() {
 // Pages of signals that waits for such a set touch where `fired` of its signals have, each of which
 // is reset.
 unsigned pages_of_waits(std::uint32_t members, std::uint32_t fired) {
-    sennit_signal_set set = SENNIT_SIGNAL_SET_NULL;
-    EXPECT_EQ(sennit_signal_set_create(&set), SENNIT_OK);
+    sennit_waitset set = SENNIT_WAITSET_NULL;
+    EXPECT_EQ(sennit_waitset_create(&set), SENNIT_OK);
     std::vector<sennit_signal> all(members);
     for (sennit_signal &one : all) {
         EXPECT_EQ(sennit_signal_create(1, 1, &one), SENNIT_OK);
-        EXPECT_EQ(sennit_signal_set_add(set, one), SENNIT_OK);
+        EXPECT_EQ(sennit_waitset_add(set, one), SENNIT_OK);
     }
     for (std::uint32_t i = 0; i < fired; ++i)
-        EXPECT_EQ(sennit_signal_add(all[members / 3 + i * (members / 2 / fired)], 0), SENNIT_OK);
+        EXPECT_EQ(sennit_signal_notify(all[members / 3 + i * (members / 2 / fired)], 0), SENNIT_OK);
     signal::Signals &own = *signal::signals_of(*current_rank());
     for (std::uint32_t chunk = 0; chunk < own.chunk_count; ++chunk) {
         const std::uint32_t count = signal::signals_in(chunk);
@@ -83,16 +83,16 @@ unsigned pages_of_waits(std::uint32_t members, std::uint32_t fired) {
     visits = 0;
     sennit_signal got[16] = {};
     std::size_t count = 0;
-    EXPECT_EQ(sennit_signal_wait_any(set, SENNIT_FOREVER, got), SENNIT_OK);
-    EXPECT_EQ(sennit_signal_wait_some(set, SENNIT_FOREVER, 16, got, &count), SENNIT_OK);
+    EXPECT_EQ(sennit_waitset_wait_any(set, SENNIT_FOREVER, got), SENNIT_OK);
+    EXPECT_EQ(sennit_waitset_wait_some(set, SENNIT_FOREVER, 16, got, &count), SENNIT_OK);
     EXPECT_EQ(count, fired);
-    EXPECT_EQ(sennit_signal_wait_all(set, 0), SENNIT_ERR_TIMEOUT);
+    EXPECT_EQ(sennit_waitset_wait_all(set, 0), SENNIT_ERR_TIMEOUT);
     for (std::size_t i = 0; i < count; ++i)
         EXPECT_EQ(sennit_signal_reset(got[i]), SENNIT_OK);
-    EXPECT_EQ(sennit_signal_wait_any(set, 0, got), SENNIT_ERR_TIMEOUT);
+    EXPECT_EQ(sennit_waitset_wait_any(set, 0, got), SENNIT_ERR_TIMEOUT);
     const unsigned pages = visits;
     give_all_back();
-    EXPECT_EQ(sennit_signal_set_destroy(set), SENNIT_OK);
+    EXPECT_EQ(sennit_waitset_destroy(set), SENNIT_OK);
     for (const sennit_signal one : all)
         EXPECT_EQ(sennit_signal_destroy(one), SENNIT_OK);
     return pages;

@@ -12,7 +12,7 @@ PUTS = ["sennit_put", "sennit_get", "sennit_put_nb", "sennit_test", "sennit_wait
         "sennit_get_indexed", "sennit_flush", "sennit_fence"]
 ATOMICS = ["sennit_atomic_fetch_add_i64", "sennit_atomic_set_i64", "sennit_atomic_compare_swap_i64", "sennit_accumulate"]
 REST = ["sennit_lock_create", "sennit_lock_acquire", "sennit_lock_release", "sennit_barrier", "sennit_lock_destroy",
-        "sennit_team_split", "sennit_team_destroy", "sennit_broadcast", "sennit_barrier_nb", "sennit_waitall"]
+        "sennit_team_split", "sennit_team_destroy", "sennit_broadcast", "sennit_barrier_nb", "sennit_wait_all"]
 SIGNALS = ["sennit_signal_create", "sennit_block_init", "sennit_allgather", "sennit_block_attach", "sennit_put_notify",
            "sennit_signal_wait", "sennit_signal_reset", "sennit_barrier"]
 PLANS = ["sennit_plan_create", "sennit_plan_put", "sennit_plan_commit", "sennit_plan_start", "sennit_plan_wait",
@@ -25,7 +25,7 @@ BYTES = {"sennit_put": 8, "sennit_get": 100, "sennit_put_nb": 16, "sennit_get_nb
          "sennit_get_indexed": 24, "sennit_atomic_fetch_add_i64": 8, "sennit_accumulate": 24, "sennit_alloc": 4096,
          "sennit_broadcast": 40, "sennit_put_notify": 24}
 # What a viewer filters by, as docs/tracing.md says; of the rest, the second word of the name.
-CATEGORIES = {"rma": ["put", "get"], "completion": ["test", "wait", "waitall", "flush", "fence"],
+CATEGORIES = {"rma": ["put", "get"], "completion": ["test", "wait", "wait_all", "flush", "fence"],
               "atomic": ["accumulate"], "memory": ["alloc", "free"], "signal": ["block"],
               "collective": ["barrier", "broadcast", "allgather"]}
 

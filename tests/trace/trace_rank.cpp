@@ -84,7 +84,7 @@ void locks_and_collectives() {
     ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, bytes, sizeof bytes, SENNIT_FOREVER), "broadcast");
     sennit_request request = SENNIT_REQUEST_NULL;
     ok(sennit_barrier_nb(SENNIT_TEAM_WORLD, &request), "barrier_nb");
-    ok(sennit_waitall(1, &request, SENNIT_FOREVER), "waitall");
+    ok(sennit_wait_all(1, &request, SENNIT_FOREVER), "wait_all");
 }
 
 int next_rank() {

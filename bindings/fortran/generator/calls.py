@@ -17,7 +17,7 @@ import kinds
 import lines as layout
 
 # Written by hand in sennit_more.f90.
-BY_HAND = {"sennit_init", "sennit_waitany", "sennit_error_report", "sennit_last_error", "sennit_log_set",
+BY_HAND = {"sennit_init", "sennit_wait_any", "sennit_error_report", "sennit_last_error", "sennit_log_set",
            "sennit_bootstrap_describe", "sennit_wait_until"}
 UNSIGNED = re.compile(r"_u(32|64)(_|$)")
 TYPED = re.compile(r"(sennit_atomic_\w+?)_([if](?:32|64))((?:_nbi?)?)$")

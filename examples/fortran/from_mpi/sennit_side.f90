@@ -117,7 +117,7 @@ contains
     call sennit_alloc(SENNIT_TEAM_WORLD, 2 * count * double_bytes, 0, 0, both)
     call sennit_put_nb(sennit_gptr_at(both, right), row, count * double_bytes, requests(1))
     call sennit_put_nb(sennit_gptr_add(sennit_gptr_at(both, left), count * double_bytes), row, count * double_bytes, requests(2))
-    call sennit_waitall(2, requests, SENNIT_FOREVER)       ! the rows are there
+    call sennit_wait_all(2, requests, SENNIT_FOREVER)       ! the rows are there
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! everyone's are
     call sennit_pointer(both, mine, [2 * count])
     came = mine

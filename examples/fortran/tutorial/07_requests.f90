@@ -27,7 +27,7 @@ program requests_example
   call sennit_put_nb(sennit_gptr_at(from_left, right), mine, count * bytes, requests(1))
   call sennit_put_nb(sennit_gptr_at(from_right, left), mine, count * bytes, requests(2))
   work_done = work()
-  call sennit_waitall(2, requests, SENNIT_FOREVER)
+  call sennit_wait_all(2, requests, SENNIT_FOREVER)
 
   call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   call sennit_pointer(rows, came, [2 * count])

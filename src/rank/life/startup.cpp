@@ -190,7 +190,7 @@ struct Readiness {
     std::uint8_t status;
     std::uint8_t reach;  // of the bits below, as far as this rank sees
 };
-static_assert(sizeof(Readiness) == 2 && SENNIT_STATUS_COUNT <= UINT8_MAX);
+static_assert(sizeof(Readiness) == 2 && SENNIT_STATUS_END <= UINT8_MAX);
 constexpr std::uint8_t kWorldLoadStore = 0x1;
 constexpr std::uint8_t kWorldReached = 0x2;
 constexpr std::uint8_t kNodeLoadStore = 0x4;
@@ -292,7 +292,7 @@ sennit_status run(Startup &it, const char *paths) {
 }
 
 void report(const Startup &it) {
-    int counts[SENNIT_PATH_COUNT] = {};
+    int counts[SENNIT_PATH_END] = {};
     int here = 0;
     for (int r = 0; r < it.size; ++r) {
         ++counts[it.rank.peers[r].path];
