@@ -49,16 +49,15 @@ inline constexpr std::uint64_t kGaveUp = UINT64_MAX;
 struct SlotHeader {
     std::atomic<std::uint64_t> number;  // of the post in this slot; kGaveUp
     std::uint64_t call;                 // what call it belongs to, see signature_of()
-    std::uint64_t bytes;                // its size; of a rank that gave up the team's handle
-    std::uint32_t rounds;  // of the call, 0 where its letters decide; who was lost, plus 1
-    std::uint32_t status;  // sennit_status of the rank: why it gave up
+    std::uint64_t bytes;                // its size
+    std::uint32_t rounds;               // of the call, 0 where its letters decide
+    std::uint32_t status;               // sennit_status: how the rank fares in the call so far
 };
 static_assert(sizeof(SlotHeader) == 32 && offsetof(SlotHeader, call) == 8 &&
               offsetof(SlotHeader, bytes) == 16 && offsetof(SlotHeader, rounds) == 24 &&
               offsetof(SlotHeader, status) == 28);
 
-// A header whose last 16 bytes are the payload; the size stands in `call`, see told_by(). Of a rank
-// that gave up they say what they say in all headers.
+// A header whose last 16 bytes are the payload; the size stands in `call`, see told_by().
 struct TinySlot {
     SlotHeader header;
 };
@@ -79,10 +78,21 @@ struct alignas(kLineBytes) SmallSlot {
 };
 static_assert(sizeof(SmallSlot) == kSmallSlotBytes && offsetof(SmallSlot, payload) == 32);
 
-// `latest` is the number of the owner's last post, whether it used a slot or not: who only wants to
-// know how far a member has got reads that, and learns of several posts at once.
+// The number of the owner's last post, whether it used a slot or not: who only wants to know how
+// far a member has got reads that, and learns of several posts at once. Behind it the reason of a
+// rank that gave up. The slots keep their words and payload then: others may still read them.
+struct alignas(kLineBytes) LatestPost {
+    std::atomic<std::uint64_t> number;  // kGaveUp; SYNC coll-post
+    std::atomic<std::uint64_t> team;    // the handle of the team that was given up
+    std::atomic<std::uint32_t> lost;    // world rank that was lost, plus 1; 0: none
+    std::atomic<std::uint32_t> status;  // sennit_status: why
+    std::uint8_t unused[104];
+};
+static_assert(sizeof(LatestPost) == 128 && offsetof(LatestPost, team) == 8 &&
+              offsetof(LatestPost, lost) == 16 && offsetof(LatestPost, status) == 20);
+
 struct Area {
-    EpochLine latest;
+    LatestPost latest;
     TinySlot tiny_slots[kTinySlots];
     SmallSlot small_slots[kSmallSlots];
     Slot slots[kSlots];

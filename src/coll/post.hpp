@@ -77,7 +77,7 @@ inline void post(State &state, const Call &call, const Post &what) {
     state.awaited.store(number, std::memory_order_relaxed);
     // SYNC coll-post: pairs with the acquires in has_come(), fetch_number() and find_lost_member();
     // the payload, and all that this rank read of earlier posts, come before.
-    state.own->latest.epoch.store(number, std::memory_order_release);
+    state.own->latest.number.store(number, std::memory_order_release);
     ring(state);
 }
 

@@ -19,11 +19,22 @@ int world_rank_of(const State &state, std::uint32_t member) {
     return state.team->world_ranks[member];
 }
 
-// The member says that it gave up, and means this team and none that had the slot before.
-bool gave_up(State &state, std::uint32_t member, const SlotHeader &header) {
-    if (header.bytes != state.handle) return false;
-    const auto status = static_cast<sennit_status>(header.status);
-    const int about = static_cast<int>(header.rounds) - 1;
+// The member's number is kGaveUp. True: it means this team, and none that had the slot before.
+bool gave_up(State &state, std::uint32_t member) {
+    LatestPost fetched{};
+    const LatestPost *latest = &fetched;
+    if (state.areas[member] != nullptr) {
+        latest = &state.areas[member]->latest;
+    } else if (op::get_control(*state.rank, world_rank_of(state, member),
+                               area_offset(state) + offsetof(Area, latest), &fetched,
+                               sizeof fetched) != SENNIT_OK) {
+        return false;
+    }
+    // SYNC coll-post: pairs with the release in give_up(); who was lost, and why, come before.
+    if (latest->team.load(std::memory_order_acquire) != state.handle) return false;
+    // relaxed twice: the acquire above orders them.
+    const auto status = static_cast<sennit_status>(latest->status.load(std::memory_order_relaxed));
+    const int about = static_cast<int>(latest->lost.load(std::memory_order_relaxed)) - 1;
     (void)fail_peer(status, about >= 0 ? about : world_rank_of(state, member), "",
                     "rank %d gave up the team's collective calls: %s", world_rank_of(state, member),
                     sennit_status_string(status));
@@ -38,20 +49,14 @@ sennit_status get_header(State &state, std::uint32_t member, const Place &place)
                            sizeof(SlotHeader));
 }
 
-// Takes a number that was loaded or fetched. The slot of any number tells why a member gave up.
+// Takes a number that was loaded or fetched.
 bool note_number(State &state, std::uint32_t member, std::uint64_t found, std::uint64_t number) {
     if (found < number) return false;
     if (found != kGaveUp) {
         state.seen[member] = found;
         return true;
     }
-    const SlotHeader *header = &state.headers[member];
-    if (state.areas[member] != nullptr) {
-        header = &state.areas[member]->slots[0].header;
-    } else if (get_header(state, member, {0, SlotSize::full}) != SENNIT_OK) {
-        return false;
-    }
-    (void)gave_up(state, member, *header);
+    (void)gave_up(state, member);
     return false;
 }
 
@@ -101,7 +106,7 @@ Found header_of(State &state, std::uint32_t member, const Place &place, sennit_s
         // SYNC coll-post: pairs with the release in post(); the words of the header come before.
         const std::uint64_t found = header.number.load(std::memory_order_acquire);
         if (found == place.number) return {&header, size};
-        if (found == kGaveUp && gave_up(state, member, header)) break;
+        if (found == kGaveUp && gave_up(state, member)) break;
     }
     return {nullptr, place.size};
 }
@@ -136,7 +141,7 @@ bool has_come(State &state, std::uint32_t member, std::uint64_t number) {
     if (state.areas[member] == nullptr) return fetch_number(state, member, number);
     // SYNC coll-post: pairs with the release in post(); what the member read of earlier posts comes
     // before.
-    const std::uint64_t found = state.areas[member]->latest.epoch.load(std::memory_order_acquire);
+    const std::uint64_t found = state.areas[member]->latest.number.load(std::memory_order_acquire);
     return found >= number && note_number(state, member, found, number);
 }
 
@@ -166,26 +171,6 @@ sennit_status fetch(State &state, const Operation &operation, std::uint32_t memb
     return SENNIT_OK;
 }
 
-namespace {
-
-// The words of the header were not those of the post: its owner gave up meanwhile.
-bool has_been_given_up(State &state, std::uint32_t member, const SlotHeader &header,
-                       std::uint64_t number) {
-    if (state.areas[member] == nullptr) return false;
-    order_loads();
-    // The reason is on its way while the number is 0, unless its owner has died just then.
-    for (unsigned i = 0; i < kPolls; ++i) {
-        // SYNC coll-post: pairs with the release in give_up(); the reason comes before.
-        const std::uint64_t found = header.number.load(std::memory_order_acquire);
-        if (found == number) return false;
-        if (found == kGaveUp) return gave_up(state, member, header);
-        cpu_pause();
-    }
-    return false;
-}
-
-}  // namespace
-
 bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds) {
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
@@ -204,7 +189,6 @@ bool verify(State &state, Operation &operation, std::uint32_t member, std::uint3
     }
     const Told told = told_by(found);
     if (told.signature == signature_of(call) && told.bytes == common_bytes(call)) return true;
-    if (has_been_given_up(state, member, *found.header, operation.number)) return false;
     const int peer = world_rank_of(state, member);
     const auto theirs = static_cast<Kind>(told.signature & 0xff);
     note(operation,
@@ -220,21 +204,22 @@ bool verify(State &state, Operation &operation, std::uint32_t member, std::uint3
 
 void give_up(State &state, sennit_status status) {
     if (state.own == nullptr) return;
+    LatestPost &latest = state.own->latest;
+    const auto lost = static_cast<std::uint32_t>(thread_error()->peer + 1);
+    // relaxed twice: the team's handle comes after them.
+    latest.lost.store(lost, std::memory_order_relaxed);
+    latest.status.store(static_cast<std::uint32_t>(status), std::memory_order_relaxed);
+    // SYNC coll-post: pairs with the acquire in gave_up(); who was lost, and why, come before.
+    latest.team.store(state.handle, std::memory_order_release);
     for (const SlotSize size : kSlotSizes) {
         for (std::uint64_t i = 0; i < slots_of(size); ++i) {
-            SlotHeader &header = header_at(*state.own, {i, size});
-            // relaxed: the fence orders it before the words that are no post's any more.
-            header.number.store(0, std::memory_order_relaxed);
-            order_stores();
-            header.bytes = state.handle;
-            header.status = static_cast<std::uint32_t>(status);
-            header.rounds = static_cast<std::uint32_t>(thread_error()->peer + 1);
-            // SYNC coll-post: pairs with the acquire in has_posted(); the reason comes before.
-            header.number.store(kGaveUp, std::memory_order_release);
+            // SYNC coll-post: pairs with the acquires in has_posted() and header_of(); the reason
+            // comes before.
+            header_at(*state.own, {i, size}).number.store(kGaveUp, std::memory_order_release);
         }
     }
     // SYNC coll-post: pairs with the acquires in has_come() and fetch_number(); as above.
-    state.own->latest.epoch.store(kGaveUp, std::memory_order_release);
+    latest.number.store(kGaveUp, std::memory_order_release);
     ring(state);
 }
 
@@ -250,9 +235,10 @@ int find_lost_member(Rank &rank, const void *context) {
         if (state.areas[member] == nullptr) return peer;
         const Area &area = *state.areas[member];
         // SYNC coll-post: pairs with the releases in post() and give_up().
-        const std::uint64_t found = area.latest.epoch.load(std::memory_order_acquire);
+        const std::uint64_t found = area.latest.number.load(std::memory_order_acquire);
+        // relaxed: the acquire above orders it.
         const bool is_of_earlier_team =
-            found == kGaveUp && area.slots[0].header.bytes != state.handle;
+            found == kGaveUp && area.latest.team.load(std::memory_order_relaxed) != state.handle;
         if (found < number || is_of_earlier_team) return peer;
     }
     return -1;

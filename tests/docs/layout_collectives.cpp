@@ -10,6 +10,11 @@ void print_collective_layouts() {
     FIELD(Area, tiny_slots);
     FIELD(Area, small_slots);
     FIELD(Area, slots);
+    STRUCT(LatestPost);
+    FIELD(LatestPost, number);
+    FIELD(LatestPost, team);
+    FIELD(LatestPost, lost);
+    FIELD(LatestPost, status);
     STRUCT(SmallSlot);
     FIELD(SmallSlot, header);
     FIELD(SmallSlot, payload);

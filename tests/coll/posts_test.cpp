@@ -1,0 +1,46 @@
+// Posts of a rank that gives up its team's collective calls. A member may have seen the number of
+// an earlier post and be about to copy its payload.
+#include <gtest/gtest.h>
+#include <sennit/sennit.h>
+
+#include <cstring>
+
+#include "coll/state.hpp"
+#include "rank/process.hpp"
+
+namespace sennit::test {
+namespace {
+
+using namespace sennit::coll;
+
+// Would break: a reason that is written over the payload of a tiny post, which the member then
+// takes for the data of a broadcast that its root has ended with OK.
+TEST(Posts, of_a_rank_that_gives_up_keep_their_payload) {
+    ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
+    char word[8] = "";
+    ASSERT_EQ(sennit_broadcast(SENNIT_TEAM_WORLD, 0, word, sizeof word, SENNIT_FOREVER), SENNIT_OK);
+    State *state = current_rank()->collectives->states;
+    ASSERT_NE(state, nullptr);
+    const auto payload_of_post = [&](std::uint64_t number, SlotSize size) {
+        return payload_at(*state->own, {number, size});
+    };
+    for (const SlotSize size : kSlotSizes)
+        for (std::uint64_t i = 0; i < slots_of(size); ++i)
+            std::memset(payload_of_post(i, size), 'a', kTinyPayloadBytes);
+    (void)sennit_signal_destroy(SENNIT_SIGNAL_NULL);  // an error of the thread, as each reason is
+    give_up(*state, SENNIT_ERR_TIMEOUT);
+    char wanted[kTinyPayloadBytes];
+    std::memset(wanted, 'a', sizeof wanted);
+    for (const SlotSize size : kSlotSizes) {
+        for (std::uint64_t i = 0; i < slots_of(size); ++i) {
+            EXPECT_EQ(std::memcmp(payload_of_post(i, size), wanted, sizeof wanted), 0);
+            // relaxed: of this thread.
+            EXPECT_EQ(header_at(*state->own, {i, size}).number.load(std::memory_order_relaxed),
+                      kGaveUp);
+        }
+    }
+    (void)sennit_finalize();
+}
+
+}  // namespace
+}  // namespace sennit::test
