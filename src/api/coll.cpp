@@ -5,7 +5,7 @@
 #include "api/call.hpp"
 #include "coll/collectives.hpp"
 #include "observe/observer.hpp"
-#include "op/rma.hpp"
+#include "request/request.hpp"
 #include "runtime/wait.hpp"
 #include "team/team.hpp"
 
@@ -285,7 +285,7 @@ sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request) {
     coll::Call call;
     call.kind = Kind::barrier;
     const Check check = [](const team::Team &, coll::Call &) {
-        return op::flush(*caller(), kAnyPeer, default_deadline());
+        return request::flush(*caller(), kAnyPeer, default_deadline());
     };
     return run(name, team, call, later(request), check);
 }

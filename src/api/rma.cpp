@@ -1,4 +1,4 @@
-// Put, get, requests, flush. The first lines of sennit_put and sennit_get are the hot path; what
+// Put, get and fence. The first lines of sennit_put and sennit_get are the hot path; what
 // they can not do goes to op::transfer.
 #include <sennit/rma.h>
 
@@ -8,7 +8,6 @@
 #include "op/at_once.hpp"
 #include "op/direct.hpp"
 #include "op/rma.hpp"
-#include "runtime/wait.hpp"
 
 using namespace sennit;
 using namespace sennit::api;
@@ -197,12 +196,6 @@ inline void copy_long(void *to, const void *from, std::size_t bytes, sennit_gptr
     return SENNIT_OK;
 }
 
-// `peer` may be kAnyPeer.
-sennit_status flush_to(Rank &rank, int peer, std::int64_t timeout_ns) {
-    const sennit_status status = check_timeout(timeout_ns);
-    return status != SENNIT_OK ? status : op::flush(rank, peer, Deadline::after(timeout_ns));
-}
-
 }  // namespace
 
 extern "C" {
@@ -265,76 +258,6 @@ sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t
 sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes) {
     if (get_direct(destination, source, bytes)) return SENNIT_OK;
     return get_cold(destination, source, bytes, {Mode::implicit, nullptr}, "sennit_get_nbi");
-}
-
-sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_wait");
-    if (request == nullptr) return null_argument("request", "sennit_wait");
-    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_wait");
-    const Observed observed(*rank, "sennit_wait");
-    if (request->handle == 0) return SENNIT_OK;
-    return done(op::wait(*rank, request, Deadline::after(timeout_ns)), "sennit_wait");
-}
-
-sennit_status sennit_test(sennit_request *request, int *is_done) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_test");
-    if (request == nullptr || is_done == nullptr)
-        return null_argument("an argument", "sennit_test");
-    const Observed observed(*rank, "sennit_test");
-    return done(op::test(*rank, request, is_done), "sennit_test");
-}
-
-sennit_status sennit_wait_all(size_t count, sennit_request requests[], int64_t timeout_ns) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_wait_all");
-    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_wait_all");
-    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_wait_all");
-    const Observed observed(*rank, "sennit_wait_all");
-    return done(op::wait_all(*rank, count, requests, Deadline::after(timeout_ns)),
-                "sennit_wait_all");
-}
-
-sennit_status sennit_test_all(size_t count, sennit_request requests[], int *is_done) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_test_all");
-    if (is_done == nullptr) return null_argument("done", "sennit_test_all");
-    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_test_all");
-    const Observed observed(*rank, "sennit_test_all");
-    return done(op::test_all(*rank, count, requests, is_done), "sennit_test_all");
-}
-
-sennit_status sennit_wait_any(size_t count, sennit_request requests[], int64_t timeout_ns,
-                              size_t *index) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_wait_any");
-    if (index == nullptr) return null_argument("index", "sennit_wait_any");
-    if (requests == nullptr && count != 0) return null_argument("requests", "sennit_wait_any");
-    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, "sennit_wait_any");
-    const Observed observed(*rank, "sennit_wait_any");
-    return done(op::wait_any(*rank, count, requests, Deadline::after(timeout_ns), index),
-                "sennit_wait_any");
-}
-
-sennit_status sennit_flush(int rank, int64_t timeout_ns) {
-    const char *const name = "sennit_flush";
-    Rank *self = caller();
-    if (self == nullptr) return no_rank(name);
-    if (rank < 0 || rank >= world_size(*self))
-        return fail_in(
-            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d; sennit_flush_all is for all ranks",
-                 rank, world_size(*self) - 1),
-            name);
-    const Observed observed(*self, name, rank);
-    return done(flush_to(*self, rank, timeout_ns), name);
-}
-
-sennit_status sennit_flush_all(int64_t timeout_ns) {
-    Rank *self = caller();
-    if (self == nullptr) return no_rank("sennit_flush_all");
-    const Observed observed(*self, "sennit_flush_all");
-    return done(flush_to(*self, kAnyPeer, timeout_ns), "sennit_flush_all");
 }
 
 sennit_status sennit_fence(void) {

@@ -8,7 +8,7 @@
 #include "base/fail.hpp"
 #include "base/mutex.hpp"
 #include "coll/state.hpp"
-#include "op/rma.hpp"
+#include "request/request.hpp"
 #include "runtime/wait.hpp"
 #include "runtime/whole_call.hpp"
 
@@ -16,7 +16,6 @@ namespace sennit::coll {
 namespace {
 
 constexpr std::int64_t kLookNs = 1'000'000;  // between looks for dead members
-constexpr std::uint32_t kGenerationMask = 0x7fffffff;
 
 class Guard : private MutexLock {
   public:
@@ -51,7 +50,7 @@ void close_state(Rank &rank, State *state) {
     for (std::uint32_t member = 0; member < state->size; ++member) {
         sennit_request &request = state->fetches[member];
         if (request.handle == 0) continue;
-        (void)op::wait(rank, &request, Deadline::after(kLookNs));
+        (void)request::wait(rank, &request, Deadline::after(kLookNs));
         is_lent |= request.handle != 0;
     }
     state->own = nullptr;  // another team's by now
@@ -231,26 +230,23 @@ void look_for_dead(State &state) {
 }
 
 Operation *find_request(Collectives &all, sennit_request request) {
-    const auto place = static_cast<std::uint32_t>(request.handle);
-    if (place == 0 || place > all.made) return nullptr;
-    Operation *operation = all.table[place - 1];
-    const std::uint32_t generation =
-        static_cast<std::uint32_t>(request.handle >> 32) & kGenerationMask;
-    return operation->is_request && operation->generation == generation ? operation : nullptr;
+    const std::uint32_t index = request::index_of(request);
+    if (index >= all.made) return nullptr;
+    Operation *operation = all.table[index];
+    const bool is_same = operation->generation == request::generation_of(request);
+    return operation->is_request && is_same ? operation : nullptr;
 }
 
-// A RequestSource: see rank/rank.hpp.
-sennit_status test_request(Rank &rank, sennit_request request, int *done) {
+// See RequestKind in rank/rank.hpp. Makes progress in any case: what carries on all teams passes by
+// while another thread has their list.
+sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_progress*/, int *done) {
     Collectives &all = *rank.collectives;
     Operation *operation = nullptr;
     {
         const Guard guard(all);
         operation = find_request(all, request);
     }
-    if (operation == nullptr)
-        return fail(SENNIT_ERR_ARG,
-                    "handle 0x%llx is no request of this rank, or was completed before",
-                    static_cast<unsigned long long>(request.handle));
+    if (operation == nullptr) return request::no_request(request);
     if (!is_complete(*operation)) {
         try_progress(*operation->state);
         if (!is_complete(*operation)) look_for_dead(*operation->state);
@@ -304,8 +300,7 @@ sennit_status take_operation(Collectives &all, Operation **out) {
     if (operation == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory to record a collective call; %u are open",
                     all.made);
-    operation->generation = (operation->generation + 1) & kGenerationMask;
-    if (operation->generation == 0) operation->generation = 1;
+    operation->generation = request::next_generation(operation->generation);
     *out = operation;
     return SENNIT_OK;
 }
@@ -333,7 +328,8 @@ sennit_status collectives_open(Rank &rank) {
     rank.collectives = new (std::nothrow) Collectives;
     if (rank.collectives == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the collective calls");
-    rank.collective_requests = RequestSource{test_request, poll_all};
+    request::register_kind(rank, request::Kind::collective, {test_request, nullptr});
+    rank.poll_requests = poll_all;
     return SENNIT_OK;
 }
 
@@ -347,8 +343,9 @@ void collectives_close(Rank &rank) {
     std::free(all->table);
     delete all;
     rank.collectives = nullptr;
+    request::register_kind(rank, request::Kind::collective, {});
     // relaxed: no other thread of the rank is in Sennit any more.
-    rank.open_collectives.store(0, std::memory_order_relaxed);
+    rank.polled_requests.store(0, std::memory_order_relaxed);
 }
 
 namespace {
@@ -386,7 +383,7 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
     return wait_for_blocking(*state, timeout_ns);
 }
 
-sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *request) {
+sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *out) {
     State *state = nullptr;
     sennit_status status = take_state(rank, team, &state);
     if (status == SENNIT_OK) status = check_no_unfinished(rank, team);
@@ -396,18 +393,17 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     if (status != SENNIT_OK) return status;
     prepare(*operation, call, true);
     operation->state = state;
-    const std::uint64_t handle = kCollectiveRequest |
-                                 static_cast<std::uint64_t>(operation->generation) << 32 |
-                                 (operation->index + 1u);
+    const sennit_request made =
+        request::make(request::Kind::collective, operation->generation, operation->index);
     // relaxed twice: counts that only say that somebody should poll.
     state->open_requests.fetch_add(1, std::memory_order_relaxed);
-    rank.open_collectives.fetch_add(1, std::memory_order_relaxed);
+    rank.polled_requests.fetch_add(1, std::memory_order_relaxed);
     {
         const QueueTurn turn(*state);
         enqueue(*state, *operation);
         progress(*state);
     }
-    request->handle = handle;
+    *out = made;
     return SENNIT_OK;
 }
 

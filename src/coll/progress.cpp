@@ -264,7 +264,7 @@ void finish(State &state, Operation &operation, sennit_status status) {
     if (operation.is_request) {
         // relaxed: as said above.
         state.open_requests.fetch_sub(1, std::memory_order_relaxed);
-        state.rank->open_collectives.fetch_sub(1, std::memory_order_relaxed);
+        state.rank->polled_requests.fetch_sub(1, std::memory_order_relaxed);
     }
     // SYNC coll-complete: pairs with the acquire in is_complete(); results and status come before.
     operation.complete.store(true, std::memory_order_release);

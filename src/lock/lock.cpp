@@ -6,6 +6,7 @@
 #include "base/fail.hpp"
 #include "lock/view.hpp"
 #include "op/rma.hpp"
+#include "request/request.hpp"
 #include "runtime/wait.hpp"
 #include "team/allocate.hpp"
 
@@ -281,7 +282,7 @@ sennit_status lock_release(Rank &rank, sennit_lock lock) {
     if (!holds(view)) return fail(SENNIT_ERR_STATE, "this rank does not hold the lock");
     // What was done under the lock is complete before the next rank has it.
     sennit_status flushed = SENNIT_OK;
-    if (rank.engine != nullptr) flushed = op::flush(rank, kAnyPeer, default_deadline());
+    if (rank.engine != nullptr) flushed = request::flush(rank, kAnyPeer, default_deadline());
     if (flushed == SENNIT_ERR_TIMEOUT) return flushed;
     const sennit_error flush_error = *thread_error();
     std::uint64_t word = view.own().last_word;

@@ -21,11 +21,11 @@ void make_progress_observed(Rank &rank) {
     Observed turn(rank, "progress", runtime::kNobody, 0, runtime::Noted::progress);
     // relaxed, here and below: counts for people; nothing is handed over.
     const std::uint64_t pieces = observer.pieces.load(std::memory_order_relaxed);
-    const unsigned requests = rank.open_collectives.load(std::memory_order_relaxed);
+    const unsigned requests = rank.polled_requests.load(std::memory_order_relaxed);
     poll_progress(rank);
     // relaxed: as above.
     const std::uint64_t moved = observer.pieces.load(std::memory_order_relaxed) - pieces;
-    const unsigned left = rank.open_collectives.load(std::memory_order_relaxed);
+    const unsigned left = rank.polled_requests.load(std::memory_order_relaxed);
     turn.set_bytes(moved + (requests > left ? requests - left : 0));
     if (moved == 0 && requests == left) turn.drop();
 }

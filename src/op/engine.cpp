@@ -10,6 +10,7 @@
 #include "base/fail.hpp"
 #include "base/log.hpp"
 #include "op/engine_state.hpp"
+#include "request/request.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::op {
@@ -270,6 +271,7 @@ sennit_status engine_create(Rank &rank) {
         return status;
     }
     rank.engine = engine;
+    request::register_kind(rank, request::Kind::operation, {engine_test, engine_flush});
     rank.hooks[hooks] = ProgressHook{poll, engine};
     rank.progress_yields = engine->lane_count != 0;
     for (unsigned i = 0; i < engine->lane_count; ++i)
@@ -299,6 +301,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     }
     rank.hook_count.store(hooks, std::memory_order_relaxed);  // relaxed: as above
     rank.engine = nullptr;
+    request::register_kind(rank, request::Kind::operation, {});
     rank.progress_yields = false;
     for (int peer = 0; peer < engine->size; ++peer)
         fail_queued(*engine, engine->queues[peer], SENNIT_ERR_TIMEOUT);
@@ -325,7 +328,7 @@ sennit_status start_request(Rank &rank, const Wish &wish, sennit_request *reques
     Record *record = nullptr;
     const sennit_status status = start(engine, wish, &record);
     if (status != SENNIT_OK) return status;
-    request->handle = record == nullptr ? 0 : RequestTable::handle_of(*record);
+    request->handle = record == nullptr ? 0 : RequestTable::request_of(*record).handle;
     return SENNIT_OK;
 }
 
@@ -370,13 +373,8 @@ namespace {
 
 // The record of a handle that a caller may name, or null.
 Record *find_request(Engine &engine, sennit_request request) {
-    Record *record = engine.records.find(request.handle);
+    Record *record = engine.records.find(request);
     return record != nullptr && record->kind == Kind::request ? record : nullptr;
-}
-
-sennit_status no_request(sennit_request request) {
-    return fail(SENNIT_ERR_ARG, "handle 0x%llx is no request of this rank, or was completed before",
-                static_cast<unsigned long long>(request.handle));
 }
 
 }  // namespace
@@ -388,13 +386,11 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *do
         *done = 1;
         return SENNIT_OK;
     }
-    if ((request.handle & kCollectiveRequest) != 0 && rank.collective_requests.test != nullptr)
-        return rank.collective_requests.test(rank, request, done);
-    if (rank.engine == nullptr) return no_request(request);
+    if (rank.engine == nullptr) return request::no_request(request);
     Engine &engine = *rank.engine;
     const Locked locked(engine);
     Record *record = find_request(engine, request);
-    if (record == nullptr) return no_request(request);
+    if (record == nullptr) return request::no_request(request);
     if (make && record->state != State::complete) progress(engine);
     *done = record->state == State::complete ? 1 : 0;
     return *done != 0 ? take_status(engine, record) : SENNIT_OK;

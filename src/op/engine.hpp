@@ -79,9 +79,8 @@ void engine_abandon(Rank &rank, sennit_request request);
 sennit_status engine_implicit(Rank &rank, Direction direction, const Target &target, void *local,
                               std::size_t bytes);
 
-// Is the request over? OK and *done = 0, or *done = 1 with the operation's own status, and then the
-// request is freed. ARG if the handle is no request of this rank. Makes progress first if asked.
-// A rank without engine has no requests: every handle but {0} is ARG. {0} is done and OK.
+// See RequestKind in rank/rank.hpp. A rank without engine has no requests: every handle but {0} is
+// ARG. {0} is done and OK.
 sennit_status engine_test(Rank &rank, sennit_request request, bool progress, int *done);
 // The peer of a request that is still open, -1 if it is none.
 int engine_request_peer(Rank &rank, sennit_request request);

@@ -68,9 +68,7 @@ void RequestTable::give_back(Record *record) {
     layout_free(record->layout);
     record->layout = nullptr;
     free_kept(*record);
-    // 31 bits: the highest bit of a handle is that of collective requests.
-    record->generation = (record->generation + 1) & (UINT32_MAX >> 1);
-    if (record->generation == 0) record->generation = 1;
+    record->generation = request::next_generation(record->generation);
     record->next_pending = free_;
     free_ = record;
     --in_use_;
@@ -82,11 +80,11 @@ bool RequestTable::keep(Record *record, std::uint64_t bytes) {
     return record->kept != nullptr;
 }
 
-Record *RequestTable::find(std::uint64_t handle) {
-    const auto place = static_cast<std::uint32_t>(handle);
-    if (place == 0 || place > made()) return nullptr;
-    Record &record = at(place - 1);
-    if (record.state == State::free || handle_of(record) != handle) return nullptr;
+Record *RequestTable::find(sennit_request request) {
+    const std::uint32_t index = request::index_of(request);
+    if (index >= made()) return nullptr;
+    Record &record = at(index);
+    if (record.state == State::free || request_of(record).handle != request.handle) return nullptr;
     return &record;
 }
 

@@ -9,6 +9,7 @@
 #include "op/engine.hpp"
 #include "op/layout.hpp"
 #include "op/tickets.hpp"
+#include "request/request.hpp"
 #include "transport/transport.hpp"
 
 namespace sennit::op {
@@ -105,11 +106,11 @@ class RequestTable {
     // Memory for what the record moves, freed with it. False: there is none.
     static bool keep(Record *record, std::uint64_t bytes);
 
-    static std::uint64_t handle_of(const Record &record) {
-        return static_cast<std::uint64_t>(record.generation) << 32 | (record.index + 1u);
+    static sennit_request request_of(const Record &record) {
+        return request::make(request::Kind::operation, record.generation, record.index);
     }
     // The record in use that has this handle, or null.
-    Record *find(std::uint64_t handle);
+    Record *find(sennit_request request);
 
     std::uint32_t in_use() const { return in_use_; }
     // All records ever made, for the checks: 0 .. made()-1.

@@ -5,16 +5,8 @@
 #include "op/direct.hpp"
 #include "op/resolve.hpp"
 #include "path/router.hpp"
-#include "runtime/wait.hpp"
 
 namespace sennit::op {
-namespace {
-
-bool same(sennit_request a, sennit_request b) {
-    return a.handle == b.handle;
-}
-
-}  // namespace
 
 sennit_status start_operation(Rank &rank, Direction direction, const Target &target, void *local,
                               std::size_t bytes, const Completion &completion) {
@@ -71,91 +63,6 @@ sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, 
     *by_message = entry->base == nullptr && path::immediate_of(rank, *entry) == nullptr;
     *target = Target{remote.rank, transport::Remote{nullptr, entry->handle}, remote.offset};
     return SENNIT_OK;
-}
-
-sennit_status test(Rank &rank, sennit_request *request, int *done) {
-    int over = 0;
-    const sennit_status status = engine_test(rank, *request, true, &over);
-    if (status != SENNIT_OK && over == 0) return status;
-    if (over != 0) *request = SENNIT_REQUEST_NULL;
-    *done = over;
-    return status;
-}
-
-sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline) {
-    int over = 0;
-    sennit_status own = engine_test(rank, *request, true, &over);
-    if (over == 0 && own != SENNIT_OK) return own;
-    if (over == 0) {
-        // The transport completes the operation when its peer is lost, so the wait itself watches
-        // nobody: the request is then over, not left behind.
-        const sennit_status waited = wait_until(rank, deadline, rank.world_rank, [&] {
-            own = engine_test(rank, *request, false, &over);
-            return over != 0 || own != SENNIT_OK;
-        });
-        if (waited != SENNIT_OK) return waited;
-    }
-    *request = SENNIT_REQUEST_NULL;
-    return own;
-}
-
-sennit_status wait_all(Rank &rank, std::size_t count, sennit_request requests[],
-                       const Deadline &deadline) {
-    sennit_status first = SENNIT_OK;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (same(requests[i], SENNIT_REQUEST_NULL)) continue;
-        const sennit_status status = wait(rank, &requests[i], deadline);
-        if (status == SENNIT_ERR_TIMEOUT && !same(requests[i], SENNIT_REQUEST_NULL)) return status;
-        if (status != SENNIT_OK && first == SENNIT_OK) first = status;
-    }
-    return first;
-}
-
-sennit_status test_all(Rank &rank, std::size_t count, sennit_request requests[], int *done) {
-    sennit_status first = SENNIT_OK;
-    int all = 1;
-    bool refused = false;  // some handle is no request
-    for (std::size_t i = 0; i < count; ++i) {
-        int over = 0;
-        const sennit_status status = test(rank, &requests[i], &over);
-        if (status != SENNIT_OK && first == SENNIT_OK) first = status;
-        if (over == 0) all = 0;
-        if (status != SENNIT_OK && over == 0) refused = true;
-    }
-    if (!refused) *done = all;
-    return first;
-}
-
-sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
-                       const Deadline &deadline, std::size_t *index) {
-    std::size_t found = count;
-    int open = 0;
-    bool refused = false;  // the handle found is no request
-    sennit_status own = SENNIT_OK;
-    const auto look = [&] {
-        open = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            if (same(requests[i], SENNIT_REQUEST_NULL)) continue;
-            ++open;
-            int over = 0;
-            own = engine_test(rank, requests[i], open == 1, &over);
-            if (over == 0 && own == SENNIT_OK) continue;
-            found = i;
-            if (over != 0) requests[i] = SENNIT_REQUEST_NULL;
-            refused = over == 0;
-            return true;
-        }
-        return open == 0;
-    };
-    const sennit_status waited = wait_until(rank, deadline, rank.world_rank, look);
-    if (waited != SENNIT_OK) return waited;
-    if (!refused) *index = found;
-    return own;
-}
-
-sennit_status flush(Rank &rank, int peer, const Deadline &deadline) {
-    store_load_fence();
-    return rank.engine == nullptr ? SENNIT_OK : engine_flush(rank, peer, deadline);
 }
 
 sennit_status fence(Rank &rank) {

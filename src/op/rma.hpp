@@ -1,10 +1,9 @@
-// Put, get, requests and flush as api/ calls them. What load and store reach is done here at once;
+// Put, get and fence as api/ calls them. What load and store reach is done here at once;
 // the rest goes to the op engine.
 #pragma once
 
 #include <sennit/rma.h>
 
-#include "base/clock.hpp"
 #include "op/engine.hpp"
 
 namespace sennit::op {
@@ -33,16 +32,6 @@ sennit_status start_operation(Rank &rank, Direction direction, const Target &tar
 sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, Target *target,
                              bool *by_message);
 
-sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline);
-sennit_status test(Rank &rank, sennit_request *request, int *done);
-sennit_status wait_all(Rank &rank, std::size_t count, sennit_request requests[],
-                       const Deadline &deadline);
-sennit_status test_all(Rank &rank, std::size_t count, sennit_request requests[], int *done);
-sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
-                       const Deadline &deadline, std::size_t *index);
-
-// `peer` may be kAnyPeer.
-sennit_status flush(Rank &rank, int peer, const Deadline &deadline);
 sennit_status fence(Rank &rank);
 
 }  // namespace sennit::op

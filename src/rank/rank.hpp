@@ -64,6 +64,7 @@ namespace queue {
 struct Queues;
 }
 struct Rank;
+class Deadline;
 
 // How a peer ended, as far as this rank knows. Goes up only.
 enum class Gone : std::uint32_t { no = 0, left = 1, died = 2 };
@@ -92,14 +93,16 @@ struct ProgressHook {
 
 inline constexpr std::size_t kProgressHooks = 4;
 
-// Requests that are not of the op engine: their handles have the highest bit.
-inline constexpr std::uint64_t kCollectiveRequest = std::uint64_t{1} << 63;
-struct RequestSource {
-    // As op::engine_test with progress.
-    sennit_status (*test)(Rank &rank, sennit_request request, int *done);
-    // Carries on what is open.
-    void (*poll)(Rank &rank);
+// What the folder that makes requests of one kind does with them. request/request.hpp has the
+// kinds.
+struct RequestKind {
+    // Is the request over? OK and *done = 0, or *done = 1 with the request's own status, and then
+    // the request is freed. ARG if the handle is no request of this rank. `makes_progress`: first.
+    sennit_status (*test)(Rank &rank, sennit_request request, bool makes_progress, int *done);
+    // Completes what has no handle, to one peer or kAnyPeer; null where there is no such thing.
+    sennit_status (*flush)(Rank &rank, int peer, const Deadline &deadline);
 };
+inline constexpr std::size_t kRequestKinds = 2;
 
 inline constexpr std::size_t kNearEntries = 128;
 
@@ -129,9 +132,11 @@ struct Rank {
     bool shares_process = false;  // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     std::atomic<unsigned> hook_count{0};
-    bool progress_yields = false;               // the hooks give the processor away; set with them
-    RequestSource collective_requests{};        // set in start-up
-    std::atomic<unsigned> open_collectives{0};  // requests; while there are some, waits poll
+    bool progress_yields = false;  // the hooks give the processor away; set with them
+    RequestKind request_kinds[kRequestKinds] = {};  // set in start-up, by request::register_kind()
+    // Requests that nothing but polling carries on, and who carries them on; set in start-up.
+    std::atomic<unsigned> polled_requests{0};
+    void (*poll_requests)(Rank &rank) = nullptr;
 
     // Parts that belong to other folders.
     memory::LocalSegments *segments = nullptr;
@@ -175,8 +180,8 @@ inline void poll_progress(Rank &rank) {
     for (unsigned i = 0; i < count; ++i)
         rank.hooks[i].poll(rank.hooks[i].context);
     // relaxed: a request of another thread that is missed here is that thread's to carry on.
-    if (rank.open_collectives.load(std::memory_order_relaxed) != 0) [[unlikely]]
-        rank.collective_requests.poll(rank);
+    if (rank.polled_requests.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        rank.poll_requests(rank);
 }
 
 // The same, noted where it moves something: observe/observer.cpp.

@@ -62,7 +62,7 @@ WaitLoop::Step WaitLoop::step() {
     // relaxed: hooks are added during start-up only.
     const bool must_poll = rank_.hook_count.load(std::memory_order_relaxed) != 0 ||
                            // relaxed: as in make_progress().
-                           rank_.open_collectives.load(std::memory_order_relaxed) != 0;
+                           rank_.polled_requests.load(std::memory_order_relaxed) != 0;
     if (must_poll || now - started_ns_ < kYieldNs) {
         if (!rank_.progress_yields) (void)sched_yield();
         return Step::again;

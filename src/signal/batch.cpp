@@ -10,6 +10,7 @@
 
 #include "base/fail.hpp"
 #include "op/engine.hpp"
+#include "request/request.hpp"
 #include "runtime/whole_call.hpp"
 #include "signal/carried.hpp"
 #include "signal/messages.hpp"
@@ -96,7 +97,7 @@ void take_step(Group &group, After after, bool is_kept, Wants wants, Start start
     for (std::size_t i = 0; i < begun; ++i) {
         Flying &part = group.parts[i];
         if (part.request.handle == 0) continue;
-        const sennit_status status = op::wait(group.rank, &part.request, deadline);
+        const sennit_status status = request::wait(group.rank, &part.request, deadline);
         // The wait was over first: the operation goes on by itself.
         op::engine_abandon(group.rank, part.request);
         if (status != SENNIT_OK) note_failure(group, i, status);

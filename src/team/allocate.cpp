@@ -9,7 +9,7 @@
 #include "base/fail.hpp"
 #include "memory/segments.hpp"
 #include "op/peer_memory.hpp"
-#include "op/rma.hpp"
+#include "request/request.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::team {
@@ -164,7 +164,7 @@ Offer make_offer(Rank &rank, Team &team, const AllocationWish &wish, SegmentReco
     // What an implicit operation failed with travels to the others like any other refusal.
     sennit_status made = wish.refused;
     if (made == SENNIT_OK && rank.engine != nullptr)
-        made = op::flush(rank, kAnyPeer, default_deadline());
+        made = request::flush(rank, kAnyPeer, default_deadline());
     if (made == SENNIT_OK) made = make_table(team);
     const std::uint32_t id = team.segments != nullptr ? next_id(team) : 0;
     if (made == SENNIT_OK) made = make_own(rank, wish, id, record);
@@ -229,7 +229,7 @@ sennit_status free_segment(Rank &rank, Team &team, std::uint32_t id) {
     auto *ids = static_cast<std::uint32_t *>(std::calloc(team.size, sizeof(std::uint32_t)));
     if (ids == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the answers of the ranks");
     const sennit_status flushed =
-        rank.engine != nullptr ? op::flush(rank, kAnyPeer, default_deadline()) : SENNIT_OK;
+        rank.engine != nullptr ? request::flush(rank, kAnyPeer, default_deadline()) : SENNIT_OK;
     const sennit_error flush_error = *thread_error();
     // As with the vote of an allocation, only the loss of a rank ends this wait.
     const Exchange what{Purpose::free, &id, sizeof id, ids};

@@ -4,7 +4,7 @@
 #include "base/fail.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "op/peer_memory.hpp"
-#include "op/rma.hpp"
+#include "request/request.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/wait.hpp"
 #include "team/team.hpp"
@@ -195,7 +195,7 @@ sennit_status meet(Rank &rank, Team &team, const Deadline &deadline) {
 
 sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
     if (!team.published && rank.engine != nullptr) {
-        const sennit_status status = op::flush(rank, kAnyPeer, deadline);
+        const sennit_status status = request::flush(rank, kAnyPeer, deadline);
         if (status == SENNIT_ERR_TIMEOUT) return status;  // not arrived: the call may be repeated
         // The others wait for this rank whatever became of its operations.
         if (status != SENNIT_OK) team.flush_error = *thread_error();

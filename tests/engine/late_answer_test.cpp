@@ -231,7 +231,7 @@ TEST(late_answers, a_call_whose_time_is_over_does_not_end_a_collective_call) {
             bound.reset();
             std::this_thread::sleep_for(std::chrono::milliseconds(60));
             const Deadline patience = Deadline::after(20'000'000'000);
-            while (current_rank()->open_collectives.load() != 0 && !patience.over())
+            while (current_rank()->polled_requests.load() != 0 && !patience.over())
                 make_progress(*current_rank());
             is_over = true;
         }

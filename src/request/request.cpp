@@ -1,0 +1,122 @@
+// See request.hpp.
+#include "request/request.hpp"
+
+#include "base/fail.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::request {
+namespace {
+
+const RequestKind &functions_of(const Rank &rank, Kind kind) {
+    return rank.request_kinds[static_cast<std::size_t>(kind)];
+}
+
+// See RequestKind::test. The null request is done; whoever polls for it may be waited for, so it
+// makes the progress of an operation.
+sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, int *done) {
+    const RequestKind &kind = functions_of(rank, kind_of(request));
+    if (kind.test != nullptr) return kind.test(rank, request, makes_progress, done);
+    if (!is_null(request)) return no_request(request);
+    *done = 1;
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+void register_kind(Rank &rank, Kind kind, const RequestKind &functions) {
+    rank.request_kinds[static_cast<std::size_t>(kind)] = functions;
+}
+
+sennit_status no_request(sennit_request request) {
+    return fail(SENNIT_ERR_ARG, "handle 0x%llx is no request of this rank, or was completed before",
+                static_cast<unsigned long long>(request.handle));
+}
+
+sennit_status test(Rank &rank, sennit_request *request, int *done) {
+    int over = 0;
+    const sennit_status status = test_one(rank, *request, true, &over);
+    if (status != SENNIT_OK && over == 0) return status;
+    if (over != 0) *request = SENNIT_REQUEST_NULL;
+    *done = over;
+    return status;
+}
+
+sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline) {
+    int over = 0;
+    sennit_status own = test_one(rank, *request, true, &over);
+    if (over == 0 && own != SENNIT_OK) return own;
+    if (over == 0) {
+        // The transport completes the operation when its peer is lost, so the wait itself watches
+        // nobody: the request is then over, not left behind.
+        const sennit_status waited = wait_until(rank, deadline, rank.world_rank, [&] {
+            own = test_one(rank, *request, false, &over);
+            return over != 0 || own != SENNIT_OK;
+        });
+        if (waited != SENNIT_OK) return waited;
+    }
+    *request = SENNIT_REQUEST_NULL;
+    return own;
+}
+
+sennit_status wait_all(Rank &rank, std::size_t count, sennit_request requests[],
+                       const Deadline &deadline) {
+    sennit_status first = SENNIT_OK;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (is_null(requests[i])) continue;
+        const sennit_status status = wait(rank, &requests[i], deadline);
+        if (status == SENNIT_ERR_TIMEOUT && !is_null(requests[i])) return status;
+        if (status != SENNIT_OK && first == SENNIT_OK) first = status;
+    }
+    return first;
+}
+
+sennit_status test_all(Rank &rank, std::size_t count, sennit_request requests[], int *done) {
+    sennit_status first = SENNIT_OK;
+    int all = 1;
+    bool refused = false;  // some handle is no request
+    for (std::size_t i = 0; i < count; ++i) {
+        int over = 0;
+        const sennit_status status = test(rank, &requests[i], &over);
+        if (status != SENNIT_OK && first == SENNIT_OK) first = status;
+        if (over == 0) all = 0;
+        if (status != SENNIT_OK && over == 0) refused = true;
+    }
+    if (!refused) *done = all;
+    return first;
+}
+
+sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
+                       const Deadline &deadline, std::size_t *index) {
+    std::size_t found = count;
+    int open = 0;
+    bool refused = false;  // the handle found is no request
+    sennit_status own = SENNIT_OK;
+    const auto look = [&] {
+        open = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (is_null(requests[i])) continue;
+            ++open;
+            int over = 0;
+            own = test_one(rank, requests[i], open == 1, &over);
+            if (over == 0 && own == SENNIT_OK) continue;
+            found = i;
+            if (over != 0) requests[i] = SENNIT_REQUEST_NULL;
+            refused = over == 0;
+            return true;
+        }
+        return open == 0;
+    };
+    const sennit_status waited = wait_until(rank, deadline, rank.world_rank, look);
+    if (waited != SENNIT_OK) return waited;
+    if (!refused) *index = found;
+    return own;
+}
+
+sennit_status flush(Rank &rank, int peer, const Deadline &deadline) {
+    store_load_fence();
+    // Implicit operations are the only ones without a handle.
+    const RequestKind &operations = functions_of(rank, Kind::operation);
+    return operations.flush == nullptr ? SENNIT_OK : operations.flush(rank, peer, deadline);
+}
+
+}  // namespace sennit::request

@@ -1,0 +1,67 @@
+// Requests of all kinds: waiting, testing and flushing. Each kind belongs to one folder, which
+// keeps the table of its requests and registers here how they are tested. api/ and every folder
+// that waits for a request come here, so nobody else asks for the kind of a handle.
+//
+// A handle is kind (1 bit) | generation (31 bits, never 0) | index + 1 (32 bits); the null handle
+// is 0. The generation changes when an index is used again, so an old handle is refused.
+#pragma once
+
+#include <sennit/rma.h>
+
+#include "base/clock.hpp"
+#include "rank/rank.hpp"
+
+namespace sennit::request {
+
+enum class Kind : std::uint8_t {
+    operation,   // put, get and atomic operations by messages: op/
+    collective,  // coll/
+};
+static_assert(static_cast<std::size_t>(Kind::collective) < kRequestKinds);
+
+inline constexpr unsigned kKindShift = 63;
+inline constexpr unsigned kGenerationShift = 32;
+inline constexpr std::uint32_t kGenerationMask = UINT32_MAX >> 1;
+
+constexpr sennit_request make(Kind kind, std::uint32_t generation, std::uint32_t index) {
+    return {static_cast<std::uint64_t>(kind) << kKindShift |
+            static_cast<std::uint64_t>(generation) << kGenerationShift | (index + 1u)};
+}
+constexpr Kind kind_of(sennit_request request) {
+    return static_cast<Kind>(request.handle >> kKindShift);
+}
+constexpr std::uint32_t generation_of(sennit_request request) {
+    return static_cast<std::uint32_t>(request.handle >> kGenerationShift) & kGenerationMask;
+}
+// UINT32_MAX for what make() never returns.
+constexpr std::uint32_t index_of(sennit_request request) {
+    return static_cast<std::uint32_t>(request.handle) - 1;
+}
+constexpr std::uint32_t next_generation(std::uint32_t generation) {
+    const std::uint32_t next = (generation + 1) & kGenerationMask;
+    return next == 0 ? 1 : next;
+}
+
+inline bool is_null(sennit_request request) {
+    return request.handle == 0;
+}
+
+// For the folder that makes requests of that kind, in start-up and teardown. An empty RequestKind
+// takes it back.
+void register_kind(Rank &rank, Kind kind, const RequestKind &functions);
+
+// The error of a handle that no request in use has. Returns ARG.
+[[gnu::cold]] sennit_status no_request(sennit_request request);
+
+// The public calls of these names, without the checks of their arguments.
+sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline);
+sennit_status test(Rank &rank, sennit_request *request, int *done);
+sennit_status wait_all(Rank &rank, std::size_t count, sennit_request requests[],
+                       const Deadline &deadline);
+sennit_status test_all(Rank &rank, std::size_t count, sennit_request requests[], int *done);
+sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
+                       const Deadline &deadline, std::size_t *index);
+// `peer` may be kAnyPeer.
+sennit_status flush(Rank &rank, int peer, const Deadline &deadline);
+
+}  // namespace sennit::request
