@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <tuple>
 
 #include "base/fail.hpp"
 #include "runtime/whole_call.hpp"
@@ -62,63 +63,93 @@ const signal::Notified &notified_of(const signal::Attached &attached, op::Direct
     return direction == op::Direction::put ? attached.put : attached.get;
 }
 
-// The group of the operation, or a new one. The blocks of a plan are few.
-Group *group_of(Plan &it, const Operation &operation, signal::Attached *attached) {
-    const signal::Notified *notified = &notified_of(*attached, operation.direction);
-    for (std::uint32_t i = 0; i < it.group_count; ++i)
-        if (it.groups[i].notified == notified) return &it.groups[i];
-    Group &made = it.groups[it.group_count++];
-    made = Group{operation.block, attached, notified, 0, 0};
-    return &made;
+sennit_status not_attached(const Plan &it) {
+    return fail(SENNIT_ERR_ARG, "plan %#x has a block that is not attached any more", it.handle);
 }
 
-// How many messages of the plan count in the signal of the group; blocks may share one.
-std::uint64_t messages_for(const Plan &it, const Group &group) {
-    std::uint64_t messages = 0;
-    for (std::uint32_t i = 0; i < it.group_count; ++i) {
-        const sennit_signal signal = it.groups[i].notified->remote.signal;
-        if (signal.rank == group.notified->remote.signal.rank &&
-            signal.handle == group.notified->remote.signal.handle)
-            messages += it.groups[i].messages;
+// An operation where its group has it.
+struct Ordered {
+    const signal::Notified *notified;  // of its group
+    std::uint32_t first;               // the first operation of the group
+    std::uint32_t operation;
+};
+
+// Sorts all operations into groups, in the order in which the groups and the operations of each
+// were recorded, and makes the groups.
+sennit_status make_groups(Rank &rank, Plan &it, Ordered *ordered) {
+    const std::uint32_t count = it.operation_count;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Operation &operation = it.operations[i];
+        const signal::Attached *attached = signal::find_attached(rank, operation.block);
+        if (attached == nullptr) return not_attached(it);
+        ordered[i] = {&notified_of(*attached, operation.direction), 0, i};
     }
-    return messages;
-}
-
-sennit_status check_groups(const Plan &it) {
-    for (std::uint32_t i = 0; i < it.group_count; ++i) {
-        const Group &group = it.groups[i];
-        if (group.notified->remote.is_none()) continue;
-        const std::uint64_t messages = messages_for(it, group);
-        if (messages > group.notified->expected.events)
-            return fail(SENNIT_ERR_ARG,
-                        "%llu operations of the plan count in signal %#x of rank %d, which expects "
-                        "%u events in an epoch",
-                        static_cast<unsigned long long>(messages),
-                        group.notified->remote.signal.handle, group.notified->remote.signal.rank,
-                        group.notified->expected.events);
+    std::sort(ordered, ordered + count, [](const Ordered &a, const Ordered &b) {
+        return std::tie(a.notified, a.operation) < std::tie(b.notified, b.operation);
+    });
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const bool goes_on = i != 0 && ordered[i].notified == ordered[i - 1].notified;
+        ordered[i].first = goes_on ? ordered[i - 1].first : ordered[i].operation;
+    }
+    std::sort(ordered, ordered + count, [](const Ordered &a, const Ordered &b) {
+        return std::tie(a.first, a.operation) < std::tie(b.first, b.operation);
+    });
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (ordered[i].operation == ordered[i].first) {
+            const sennit_peer_block block = it.operations[ordered[i].operation].block;
+            it.groups[it.group_count++] =
+                Group{block, signal::find_attached(rank, block), ordered[i].notified, 0, 0};
+        }
+        ++it.groups[it.group_count - 1].messages;
     }
     return SENNIT_OK;
 }
 
-sennit_status not_attached(const Plan &it) {
-    return fail(SENNIT_ERR_ARG, "plan %#x has a block that is not attached any more", it.handle);
+// The messages of a group as its signal has them.
+struct Counted {
+    std::uint64_t signal;
+    std::uint32_t group;
+};
+
+sennit_status too_many(const Group &group, std::uint64_t messages) {
+    return fail(SENNIT_ERR_ARG,
+                "%llu operations of the plan count in signal %#x of rank %d, which expects %u "
+                "events in an epoch",
+                static_cast<unsigned long long>(messages), group.notified->remote.signal.handle,
+                group.notified->remote.signal.rank, group.notified->expected.events);
+}
+
+// Blocks may share a signal, which must take the messages of all their groups.
+sennit_status check_groups(const Plan &it, Counted *counted) {
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+        const signal::Remote &remote = it.groups[i].notified->remote;
+        if (!remote.is_none()) counted[count++] = {signal::name_of(remote.signal), i};
+    }
+    std::sort(counted, counted + count, [](const Counted &a, const Counted &b) {
+        return std::tie(a.signal, a.group) < std::tie(b.signal, b.group);
+    });
+    std::uint64_t messages = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Group &group = it.groups[counted[i].group];
+        messages += group.messages;
+        if (i + 1 != count && counted[i + 1].signal == counted[i].signal) continue;
+        if (messages > group.notified->expected.events) return too_many(group, messages);
+        messages = 0;
+    }
+    return SENNIT_OK;
 }
 
 bool lies_behind(const Move &last, const Move &next) {
     return last.to + last.bytes == next.to && last.from + last.bytes == next.from;
 }
 
-bool is_in_group(const Operation &operation, const Group &group) {
-    return operation.block.handle == group.block.handle &&
-           &notified_of(*group.attached, operation.direction) == group.notified;
-}
-
 // The moves of a group, in the order in which they were recorded.
-void make_moves(Plan &it, Group &group) {
+void make_moves(Plan &it, Group &group, const Ordered *ordered) {
     const std::uint32_t first = it.move_count;
-    for (std::uint32_t i = 0; i < it.operation_count; ++i) {
-        const Operation &operation = it.operations[i];
-        if (operation.bytes == 0 || !is_in_group(operation, group)) continue;
+    for (std::uint32_t i = 0; i < group.messages; ++i) {
+        const Operation &operation = it.operations[ordered[i].operation];
+        if (operation.bytes == 0) continue;
         std::byte *place = group.attached->base + operation.offset;
         const bool is_put = operation.direction == op::Direction::put;
         const Move next{is_put ? place : operation.local, is_put ? operation.local : place,
@@ -186,14 +217,11 @@ void add_part(Parts *it, const Plan &plan, const Operation &operation, std::uint
 
 // The pieces of a group to which messages lead: what lies one behind the other is one, and the last
 // of them counts all messages.
-void make_pieces(Plan &it, const Group &group) {
+void make_pieces(Plan &it, const Group &group, const Ordered *ordered) {
     Parts &parts = it.carried_out;
     const std::uint32_t first = parts.count;
-    const Operation *any = nullptr;
-    for (std::uint32_t i = 0; i < it.operation_count; ++i) {
-        const Operation &operation = it.operations[i];
-        if (!is_in_group(operation, group)) continue;
-        any = &operation;
+    for (std::uint32_t i = 0; i < group.messages; ++i) {
+        const Operation &operation = it.operations[ordered[i].operation];
         if (operation.bytes == 0) continue;
         if (parts.count > first) {
             sennit_notify_part &last = parts.parts[parts.count - 1];
@@ -205,7 +233,7 @@ void make_pieces(Plan &it, const Group &group) {
         }
         add_part(&parts, it, operation, 0);
     }
-    if (parts.count == first) add_part(&parts, it, *any, 0);
+    if (parts.count == first) add_part(&parts, it, it.operations[ordered->operation], 0);
     parts.pieces[parts.count - 1].messages = group.messages;
 }
 
@@ -214,26 +242,53 @@ bool is_by_message(const Group &group) {
 }
 
 // First those to which messages lead, so that they are under way together.
-bool make_parts(Plan &it) {
+bool make_parts(Plan &it, const Ordered *ordered) {
     if (!make_room(&it.looked_at, std::size_t{it.group_count} + 1) ||
         !make_room(&it.carried_out, std::size_t{it.operation_count} + 1))
         return false;
-    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+    const Ordered *of_group = ordered;
+    for (std::uint32_t i = 0; i < it.group_count; of_group += it.groups[i++].messages) {
         const Group &group = it.groups[i];
         if (!is_by_message(group)) continue;
-        make_pieces(it, group);
+        make_pieces(it, group, of_group);
         const signal::Remote &remote = group.notified->remote;
         if (remote.is_none() || remote.record != nullptr) continue;
         const op::Direction direction = it.carried_out.pieces[it.carried_out.count - 1].direction;
         add_part(&it.looked_at, it, {group.block, direction, 0, nullptr, 0}, group.messages);
     }
-    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+    of_group = ordered;
+    for (std::uint32_t i = 0; i < it.group_count; of_group += it.groups[i++].messages) {
         if (is_by_message(it.groups[i])) continue;
-        for (std::uint32_t k = 0; k < it.operation_count; ++k)
-            if (is_in_group(it.operations[k], it.groups[i]))
-                add_part(&it.carried_out, it, it.operations[k], 1);
+        for (std::uint32_t k = 0; k < it.groups[i].messages; ++k)
+            add_part(&it.carried_out, it, it.operations[of_group[k].operation], 1);
     }
     return true;
+}
+
+// All that a start needs, in time that goes with the operations and not with their square.
+sennit_status make_all(Rank &rank, Plan &it, Ordered *ordered, Counted *counted) {
+    const std::size_t room = std::size_t{it.operation_count} + 1;
+    it.groups = static_cast<Group *>(std::malloc(sizeof(Group) * room));
+    it.moves = static_cast<Move *>(std::malloc(sizeof(Move) * room));
+    it.runs = static_cast<Run *>(std::malloc(sizeof(Run) * room));
+    if (it.groups == nullptr || it.moves == nullptr || it.runs == nullptr) return no_memory();
+    sennit_status status = make_groups(rank, it, ordered);
+    if (status == SENNIT_OK) status = check_groups(it, counted);
+    if (status != SENNIT_OK) return status;
+    it.goes_at_once = true;
+    it.has_events = false;
+    for (std::uint32_t i = 0; i < it.group_count; ++i) {
+        it.goes_at_once &= is_at_once(it.groups[i]);
+        it.has_events |= !it.groups[i].notified->remote.is_none();
+    }
+    const Ordered *of_group = ordered;
+    for (std::uint32_t i = 0; it.goes_at_once && i < it.group_count; ++i) {
+        make_moves(it, it.groups[i], of_group);
+        of_group += it.groups[i].messages;
+    }
+    if (is_of_words(it) && !make_words(it)) return no_memory();
+    if (!it.goes_at_once && !make_parts(it, ordered)) return no_memory();
+    return SENNIT_OK;
 }
 
 template <class Copy>
@@ -376,27 +431,13 @@ sennit_status commit(Rank &rank, Plan &it, std::uint64_t first_epoch, std::uint6
     if (status != SENNIT_OK) return status;
     free_committed(it);  // of an attempt that failed
     const std::size_t room = std::size_t{it.operation_count} + 1;
-    it.groups = static_cast<Group *>(std::malloc(sizeof(Group) * room));
-    it.moves = static_cast<Move *>(std::malloc(sizeof(Move) * room));
-    it.runs = static_cast<Run *>(std::malloc(sizeof(Run) * room));
-    if (it.groups == nullptr || it.moves == nullptr || it.runs == nullptr) return no_memory();
-    for (std::uint32_t i = 0; i < it.operation_count; ++i) {
-        signal::Attached *attached = signal::find_attached(rank, it.operations[i].block);
-        if (attached == nullptr) return not_attached(it);
-        ++group_of(it, it.operations[i], attached)->messages;
-    }
-    status = check_groups(it);
+    auto *ordered = static_cast<Ordered *>(std::malloc(sizeof(Ordered) * room));
+    auto *counted = static_cast<Counted *>(std::malloc(sizeof(Counted) * room));
+    status = ordered == nullptr || counted == nullptr ? no_memory()
+                                                      : make_all(rank, it, ordered, counted);
+    std::free(ordered);
+    std::free(counted);
     if (status != SENNIT_OK) return status;
-    it.goes_at_once = true;
-    it.has_events = false;
-    for (std::uint32_t i = 0; i < it.group_count; ++i) {
-        it.goes_at_once &= is_at_once(it.groups[i]);
-        it.has_events |= !it.groups[i].notified->remote.is_none();
-    }
-    for (std::uint32_t i = 0; it.goes_at_once && i < it.group_count; ++i)
-        make_moves(it, it.groups[i]);
-    if (is_of_words(it) && !make_words(it)) return no_memory();
-    if (!it.goes_at_once && !make_parts(it)) return no_memory();
     it.next_epoch = first_epoch;
     it.epoch_step = epoch_step;
     it.state = State::idle;
