@@ -280,8 +280,8 @@ inline void note_read(Channel &it) {
     }
 }
 
-// What is left of the calls: mirrors, observers, peers that closed or died, waits. The pointer to
-// the flag may be null: then permission is an error if it is not there (have_written, have_read).
+// The rest of the calls: mirrors, observers, peers that closed or died, waits. hand_over_written()
+// and hand_over_read() need permission; the tests say whether it is there.
 // Errors: STATE (closed by the peer; no permission), PEER_LOST, and of the mirror's transfer.
 sennit_status test_write(Rank &rank, Channel &it, int *can);
 sennit_status test_read(Rank &rank, Channel &it, int *can);

@@ -123,9 +123,10 @@ inline void remember(Rank &rank, const sennit_gptr &gptr, Entry *entry) {
     near_place(rank, gptr).store(entry, std::memory_order_relaxed);
 }
 
-// Of an entry that was filled: false once its owner has ended the segment. Before a look at the
-// entry's other fields, which may have changed under its name: an id comes back after millions of
-// allocations, and a thread that comes late may see the word of the last fill.
+// Of an entry that was filled: false once its owner has ended the segment. Call it before reading
+// the entry's other fields, which may have changed under the same name: the ids of a team repeat
+// after 255 allocations at one index, those of a rank after 255 of every slot. A late thread may
+// then see the word of the last fill.
 inline bool is_live(const Entry &entry) {
     // SYNC entry-live: pairs with the release in fill_entry(); base and bounds come before.
     const std::uint32_t wanted = entry.live_value.load(std::memory_order_acquire);
