@@ -47,6 +47,23 @@ std::uint64_t page_bytes() {
     return bytes;
 }
 
+bool is_mapped(const void *memory, std::uint64_t bytes) {
+    // mincore() and not msync(), for which valgrind reports every byte that was never written.
+    constexpr std::size_t kPages = 4096;
+    unsigned char unused[kPages];
+    const std::uint64_t page = page_bytes();
+    const std::uint64_t end = reinterpret_cast<std::uintptr_t>(memory) + bytes;
+    for (std::uint64_t at = end - bytes - (end - bytes) % page; at < end; at += kPages * page) {
+        const std::uint64_t part = end - at < kPages * page ? end - at : kPages * page;
+        int result;
+        do {
+            result = mincore(reinterpret_cast<void *>(at), part, unused);
+        } while (result != 0 && errno == EAGAIN);
+        if (result != 0) return false;
+    }
+    return true;
+}
+
 sennit_status file_create(int *file) {
     const int made = memfd_create("sennit", MFD_CLOEXEC);
     if (made < 0) return fail_os(SENNIT_ERR_OS, errno, "memfd_create");

@@ -24,6 +24,9 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
+// Are all pages of the range mapped in this process?
+bool is_mapped(const void *memory, std::uint64_t bytes);
+
 // The control block and the desk at the start of the file, in a world of `size` ranks.
 constexpr std::uint64_t control_file_bytes(std::uint64_t size) {
     return round_up(sizeof(ControlBlock) + kDeskPlaceBytes * size, kLargestSmallPage);

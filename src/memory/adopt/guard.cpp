@@ -23,6 +23,9 @@ constexpr std::uint64_t kProtects = 1u << 0;
 
 std::atomic<WriteGuard::Mode> chosen_mode{WriteGuard::Mode::best};
 
+// The system call is unknown here. It is not tried again: valgrind warns at each try.
+std::atomic<bool> is_missing{false};
+
 }  // namespace
 
 void WriteGuard::set_mode(Mode mode) {
@@ -35,9 +38,16 @@ WriteGuard::~WriteGuard() {
 }
 
 bool WriteGuard::open_with(int flags, std::uint64_t features) {
+    // relaxed: the word stands alone.
+    if (is_missing.load(std::memory_order_relaxed)) {
+        error_ = ENOSYS;
+        return false;
+    }
     file_ = static_cast<int>(syscall(SYS_userfaultfd, flags));
     if (file_ < 0) {
         error_ = errno;
+        // relaxed: the word stands alone.
+        if (error_ == ENOSYS) is_missing.store(true, std::memory_order_relaxed);
         return false;
     }
     uffdio_api api{};

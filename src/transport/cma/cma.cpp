@@ -5,7 +5,6 @@
 #include "transport/cma/cma.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -51,15 +50,6 @@ pid_t process_of(int pid_fd) {
     text[length] = '\0';
     const char *line = std::strstr(text, "\nPid:");
     return line == nullptr ? -1 : static_cast<pid_t>(std::atol(line + 5));
-}
-
-// Is there memory at all, as far as the caller's own process goes?
-bool is_mapped(const void *place, std::size_t bytes) {
-    const std::uint64_t page = memory::page_bytes();
-    const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(place) / page * page;
-    const std::uint64_t end = reinterpret_cast<std::uintptr_t>(place) + bytes;
-    // Looks at the mappings and writes nothing back.
-    return msync(reinterpret_cast<void *>(begin), end - begin, MS_ASYNC) == 0;
 }
 
 bool moved_whole(ssize_t moved, std::size_t bytes) {
@@ -248,7 +238,8 @@ sennit_status Cma::move(int peer, Kind kind, Batch &batch) {
             return lost(peer);
         case EFAULT:
             for (std::size_t i = 0; i < batch.local_count(); ++i) {
-                if (is_mapped(batch.local()[i].iov_base, batch.local()[i].iov_len)) continue;
+                if (memory::is_mapped(batch.local()[i].iov_base, batch.local()[i].iov_len))
+                    continue;
                 return fail_peer(SENNIT_ERR_ARG, peer, "cma",
                                  "the private buffer at %p is not mapped in this process",
                                  batch.local()[i].iov_base);
