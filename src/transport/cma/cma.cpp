@@ -8,10 +8,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
 
 #include "base/fail.hpp"
@@ -61,6 +63,7 @@ class Cma final : public Transport {
     ~Cma() override {
         std::free(processes_);
         std::free(views_);
+        std::free(looks_);
     }
 
     const Traits &traits() const override { return kTraits; }
@@ -89,7 +92,8 @@ class Cma final : public Transport {
         const std::size_t size = rank_->size.load(std::memory_order_relaxed);
         processes_ = static_cast<pid_t *>(std::calloc(size, sizeof(pid_t)));
         views_ = static_cast<bool *>(std::calloc(size, sizeof(bool)));
-        return processes_ != nullptr && views_ != nullptr
+        looks_ = static_cast<std::atomic<std::int64_t> *>(std::calloc(size, sizeof *looks_));
+        return processes_ != nullptr && views_ != nullptr && looks_ != nullptr
                    ? SENNIT_OK
                    : fail(SENNIT_ERR_NOMEM, "no memory for the table of processes");
     }
@@ -127,8 +131,8 @@ class Cma final : public Transport {
 
     sennit_status copy(int peer, Kind kind, const Remote &remote, const Run *runs,
                        std::size_t count) override {
-        // relaxed: the word stands alone, see detector.cpp.
-        if (rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0) return lost(peer);
+        if (is_gone(peer)) [[unlikely]]
+            return lost(peer);
         if (count == 1) [[likely]] {
             // The kernel leaves the processor's branch prediction cold, so the way here and back is
             // kept short: every jump costs several times what it does elsewhere.
@@ -146,6 +150,22 @@ class Cma final : public Transport {
     void close(const Deadline &) override {}
 
   private:
+    // The process number of a peer that died may belong to a stranger. So the first copy in each
+    // tick of the kernel's clock (10 ms at most) looks at the peer itself: a number comes back only
+    // after all others, which takes longer.
+    bool is_gone(int peer) {
+        timespec now{};
+        (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+        const std::int64_t tick = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+        // relaxed: threads that look twice do no harm.
+        if (looks_[peer].load(std::memory_order_relaxed) != tick) [[unlikely]] {
+            looks_[peer].store(tick, std::memory_order_relaxed);  // relaxed: as above
+            return peer_gone(*rank_, peer) != Gone::no;
+        }
+        // relaxed: the word stands alone, see detector.cpp.
+        return rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
+    }
+
     // Also what a single run comes to that was not moved at once: it begins again.
     [[gnu::noinline]] sennit_status copy_in_batches(int peer, Kind kind, const Remote &remote,
                                                     const Run *runs, std::size_t count) {
@@ -172,7 +192,9 @@ class Cma final : public Transport {
     Rank *rank_ = nullptr;
     const Address *addresses_ = nullptr;
     pid_t *processes_ = nullptr;  // [size], 0 until the try succeeded
-    bool *views_ = nullptr;       // [size], the control block is mapped by this transport
+    // [size], when this rank last looked whether the peer is there.
+    std::atomic<std::int64_t> *looks_ = nullptr;
+    bool *views_ = nullptr;  // [size], the control block is mapped by this transport
     std::uint64_t token_ = 0;
 };
 
