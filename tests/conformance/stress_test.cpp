@@ -50,7 +50,8 @@ void run_program(Ranks &it) {
 // Broken by an event that is lost, doubled, too early or in the wrong epoch, data that comes after
 // its event, a wait that nobody wakes, or an item that is lost, doubled, torn or overtaken.
 RANK_TEST(stress, signals_and_queues_keep_their_word_as_long_as_it_lasts, kOnce | kOnlyNamed) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(it.quick ? 2 : 60);
+    const std::chrono::duration<double> length(it.for_seconds > 0 ? it.for_seconds : 2);
+    const auto end = std::chrono::steady_clock::now() + length;
     std::uint64_t programs = 0;
     // The clock of one rank, so that all make the same programs.
     const auto is_over = [&] {
