@@ -5,12 +5,13 @@ ifdef JOBS
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 endif
 
-.PHONY: help setup build demo package test test-rest test-all clean
+.PHONY: help setup build demo package test test-rest test-all test-long clean
 
 help:
 	@echo "make demo       build, then a ping-pong and 3-D heat conduction, with Sennit and with MPI"
-	@echo "make test       the tests, sampled where they are long: at most 15 minutes on 2 cores"
-	@echo "make test-all   all of the tests: at most 40 minutes more"
+	@echo "make test       the short tests: at most 8 minutes on 2 cores"
+	@echo "make test-all   these and the rest of what CI runs, under two sanitizers too: at most 30 minutes"
+	@echo "make test-long  the tests that are too long for CI: about an hour"
 	@echo "make build      library and programs: build/bin, build/lib, build/include"
 	@echo "make package    Debian packages in build/packages"
 	@echo "make setup      install the Debian packages that the above need (each does that first for itself)"
@@ -25,7 +26,7 @@ build:
 
 demo:
 	@tools/setup demo
-	@tools/build release
+	@tools/build release sennit_demo
 	@tools/demo
 
 package:
@@ -40,6 +41,9 @@ test-rest: setup
 
 test-all: setup
 	@tools/run-tests quick rest
+
+test-long: setup
+	@tools/run-tests long
 
 clean:
 	rm -rf build

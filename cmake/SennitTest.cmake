@@ -1,25 +1,28 @@
-# How tests are added. Labels choose what runs when:
-#   quick    runs in `make test`, in the release tree
-#   sample   runs in `make test` in the asan tree too
-#   full     runs in `make test-all` only
+# How tests are added. One label says where a test runs; CONTRIBUTING.md has the time that each may take:
+#   quick    `make test`, in the release tree
+#   full     `.ci/run` adds these to quick; in the asan and tsan trees it runs quick and full
+#   long     `make test-long` alone
+# Tests of the network get the label `network` beside one of these, so that `ctest -L network` finds them.
 # Every test has a timeout. A test that needs something this machine lacks exits with 77 and says what.
 #
 #   sennit_add_unit_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...]
 #                        [TIMEOUT seconds] [PROCESSORS n] [NOT_UNDER sanitizer...])
 #       a GoogleTest program; each of its tests becomes a ctest test of its own
 #   sennit_add_rank_test(NAME name PROGRAM target [ARGS word...] [RANKS n...] [PATHS path...]
-#                        [LABELS label...] [QUICK_RANKS n...] [TIMEOUT seconds] [RUN_ARGS word...]
-#                        [ENVIRONMENT K=V...] [NOT_UNDER sanitizer...])
+#                        [LABELS label...] [QUICK_RANKS n...] [LONG_RANKS n...] [TIMEOUT seconds]
+#                        [RUN_ARGS word...] [ENVIRONMENT K=V...] [NOT_UNDER sanitizer...])
 #       one test for every number of ranks and every path, under `sennit run -n N`; with QUICK_RANKS the
-#       other numbers of ranks are `full`; fails too when processes, files or sockets are left behind
+#       other numbers of ranks are `full`, and LONG_RANKS are `long`; fails too when processes, files or sockets
+#       are left behind
 #   sennit_add_mpi_test(NAME name MPI openmpi|mpich PROGRAM target [ARGS ...] [RANKS n...] [LABELS ...]
 #                       [TIMEOUT seconds] [NOT_UNDER sanitizer...])
 #       the same under the launcher of that MPI
-#   sennit_add_script_test(NAME name COMMAND word... [LABELS ...] [TIMEOUT seconds] [PROCESSORS n]
+#   sennit_add_script_test(NAME name COMMAND word... [NEEDS target...] [LABELS ...] [TIMEOUT seconds] [PROCESSORS n]
 #                          [WATCH sennit|mpi] [NOT_UNDER sanitizer...])
 #       anything else; with WATCH it fails too when something is left behind (mpi: an MPI takes part, whose
-#       own files do not count)
-# LABELS defaults to quick, TIMEOUT to 60 s. NOT_UNDER address or thread leaves the test out of that tree.
+#       own files do not count). NEEDS names targets that the command does not show as $<TARGET_FILE:target>
+# LABELS defaults to SENNIT_TEST_LABEL, which a folder may set and is quick, TIMEOUT to 60 s. NOT_UNDER address or thread leaves the test out of that tree.
+# Only the targets that tests of a label need are built for it: sennit_tests_LABEL.
 if(NOT SENNIT_BUILD_TESTS)
     return()
 endif()
@@ -27,6 +30,7 @@ enable_testing()
 find_package(GTest REQUIRED)
 
 set(SENNIT_TEST_SKIPPED 77)
+set(SENNIT_TEST_LABEL quick)
 # What stands before every test program: settings of the sanitizer, and what it needs to start.
 set(SENNIT_TEST_PREFIX "")
 if(SENNIT_SANITIZE)
@@ -90,30 +94,48 @@ function(sennit_write_left_out file)
     file(WRITE "${file}" "${lines}")
 endfunction()
 
-# What tests need, and what those with the label sample need: no more than that is built under a sanitizer.
-add_custom_target(sennit_tests)
-add_custom_target(sennit_sample)
+# What the tests of each label need: no more than that is built for them.
+foreach(label quick full long)
+    add_custom_target(sennit_tests_${label})
+endforeach()
 
 # Notes the targets of a test, and those named in the words of its command.
 function(sennit_test_needs labels)
     foreach(word IN LISTS ARGN)
         # A word may name several, as the script of a shell does.
-        string(REGEX MATCHALL "TARGET_FILE:[^>]+" names "${word}")
-        list(TRANSFORM names REPLACE "^TARGET_FILE:" "")
+        string(REGEX MATCHALL "TARGET_FILE(_DIR)?:[^>]+" names "${word}")
+        list(TRANSFORM names REPLACE "^TARGET_FILE(_DIR)?:" "")
         foreach(name IN LISTS names ITEMS "${word}")
             if(TARGET "${name}")
-                add_dependencies(sennit_tests "${name}")
-                if("sample" IN_LIST labels)
-                    add_dependencies(sennit_sample "${name}")
-                endif()
+                foreach(label IN LISTS labels)
+                    if(TARGET sennit_tests_${label})
+                        add_dependencies(sennit_tests_${label} "${name}")
+                    endif()
+                endforeach()
             endif()
         endforeach()
     endforeach()
 endfunction()
 
+# Sets `out` to the labels of a test with `ranks` ranks, one of several numbers `all`. The thread sanitizer sees one
+# process: with two ranks it has seen what a rank does. The address sanitizer has seen it with two and three; more ranks run in
+# one process there. The other numbers are `long` in those trees.
+function(sennit_test_labels_for_ranks out labels ranks all)
+    set(${out} ${labels} PARENT_SCOPE)
+    set(kept ${all})
+    if(SENNIT_SANITIZE MATCHES "thread" AND 2 IN_LIST all)
+        set(kept 2)
+    elseif(SENNIT_SANITIZE AND 2 IN_LIST all)
+        set(kept 2 3)
+    endif()
+    if(NOT ranks IN_LIST kept)
+        set(${out} long PARENT_SCOPE)
+    endif()
+endfunction()
+
 function(sennit_test_defaults)
     if(NOT ARG_LABELS)
-        set(ARG_LABELS quick)
+        set(ARG_LABELS ${SENNIT_TEST_LABEL})
     endif()
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 60)
@@ -141,13 +163,18 @@ function(sennit_test_share out ranks)
     set(${out} ${ranks} PARENT_SCOPE)
 endfunction()
 
-# The ranks of an MPI spin when they wait: side by side with others they would take a hundred times as long.
-set(SENNIT_TEST_ALONE 4096)
+# The ranks of an MPI spin when they wait, unless they are told to yield: side by side with others they would take a hundred
+# times as long. Open MPI binds two ranks to the first two cores, also when another job is there already. It refuses root
+# and more ranks than cores unless it is asked.
+set(SENNIT_TEST_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+    MPIR_CVAR_POLLS_BEFORE_YIELD=1)
 
-# The properties that every test has; `extra` is a list of environment settings.
+# The properties that every test has; `extra` is a list of environment settings. The timeout is a rough measure of how long
+# a test takes: those that may take longest start first, so that none of them runs alone at the end.
 function(sennit_test_properties name labels timeout processors extra)
     set_tests_properties(${name} PROPERTIES
-        LABELS "${labels}" TIMEOUT ${timeout} PROCESSORS ${processors}
+        LABELS "${labels}" TIMEOUT ${timeout} COST ${timeout} PROCESSORS ${processors}
         SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED} ENVIRONMENT "${extra}")
 endfunction()
 
@@ -203,13 +230,13 @@ function(sennit_add_unit_test)
     sennit_test_needs("${ARG_LABELS}" ${ARG_NAME})
     sennit_test_share(share ${ARG_PROCESSORS})
     # gtest_discover_tests drops all labels but the first from a list, so one label carries them all: ctest
-    # matches labels as patterns, `-L sample` finds "quick.sample".
+    # matches labels as patterns, `-L network` finds "quick.network".
     list(JOIN ARG_LABELS "." label)
     gtest_discover_tests(${ARG_NAME}
         TEST_PREFIX "${ARG_NAME}."
         DISCOVERY_MODE PRE_TEST
         DISCOVERY_TIMEOUT 60
-        PROPERTIES LABELS "${label}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${share}
+        PROPERTIES LABELS "${label}" TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} PROCESSORS ${share}
             SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED})
 endfunction()
 
@@ -233,7 +260,7 @@ endfunction()
 
 function(sennit_add_rank_test)
     cmake_parse_arguments(ARG "" "NAME;PROGRAM;TIMEOUT"
-        "ARGS;RANKS;PATHS;LABELS;QUICK_RANKS;RUN_ARGS;ENVIRONMENT;NOT_UNDER" ${ARGN})
+        "ARGS;RANKS;PATHS;LABELS;QUICK_RANKS;LONG_RANKS;RUN_ARGS;ENVIRONMENT;NOT_UNDER" ${ARGN})
     sennit_test_left_out(left_out "${ARG_NAME}" "${ARG_NOT_UNDER}")
     if(left_out)
         return()
@@ -248,7 +275,6 @@ function(sennit_add_rank_test)
     endif()
     math(EXPR outer "${ARG_TIMEOUT} + 15")
     sennit_test_watch(watch sennit ${outer})
-    sennit_test_needs("${ARG_LABELS}" "${SENNIT_RUN}" ${ARG_PROGRAM} ${ARG_ARGS})
     foreach(path IN LISTS ARG_PATHS)
         foreach(ranks IN LISTS ARG_RANKS)
             set(name "${ARG_NAME}.${path}.${ranks}")
@@ -260,6 +286,11 @@ function(sennit_add_rank_test)
             if(ARG_QUICK_RANKS AND NOT ranks IN_LIST ARG_QUICK_RANKS)
                 set(labels full)
             endif()
+            if(ranks IN_LIST ARG_LONG_RANKS)
+                set(labels long)
+            endif()
+            sennit_test_labels_for_ranks(labels "${labels}" ${ranks} "${ARG_RANKS}")
+            sennit_test_needs("${labels}" "${SENNIT_RUN}" ${ARG_PROGRAM} ${ARG_ARGS})
             add_test(NAME ${name} COMMAND ${watch} ${SENNIT_TEST_PREFIX} ${SENNIT_RUN} run -n ${ranks}
                 --timeout ${ARG_TIMEOUT} ${ARG_RUN_ARGS} $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGS})
             sennit_test_share(share ${ranks})
@@ -276,8 +307,6 @@ function(sennit_add_mpi_test)
         return()
     endif()
     sennit_test_defaults()
-    set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-        OMPI_MCA_rmaps_base_oversubscribe=1)
     math(EXPR outer "${ARG_TIMEOUT} + 15")
     sennit_test_watch(watch mpi ${ARG_TIMEOUT})
     sennit_test_needs("${ARG_LABELS}" ${ARG_PROGRAM} ${ARG_ARGS})
@@ -285,7 +314,8 @@ function(sennit_add_mpi_test)
         set(name "${ARG_NAME}.${ARG_MPI}.${ranks}")
         add_test(NAME ${name} COMMAND ${watch} ${SENNIT_TEST_PREFIX} "${SENNIT_LAUNCH_${mpi}}" -n ${ranks}
             $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGS})
-        sennit_test_properties(${name} "${ARG_LABELS}" ${outer} ${SENNIT_TEST_ALONE} "${environment}")
+        sennit_test_share(share ${ranks})
+        sennit_test_properties(${name} "${ARG_LABELS}" ${outer} ${share} "${SENNIT_TEST_MPI_ENVIRONMENT}")
     endforeach()
 endfunction()
 
@@ -307,7 +337,7 @@ function(sennit_python_cases out)
 endfunction()
 
 function(sennit_add_script_test)
-    cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS;WATCH" "COMMAND;LABELS;NOT_UNDER" ${ARGN})
+    cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS;WATCH" "COMMAND;NEEDS;LABELS;NOT_UNDER" ${ARGN})
     sennit_test_left_out(left_out "${ARG_NAME}" "${ARG_NOT_UNDER}")
     if(left_out)
         return()
@@ -319,10 +349,12 @@ function(sennit_add_script_test)
         sennit_test_watch(watch ${ARG_WATCH} ${ARG_TIMEOUT})
         math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} + 15")
     endif()
+    set(environment "")
     if(ARG_WATCH STREQUAL "mpi")
-        set(share ${SENNIT_TEST_ALONE})
+        set(environment "${SENNIT_TEST_MPI_ENVIRONMENT}")
+        sennit_test_share(share ${SENNIT_PROCESSORS})
     endif()
-    sennit_test_needs("${ARG_LABELS}" ${ARG_COMMAND})
+    sennit_test_needs("${ARG_LABELS}" ${ARG_COMMAND} ${ARG_NEEDS})
     add_test(NAME ${ARG_NAME} COMMAND ${watch} ${ARG_COMMAND})
-    sennit_test_properties(${ARG_NAME} "${ARG_LABELS}" ${ARG_TIMEOUT} ${share} "")
+    sennit_test_properties(${ARG_NAME} "${ARG_LABELS}" ${ARG_TIMEOUT} ${share} "${environment}")
 endfunction()
