@@ -1,6 +1,8 @@
 // What api/ calls: starting, waiting, requests. See collectives.hpp.
 #include "coll/collectives.hpp"
 
+#include <sched.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -167,21 +169,6 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
     operation.complete.store(false, std::memory_order_relaxed);
 }
 
-// Other threads of the rank may be carrying the queue on.
-class QueueTurn {
-  public:
-    explicit QueueTurn(State &state) : state_(state) {
-        while (!state_.turn.try_take())
-            cpu_pause();
-    }
-    ~QueueTurn() { state_.turn.give_back(); }
-    QueueTurn(const QueueTurn &) = delete;
-    QueueTurn &operator=(const QueueTurn &) = delete;
-
-  private:
-    State &state_;
-};
-
 // Elements in place that had to be copied were turned into a source.
 Call call_as_made(const Operation &operation) {
     Call call = operation.call;
@@ -192,9 +179,18 @@ Call call_as_made(const Operation &operation) {
     return call;
 }
 
-void enqueue(State &state, Operation &operation) {
-    (state.last != nullptr ? state.last->next : state.first) = &operation;
-    state.last = &operation;
+// Another thread of the rank has the queue, and may fold gigabytes: it, or whoever carries the
+// queue on next, takes the operation in. Operations come in order, because a rank makes one call of
+// a team at a time.
+void hand_over(State &state, Operation &operation) {
+    // relaxed: take_incoming() reads nothing through it before the exchange below succeeds.
+    Operation *last = state.incoming.load(std::memory_order_relaxed);
+    do {
+        operation.next = last;
+        // SYNC coll-incoming: pairs with the acquire in take_incoming(); the operation comes
+        // before.
+    } while (!state.incoming.compare_exchange_weak(last, &operation, std::memory_order_release,
+                                                   std::memory_order_relaxed));
 }
 
 bool is_complete(const Operation &operation) {
@@ -207,10 +203,12 @@ sennit_status take_result(const Operation &operation) {
     return operation.status;
 }
 
-// A member is gone: the thread's last error tells.
-void lose(State &state, sennit_status status) {
-    const QueueTurn turn(state);
+// A member is gone: the thread's last error tells. False: another thread has the queue.
+bool try_lose(State &state, sennit_status status) {
+    if (!state.turn.try_take()) return false;
     end_all(state, status);
+    state.turn.give_back();
+    return true;
 }
 
 // Now and then, by tests of requests: nobody else waits for the members.
@@ -220,13 +218,13 @@ void look_for_dead(State &state) {
     if (now - state.looked_at_ns.load(std::memory_order_relaxed) < kLookNs) return;
     state.looked_at_ns.store(now, std::memory_order_relaxed);
     const int peer = find_lost_member(*state.rank, &state);
-    if (peer < 0) return;
-    const QueueTurn turn(state);
+    if (peer < 0 || !state.turn.try_take()) return;
     // It may have posted just before it went.
     progress(state);
-    if (state.first == nullptr || find_lost_member(*state.rank, &state) != peer) return;
-    end_all(state, fail_peer(SENNIT_ERR_PEER_LOST, peer, "",
-                             "rank %d is gone in the middle of a collective call", peer));
+    if (state.first != nullptr && find_lost_member(*state.rank, &state) == peer)
+        end_all(state, fail_peer(SENNIT_ERR_PEER_LOST, peer, "",
+                                 "rank %d is gone in the middle of a collective call", peer));
+    state.turn.give_back();
 }
 
 Operation *find_request(Collectives &all, sennit_request request) {
@@ -317,7 +315,9 @@ sennit_status wait_for(State &state, const Operation &operation, const Deadline 
             return is_complete(operation) || state.moves.load(std::memory_order_relaxed) != moves;
         });
         if (status == SENNIT_ERR_TIMEOUT) return status;
-        if (status != SENNIT_OK) lose(state, status);
+        if (status != SENNIT_OK && !try_lose(state, status) && deadline.over())
+            return fail(SENNIT_ERR_TIMEOUT,
+                        "the time given is over, and a rank of the team is gone");
     }
     return SENNIT_OK;
 }
@@ -354,6 +354,7 @@ namespace {
 [[gnu::noinline]] void queue_up(State &state, const Call &call, ShortWay way) {
     Operation &operation = state.blocking;
     prepare(operation, call, false);
+    take_incoming(state);
     enqueue(state, operation);
     if (way == ShortWay::posted) begin_posted(state, operation);
     progress(state);
@@ -373,11 +374,14 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
     if (status != SENNIT_OK) return status;
     if (state->unfinished) [[unlikely]] {
         if (!is_same(call_as_made(state->blocking), call)) return check_no_unfinished(rank, team);
-    } else {
-        const QueueTurn turn(*state);
+    } else if (state->turn.try_take()) [[likely]] {
         const ShortWay way = take_short_way(*state, call);
+        if (way != ShortWay::done) queue_up(*state, call, way);
+        state->turn.give_back();
         if (way == ShortWay::done) return SENNIT_OK;
-        queue_up(*state, call, way);
+    } else {
+        prepare(state->blocking, call, false);
+        hand_over(*state, state->blocking);
     }
     // The time begins here, for who has to wait: the short way is over before a clock would tell.
     return wait_for_blocking(*state, timeout_ns);
@@ -398,11 +402,8 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     // relaxed twice: counts that only say that somebody should poll.
     state->open_requests.fetch_add(1, std::memory_order_relaxed);
     rank.polled_requests.fetch_add(1, std::memory_order_relaxed);
-    {
-        const QueueTurn turn(*state);
-        enqueue(*state, *operation);
-        progress(*state);
-    }
+    hand_over(*state, *operation);
+    try_progress(*state);
     *out = made;
     return SENNIT_OK;
 }
@@ -426,12 +427,12 @@ sennit_status check_idle(Rank &rank, const team::Team &team) {
     if (status != SENNIT_OK) return status;
     State *state = state_of(rank, team);
     if (state == nullptr) return SENNIT_OK;
-    bool is_idle = false;
-    {
-        const QueueTurn turn(*state);
-        progress(*state);
-        is_idle = state->first == nullptr;
-    }
+    // Another thread of the rank may be carrying the queue on.
+    while (!state->turn.try_take())
+        (void)sched_yield();
+    progress(*state);
+    const bool is_idle = state->first == nullptr;
+    state->turn.give_back();
     if (is_idle) return SENNIT_OK;
     return fail(SENNIT_ERR_STATE, "requests of the team's collective calls are not complete");
 }

@@ -272,6 +272,7 @@ void finish(State &state, Operation &operation, sennit_status status) {
 
 void end_all(State &state, sennit_status status) {
     const sennit_error error = *thread_error();
+    take_incoming(state);
     // relaxed: written in turns, of which this is one.
     if (state.broken.load(std::memory_order_relaxed) == SENNIT_OK) {
         state.broken_by = error.peer;
@@ -292,7 +293,33 @@ void begin_posted(State &state, Operation &operation) {
     operation.step = Step::posts;
 }
 
+void enqueue(State &state, Operation &operation) {
+    (state.last != nullptr ? state.last->next : state.first) = &operation;
+    state.last = &operation;
+}
+
+void take_incoming(State &state) {
+    // relaxed: what is missed now is taken in by the next progress().
+    if (state.incoming.load(std::memory_order_relaxed) == nullptr) return;
+    // SYNC coll-incoming: pairs with the release in hand_over(); the operation comes before.
+    Operation *operation = state.incoming.exchange(nullptr, std::memory_order_acquire);
+    Operation *in_order = nullptr;
+    while (operation != nullptr) {
+        Operation *earlier = operation->next;
+        operation->next = in_order;
+        in_order = operation;
+        operation = earlier;
+    }
+    while (in_order != nullptr) {
+        operation = in_order;
+        in_order = operation->next;
+        operation->next = nullptr;
+        enqueue(state, *operation);
+    }
+}
+
 void progress(State &state) {
+    take_incoming(state);
     while (state.first != nullptr) {
         const std::uint64_t rounds = state.number;
         const Step step = state.first->step;

@@ -190,8 +190,9 @@ ShortWay take_in_slot(State &state, const Call &call) {
 }  // namespace
 
 ShortWay take_short_way(State &state, const Call &call) {
-    if (state.first != nullptr || !state.reaches_control || state.size == 1 ||
-        call.bytes > kPayloadBytes || call.bytes >= in_place_from(state, call))
+    // relaxed: a request that was started before this call counts in it, and leaves it in a turn.
+    if (state.open_requests.load(std::memory_order_relaxed) != 0 || !state.reaches_control ||
+        state.size == 1 || call.bytes > kPayloadBytes || call.bytes >= in_place_from(state, call))
         return ShortWay::not_taken;
     switch (call.kind) {
         case Kind::broadcast:

@@ -88,6 +88,7 @@ struct State {
     std::atomic<std::uint64_t> moves;          // counts steps, to tell waits that something went on
     State *next;                               // in the rank's list
     std::atomic<std::uint32_t> open_requests;  // in the queue
+    std::atomic<Operation *> incoming;         // not in the queue yet, the last first
     Operation *first;                          // queue; the first is under way
     Operation *last;
     Operation blocking;  // the one blocking call
@@ -245,6 +246,10 @@ void drop_wide_slots(State &state);
 // The operation's one round was posted before.
 void begin_posted(State &state, Operation &operation);
 
+// Both need the turn. Behind those that are in the queue.
+void enqueue(State &state, Operation &operation);
+// Puts what came while another thread had the turn into the queue.
+void take_incoming(State &state);
 // Needs the turn. Carries the queue on as far as it goes.
 void progress(State &state);
 // The same if nobody else does it at the moment.

@@ -1,5 +1,6 @@
 // Collective calls of several threads of a rank, each with a team of its own: at the same time, and
 // one after the other where the rank's level of threads allows no more.
+#include <chrono>
 #include <thread>
 
 #include "collective_program.hpp"
@@ -248,6 +249,72 @@ RANK_TEST(collective, threads_that_wait_for_requests_of_one_team_carry_on_its_ca
         }
     });
     it.barrier();
+}
+
+struct SlowSum {
+    std::atomic<bool> is_folding{false};
+    std::atomic<bool> may_end{false};
+    bool ended_by_time = false;
+};
+
+void add_slowly(const void *left, const void *right, void *result, std::size_t count,
+                void *context) {
+    SlowSum &slow = *static_cast<SlowSum *>(context);
+    slow.is_folding = true;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+    while (!slow.may_end && !slow.ended_by_time) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        slow.ended_by_time = std::chrono::steady_clock::now() > end;
+    }
+    for (std::size_t i = 0; i < count; ++i)
+        static_cast<std::uint64_t *>(result)[i] = static_cast<const std::uint64_t *>(left)[i] +
+                                                  static_cast<const std::uint64_t *>(right)[i];
+}
+
+// Broken by a call with a request, or a blocking one with a timeout, that waits for the thread of
+// its rank that is folding the elements of an earlier call of the team.
+RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
+          kTwoRanks | kFreeThreads | kOnce) {
+    sennit_team team{};
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    const std::uint64_t one = 1;
+    std::uint64_t sums[3] = {};
+    SlowSum slow;
+    sennit_request first = SENNIT_REQUEST_NULL;
+    std::atomic<bool> may_wait{false};
+    const sennit_reduction sum_of_one = sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM);
+    // It is folded by the thread that waits, because rank 0 comes when all others have started.
+    if (it.rank == 0) {
+        slow.may_end = true;
+        it.barrier();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    in_threads(it, 2, [&](Ranks &mine, int number) {
+        if (number == 1) {
+            while (!may_wait)
+                std::this_thread::yield();
+            return mine.ok(sennit_wait(&first, SENNIT_FOREVER));
+        }
+        mine.ok(sennit_allreduce_nb(team, &one, &sums[0],
+                                    sennit_reduction_by(1, sizeof one, add_slowly, &slow), &first));
+        if (mine.rank != 0) mine.barrier();
+        may_wait = true;
+        while (!slow.is_folding)
+            std::this_thread::yield();
+        sennit_request second = SENNIT_REQUEST_NULL;
+        mine.ok(sennit_allreduce_nb(team, &one, &sums[1], sum_of_one, &second));
+        if (!slow.may_end)
+            mine.is(sennit_allreduce(team, &one, &sums[2], sum_of_one, kMillisecond),
+                    SENNIT_ERR_TIMEOUT);
+        slow.may_end = true;
+        mine.ok(sennit_allreduce(team, &one, &sums[2], sum_of_one, SENNIT_FOREVER));
+        mine.ok(sennit_wait(&second, SENNIT_FOREVER));
+    });
+    it.require(!slow.ended_by_time, "other calls go on during the operator");
+    for (const std::uint64_t sum : sums)
+        it.equal(sum, static_cast<std::uint64_t>(it.size));
+    it.barrier();
+    it.ok(sennit_team_destroy(team));
 }
 
 // Broken by two threads that are let into a call of one team at the same time, or by a thread that
