@@ -1,76 +1,334 @@
-// A table of objects by handle, for what a rank creates and destroys: plans, queues, producers.
-// Owned by the rank's part of the folder whose objects it holds, which is made with the first of
-// them by make_once(). The table does not own the objects.
+// A table of objects by handle: channels, attached blocks, signals, waitsets, plans, queues, groups
+// and requests. It owns the memory of the objects, and decides which place and which handle comes
+// next. Its owner fills the objects and locks: any thread may find, all other calls come one at a
+// time.
 //
-// A handle is generation (19 bits, never 0) | place (12 bits), 0 at the top. Each use of a place
-// has the next generation, so a handle of an object that is gone, or one that is made up, leads to
-// null. Any thread may find; changes come one at a time, under a lock of the owner.
+// A handle is, from its highest bit, generation (upper part) | place | generation (lower part, of
+// kShift bits). Each use of a place has the next generation, which is never 0. So a handle of an
+// object that is gone, or one that is made up, finds nothing until the generations of the place
+// begin again.
+//
+// Objects never move and begin as zeros. They lie in chunks of memory that stay until close(), each
+// as long as all before it together. A table with one chunk is one array.
 #pragma once
 
+#include <sys/mman.h>
+
+#include <array>
 #include <atomic>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 namespace sennit {
 
-template <class Object>
+template <class Integer, unsigned kPlaces, unsigned kGenerations, unsigned kShift = 0>
+struct HandleLayout {
+    using Word = Integer;
+    static constexpr unsigned kPlaceBits = kPlaces;
+    static constexpr unsigned kPlaceShift = kShift;
+    static constexpr Word kPlaceMask = ((Word{1} << kPlaces) - 1) << kShift;
+    static constexpr std::uint32_t kGenerationMost = UINT32_MAX >> (32 - kGenerations);
+    static_assert(kPlaces < 32 && kGenerations <= 32 && kShift <= kGenerations);
+    static_assert(kPlaces + kGenerations < 8 * sizeof(Word));  // so no handle is all ones
+
+    static constexpr std::uint32_t place_of(Word handle) {
+        return static_cast<std::uint32_t>((handle & kPlaceMask) >> kShift);
+    }
+    static constexpr Word make(std::uint32_t place, std::uint32_t generation) {
+        constexpr Word kLow = (Word{1} << kShift) - 1;
+        return (generation & ~kLow) << kPlaces | Word{place} << kShift | (generation & kLow);
+    }
+};
+
+// How a table grows. The first two are powers of two.
+struct TableShape {
+    std::uint32_t places;           // of which at most this number are in use
+    std::uint32_t first_chunk;      // places in it
+    std::uint32_t fewest = 1;       // places that are used before one of them is used again
+    std::uint32_t first_place = 1;  // with 0 the object of place 0 begins as ones
+};
+
+// The first chunk of a table, for calls on a hot path. They need not check that there is one:
+// otherwise `limit` is 0, and `places` leads to an object of ones, which no handle finds.
+struct HotTable {
+    alignas(128) static constexpr auto kNoObject = [] {
+        std::array<unsigned char, 512> ones{};
+        ones.fill(0xFF);
+        return ones;
+    }();
+
+    std::atomic<void *> places{const_cast<unsigned char *>(kNoObject.data())};  // SYNC hot-table
+    std::atomic<std::uint32_t> limit{0};  // of the bits of a handle; SYNC hot-table
+
+    void show(void *chunk, std::uint32_t most) {
+        // SYNC hot-table: pairs with the acquire in hot_place(); the chunk comes before its limit.
+        places.store(chunk, std::memory_order_release);
+        limit.store(most, std::memory_order_release);
+    }
+    // The chunk is about to go. A later call finds nothing; one at the same time is wrong.
+    void hide() {
+        // relaxed twice: who ends a table has ordered all calls before.
+        limit.store(0, std::memory_order_relaxed);
+        places.store(const_cast<unsigned char *>(kNoObject.data()), std::memory_order_relaxed);
+    }
+};
+
+// An Object has an atomic `handle`, a Word or something wider that contains it.
+template <class Object, class Layout, TableShape kShape>
 class HandleTable {
   public:
-    static constexpr std::uint32_t kMost = (1u << 12) - 1;
+    using Word = typename Layout::Word;
+    using Key = typename decltype(Object::handle)::value_type;
+    static constexpr std::uint32_t kMost = kShape.places - kShape.first_place;
+    static constexpr bool kIsOneArray = kShape.places == kShape.first_chunk;
+    static_assert(std::has_single_bit(kShape.places) && std::has_single_bit(kShape.first_chunk));
+    static_assert(kShape.places <= std::uint64_t{1} << Layout::kPlaceBits);
 
-    Object *find(std::uint32_t handle) const {
-        // SYNC handle-table: pairs with the release in put(); the object comes before.
-        Object *it = places_[handle % kPlaces].load(std::memory_order_acquire);
-        return it != nullptr && it->handle == handle ? it : nullptr;
+    // The object of a handle, or null. `key`: what its field `handle` holds then.
+    Object *find(Word handle, Key key) const {
+        Object *object = at(Layout::place_of(handle));
+        if (object == nullptr) [[unlikely]]
+            return nullptr;
+        // SYNC handle: pairs with the release in publish(); the object comes before.
+        return object->handle.load(std::memory_order_acquire) == key ? object : nullptr;
+    }
+    Object *find(Word handle) const { return find(handle, handle); }
+
+    // What is at the place, in use or not. Null: there never was an object.
+    Object *at(std::uint32_t place) const {
+        const std::uint32_t number = chunk_of(place);
+        if constexpr (kShape.places < std::uint64_t{1} << Layout::kPlaceBits)
+            if (number >= kChunks) [[unlikely]]
+                return nullptr;
+        // SYNC handle-table: pairs with the release in grow(); the empty places come before.
+        Object *chunk = chunks_[number].load(std::memory_order_acquire);
+        return chunk == nullptr ? nullptr : chunk + (place - first_of(number));
     }
 
-    // Gives the object a place and its handle. False: it has kMost of them.
-    bool put(Object *object) {
-        std::uint32_t place = 1;
-        // relaxed: under the lock.
-        while (place < kPlaces && places_[place].load(std::memory_order_relaxed) != nullptr)
-            ++place;
-        if (place == kPlaces) return false;
-        generations_[place] = generations_[place] % kGenerations + 1;
-        object->handle = generations_[place] * kPlaces + place;
-        // SYNC handle-table: pairs with the acquire in find(); the object comes before.
-        places_[place].store(object, std::memory_order_release);
-        return true;
+    // What is at the place of a handle, by the table's first chunk. Null: beyond it, which one
+    // array never is.
+    static Object *hot_place(const HotTable &hot, Word handle) {
+        static_assert(sizeof(Object) <= sizeof HotTable::kNoObject);
+        // SYNC hot-table: pairs with the release in HotTable::show(); the chunk comes before.
+        const std::uint32_t limit = hot.limit.load(std::memory_order_acquire);
+        // relaxed: the acquire orders it.
+        auto *places = static_cast<std::byte *>(hot.places.load(std::memory_order_relaxed));
+        if constexpr (kIsOneArray) {
+            static_assert(sizeof(Object) % (std::size_t{1} << Layout::kPlaceShift) == 0);
+            constexpr std::size_t kStride = sizeof(Object) >> Layout::kPlaceShift;
+            return reinterpret_cast<Object *>(places + (handle & limit) * kStride);
+        } else {
+            if (handle > limit) return nullptr;
+            return reinterpret_cast<Object *>(places) + Layout::place_of(handle);
+        }
+    }
+    // Opens the hot path. Only once there is a place.
+    void show(HotTable &hot) const {
+        constexpr Word kEnd = Word{kShape.first_chunk} << Layout::kPlaceShift;
+        constexpr Word kLimit = kIsOneArray ? (kEnd - 1) & Layout::kPlaceMask : kEnd - 1;
+        hot.show(at(0), kLimit);
     }
 
-    void remove(const Object &object) {
-        // relaxed: a call that finds the object still is made at the same time, which is wrong.
-        places_[object.handle % kPlaces].store(nullptr, std::memory_order_relaxed);
+    // A place for an object, which is not found yet. It has what the last object there has left, or
+    // zeros. Null: is_full(), or there is no memory and errno says why.
+    Object *take() {
+        const bool may_grow = end_ < kShape.places;
+        if (may_grow && (first_free_ == 0 || end_ < kShape.first_place + kShape.fewest)) {
+            if (at(end_) == nullptr && !grow()) return nullptr;
+            ++in_use_;
+            return at(end_++);
+        }
+        if (first_free_ == 0) return nullptr;
+        const std::uint32_t place = first_free_ - 1;
+        first_free_ = use_at(place).next_free;
+        if (first_free_ == 0) last_free_ = 0;
+        ++in_use_;
+        return at(place);
+    }
+    bool is_full() const { return end_ == kShape.places && first_free_ == 0; }
+
+    // The handle that the object is to have.
+    Word next_handle(const Object &object) {
+        const std::uint32_t place = place_of(object);
+        std::uint32_t &generation = use_at(place).generation;
+        generation = generation % Layout::kGenerationMost + 1;
+        return Layout::make(place, generation);
+    }
+    // From here on it is found.
+    void publish(Object &object, Key key) {
+        // SYNC handle: pairs with the acquire in find(); the object comes before.
+        object.handle.store(key, std::memory_order_release);
+    }
+    Word publish(Object &object) {
+        const Word handle = next_handle(object);
+        publish(object, handle);
+        return handle;
     }
 
-    // Those in the table, while nobody else uses it.
+    // The object is no longer found, if it was, and its place is free.
+    void give_back(Object &object) {
+        const std::uint32_t place = place_of(object);
+        // relaxed: a call that still finds the object is made at the same time, which is wrong.
+        object.handle.store(place == 0 ? kNoKey : 0, std::memory_order_relaxed);
+        use_at(place).next_free = 0;
+        (last_free_ != 0 ? use_at(last_free_ - 1).next_free : first_free_) = place + 1;
+        last_free_ = place + 1;
+        --in_use_;
+    }
+
+    std::uint32_t place_of(const Object &object) const {
+        std::uint32_t number = chunk_count_;
+        std::uintptr_t bytes = 0;
+        do {
+            // relaxed: under the owner's lock.
+            const Object *chunk = chunks_[--number].load(std::memory_order_relaxed);
+            bytes =
+                reinterpret_cast<std::uintptr_t>(&object) - reinterpret_cast<std::uintptr_t>(chunk);
+        } while (bytes >= sizeof(Object) * places_in(number) && number != 0);
+        return first_of(number) + static_cast<std::uint32_t>(bytes / sizeof(Object));
+    }
+
+    std::uint32_t in_use() const { return in_use_; }
+    std::uint32_t chunk_count() const { return chunk_count_; }
+    // Places below it have been in use.
+    std::uint32_t end() const { return end_; }
+
+    // Every object that was ever taken, while nobody else uses the table.
     template <class Call>
     void each(Call call) const {
-        for (const std::atomic<Object *> &place : places_) {
-            // relaxed: there is one thread.
-            Object *it = place.load(std::memory_order_relaxed);
-            if (it != nullptr) call(it);
+        for (std::uint32_t place = kShape.first_place; place < end_; ++place)
+            call(*at(place));
+    }
+
+    // All is as at the beginning. Nobody finds any more.
+    void close() {
+        for (std::uint32_t number = 0; number < chunk_count_; ++number) {
+            // relaxed twice: nobody else uses the table.
+            (void)munmap(chunks_[number].load(std::memory_order_relaxed), bytes_of(number));
+            chunks_[number].store(nullptr, std::memory_order_relaxed);
         }
+        end_ = kShape.first_place;
+        chunk_count_ = first_free_ = last_free_ = in_use_ = 0;
+    }
+
+    static constexpr std::uint32_t chunk_of(std::uint32_t place) {
+        if constexpr (kIsOneArray) return 0;
+        const auto bits = static_cast<std::uint32_t>(std::bit_width(place));
+        return bits <= kFirstBits ? 0 : bits - kFirstBits;
+    }
+    static constexpr std::uint32_t first_of(std::uint32_t chunk) {
+        return chunk == 0 ? 0 : 1u << (kFirstBits + chunk - 1);
+    }
+    static constexpr std::uint32_t places_in(std::uint32_t chunk) {
+        return chunk == 0 ? kShape.first_chunk : first_of(chunk);
     }
 
   private:
-    static constexpr std::uint32_t kPlaces = kMost + 1;  // place 0 is never used
-    static constexpr std::uint32_t kGenerations = (1u << 19) - 1;
+    static constexpr auto kFirstBits =
+        static_cast<std::uint32_t>(std::bit_width(kShape.first_chunk)) - 1;
+    static constexpr auto kChunks =
+        static_cast<std::uint32_t>(std::bit_width(kShape.places)) - kFirstBits;
+    static constexpr Key kNoKey = static_cast<Key>(-1);
 
-    std::atomic<Object *> places_[kPlaces] = {};  // SYNC handle-table
-    std::uint32_t generations_[kPlaces] = {};     // of the last handle of each place
+    // What is kept of a place. Behind the objects of its chunk.
+    struct Use {
+        std::uint32_t generation;  // of the last handle
+        std::uint32_t next_free;   // place + 1; 0: none
+    };
+
+    static constexpr std::size_t bytes_of(std::uint32_t chunk) {
+        return (sizeof(Object) + sizeof(Use)) * places_in(chunk);
+    }
+
+    Use &use_at(std::uint32_t place) const {
+        const std::uint32_t number = chunk_of(place);
+        // relaxed: under the owner's lock.
+        Object *chunk = chunks_[number].load(std::memory_order_relaxed);
+        auto *uses = reinterpret_cast<Use *>(chunk + places_in(number));
+        return uses[place - first_of(number)];
+    }
+
+    bool grow() {
+        // Pages that nobody touches cost address space alone.
+        void *memory = mmap(nullptr, bytes_of(chunk_count_), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) return false;
+        // Place 0 is where handle 0 leads, and a place that is free has handle 0.
+        if (chunk_count_ == 0) std::memset(memory, 0xFF, sizeof(Object));
+        // SYNC handle-table: pairs with the acquire in at(); the empty places come before.
+        chunks_[chunk_count_++].store(static_cast<Object *>(memory), std::memory_order_release);
+        return true;
+    }
+
+    std::atomic<Object *> chunks_[kChunks] = {};  // SYNC handle-table
+    std::uint32_t chunk_count_ = 0;
+    std::uint32_t end_ = kShape.first_place;
+    // The place that is free longest comes first; place + 1.
+    std::uint32_t first_free_ = 0;
+    std::uint32_t last_free_ = 0;
+    std::uint32_t in_use_ = 0;
+};
+
+// A table of objects that lie elsewhere and belong to its owner. An Object has a plain `handle`.
+template <class Object, class Layout, TableShape kShape>
+class PointerTable {
+  public:
+    static constexpr std::uint32_t kMost = kShape.places - 1;
+
+    PointerTable() = default;
+    ~PointerTable() { table_.close(); }
+    PointerTable(const PointerTable &) = delete;
+    PointerTable &operator=(const PointerTable &) = delete;
+
+    Object *find(typename Layout::Word handle) const {
+        const Place *place = table_.find(handle);
+        return place == nullptr ? nullptr : place->object;
+    }
+    // Gives the object its handle. False: is_full(), or no memory.
+    bool put(Object *object) {
+        Place *place = table_.take();
+        if (place == nullptr) return false;
+        place->object = object;
+        object->handle = table_.next_handle(*place);
+        table_.publish(*place, object->handle);
+        return true;
+    }
+    bool is_full() const { return table_.is_full(); }
+    void remove(const Object &object) {
+        Place &place = *table_.at(Layout::place_of(object.handle));
+        place.object = nullptr;
+        table_.give_back(place);
+    }
+    // Those in the table, while nobody else uses it.
+    template <class Call>
+    void each(Call call) const {
+        table_.each([call](const Place &place) {
+            if (place.object != nullptr) call(place.object);
+        });
+    }
+
+  private:
+    struct Place {
+        std::atomic<typename Layout::Word> handle;
+        Object *object;  // null: free
+    };
+
+    HandleTable<Place, Layout, kShape> table_;
 };
 
 // What `made` points to, which the first call makes; null: no memory. One call at a time.
 template <class Tables>
 Tables *make_once(std::atomic<Tables *> &made) {
     // relaxed: only these calls change it.
-    Tables *it = made.load(std::memory_order_relaxed);
-    if (it != nullptr) return it;
-    it = new (std::nothrow) Tables;
+    Tables *tables = made.load(std::memory_order_relaxed);
+    if (tables != nullptr) return tables;
+    tables = new (std::nothrow) Tables;
     // SYNC handle-table: pairs with the acquire in made_once(); the empty tables come before.
-    if (it != nullptr) made.store(it, std::memory_order_release);
-    return it;
+    if (tables != nullptr) made.store(tables, std::memory_order_release);
+    return tables;
 }
 
 // The same where it is made already, else null.

@@ -400,6 +400,7 @@ sennit_status create(Rank &rank, sennit_plan *plan) {
     if (made == nullptr) return no_memory();
     if (!all->put(made)) {
         delete made;
+        if (!all->is_full()) return no_memory();
         return fail(SENNIT_ERR_NOMEM, "the rank has %u plans, which is the most", Plans::kMost);
     }
     plan->handle = made->handle;

@@ -291,6 +291,7 @@ sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
     if (!all->queues.put(made)) {
         free_memory(rank, *made);
         free_queue(made);
+        if (!all->queues.is_full()) return no_memory();
         return fail(SENNIT_ERR_NOMEM, "the rank has %u queues, which is the most",
                     all->queues.kMost);
     }
@@ -330,8 +331,11 @@ sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *
         if (all == nullptr) {
             status = no_memory();
         } else if (!all->producers.put(made)) {
-            status = fail(SENNIT_ERR_NOMEM, "the rank is producer of %u queues, which is the most",
-                          all->producers.kMost);
+            status =
+                all->producers.is_full()
+                    ? fail(SENNIT_ERR_NOMEM, "the rank is producer of %u queues, which is the most",
+                           all->producers.kMost)
+                    : no_memory();
         } else {
             producer->handle = made->handle;
             return SENNIT_OK;

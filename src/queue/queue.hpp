@@ -103,8 +103,10 @@ struct Producer {
 
 // All that a rank has of both. Made when the first is used; under `cold`.
 struct Queues {
-    HandleTable<Queue> queues;
-    HandleTable<Producer> producers;
+    template <class Object>
+    using Table = PointerTable<Object, HandleLayout<std::uint32_t, 12, 19>, {4096, 4096}>;
+    Table<Queue> queues;
+    Table<Producer> producers;
     Queue *ended = nullptr;  // destroyed, but their memory may be in use
 };
 

@@ -7,16 +7,13 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/handle_table.hpp"
 #include "base/mutex.hpp"
 #include "signal/signals.hpp"
 
 namespace sennit::signal {
 
 namespace {
-
-constexpr unsigned kSetBits = 12;
-constexpr std::uint32_t kSets = 1u << kSetBits;  // place 0 is never used
-constexpr std::uint32_t kGenerations = (1u << 19) - 1;
 
 struct List {
     std::uint32_t count;
@@ -25,28 +22,30 @@ struct List {
 };
 
 struct Set {
-    std::uint32_t generation;
-    bool is_open;
+    std::atomic<std::uint32_t> handle;
     std::uint32_t members;
     List fired;
     List faulty;
 };
 
+using SetHandles = HandleLayout<std::uint32_t, 12, 19>;
+using SetTable = HandleTable<Set, SetHandles, {4096, 4096}>;
+
+std::uint16_t place_of(sennit_waitset set) {
+    return static_cast<std::uint16_t>(SetHandles::place_of(set.handle));
+}
+
 }  // namespace
 
 struct Sets {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    Set *table = nullptr;
-    std::uint32_t made = 1;  // places below it have been in use
+    SetTable table;
 };
 
 namespace {
 
-Set *find(Sets &sets, sennit_waitset handle) {
-    const std::uint32_t place = handle.handle % kSets;
-    if (place == 0 || place >= sets.made) return nullptr;
-    Set &it = sets.table[place];
-    return it.is_open && it.generation == handle.handle >> kSetBits ? &it : nullptr;
+Set *find(const Sets &sets, sennit_waitset set) {
+    return sets.table.find(set.handle);
 }
 
 sennit_status no_set(sennit_waitset handle) {
@@ -54,7 +53,7 @@ sennit_status no_set(sennit_waitset handle) {
 }
 
 Set &set_of(Sets &sets, const Own &own) {
-    return sets.table[own.set];
+    return *sets.table.at(own.set);
 }
 
 List &list_of(Set &set, Listed listed) {
@@ -163,33 +162,26 @@ void take_out(Signals &all, Set &set, std::uint32_t index) {
 }  // namespace
 
 Sets *sets_open() {
-    auto *made = new (std::nothrow) Sets;
-    if (made == nullptr) return nullptr;
-    made->table = static_cast<Set *>(std::calloc(kSets, sizeof(Set)));
-    if (made->table != nullptr) return made;
-    delete made;
-    return nullptr;
+    return new (std::nothrow) Sets;
 }
 
 void sets_close(Sets *sets) {
     (void)pthread_mutex_destroy(&sets->lock);
-    std::free(sets->table);
+    sets->table.close();
     delete sets;
 }
 
 sennit_status set_create(Sets &sets, sennit_waitset *set) {
     const MutexLock lock(sets.lock);
-    std::uint32_t place = 1;
-    while (place < sets.made && sets.table[place].is_open)
-        ++place;
-    if (place == kSets)
+    Set *made = sets.table.take();
+    if (made == nullptr) {
+        if (!sets.table.is_full()) return fail(SENNIT_ERR_NOMEM, "no memory for sets of signals");
         return fail(SENNIT_ERR_NOMEM, "the rank has %u sets of signals, which is the most",
-                    kSets - 1);
-    if (place == sets.made) ++sets.made;
-    Set &it = sets.table[place];
-    const std::uint32_t generation = it.generation % kGenerations + 1;
-    it = Set{generation, true, 0, {}, {}};
-    set->handle = generation << kSetBits | place;
+                    SetTable::kMost);
+    }
+    made->members = 0;
+    made->fired = made->faulty = List{};
+    set->handle = sets.table.publish(*made);
     return SENNIT_OK;
 }
 
@@ -197,13 +189,13 @@ sennit_status set_destroy(Signals &all, sennit_waitset handle) {
     const MutexLock lock(all.sets->lock);
     Set *set = find(*all.sets, handle);
     if (set == nullptr) return no_set(handle);
-    const auto place = static_cast<std::uint16_t>(handle.handle % kSets);
+    const std::uint16_t place = place_of(handle);
     for (std::uint32_t chunk = 0; set->members != 0 && chunk < kSignalChunks; ++chunk) {
         const std::uint32_t first = first_index(chunk);
         for (std::uint32_t i = 0; set->members != 0 && i < signals_in(chunk); ++i)
             if (own_at(all, first + i).set == place) take_out(all, *set, first + i);
     }
-    set->is_open = false;
+    all.sets->table.give_back(*set);
     return SENNIT_OK;
 }
 
@@ -215,7 +207,7 @@ sennit_status set_add(Signals &all, sennit_waitset handle, sennit_signal signal)
     Own &own = own_at(all, index);
     if (own.set != 0)
         return fail(SENNIT_ERR_STATE, "signal %#x is in a set already", signal.handle);
-    own.set = static_cast<std::uint16_t>(handle.handle % kSets);
+    own.set = place_of(handle);
     ++set->members;
     // relaxed: of this rank.
     own.state.fetch_or(kInSet, std::memory_order_relaxed);
@@ -233,7 +225,7 @@ sennit_status set_remove(Signals &all, sennit_waitset handle, sennit_signal sign
     Set *set = find(*all.sets, handle);
     if (set == nullptr) return no_set(handle);
     const std::uint32_t index = index_of(signal.handle);
-    if (own_at(all, index).set != handle.handle % kSets)
+    if (own_at(all, index).set != place_of(handle))
         return fail(SENNIT_ERR_ARG, "signal %#x is not in set %#x", signal.handle, handle.handle);
     take_out(all, *set, index);
     return SENNIT_OK;
