@@ -155,9 +155,10 @@ sennit_status fill_lanes(Engine &engine) {
             lane->keeps_order = traits.ordered && lane->rails == 1;
             lane->max_piece_bytes = traits.max_piece_bytes;
             lane->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
-            // Events that may have been lost are settled by tasks.
-            const bool settles = lane->task_bytes >= kEventWords * sizeof(std::uint64_t);
-            lane->event_bits = settles ? traits.event_bits : 0;
+            // The acknowledgement protocol of events needs tasks.
+            const bool can_acknowledge =
+                lane->task_bytes >= kRetransmissionWords * sizeof(std::uint64_t);
+            lane->event_bits = can_acknowledge ? traits.event_bits : 0;
         }
         engine.queues[peer].lane = lane;
     }
@@ -237,7 +238,7 @@ void engine_free(Engine *engine) {
     std::free(engine->histories);
     for (int peer = 0; engine->is_open && peer < engine->size; ++peer)
         delete engine->queues[peer].events;
-    std::free(engine->intakes);
+    std::free(engine->ack_receivers);
     std::free(engine->queues);
     (void)pthread_mutex_destroy(&engine->lock);
     delete engine;
@@ -255,10 +256,10 @@ sennit_status engine_create(Rank &rank) {
         std::malloc(static_cast<std::size_t>(engine->size) * sizeof(PeerQueue)));
     engine->histories = static_cast<TaskHistory **>(
         std::calloc(static_cast<std::size_t>(engine->size), sizeof(TaskHistory *)));
-    engine->intakes =
-        static_cast<Intake *>(std::calloc(static_cast<std::size_t>(engine->size), sizeof(Intake)));
-    if (engine->queues == nullptr || engine->histories == nullptr || engine->intakes == nullptr ||
-        engine->records.open() != SENNIT_OK) {
+    engine->ack_receivers = static_cast<EventAckReceiver *>(
+        std::calloc(static_cast<std::size_t>(engine->size), sizeof(EventAckReceiver)));
+    if (engine->queues == nullptr || engine->histories == nullptr ||
+        engine->ack_receivers == nullptr || engine->records.open() != SENNIT_OK) {
         engine_free(engine);
         return fail(SENNIT_ERR_NOMEM, "no memory for the op engine");
     }

@@ -33,10 +33,11 @@ struct Work {
     void *result = nullptr;  // the old elements go there; null: not wanted
 };
 inline constexpr std::uint8_t kCompareSwap = 64;
-// No operations on memory: the peer takes no more events by the rails of the operand, and answers
-// with its word of the events that have come from here; or it counts an event that has not, once.
-inline constexpr std::uint8_t kTellEvents = 65;
-inline constexpr std::uint8_t kCountEvent = 66;
+// No operations on memory, see op/event_ack.hpp. A query: the peer takes no more events by the
+// rails of the operand, and replies with its word of the events that arrived from here. And an
+// event that is retransmitted.
+inline constexpr std::uint8_t kQueryEvents = 65;
+inline constexpr std::uint8_t kRetransmitEvent = 66;
 
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
 struct Target {
@@ -92,7 +93,7 @@ sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline);
 sennit_status engine_fence(Rank &rank);
 
 // Puts that carry events: completion data that tells the peer's processor to add to a word there,
-// which it does once for each, whatever rails fail. op/tickets.hpp says how.
+// which it does once for each, whatever rails fail. op/event_ack.hpp says how.
 //
 // How many bits of completion data puts to the peer carry; 0: none, or it is not reached so.
 unsigned engine_event_bits(const Rank &rank, int peer);
@@ -114,17 +115,16 @@ struct EventPut {
     EventForm sent;       // as wide as engine_event_bits()
     EventForm counted;    // kCountedBits, where the first one has been lost
 };
-// Blocking. *begun false, and OK: there are not enough tickets, so engine_settle() comes first and
-// then this again. Errors: as engine_blocking; the events count or do not once nothing is to be
-// settled.
+// Blocking. *begun false, and OK: there are not enough tickets, so engine_await_acks() comes first
+// and then this again. Errors: as engine_blocking; whether the events count is decided once all are
+// acknowledged.
 sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun);
 
-// Events that may have come or not are settled with the peer by the engine's progress: it asks,
-// counts what has not come, and takes back what came of messages that have failed. This waits for
-// it: until all is settled, or until the peer has said what came, which frees tickets. Errors:
-// TIMEOUT, PEER_LOST, FABRIC.
-enum class Until : std::uint8_t { settled, told };
-sennit_status engine_settle(Rank &rank, int peer, Until until);
+// The engine's progress queries the peer for events that may have arrived or not, retransmits those
+// that did not, and takes back those of messages that failed. This waits for it: until all events
+// are acknowledged, or for one reply, which frees tickets. Errors: TIMEOUT, PEER_LOST, FABRIC.
+enum class AckWait : std::uint8_t { all, reply };
+sennit_status engine_await_acks(Rank &rank, int peer, AckWait until);
 
 // Who takes the events that come to this rank; called from progress with the engine's mutex held.
 // Set before any peer knows of a word that events could be for. `is_surplus`: one that was counted

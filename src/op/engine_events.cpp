@@ -1,6 +1,5 @@
-// Puts that carry events, and what comes of them: the sender's tickets, its talk with the receiver
-// about them, and the receiver's word, with the rules of tickets.hpp. Cutting and completing are in
-// engine_pump.cpp.
+// Puts that carry events, and both halves of the acknowledgement protocol of event_ack.hpp. Cutting
+// and completing are in engine_pump.cpp.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -42,7 +41,8 @@ transport::EventData first_of(const EventForm &form, const Split &split) {
 }
 
 // Writes down what the events are, for the case that their rail fails.
-void describe(EventState &state, const EventPut &put, const Split &split, std::uint64_t tickets) {
+void describe(EventAckState &state, const EventPut &put, const Split &split,
+              std::uint64_t tickets) {
     transport::EventData data = first_of(put.counted, split);
     for (std::uint64_t left = tickets; left != 0; left &= left - 1) {
         state.counted[std::countr_zero(left)] = data;
@@ -66,16 +66,17 @@ Piece *take_pieces(Piece **list, std::uint64_t tickets) {
     return taken;
 }
 
-// The lowest of what is owed, kMostTickets if nothing is.
-unsigned first_owed(const Tickets &tickets) {
-    return static_cast<unsigned>(std::countr_zero(tickets.owed));
+// kMostTickets if there is none.
+unsigned first_to_retransmit(const EventAckSender &tickets) {
+    return static_cast<unsigned>(std::countr_zero(tickets.retransmit));
 }
 
-void choose_debt(EventState &state, unsigned ticket) {
-    const Debt debt = debt_of(state.tickets, ticket);
-    state.words[0] = debt.ticket | (debt.bit ? 1u << 8 : 0u) | (debt.is_surplus ? 1u << 9 : 0u);
-    state.words[1] = state.counted[ticket].low;
-    state.words[2] = state.counted[ticket].high;
+void prepare_retransmission(EventAckState &state, unsigned ticket) {
+    const EventRetransmission retransmission = retransmission_of(state.tickets, ticket);
+    state.payload[0] = retransmission.ticket | (retransmission.bit ? 1u << 8 : 0u) |
+                       (retransmission.is_surplus ? 1u << 9 : 0u);
+    state.payload[1] = state.counted[ticket].low;
+    state.payload[2] = state.counted[ticket].high;
 }
 
 void deliver(Engine &engine, int from, unsigned event_bits, const transport::EventData &event,
@@ -101,14 +102,14 @@ sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
     *begun = false;
     {
         const Locked locked(engine);
-        if (queue.events == nullptr) queue.events = new (std::nothrow) EventState;
+        if (queue.events == nullptr) queue.events = new (std::nothrow) EventAckState;
         if (queue.events == nullptr)
             return fail_peer(SENNIT_ERR_NOMEM, put.target.peer, "", "no memory for events");
-        EventState &state = *queue.events;
+        EventAckState &state = *queue.events;
         const Split split = split_of(*queue.lane, put);
         Carried carried;
-        carried.tickets =
-            take(state.tickets, split.parts, all_tickets(ticket_bits_of(queue.lane->event_bits)));
+        carried.tickets = take_tickets(state.tickets, split.parts,
+                                       all_tickets(ticket_bits_of(queue.lane->event_bits)));
         if (carried.tickets == 0) return SENNIT_OK;
         carried.uncut = carried.tickets;
         carried.plain_bytes = split.plain_bytes;
@@ -121,32 +122,32 @@ sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
                                                 put.local, put.bytes, &carried, split.piece_bytes},
                                            &record);
         // Still there where no record was made.
-        give_back(state.tickets, carried.tickets);
+        give_back_tickets(state.tickets, carried.tickets);
         if (status != SENNIT_OK || record == nullptr) return status;
     }
     return wait_for_record(engine, record);
 }
 
-sennit_status engine_settle(Rank &rank, int peer, Until until) {
+sennit_status engine_await_acks(Rank &rank, int peer, AckWait until) {
     if (queue_of(rank, peer) == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;
     PeerQueue &queue = engine.queues[peer];
-    std::uint64_t told = 0;
+    std::uint64_t replies = 0;
     std::uint64_t failures = 0;
     const auto is_over = [&] {
-        const EventState &state = *queue.events;
+        const EventAckState &state = *queue.events;
         if (state.failures != failures) return true;
-        return until == Until::told ? state.told != told : !needs_settling(state.tickets);
+        return until == AckWait::reply ? state.replies != replies : !is_outstanding(state.tickets);
     };
     {
         const Locked locked(engine);
         if (queue.events == nullptr) return SENNIT_OK;
-        EventState &state = *queue.events;
-        told = state.told;
+        EventAckState &state = *queue.events;
+        replies = state.replies;
         failures = state.failures;
         if (is_over()) return SENNIT_OK;
-        state.is_silent = false;
-        if (until == Until::told) state.is_asked_for = true;
+        state.has_failed = false;
+        if (until == AckWait::reply) state.is_wanted = true;
         activate(engine, queue);
     }
     const sennit_status waited = wait_until(rank, default_deadline(), peer, [&] {
@@ -156,87 +157,89 @@ sennit_status engine_settle(Rank &rank, int peer, Until until) {
     });
     if (waited == SENNIT_ERR_TIMEOUT)
         return fail_peer(waited, peer, queue.lane->transport->traits().name,
-                         "rank %d does not say which events of this rank have come", peer);
+                         "rank %d does not acknowledge the events of this rank", peer);
     const Locked locked(engine);
-    const EventState &state = *queue.events;
+    const EventAckState &state = *queue.events;
     if (waited != SENNIT_OK || state.failures == failures) return waited;
     return fail_peer(state.failure, peer, queue.lane->transport->traits().name,
-                     "rank %d could not be asked which events of this rank have come: %s", peer,
+                     "rank %d could not be asked to acknowledge the events of this rank: %s", peer,
                      sennit_status_string(state.failure));
 }
 
-bool has_to_talk(const PeerQueue &queue) {
-    const EventState *state = queue.events;
-    if (state == nullptr || state->is_silent || state->talk.state == State::in_flight) return false;
-    return state->is_asked_for || state->tickets.doubtful != 0 || needs_settling(state->tickets);
+bool has_ack_work(const PeerQueue &queue) {
+    const EventAckState *state = queue.events;
+    if (state == nullptr || state->has_failed || state->message.state == State::in_flight)
+        return false;
+    return state->is_wanted || state->tickets.unacknowledged != 0 || is_outstanding(state->tickets);
 }
 
-void choose_words(Engine &engine, PeerQueue &queue) {
-    EventState &state = *queue.events;
-    const unsigned ticket = first_owed(state.tickets);
-    const bool is_question = ticket == kMostTickets;
-    Record &talk = state.talk;
-    talk = Record{};
-    talk.state = State::complete;
-    talk.kind = Kind::blocking;
-    talk.direction = Direction::execute;
-    talk.peer = queue.peer;
-    talk.remote = transport::Remote{nullptr, engine.rank->peers[queue.peer].control_handle};
-    talk.local = reinterpret_cast<std::byte *>(state.words);
-    talk.operation = is_question ? kTellEvents : kCountEvent;
-    talk.type = SENNIT_UINT64;
-    talk.element_bytes = sizeof(std::uint64_t);
-    talk.result = is_question ? reinterpret_cast<std::byte *>(&state.answer) : nullptr;
-    talk.bytes = sizeof(std::uint64_t) * (is_question ? 1 : kEventWords);
-    talk.piece_bytes = talk.bytes;
-    if (is_question) {
-        state.words[0] = close_rails(state.tickets);
+void prepare_ack_message(Engine &engine, PeerQueue &queue) {
+    EventAckState &state = *queue.events;
+    const unsigned ticket = first_to_retransmit(state.tickets);
+    const bool is_query = ticket == kMostTickets;
+    Record &message = state.message;
+    message = Record{};
+    message.state = State::complete;
+    message.kind = Kind::blocking;
+    message.direction = Direction::execute;
+    message.peer = queue.peer;
+    message.remote = transport::Remote{nullptr, engine.rank->peers[queue.peer].control_handle};
+    message.local = reinterpret_cast<std::byte *>(state.payload);
+    message.operation = is_query ? kQueryEvents : kRetransmitEvent;
+    message.type = SENNIT_UINT64;
+    message.element_bytes = sizeof(std::uint64_t);
+    message.result = is_query ? reinterpret_cast<std::byte *>(&state.reply) : nullptr;
+    message.bytes = sizeof(std::uint64_t) * (is_query ? 1 : kRetransmissionWords);
+    message.piece_bytes = message.bytes;
+    if (is_query) {
+        state.payload[0] = close_rails(state.tickets);
     } else {
-        choose_debt(state, ticket);
+        prepare_retransmission(state, ticket);
     }
 }
 
-Decided hear(PeerQueue &queue) {
-    EventState &state = *queue.events;
-    Decided decided;
-    const sennit_status status = state.talk.status;
-    // Without memory it is said again, until there is some or the waits for it are over.
-    if (status == SENNIT_ERR_NOMEM) return decided;
+AckedPieces take_ack_reply(PeerQueue &queue) {
+    EventAckState &state = *queue.events;
+    AckedPieces acked;
+    const sennit_status status = state.message.status;
+    // Without memory the message is sent again, until there is some or the waits for it end.
+    if (status == SENNIT_ERR_NOMEM) return acked;
     if (status != SENNIT_OK) {
         state.failure = status;
         ++state.failures;
-        state.is_silent = true;
-        state.is_asked_for = false;
-    } else if (state.talk.operation == kTellEvents) {
-        const Verdict verdict = judge(state.tickets, state.answer, state.words[0]);
-        decided.come = take_pieces(&state.doubtful_first, verdict.come);
-        decided.lost = take_pieces(&state.doubtful_first, verdict.lost);
-        state.is_asked_for = false;
-        ++state.told;
+        state.has_failed = true;
+        state.is_wanted = false;
+    } else if (state.message.operation == kQueryEvents) {
+        const EventAck ack = acknowledge(state.tickets, state.reply, state.payload[0]);
+        acked.arrived = take_pieces(&state.unacknowledged_first, ack.arrived);
+        acked.lost = take_pieces(&state.unacknowledged_first, ack.lost);
+        state.is_wanted = false;
+        ++state.replies;
     } else {
-        paid(state.tickets, ticket_bit(static_cast<unsigned>(state.words[0] % kMostTickets)));
+        retransmitted(state.tickets,
+                      ticket_bit(static_cast<unsigned>(state.payload[0] % kMostTickets)));
     }
-    return decided;
+    return acked;
 }
 
-Piece *give_up_doubtful(EventState &state) {
-    return take_pieces(&state.doubtful_first, UINT64_MAX);
+Piece *take_unacknowledged(EventAckState &state) {
+    return take_pieces(&state.unacknowledged_first, UINT64_MAX);
 }
 
-void tell_events(Engine &engine, const transport::Arrived &arrived, std::byte *reply) {
+void reply_to_event_query(Engine &engine, const transport::Arrived &arrived, std::byte *reply) {
     std::uint64_t rails = 0;
     std::memcpy(&rails, arrived.payload, sizeof rails);
-    const std::uint64_t word = close_and_tell(engine.intakes[arrived.from], rails);
+    const std::uint64_t word = reply_to_query(engine.ack_receivers[arrived.from], rails);
     std::memcpy(reply, &word, sizeof word);
 }
 
-void count_event(Engine &engine, const transport::Arrived &arrived) {
-    std::uint64_t words[kEventWords];
+void count_retransmitted(Engine &engine, const transport::Arrived &arrived) {
+    std::uint64_t words[kRetransmissionWords];
     std::memcpy(words, arrived.payload, sizeof words);
-    const Debt debt{static_cast<unsigned>(words[0] % kMostTickets), (words[0] >> 8 & 1) != 0,
-                    (words[0] >> 9 & 1) != 0};
-    if (!settle_one(engine.intakes[arrived.from], debt)) return;
-    deliver(engine, arrived.from, kCountedBits, {words[1], words[2]}, debt.is_surplus);
+    const EventRetransmission retransmission{static_cast<unsigned>(words[0] % kMostTickets),
+                                             (words[0] >> 8 & 1) != 0, (words[0] >> 9 & 1) != 0};
+    if (!receive_retransmission(engine.ack_receivers[arrived.from], retransmission)) return;
+    deliver(engine, arrived.from, kCountedBits, {words[1], words[2]}, retransmission.is_surplus);
 }
 
 void engine_take_events(Rank &rank, EventConsumer consumer) {
@@ -253,7 +256,7 @@ void engine_event_arrived(void *context, int from, unsigned rail,
     const Lane *lane = engine->queues[from].lane;
     if (lane == nullptr || lane->event_bits == 0 || rail >= kRails) return;
     const auto ticket = static_cast<unsigned>(event.low % (1u << ticket_bits_of(lane->event_bits)));
-    if (take_in(engine->intakes[from], rail, ticket))
+    if (receive_event(engine->ack_receivers[from], rail, ticket))
         deliver(*engine, from, lane->event_bits, event, false);
 }
 

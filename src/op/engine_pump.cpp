@@ -60,13 +60,13 @@ int pick_rail(const Lane &lane, std::uint64_t avoided) {
 // The event of the piece was not sent, or will never come: its data alone goes on.
 void lose_event(Piece *piece) {
     piece->operation.kind = transport::Operation::Kind::put;
-    piece->is_doubtful = true;
+    piece->is_unacknowledged = true;
     piece->event_rail = kNoRail;
 }
 
 // A piece that had no more to do than to carry an event which was lost on the way.
 bool has_nothing_left(const Piece &piece) {
-    return piece.is_doubtful && piece.operation.bytes == 0;
+    return piece.is_unacknowledged && piece.operation.bytes == 0;
 }
 
 // Rails that the peer takes no events by.
@@ -156,19 +156,19 @@ void carry_event(Record *record, Piece *piece) {
 // What went with a piece that is over for good.
 void note_event(PeerQueue &queue, const Piece &piece, sennit_status status) {
     Carried &carried = piece.record->carried;
-    const bool is_unsure = piece.is_doubtful || status == SENNIT_ERR_PEER_LOST;
-    if (status != SENNIT_OK && !is_unsure) return;  // it does not come
+    const bool is_unconfirmed = piece.is_unacknowledged || status == SENNIT_ERR_PEER_LOST;
+    if (status != SENNIT_OK && !is_unconfirmed) return;  // it does not arrive
     carried.sent |= ticket_bit(piece.ticket);
-    if (is_unsure) carried.unsure |= ticket_bit(piece.ticket);
+    if (is_unconfirmed) carried.unconfirmed |= ticket_bit(piece.ticket);
     queue.events->tickets.rail[piece.ticket] =
-        piece.is_doubtful ? piece.event_rail : piece.operation.rail;
+        piece.is_unacknowledged ? piece.event_rail : piece.operation.rail;
 }
 
-// The record is over, and with it what is said of its events.
 void end_events(PeerQueue &queue, const Record &record) {
     const Carried &carried = record.carried;
-    give_back(queue.events->tickets, carried.tickets & ~carried.sent);
-    end(queue.events->tickets, carried.sent, carried.unsure, record.status == SENNIT_OK);
+    give_back_tickets(queue.events->tickets, carried.tickets & ~carried.sent);
+    end_tickets(queue.events->tickets, carried.sent, carried.unconfirmed,
+                record.status == SENNIT_OK);
 }
 
 // Data comes before the events that tell of it.
@@ -251,7 +251,7 @@ void leave_flush_list(PeerQueue &queue, Record *record) {
     record->on_flush_list = false;
 }
 
-void end_talk(Engine &engine, PeerQueue &queue);
+void end_ack_message(Engine &engine, PeerQueue &queue);
 
 void finish(Engine &engine, PeerQueue &queue, Record *record) {
     if (record->on_flush_list) leave_flush_list(queue, record);
@@ -259,8 +259,8 @@ void finish(Engine &engine, PeerQueue &queue, Record *record) {
     if (record->carried.tickets != 0) end_events(queue, *record);
     record->state = State::complete;
     if (queue.events != nullptr) {
-        if (record == &queue.events->talk) end_talk(engine, queue);
-        if (has_to_talk(queue)) activate(engine, queue);
+        if (record == &queue.events->message) end_ack_message(engine, queue);
+        if (has_ack_work(queue)) activate(engine, queue);
     }
     if (record->kind == Kind::implicit && record->status != SENNIT_OK &&
         queue.implicit_error == SENNIT_OK) {
@@ -270,63 +270,63 @@ void finish(Engine &engine, PeerQueue &queue, Record *record) {
     if (record->kind == Kind::implicit) engine.records.give_back(record);
 }
 
-void settle(Engine &engine, PeerQueue &queue, Piece *piece, sennit_status status);
+void complete_piece(Engine &engine, PeerQueue &queue, Piece *piece, sennit_status status);
 
 // Its rail has failed: another one, if there is one left.
 void repeat(Engine &engine, PeerQueue &queue, Piece *piece) {
     if (pick_rail(*queue.lane, piece->tried_rails) < 0)
-        return settle(engine, queue, piece, SENNIT_ERR_FABRIC);
+        return complete_piece(engine, queue, piece, SENNIT_ERR_FABRIC);
     piece->next = nullptr;
     (queue.retry_last != nullptr ? queue.retry_last->next : queue.retry_first) = piece;
     queue.retry_last = piece;
     activate(engine, queue);
 }
 
-// The rail failed under a piece with an event. If that has come its data must not go again: the
-// target may have gone on, and have written there itself. So the piece waits until this is known.
-void put_in_doubt(Engine &engine, PeerQueue &queue, Piece *piece) {
-    EventState &state = *queue.events;
+// The rail failed under a piece with an event. The event may be counted already, and the target may
+// have written to the memory since: the data does not go again until the target has replied.
+void await_ack(Engine &engine, PeerQueue &queue, Piece *piece) {
+    EventAckState &state = *queue.events;
     piece->event_rail = piece->operation.rail;
-    doubt(state.tickets, piece->ticket, piece->event_rail);
-    piece->next = state.doubtful_first;
-    state.doubtful_first = piece;
-    state.is_silent = false;
+    lose_acknowledgement(state.tickets, piece->ticket, piece->event_rail);
+    piece->next = state.unacknowledged_first;
+    state.unacknowledged_first = piece;
+    state.has_failed = false;
     activate(engine, queue);
 }
 
-// Nobody can tell whether these events have come.
-void fail_doubtful(Engine &engine, PeerQueue &queue, sennit_status status) {
-    for (Piece *piece = give_up_doubtful(*queue.events); piece != nullptr;) {
+// Nobody can acknowledge these events any more.
+void fail_unacknowledged(Engine &engine, PeerQueue &queue, sennit_status status) {
+    for (Piece *piece = take_unacknowledged(*queue.events); piece != nullptr;) {
         Piece *next = piece->next;
-        piece->is_doubtful = true;
-        settle(engine, queue, piece, status);
+        piece->is_unacknowledged = true;
+        complete_piece(engine, queue, piece, status);
         piece = next;
     }
 }
 
-// What follows from what the peer has said, or from its silence.
-void end_talk(Engine &engine, PeerQueue &queue) {
-    const Decided decided = hear(queue);
-    for (Piece *piece = decided.come; piece != nullptr;) {
+// The peer replied, or can not.
+void end_ack_message(Engine &engine, PeerQueue &queue) {
+    const AckedPieces acked = take_ack_reply(queue);
+    for (Piece *piece = acked.arrived; piece != nullptr;) {
         Piece *next = piece->next;
-        settle(engine, queue, piece, SENNIT_OK);
+        complete_piece(engine, queue, piece, SENNIT_OK);
         piece = next;
     }
-    for (Piece *piece = decided.lost; piece != nullptr;) {
+    for (Piece *piece = acked.lost; piece != nullptr;) {
         Piece *next = piece->next;
         lose_event(piece);
         if (has_nothing_left(*piece)) {
-            settle(engine, queue, piece, SENNIT_OK);
+            complete_piece(engine, queue, piece, SENNIT_OK);
         } else {
             repeat(engine, queue, piece);
         }
         piece = next;
     }
-    if (queue.events->is_silent) fail_doubtful(engine, queue, queue.events->failure);
+    if (queue.events->has_failed) fail_unacknowledged(engine, queue, queue.events->failure);
 }
 
 // The piece is over for good.
-void settle(Engine &engine, PeerQueue &queue, Piece *piece, sennit_status status) {
+void complete_piece(Engine &engine, PeerQueue &queue, Piece *piece, sennit_status status) {
     Record *record = piece->record;
     if (piece->operation.kind == transport::Operation::Kind::execute)
         end_task(queue, piece->operation.task.sequence);
@@ -353,15 +353,15 @@ bool pump_retry(Engine &engine, PeerQueue &queue) {
         queue.retry_first = piece;
         return false;
     }
-    if (answer == Submit::failed) settle(engine, queue, piece, piece->status);
+    if (answer == Submit::failed) complete_piece(engine, queue, piece, piece->status);
     return true;
 }
 
 // Not behind what is pending: that may wait for the pieces which wait for this.
-bool pump_talk(Engine &engine, PeerQueue &queue) {
-    choose_words(engine, queue);
-    Record &talk = queue.events->talk;
-    Piece *piece = cut_piece(engine, queue, &talk);
+bool pump_ack_message(Engine &engine, PeerQueue &queue) {
+    prepare_ack_message(engine, queue);
+    Record &message = queue.events->message;
+    Piece *piece = cut_piece(engine, queue, &message);
     if (piece == nullptr) return false;
     const Submit answer = submit_piece(engine, *queue.lane, piece);
     if (answer == Submit::again) {
@@ -369,8 +369,8 @@ bool pump_talk(Engine &engine, PeerQueue &queue) {
         return false;
     }
     ++queue.tasks_started;
-    talk.state = State::in_flight;
-    if (answer == Submit::failed) settle(engine, queue, piece, piece->status);
+    message.state = State::in_flight;
+    if (answer == Submit::failed) complete_piece(engine, queue, piece, piece->status);
     return answer == Submit::accepted;
 }
 
@@ -389,7 +389,7 @@ bool pump_pending(Engine &engine, PeerQueue &queue) {
     if (answer == Submit::accepted) {
         record->moved = true;
     } else {
-        settle(engine, queue, piece, piece->status);
+        complete_piece(engine, queue, piece, piece->status);
     }
     return true;
 }
@@ -409,7 +409,7 @@ transport::Operation::Kind kind_of(Direction direction) {
 }
 
 bool has_work(const PeerQueue &queue) {
-    return queue.retry_first != nullptr || queue.pending_first != nullptr || has_to_talk(queue);
+    return queue.retry_first != nullptr || queue.pending_first != nullptr || has_ack_work(queue);
 }
 
 void activate(Engine &engine, PeerQueue &queue) {
@@ -468,12 +468,12 @@ void work_off(Engine &engine) {
         if (piece->status == SENNIT_ERR_FABRIC && is_gone(engine, queue.peer))
             piece->status = SENNIT_ERR_PEER_LOST;
         if (piece->status != SENNIT_ERR_FABRIC) {
-            settle(engine, queue, piece, piece->status);
+            complete_piece(engine, queue, piece, piece->status);
             continue;
         }
         piece->tried_rails |= bit(piece->operation.rail);
         if (piece->operation.kind == transport::Operation::Kind::put_event) {
-            put_in_doubt(engine, queue, piece);
+            await_ack(engine, queue, piece);
         } else {
             repeat(engine, queue, piece);
         }
@@ -484,12 +484,12 @@ void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status) {
     while (queue.retry_first != nullptr) {
         Piece *piece = queue.retry_first;
         queue.retry_first = piece->next;
-        settle(engine, queue, piece, status);
+        complete_piece(engine, queue, piece, status);
     }
     queue.retry_last = nullptr;
     if (queue.events != nullptr) {
-        fail_doubtful(engine, queue, status);
-        queue.events->is_silent = true;
+        fail_unacknowledged(engine, queue, status);
+        queue.events->has_failed = true;
     }
     while (queue.pending_first != nullptr) {
         Record *record = queue.pending_first;
@@ -507,7 +507,8 @@ void pump(Engine &engine, PeerQueue &queue, int *budget) {
         if (queue.retry_first != nullptr) {
             went_on = pump_retry(engine, queue);
         } else {
-            went_on = has_to_talk(queue) ? pump_talk(engine, queue) : pump_pending(engine, queue);
+            went_on =
+                has_ack_work(queue) ? pump_ack_message(engine, queue) : pump_pending(engine, queue);
         }
         work_off(engine);
         if (!went_on) break;

@@ -67,11 +67,11 @@ const char *engine_check(Engine &engine) {
         for (const Piece *piece = engine.queues[peer].retry_first; piece; piece = piece->next)
             ++waiting;
         std::uint32_t puts_open = 0;
-        if (const EventState *events = engine.queues[peer].events) {
-            for (const Piece *piece = events->doubtful_first; piece; piece = piece->next)
+        if (const EventAckState *events = engine.queues[peer].events) {
+            for (const Piece *piece = events->unacknowledged_first; piece; piece = piece->next)
                 ++waiting;
-            puts_open = events->talk.open;
-            open += events->talk.open;
+            puts_open = events->message.open;
+            open += events->message.open;
         }
         for (std::uint32_t i = 0; i < engine.records.made(); ++i) {
             const Record &record = engine.records.at(i);

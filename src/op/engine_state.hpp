@@ -26,24 +26,24 @@ struct Lane {
     bool keeps_order = false;  // puts to one peer arrive as submitted, so fence is free
     std::uint64_t max_piece_bytes = 0;
     std::uint64_t task_bytes = 0;  // a multiple of 8; 0: no tasks
-    unsigned event_bits = 0;       // 0 where there are no tasks to settle with
+    unsigned event_bits = 0;       // 0 where there are no tasks
     std::uint64_t out_bytes[kRails] = {};
 };
 
-// What this rank knows of its events on their way to one peer, and its talk with it about those of
-// which it does not know enough: one question, or one payment, at a time.
-struct EventState {
-    Tickets tickets;
-    transport::EventData counted[kMostTickets];  // by an operation, if the event is lost
-    Piece *doubtful_first = nullptr;             // wait for the verdict on their tickets
-    Record talk{};                               // in flight, or complete; in no queue and no table
-    std::uint64_t words[3] = {};                 // its operand
-    std::uint64_t answer = 0;
-    std::uint64_t told = 0;  // answers so far
+// The sender's state of the acknowledgement protocol (event_ack.hpp) with one peer. One message at
+// a time is out: a query, or the retransmission of an event.
+struct EventAckState {
+    EventAckSender tickets;
+    transport::EventData counted[kMostTickets];  // what a retransmission carries
+    Piece *unacknowledged_first = nullptr;       // wait for the reply on their tickets
+    Record message{};                            // in flight, or complete; in no queue and no table
+    std::uint64_t payload[3] = {};               // of the message
+    std::uint64_t reply = 0;
+    std::uint64_t replies = 0;  // so far
     std::uint64_t failures = 0;
     sennit_status failure = SENNIT_OK;  // the last
-    bool is_asked_for = false;          // somebody waits for an answer
-    bool is_silent = false;             // the last talk has failed, and nobody has come since
+    bool is_wanted = false;             // somebody waits for a reply
+    bool has_failed = false;            // the last message, and nobody has needed another one since
 };
 
 struct PeerQueue {
@@ -66,7 +66,7 @@ struct PeerQueue {
     Record *open_first = nullptr;  // the flush list
     Record *open_last = nullptr;
     PeerQueue *next_active = nullptr;
-    EventState *events = nullptr;  // made with the first
+    EventAckState *events = nullptr;  // made with the first
 };
 
 // What this rank has carried out for one peer: entry i holds the latest task whose number is i
@@ -86,8 +86,8 @@ struct Engine {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     RequestTable records;
     PiecePool pieces;
-    bool is_open = false;       // the queues are made
-    Intake *intakes = nullptr;  // [size]: events that have come from each
+    bool is_open = false;                       // the queues are made
+    EventAckReceiver *ack_receivers = nullptr;  // [size]: events that arrived from each
     EventConsumer consumer = nullptr;
     bool event_lost = false;
     Lane lanes[kLanes];
@@ -138,24 +138,24 @@ void progress(Engine &engine);
 void work_off(Engine &engine);
 // From now on the queue is pumped; it has work.
 void activate(Engine &engine, PeerQueue &queue);
-// Must something be said to the peer about its events?
-bool has_to_talk(const PeerQueue &queue);
+// Must a query or a retransmission go to the peer?
+bool has_ack_work(const PeerQueue &queue);
 bool has_work(const PeerQueue &queue);
 
-// The next thing to say, written into the record of the talk.
-void choose_words(Engine &engine, PeerQueue &queue);
-// The talk is over. What was doubtful and is decided: the two lists.
-struct Decided {
-    Piece *come = nullptr;
+// Fills the record of the message with the next one.
+void prepare_ack_message(Engine &engine, PeerQueue &queue);
+// The message is over. The pieces that were unacknowledged and are not any more.
+struct AckedPieces {
+    Piece *arrived = nullptr;
     Piece *lost = nullptr;
 };
-Decided hear(PeerQueue &queue);
-// Takes all that is doubtful: nobody will decide it.
-Piece *give_up_doubtful(EventState &state);
-// The peer's half of a talk; the payload is well formed.
-void tell_events(Engine &engine, const transport::Arrived &arrived, std::byte *reply);
-void count_event(Engine &engine, const transport::Arrived &arrived);
-inline constexpr std::size_t kEventWords = 3;  // of kCountEvent
+AckedPieces take_ack_reply(PeerQueue &queue);
+// All pieces that are unacknowledged: no reply will come.
+Piece *take_unacknowledged(EventAckState &state);
+// The receiver's half; the payload is well formed.
+void reply_to_event_query(Engine &engine, const transport::Arrived &arrived, std::byte *reply);
+void count_retransmitted(Engine &engine, const transport::Arrived &arrived);
+inline constexpr std::size_t kRetransmissionWords = 3;
 // Everything that is queued for the peer and not with a transport fails with `status`.
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status);
 void append_to_flush_list(PeerQueue &queue, Record *record);

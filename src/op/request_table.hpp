@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "op/engine.hpp"
+#include "op/event_ack.hpp"
 #include "op/layout.hpp"
-#include "op/tickets.hpp"
 #include "request/request.hpp"
 #include "transport/transport.hpp"
 
@@ -24,11 +24,11 @@ struct Piece {
     Piece *next;                // in the pool, in a retry queue, or among those just completed
     std::uint64_t tried_rails;  // bit r: rail r failed this piece
     sennit_status status;
-    // The event that it carries, or carried until a rail failed under it: then it is doubtful, and
-    // went by event_rail if by any.
+    // The event that it carries, or carried until a rail failed under it: then it is
+    // unacknowledged, and went by event_rail if by any.
     std::uint8_t ticket = kNoTicket;
     std::uint8_t event_rail = kNoRail;
-    bool is_doubtful = false;
+    bool is_unacknowledged = false;
     static constexpr std::uint8_t kNoTicket = 255;
 };
 static_assert(offsetof(Piece, operation) == 0);
@@ -40,7 +40,7 @@ struct Carried {
     std::uint64_t tickets = 0;      // one for each; 0: the record carries none
     std::uint64_t uncut = 0;        // of pieces that are to be cut
     std::uint64_t sent = 0;         // of pieces that are over
-    std::uint64_t unsure = 0;       // of those sent
+    std::uint64_t unconfirmed = 0;  // of those sent
     std::uint64_t plain_bytes = 0;  // complete before a piece with an event is cut
 };
 

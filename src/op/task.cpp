@@ -32,15 +32,15 @@ bool well_formed(const transport::Arrived &arrived) {
     return reinterpret_cast<std::uintptr_t>(arrived.memory) % element == 0;
 }
 
-bool is_question(const transport::Arrived &arrived) {
-    return arrived.task->operation == kTellEvents &&
+bool is_query(const transport::Arrived &arrived) {
+    return arrived.task->operation == kQueryEvents &&
            arrived.task->payload_bytes == sizeof(std::uint64_t) &&
            arrived.task->reply_bytes == sizeof(std::uint64_t);
 }
 
-bool is_debt(const transport::Arrived &arrived) {
-    return arrived.task->operation == kCountEvent &&
-           arrived.task->payload_bytes == kEventWords * sizeof(std::uint64_t) &&
+bool is_retransmission(const transport::Arrived &arrived) {
+    return arrived.task->operation == kRetransmitEvent &&
+           arrived.task->payload_bytes == kRetransmissionWords * sizeof(std::uint64_t) &&
            arrived.task->reply_bytes == 0;
 }
 
@@ -76,13 +76,13 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     if (entry.sequence > task.sequence) return SENNIT_ERR_FABRIC;
     if (entry.sequence < task.sequence) {
         entry.sequence = task.sequence;
-        const bool question = is_question(arrived);
-        const bool debt = is_debt(arrived);
-        entry.status = question || debt || well_formed(arrived) ? SENNIT_OK : SENNIT_ERR_ARG;
-        if (question) {
-            tell_events(*engine, arrived, entry.reply);
-        } else if (debt) {
-            count_event(*engine, arrived);
+        const bool query = is_query(arrived);
+        const bool retransmission = is_retransmission(arrived);
+        entry.status = query || retransmission || well_formed(arrived) ? SENNIT_OK : SENNIT_ERR_ARG;
+        if (query) {
+            reply_to_event_query(*engine, arrived, entry.reply);
+        } else if (retransmission) {
+            count_retransmitted(*engine, arrived);
         } else if (entry.status == SENNIT_OK) {
             carry_out(arrived, &entry);
         }

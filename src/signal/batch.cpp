@@ -154,7 +154,7 @@ void settle_all(Group &group) {
     for (std::size_t i = 0; i < group.count; ++i) {
         if (!group.parts[i].is_by_message()) continue;
         const sennit_status status =
-            op::engine_settle(group.rank, group.parts[i].prepared.place.rank, op::Until::settled);
+            op::engine_await_acks(group.rank, group.parts[i].prepared.place.rank, op::AckWait::all);
         if (status == SENNIT_OK) continue;
         note_failure(group, i, status);
         group.count = i;

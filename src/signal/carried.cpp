@@ -5,8 +5,8 @@
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
+#include "op/event_ack.hpp"
 #include "op/rma.hpp"
-#include "op/tickets.hpp"
 
 namespace sennit::signal {
 namespace {
@@ -38,17 +38,17 @@ sennit_status send(Rank &rank, const op::EventPut &put) {
         bool begun = false;
         sennit_status status = op::engine_put_events(rank, put, &begun);
         if (!begun) {
-            if (status == SENNIT_OK) status = op::engine_settle(rank, peer, op::Until::told);
+            if (status == SENNIT_OK) status = op::engine_await_acks(rank, peer, op::AckWait::reply);
             if (status != SENNIT_OK) return status;
             if (!deadline.over()) continue;
             return fail_peer(SENNIT_ERR_TIMEOUT, peer, "",
                              "other threads have all tickets of events for rank %d", peer);
         }
-        if (status == SENNIT_OK) return op::engine_settle(rank, peer, op::Until::settled);
+        if (status == SENNIT_OK) return op::engine_await_acks(rank, peer, op::AckWait::all);
         if (status == SENNIT_ERR_TIMEOUT || status == SENNIT_ERR_PEER_LOST) return status;
         // What is told is why the message has failed, whatever happens to its events.
         const sennit_error why = *thread_error();
-        (void)op::engine_settle(rank, peer, op::Until::settled);
+        (void)op::engine_await_acks(rank, peer, op::AckWait::all);
         *thread_error() = why;
         return status;
     }

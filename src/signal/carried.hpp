@@ -1,6 +1,6 @@
 // Events that ride in the completion data of puts: support levels 1 to 3. What is in the bits, and
 // both ends: the sender's put and the owner's count. docs/design/signals.md has the widths and what
-// is lost with each; op/tickets.hpp sees to it that each event is counted once.
+// is lost with each; op/event_ack.hpp sees to it that each event is counted once.
 #pragma once
 
 #include "signal/blocks.hpp"

@@ -107,7 +107,7 @@ sennit_status notify(Rank &rank, Attached &it, const Notifying &wish) {
     Seen seen{};
     // What a message left that has failed comes first: it may be of the same signal.
     if (!remote.is_none() && remote.record == nullptr)
-        status = op::engine_settle(rank, it.gptr.rank, op::Until::settled);
+        status = op::engine_await_acks(rank, it.gptr.rank, op::AckWait::all);
     if (status == SENNIT_OK && !remote.is_none()) status = check_epoch(rank, remote, epoch, &seen);
     if (status != SENNIT_OK) return status;
     bool rides = false;

@@ -212,7 +212,7 @@ TEST_P(sim_notify, no_event_is_lost_doubled_or_early) {
         sum.lost_answers += job.counters.lost_answers;
         sum.overtakings += job.counters.overtakings + job.counters.rail_overtakings;
         sum.events += job.counters.events;
-        sum.doubtful_events += job.counters.doubtful_events;
+        sum.unacknowledged_events += job.counters.unacknowledged_events;
         sum.lost_events += job.counters.lost_events;
     }
     // That the runs were about something: rails failed under way, also after a count was done, or
@@ -223,7 +223,7 @@ TEST_P(sim_notify, no_event_is_lost_doubled_or_early) {
     if (kWanted >= 1'000'000) {
         EXPECT_GT(networks, 10u);
         EXPECT_GT(sum.cancelled, networks / 10);
-        EXPECT_GT(bits == 0 ? sum.lost_answers : sum.doubtful_events, 0u);  // rare
+        EXPECT_GT(bits == 0 ? sum.lost_answers : sum.unacknowledged_events, 0u);  // rare
         EXPECT_EQ(sum.lost_events > 0, bits != 0);
     }
     std::printf(
@@ -231,7 +231,7 @@ TEST_P(sim_notify, no_event_is_lost_doubled_or_early) {
         "had come and %llu had not\n",
         static_cast<unsigned long long>(steps), static_cast<unsigned long long>(networks),
         static_cast<unsigned long long>(sum.events),
-        static_cast<unsigned long long>(sum.doubtful_events),
+        static_cast<unsigned long long>(sum.unacknowledged_events),
         static_cast<unsigned long long>(sum.lost_events));
 }
 

@@ -34,7 +34,8 @@ struct Counters {
     std::uint64_t tasks;   // handed to their targets
     std::uint64_t
         lost_answers;  // tasks that were carried out, and their rail failed before the answer came
-    std::uint64_t doubtful_events;   // that had come, and whose rail failed before the put was over
+    std::uint64_t
+        unacknowledged_events;       // that had come, and whose rail failed before the put was over
     std::uint64_t lost_events;       // that had not come when their rail failed, and never did
     std::uint64_t parts;             // pieces of data moved on their own: more than puts and gets
     std::uint64_t overtakings;       // a put arrived before an earlier one of its pair and rail

@@ -393,7 +393,7 @@ void World::cancel(Flight *flight, sennit_status status) {
     flight->cancelled = true;
     ++counters_.cancelled;
     if (flight->has_event)
-        ++(flight->event_landed ? counters_.doubtful_events : counters_.lost_events);
+        ++(flight->event_landed ? counters_.unacknowledged_events : counters_.lost_events);
     // The target has carried it out, and the initiator will never know.
     if (flight->is_task && flight->parts_left == 0) ++counters_.lost_answers;
     trace(Trace::cancelled, flight->number, static_cast<std::uint64_t>(flight->parts_left), 0);

@@ -1,8 +1,8 @@
-// Tickets of events (src/op/tickets.hpp), by the functions that the library uses: everything that
-// two threads of a sender, a receiver and a network between them can do, within bounds, is tried.
-// Events are late, overtake each other and lie at their receiver; a rail fails under some of them,
-// now under one and later under the next, or is found refused; the answer to a payment is lost. And
-// rules with a mistake in them, each of which must be found.
+// The acknowledgement of events (src/op/event_ack.hpp), by the functions that the library uses:
+// everything that two threads of a sender, a receiver and a network between them can do, within
+// bounds, is tried. Events are late, overtake each other and lie at their receiver; a rail fails
+// under some of them, now under one and later under the next, or is found refused; the reply to a
+// retransmission is lost. And rules with a mistake in them, each of which must be found.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "op/tickets.hpp"
+#include "op/event_ack.hpp"
 
 namespace {
 
@@ -21,15 +21,19 @@ struct Rules {
     static constexpr bool kRepeatsTheEvent = false;  // on the other rail, instead of its data alone
     static constexpr bool kRepeatsAtOnce = false;  // the data, before the event is known to be lost
     static constexpr bool kEndsAtOnce = false;     // not with the whole message
-    static constexpr bool kSettlesByTwo = false;   // at a time
-    static constexpr bool kPays = true;
-    static void ended(Tickets &, std::uint64_t) {}
-    static bool needs(const Tickets &it) { return needs_settling(it); }
-    static Verdict judged(Tickets &it, std::uint64_t word, std::uint64_t closed) {
-        return judge(it, word, closed);
+    static constexpr bool kQueriesByTwo = false;   // at a time
+    static constexpr bool kRetransmits = true;
+    static void ended(EventAckSender &, std::uint64_t) {}
+    static bool needs(const EventAckSender &it) { return is_outstanding(it); }
+    static EventAck judged(EventAckSender &it, std::uint64_t word, std::uint64_t closed) {
+        return acknowledge(it, word, closed);
     }
-    static bool in(Intake &it, unsigned rail, unsigned ticket) { return take_in(it, rail, ticket); }
-    static bool settled(Intake &it, const Debt &debt) { return settle_one(it, debt); }
+    static bool in(EventAckReceiver &it, unsigned rail, unsigned ticket) {
+        return receive_event(it, rail, ticket);
+    }
+    static bool received(EventAckReceiver &it, const EventRetransmission &sent) {
+        return receive_retransmission(it, sent);
+    }
     static bool wanted(bool is_good) { return is_good; }
 };
 struct RepeatsTheEvent : Rules {
@@ -41,45 +45,49 @@ struct EndsAtOnce : Rules {
 struct RepeatsAtOnce : Rules {
     static constexpr bool kRepeatsAtOnce = true;
 };
-// The word has no bit of an event that was counted by a payment.
+// The word has no bit of an event that was retransmitted.
 struct ForgetsTheWord : Rules {
-    static bool settled(Intake &it, const Debt &debt) {
-        Intake copy = it;
-        return settle_one(copy, debt);
+    static bool received(EventAckReceiver &it, const EventRetransmission &sent) {
+        EventAckReceiver copy = it;
+        return receive_retransmission(copy, sent);
     }
 };
-// A payment that comes again is made again.
-struct PaysTwice : Rules {
-    static bool settled(Intake &it, const Debt &debt) {
-        (void)settle_one(it, debt);
+// A retransmission that comes again is counted again.
+struct CountsTwice : Rules {
+    static bool received(EventAckReceiver &it, const EventRetransmission &sent) {
+        (void)receive_retransmission(it, sent);
         return true;
     }
 };
-struct SettlesByTwo : Rules {
-    static constexpr bool kSettlesByTwo = true;
+struct QueriesByTwo : Rules {
+    static constexpr bool kQueriesByTwo = true;
 };
-struct NeverPays : Rules {
-    static constexpr bool kPays = false;
+struct NeverRetransmits : Rules {
+    static constexpr bool kRetransmits = false;
 };
 struct ClosesNothing : Rules {
-    static bool in(Intake &it, unsigned, unsigned ticket) { return take_in(it, 63, ticket); }
+    static bool in(EventAckReceiver &it, unsigned, unsigned ticket) {
+        return receive_event(it, 63, ticket);
+    }
 };
 // What was completed must have come.
 struct TrustsCompletion : Rules {
-    static bool needs(const Tickets &it) { return (it.unsure | it.unwanted | it.owed) != 0; }
-    static Verdict judged(Tickets &it, std::uint64_t word, std::uint64_t closed) {
-        const std::uint64_t sure = it.ended & ~it.unsure & ~it.owed;
+    static bool needs(const EventAckSender &it) {
+        return (it.unconfirmed | it.cancelled | it.retransmit) != 0;
+    }
+    static EventAck judged(EventAckSender &it, std::uint64_t word, std::uint64_t closed) {
+        const std::uint64_t sure = it.ended & ~it.unconfirmed & ~it.retransmit;
         const std::uint64_t missed = sure & (word ^ it.expected);
         it.ended &= ~missed;
-        const Verdict verdict = judge(it, word, closed);
+        const EventAck ack = acknowledge(it, word, closed);
         it.ended |= missed;
-        return verdict;
+        return ack;
     }
 };
 struct ReusesWhatIsComplete : Rules {
-    static void ended(Tickets &it, std::uint64_t sure) {
-        const std::uint64_t free = sure & ~it.unwanted;
-        it.taken &= ~free;
+    static void ended(EventAckSender &it, std::uint64_t sure) {
+        const std::uint64_t free = sure & ~it.cancelled;
+        it.in_use &= ~free;
         it.ended &= ~free;
     }
 };
@@ -97,12 +105,20 @@ struct Bounds {
     std::uint64_t tickets;
     unsigned faults;    // rail 0 fails under so many events
     unsigned refusals;  // and so many are refused for certain
-    unsigned losses;    // so many answers to payments do not come back
+    unsigned losses;    // so many replies to retransmissions do not come back
 };
 
 enum class At : std::uint8_t { none, flying, landed };
-enum class Piece : std::uint8_t { none, out, doubtful, repeating, sure, unsure, refused };
-enum class Talking : std::uint8_t { no, asked, answered, paying };
+enum class Piece : std::uint8_t {
+    none,
+    out,
+    unacknowledged,
+    repeating,
+    sure,
+    unconfirmed,
+    refused
+};
+enum class Sending : std::uint8_t { no, query, reply, retransmission };
 
 // An event on its way.
 struct Copy {
@@ -115,24 +131,24 @@ struct Copy {
 struct Caller {
     std::uint8_t next = 0;  // message
     bool is_open = false;
-    bool is_over = false;  // but not settled
+    bool is_over = false;  // but not acknowledged
 };
 
 // What the sender says to the receiver about its events.
-struct Talk {
-    Talking at = Talking::no;
+struct Message {
+    Sending at = Sending::no;
     std::uint8_t ticket = 0;
     std::uint8_t unused[6] = {};
     std::uint64_t asked = 0;
     std::uint64_t answer = 0;
 };
-constexpr unsigned kTalks = 2;  // the second for rules with a mistake
+constexpr unsigned kMessages = 2;  // the second for rules with a mistake
 
 // All of it; compared as bytes, so there are no gaps.
 struct State {
-    Tickets tickets;
-    Intake intake;
-    Talk talks[kTalks];
+    EventAckSender tickets;
+    EventAckReceiver intake;
+    Message ack_messages[kMessages];
     Caller callers[kCallers];
     Copy copies[kCopies];
     Piece pieces[kParts] = {};
@@ -177,7 +193,7 @@ class Search {
         return wrong_;
     }
     std::size_t states() const { return seen_.size(); }
-    std::size_t paid() const { return paid_; }
+    std::size_t retransmissions() const { return retransmissions_; }
 
   private:
     void visit(const State &state) {
@@ -204,8 +220,8 @@ class Search {
     void step(const State &state) {
         for (unsigned caller = 0; caller < kCallers; ++caller)
             step_caller(state, caller);
-        for (unsigned talk = 0; talk < (R::kSettlesByTwo ? kTalks : 1); ++talk)
-            step_talk(state, talk);
+        for (unsigned message = 0; message < (R::kQueriesByTwo ? kMessages : 1); ++message)
+            step_message(state, message);
         for (unsigned part = 0; part < all_parts_; ++part)
             step_piece(state, part);
         for (unsigned copy = 0; copy < kCopies; ++copy)
@@ -235,8 +251,8 @@ class Search {
     void begin(const State &state, unsigned caller) {
         State next = state;
         const unsigned parts = parts_of(state, caller);
-        const std::uint64_t taken = take(next.tickets, parts, bounds_.tickets);
-        if (taken == 0) return talk(state, 0);
+        const std::uint64_t taken = take_tickets(next.tickets, parts, bounds_.tickets);
+        if (taken == 0) return message(state, 0);
         next.callers[caller].is_open = true;
         send(next, first_[caller][state.callers[caller].next], parts, taken);
     }
@@ -289,15 +305,15 @@ class Search {
                 next = state;
                 ++next.faults;
                 lose(next, part);
-                next.pieces[part] = Piece::doubtful;
+                next.pieces[part] = Piece::unacknowledged;
                 if (R::kRepeatsAtOnce || R::kEndsAtOnce) {
                     next.pieces[part] = Piece::repeating;
                 } else {
-                    doubt(next.tickets, next.ticket_of[part], next.rails[part]);
+                    lose_acknowledgement(next.tickets, next.ticket_of[part], next.rails[part]);
                 }
                 if (R::kEndsAtOnce) over(next, part);
                 if (R::kRepeatsTheEvent) {
-                    next.tickets.doubtful = 0;
+                    next.tickets.unacknowledged = 0;
                     next.pieces[part] = Piece::out;
                     launch(next, part, 1);
                 }
@@ -314,32 +330,32 @@ class Search {
             if (state.counted[part] != 0) wrong_ = "data is put again after its event was counted";
             State next = state;
             next.has_data[part] = true;
-            next.pieces[part] = Piece::unsure;
+            next.pieces[part] = Piece::unconfirmed;
             visit(next);
         }
     }
 
-    // What tickets.hpp asks for happens with the whole message, unless the rules are wrong.
+    // What event_ack.hpp asks for happens with the whole message, unless the rules are wrong.
     void over(State &state, unsigned part) {
         state.tickets.rail[state.ticket_of[part]] = state.rails[part];
         if (!R::kEndsAtOnce) return;
         const std::uint64_t ticket = ticket_bit(state.ticket_of[part]);
-        end(state.tickets, ticket, state.pieces[part] == Piece::sure ? 0 : ticket, true);
+        end_tickets(state.tickets, ticket, state.pieces[part] == Piece::sure ? 0 : ticket, true);
     }
 
     void finish(const State &state, unsigned caller) {
         const unsigned first = first_[caller][state.callers[caller].next];
         const unsigned parts = parts_of(state, caller);
         std::uint64_t sent = 0;
-        std::uint64_t unsure = 0;
+        std::uint64_t unconfirmed = 0;
         std::uint64_t refused = 0;
         for (unsigned part = first; part < first + parts; ++part) {
             const std::uint64_t ticket = ticket_bit(state.ticket_of[part]);
-            if (state.pieces[part] == Piece::out || state.pieces[part] == Piece::doubtful ||
+            if (state.pieces[part] == Piece::out || state.pieces[part] == Piece::unacknowledged ||
                 state.pieces[part] == Piece::repeating)
                 return;
             (state.pieces[part] == Piece::refused ? refused : sent) |= ticket;
-            if (state.pieces[part] == Piece::unsure) unsure |= ticket;
+            if (state.pieces[part] == Piece::unconfirmed) unconfirmed |= ticket;
         }
         State next = state;
         for (unsigned part = first; part < first + parts; ++part) {
@@ -348,10 +364,10 @@ class Search {
             next.pieces[part] = Piece::none;
         }
         if (!R::kEndsAtOnce) {
-            give_back(next.tickets, refused);
-            end(next.tickets, sent, unsure, R::wanted(refused == 0));
+            give_back_tickets(next.tickets, refused);
+            end_tickets(next.tickets, sent, unconfirmed, R::wanted(refused == 0));
         }
-        R::ended(next.tickets, sent & ~unsure);
+        R::ended(next.tickets, sent & ~unconfirmed);
         next.callers[caller].is_open = false;
         next.callers[caller].is_over = true;
         visit(next);
@@ -372,70 +388,71 @@ class Search {
     }
 
     // Begins to say what is next, if nothing is being said.
-    void talk(const State &state, unsigned number) {
-        if (state.talks[number].at != Talking::no) return;
+    void message(const State &state, unsigned number) {
+        if (state.ack_messages[number].at != Sending::no) return;
         State next = state;
-        Talk &it = next.talks[number];
-        if (next.tickets.owed != 0) {
-            it.at = Talking::paying;
-            it.ticket = static_cast<std::uint8_t>(std::countr_zero(next.tickets.owed));
+        Message &it = next.ack_messages[number];
+        if (next.tickets.retransmit != 0) {
+            it.at = Sending::retransmission;
+            it.ticket = static_cast<std::uint8_t>(std::countr_zero(next.tickets.retransmit));
         } else {
-            it.at = Talking::asked;
+            it.at = Sending::query;
             it.asked = close_rails(next.tickets);
         }
         visit(next);
     }
 
-    void step_talk(const State &state, unsigned number) {
+    void step_message(const State &state, unsigned number) {
         State next = state;
-        Talk &it = next.talks[number];
+        Message &it = next.ack_messages[number];
         switch (it.at) {
-            case Talking::no:
-                if (state.tickets.doubtful != 0 || R::needs(state.tickets)) talk(state, number);
+            case Sending::no:
+                if (state.tickets.unacknowledged != 0 || R::needs(state.tickets))
+                    message(state, number);
                 return;
-            case Talking::asked:
-                it.answer = close_and_tell(next.intake, it.asked);
-                it.at = Talking::answered;
+            case Sending::query:
+                it.answer = reply_to_query(next.intake, it.asked);
+                it.at = Sending::reply;
                 return visit(next);
-            case Talking::answered: {
-                const Verdict verdict = R::judged(next.tickets, it.answer, it.asked);
-                it = Talk{};
-                decide(next, verdict);
+            case Sending::reply: {
+                const EventAck ack = R::judged(next.tickets, it.answer, it.asked);
+                it = Message{};
+                decide(next, ack);
                 return visit(next);
             }
-            case Talking::paying:
-                return pay(state, number);
+            case Sending::retransmission:
+                return retransmit(state, number);
         }
     }
 
-    void decide(State &state, const Verdict &verdict) {
+    void decide(State &state, const EventAck &ack) {
         for (unsigned part = 0; part < all_parts_; ++part) {
-            if (state.pieces[part] != Piece::doubtful) continue;
+            if (state.pieces[part] != Piece::unacknowledged) continue;
             const std::uint64_t ticket = ticket_bit(state.ticket_of[part]);
-            if ((verdict.come & ticket) != 0) state.pieces[part] = Piece::sure;
-            if ((verdict.lost & ticket) == 0) continue;
+            if ((ack.arrived & ticket) != 0) state.pieces[part] = Piece::sure;
+            if ((ack.lost & ticket) == 0) continue;
             state.pieces[part] = Piece::repeating;
             state.rails[part] = kNoRail;
         }
     }
 
-    // The owner is paid; then the sender learns of it, or does not.
-    void pay(const State &state, unsigned number) {
-        ++paid_;
+    // The owner is retransmissions; then the sender learns of it, or does not.
+    void retransmit(const State &state, unsigned number) {
+        ++retransmissions_;
         State next = state;
-        const unsigned ticket = state.talks[number].ticket;
-        const Debt debt = debt_of(next.tickets, ticket);
-        if (R::settled(next.intake, debt) && R::kPays) {
+        const unsigned ticket = state.ack_messages[number].ticket;
+        const EventRetransmission sent = retransmission_of(next.tickets, ticket);
+        if (R::received(next.intake, sent) && R::kRetransmits) {
             std::int8_t &counted = next.counted[state.owner[ticket]];
-            counted = static_cast<std::int8_t>(counted + (debt.is_surplus ? -1 : 1));
+            counted = static_cast<std::int8_t>(counted + (sent.is_surplus ? -1 : 1));
         }
-        next.talks[number] = Talk{};
+        next.ack_messages[number] = Message{};
         if (state.losses < bounds_.losses) {
             State lost = next;
             ++lost.losses;
             visit(lost);
         }
-        sennit::op::paid(next.tickets, ticket_bit(ticket));
+        retransmitted(next.tickets, ticket_bit(ticket));
         visit(next);
     }
 
@@ -445,7 +462,7 @@ class Search {
     std::unordered_set<std::string> seen_;
     std::vector<State> open_;
     std::size_t edges_ = 0;
-    std::size_t paid_ = 0;
+    std::size_t retransmissions_ = 0;
     std::string wrong_;
 };
 
@@ -465,12 +482,12 @@ bool is_found() {
 
 // Broken by a ticket that is free too early, an event that is sent twice or believed to have come,
 // data that goes again when the owner may have used its memory otherwise.
-TEST(Tickets, every_event_is_counted_once_after_its_data_whatever_rails_fail) {
+TEST(EventAck, every_event_is_counted_once_after_its_data_whatever_rails_fail) {
     std::size_t states = 0;
     for (const Bounds &bounds : kAll) {
         Search<Rules> search(bounds);
         EXPECT_EQ(search.run(), "");
-        EXPECT_GT(search.paid(), 0u);
+        EXPECT_GT(search.retransmissions(), 0u);
         states += search.states();
         std::printf("%zu states\n", search.states());
     }
@@ -478,14 +495,14 @@ TEST(Tickets, every_event_is_counted_once_after_its_data_whatever_rails_fail) {
 }
 
 // A search that passed rules with a mistake would show nothing.
-TEST(Tickets, every_planted_mistake_is_found) {
+TEST(EventAck, every_planted_mistake_is_found) {
     EXPECT_TRUE(is_found<RepeatsTheEvent>());
     EXPECT_TRUE(is_found<RepeatsAtOnce>());
-    EXPECT_TRUE(is_found<PaysTwice>());
+    EXPECT_TRUE(is_found<CountsTwice>());
     EXPECT_TRUE(is_found<EndsAtOnce>());
     EXPECT_TRUE(is_found<ForgetsTheWord>());
-    EXPECT_TRUE(is_found<SettlesByTwo>());
-    EXPECT_TRUE(is_found<NeverPays>());
+    EXPECT_TRUE(is_found<QueriesByTwo>());
+    EXPECT_TRUE(is_found<NeverRetransmits>());
     EXPECT_TRUE(is_found<ClosesNothing>());
     EXPECT_TRUE(is_found<TrustsCompletion>());
     EXPECT_TRUE(is_found<ReusesWhatIsComplete>());

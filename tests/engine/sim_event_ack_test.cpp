@@ -1,5 +1,5 @@
 // Events whose rail fails under them, one case at a time: what the owner does with its memory once
-// an event has come, memory that is short while something is settled, and calls that have ended by
+// an event has come, memory that is short during the acknowledgement, and calls that have ended by
 // TIMEOUT. What random networks make of it is in sim_notify_test.cpp. Would break: data that is put
 // again over what the owner has written since, an event that is counted twice or into another
 // signal, an error of the wrong thing.
@@ -98,7 +98,7 @@ enum class GoesOn : std::uint8_t { writes, frees };
 // One message after the other, over rails that lose half of what goes by them. The owner uses its
 // memory otherwise as soon as it has a message.
 void owner_goes_on(GoesOn how) {
-    std::uint64_t doubtful = 0;
+    std::uint64_t unacknowledged = 0;
     for (int seed = 1; seed <= 60; ++seed) {
         const std::string bits = seed % 3 == 0 ? "8" : seed % 3 == 1 ? "32" : "64";
         Job job(2, "sim:lockstep=1+order=0+rails=3+shaky=2+delay=24+max_piece=1024+events=" + bits +
@@ -133,23 +133,23 @@ void owner_goes_on(GoesOn how) {
             },
             {SENNIT_ERR_PEER_LOST});
         ASSERT_EQ(job.fault, "") << "seed " << seed;
-        doubtful += job.counters.doubtful_events;
+        unacknowledged += job.counters.unacknowledged_events;
     }
     std::printf("the rails of %llu events failed after they had come\n",
-                static_cast<unsigned long long>(doubtful));
-    EXPECT_GT(doubtful, how == GoesOn::frees ? 3u : 10u);
+                static_cast<unsigned long long>(unacknowledged));
+    EXPECT_GT(unacknowledged, how == GoesOn::frees ? 3u : 10u);
 }
 
-TEST(sim_doubt, data_is_not_put_again_after_its_event_over_what_the_owner_has_written) {
+TEST(sim_event_ack, data_is_not_put_again_after_its_event_over_what_the_owner_has_written) {
     owner_goes_on(GoesOn::writes);
 }
 
-TEST(sim_doubt, data_is_not_put_again_after_its_event_into_memory_that_was_freed) {
+TEST(sim_event_ack, data_is_not_put_again_after_its_event_into_memory_that_was_freed) {
     owner_goes_on(GoesOn::frees);
 }
 
 // Whichever operation of the settling it is that finds no memory, before or after it was done.
-TEST(sim_doubt, without_memory_in_the_midst_of_settling_every_event_is_counted_once) {
+TEST(sim_event_ack, without_memory_in_the_midst_of_acknowledging_every_event_is_counted_once) {
     for (const bool is_done : {false, true}) {
         for (int number = 1; number <= 8; ++number) {
             Job job(2, "sim:lockstep=1+events=64+max_piece=256");
@@ -191,7 +191,8 @@ class Limit {
     ~Limit() { (void)unsetenv("SENNIT_TIMEOUT"); }
 };
 
-TEST(sim_doubt, what_is_owed_since_a_timeout_is_not_counted_in_a_signal_that_has_the_place_since) {
+TEST(sim_event_ack,
+     what_is_retransmitted_after_a_timeout_is_not_counted_in_a_signal_that_has_the_place_since) {
     const Limit limit("0.5");
     std::atomic<bool> is_over{false};
     Job job(2, "sim:delay=1+events=64");
@@ -215,7 +216,7 @@ TEST(sim_doubt, what_is_owed_since_a_timeout_is_not_counted_in_a_signal_that_has
             it.is(sennit_put_notify_with(it.block, 0, &word, sizeof word, &notice),
                   SENNIT_ERR_TIMEOUT, "put_notify to a rank that does not answer");
             if (current_rank()->engine->queues[1].events->tickets.ended == 0)
-                job.note("nothing is owed");
+                job.note("nothing is unconfirmed");
             is_over = true;
         } else {
             while (!is_over)
@@ -240,7 +241,8 @@ TEST(sim_doubt, what_is_owed_since_a_timeout_is_not_counted_in_a_signal_that_has
     EXPECT_EQ(job.fault, "");
 }
 
-TEST(sim_doubt, a_message_that_has_failed_tells_why_also_where_its_events_can_not_be_settled) {
+TEST(sim_event_ack,
+     a_message_that_has_failed_tells_why_also_where_its_events_can_not_be_acknowledged) {
     Job job(2, "sim:lockstep=1+events=64+max_piece=256");
     job.run([&](int rank) {
         const Pair it(job, rank, 1);
@@ -255,7 +257,7 @@ TEST(sim_doubt, a_message_that_has_failed_tells_why_also_where_its_events_can_no
             if (sennit_last_error()->status != SENNIT_ERR_NOT_REGISTERED || !mentions("put of"))
                 job.note(std::string("the error says: ") + sennit_last_error()->text);
             it.is(sennit_put_notify(it.block, 0, data.data(), data.size()), SENNIT_ERR_FABRIC,
-                  "put_notify while nothing can be settled");
+                  "put_notify while nothing can be acknowledged");
             it.barrier();
             it.barrier();
             troubled.troubles.clear();
