@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sennit/sennit.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -16,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include "commands.hpp"
 #include "observe/records.hpp"
@@ -41,6 +41,10 @@ Examples
   SENNIT_STATS=1 sennit run -n 4 ./prog              no file: each rank prints its own at the end
   sennit stats job.*.stats                           of several nodes, with SENNIT_STATS=job.%r.stats
 
+The file
+  It shows what a rank had done up to 0.1 s ago. It must be a plain file of this user's, or one that is
+  not there yet: links are not written.
+
 The end
   Exit code 0; 1 if a file can not be read or has no counters; 2 wrong usage.)";
 
@@ -63,8 +67,8 @@ Json row_of(const PeerCounters &counters, int peer, int path) {
 }
 
 // A rank that has not ended may have died, which shows here if it ran on this machine.
-std::string state_of(const StatsPart &part, std::uint32_t state) {
-    if (state == static_cast<std::uint32_t>(StatsState::ended)) return "ended";
+std::string state_of(const StatsPart &part) {
+    if (part.state == StatsState::ended) return "ended";
     char host[sizeof part.host] = "";
     (void)gethostname(host, sizeof host - 1);
     const bool is_here = std::strcmp(host, part.host) == 0;
@@ -73,13 +77,12 @@ std::string state_of(const StatsPart &part, std::uint32_t state) {
     return "died";
 }
 
-Json rank_of(const StatsPart &part, std::uint32_t state) {
+Json rank_of(const StatsPart &part, const std::vector<PeerCounters> &counters) {
     Json rank = {{"rank", part.rank},
-                 {"state", state_of(part, state)},
+                 {"state", state_of(part)},
                  {"process", part.process_id},
                  {"host", part.host},
                  {"peers", Json::array()}};
-    const auto *counters = reinterpret_cast<const PeerCounters *>(&part + 1);
     for (int peer = runtime::kNobody; peer < part.size; ++peer) {
         for (int path = SENNIT_PATH_NONE; path < SENNIT_PATH_END; ++path) {
             Json row = row_of(counters[runtime::stats_index(part.size, peer, path)], peer, path);
@@ -90,32 +93,33 @@ Json rank_of(const StatsPart &part, std::uint32_t state) {
     return rank;
 }
 
+bool read_at(int file, std::size_t at, void *to, std::size_t bytes) {
+    return pread(file, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
+}
+
 // Adds the ranks of one file to `ranks`. Throws std::runtime_error.
 void read_stats(const std::string &name, Json &ranks) {
     const int file = open(name.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) throw std::runtime_error(fmt::format("{}: {}", name, std::strerror(errno)));
     struct stat now {};
-    void *place = MAP_FAILED;
-    const bool known = fstat(file, &now) == 0 && now.st_size > 0;
+    const bool known = fstat(file, &now) == 0;
     const auto bytes = static_cast<std::size_t>(known ? now.st_size : 0);
-    if (known) place = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
-    (void)close(file);
     const std::size_t before = ranks.size();
-    // Parts are whole pages of 64 KiB; those of ranks that are not there are holes.
+    // Parts begin at multiples of 64 KiB; those of ranks that are not there are holes.
     constexpr std::size_t kStep = runtime::stats_part_bytes(0);
-    for (std::size_t at = 0; place != MAP_FAILED && at + kStep <= bytes; at += kStep) {
-        const auto &part =
-            *reinterpret_cast<const StatsPart *>(static_cast<const std::byte *>(place) + at);
-        // SYNC stats-state: pairs with the releases in fill_head() and counters_close(); what comes
-        // before is in the part.
-        const std::uint32_t state = part.state.load(std::memory_order_acquire);
+    StatsPart part{};
+    for (std::size_t at = 0; read_at(file, at, &part, sizeof part); at += kStep) {
         if (part.magic != runtime::kStatsMagic || part.version != runtime::kTraceVersion ||
-            state == static_cast<std::uint32_t>(StatsState::none) || part.size < 1 ||
-            at + runtime::stats_part_bytes(part.size) > bytes)
+            part.state == StatsState::none || part.size < 1)
             continue;
-        ranks.push_back(rank_of(part, state));
+        const std::size_t count = runtime::stats_counters(part.size);
+        if (count > bytes / sizeof(PeerCounters)) continue;
+        std::vector<PeerCounters> counters(count);
+        part.host[sizeof part.host - 1] = '\0';
+        if (read_at(file, at + sizeof part, counters.data(), count * sizeof(PeerCounters)))
+            ranks.push_back(rank_of(part, counters));
     }
-    if (place != MAP_FAILED) (void)munmap(place, bytes);
+    (void)close(file);
     if (ranks.size() == before) throw std::runtime_error(name + " has no counters of ranks");
 }
 

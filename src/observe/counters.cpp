@@ -1,10 +1,5 @@
-// The counters of one rank: in memory of its own, and with SENNIT_STATS=FILE from observer_ready()
-// on in its part of that file, where `sennit stats` reads them at any time.
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
+// The counters of one rank, in memory of its own. With SENNIT_STATS=FILE they are written into that
+// file too from observer_ready() on, where `sennit stats` reads them at any time.
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -13,13 +8,11 @@
 #include "base/knobs.hpp"
 #include "base/log.hpp"
 #include "observe/observer_state.hpp"
+#include "observe/own_file.hpp"
+#include "observe/stats_file.hpp"
 
 namespace sennit::runtime {
 namespace {
-
-PeerCounters *counters_in(StatsPart *part) {
-    return reinterpret_cast<PeerCounters *>(part + 1);
-}
 
 std::uint64_t load(const std::atomic<std::uint64_t> &counter) {
     // relaxed: a sum that nothing else hangs on.
@@ -31,67 +24,6 @@ void add_to(sennit_counters *sum, const PeerCounters &one) {
     sum->bytes += load(one.bytes);
     sum->waits += load(one.waits);
     sum->wait_ns += load(one.wait_ns);
-}
-
-// Maps this rank's part of the file, with room on the disk: a page that has none would be a SIGBUS.
-// Null with errno.
-StatsPart *map_part(const Observer &observer) {
-    const std::size_t bytes = stats_part_bytes(observer.size);
-    const auto offset = static_cast<off_t>(bytes) * observer.rank->world_rank;
-    rlimit limit{};
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        static_cast<rlim_t>(offset) + bytes > limit.rlim_cur) {
-        errno = EFBIG;
-        return nullptr;
-    }
-    const int file = open(observer.stats_name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0) return nullptr;
-    int error = 0;
-    do {
-        error = posix_fallocate(file, offset, static_cast<off_t>(bytes));
-    } while (error == EINTR);
-    void *place = MAP_FAILED;
-    if (error == 0) {
-        place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset);
-        if (place == MAP_FAILED) error = errno;
-    }
-    (void)close(file);
-    errno = error;
-    if (place == MAP_FAILED) return nullptr;
-    (void)madvise(place, bytes, MADV_DONTFORK);
-    return static_cast<StatsPart *>(place);
-}
-
-void fill_head(const Observer &observer, StatsPart *part) {
-    part->version = kTraceVersion;
-    part->rank = observer.rank->world_rank;
-    part->size = observer.size;
-    part->process_id = getpid();
-    part->job_cookie = observer.rank->job_cookie;
-    (void)gethostname(part->host, sizeof part->host - 1);
-    part->magic = kStatsMagic;
-    // SYNC stats-state: pairs with the acquire in cli/stats.cpp; the head comes before.
-    part->state.store(static_cast<std::uint32_t>(StatsState::running), std::memory_order_release);
-}
-
-// The counters begun in memory go on in the part.
-void move_to(Observer *observer, StatsPart *part) {
-    PeerCounters *before = observer->counters;
-    PeerCounters *after = counters_in(part);
-    for (std::size_t i = 0; i < stats_counters(observer->size); ++i) {
-        const auto copy = [](std::atomic<std::uint64_t> &to,
-                             const std::atomic<std::uint64_t> &from) {
-            // relaxed: no other thread knows of the rank yet.
-            to.store(load(from), std::memory_order_relaxed);
-        };
-        copy(after[i].operations, before[i].operations);
-        copy(after[i].bytes, before[i].bytes);
-        copy(after[i].waits, before[i].waits);
-        copy(after[i].wait_ns, before[i].wait_ns);
-    }
-    delete[] before;
-    observer->counters = after;
-    observer->part = part;
 }
 
 void print_row(const Rank &rank, int peer, sennit_path path, const sennit_counters &counters) {
@@ -124,7 +56,7 @@ void counters_open(Observer &observer, const char *setting) {
         return;
     }
     // What an earlier job left. The others open the file after all have met.
-    if (observer.rank->world_rank == 0 || names_rank(setting)) (void)unlink(observer.stats_name);
+    if (observer.rank->world_rank == 0 || names_rank(setting)) remove_own_file(observer.stats_name);
 }
 
 void observer_ready(Rank &rank) {
@@ -133,30 +65,21 @@ void observer_ready(Rank &rank) {
     observer.is_ready = true;
     if (observer.trace != nullptr) observer.trace->job_cookie = rank.job_cookie;
     if (observer.counters == nullptr || observer.stats_name[0] == '\0') return;
-    StatsPart *part = map_part(observer);
-    if (part == nullptr) {
-        log(SENNIT_LOG_WARNING, "rank %d can not write its counters into %.200s: %s",
-            rank.world_rank, observer.stats_name, std::strerror(errno));
-        return;
-    }
-    fill_head(observer, part);
-    move_to(&observer, part);
+    observer.stats_file = stats_file_open(observer);
+    if (observer.stats_file != nullptr) return;
+    log(SENNIT_LOG_WARNING, "rank %d can not write its counters into %.200s: %s", rank.world_rank,
+        observer.stats_name, file_error(errno));
 }
 
 void counters_close(Observer &observer) {
     if (observer.counters == nullptr) return;
     if (observer.prints) (void)observer_print(*observer.rank);
-    if (observer.part == nullptr) {
-        delete[] observer.counters;
-    } else {
-        // SYNC stats-state: pairs with the acquire in cli/stats.cpp; the last counts
-        // come before.
-        observer.part->state.store(static_cast<std::uint32_t>(StatsState::ended),
-                                   std::memory_order_release);
-        (void)munmap(observer.part, stats_part_bytes(observer.size));
-    }
+    if (observer.stats_file != nullptr && !stats_file_close(observer.stats_file))
+        log(SENNIT_LOG_WARNING, "not all counters of rank %d are in %.200s: %s",
+            observer.rank->world_rank, observer.stats_name, file_error(errno));
+    delete[] observer.counters;
     observer.counters = nullptr;
-    observer.part = nullptr;
+    observer.stats_file = nullptr;
 }
 
 sennit_status observer_counters(const Rank &rank, int peer, sennit_path path,

@@ -9,6 +9,8 @@ namespace sennit::runtime {
 inline constexpr std::size_t kFileNameBytes = 1024;
 inline constexpr std::size_t kNameSlots = 1024;  // a power of 2 above twice kTraceNames
 
+struct StatsFile;
+
 struct Observer {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // names, records
     Rank *rank = nullptr;
@@ -31,9 +33,9 @@ struct Observer {
     const char *name_keys[kNameSlots] = {};
     std::uint16_t name_values[kNameSlots] = {};
 
-    // Null if nothing is counted. `part` is null while the counters are in no file.
+    // Null if nothing is counted, or not into a file.
     PeerCounters *counters = nullptr;
-    StatsPart *part = nullptr;
+    StatsFile *stats_file = nullptr;
     bool prints = false;
     char stats_name[kFileNameBytes] = "";
 };

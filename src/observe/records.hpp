@@ -1,6 +1,7 @@
-// The files of SENNIT_TRACE and SENNIT_STATS while a job runs: what a rank writes into its mapping
-// of them, and `sennit trace` and `sennit stats` read, also when the rank has died. The page cache
-// keeps what was stored last, whatever ended the process. Byte by byte in docs/design/layouts.md.
+// The files of SENNIT_TRACE and SENNIT_STATS while a job runs: what `sennit trace` and `sennit
+// stats` read, also when a rank has died. A rank maps its trace, and the page cache keeps what it
+// stored last, whatever ended the process; its counters it writes. Byte by byte in
+// docs/design/layouts.md.
 #pragma once
 
 #include <sennit/info.h>
@@ -85,15 +86,16 @@ static_assert(sizeof(PeerCounters) == 32);
 enum class StatsState : std::uint32_t { none = 0, running = 1, ended = 2 };
 
 // One rank's part of the file, at stats_part_bytes(size) * rank, followed by
-// (size + 1) * SENNIT_PATH_END counters: by peer, then by path; the last peer is kNobody.
+// (size + 1) * SENNIT_PATH_END counters: by peer, then by path; the last peer is kNobody. Where a
+// rank has not written, or the file was cut off, the part is zero.
 struct alignas(kLineBytes) StatsPart {
     std::uint64_t magic;
     std::uint32_t version;
     std::int32_t rank;
     std::int32_t size;
     std::int32_t process_id;
-    std::uint64_t job_cookie;          // parts with another one are of another job
-    std::atomic<std::uint32_t> state;  // StatsState; SYNC stats-state
+    std::uint64_t job_cookie;  // parts with another one are of another job
+    StatsState state;
     std::uint8_t unused[4];
     char host[56];
     std::uint8_t more_unused[32];
@@ -104,7 +106,7 @@ static_assert(sizeof(StatsPart) == 128 && offsetof(StatsPart, state) == 32 &&
 constexpr std::size_t stats_counters(int size) {
     return (static_cast<std::size_t>(size) + 1) * SENNIT_PATH_END;
 }
-// A whole number of pages of up to 64 KiB, so that each rank maps its own.
+// A multiple of 64 KiB: a reader finds parts without knowing the size of the job.
 constexpr std::size_t stats_part_bytes(int size) {
     constexpr std::size_t kPage = 65536;
     return (sizeof(StatsPart) + stats_counters(size) * sizeof(PeerCounters) + kPage - 1) / kPage *

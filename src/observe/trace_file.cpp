@@ -14,6 +14,7 @@
 #include "base/knobs.hpp"
 #include "base/log.hpp"
 #include "observe/observer_state.hpp"
+#include "observe/own_file.hpp"
 #include "observe/text.hpp"
 
 namespace sennit::runtime {
@@ -66,8 +67,8 @@ bool grow(Observer &observer) {
 // Maps the file of this rank. False with errno.
 bool map_part(Observer &observer) {
     // A file of that name may still be mapped by another job: it keeps its own.
-    (void)unlink(observer.part_name);
-    const int file = open(observer.part_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    remove_own_file(observer.part_name);
+    const int file = open_own_file(observer.part_name, O_RDWR | O_CREAT | O_EXCL);
     if (file < 0) return false;
     const std::size_t bytes = file_bytes(observer.most_records);
     void *place = MAP_FAILED;
@@ -172,8 +173,8 @@ void add_records(Text &text, TraceFile &trace) {
 
 // The one text of all ranks is begun by rank 0, before the others are far enough to add to it.
 bool begin_text(const Observer &observer) {
-    (void)unlink(observer.trace_name);
-    Text text(open(observer.trace_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    remove_own_file(observer.trace_name);
+    Text text(open_own_file(observer.trace_name, O_WRONLY | O_CREAT | O_EXCL));
     if (!text.is_ready()) return false;
     add_head(text);
     return text.end();
@@ -196,15 +197,14 @@ void trace_open(Observer &observer, const char *pattern, std::int64_t started_ns
     errno = EFBIG;  // of a limit that allows no record
     if (observer.most_records == 0 || !map_part(observer)) {
         log(SENNIT_LOG_WARNING, "nothing is traced: rank %d can not write %.200s: %s", rank,
-            observer.part_name, std::strerror(errno));
+            observer.part_name, file_error(errno));
         return;
     }
     fill_head(observer, started_ns);
     const bool has_room = grow(observer);
     if (has_room && (rank != 0 || !observer.one_file || begin_text(observer))) return;
     log(SENNIT_LOG_WARNING, "nothing is traced by rank %d: %.200s: %s", rank,
-        has_room ? observer.trace_name : observer.part_name,
-        std::strerror(has_room ? errno : ENOSPC));
+        has_room ? observer.trace_name : observer.part_name, file_error(has_room ? errno : ENOSPC));
     trace_close(observer);
 }
 
@@ -240,8 +240,9 @@ void trace_append(Observer &observer, const TraceRecord &record) {
 void observer_write(Rank &rank) {
     if (!observer_traces(rank) || rank.observer->is_written) return;
     Observer &observer = *rank.observer;
-    const int mode = observer.one_file ? O_APPEND : O_CREAT | O_TRUNC;
-    Text text(open(observer.trace_name, O_WRONLY | O_CLOEXEC | mode, 0666));
+    if (!observer.one_file) remove_own_file(observer.trace_name);
+    Text text(open_own_file(observer.trace_name,
+                            O_WRONLY | (observer.one_file ? O_APPEND : O_CREAT | O_EXCL)));
     bool done = text.is_ready();
     if (done) {
         if (!observer.one_file) add_head(text);
@@ -254,14 +255,14 @@ void observer_write(Rank &rank) {
     log(SENNIT_LOG_WARNING,
         "the trace of rank %d could not be written into %.120s: %s; sennit trace merge makes it of "
         "%.120s",
-        rank.world_rank, observer.trace_name, std::strerror(errno), observer.part_name);
+        rank.world_rank, observer.trace_name, file_error(errno), observer.part_name);
 }
 
 void observer_finish(Rank &rank, bool all_met) {
     if (!observer_traces(rank) || !all_met || rank.world_rank != 0) return;
     const Observer &observer = *rank.observer;
     if (!observer.one_file || !observer.is_written) return;
-    Text text(open(observer.trace_name, O_WRONLY | O_CLOEXEC | O_APPEND));
+    Text text(open_own_file(observer.trace_name, O_WRONLY | O_APPEND));
     if (!text.is_ready()) return;
     add_foot(text);
     (void)text.end();

@@ -78,6 +78,51 @@ def a_running_job_can_be_read_and_a_dead_rank_is_told(job):
     assert ranks[0]["state"] == "ended", ranks[0]
 
 
+def a_file_that_is_cut_off_costs_no_job_its_life(job):
+    """As by `: > s`. Would break: a file that is mapped, whose pages are gone then."""
+    process = job.start(job.ranks(2, "stay", os.path.join(job.folder, "go")), STATS="s")
+    try:
+        for _ in range(400):
+            if os.path.exists("s") and os.path.getsize("s") > 65536:
+                break
+            time.sleep(0.05)
+        with open("s", "w", encoding="utf-8"):
+            pass
+        time.sleep(0.3)
+    finally:
+        with open("go", "w", encoding="utf-8"):
+            pass
+        _, messages = process.communicate(timeout=50)
+    assert process.returncode == 0, messages
+    ranks = _rows_of(job, "s")
+    assert [ranks[number]["state"] for number in sorted(ranks)] == ["ended", "ended"], ranks
+    assert _row(ranks[1], None)["waits"] > 0, ranks
+
+
+def no_file_of_somebody_else_is_written(job):
+    """As in a shared folder. Would break: a link that is followed, or a file that another user has made and may cut off."""
+    for knob, name, written in (("STATS", "s", "s"), ("STATS", "s.%r", "s.1"), ("TRACE", "t", "t"), ("TRACE", "t.%r", "t.1"),
+                                ("TRACE", "u", "u.1.part")):
+        for kind in ("symbolic link", "second name", "other user"):
+            if kind == "other user" and os.geteuid() != 0:
+                continue
+            with open("victim", "w", encoding="utf-8") as file:
+                file.write("precious")
+            if kind == "symbolic link":
+                os.symlink("victim", written)
+            elif kind == "second name":
+                os.link("victim", written)
+            else:
+                os.rename("victim", written)
+                os.chown(written, 12345, 12345)
+            _, messages = job.run(job.ranks(2, "many", 3), **{knob: name})
+            assert "warning" in messages and written in messages, f"{kind} {written}: {messages}"
+            with open(written, encoding="utf-8") as file:
+                assert file.read() == "precious", f"{kind} {written}: {messages}"
+            for left in {"victim", written} & set(os.listdir()):
+                os.remove(left)
+
+
 def wrong_files_are_answered(job):
     """Would break: a crash on a file that is none."""
     with open("other", "wb") as file:

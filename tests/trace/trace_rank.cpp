@@ -242,6 +242,8 @@ void die() {
     if (sennit_rank() == 1) {
         for (int i = 0; i < 5; ++i)
             ok(sennit_put(sennit_gptr_at(all, 0), &value, sizeof value), "put");
+        // The counters are written every tenth of a second.
+        sennit::test::sleep_ms(400);
         (void)kill(getpid(), SIGKILL);
     }
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_ERR_PEER_LOST, "barrier");

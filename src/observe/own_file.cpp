@@ -1,0 +1,42 @@
+// See own_file.hpp.
+#include "observe/own_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace sennit::runtime {
+namespace {
+
+bool is_own(const struct stat &found) {
+    return S_ISREG(found.st_mode) && found.st_uid == geteuid() && found.st_nlink == 1;
+}
+
+}  // namespace
+
+int open_own_file(const char *name, int flags) {
+    // Not blocking: a pipe would wait for its reader.
+    const int file = open(name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+    if (file < 0) return -1;
+    struct stat found {};
+    if (fstat(file, &found) == 0 && is_own(found)) return file;
+    (void)close(file);
+    errno = EPERM;
+    return -1;
+}
+
+void remove_own_file(const char *name) {
+    struct stat found {};
+    if (lstat(name, &found) == 0 && is_own(found)) (void)unlink(name);
+}
+
+const char *file_error(int error) {
+    if (error == ELOOP) return "it is a symbolic link";
+    if (error == EPERM) return "it is no plain file of this user's with one name";
+    return std::strerror(error);
+}
+
+}  // namespace sennit::runtime
