@@ -14,6 +14,7 @@
 option(SENNIT_BUILD_PROGRAMS "Build the command line, benchmarks, applications and examples"
     ${PROJECT_IS_TOP_LEVEL})
 option(SENNIT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SENNIT_ADOPTION "Registered memory may be moved to where peers map it; OFF: the kernel copies it (or XPMEM maps it)" ON)
 option(SENNIT_WERROR "Warnings are errors" OFF)
 option(SENNIT_ASSERTIONS "Keep assert() and switch the checks of libstdc++ on" OFF)
 option(SENNIT_SHORT_BUILD "Large headers of programs are read once for several sources: less for a build of everything, more for one source" ON)

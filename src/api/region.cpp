@@ -4,9 +4,9 @@
 #include <cstdio>
 
 #include "api/call.hpp"
-#include "memory/adopt/xpmem.hpp"
 #include "memory/file.hpp"
 #include "memory/registration.hpp"
+#include "memory/xpmem.hpp"
 #include "observe/observer.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
@@ -162,11 +162,11 @@ sennit_status find_way(Rank &rank, sennit_region region, RegionWay *way) {
 }
 
 // Why the owner's offer or adoption is of no use to this rank, which gets copies.
-memory::adopt::Refused copied_instead(const RegionWay &way, Mechanism wanted) {
-    using memory::adopt::Refusal;
+memory::Refused copied_instead(const RegionWay &way, Mechanism wanted) {
+    using memory::Refusal;
     if (wanted == Mechanism::adopted) return {Refusal::other_taken, 0};
-    memory::adopt::Refused why;
-    if (memory::adopt::xpmem_calls(&why) == nullptr) return why;
+    memory::Refused why;
+    if (memory::xpmem_calls(&why) == nullptr) return why;
     return {Refusal::not_attached, way.attach_errno};
 }
 
@@ -180,14 +180,14 @@ sennit_status explain(Rank &rank, sennit_region region, sennit_mechanism candida
     if (way.mechanism == wanted) {
         (void)std::snprintf(text, bytes, "taken");
     } else if (!way.is_owners() && (wanted == Mechanism::xpmem || wanted == Mechanism::adopted)) {
-        memory::adopt::refusal_text(copied_instead(way, wanted), text, bytes);
+        memory::refusal_text(copied_instead(way, wanted), text, bytes);
     } else if (record.mechanism == Mechanism::file) {
         (void)std::snprintf(text, bytes, "the memory is allocated by Sennit");
     } else if (wanted == Mechanism::file) {
         (void)std::snprintf(text, bytes, "the memory is not allocated by Sennit");
     } else {
         const auto refused = memory::registration_refusal(record, wanted);
-        memory::adopt::refusal_text(refused, text, bytes);
+        memory::refusal_text(refused, text, bytes);
     }
     return SENNIT_OK;
 }

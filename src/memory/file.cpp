@@ -137,7 +137,9 @@ sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std:
 }
 
 void file_unmap(std::byte *address, std::uint64_t bytes) {
-    if (address != nullptr) (void)munmap(address, bytes);
+    if (address == nullptr) return;
+    const auto place = reinterpret_cast<std::uintptr_t>(address);
+    (void)munmap(reinterpret_cast<void *>(place - place % page_bytes()), bytes);
 }
 
 }  // namespace sennit::memory

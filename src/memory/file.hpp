@@ -52,6 +52,7 @@ sennit_status file_reserve(int file, std::uint64_t offset, std::uint64_t bytes);
 // inherited by fork. Errors: NOMEM, OS.
 sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t alignment,
                        std::byte **address);
+// `address` may be any in the first page.
 void file_unmap(std::byte *address, std::uint64_t bytes);
 
 // Where the kernel says what memory there is.

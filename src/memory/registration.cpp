@@ -9,14 +9,12 @@
 #include "base/fail.hpp"
 #include "base/knobs.hpp"
 #include "memory/adopt/adopt.hpp"
-#include "memory/adopt/xpmem.hpp"
+#include "memory/xpmem.hpp"
 
 namespace sennit::memory {
 
 using adopt::Adoption;
 using adopt::Extent;
-using adopt::Refusal;
-using adopt::Refused;
 
 namespace {
 
@@ -74,7 +72,7 @@ struct Attempt {
     Refused refused[kMechanisms] = {};
     Mechanism taken = Mechanism::none;
     Adoption adoption{};
-    adopt::XpmemPart part{};
+    XpmemPart part{};
 };
 
 Refused try_one(Attempt &it, Mechanism mechanism) {
@@ -86,7 +84,7 @@ Refused try_one(Attempt &it, Mechanism mechanism) {
             return {Refusal::other_processes, 0};
         case Mechanism::xpmem:
             if (it.wish.bytes == 0) return {Refusal::no_bytes, 0};
-            return adopt::xpmem_offer(address, it.wish.bytes, &it.part);
+            return xpmem_offer(address, it.wish.bytes, &it.part);
         case Mechanism::adopted:
             if (it.wish.bytes == 0) return {Refusal::no_bytes, 0};
             if (!it.peers.some_map && !is_forced) return {Refusal::none_maps, 0};
@@ -115,7 +113,7 @@ sennit_status none_takes_it(const Attempt &it) {
     for (std::size_t i = 0; i < kMechanisms && length < sizeof text; ++i) {
         if ((it.allowed >> i & 1) == 0) continue;
         char sentence[200];
-        adopt::refusal_text(it.refused[i], sentence, sizeof sentence);
+        refusal_text(it.refused[i], sentence, sizeof sentence);
         const int added =
             std::snprintf(text + length, sizeof text - length, "%s%s: %s", length == 0 ? "" : "; ",
                           mechanism_name(kOrder[i]), sentence);
@@ -211,7 +209,7 @@ sennit_status publish_one(Attempt &it, SegmentRecord **out) {
     }
     const sennit_status status = segment_publish(it.rank, draft, out);
     if (status != SENNIT_OK) {
-        if (it.taken == Mechanism::xpmem) adopt::xpmem_withdraw(it.part.segment);
+        if (it.taken == Mechanism::xpmem) xpmem_withdraw(it.part.segment);
         return status;
     }
     adopt::hold(draft.owner_address, draft.bytes);
@@ -241,7 +239,7 @@ sennit_status segment_lend(Rank &rank, void *memory, std::uint64_t bytes, Segmen
 void registration_end(Rank &rank, const SegmentRecord &record) {
     if (record.mechanism != Mechanism::adopted) {
         if (record.mechanism == Mechanism::xpmem)
-            adopt::xpmem_withdraw(static_cast<std::int64_t>(record.mapping_inode));
+            xpmem_withdraw(static_cast<std::int64_t>(record.mapping_inode));
         adopt::let_go(record.owner_address, record.bytes);
         return;
     }

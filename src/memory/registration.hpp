@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "memory/adopt/refusal.hpp"
+#include "memory/refusal.hpp"
 #include "memory/segments.hpp"
 
 namespace sennit::memory {
@@ -40,6 +40,6 @@ sennit_status registration_check_knob();
 const char *mechanism_name(Mechanism mechanism);
 
 // Which of the reasons in a record is about the mechanism.
-adopt::Refused registration_refusal(const SegmentRecord &record, Mechanism mechanism);
+Refused registration_refusal(const SegmentRecord &record, Mechanism mechanism);
 
 }  // namespace sennit::memory

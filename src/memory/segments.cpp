@@ -13,7 +13,6 @@
 #include <new>
 
 #include "memory/adopt/adopt.hpp"
-#include "memory/adopt/fork.hpp"
 #include "memory/registration.hpp"
 #include "rank/process.hpp"
 

@@ -26,6 +26,9 @@ namespace adopt_test {
 using namespace sennit::memory::adopt;
 using sennit::memory::kHugePageBytes;
 using sennit::memory::page_bytes;
+using sennit::memory::Refusal;
+using sennit::memory::refusal_text;
+using sennit::memory::Refused;
 
 inline std::uint64_t number(const void *place) {
     return reinterpret_cast<std::uintptr_t>(place);
@@ -116,7 +119,8 @@ class Adopt : public testing::Test {
     // The adoption of a buffer that must go.
     Adoption take(void *memory, std::size_t bytes, bool consents = false) {
         Adoption adoption;
-        const Refused refused = adopt(rank, Wish{number(memory), bytes, consents}, &adoption);
+        const Refused refused =
+            adopt(rank, AdoptionArgs{number(memory), bytes, consents}, &adoption);
         char text[200] = "";
         refusal_text(refused, text, sizeof text);
         EXPECT_TRUE(refused.is_none()) << text;
@@ -125,7 +129,8 @@ class Adopt : public testing::Test {
 
     Refusal refusal(const void *memory, std::size_t bytes, bool consents = false) {
         Adoption adoption;
-        const Refused refused = adopt(rank, Wish{number(memory), bytes, consents}, &adoption);
+        const Refused refused =
+            adopt(rank, AdoptionArgs{number(memory), bytes, consents}, &adoption);
         if (refused.is_none()) end(adoption);
         return refused.code;
     }

@@ -16,11 +16,18 @@
 
 #include "memory/adopt/placement.hpp"
 #include "memory/adopt/table.hpp"
-#include "memory/adopt/xpmem.hpp"
+#include "memory/xpmem.hpp"
 
 extern char **environ;
 
 using namespace adopt_test;
+using sennit::memory::xpmem_map;
+using sennit::memory::xpmem_offer;
+using sennit::memory::xpmem_replace;
+using sennit::memory::xpmem_unmap;
+using sennit::memory::xpmem_withdraw;
+using sennit::memory::XpmemCalls;
+using sennit::memory::XpmemPart;
 
 namespace {
 
@@ -237,11 +244,11 @@ TEST_F(Adopt, a_page_in_the_file_of_another_rank_of_the_process_is_refused) {
     fill(memory, 2 * 4096, 2);
     const Adoption adoption = take(memory, 4096);
     Adoption none;
-    const Refused refused = adopt(other, Wish{number(memory) + 100, 4096, false}, &none);
+    const Refused refused = adopt(other, AdoptionArgs{number(memory) + 100, 4096, false}, &none);
     EXPECT_EQ(refused.code, Refusal::other_rank);
     EXPECT_TRUE(is_private(memory + 4096)) << "what was moved for it went back";
     end(adoption);
-    ASSERT_TRUE(adopt(other, Wish{number(memory) + 100, 4096, false}, &none).is_none());
+    ASSERT_TRUE(adopt(other, AdoptionArgs{number(memory) + 100, 4096, false}, &none).is_none());
     end(none);
     EXPECT_TRUE(holds(memory, 2 * 4096, 2));
     leave(other);

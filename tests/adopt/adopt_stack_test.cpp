@@ -40,8 +40,8 @@ class AdoptStack : public Adopt {
   protected:
     // As sennit_register() does it: its own frame is where those of the program begin.
     [[gnu::noinline]] Refusal ask(const void *memory, std::size_t bytes, Adoption *adoption) {
-        const Wish wish{number(memory), bytes, false, number(__builtin_frame_address(0))};
-        return adopt(rank, wish, adoption).code;
+        const AdoptionArgs args{number(memory), bytes, false, number(__builtin_frame_address(0))};
+        return adopt(rank, args, adoption).code;
     }
 
     Refusal ask(const void *memory, std::size_t bytes) {

@@ -3,7 +3,7 @@
 
     tests/parts/parts_test.py CMAKE SOURCE SENNIT
 
-Every part that cmake/SennitOptional.cmake looks for is switched off or hidden. SENNIT is the program of a tree that has
+Every part that cmake/SennitOptional.cmake looks for is switched off or hidden, and adoption is left out. SENNIT is the program of a tree that has
 them, which starts the ranks. What would break it: a core that needs what it calls optional, a stand-in that does not link
 or says nothing, a protocol of the launcher that depends on how the library was built.
 """
@@ -22,7 +22,8 @@ def switches():
     with open(os.path.join(SOURCE, "cmake", "SennitOptional.cmake"), encoding="utf-8") as file:
         text = file.read()
     parts = re.search(r"foreach\(part ((?:[A-Z]+ ?)+)\)\n\s+set\(SENNIT_\$\{part\} AUTO", text)[1].split()
-    return [f"-DSENNIT_{part}=OFF" for part in parts] + ["-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON", "-DSENNIT_MAN=OFF"]
+    return [f"-DSENNIT_{part}=OFF" for part in parts] + ["-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON", "-DSENNIT_MAN=OFF",
+                                                               "-DSENNIT_ADOPTION=OFF"]
 
 
 def run(command, seconds, environment=None):
@@ -45,6 +46,9 @@ def main():
             sys.exit("found all the same:\n" + "\n".join(found))
         run([CMAKE, "--build", tree, "-j", "2", "--target", "sennit", f"example_{EXAMPLE}"], 540)
         program = os.path.join(tree, "bin", "examples", EXAMPLE)
+        with open(os.path.join(tree, "build.ninja"), encoding="utf-8") as file:
+            if "memory/adopt/" in file.read():
+                sys.exit("adoption is built although it is switched off")
         run([program], 30)
         run([SENNIT, "run", "-n", "2", "--timeout", "30", program], 40)
         # A launcher that the build does not know is no reason to be alone in silence.

@@ -8,7 +8,6 @@
 #include <cerrno>
 
 #include "memory/adopt/classify.hpp"
-#include "memory/adopt/fork.hpp"
 #include "memory/adopt/give_back.hpp"
 #include "memory/adopt/mover.hpp"
 #include "memory/adopt/table.hpp"
@@ -34,16 +33,16 @@ std::uint64_t machine_bytes() {
     return (machine.totalram + machine.totalswap) * std::uint64_t{machine.mem_unit};
 }
 
-class Plan {
+class AdoptionPlan {
   public:
-    Plan(Rank &rank, Table &table, const Wish &wish)
+    AdoptionPlan(Rank &rank, Table &table, const AdoptionArgs &args)
         : rank_(rank),
           table_(table),
-          buffer_{wish.address, wish.address + wish.bytes},
+          buffer_{args.address, args.address + args.bytes},
           begin_(buffer_.begin / page_bytes() * page_bytes()),
           end_(round_up(buffer_.end, page_bytes())),
-          question_{buffer_, wish.stack_frames != 0, wish.stack_frames, table.stacks_are_cut},
-          consents_(wish.consents) {}
+          question_{buffer_, args.stack_frames != 0, args.stack_frames, table.stacks_are_cut},
+          consents_(args.consents) {}
 
     // Finds out what has to be done. Changes nothing but runs that turn out to be lost.
     Refused make() {
@@ -209,13 +208,13 @@ class Plan {
     Part parts_[kMostExtents];
 };
 
-Refused adopt_here(Rank &rank, const Wish &wish, Adoption *adoption) {
+Refused adopt_here(Rank &rank, const AdoptionArgs &args, Adoption *adoption) {
     Table *const table = table_open();
     if (table == nullptr) return {Refusal::table_full, 0};
     watch_forks();
     const SignalsBlocked quiet;
     const MutexLock lock(table->lock);
-    Plan plan(rank, *table, wish);
+    AdoptionPlan plan(rank, *table, args);
     Refused refused = plan.make();
     if (refused.is_none()) refused = plan.carry_out(adoption);
     return refused;
@@ -257,10 +256,10 @@ bool any_on_stack(Table &table, const std::uint32_t *runs, std::uint32_t count) 
 
 }  // namespace
 
-Refused adopt(Rank &rank, const Wish &wish, Adoption *adoption) {
-    if (wish.stack_frames == 0) return adopt_here(rank, wish, adoption);
+Refused adopt(Rank &rank, const AdoptionArgs &args, Adoption *adoption) {
+    if (args.stack_frames == 0) return adopt_here(rank, args, adoption);
     Refused refused;
-    auto work = [&] { refused = adopt_here(rank, wish, adoption); };
+    auto work = [&] { refused = adopt_here(rank, args, adoption); };
     const int error = by_a_helper(work);
     return error == 0 ? refused : Refused{Refusal::kernel_failed, error};
 }

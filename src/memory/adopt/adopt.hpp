@@ -1,10 +1,15 @@
-// Adoption of a buffer, and its return: docs/design/adoption.md. Called by memory/segments.cpp with
-// the rank's cold mutex held. What can not be moved safely is left as it is, with the reason.
+// All that the rest of Sennit sees of adoption: docs/design/adoption.md. A buffer of the program
+// moves into the rank's memory file, and back; peers map it there. A buffer that can not be moved
+// safely stays where it is, with the reason. A build without it (SENNIT_ADOPTION=OFF) has
+// memory/adopt_absent.cpp instead of this folder.
+//
+// Called by memory/ with the rank's cold mutex held; view_map() by the transport mapped.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
-#include "memory/adopt/refusal.hpp"
+#include "memory/refusal.hpp"
 #include "rank/rank.hpp"
 
 namespace sennit::memory::adopt {
@@ -25,7 +30,7 @@ struct Adoption {
     std::uint32_t count = 0;
 };
 
-struct Wish {
+struct AdoptionArgs {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;  // not 0
     bool consents = false;    // SENNIT_REGISTER_SHARED_PAGES
@@ -35,7 +40,7 @@ struct Wish {
 };
 
 // All pages of the buffer lie in the rank's memory file afterwards. If refused, nothing changed.
-Refused adopt(Rank &rank, const Wish &wish, Adoption *adoption);
+Refused adopt(Rank &rank, const AdoptionArgs &args, Adoption *adoption);
 // One registration that adopt() took has ended. Pages that no other counts on become private again.
 void give_up(const std::uint32_t *runs, std::uint32_t count);
 
@@ -45,5 +50,20 @@ void leave(const Rank &rank);
 // A region that stays where it is, and its end: its pages are not moved meanwhile.
 void hold(std::uint64_t address, std::uint64_t bytes);
 void let_go(std::uint64_t address, std::uint64_t bytes);
+
+// From here on a child of fork gets adopted memory as its own, with the values of the fork. Any
+// number of calls.
+void watch_forks();
+
+// A peer's view of an adopted region: the parts of the owner's memory file that its chain of
+// records names, side by side. file_unmap() ends it.
+struct RegionView {
+    std::byte *pointer = nullptr;  // the first byte of the region
+    std::uint64_t mapped_bytes = 0;
+};
+// `first` is a copy of the region's first record in `control`. Errors: NOT_REGISTERED (it ended
+// meanwhile), NOMEM, OS, UNSUPPORTED (this build has no adoption).
+sennit_status view_map(const ControlBlock &control, int file, const SegmentRecord &first,
+                       RegionView *view);
 
 }  // namespace sennit::memory::adopt

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "memory/adopt/kernel_record.hpp"
-#include "memory/adopt/refusal.hpp"
+#include "memory/refusal.hpp"
 
 namespace sennit::memory::adopt {
 

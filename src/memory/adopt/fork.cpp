@@ -1,9 +1,9 @@
-// See fork.hpp. The table is locked from before the fork until the child has its copies, so no page
-// is on its way meanwhile; the parent waits at a pipe that the child closes, or the child's end. In
-// the child the kernel's record decides what is shared, not the table: everything else of Sennit is
-// not inherited (MADV_DONTFORK), so a shared mapping of a memory file is adopted memory, also where
-// realloc has moved it.
-#include "memory/adopt/fork.hpp"
+// Adopted memory over fork: private in the child. The table is locked from before the fork until
+// the child has its copies, so no page is on its way meanwhile; the parent waits at a pipe that the
+// child closes, or the child's end. In the child the kernel's record decides what is shared, not
+// the table: everything else of Sennit is not inherited (MADV_DONTFORK), so a shared mapping of a
+// memory file is adopted memory, also where realloc has moved it.
+#include "memory/adopt/adopt.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,12 +1,12 @@
-// See view.hpp.
-#include "memory/adopt/view.hpp"
+// A peer's view of an adopted region. The records of its chain may be written anew meanwhile, so
+// they are copied first, and the region is looked at again afterwards.
+#include "memory/adopt/adopt.hpp"
 
 #include <sys/mman.h>
 
 #include <cerrno>
 
 #include "base/fail.hpp"
-#include "memory/adopt/adopt.hpp"
 #include "memory/adopt/space.hpp"
 #include "memory/file.hpp"
 
@@ -82,12 +82,6 @@ sennit_status view_map(const ControlBlock &control, int file, const SegmentRecor
     }
     *view = RegionView{pages + first.head_bytes, chain.total};
     return SENNIT_OK;
-}
-
-void view_unmap(const RegionView &view) {
-    const std::uintptr_t page = page_bytes();
-    const auto begin = reinterpret_cast<std::uintptr_t>(view.pointer) / page * page;
-    (void)munmap(reinterpret_cast<void *>(begin), view.mapped_bytes);
 }
 
 }  // namespace sennit::memory::adopt

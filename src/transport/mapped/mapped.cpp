@@ -4,9 +4,9 @@
 
 #include <new>
 
-#include "memory/adopt/view.hpp"
-#include "memory/adopt/xpmem.hpp"
+#include "memory/adopt/adopt.hpp"
 #include "memory/file.hpp"
+#include "memory/xpmem.hpp"
 #include "transport/control_view.hpp"
 #include "transport/load_store.hpp"
 
@@ -27,7 +27,7 @@ class Mapped final : public LoadStoreTransport {
         const Peer &it = rank_->peers[peer];
         if (record.mechanism == Mechanism::xpmem) {
             std::uint64_t permit = 0;
-            const sennit_status status = memory::adopt::xpmem_map(record, &out->pointer, &permit);
+            const sennit_status status = memory::xpmem_map(record, &out->pointer, &permit);
             out->handle = permit + 1;
             out->mapped_bytes = record.mapped_bytes;
             return status;
@@ -46,9 +46,9 @@ class Mapped final : public LoadStoreTransport {
 
     void detach(int, const Remote &remote) override {
         if (remote.handle != 0) {
-            memory::adopt::xpmem_unmap(remote.pointer, remote.handle - 1);
+            memory::xpmem_unmap(remote.pointer, remote.handle - 1);
         } else {
-            memory::adopt::view_unmap({remote.pointer, remote.mapped_bytes});
+            memory::file_unmap(remote.pointer, remote.mapped_bytes);
         }
     }
 

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "memory/adopt/refusal.hpp"
+#include "memory/refusal.hpp"
 #include "rank/control_block.hpp"
 
-namespace sennit::memory::adopt {
+namespace sennit::memory {
 
 // The functions of libxpmem that are used, with the names and arguments they have there. Numbers of
 // segments and permits are 64 bits; -1 is an error, with errno.
@@ -45,4 +45,4 @@ void xpmem_withdraw(std::int64_t segment);
 sennit_status xpmem_map(const SegmentRecord &record, std::byte **pointer, std::uint64_t *permit);
 void xpmem_unmap(std::byte *pointer, std::uint64_t permit);
 
-}  // namespace sennit::memory::adopt
+}  // namespace sennit::memory

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sennit::memory::adopt {
+namespace sennit::memory {
 
 enum class Refusal : std::uint8_t {
     none = 0,             // it was taken, or a better one was
@@ -40,7 +40,8 @@ enum class Refusal : std::uint8_t {
     stack_frames = 28,   // pages where functions run, of a thread's own, or the lowest of a stack
     not_attached = 29,   // xpmem: this rank can not attach what the owner offers; detail: errno
     other_taken = 30,    // adopt: the owner has taken XPMEM, which is no use to this rank
-    count = 31
+    not_built = 31,      // adopt: the owner's library was built without it
+    count = 32
 };
 
 struct Refused {
@@ -53,4 +54,4 @@ struct Refused {
 // One sentence, cut to `bytes`, always terminated. Any value may be asked for.
 void refusal_text(Refused refused, char *text, std::size_t bytes);
 
-}  // namespace sennit::memory::adopt
+}  // namespace sennit::memory

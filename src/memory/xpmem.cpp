@@ -1,5 +1,5 @@
 // See xpmem.hpp.
-#include "memory/adopt/xpmem.hpp"
+#include "memory/xpmem.hpp"
 
 #include <dlfcn.h>
 
@@ -10,7 +10,7 @@
 #include "base/linking.hpp"
 #include "memory/file.hpp"
 
-namespace sennit::memory::adopt {
+namespace sennit::memory {
 namespace {
 
 // As in xpmem.h.
@@ -116,4 +116,4 @@ void xpmem_unmap(std::byte *pointer, std::uint64_t permit) {
     (void)calls->release(static_cast<std::int64_t>(permit));
 }
 
-}  // namespace sennit::memory::adopt
+}  // namespace sennit::memory

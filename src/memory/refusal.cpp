@@ -1,10 +1,10 @@
 // The sentences of refusal.hpp.
-#include "memory/adopt/refusal.hpp"
+#include "memory/refusal.hpp"
 
 #include <cstdio>
 #include <cstring>
 
-namespace sennit::memory::adopt {
+namespace sennit::memory {
 namespace {
 
 const char *const kSentences[] = {
@@ -41,6 +41,7 @@ const char *const kSentences[] = {
     "the memory is where functions run, where a thread has its own, or the lowest of a stack",
     "this rank can not attach what the owner offers by XPMEM",
     "the owner offers the memory by XPMEM",
+    "this build of Sennit has no adoption (SENNIT_ADOPTION=OFF)",
 };
 static_assert(sizeof kSentences / sizeof kSentences[0] == static_cast<std::size_t>(Refusal::count));
 
@@ -59,4 +60,4 @@ void refusal_text(Refused refused, char *text, std::size_t bytes) {
     }
 }
 
-}  // namespace sennit::memory::adopt
+}  // namespace sennit::memory
