@@ -51,10 +51,11 @@ extern "C" {
  * path joins all ranks: on the world the launcher's barrier stands in, which is not resumed (and
  * gives BOOTSTRAP when it fails); on other teams the call gives OTHER_NODE. All ranks make
  * the same collective calls in the same order; a barrier may return OK against a peer that is in
- * another one, which then gets ARG. A barrier with _nb meets barriers with _nb alone; it completes
- * operations with _nbi when it starts. Errors: STATE (no rank, or another thread of the rank is in
- * a collective call of the team), ARG (team, negative timeout), TIMEOUT, PEER_LOST, and what an
- * operation with _nbi failed with. */
+ * another one, which then gets ARG. A barrier with _nb meets barriers with _nb alone. It returns at
+ * once, and its request completes after the puts and the operations with _nbi that came before it;
+ * what one of them failed with is the result of the request. Errors: STATE (no rank, or another
+ * thread of the rank is in a collective call of the team), ARG (team, negative timeout), TIMEOUT,
+ * PEER_LOST, and what an operation with _nbi failed with. */
 sennit_status sennit_barrier(sennit_team team, int64_t timeout_ns);
 sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request);
 

@@ -284,10 +284,7 @@ sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request) {
     if (rank == nullptr) return no_rank(name);
     coll::Call call;
     call.kind = Kind::barrier;
-    const Check check = [](const team::Team &, coll::Call &) {
-        return request::flush(*caller(), kAnyPeer, default_deadline());
-    };
-    return run(name, team, call, later(request), check);
+    return run(name, team, call, later(request), nullptr);
 }
 
 sennit_status sennit_broadcast(sennit_team team, int root, void *buffer, size_t bytes,

@@ -161,6 +161,7 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
     operation.round = 0;
     operation.first_operand = nullptr;
     operation.copy = nullptr;
+    operation.puts = nullptr;
     operation.lent[0] = operation.lent[1] = nullptr;
     operation.status = SENNIT_OK;
     operation.error.status = SENNIT_OK;
@@ -235,6 +236,13 @@ Operation *find_request(Collectives &all, sennit_request request) {
     return operation->is_request && is_same ? operation : nullptr;
 }
 
+void give_back(Collectives &all, Operation *operation) {
+    const Guard guard(all);
+    operation->is_request = false;
+    operation->next = all.free;
+    all.free = operation;
+}
+
 // See RequestKind in rank/rank.hpp. Makes progress in any case: what carries on all teams passes by
 // while another thread has their list.
 sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_progress*/, int *done) {
@@ -252,10 +260,7 @@ sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_prog
     *done = is_complete(*operation) ? 1 : 0;
     if (*done == 0) return SENNIT_OK;
     const sennit_status status = take_result(*operation);
-    const Guard guard(all);
-    operation->is_request = false;
-    operation->next = all.free;
-    all.free = operation;
+    give_back(all, operation);
     return status;
 }
 
@@ -387,6 +392,22 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
     return wait_for_blocking(*state, timeout_ns);
 }
 
+namespace {
+
+// A barrier is posted when the puts and implicit operations that came before it are complete.
+sennit_status note_puts(Rank &rank, Operation &operation) {
+    if (operation.call.kind != Kind::barrier || rank.engine == nullptr) return SENNIT_OK;
+    // relaxed: constant while the rank is in use.
+    const std::size_t size = rank.size.load(std::memory_order_relaxed);
+    operation.puts = static_cast<std::uint64_t *>(std::malloc(size * sizeof(std::uint64_t)));
+    if (operation.puts == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory to record a barrier");
+    op::engine_note_open(rank, operation.puts);
+    operation.step = Step::flush;
+    return SENNIT_OK;
+}
+
+}  // namespace
+
 sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *out) {
     State *state = nullptr;
     sennit_status status = take_state(rank, team, &state);
@@ -397,6 +418,11 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     if (status != SENNIT_OK) return status;
     prepare(*operation, call, true);
     operation->state = state;
+    status = note_puts(rank, *operation);
+    if (status != SENNIT_OK) {
+        give_back(*rank.collectives, operation);
+        return status;
+    }
     const sennit_request made =
         request::make(request::Kind::collective, operation->generation, operation->index);
     // relaxed twice: counts that only say that somebody should poll.

@@ -25,6 +25,15 @@ std::uint32_t rounds_told(const Operation &operation) {
     return rounds > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(rounds);
 }
 
+Went flush(State &state, Operation &operation) {
+    sennit_status status = SENNIT_OK;
+    if (!op::engine_try_flush(*state.rank, operation.puts, &status)) return Went::nowhere;
+    // The others wait for this rank whatever became of its operations.
+    note(operation, status);
+    operation.step = Step::begin;
+    return Went::on;
+}
+
 Went begin(State &state, Operation &operation) {
     const Call &call = operation.call;
     const bool letters = wants_letters(state, call);
@@ -219,6 +228,8 @@ Went wait_for_last(State &state, Operation &operation) {
 
 Went take_step(State &state, Operation &operation) {
     switch (operation.step) {
+        case Step::flush:
+            return flush(state, operation);
         case Step::begin:
             return begin(state, operation);
         case Step::letter_room:
@@ -258,7 +269,9 @@ void finish(State &state, Operation &operation, sennit_status status) {
     if (status != SENNIT_OK && operation.error.status != status) operation.error = *thread_error();
     end_loan(state, operation);
     std::free(operation.copy);
+    std::free(operation.puts);
     operation.copy = nullptr;
+    operation.puts = nullptr;
     count_move(state);
     // relaxed twice: counts that only say that somebody should poll.
     if (operation.is_request) {

@@ -18,6 +18,7 @@
 namespace sennit::coll {
 
 enum class Step : std::uint8_t {
+    flush,  // of a barrier: wait until what was put before is complete
     begin,
     letter_room,  // wait for the slot, then post the letter
     letters,      // wait for everyone's
@@ -58,6 +59,7 @@ struct Operation {
     const std::byte *first_operand;  // of a fold that has met only one so far
     SegmentRecord *lent[2];          // buffers of this rank, registered while peers use them
     std::byte *copy;                 // of the elements, where the call would overwrite them
+    std::uint64_t *puts;             // of a barrier, by world rank: see engine_note_open()
     sennit_status status;
     sennit_error error;  // of a request, for the thread that takes it
     std::atomic<bool> complete;

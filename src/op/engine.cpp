@@ -417,19 +417,11 @@ int engine_request_peer(Rank &rank, sennit_request request) {
     return record == nullptr ? -1 : record->peer;
 }
 
-sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline) {
-    if (rank.engine == nullptr) return SENNIT_OK;
-    Engine &engine = *rank.engine;
-    const int first = peer == kAnyPeer ? 0 : peer;
-    const int end = peer == kAnyPeer ? engine.size : peer + 1;
-    // Also where nothing is open: a loop of flushes carries out the tasks of others.
-    poll(&engine);
-    sennit_status lost = SENNIT_OK;
-    for (int p = first; p < end; ++p) {
-        const sennit_status status = wait_for_queue(engine, engine.queues[p], deadline);
-        if (status == SENNIT_ERR_TIMEOUT) return status;
-        if (status != SENNIT_OK) lost = status;
-    }
+namespace {
+
+// The first error of implicit operations to ranks first to end - 1, which is reported once; or
+// `lost`, of which the thread's error tells already.
+sennit_status take_implicit_error(Engine &engine, int first, int end, sennit_status lost) {
     const Locked locked(engine);
     int failed = -1;
     sennit_status error = SENNIT_OK;
@@ -443,11 +435,52 @@ sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline) {
         }
         queue.implicit_error = SENNIT_OK;
     }
-    // The thread's error already tells of a lost peer.
     if (failed < 0) return lost;
     return fail_peer(error, failed, path_name(engine.queues[failed]),
                      "an implicit %s of rank %d failed: %s", name_of(direction), failed,
                      sennit_status_string(error));
+}
+
+}  // namespace
+
+sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline) {
+    if (rank.engine == nullptr) return SENNIT_OK;
+    Engine &engine = *rank.engine;
+    const int first = peer == kAnyPeer ? 0 : peer;
+    const int end = peer == kAnyPeer ? engine.size : peer + 1;
+    // Also where nothing is open: a loop of flushes carries out the tasks of others.
+    poll(&engine);
+    sennit_status lost = SENNIT_OK;
+    for (int p = first; p < end; ++p) {
+        const sennit_status status = wait_for_queue(engine, engine.queues[p], deadline);
+        if (status == SENNIT_ERR_TIMEOUT) return status;
+        if (status != SENNIT_OK) lost = status;
+    }
+    return take_implicit_error(engine, first, end, lost);
+}
+
+void engine_note_open(Rank &rank, std::uint64_t numbers[]) {
+    Engine &engine = *rank.engine;
+    const Locked locked(engine);
+    for (int p = 0; p < engine.size; ++p)
+        numbers[p] = engine.queues[p].last_number;
+}
+
+bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *status) {
+    Engine &engine = *rank.engine;
+    poll(&engine);
+    sennit_status lost = SENNIT_OK;
+    {
+        const Locked locked(engine);
+        for (int p = 0; p < engine.size; ++p) {
+            if (covers(engine.queues[p], numbers[p])) continue;
+            // relaxed: only its value counts, see note_gone().
+            if (rank.peers[p].gone.load(std::memory_order_relaxed) == 0) return false;
+            lost = fail_lost(rank, p);
+        }
+    }
+    *status = take_implicit_error(engine, 0, engine.size, lost);
+    return true;
 }
 
 sennit_status engine_fence(Rank &rank) {

@@ -89,6 +89,11 @@ int engine_request_peer(Rank &rank, sennit_request request);
 // All implicit operations and puts to `peer` (kAnyPeer: to all) are complete. Reports the first
 // error of implicit operations since the last flush of that peer, once.
 sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline);
+// The same without waiting, in two steps: notes what is under way to each rank of the world, and
+// later asks, with some progress, whether all of that is over. True: *status is what engine_flush()
+// would have returned.
+void engine_note_open(Rank &rank, std::uint64_t numbers[]);
+bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *status);
 // Orders puts before it against puts after it, per peer: nothing on ordered single-rail transports.
 sennit_status engine_fence(Rank &rank);
 

@@ -31,6 +31,41 @@ TEST(sim_api, the_path_is_sim_and_there_is_no_pointer_to_a_peer) {
     EXPECT_EQ(job.fault, "");
 }
 
+// Would break: a barrier with a request that waits for what was put before, or one that meets
+// before that is complete.
+TEST(sim_api, a_barrier_with_a_request_returns_while_a_put_is_under_way) {
+    Job job(2, "sim:delay=20000+seed=3");
+    std::atomic<bool> may_come{false};
+    std::uint64_t steps = 0;
+    job.run([&](int rank) {
+        sennit_gptr word = SENNIT_GPTR_NULL;
+        job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &word), "sennit_alloc");
+        sennit_request request = SENNIT_REQUEST_NULL;
+        const std::uint64_t value = 7;
+        if (rank == 0) {
+            transport::sim::World *world = transport::sim::hold_world(*current_rank());
+            job.expect(sennit_put_nbi(sennit_gptr_at(word, 1), &value, 8), "sennit_put_nbi");
+            const std::uint64_t before = transport::sim::counters(*world).steps;
+            job.expect(sennit_barrier_nb(SENNIT_TEAM_WORLD, &request), "sennit_barrier_nb");
+            steps = transport::sim::counters(*world).steps - before;
+            transport::sim::release_world(world);
+            may_come = true;
+        } else {
+            while (!may_come)
+                std::this_thread::yield();
+            job.expect(sennit_barrier_nb(SENNIT_TEAM_WORLD, &request), "sennit_barrier_nb");
+        }
+        job.expect(sennit_wait(&request, kLong), "sennit_wait");
+        std::uint64_t seen = 0;
+        job.expect(sennit_get(&seen, word, 8), "sennit_get");
+        if (rank == 1 && seen != value) job.note("the barrier was over before the put");
+        job.expect(sennit_free(word), "sennit_free");
+    });
+    EXPECT_EQ(job.fault, "");
+    // The put takes thousands.
+    EXPECT_LT(steps, 100u);
+}
+
 TEST(sim_api, an_allocation_of_one_rank_is_reached_by_who_gets_the_pointer) {
     for (int seed = 1; seed <= 20; ++seed) {
         Job job(3, "sim:lockstep=1+order=0+seed=" + std::to_string(seed));
