@@ -175,6 +175,11 @@ bool Control::take_frame(int rank) {
     LaunchFrame frame{};
     std::memcpy(&frame, mine.received.data(), sizeof frame);
     const auto size_of_world = static_cast<std::uint64_t>(size());
+    if (frame.magic == kLaunchMagic && frame.kind == LaunchKind::kWhoIsLate && frame.bytes == 0) {
+        mine.received.erase(0, sizeof frame);
+        answer_who_is_late(rank, frame.sequence);
+        return true;
+    }
     const bool sound = frame.magic == kLaunchMagic &&
                        (frame.kind == LaunchKind::kGather || frame.kind == LaunchKind::kGoodbye) &&
                        frame.bytes <= runtime::kLaunchGatherBytesMax / size_of_world &&
@@ -216,6 +221,25 @@ void Control::give_part(int rank, const LaunchFrame &frame, std::string_view par
     std::string why;
     const int missing = missing_rank(name, gather, why);
     if (missing >= 0) fail_gather(name, gather, missing, why);
+}
+
+void Control::answer_who_is_late(int rank, std::uint32_t sequence) {
+    const auto found = gathers_.find({at(rank).claims, sequence});
+    if (found == gathers_.end()) return;  // it has been answered by now
+    const std::vector<bool> &given = found->second.given;
+    const auto late = static_cast<int>(std::ranges::find(given, false) - given.begin());
+    const auto waits = std::ranges::find(given, true) - given.begin();
+    const bool came = at(late).claims >= at(rank).claims;
+    const int others = size() - found->second.count - 1;
+    const std::string text =
+        fmt::format("{}{} {}",
+                    came ? fmt::format("rank {} (process {})", late, at(late).claimed_by)
+                         : fmt::format("rank {}", late),
+                    others > 0 ? fmt::format(" and {} more", others) : "",
+                    came                   ? "did not come to where the others wait"
+                    : at(late).claims == 0 ? "did not call sennit_init"
+                                           : "did not call sennit_init again");
+    send(rank, make_frame(LaunchKind::kLate, static_cast<std::uint32_t>(waits), late), text);
 }
 
 void Control::complete(const GatherName &name, Gather &gather) {

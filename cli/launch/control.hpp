@@ -57,6 +57,8 @@ class Control {
     void claim(int rank, int connection_fd);
     bool take_frame(int rank);
     void give_part(int rank, const runtime::LaunchFrame &frame, std::string_view part);
+    // Tells `rank` whom its part of an allgather waits for.
+    void answer_who_is_late(int rank, std::uint32_t sequence);
     void complete(const GatherName &name, Gather &gather);
     void fail_gather(const GatherName &name, Gather &gather, int missing, const std::string &why);
     // A rank that can not give its part any more, with the reason; -1 if none. One that ended

@@ -21,8 +21,9 @@ extern "C" {
  * sennit_finalize or, between nodes that no path joins, a collective call.
  *
  * Both return 0 on success and anything else on failure: a code of the launcher, or what
- * sennit_error_report returned. They return within `timeout_ns`; one that failed may fail for ever
- * after, so between nodes that no path joins a barrier that timed out can not be resumed.
+ * sennit_error_report returned. They return within `timeout_ns`, which may be SENNIT_FOREVER; one
+ * that failed may fail for ever after, so between nodes that no path joins a barrier that timed out
+ * can not be resumed.
  */
 typedef struct sennit_bootstrap {
     size_t struct_bytes; /* sizeof(sennit_bootstrap), so that the struct may grow */
@@ -51,7 +52,7 @@ typedef struct sennit_options {
     sennit_thread_level thread_level;
     const sennit_bootstrap *bootstrap; /* NULL: find the launcher; copied by sennit_init */
     const char *paths;  /* paths that may be taken, as SENNIT_PATHS; NULL: the knob */
-    int64_t timeout_ns; /* bound of sennit_init; 0: the knob SENNIT_INIT_TIMEOUT */
+    int64_t timeout_ns; /* limit of sennit_init; 0: the knob SENNIT_INIT_TIMEOUT */
 } sennit_options;
 
 #ifdef __cplusplus
@@ -68,7 +69,8 @@ typedef struct sennit_options {
  * else the rank is alone (size 1). Calls are counted: a second call in the same rank returns OK and
  * needs a second sennit_finalize. It may come before or after MPI_Init. A call with a bootstrap in
  * a thread that is no rank yet makes a further rank in this process (see
- * sennit_bootstrap_inproc_create).
+ * sennit_bootstrap_inproc_create). It waits as long as the other ranks live, and warns in the log
+ * after 10 s, unless options.timeout_ns or SENNIT_INIT_TIMEOUT sets a limit.
  *
  * Errors: ARG (options malformed), BOOTSTRAP (launcher failed; ranks that differ in size or in
  * Sennit's version; a launcher that started many ranks of which each sees only itself), NOMEM, OS,
@@ -76,11 +78,12 @@ typedef struct sennit_options {
  * the caller is no rank. */
 sennit_status sennit_init(const sennit_options *options);
 
-/* Leave. Collective; the last counted call completes what is outstanding, meets the other ranks for
- * at most SENNIT_FINALIZE_TIMEOUT, and frees everything, in every case. MPI_Finalize may come
- * before or after. A later sennit_init starts anew. Errors: STATE (no rank), PEER_LOST or TIMEOUT
- * (the others did not come; all is freed anyway, but ranks that are threads of this process may
- * still be at its segments: those lose their content and keep their addresses). */
+/* Leave. Collective; the last counted call completes what is outstanding, meets the other ranks,
+ * and frees everything, in every case. It waits as long as the other ranks live, and warns in the
+ * log after 10 s, unless SENNIT_FINALIZE_TIMEOUT sets a limit. MPI_Finalize may come before or
+ * after. A later sennit_init starts anew. Errors: STATE (no rank), PEER_LOST or TIMEOUT (the others
+ * did not come; all is freed anyway, but ranks that are threads of this process may still be at its
+ * segments: those lose their content and keep their addresses). */
 sennit_status sennit_finalize(void);
 
 /* 1 if the calling thread belongs to a rank, else 0. */

@@ -1,6 +1,7 @@
 // sennit_init to sennit_wtime.
 #include <sennit/runtime.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "api/call.hpp"
@@ -90,16 +91,31 @@ sennit_status open_bootstrap(const sennit_options &options, std::int64_t timeout
     return check_environment(*bootstrap, true);
 }
 
+// Of a knob of seconds: 0 is none.
+std::int64_t limit_of(std::int64_t knob_ns) {
+    return knob_ns == 0 ? SENNIT_FOREVER : knob_ns;
+}
+
+// The wait for the other ranks was too long; who was late is said already.
+void name_the_knob(const sennit_options &options) {
+    char *text = thread_error()->text;
+    const std::size_t length = std::strlen(text);
+    (void)std::snprintf(text + length, sizeof thread_error()->text - length, "; the limit is %s",
+                        options.timeout_ns == 0 ? "SENNIT_INIT_TIMEOUT" : "options.timeout_ns");
+}
+
 sennit_status start_rank(const sennit_options &options) {
     Rank *rank = nullptr;
     sennit_status status = process_claim_rank(&rank);
     if (status != SENNIT_OK) return status;
     life::StartupWish wish;
     wish.thread_level = options.thread_level;
-    wish.timeout_ns = options.timeout_ns == 0 ? runtime::knobs().init_timeout : options.timeout_ns;
+    wish.timeout_ns =
+        options.timeout_ns == 0 ? limit_of(runtime::knobs().init_timeout) : options.timeout_ns;
     wish.paths = options.paths != nullptr ? options.paths : runtime::knobs().paths.text;
     status = open_bootstrap(options, wish.timeout_ns, &wish.bootstrap);
     if (status == SENNIT_OK) status = life::startup(*rank, wish);
+    if (status == SENNIT_ERR_TIMEOUT) name_the_knob(options);
     if (status != SENNIT_OK) {
         process_release_rank(rank);
         return status;
@@ -141,7 +157,7 @@ sennit_status finalize(Rank *rank) {
         if (rank->init_count <= 0) return fail(SENNIT_ERR_STATE, "the rank is being finalized");
         if (--rank->init_count > 0) return SENNIT_OK;
     }
-    const sennit_status status = life::shutdown(*rank, runtime::knobs().finalize_timeout);
+    const sennit_status status = life::shutdown(*rank, limit_of(runtime::knobs().finalize_timeout));
     process_release_rank(rank);
     return status;
 }

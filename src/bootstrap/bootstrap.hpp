@@ -21,7 +21,8 @@ struct Launcher {
     // Writes one sentence why, or why not.
     bool (*present)(char *reason, std::size_t bytes);
     // Connects and fills `out` (its release() undoes it). May be called again after release(), and
-    // by at most one rank object of the process at a time. Waits at most timeout_ns.
+    // by at most one rank object of the process at a time. Waits at most timeout_ns, which may be
+    // SENNIT_FOREVER.
     // Errors: BOOTSTRAP, NOMEM, OS, TIMEOUT, UNSUPPORTED (not in this build).
     sennit_status (*open)(std::int64_t timeout_ns, sennit_bootstrap *out);
 };

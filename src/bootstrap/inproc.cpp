@@ -2,7 +2,6 @@
 // Made by the program before the threads start, and outlives them.
 #include <pthread.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -11,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "bootstrap/inproc.hpp"
+#include "bootstrap/late_notice.hpp"
 
 namespace sennit::runtime {
 namespace {
@@ -40,19 +40,25 @@ struct Seat {
     bool in_use = false;
 };
 
-bool wait_changed(Meeting &meeting, const timespec &limit) {
-    return pthread_cond_timedwait(&meeting.changed, &meeting.lock, &limit) == 0;
-}
+// What bounds a rank's wait in a meeting, and what is said while it lasts.
+struct Patience {
+    Deadline deadline;
+    bool warns = false;  // the rank that came first, for all
+    LateNotice notice{};
+};
 
-timespec limit_after(std::int64_t timeout_ns) {
+// False: the time is over.
+bool wait_changed(Meeting &meeting, Patience &patience) {
+    if (patience.warns) patience.notice.warn_if_due("inproc");
+    if (patience.deadline.over()) return false;
     timespec limit{};
     (void)clock_gettime(CLOCK_REALTIME, &limit);
     constexpr std::int64_t kSecond_ns = 1000000000;
-    constexpr std::int64_t kLongest_ns = kSecond_ns * 60 * 60 * 24 * 365;
-    const std::int64_t end_ns = limit.tv_nsec + std::min(timeout_ns, kLongest_ns);
+    const std::int64_t end_ns = limit.tv_nsec + patience.notice.next(patience.deadline).left_ns();
     limit.tv_sec += static_cast<time_t>(end_ns / kSecond_ns);
     limit.tv_nsec = static_cast<long>(end_ns % kSecond_ns);
-    return limit;
+    (void)pthread_cond_timedwait(&meeting.changed, &meeting.lock, &limit);
+    return true;
 }
 
 bool make_room(Meeting &meeting, std::size_t bytes) {
@@ -77,10 +83,10 @@ enum Code : int { kOk = 0, kBroken = 1, kSizesDiffer = 2, kNoMemory = 3, kTimeou
 int meet(void *context, const void *mine, void *all, std::size_t bytes, std::int64_t timeout_ns) {
     Seat &seat = *static_cast<Seat *>(context);
     Meeting &meeting = *seat.meeting;
-    const timespec limit = limit_after(timeout_ns);
+    Patience patience{Deadline::after(timeout_ns)};
     (void)pthread_mutex_lock(&meeting.lock);
     while (meeting.leaving > 0 && !meeting.broken)
-        if (!wait_changed(meeting, limit)) return give_up(meeting, kTimeout);
+        if (!wait_changed(meeting, patience)) return give_up(meeting, kTimeout);
     if (meeting.broken) return give_up(meeting, kBroken);
     if (meeting.arrived == 0) {
         if (!make_room(meeting, bytes)) return give_up(meeting, kNoMemory);
@@ -91,6 +97,7 @@ int meet(void *context, const void *mine, void *all, std::size_t bytes, std::int
     if (bytes > 0)
         std::memcpy(meeting.parts + bytes * static_cast<std::size_t>(seat.rank), mine, bytes);
     const std::uint64_t number = meeting.number;
+    patience.warns = meeting.arrived == 0;
     if (++meeting.arrived == meeting.size) {
         meeting.arrived = 0;
         meeting.leaving = meeting.size;
@@ -98,7 +105,7 @@ int meet(void *context, const void *mine, void *all, std::size_t bytes, std::int
         (void)pthread_cond_broadcast(&meeting.changed);
     }
     while (meeting.number == number && !meeting.broken)
-        if (!wait_changed(meeting, limit)) return give_up(meeting, kTimeout);
+        if (!wait_changed(meeting, patience)) return give_up(meeting, kTimeout);
     if (meeting.number == number) return give_up(meeting, kBroken);
     if (bytes > 0) std::memcpy(all, meeting.parts, bytes * static_cast<std::size_t>(meeting.size));
     if (--meeting.leaving == 0) (void)pthread_cond_broadcast(&meeting.changed);

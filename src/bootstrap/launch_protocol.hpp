@@ -25,7 +25,7 @@ inline constexpr const char *kLaunchVariables[] = {kLaunchRankVariable, kLaunchS
                                                    kLaunchControlVariable, kLaunchJobVariable};
 
 inline constexpr std::uint64_t kLaunchMagic = 0x534e5452554e3031u;  // "SNTRUN01"
-inline constexpr std::uint32_t kLaunchVersion = 1;
+inline constexpr std::uint32_t kLaunchVersion = 2;
 inline constexpr std::size_t kLaunchCookieBytes = 16;
 inline constexpr int kLaunchRanksMax = 4096;
 // Most that one allgather may return, over all ranks.
@@ -50,7 +50,11 @@ enum class LaunchKind : std::uint32_t {
     kGather = 3,    // rank: my part of allgather number `sequence`
     kGathered = 4,  // launcher: all parts, ordered by rank
     kLost = 5,      // launcher: gather `sequence` can not end, rank `peer` is gone; payload: reason
-    kGoodbye = 6    // rank: I leave in order
+    kGoodbye = 6,   // rank: I leave in order
+    kWhoIsLate = 7,  // rank: whom does my part of allgather `sequence` wait for?
+    // launcher: for `peer`, and maybe others; `sequence` is the lowest rank that waits, which is
+    // the one to warn the user; payload: who, as the beginning of a sentence
+    kLate = 8
 };
 
 // On the private connection; `bytes` of payload follow.

@@ -19,7 +19,9 @@
 
 #include "base/clock.hpp"
 #include "base/fail.hpp"
+#include "base/log.hpp"
 #include "bootstrap/bootstrap.hpp"
+#include "bootstrap/late_notice.hpp"
 #include "bootstrap/launch_protocol.hpp"
 
 namespace sennit::runtime {
@@ -195,15 +197,25 @@ sennit_status receive_all(int fd, void *data, std::size_t bytes, const Deadline 
     return SENNIT_OK;
 }
 
-// A frame that says no carries the reason as its payload.
-sennit_status receive_reason(int fd, const LaunchFrame &frame, const Deadline &deadline) {
+// The payload of an answer in words.
+struct Sentence {
     char text[192] = "";
-    if (frame.bytes >= sizeof text) {
+};
+
+sennit_status receive_sentence(int fd, const LaunchFrame &frame, const Deadline &deadline,
+                               Sentence *sentence) {
+    if (frame.bytes >= sizeof sentence->text) {
         return fail(SENNIT_ERR_BOOTSTRAP, "the launcher sent a malformed answer");
     }
-    const sennit_status status =
-        receive_all(fd, text, static_cast<std::size_t>(frame.bytes), deadline);
+    return receive_all(fd, sentence->text, static_cast<std::size_t>(frame.bytes), deadline);
+}
+
+// A frame that says no carries the reason as its payload.
+sennit_status receive_reason(int fd, const LaunchFrame &frame, const Deadline &deadline) {
+    Sentence reason;
+    const sennit_status status = receive_sentence(fd, frame, deadline, &reason);
     if (status != SENNIT_OK) return status;
+    const char *text = reason.text;
     if (frame.kind == LaunchKind::kLost) {
         return fail_peer(SENNIT_ERR_PEER_LOST, frame.peer, "", "%s", text);
     }
@@ -220,7 +232,7 @@ sennit_status receive_frame(int fd, LaunchKind wanted, LaunchFrame *frame,
     if (frame->kind == LaunchKind::kLost || frame->kind == LaunchKind::kRefused) {
         return receive_reason(fd, *frame, deadline);
     }
-    if (frame->kind != wanted) {
+    if (frame->kind != wanted && frame->kind != LaunchKind::kLate) {
         return fail(SENNIT_ERR_BOOTSTRAP, "the launcher sent an answer of kind %u instead of %u",
                     static_cast<unsigned>(frame->kind), static_cast<unsigned>(wanted));
     }
@@ -283,6 +295,47 @@ sennit_status claim_rank(const Claim &claim, const Deadline &deadline, int *fd) 
     return SENNIT_OK;
 }
 
+LaunchFrame frame_of(const Connection &connection, LaunchKind kind, std::uint32_t sequence) {
+    LaunchFrame frame{};
+    frame.magic = kLaunchMagic;
+    frame.kind = kind;
+    frame.sequence = sequence;
+    frame.peer = connection.rank;
+    return frame;
+}
+
+// Waits for the answer to allgather `sequence`. The launcher knows who is late: it is asked when
+// the wait has lasted for a while, for a warning, and when the time is over, for the error.
+sennit_status await_gathered(const Connection &connection, std::uint32_t sequence,
+                             const Deadline &deadline, LaunchFrame *answer) {
+    constexpr std::int64_t kPatience_ns = 500'000'000;
+    const LaunchFrame question = frame_of(connection, LaunchKind::kWhoIsLate, sequence);
+    LateNotice notice;
+    int waited_s = 0;
+    for (bool last = false;;) {
+        const Deadline until = last ? Deadline::after(kPatience_ns) : notice.next(deadline);
+        sennit_status status = wait_ready(connection.fd, POLLIN, until);
+        if (status == SENNIT_ERR_TIMEOUT && !last) {
+            last = deadline.over();
+            waited_s = notice.due_s();
+            status =
+                send_all(connection.fd, &question, sizeof question, Deadline::after(kPatience_ns));
+            if (status != SENNIT_OK) return status;
+            continue;
+        }
+        if (status != SENNIT_OK) return status;
+        const Deadline rest = last ? until : deadline;
+        status = receive_frame(connection.fd, LaunchKind::kGathered, answer, rest);
+        if (status != SENNIT_OK || answer->kind != LaunchKind::kLate) return status;
+        Sentence late;
+        status = receive_sentence(connection.fd, *answer, rest, &late);
+        if (status != SENNIT_OK) return status;
+        if (last) return fail_peer(SENNIT_ERR_TIMEOUT, answer->peer, "", "%s in time", late.text);
+        if (answer->sequence == static_cast<std::uint32_t>(connection.rank))
+            log(SENNIT_LOG_WARNING, "after %d s %s", waited_s, late.text);
+    }
+}
+
 sennit_status exchange(Connection *connection, const void *mine, void *all, std::size_t bytes,
                        const Deadline &deadline) {
     const auto size = static_cast<std::uint64_t>(connection->size);
@@ -292,19 +345,15 @@ sennit_status exchange(Connection *connection, const void *mine, void *all, std:
     if (connection->broken) {
         return fail(SENNIT_ERR_BOOTSTRAP, "the connection to `sennit run` failed before");
     }
-    LaunchFrame frame{};
-    frame.magic = kLaunchMagic;
-    frame.kind = LaunchKind::kGather;
-    frame.sequence = connection->sequence++;
+    LaunchFrame frame = frame_of(*connection, LaunchKind::kGather, connection->sequence++);
     frame.bytes = bytes;
-    frame.peer = -1;
     // Set back below only when the answer has been read to its end.
     connection->broken = true;
     sennit_status status = send_all(connection->fd, &frame, sizeof frame, deadline);
     if (status == SENNIT_OK) status = send_all(connection->fd, mine, bytes, deadline);
     LaunchFrame answer{};
     if (status == SENNIT_OK) {
-        status = receive_frame(connection->fd, LaunchKind::kGathered, &answer, deadline);
+        status = await_gathered(*connection, frame.sequence, deadline, &answer);
     }
     if (status != SENNIT_OK) return status;
     if (answer.sequence != frame.sequence || answer.bytes != bytes * size) {
@@ -329,11 +378,7 @@ int barrier(void *context, std::int64_t timeout_ns) {
 void release(void *context) {
     auto *connection = static_cast<Connection *>(context);
     if (!connection->broken) {
-        LaunchFrame frame{};
-        frame.magic = kLaunchMagic;
-        frame.kind = LaunchKind::kGoodbye;
-        frame.sequence = connection->sequence;
-        frame.peer = -1;
+        const LaunchFrame frame = frame_of(*connection, LaunchKind::kGoodbye, connection->sequence);
         // Best effort and without waiting: the end of the connection says the same, less politely.
         (void)send(connection->fd, &frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
     }

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "bootstrap/late_notice.hpp"
 
 namespace sennit::runtime {
 namespace {
@@ -62,12 +63,11 @@ sennit_status Pmi1Wire::break_off(sennit_status status) {
 }
 
 sennit_status Pmi1Wire::wait_for(short events, Deadline deadline) {
+    LateNotice notice;
     for (;;) {
-        int wait_ms = -1;
-        if (!deadline.forever()) {
-            const std::int64_t left_ns = std::min(deadline.left_ns(), kPollMaximum_ns);
-            wait_ms = static_cast<int>((left_ns + 999'999) / 1'000'000);
-        }
+        const std::int64_t left_ns = std::min(notice.next(deadline).left_ns(), kPollMaximum_ns);
+        const auto wait_ms = static_cast<int>((left_ns + 999'999) / 1'000'000);
+        notice.warn_if_due("pmi1");
         pollfd entry{fd_, events, 0};
         const int ready = poll(&entry, 1, wait_ms);
         if (ready > 0) return SENNIT_OK;  // errors of the socket show in the call that follows

@@ -24,6 +24,7 @@
 #include "base/fail.hpp"
 #include "base/linking.hpp"
 #include "bootstrap/bootstrap.hpp"
+#include "bootstrap/late_notice.hpp"
 #include "bootstrap/mpi_presence.hpp"
 
 extern char **environ;
@@ -80,16 +81,14 @@ class PendingCall {
 
     // Waits and lets go. False when the time was over first.
     bool wait(Deadline deadline, pmix_status_t *result) {
-        timespec end{};
-        if (!deadline.forever()) {
-            const std::int64_t at_ns = now_ns() + deadline.left_ns();
-            end = {at_ns / 1'000'000'000, at_ns % 1'000'000'000};
-        }
+        LateNotice notice;
         (void)pthread_mutex_lock(&lock_);
-        int error = 0;
-        while (!is_done_ && error != ETIMEDOUT)
-            error = deadline.forever() ? pthread_cond_wait(&changed_, &lock_)
-                                       : pthread_cond_timedwait(&changed_, &lock_, &end);
+        while (!is_done_ && !deadline.over()) {
+            const std::int64_t at_ns = now_ns() + notice.next(deadline).left_ns();
+            const timespec end{at_ns / 1'000'000'000, at_ns % 1'000'000'000};
+            (void)pthread_cond_timedwait(&changed_, &lock_, &end);
+            if (!is_done_) notice.warn_if_due("pmix");
+        }
         const bool done = is_done_;
         *result = result_;
         (void)pthread_mutex_unlock(&lock_);

@@ -1,10 +1,14 @@
-// The end of a rank. Bounded: the only waits are the last barrier and the transports' close, and
-// both take the deadline.
+// The end of a rank. The only waits are the last barrier, which lasts as long as the other ranks
+// live or the caller allows, and the transports' close, which is bounded.
 #include "rank/life/teardown.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/fail.hpp"
+#include "base/log.hpp"
+#include "bootstrap/late_notice.hpp"
 #include "channel/channels.hpp"
 #include "coll/collectives.hpp"
 #include "group/group.hpp"
@@ -15,6 +19,7 @@
 #include "plan/plan.hpp"
 #include "queue/queue.hpp"
 #include "rank/life/startup.hpp"
+#include "runtime/detector.hpp"
 #include "runtime/domains.hpp"
 #include "runtime/wait.hpp"
 #include "signal/signals.hpp"
@@ -41,6 +46,60 @@ void close_peers(Rank &rank) {
         if (peer.transport != nullptr) peer.transport->forget(r);
         if (peer.memory_file >= 0) (void)close(peer.memory_file);
         if (peer.pid_fd >= 0) (void)close(peer.pid_fd);
+    }
+}
+
+// Ranks of the world that are there and have not called sennit_finalize, as far as this rank's
+// memory reaches.
+struct Late {
+    int first = -1;
+    int count = 0;
+    bool lowest_waits = true;  // no rank before this one is in sennit_finalize
+};
+
+Late find_late(Rank &rank) {
+    Late late;
+    for (int peer = 0; peer < world_size(rank); ++peer) {
+        if (peer == rank.world_rank || rank.peers[peer].control == nullptr) continue;
+        const bool waits = is_leaving(rank, peer);
+        if (waits && peer < rank.world_rank) late.lowest_waits = false;
+        if (waits || peer_gone(rank, peer) != Gone::no) continue;
+        if (late.count++ == 0) late.first = peer;
+    }
+    return late;
+}
+
+sennit_status fail_late(Rank &rank, std::int64_t timeout_ns) {
+    const double seconds = static_cast<double>(timeout_ns) * 1e-9;
+    const Late late = find_late(rank);
+    if (late.count == 0)
+        return fail(SENNIT_ERR_TIMEOUT,
+                    "the other ranks did not come in the %g s of SENNIT_FINALIZE_TIMEOUT", seconds);
+    return fail_peer(SENNIT_ERR_TIMEOUT, late.first, "",
+                     "rank %d (process %d)%s did not call sennit_finalize in the %g s of "
+                     "SENNIT_FINALIZE_TIMEOUT",
+                     late.first, rank.peers[late.first].process_id,
+                     late.count > 1 ? " and others" : "", seconds);
+}
+
+void warn_of_late(Rank &rank, int seconds) {
+    const Late late = find_late(rank);
+    if (late.count == 0 || !late.lowest_waits) return;
+    log(SENNIT_LOG_WARNING,
+        "rank %d has waited %d s in sennit_finalize for rank %d (process %d)%s; "
+        "SENNIT_FINALIZE_TIMEOUT sets a limit",
+        rank.world_rank, seconds, late.first, rank.peers[late.first].process_id,
+        late.count > 1 ? " and others" : "");
+}
+
+// The last barrier, interrupted for warnings where it can be resumed.
+sennit_status meet_at_the_end(Rank &rank, team::Team &world, const Deadline &deadline) {
+    if (!world.all_reached) return team::barrier(rank, world, deadline);
+    runtime::LateNotice notice;
+    for (;;) {
+        const sennit_status status = team::barrier(rank, world, notice.next(deadline));
+        if (status != SENNIT_ERR_TIMEOUT || deadline.over()) return status;
+        warn_of_late(rank, notice.due_s());
     }
 }
 
@@ -75,6 +134,8 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
 }
 
 sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
+    // With nobody to meet any more, what is left to do is bounded whatever the caller wants.
+    constexpr std::int64_t kTakeApart_ns = 10'000'000'000;
     const Deadline deadline = Deadline::after(timeout_ns);
     sennit_status status = SENNIT_OK;
     // SYNC rank-left: pairs with the acquire in has_state(); how this rank's channels were opened
@@ -87,8 +148,9 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
         status = call.status();
         runtime::observer_write(rank);
         // A barrier that timed out is another meeting than this one.
-        if (status == SENNIT_OK && world.published) status = team::barrier(rank, world, deadline);
-        if (status == SENNIT_OK) status = team::barrier(rank, world, deadline);
+        if (status == SENNIT_OK && world.published) status = meet_at_the_end(rank, world, deadline);
+        if (status == SENNIT_OK) status = meet_at_the_end(rank, world, deadline);
+        if (status == SENNIT_ERR_TIMEOUT) status = fail_late(rank, timeout_ns);
     }
     runtime::observer_finish(rank, status == SENNIT_OK);
     const sennit_error error = *thread_error();
@@ -99,7 +161,8 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
         ControlBlock *control = rank.peers[peer].control;
         if (control != nullptr) ring_doorbell(*control);
     }
-    take_apart(rank, deadline, status == SENNIT_OK);
+    const std::int64_t rest_ns = std::min(deadline.left_ns(), kTakeApart_ns);
+    take_apart(rank, Deadline::after(rest_ns), status == SENNIT_OK);
     if (status != SENNIT_OK) *thread_error() = error;
     return status;
 }

@@ -1,0 +1,42 @@
+// When a wait for other ranks has lasted so long that a person wants to hear of it: after 10 s, and
+// then each time after three times as long. Made at the start of the wait, by one thread.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+
+namespace sennit::runtime {
+
+class LateNotice {
+  public:
+    LateNotice() : started_ns_(now_ns()), next_(Deadline::after(kFirst_ns)) {}
+
+    // The earlier one of `deadline` and the next notice: how long the caller may sleep.
+    Deadline next(const Deadline &deadline) const {
+        return next_.left_ns() < deadline.left_ns() ? next_ : deadline;
+    }
+
+    // How many seconds the wait has lasted if a notice is due, else 0. Each is due once.
+    int due_s() {
+        if (!next_.over()) return 0;
+        const std::int64_t lasted_ns = now_ns() - started_ns_;
+        next_ = Deadline::after(2 * lasted_ns);
+        return static_cast<int>(lasted_ns / 1'000'000'000);
+    }
+
+    // For a launcher that does not know who is late.
+    void warn_if_due(const char *launcher) {
+        const int seconds = due_s();
+        if (seconds > 0)
+            log(SENNIT_LOG_WARNING,
+                "this rank has waited %d s for ranks that have not come (launcher %s)", seconds,
+                launcher);
+    }
+
+  private:
+    static constexpr std::int64_t kFirst_ns = 10'000'000'000;
+    std::int64_t started_ns_;
+    Deadline next_;
+};
+
+}  // namespace sennit::runtime
