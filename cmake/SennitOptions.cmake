@@ -27,6 +27,12 @@ option(SENNIT_FOLDERS_TOGETHER "Each folder of the library is one compilation: w
 unset(together)
 set(SENNIT_PRESET "none" CACHE STRING "Name of the preset, for reports only")
 
+# Sources of a folder may define the same names for themselves. What can be compiled together says so itself, below.
+if(CMAKE_UNITY_BUILD)
+    message(STATUS "Sennit: CMAKE_UNITY_BUILD is ignored; SENNIT_SHORT_BUILD and SENNIT_FOLDERS_TOGETHER join what can be joined")
+    set(CMAKE_UNITY_BUILD OFF)
+endif()
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

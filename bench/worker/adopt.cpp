@@ -21,7 +21,6 @@ namespace {
 constexpr int kOwner = 0;
 constexpr int kPeer = 1;
 constexpr std::uint64_t kHugePage = 2u << 20;
-constexpr std::uint64_t kSmallPage = 4096;
 
 // Private memory that was written, with huge pages or without. It begins as those of malloc do, a
 // little behind the start of a page, if it has small pages.

@@ -48,7 +48,7 @@ Subject raw(const Run &run, const Pair &pair, const Messages &messages) {
 // The partner's block and the own signal, for as long as the subject lives. Collective.
 class Notified {
   public:
-    Notified(const Run &run, int partner, std::uint64_t bytes) : m_bytes(bytes) {
+    Notified(const Run &run, int partner, std::uint64_t bytes) {
         check(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 4096, 0, &m_memory), "sennit_alloc");
         check(sennit_signal_create(1, 1, &m_arrived), "sennit_signal_create");
         sennit_block mine;
@@ -80,7 +80,6 @@ class Notified {
     const std::byte *own() const { return static_cast<const std::byte *>(sennit_ptr(m_memory)); }
 
   private:
-    std::uint64_t m_bytes;
     sennit_gptr m_memory = SENNIT_GPTR_NULL;
     sennit_signal m_arrived = SENNIT_SIGNAL_NULL;
     sennit_peer_block m_there = SENNIT_PEER_BLOCK_NULL;

@@ -170,7 +170,7 @@ Subject by_ring(std::string name, const Job &job, const Stream &stream) {
 // The queue of rank 0, and its producers, for as long as the subject lives. Collective.
 class Queue {
   public:
-    Queue(const Job &job, const Stream &stream) : m_job(job), m_takes(stream.takes) {
+    Queue(const Job &job, const Stream &stream) : m_takes(stream.takes) {
         sennit_queue_address address{SENNIT_GPTR_NULL};
         if (m_takes)
             check(sennit_queue_create(stream.bytes, stream.capacity,
@@ -196,7 +196,6 @@ class Queue {
     sennit_producer producer() const { return m_producer; }
 
   private:
-    const Job &m_job;
     bool m_takes;
     sennit_queue m_queue = SENNIT_QUEUE_NULL;
     sennit_producer m_producer = SENNIT_PRODUCER_NULL;

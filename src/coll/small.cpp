@@ -65,7 +65,8 @@ void fill_slot(const State &state, const Call &call, std::byte *payload) {
 template <SlotSize kSize>
 bool has_post_of(State &state, const Call &call, std::uint64_t number, std::uint32_t member) {
     constexpr bool kIsTiny = kSize == SlotSize::tiny;
-    const SlotHeader &header = header_at(*state.areas[member], {number, kSize});
+    const Place place{number, kSize};
+    const SlotHeader &header = header_at(*state.areas[member], place);
     // SYNC coll-post: pairs with the release in post(); the payload comes before.
     if (header.number.load(std::memory_order_acquire) != number) return false;
     if (header.call != (kIsTiny ? tiny_signature_of(call) : signature_of(call))) return false;

@@ -1,6 +1,7 @@
 // The counters of one rank, in memory of its own. With SENNIT_STATS=FILE they are written into that
 // file too from observer_ready() on, where `sennit stats` reads them at any time.
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <new>
 

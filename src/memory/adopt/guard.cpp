@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <initializer_list>
 
 #include "base/raw.hpp"
 
