@@ -149,10 +149,15 @@ function(sennit_internal_archive target)
 endfunction()
 
 # A large header that every source of a program reads takes most of its compilation. Sources that go together share
-# the names that they define for themselves.
+# the names that they define for themselves; those that do not are ALONE. With MOST, so many go together.
 function(sennit_compile_together target)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MOST" "ALONE")
     if(SENNIT_SHORT_BUILD)
-        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+        if(NOT ARG_MOST)
+            set(ARG_MOST 0)
+        endif()
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ARG_MOST})
+        set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
 endfunction()
 
