@@ -8,6 +8,7 @@
 #include "channel/channels.hpp"
 #include "memory/segments.hpp"
 #include "observe/observer.hpp"
+#include "op/region.hpp"
 #include "team/team.hpp"
 
 using namespace sennit;
@@ -120,18 +121,19 @@ sennit_status find_peers(const Rank &rank, const team::Team &team, const sennit_
     return SENNIT_OK;
 }
 
-void deregister_all(const Wishes &wishes) {
+void deregister_all(Rank &rank, const Wishes &wishes) {
     const sennit_error error = *thread_error();
     for (std::size_t i = 0; i < wishes.count; ++i)
-        if (wishes.all[i].owns_region) (void)sennit_deregister(wishes.all[i].region);
+        if (wishes.all[i].owns_region) (void)op::deregister_region(rank, wishes.all[i].region);
     *thread_error() = error;
 }
 
-sennit_status register_all(const Rank &rank, Wishes &wishes) {
+sennit_status register_all(Rank &rank, Wishes &wishes) {
     for (std::size_t i = 0; i < wishes.count; ++i) {
         channel::Wish &wish = wishes.all[i];
         if (wish.bytes == 0) continue;
-        const sennit_status status = sennit_register(wish.buffer, wish.bytes, 0, &wish.region);
+        const sennit_status status =
+            op::register_region(rank, {wish.buffer, wish.bytes}, &wish.region);
         if (status != SENNIT_OK) return status;
         wish.owns_region = is_own_region(rank, wish.region);
     }
@@ -139,13 +141,11 @@ sennit_status register_all(const Rank &rank, Wishes &wishes) {
 }
 
 sennit_status open_all(Rank &rank, Wishes &wishes, unsigned flags, const Deadline &deadline) {
+    const runtime::Observed observed(rank, "sennit_channel_open");
     sennit_status status = register_all(rank, wishes);
-    if (status == SENNIT_OK) {
-        // The registrations are calls of their own.
-        const runtime::Observed observed(rank, "sennit_channel_open");
+    if (status == SENNIT_OK)
         status = channel::open_all(rank, wishes.all, wishes.count, flags, deadline, wishes.opened);
-    }
-    if (status != SENNIT_OK) deregister_all(wishes);
+    if (status != SENNIT_OK) deregister_all(rank, wishes);
     return status;
 }
 
@@ -181,12 +181,12 @@ sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t c
         (void)fail(SENNIT_ERR_NOMEM, "no memory for the list of channels");
     } else {
         status = find_all(rank, handles, count, found);
-        if (status == SENNIT_OK) {
-            const runtime::Observed observed(rank, "sennit_channel_close");
+        const runtime::Observed observed(rank, "sennit_channel_close");
+        if (status == SENNIT_OK)
             status = channel::close_all(rank, found, count, Deadline::after(timeout_ns), regions);
-        }
         for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i)
-            if (!sennit_gptr_is_null(regions[i].gptr)) (void)sennit_deregister(regions[i]);
+            if (!sennit_gptr_is_null(regions[i].gptr))
+                (void)op::deregister_region(rank, regions[i]);
     }
     std::free(regions);
     std::free(found);

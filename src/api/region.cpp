@@ -1,98 +1,20 @@
-// Registration of memory that the program had before, and the regions that come of it.
+// Registration of memory that the program had before, and the regions that come of it: arguments,
+// attaching, and the reasons.
 #include <sennit/memory.h>
 
 #include <cstdio>
 
 #include "api/call.hpp"
-#include "memory/file.hpp"
 #include "memory/registration.hpp"
 #include "memory/xpmem.hpp"
 #include "observe/observer.hpp"
 #include "op/peer_memory.hpp"
+#include "op/region.hpp"
 #include "op/resolve.hpp"
 #include "team/regions.hpp"
 
 namespace sennit::api {
 namespace {
-
-sennit_status check_range_of_addresses(void *memory, std::size_t bytes) {
-    if (bytes == 0) return SENNIT_OK;
-    if (memory == nullptr) return null_argument("memory");
-    if (bytes <= UINT64_MAX - reinterpret_cast<std::uintptr_t>(memory)) return SENNIT_OK;
-    return fail(SENNIT_ERR_ARG, "%zu bytes at %p run past the end of the address space", bytes,
-                memory);
-}
-
-sennit_status check_mapped(void *memory, std::size_t bytes) {
-    if (bytes == 0) return SENNIT_OK;
-    if (memory::is_mapped(memory, bytes)) return SENNIT_OK;
-    return fail(SENNIT_ERR_ARG, "%zu bytes at %p are not all mapped in this process", bytes,
-                memory);
-}
-
-sennit_status register_private(Rank &rank, const memory::RegistrationWish &wish,
-                               sennit_gptr *gptr) {
-    SegmentRecord *record = nullptr;
-    sennit_status status = check_mapped(wish.memory, wish.bytes);
-    if (status != SENNIT_OK) return status;
-    status = memory::segment_register(rank, wish, &record);
-    return status == SENNIT_OK ? op::attach_own(rank, record, gptr) : status;
-}
-
-sennit_status register_any(Rank &rank, const memory::RegistrationWish &wish,
-                           sennit_region *region) {
-    void *const memory = wish.memory;
-    const std::size_t bytes = wish.bytes;
-    sennit_gptr gptr = SENNIT_GPTR_NULL;
-    const ColdLock lock(rank);
-    memory::Overlap overlap = memory::Overlap::none;
-    if (bytes != 0) overlap = memory::segment_at(rank, memory, bytes, &gptr);
-    if (overlap == memory::Overlap::none && bytes != 0)
-        overlap = memory::attached_at(rank, memory, bytes, &gptr);
-    if (overlap == memory::Overlap::part)
-        return fail(SENNIT_ERR_RANGE, "%zu bytes at %p lie in part inside a segment of Sennit",
-                    bytes, memory);
-    if (overlap == memory::Overlap::none) {
-        const sennit_status status = register_private(rank, wish, &gptr);
-        if (status != SENNIT_OK) return status;
-    }
-    *region = sennit_region{gptr, bytes};
-    return SENNIT_OK;
-}
-
-sennit_status not_registered(sennit_region region) {
-    return fail_peer(SENNIT_ERR_NOT_REGISTERED, region.gptr.rank, "",
-                     "segment %#x of rank %d is not registered, or not any more",
-                     region.gptr.segment, region.gptr.rank);
-}
-
-// The segment that the region lies in, if it is not one of its own: nothing is kept for it here.
-sennit_status check_inside(Rank &rank, sennit_region region) {
-    memory::Entry *entry = nullptr;
-    const sennit_status status = op::resolve(rank, region.gptr, &entry);
-    return status != SENNIT_OK ? status : op::check_range(*entry, region.gptr, region.bytes);
-}
-
-sennit_status deregister(Rank &rank, sennit_region region) {
-    if (region.gptr.rank != rank.world_rank) return check_inside(rank, region);
-    if (memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
-        return check_inside(rank, region);
-    if (memory::generation_of(region.gptr.segment) == 0) return not_registered(region);
-    const ColdLock lock(rank);
-    SegmentRecord &record = rank.control->records[memory::index_of(region.gptr.segment)];
-    // relaxed: only this rank writes the id, under the lock held here.
-    if (record.id.load(std::memory_order_relaxed) != region.gptr.segment)
-        return not_registered(region);
-    // In memory of sennit_alloc_local, which lives on.
-    if (record.kind != SegmentKind::registered) return SENNIT_OK;
-    if (memory::continues_region(record)) return not_registered(region);
-    if (region.gptr.offset != 0)
-        return fail(SENNIT_ERR_ARG, "the region's pointer was moved by %llu bytes",
-                    static_cast<unsigned long long>(region.gptr.offset));
-    op::detach_segment(rank, rank.world_rank, region.gptr.segment);
-    memory::segment_destroy(rank, &record);
-    return SENNIT_OK;
-}
 
 sennit_status detach(Rank &rank, sennit_region region) {
     const int peer = region.gptr.rank;
@@ -102,7 +24,7 @@ sennit_status detach(Rank &rank, sennit_region region) {
         return fail(SENNIT_ERR_ARG, "the region is the caller's own: sennit_deregister ends it");
     // What lies in a team's segment is attached with that segment.
     if (memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
-        return check_inside(rank, region);
+        return op::check_region(rank, region);
     const ColdLock lock(rank);
     const auto size = static_cast<std::uint32_t>(world_size(rank));
     const memory::Entry *entry = memory::entry_at(rank, size, region.gptr.segment, peer);
@@ -116,7 +38,7 @@ sennit_status detach(Rank &rank, sennit_region region) {
 sennit_status check_offer(Rank &rank, sennit_region region, const sennit_region *regions) {
     if (regions == nullptr) return null_argument("regions");
     if (region.gptr.segment == 0) return SENNIT_OK;
-    return check_inside(rank, region);
+    return op::check_region(rank, region);
 }
 
 // The records say it with the numbers of the interface.
@@ -135,7 +57,7 @@ sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
     if (memory::team_slot_of(region.gptr.segment) == memory::kLocalSlot)
         return op::read_segment(rank, region.gptr, record);
     record->mechanism = Mechanism::file;
-    return check_inside(rank, region);
+    return op::check_region(rank, region);
 }
 
 // How this rank reaches a region: as its owner says, or by copies where the owner offers it by
@@ -211,14 +133,12 @@ sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit
     if (region == nullptr) return null_region(name);
     if ((flags & ~(SENNIT_REGISTER_SHARED_PAGES | SENNIT_REGISTER_STACK)) != 0)
         return fail_in(fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags), name);
-    const sennit_status status = check_range_of_addresses(memory, bytes);
-    if (status != SENNIT_OK) return fail_in(status, name);
     const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
     memory::RegistrationWish wish{memory, bytes, (flags & SENNIT_REGISTER_SHARED_PAGES) != 0};
     // The library is entered here: what the program has on this stack lies above.
     if ((flags & SENNIT_REGISTER_STACK) != 0)
         wish.stack_frames = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    return done(register_any(*rank, wish, region), name);
+    return done(op::register_region(*rank, wish, region), name);
 }
 
 sennit_status sennit_deregister(sennit_region region) {
@@ -226,7 +146,7 @@ sennit_status sennit_deregister(sennit_region region) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     const runtime::Observed observed(*rank, name);
-    return done(deregister(*rank, region), name);
+    return done(op::deregister_region(*rank, region), name);
 }
 
 sennit_status sennit_region_attach(sennit_team team, sennit_region region,

@@ -1,5 +1,5 @@
-// Put, get and fence. The first lines of sennit_put and sennit_get are the hot path; what
-// they can not do goes to op::transfer.
+// Put, get and fence. The first lines of sennit_put and sennit_get are the hot path; what they can
+// not do goes to op::transfer. Each step is one template for both directions.
 #include <sennit/rma.h>
 
 #include "api/call.hpp"
@@ -16,76 +16,82 @@ namespace {
 
 using Mode = op::Completion::Mode;
 using op::Look;
-using OperationKind = transport::Operation::Kind;
 
-[[gnu::cold, gnu::noinline]] sennit_status put_cold(sennit_gptr destination, const void *source,
-                                                    std::size_t bytes,
-                                                    const op::Completion &completion,
-                                                    const char *name) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    const ObservedAccess observed(*rank, name, destination, bytes);
+// A direction. `To` and `From` are the first two parameters of the public call: every step takes
+// its parameters in the same order, so that one step goes to the next by a jump.
+struct Put {
+    using To = sennit_gptr;
+    using From = const void *;
+    static constexpr auto kDirection = op::Direction::put;
+    static constexpr auto kKind = transport::Operation::Kind::put;
+    static constexpr const char *kName = "sennit_put";
+    static const sennit_gptr &remote(const To &to, const From & /*from*/) { return to; }
     // The engine only reads the buffer of a put.
-    void *local = const_cast<void *>(source);
-    return done(op::transfer(*rank, op::Direction::put, destination, local, bytes, completion),
-                name);
-}
+    static void *local(To /*to*/, From from) { return const_cast<void *>(from); }
+    static std::byte *target(To to, From /*from*/, std::byte *base) { return base + to.offset; }
+    static const void *source(To /*to*/, From from, std::byte * /*base*/) { return from; }
+};
+struct Get {
+    using To = void *;
+    using From = sennit_gptr;
+    static constexpr auto kDirection = op::Direction::get;
+    static constexpr auto kKind = transport::Operation::Kind::get;
+    static constexpr const char *kName = "sennit_get";
+    static const sennit_gptr &remote(const To & /*to*/, const From &from) { return from; }
+    static void *local(To to, From /*from*/) { return to; }
+    static void *target(To to, From /*from*/, std::byte * /*base*/) { return to; }
+    static const std::byte *source(To /*to*/, From from, std::byte *base) {
+        return base + from.offset;
+    }
+};
 
-[[gnu::cold, gnu::noinline]] sennit_status get_cold(void *destination, sennit_gptr source,
-                                                    std::size_t bytes,
-                                                    const op::Completion &completion,
-                                                    const char *name) {
+template <class Call>
+[[gnu::cold, gnu::noinline]] sennit_status cold(typename Call::To to, typename Call::From from,
+                                                std::size_t bytes, const op::Completion &completion,
+                                                const char *name) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    const ObservedAccess observed(*rank, name, source, bytes);
-    return done(op::transfer(*rank, op::Direction::get, source, destination, bytes, completion),
-                name);
+    const sennit_gptr &remote = Call::remote(to, from);
+    const ObservedAccess observed(*rank, name, remote, bytes);
+    return done(
+        op::transfer(*rank, Call::kDirection, remote, Call::local(to, from), bytes, completion),
+        name);
 }
 
-// What load and store could not do, with the entry that was found, or null. The parameters stand as
-// in the public call, so the way here is a jump.
-[[gnu::noinline]] sennit_status put_blocking_cold(sennit_gptr destination, const void *source,
-                                                  std::size_t bytes, const memory::Entry *entry) {
-    const transport::Run run{destination.offset, const_cast<void *>(source), bytes};
-    if (op::copied_at_once(*current_rank(), entry, OperationKind::put, run, destination.rank))
-        [[likely]]
+// What load and store could not do, with the entry that was found, or null.
+template <class Call>
+[[gnu::noinline]] sennit_status blocking_cold(typename Call::To to, typename Call::From from,
+                                              std::size_t bytes, const memory::Entry *entry) {
+    const sennit_gptr &remote = Call::remote(to, from);
+    const transport::Run run{remote.offset, Call::local(to, from), bytes};
+    if (op::copied_at_once(*current_rank(), entry, Call::kKind, run, remote.rank)) [[likely]]
         return SENNIT_OK;
-    return put_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_put");
+    return cold<Call>(to, from, bytes, {Mode::blocking, nullptr}, Call::kName);
 }
 
-[[gnu::noinline]] sennit_status get_blocking_cold(void *destination, sennit_gptr source,
-                                                  std::size_t bytes, const memory::Entry *entry) {
-    const transport::Run run{source.offset, destination, bytes};
-    if (op::copied_at_once(*current_rank(), entry, OperationKind::get, run, source.rank)) [[likely]]
-        return SENNIT_OK;
-    return get_cold(destination, source, bytes, {Mode::blocking, nullptr}, "sennit_get");
-}
-
-// The entry of what may be copied at once between `gptr` and private memory, or null.
-template <Look kLook>
-inline const memory::Entry *copy_entry(sennit_gptr gptr, const void *local, std::size_t bytes) {
+// The entry of what may be copied at once, or null.
+template <class Call, Look kLook>
+inline const memory::Entry *entry_for(typename Call::To to, typename Call::From from,
+                                      std::size_t bytes) {
     Rank *rank = current_rank();
-    if (local == nullptr) [[unlikely]]
+    if (Call::local(to, from) == nullptr) [[unlikely]]
         return nullptr;
-    return op::direct_entry<kLook>(*rank, gptr, bytes);
+    return op::direct_entry<kLook>(*rank, Call::remote(to, from), bytes);
+}
+
+template <class Call, auto kCopy>
+inline void copy_by(typename Call::To to, typename Call::From from, std::size_t bytes,
+                    const memory::Entry &entry) {
+    kCopy(Call::target(to, from, entry.base), Call::source(to, from, entry.base), bytes);
 }
 
 // True if it is done.
-template <Look kLook = Look::both, auto kCopy = op::copy>
-inline bool put_direct(sennit_gptr destination, const void *source, std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<kLook>(destination, source, bytes);
+template <class Call, Look kLook = Look::both, auto kCopy = copy_any>
+inline bool is_direct(typename Call::To to, typename Call::From from, std::size_t bytes) {
+    const memory::Entry *entry = entry_for<Call, kLook>(to, from, bytes);
     if (entry == nullptr) [[unlikely]]
         return false;
-    kCopy(entry->base + destination.offset, source, bytes);
-    return true;
-}
-
-template <Look kLook = Look::both, auto kCopy = op::copy>
-inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<kLook>(source, destination, bytes);
-    if (entry == nullptr) [[unlikely]]
-        return false;
-    kCopy(destination, entry->base + source.offset, bytes);
+    copy_by<Call, kCopy>(to, from, bytes, *entry);
     return true;
 }
 
@@ -93,72 +99,44 @@ inline bool get_direct(void *destination, sennit_gptr source, std::size_t bytes)
 // needs neither a stack nor the size; one for other short ones; one for those to 128 bytes; one for
 // those that vectors copy in place; one for long ones; and one for entries that are not near. Each
 // ends in a jump to the next. That a size is at least so much spares the look whether it is 0.
-[[gnu::noinline]] sennit_status put_far(sennit_gptr destination, const void *source,
-                                        std::size_t bytes) {
+template <class Call>
+[[gnu::noinline]] sennit_status far(typename Call::To to, typename Call::From from,
+                                    std::size_t bytes) {
     Rank &rank = *current_rank();
-    memory::Entry *entry = op::named_entry(rank, destination);
-    if (source != nullptr && op::reaches_by(rank, entry, destination, bytes)) [[likely]] {
-        op::copy(entry->base + destination.offset, source, bytes);
+    const sennit_gptr &remote = Call::remote(to, from);
+    memory::Entry *entry = op::named_entry(rank, remote);
+    if (Call::local(to, from) != nullptr && op::reaches_by(rank, entry, remote, bytes)) [[likely]] {
+        copy_by<Call, copy_any>(to, from, bytes, *entry);
         return SENNIT_OK;
     }
-    return put_blocking_cold(destination, source, bytes, entry);
+    return blocking_cold<Call>(to, from, bytes, entry);
 }
 
-[[gnu::noinline]] sennit_status get_far(void *destination, sennit_gptr source, std::size_t bytes) {
-    Rank &rank = *current_rank();
-    memory::Entry *entry = op::named_entry(rank, source);
-    if (destination != nullptr && op::reaches_by(rank, entry, source, bytes)) [[likely]] {
-        op::copy(destination, entry->base + source.offset, bytes);
-        return SENNIT_OK;
-    }
-    return get_blocking_cold(destination, source, bytes, entry);
-}
-
-template <auto kCopy, std::size_t kLeast = 0>
-[[gnu::noinline]] sennit_status put_near(sennit_gptr destination, const void *source,
-                                         std::size_t bytes) {
+template <class Call, auto kCopy, std::size_t kLeast = 0>
+[[gnu::noinline]] sennit_status near(typename Call::To to, typename Call::From from,
+                                     std::size_t bytes) {
     if (bytes < kLeast) __builtin_unreachable();
-    if (put_direct<Look::near, kCopy>(destination, source, bytes)) [[likely]]
+    if (is_direct<Call, Look::near, kCopy>(to, from, bytes)) [[likely]]
         return SENNIT_OK;
-    return put_far(destination, source, bytes);
-}
-
-template <auto kCopy, std::size_t kLeast = 0>
-[[gnu::noinline]] sennit_status get_near(void *destination, sennit_gptr source, std::size_t bytes) {
-    if (bytes < kLeast) __builtin_unreachable();
-    if (get_direct<Look::near, kCopy>(destination, source, bytes)) [[likely]]
-        return SENNIT_OK;
-    return get_far(destination, source, bytes);
+    return far<Call>(to, from, bytes);
 }
 
 // Up to here by vectors in place, where they are used at all.
 constexpr std::size_t kInPlaceBytes = kCopyAheadFrom;
 
-[[SENNIT_COPY_TARGET, gnu::noinline]] sennit_status put_by_vectors(sennit_gptr destination,
-                                                                   const void *source,
-                                                                   std::size_t bytes) {
-    if (bytes <= op::kMiddleBytes || bytes > kInPlaceBytes) __builtin_unreachable();
-    const memory::Entry *entry = copy_entry<Look::near>(destination, source, bytes);
+template <class Call>
+[[SENNIT_COPY_TARGET, gnu::noinline]] sennit_status by_vectors(typename Call::To to,
+                                                               typename Call::From from,
+                                                               std::size_t bytes) {
+    if (bytes <= kMiddleBytes || bytes > kInPlaceBytes) __builtin_unreachable();
+    const memory::Entry *entry = entry_for<Call, Look::near>(to, from, bytes);
     if (entry == nullptr) [[unlikely]]
-        return put_far(destination, source, bytes);
-    std::byte *const to = entry->base + destination.offset;
-    if (!are_apart(to, source, bytes)) [[unlikely]]
-        return put_near<copy_bytes>(destination, source, bytes);
-    copy_by_vectors_in_place(to, source, bytes);
-    return SENNIT_OK;
-}
-
-[[SENNIT_COPY_TARGET, gnu::noinline]] sennit_status get_by_vectors(void *destination,
-                                                                   sennit_gptr source,
-                                                                   std::size_t bytes) {
-    if (bytes <= op::kMiddleBytes || bytes > kInPlaceBytes) __builtin_unreachable();
-    const memory::Entry *entry = copy_entry<Look::near>(source, destination, bytes);
-    if (entry == nullptr) [[unlikely]]
-        return get_far(destination, source, bytes);
-    const std::byte *const from = entry->base + source.offset;
-    if (!are_apart(destination, from, bytes)) [[unlikely]]
-        return get_near<copy_bytes>(destination, source, bytes);
-    copy_by_vectors_in_place(destination, from, bytes);
+        return far<Call>(to, from, bytes);
+    const auto target = Call::target(to, from, entry->base);
+    const auto source = Call::source(to, from, entry->base);
+    if (!are_apart(target, source, bytes)) [[unlikely]]
+        return near<Call, copy_bytes>(to, from, bytes);
+    copy_by_vectors_in_place(target, source, bytes);
     return SENNIT_OK;
 }
 
@@ -179,21 +157,50 @@ inline void copy_long(void *to, const void *from, std::size_t bytes, sennit_gptr
                    static_cast<const std::byte *>(from) + front, kEnd);
 }
 
-[[gnu::noinline]] sennit_status put_long(sennit_gptr destination, const void *source,
-                                         std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<Look::near>(destination, source, bytes);
+template <class Call>
+[[gnu::noinline]] sennit_status by_long_copy(typename Call::To to, typename Call::From from,
+                                             std::size_t bytes) {
+    const memory::Entry *entry = entry_for<Call, Look::near>(to, from, bytes);
     if (entry == nullptr) [[unlikely]]
-        return put_far(destination, source, bytes);
-    copy_long(entry->base + destination.offset, source, bytes, destination, *entry);
+        return far<Call>(to, from, bytes);
+    copy_long(Call::target(to, from, entry->base), Call::source(to, from, entry->base), bytes,
+              Call::remote(to, from), *entry);
     return SENNIT_OK;
 }
 
-[[gnu::noinline]] sennit_status get_long(void *destination, sennit_gptr source, std::size_t bytes) {
-    const memory::Entry *entry = copy_entry<Look::near>(source, destination, bytes);
-    if (entry == nullptr) [[unlikely]]
-        return get_far(destination, source, bytes);
-    copy_long(destination, entry->base + source.offset, bytes, source, *entry);
-    return SENNIT_OK;
+template <class Call>
+[[gnu::always_inline]] inline sennit_status blocking(typename Call::To to, typename Call::From from,
+                                                     std::size_t bytes) {
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    if (bytes != kWord) [[unlikely]] {
+        if (bytes <= kShortBytes) return near<Call, copy_short>(to, from, bytes);
+        if (bytes <= kMiddleBytes) return near<Call, copy_middle, kShortBytes + 1>(to, from, bytes);
+        if (bytes > kInPlaceBytes) return by_long_copy<Call>(to, from, bytes);
+        if (has_copy_by_vectors) return by_vectors<Call>(to, from, bytes);
+        return near<Call, copy_bytes>(to, from, bytes);
+    }
+    if (is_direct<Call, Look::near>(to, from, kWord)) [[likely]]
+        return SENNIT_OK;
+    return far<Call>(to, from, kWord);
+}
+
+template <class Call>
+[[gnu::always_inline]] inline sennit_status requested(typename Call::To to,
+                                                      typename Call::From from, std::size_t bytes,
+                                                      sennit_request *request, const char *name) {
+    if (request == nullptr) return null_argument("request", name);
+    if (is_direct<Call>(to, from, bytes)) {
+        *request = SENNIT_REQUEST_NULL;
+        return SENNIT_OK;
+    }
+    return cold<Call>(to, from, bytes, {Mode::request, request}, name);
+}
+
+template <class Call>
+[[gnu::always_inline]] inline sennit_status implicit(typename Call::To to, typename Call::From from,
+                                                     std::size_t bytes, const char *name) {
+    if (is_direct<Call>(to, from, bytes)) return SENNIT_OK;
+    return cold<Call>(to, from, bytes, {Mode::implicit, nullptr}, name);
 }
 
 }  // namespace
@@ -201,63 +208,29 @@ inline void copy_long(void *to, const void *from, std::size_t bytes, sennit_gptr
 extern "C" {
 
 sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes) {
-    constexpr std::size_t kWord = sizeof(std::uint64_t);
-    if (bytes != kWord) [[unlikely]] {
-        if (bytes <= op::kShortBytes) return put_near<op::copy_short>(destination, source, bytes);
-        if (bytes <= op::kMiddleBytes)
-            return put_near<op::copy_middle, op::kShortBytes + 1>(destination, source, bytes);
-        if (bytes > kInPlaceBytes) return put_long(destination, source, bytes);
-        if (has_copy_by_vectors) return put_by_vectors(destination, source, bytes);
-        return put_near<copy_bytes>(destination, source, bytes);
-    }
-    if (put_direct<Look::near>(destination, source, kWord)) [[likely]]
-        return SENNIT_OK;
-    return put_far(destination, source, kWord);
+    return blocking<Put>(destination, source, bytes);
 }
 
 sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes) {
-    constexpr std::size_t kWord = sizeof(std::uint64_t);
-    if (bytes != kWord) [[unlikely]] {
-        if (bytes <= op::kShortBytes) return get_near<op::copy_short>(destination, source, bytes);
-        if (bytes <= op::kMiddleBytes)
-            return get_near<op::copy_middle, op::kShortBytes + 1>(destination, source, bytes);
-        if (bytes > kInPlaceBytes) return get_long(destination, source, bytes);
-        if (has_copy_by_vectors) return get_by_vectors(destination, source, bytes);
-        return get_near<copy_bytes>(destination, source, bytes);
-    }
-    if (get_direct<Look::near>(destination, source, kWord)) [[likely]]
-        return SENNIT_OK;
-    return get_far(destination, source, kWord);
+    return blocking<Get>(destination, source, bytes);
 }
 
 sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,
                             sennit_request *request) {
-    if (request == nullptr) return null_argument("request", "sennit_put_nb");
-    if (put_direct(destination, source, bytes)) {
-        *request = SENNIT_REQUEST_NULL;
-        return SENNIT_OK;
-    }
-    return put_cold(destination, source, bytes, {Mode::request, request}, "sennit_put_nb");
+    return requested<Put>(destination, source, bytes, request, "sennit_put_nb");
 }
 
 sennit_status sennit_get_nb(void *destination, sennit_gptr source, size_t bytes,
                             sennit_request *request) {
-    if (request == nullptr) return null_argument("request", "sennit_get_nb");
-    if (get_direct(destination, source, bytes)) {
-        *request = SENNIT_REQUEST_NULL;
-        return SENNIT_OK;
-    }
-    return get_cold(destination, source, bytes, {Mode::request, request}, "sennit_get_nb");
+    return requested<Get>(destination, source, bytes, request, "sennit_get_nb");
 }
 
 sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t bytes) {
-    if (put_direct(destination, source, bytes)) return SENNIT_OK;
-    return put_cold(destination, source, bytes, {Mode::implicit, nullptr}, "sennit_put_nbi");
+    return implicit<Put>(destination, source, bytes, "sennit_put_nbi");
 }
 
 sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes) {
-    if (get_direct(destination, source, bytes)) return SENNIT_OK;
-    return get_cold(destination, source, bytes, {Mode::implicit, nullptr}, "sennit_get_nbi");
+    return implicit<Get>(destination, source, bytes, "sennit_get_nbi");
 }
 
 sennit_status sennit_fence(void) {

@@ -1,5 +1,6 @@
-// Copying bytes: memmove(), and on AMD's processors a loop of vectors for what has some hundred
-// bytes to a MiB. docs/design/copies.md has the reasons and the figures.
+// Copying bytes: few of them in place; more by memmove(), and on AMD's processors by a loop of
+// vectors for what has some hundred bytes to a MiB. docs/design/copies.md has the reasons and the
+// figures.
 //
 // glibc before 2.39 copies some 2 KiB to 512 KiB by `rep movsb` where the processor says that this
 // is fast. On Zen 3 and 4 that is slower than vectors, nothing after it begins before it ends, and
@@ -9,9 +10,13 @@
 // such a buffer is that case.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
+
+#include "base/atomics.hpp"
 
 namespace sennit {
 
@@ -79,6 +84,89 @@ inline void copy_bytes(void *to, const void *from, std::size_t bytes) {
         copy_by_vectors(to, from, bytes);
     } else {
         copy_by_the_c_library(to, from, bytes);
+    }
+}
+
+// The first and the last bytes, which may overlap; all is loaded before anything is stored.
+template <class Part>
+inline void copy_ends(void *destination, const void *source, std::size_t bytes) {
+    Part first;
+    Part last;
+    std::memcpy(&first, source, sizeof first);
+    std::memcpy(&last, static_cast<const std::byte *>(source) + bytes - sizeof last, sizeof last);
+    std::memcpy(destination, &first, sizeof first);
+    std::memcpy(static_cast<std::byte *>(destination) + bytes - sizeof last, &last, sizeof last);
+}
+
+// A call of memmove() for so few bytes takes longer than copying them.
+inline constexpr std::size_t kShortBytes = 32;
+
+// 1 to kShortBytes. A word is stored once, since whoever polls for it may change it at once.
+inline void copy_short(void *destination, const void *source, std::size_t bytes) {
+    using Two = std::array<std::uint64_t, 2>;
+    if (bytes >= sizeof(std::uint64_t)) {
+        if (bytes >= sizeof(Two)) {
+            copy_ends<Two>(destination, source, bytes);
+        } else if (bytes != sizeof(std::uint64_t) ||
+                   !copy_word<std::uint64_t>(destination, source)) {
+            copy_ends<std::uint64_t>(destination, source, bytes);
+        }
+    } else if (bytes >= sizeof(std::uint32_t)) {
+        if (bytes != sizeof(std::uint32_t) || !copy_word<std::uint32_t>(destination, source))
+            copy_ends<std::uint32_t>(destination, source, bytes);
+    } else if (bytes >= sizeof(std::uint16_t)) {
+        copy_ends<std::uint16_t>(destination, source, bytes);
+    } else {
+        copy_ends<std::uint8_t>(destination, source, bytes);
+    }
+}
+
+// One vector register. The compiler's own type, since an array of words would be copied by way of
+// the stack.
+using Sixteen = std::uint64_t __attribute__((vector_size(16)));
+
+inline Sixteen load_sixteen(const std::byte *from) {
+    Sixteen value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+// As copy_ends(), of so many sixteens at each end.
+template <std::size_t... kIndex>
+inline void copy_sixteens(std::byte *to, const std::byte *from, std::size_t bytes,
+                          std::index_sequence<kIndex...> /*each*/) {
+    const std::size_t behind = bytes - sizeof...(kIndex) * sizeof(Sixteen);
+    const std::array first{load_sixteen(from + kIndex * sizeof(Sixteen))...};
+    const std::array last{load_sixteen(from + behind + kIndex * sizeof(Sixteen))...};
+    (std::memcpy(to + kIndex * sizeof(Sixteen), &first[kIndex], sizeof(Sixteen)), ...);
+    (std::memcpy(to + behind + kIndex * sizeof(Sixteen), &last[kIndex], sizeof(Sixteen)), ...);
+}
+
+// Nor is a call worth while for these.
+inline constexpr std::size_t kMiddleBytes = 128;
+
+// kShortBytes to kMiddleBytes. They may overlap.
+inline void copy_middle(void *destination, const void *source, std::size_t bytes) {
+    auto *to = static_cast<std::byte *>(destination);
+    const auto *from = static_cast<const std::byte *>(source);
+    constexpr std::size_t kHalf = kMiddleBytes / 2;
+    if (bytes <= kHalf) {
+        copy_sixteens(to, from, bytes, std::make_index_sequence<kHalf / sizeof(Sixteen) / 2>());
+    } else {
+        copy_sixteens(to, from, bytes, std::make_index_sequence<kHalf / sizeof(Sixteen)>());
+    }
+}
+
+// Of any size, 0 too. They may overlap.
+inline void copy_any(void *destination, const void *source, std::size_t bytes) {
+    if (bytes == sizeof(std::uint64_t) && copy_word<std::uint64_t>(destination, source)) return;
+    // 0 comes out as the largest number.
+    if (bytes - 1 < kShortBytes) {
+        copy_short(destination, source, bytes);
+    } else if (bytes - 1 < kMiddleBytes) {
+        copy_middle(destination, source, bytes);
+    } else {
+        copy_bytes(destination, source, bytes);
     }
 }
 

@@ -9,15 +9,14 @@
 
 #include "base/copy.hpp"
 #include "coll/post.hpp"
-#include "op/direct.hpp"
 
 namespace sennit::coll {
 namespace {
 
 template <SlotSize kSize>
 void copy(void *to, const void *from, std::size_t bytes) {
-    if (kSize == SlotSize::tiny || bytes <= op::kShortBytes) {
-        op::copy_short(to, from, bytes);
+    if (kSize == SlotSize::tiny || bytes <= kShortBytes) {
+        copy_short(to, from, bytes);
     } else if (kSize == SlotSize::small) {
         std::memcpy(to, from, bytes);
     } else {

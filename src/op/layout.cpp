@@ -8,7 +8,6 @@
 
 #include "base/copy.hpp"
 #include "base/fail.hpp"
-#include "op/direct.hpp"
 
 namespace sennit::op {
 namespace {
@@ -145,9 +144,9 @@ void copy_list(const Layout &layout, Direction direction, std::byte *remote, std
         std::byte *there = remote + piece.remote_offset;
         std::byte *here = local + piece.local_offset;
         if (direction == Direction::put) {
-            op::copy(there, here, piece.bytes);
+            copy_any(there, here, piece.bytes);
         } else {
-            op::copy(here, there, piece.bytes);
+            copy_any(here, there, piece.bytes);
         }
     }
 }
@@ -159,9 +158,9 @@ void pack(const Layout &layout, std::byte *packed, std::byte *place, bool is_rem
         const Part part = layout_part(layout, at, &cursor);
         std::byte *there = place + (is_remote ? part.remote : part.local);
         if (is_in) {
-            op::copy(packed + at, there, part.bytes);
+            copy_any(packed + at, there, part.bytes);
         } else {
-            op::copy(there, packed + at, part.bytes);
+            copy_any(there, packed + at, part.bytes);
         }
         at += part.bytes;
     }

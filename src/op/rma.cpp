@@ -36,9 +36,9 @@ sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void
         if (bytes == 0) return SENNIT_OK;
         std::byte *place = entry->base + remote.offset;
         if (direction == Direction::put) {
-            copy(place, local, bytes);
+            copy_any(place, local, bytes);
         } else {
-            copy(local, place, bytes);
+            copy_any(local, place, bytes);
         }
         return SENNIT_OK;
     }

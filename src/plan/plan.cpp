@@ -305,11 +305,11 @@ const Move *move_run(const Move *move, const Run &run) {
         // Words go at one a cycle, which a loop would take for its counting.
 #pragma GCC unroll 8
         for (; move != end; ++move)
-            op::copy(move->to, move->from, sizeof(std::uint64_t));
-    } else if (run.bytes <= op::kShortBytes) {
-        move_each(move, run, op::copy_short);
-    } else if (run.bytes <= op::kMiddleBytes) {
-        move_each(move, run, op::copy_middle);
+            copy_any(move->to, move->from, sizeof(std::uint64_t));
+    } else if (run.bytes <= kShortBytes) {
+        move_each(move, run, copy_short);
+    } else if (run.bytes <= kMiddleBytes) {
+        move_each(move, run, copy_middle);
     } else {
         move_each(move, run, copy_bytes);
     }

@@ -142,7 +142,7 @@ inline bool may_start_at_once(const Plan &it) {
 }
 
 inline void move_word(const Words &words, std::uint64_t pair) {
-    op::copy(words.to + static_cast<std::uint32_t>(pair), words.from + (pair >> 32),
+    copy_any(words.to + static_cast<std::uint32_t>(pair), words.from + (pair >> 32),
              sizeof(std::uint64_t));
 }
 

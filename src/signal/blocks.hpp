@@ -112,7 +112,7 @@ inline AtOnce notify_at_once(Attached &it, std::size_t offset, void *local, std:
         !takes(*remote.record, remote.signal.handle, epoch)) [[unlikely]]
         return AtOnce::not_at_all;
     std::byte *place = it.base + offset;
-    op::copy(kPut ? place : local, kPut ? local : place, bytes);
+    copy_any(kPut ? place : local, kPut ? local : place, bytes);
     if (!count_whole(remote, notified.expected, epoch)) [[unlikely]]
         return AtOnce::surplus;
     notified.next_epoch = epoch + 1;

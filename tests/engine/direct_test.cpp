@@ -1,5 +1,5 @@
 // The copies of few bytes that are made without the C library: every size, at every distance.
-#include "op/direct.hpp"
+#include "base/copy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,20 +37,20 @@ void expect_move(void (*copy)(void *, const void *, std::size_t), std::size_t by
 // Broken by a byte that is left out or one too many, by a size that has no part that fits, and by a
 // store before the last load where the two overlap.
 TEST(Direct, short_copies_move_every_byte_and_no_other) {
-    for (std::size_t bytes = 1; bytes <= sennit::op::kShortBytes; ++bytes)
+    for (std::size_t bytes = 1; bytes <= sennit::kShortBytes; ++bytes)
         for (std::size_t to = 0; to + bytes <= kRoom; ++to)
-            expect_move(sennit::op::copy_short, bytes, to);
+            expect_move(sennit::copy_short, bytes, to);
 }
 
 TEST(Direct, middle_copies_move_every_byte_and_no_other) {
-    for (std::size_t bytes = sennit::op::kShortBytes; bytes <= sennit::op::kMiddleBytes; ++bytes)
+    for (std::size_t bytes = sennit::kShortBytes; bytes <= sennit::kMiddleBytes; ++bytes)
         for (std::size_t to = 0; to + bytes <= kRoom; ++to)
-            expect_move(sennit::op::copy_middle, bytes, to);
+            expect_move(sennit::copy_middle, bytes, to);
 }
 
 // Broken by a size for which no way is taken, or the wrong one, and by 0 taken for one.
 TEST(Direct, copies_of_any_size_move_every_byte_and_no_other) {
-    for (std::size_t bytes = 0; bytes <= 2 * sennit::op::kMiddleBytes; ++bytes)
+    for (std::size_t bytes = 0; bytes <= 2 * sennit::kMiddleBytes; ++bytes)
         for (std::size_t to = 0; to + bytes <= kRoom; to += 7)
-            expect_move(sennit::op::copy, bytes, to);
+            expect_move(sennit::copy_any, bytes, to);
 }
