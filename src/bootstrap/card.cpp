@@ -76,9 +76,6 @@ sennit_status card_fill(Card *card, const Listener &listener) {
 sennit_status cards_check(const Card *cards, int size, std::size_t stride) {
     for (int rank = 0; rank < size; ++rank) {
         const Card &card = card_at(cards, stride, rank);
-        if (card.magic == 0)
-            return fail_peer(SENNIT_ERR_BOOTSTRAP, rank, "", "rank %d failed in its start-up",
-                             rank);
         if (card.magic != kCardMagic || card.version != kLayoutVersion)
             return fail_peer(SENNIT_ERR_BOOTSTRAP, rank, "",
                              "rank %d runs another version of Sennit (layout %u, here %u)", rank,

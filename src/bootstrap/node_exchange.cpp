@@ -9,11 +9,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "bootstrap/descriptor_limit.hpp"
 
 namespace sennit::runtime {
 namespace {
@@ -102,7 +104,7 @@ void close_all(const Descriptors &descriptors) {
 }
 
 // Takes one message; its descriptors are the caller's to close. Errors: BOOTSTRAP (not our
-// protocol, other cookie, other side gone), TIMEOUT, OS.
+// protocol, other cookie, other side gone), TIMEOUT, OS (of this rank).
 sennit_status receive_message(int socket, std::uint64_t cookie, const Deadline &deadline,
                               Message *message, Descriptors *descriptors) {
     const sennit_status status = wait_socket(socket, POLLIN, deadline);
@@ -123,17 +125,19 @@ sennit_status receive_message(int socket, std::uint64_t cookie, const Deadline &
         std::memcpy(descriptors->list, CMSG_DATA(rights), bytes);
         descriptors->count = static_cast<int>(bytes / sizeof(int));
     }
-    int expected = message->count;
-    for (int i = 0; i < message->count && i < kRanksPerMessage; ++i)
-        expected += static_cast<int>(message->has_pid_fd >> i & 1);
-    if (got == static_cast<ssize_t>(sizeof *message) && message->greeting == kGreeting &&
-        message->job_cookie == cookie && message->count > 0 && message->count <= kRanksPerMessage &&
-        descriptors->count == expected)
-        return SENNIT_OK;
+    const bool is_ours = got == static_cast<ssize_t>(sizeof *message) &&
+                         message->greeting == kGreeting && message->job_cookie == cookie &&
+                         message->count > 0 && message->count <= kRanksPerMessage;
+    const int expected = is_ours ? message->count + __builtin_popcountll(message->has_pid_fd) : -1;
+    if (descriptors->count == expected) return SENNIT_OK;
     close_all(*descriptors);
     if (got < 0) return fail_os(SENNIT_ERR_BOOTSTRAP, reason, "receiving descriptors");
-    if ((header.msg_flags & MSG_CTRUNC) != 0)
-        return fail(SENNIT_ERR_OS, "descriptors were dropped: too many open files (ulimit -n)?");
+    // The kernel drops those for which there is no room, or that a security module refuses.
+    if (is_ours)
+        return fail(SENNIT_ERR_OS,
+                    "%d of %d descriptors of other ranks were dropped on their way to this one: "
+                    "too many open files (ulimit -n)?",
+                    expected - descriptors->count, expected);
     return fail(SENNIT_ERR_BOOTSTRAP, "a rank of this node closed the exchange or sent nonsense");
 }
 
@@ -168,10 +172,34 @@ void keep(Rank &rank, const Message &message, const Descriptors &descriptors) {
     }
 }
 
-bool same_user(int socket) {
+// The user of the other side, or -1.
+uid_t user_of(int socket) {
     ucred who{};
     socklen_t length = sizeof who;
-    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 && who.uid == geteuid();
+    const bool known = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0;
+    return known ? who.uid : static_cast<uid_t>(-1);
+}
+
+bool same_user(int socket) {
+    return user_of(socket) == geteuid();
+}
+
+// A blame, not a reason: the rank itself has that, and tells it in the exchange that follows.
+sennit_status fail_gave_up(int member) {
+    return fail_peer(SENNIT_ERR_BOOTSTRAP, member, "", "rank %d gave up in its start-up", member);
+}
+
+// A member closes its listener when it fails, and so does the kernel when it dies.
+bool has_given_up(const std::uint8_t *name) {
+    const int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (made < 0) return false;
+    sockaddr_un address;
+    socklen_t length;
+    set_address(name, &address, &length);
+    const bool refused =
+        connect(made, reinterpret_cast<sockaddr *>(&address), length) != 0 && errno == ECONNREFUSED;
+    (void)close(made);
+    return refused;
 }
 
 int place_of(const NodeExchange &exchange, int world_rank) {
@@ -193,10 +221,12 @@ sennit_status accept_member(Rank &rank, const NodeExchange &exchange, const Dead
     Message message;
     Descriptors descriptors;
     const Deadline patience = Deadline::after(2'000'000'000);
-    if (!same_user(socket) ||
-        receive_message(socket, rank.job_cookie, patience, &message, &descriptors) != SENNIT_OK) {
+    status = same_user(socket)
+                 ? receive_message(socket, rank.job_cookie, patience, &message, &descriptors)
+                 : SENNIT_ERR_BOOTSTRAP;
+    if (status != SENNIT_OK) {
         (void)close(socket);
-        return SENNIT_OK;
+        return status == SENNIT_ERR_OS ? status : SENNIT_OK;
     }
     const int place = place_of(exchange, message.ranks[0]);
     if (place < 0 || sockets[place] >= 0) {
@@ -211,13 +241,19 @@ sennit_status accept_member(Rank &rank, const NodeExchange &exchange, const Dead
 
 sennit_status collect(Rank &rank, const NodeExchange &exchange, const Deadline &deadline,
                       int *sockets) {
+    constexpr std::int64_t kLook_ns = 200'000'000;  // look so often for members that have failed
     for (;;) {
         int missing = 0;
         for (int i = 1; i < exchange.count; ++i)
             missing += sockets[i] < 0 ? 1 : 0;
         if (missing == 0) return SENNIT_OK;
-        const sennit_status status = accept_member(rank, exchange, deadline, sockets);
-        if (status != SENNIT_OK) return status;
+        const Deadline look = Deadline::after(std::min(kLook_ns, deadline.left_ns()));
+        const sennit_status status = accept_member(rank, exchange, look, sockets);
+        const bool waits = status == SENNIT_ERR_TIMEOUT && !deadline.over();
+        if (status != SENNIT_OK && !waits) return status;
+        for (int i = 1; i < exchange.count && waits; ++i)
+            if (sockets[i] < 0 && has_given_up(exchange.socket_names[i]))
+                return fail_gave_up(exchange.members[i]);
     }
 }
 
@@ -241,6 +277,8 @@ sennit_status distribute(Rank &rank, const NodeExchange &exchange, int own_pid_f
         }
         for (int i = 1; i < exchange.count; ++i) {
             const sennit_status status = send_message(sockets[i], message, descriptors, deadline);
+            if (status != SENNIT_OK && thread_error()->os_errno == EPIPE)
+                return fail_gave_up(exchange.members[i]);
             if (status != SENNIT_OK) return status;
         }
     }
@@ -268,7 +306,7 @@ sennit_status connect_leader(const NodeExchange &exchange, const Deadline &deadl
     if (made < 0) return fail_os(SENNIT_ERR_OS, errno, "socket");
     sockaddr_un address;
     socklen_t length;
-    set_address(exchange.leader_name, &address, &length);
+    set_address(exchange.socket_names[0], &address, &length);
     while (connect(made, reinterpret_cast<sockaddr *>(&address), length) != 0) {
         if ((errno == EAGAIN || errno == EINTR) && !deadline.over()) {
             (void)poll(nullptr, 0, 1);  // the leader's queue of connections is full
@@ -276,6 +314,7 @@ sennit_status connect_leader(const NodeExchange &exchange, const Deadline &deadl
         }
         const int reason = errno;
         (void)close(made);
+        if (reason == ECONNREFUSED) return fail_gave_up(exchange.members[0]);
         return fail_os(SENNIT_ERR_OS, reason, "connecting to the first rank of this node");
     }
     *out = made;
@@ -291,12 +330,19 @@ sennit_status follow(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
     message.job_cookie = rank.job_cookie;
     Descriptors descriptors;
     append(&message, &descriptors, rank.world_rank, rank.memory_file, own_pid_fd);
-    status = same_user(leader) ? send_message(leader, message, descriptors, deadline)
-                               : fail(SENNIT_ERR_BOOTSTRAP, "the socket belongs to another user");
+    if (!same_user(leader)) {
+        status =
+            fail(SENNIT_ERR_BOOTSTRAP, "it runs as user %u, and rank %d of its node as user %u",
+                 geteuid(), exchange.members[0], user_of(leader));
+        (void)close(leader);
+        return status;
+    }
+    status = send_message(leader, message, descriptors, deadline);
     for (int received = 0; status == SENNIT_OK && received < exchange.count;) {
         Message reply;
         Descriptors theirs;
         status = receive_message(leader, rank.job_cookie, deadline, &reply, &theirs);
+        if (status == SENNIT_ERR_BOOTSTRAP) status = fail_gave_up(exchange.members[0]);
         if (status != SENNIT_OK) break;
         keep(rank, reply, theirs);
         received += reply.count;
@@ -332,10 +378,16 @@ void listener_close(Listener *listener) {
 
 sennit_status node_exchange(Rank &rank, const NodeExchange &exchange, const Deadline &deadline) {
     if (exchange.count < 2) return SENNIT_OK;
+    const bool leads = exchange.members[0] == rank.world_rank;
+    // Two of each other rank, and two of this one that come back with them; a socket to each rank
+    // for the first one, one to that rank for the others; the pidfd, and one to spare.
+    const int others = exchange.count - 1;
+    const sennit_status reserved =
+        reserve_descriptors((leads ? 3 : 2) * others + (leads ? 2 : 5), exchange.count);
+    if (reserved != SENNIT_OK) return reserved;
     // Refused by old kernels and some containers: then a death is seen by other means, or late.
     const int own_pid_fd = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
     if (own_pid_fd >= 0) (void)fcntl(own_pid_fd, F_SETFD, FD_CLOEXEC);
-    const bool leads = exchange.members[0] == rank.world_rank;
     const sennit_status status = leads ? lead(rank, exchange, own_pid_fd, deadline)
                                        : follow(rank, exchange, own_pid_fd, deadline);
     if (own_pid_fd >= 0) (void)close(own_pid_fd);

@@ -22,13 +22,14 @@ sennit_status listener_open(Listener *listener);
 void listener_close(Listener *listener);
 
 // `members` are the world ranks of this node in rising order, `count` of them, this rank among
-// them; `leader_name` is the name of the first one's socket. Fills memory_file and pid_fd of those
-// peers. A stranger that connects (other uid, wrong cookie) is turned away. Errors: OS, TIMEOUT,
-// BOOTSTRAP.
+// them; `socket_names` are those of their listeners. Fills memory_file and pid_fd of those peers. A
+// stranger that connects (other uid, wrong cookie) is turned away. Errors: OS, TIMEOUT, BOOTSTRAP;
+// one that blames another rank has it as its peer. After an error the caller closes its listener,
+// which tells the others.
 struct NodeExchange {
     Listener *listener = nullptr;
-    const std::uint8_t *leader_name = nullptr;
     const int *members = nullptr;
+    const std::uint8_t *const *socket_names = nullptr;
     int count = 0;
 };
 sennit_status node_exchange(Rank &rank, const NodeExchange &exchange, const Deadline &deadline);

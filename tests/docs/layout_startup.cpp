@@ -1,4 +1,4 @@
-// A rank's part of the first and of the last exchange.
+// A rank's part of the exchanges of start-up.
 #include "layout.hpp"
 
 #include "rank/life/startup.cpp"
@@ -12,4 +12,10 @@ void print_startup_layouts() {
     STRUCT(Readiness);
     FIELD(Readiness, status);
     FIELD(Readiness, reach);
+    using sennit::life::Failure;
+    STRUCT(Failure);
+    FIELD(Failure, status);
+    FIELD(Failure, blames);
+    FIELD(Failure, os_errno);
+    FIELD(Failure, text);
 }

@@ -2,10 +2,11 @@
 //   memory file and control block -> transports opened -> cards exchanged -> descriptors of the
 //   node exchanged -> transports connected -> every path tried -> tries exchanged, paths agreed ->
 //   engine, teams -> ready.
-// Three bootstrap exchanges in all (cards, tries, ready); the last two tell whether any rank
-// failed.
+// Three bootstrap exchanges in all (cards, tries, ready). Each tells whether any rank failed; where
+// one has, one more exchange gives all ranks its reason.
 #include "rank/life/startup.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -67,13 +68,78 @@ sennit_status make_tables(Startup &it) {
     return it.rank.peers != nullptr ? SENNIT_OK : fail(SENNIT_ERR_NOMEM, "no memory for the peers");
 }
 
+// What a rank tells the others when some rank has failed.
+struct Failure {
+    std::int32_t status;  // SENNIT_OK: this rank has not failed
+    std::int32_t blames;  // another rank, which must know better; -1: the fault is its own
+    std::int32_t os_errno;
+    char text[180];
+};
+static_assert(sizeof(Failure) == 192);
+
+Failure failure_of_this_rank(sennit_status status) {
+    Failure mine{};
+    mine.blames = -1;
+    if (status == SENNIT_OK) return mine;
+    const sennit_error &error = *thread_error();
+    mine.status = status;
+    mine.blames = error.peer;
+    mine.os_errno = error.os_errno;
+    const std::size_t length = std::strlen(error.text);
+    std::memcpy(mine.text, error.text, std::min(length, sizeof mine.text - 1));
+    return mine;
+}
+
+// The first rank whose fault is its own, else the first that has failed.
+int find_culprit(const Failure *all, int size) {
+    int culprit = -1;
+    for (int r = 0; r < size; ++r) {
+        if (all[r].status == SENNIT_OK) continue;
+        if (all[r].blames < 0) return r;
+        if (culprit < 0) culprit = r;
+    }
+    return culprit;
+}
+
+// Every rank knows that some rank has failed; `own` is what this one has to say. Afterwards all
+// have the reason of the one that is at fault.
+sennit_status share_failure(Startup &it, sennit_status own) {
+    const Failure mine = failure_of_this_rank(own);
+    const sennit_error error = *thread_error();
+    Failure *all = nullptr;
+    sennit_status status = make_array(static_cast<std::size_t>(it.size), &all);
+    if (status == SENNIT_OK) status = allgather(it, &mine, all, sizeof mine);
+    const int culprit = status == SENNIT_OK ? find_culprit(all, it.size) : -1;
+    if (culprit >= 0 && (own == SENNIT_OK || mine.blames >= 0)) {
+        status = fail_peer(SENNIT_ERR_BOOTSTRAP, culprit, "", "rank %d failed in its start-up: %s",
+                           culprit, all[culprit].text);
+        thread_error()->os_errno = all[culprit].os_errno;
+    } else if (own != SENNIT_OK && (status == SENNIT_OK || mine.blames < 0)) {
+        *thread_error() = error;
+        status = own;
+    } else if (status == SENNIT_OK) {
+        status = fail(SENNIT_ERR_BOOTSTRAP, "a rank failed in its start-up and gives no reason");
+    }
+    std::free(all);
+    return status;
+}
+
 // A rank that failed before the first exchange still takes part, with an empty card.
 sennit_status introduce_failure(Startup &it, sennit_status status) {
     const sennit_error error = *thread_error();
     const Introduction nothing{};
-    if (it.all != nullptr) (void)allgather(it, &nothing, it.all, sizeof nothing);
+    if (it.all != nullptr && allgather(it, &nothing, it.all, sizeof nothing) == SENNIT_OK) {
+        *thread_error() = error;
+        return share_failure(it, status);
+    }
     *thread_error() = error;
     return status;
+}
+
+bool some_card_is_empty(const Startup &it) {
+    for (int r = 0; r < it.size; ++r)
+        if (it.all[r].card.magic == 0) return true;
+    return false;
 }
 
 sennit_status introduce(Startup &it, sennit_status so_far) {
@@ -89,6 +155,7 @@ sennit_status introduce(Startup &it, sennit_status so_far) {
     path::router_addresses(it.rank, mine.addresses);
     status = allgather(it, &mine, it.all, sizeof mine);
     if (status != SENNIT_OK) return status;
+    if (some_card_is_empty(it)) return share_failure(it, SENNIT_OK);
     status = runtime::cards_check(&it.all->card, it.size, kStride);
     if (status != SENNIT_OK) return status;
     it.rank.job_cookie = it.all[0].card.job_cookie;
@@ -122,16 +189,22 @@ bool descriptors_needed(Startup &it) {
 sennit_status exchange_descriptors(Startup &it) {
     if (!descriptors_needed(it)) return SENNIT_OK;
     int *members = nullptr;
-    sennit_status status = make_array(static_cast<std::size_t>(it.size), &members);
-    if (status != SENNIT_OK) return status;
-    runtime::NodeExchange exchange;
-    exchange.listener = &it.listener;
-    exchange.members = members;
-    for (int r = 0; r < it.size; ++r)
-        if (it.rank.peers[r].same_node) members[exchange.count++] = r;
-    exchange.leader_name = it.all[members[0]].card.socket_name;
-    status = runtime::node_exchange(it.rank, exchange, it.deadline);
+    const std::uint8_t **names = nullptr;
+    const auto size = static_cast<std::size_t>(it.size);
+    sennit_status status = make_array(size, &members);
+    if (status == SENNIT_OK) status = make_array(size, &names);
+    if (status == SENNIT_OK) {
+        runtime::NodeExchange exchange{&it.listener, members, names, 0};
+        for (int r = 0; r < it.size; ++r) {
+            if (!it.rank.peers[r].same_node) continue;
+            names[exchange.count] = it.all[r].card.socket_name;
+            members[exchange.count++] = r;
+        }
+        status = runtime::node_exchange(it.rank, exchange, it.deadline);
+    }
+    std::free(names);
     std::free(members);
+    if (status != SENNIT_OK) runtime::listener_close(&it.listener);
     return status;
 }
 
@@ -161,15 +234,12 @@ sennit_status agree_on_paths(Startup &it, sennit_status so_far) {
     }
     const sennit_error error = *thread_error();
     const sennit_status status = allgather(it, it.usable, it.all_usable, size);
-    if (so_far != SENNIT_OK) {
-        *thread_error() = error;
-        return so_far;
-    }
-    if (status != SENNIT_OK) return status;
-    for (int r = 0; r < it.size; ++r) {
-        if (it.all_usable[static_cast<std::size_t>(r) * size] != kFailed) continue;
-        return fail_peer(SENNIT_ERR_BOOTSTRAP, r, "", "rank %d failed in its start-up", r);
-    }
+    if (status != SENNIT_OK && so_far == SENNIT_OK) return status;
+    if (status != SENNIT_OK && error.peer >= 0) return status;  // the rank it blames has died
+    *thread_error() = error;
+    if (status != SENNIT_OK) return so_far;
+    for (std::size_t r = 0; r < size; ++r)
+        if (it.all_usable[r * size] == kFailed) return share_failure(it, so_far);
     path::router_agree(it.rank, it.all_usable);
     return SENNIT_OK;
 }
@@ -243,16 +313,11 @@ sennit_status get_ready(Startup &it, sennit_status so_far) {
     static_assert(sizeof(Readiness) <= sizeof(Introduction));
     auto *all = reinterpret_cast<Readiness *>(it.all);
     const sennit_status status = allgather(it, &mine, all, sizeof mine);
-    if (so_far != SENNIT_OK) {
-        *thread_error() = error;
-        return so_far;
-    }
-    if (status != SENNIT_OK) return status;
-    for (int r = 0; r < it.size; ++r) {
-        if (all[r].status == SENNIT_OK) continue;
-        return fail_peer(SENNIT_ERR_BOOTSTRAP, r, "", "rank %d failed in its start-up with %s", r,
-                         sennit_status_string(static_cast<sennit_status>(all[r].status)));
-    }
+    if (status != SENNIT_OK && so_far == SENNIT_OK) return status;
+    *thread_error() = error;
+    if (status != SENNIT_OK) return so_far;
+    for (int r = 0; r < it.size; ++r)
+        if (all[r].status != SENNIT_OK) return share_failure(it, so_far);
     agree_on_reach(it.rank, all);
     align_clocks(it, all);
     runtime::observer_ready(it.rank);
