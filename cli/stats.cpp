@@ -30,9 +30,9 @@ using runtime::StatsPart;
 using runtime::StatsState;
 
 constexpr const char *kStatsHelp =
-    R"(Says what each rank did with each peer over which path: operations, bytes they were asked to move,
-waits inside them and the time of those. The ranks count where SENNIT_STATS names a file. Loads and
-stores through plain pointers are the program's own and not counted.
+    R"(Says what each rank did with each peer over which path: operations, bytes they moved, waits inside
+them and the time of those. The ranks count where SENNIT_STATS names a file. Loads and stores through
+plain pointers, also of channels, are the program's own and not counted.
 
 Examples
   SENNIT_STATS=job.stats sennit run -n 4 ./prog      the job

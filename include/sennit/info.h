@@ -57,11 +57,12 @@ typedef struct sennit_knob {
 sennit_status sennit_knob_get(int index, sennit_knob *knob);
 
 /* What this rank has done with a peer over a path, since its sennit_init. Counted while
- * SENNIT_STATS is set. Loads and stores through sennit_ptr are the program's own and not counted.
- */
+ * SENNIT_STATS is set. Loads and stores through sennit_ptr, and through the pointers of channels,
+ * are the program's own and not counted. Each put and get of a batch or of a plan's start is an
+ * operation with its own peer; the call itself is one with several. */
 typedef struct sennit_counters {
     uint64_t operations; /* calls: puts, gets, atomic operations, flushes, ... */
-    uint64_t bytes;      /* that they were asked to move */
+    uint64_t bytes;      /* that they moved */
     uint64_t waits;      /* inside these calls */
     uint64_t wait_ns;    /* nanoseconds in those waits */
 } sennit_counters;

@@ -35,15 +35,26 @@ template <class Call>
     return done(call(*rank, *it), name);
 }
 
-// The same for a call that is noted: a hand-over, of so many bytes, or a wait for one.
+// Which copies of a mirror a call is noted with. A hand-over without a mirror moves nothing: the
+// program stores and loads through its pointer, and Sennit does not see how much.
+enum class Copies : std::uint8_t { none, pushed, pulled };
+
+std::uint64_t copied_bytes(const Channel &it, Copies copies) {
+    if (it.mirror == nullptr || copies == Copies::none) return 0;
+    const bool is_pulled = (it.flags & SENNIT_CHANNEL_PULL) != 0;
+    return is_pulled == (copies == Copies::pulled) ? it.peer_bytes : 0;
+}
+
+// The same for a call that is noted: a hand-over, or a wait for one.
 template <class Call>
 [[gnu::cold, gnu::noinline]] sennit_status use(sennit_channel handle, const char *name,
-                                               bool hands_over, Call call) {
+                                               Copies copies, Call call) {
     return call_on(handle, name, [&](Rank &rank, Channel &it) {
-        runtime::Observed observed(rank, name, it.peer, hands_over ? it.peer_bytes : 0);
-        if (observed.is_on()) [[unlikely]]
-            observed.set_path(rank.peers[it.peer].path);
-        return call(rank, it);
+        runtime::Observed observed(rank, name, it.peer);
+        const sennit_status status = call(rank, it);
+        if (observed.is_on() && status == SENNIT_OK) [[unlikely]]
+            observed.set_bytes(copied_bytes(it, copies));
+        return status;
     });
 }
 
@@ -204,11 +215,11 @@ sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t c
 }
 
 [[gnu::noinline]] sennit_status have_written_cold(sennit_channel handle) {
-    return use(handle, "sennit_channel_have_written", true, channel::hand_over_written);
+    return use(handle, "sennit_channel_have_written", Copies::pushed, channel::hand_over_written);
 }
 
 [[gnu::noinline]] sennit_status have_read_cold(sennit_channel handle) {
-    return use(handle, "sennit_channel_have_read", true, channel::hand_over_read);
+    return use(handle, "sennit_channel_have_read", Copies::pulled, channel::hand_over_read);
 }
 
 // Looks for what a wait is for as long as a wait polls, without a call in between: the loop of a
@@ -235,7 +246,7 @@ inline bool poll(const Channel &it, std::int64_t timeout_ns, Ready ready) {
 // Polling has found nothing.
 template <class Wait>
 sennit_status wait_on(sennit_channel handle, std::int64_t timeout_ns, const char *name, Wait wait) {
-    return use(handle, name, false, [=](Rank &rank, Channel &it) {
+    return use(handle, name, Copies::none, [=](Rank &rank, Channel &it) {
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
         return wait(rank, it, Deadline::after(timeout_ns));
     });

@@ -52,12 +52,8 @@ sennit_status notify_batch(const char *name, const signal::Batch &batch, std::si
     if (batch.parts == nullptr && batch.count != 0) return null_argument("parts", name);
     Observed observed(*rank, name);
     const sennit_status status = signal::notify_batch(*rank, batch, count_done);
-    if (observed.is_on()) [[unlikely]] {
-        std::uint64_t bytes = 0;
-        for (std::size_t i = 0; i < *count_done; ++i)
-            bytes += batch.parts[i].bytes;
-        observed.set_bytes(bytes);
-    }
+    if (observed.is_on()) [[unlikely]]
+        add_parts(*rank, observed, batch.parts, *count_done);
     return done(status, name);
 }
 

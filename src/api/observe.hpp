@@ -2,6 +2,8 @@
 // a rank's notes is observe/observer.hpp, which api/ uses as it is.
 #pragma once
 
+#include <sennit/notify.h>
+
 #include "observe/observer.hpp"
 
 namespace sennit::api {
@@ -10,6 +12,10 @@ using runtime::Observed;
 
 // The path by which this rank reaches the memory; of the peer if it is none that is attached.
 sennit_path path_to(Rank &rank, sennit_gptr gptr);
+
+// What the call has moved: of a batch or a plan, whose parts have peers of their own.
+[[gnu::cold]] void add_parts(Rank &rank, Observed &observed, const sennit_notify_part *parts,
+                             std::size_t count);
 
 // A put, get or atomic operation, from here to the end of the block.
 class ObservedAccess {

@@ -2,8 +2,10 @@
 // plan::start.
 #include <sennit/plan.h>
 
+#include <type_traits>
+
 #include "api/call.hpp"
-#include "observe/observer.hpp"
+#include "api/observe.hpp"
 #include "plan/plan.hpp"
 
 using namespace sennit;
@@ -12,7 +14,7 @@ using op::Direction;
 
 namespace {
 
-// A call on a plan of the caller's own.
+// A call on a plan of the caller's own. What it moves is noted by itself.
 template <class Call>
 sennit_status call_on(sennit_plan handle, const char *name, Call call) {
     Rank *rank = caller();
@@ -20,12 +22,22 @@ sennit_status call_on(sennit_plan handle, const char *name, Call call) {
     plan::Plan *it = plan::find(*rank, handle);
     if (it == nullptr)
         return fail_in(fail(SENNIT_ERR_ARG, "%#x is no plan of this rank", handle.handle), name);
-    const runtime::Observed observed(*rank, name);
-    return done(call(*rank, *it), name);
+    Observed observed(*rank, name);
+    if constexpr (std::is_invocable_v<Call, Rank &, plan::Plan &, Observed &>) {
+        return done(call(*rank, *it, observed), name);
+    } else {
+        return done(call(*rank, *it), name);
+    }
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status start_cold(sennit_plan plan) {
-    return call_on(plan, "sennit_plan_start", plan::start);
+    return call_on(plan, "sennit_plan_start", [](Rank &rank, plan::Plan &it, Observed &observed) {
+        const sennit_status status = plan::start(rank, it);
+        // Nothing goes at once where the rank has an observer: all is in these parts.
+        if (status == SENNIT_OK && observed.is_on())
+            add_parts(rank, observed, it.carried_out.parts, it.carried_out.count);
+        return status;
+    });
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status wait_cold(sennit_plan plan, std::int64_t timeout_ns) {
@@ -60,7 +72,7 @@ sennit_status sennit_plan_create(sennit_plan *plan) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (plan == nullptr) return null_argument("plan", name);
-    const runtime::Observed observed(*rank, name);
+    const Observed observed(*rank, name);
     return done(plan::create(*rank, plan), name);
 }
 

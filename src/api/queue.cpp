@@ -10,26 +10,46 @@ using namespace sennit::api;
 
 namespace {
 
+sennit_status no_queue(std::uint32_t handle) {
+    return fail(SENNIT_ERR_ARG, "%#x is no queue or producer of this rank", handle);
+}
+
 // A call on a queue or a producer of the caller's own.
 template <class Handle, class Call>
 sennit_status call_on(Handle handle, const char *name, Call call) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     auto *it = queue::find(*rank, handle);
-    if (it == nullptr)
-        return fail_in(
-            fail(SENNIT_ERR_ARG, "%#x is no queue or producer of this rank", handle.handle), name);
+    if (it == nullptr) return fail_in(no_queue(handle.handle), name);
     const runtime::Observed observed(*rank, name);
     return done(call(*rank, *it), name);
 }
 
+// The same for a push, which tells how many items it has moved to the taker.
+template <class Call>
+sennit_status push_by(sennit_producer producer, const char *name, Call call) {
+    Rank *rank = caller();
+    if (rank == nullptr) return no_rank(name);
+    queue::Producer *it = queue::find(*rank, producer);
+    if (it == nullptr) return fail_in(no_queue(producer.handle), name);
+    runtime::Observed observed(*rank, name, it->taker);
+    std::size_t items = 0;
+    const sennit_status status = call(*rank, *it, &items);
+    if (observed.is_on()) [[unlikely]]
+        observed.set_bytes(items * it->item_bytes);
+    return done(status, name);
+}
+
 [[gnu::cold, gnu::noinline]] sennit_status push_cold(sennit_producer producer, const void *item,
                                                      std::int64_t timeout_ns) {
-    return call_on(producer, "sennit_queue_push", [=](Rank &rank, queue::Producer &it) {
-        if (item == nullptr) return null_argument("item");
-        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
-        return queue::push(rank, it, item, Deadline::after(timeout_ns));
-    });
+    return push_by(
+        producer, "sennit_queue_push", [=](Rank &rank, queue::Producer &it, std::size_t *items) {
+            if (item == nullptr) return null_argument("item");
+            if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+            const sennit_status status = queue::push(rank, it, item, Deadline::after(timeout_ns));
+            *items = status == SENNIT_OK ? 1 : 0;
+            return status;
+        });
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status pop_cold(sennit_queue queue, void *item,
@@ -116,11 +136,14 @@ sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_n
 sennit_status sennit_queue_push_many(sennit_producer producer, const void *items, size_t count,
                                      int64_t timeout_ns, size_t *pushed) {
     const char *const name = "sennit_queue_push_many";
-    return call_on(producer, name, [=](Rank &rank, queue::Producer &it) {
+    return push_by(producer, name, [=](Rank &rank, queue::Producer &it, std::size_t *moved) {
         if (pushed == nullptr || (items == nullptr && count != 0))
             return null_argument("items or pushed");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
-        return queue::push_many(rank, it, items, count, Deadline::after(timeout_ns), pushed);
+        const sennit_status status =
+            queue::push_many(rank, it, items, count, Deadline::after(timeout_ns), pushed);
+        *moved = *pushed;
+        return status;
     });
 }
 

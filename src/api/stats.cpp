@@ -4,6 +4,7 @@
 #include "api/call.hpp"
 #include "api/observe.hpp"
 #include "memory/entry.hpp"
+#include "signal/blocks.hpp"
 
 using namespace sennit;
 using namespace sennit::api;
@@ -15,6 +16,14 @@ sennit_path path_to(Rank &rank, sennit_gptr gptr) {
     if (static_cast<std::uint32_t>(gptr.rank) >= size) return SENNIT_PATH_NONE;
     const memory::Entry *entry = memory::find(rank, size, gptr);
     return entry != nullptr ? static_cast<sennit_path>(entry->path) : rank.peers[gptr.rank].path;
+}
+
+void add_parts(Rank &rank, Observed &observed, const sennit_notify_part *parts, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const signal::Attached *block = signal::find_attached(rank, parts[i].block);
+        if (block == nullptr) continue;
+        observed.add_part(block->gptr.rank, path_to(rank, block->gptr), parts[i].bytes);
+    }
 }
 
 }  // namespace sennit::api

@@ -97,6 +97,7 @@ void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind
     outer_ = lane.innermost;
     lane.innermost = this;
     bytes_ = bytes;
+    bytes_of_parts_ = 0;
     waits_ = wait_ns_ = 0;
     peer_ = peer >= 0 && peer < observer.size ? peer : kNobody;
     path_ = SENNIT_PATH_NONE;
@@ -128,6 +129,14 @@ void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind
     open.in_use.store(1, std::memory_order_release);
 }
 
+void Observed::add_part(int peer, sennit_path path, std::uint64_t bytes) {
+    bytes_of_parts_ += bytes;
+    if (observer_->counters == nullptr) return;
+    PeerCounters &counters = observer_->counters[stats_index(observer_->size, peer, path)];
+    add(counters.operations, 1);
+    add(counters.bytes, bytes);
+}
+
 void Observed::end() {
     const std::int64_t duration_ns = now_ns() - start_ns_;
     Observer &observer = *observer_;
@@ -152,7 +161,8 @@ void Observed::end() {
         }
     }
     if (observer.trace == nullptr) return;
-    const TraceRecord record{start_ns_, duration_ns, bytes_, peer_, name_, thread_number(observer),
+    const TraceRecord record{start_ns_, duration_ns, bytes_ + bytes_of_parts_,
+                             peer_,     name_,       thread_number(observer),
                              path_,     {}};
     const MutexLock lock(observer.lock);
     trace_append(observer, record);

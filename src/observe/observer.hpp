@@ -35,6 +35,8 @@ class Observed {
     void set_path(sennit_path path) { path_ = static_cast<std::uint8_t>(path); }
     void set_bytes(std::uint64_t bytes) { bytes_ = bytes; }
     void drop() { is_dropped_ = true; }  // it was not worth noting
+    // One of several puts and gets of the operation, each with a peer and a path of its own.
+    [[gnu::cold, gnu::noinline]] void add_part(int peer, sennit_path path, std::uint64_t bytes);
 
   private:
     friend struct Observer;
@@ -46,8 +48,9 @@ class Observed {
     Observed *outer_;  // of the same thread
     std::int64_t start_ns_;
     std::uint64_t bytes_;
-    std::uint64_t waits_;    // inside it
-    std::uint64_t wait_ns_;  // in them
+    std::uint64_t bytes_of_parts_;  // which have been counted with their peers
+    std::uint64_t waits_;           // inside it
+    std::uint64_t wait_ns_;         // in them
     int peer_;
     int open_;  // place among the open operations of the file, or -1
     std::uint16_t name_;

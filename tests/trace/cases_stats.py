@@ -26,6 +26,13 @@ def the_counters_of_a_peer_are_right_on_every_path(job):
     job.run([job.rank, "counts", "2", "self,mapped"], STATS="counts", TRACE="t.json")
 
 
+def plans_batches_queues_and_channels_count_the_bytes_that_moved(job):
+    """The ranks compare them. Would break: puts of plans in the row of several, and a channel's buffer that counts where
+    nothing is copied, or at both ends of a hand-over."""
+    job.run(job.ranks(2, "moved"), STATS="1")
+    job.run(job.ranks(2, "moved"), STATS="1", PATHS="self,cma")
+
+
 def they_are_printed_at_the_end_when_asked_for(job):
     """Would break: a rank or a path that is left out."""
     out, messages = job.run(job.ranks(2, "many", 10), STATS="1")

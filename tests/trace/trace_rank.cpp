@@ -207,6 +207,101 @@ void counts() {
     ok(sennit_free(all), "free");
 }
 
+// What is counted with the next rank, and with several, since it was made.
+class Counted {
+  public:
+    void expect(std::uint64_t operations, std::uint64_t bytes, const char *what) const {
+        const sennit_counters now = counters_of(next_rank(), SENNIT_PATH_NONE);
+        const sennit_counters several = counters_of(SENNIT_STATS_SEVERAL, SENNIT_PATH_NONE);
+        require(now.bytes - before_.bytes == bytes, what);
+        require(now.operations - before_.operations == operations, what);
+        require(several.bytes == several_.bytes, what);
+    }
+
+  private:
+    sennit_counters before_ = counters_of(next_rank(), SENNIT_PATH_NONE);
+    sennit_counters several_ = counters_of(SENNIT_STATS_SEVERAL, SENNIT_PATH_NONE);
+};
+
+void moves_of_plans_and_batches(sennit_gptr memory) {
+    const char data[64] = "";
+    sennit_block mine{};
+    sennit_peer_block there = SENNIT_PEER_BLOCK_NULL;
+    sennit_plan plan = SENNIT_PLAN_NULL;
+    ok(sennit_block_init({sennit_gptr_at(memory, sennit_rank()), 4096}, 0, 512, SENNIT_SIGNAL_NULL,
+                         SENNIT_SIGNAL_NULL, &mine),
+       "block_init");
+    const std::vector<sennit_block> blocks = from_all(mine);
+    ok(sennit_block_attach(&blocks[static_cast<std::size_t>(next_rank())], &there), "block_attach");
+    ok(sennit_plan_create(&plan), "plan_create");
+    ok(sennit_plan_put(plan, there, 0, data, 24), "plan_put");
+    ok(sennit_plan_put(plan, there, 100, data, 8), "plan_put");
+    ok(sennit_plan_commit(plan, 0, 1), "plan_commit");
+    const Counted start;
+    ok(sennit_plan_start(plan), "plan_start");
+    start.expect(2, 32, "a plan counts its puts with their peer");
+    ok(sennit_plan_wait(plan, SENNIT_FOREVER), "plan_wait");
+    ok(sennit_plan_destroy(plan), "plan_destroy");
+    char *const source = const_cast<char *>(data);
+    sennit_notify_part parts[2] = {{there, SENNIT_OK, 0, source, 16, nullptr},
+                                   {there, SENNIT_OK, 16, source, 4, nullptr}};
+    std::size_t done = 0;
+    const Counted batch;
+    ok(sennit_put_notify_batch(2, parts, &done), "put_notify_batch");
+    batch.expect(2, 20, "a batch counts its puts with their peer");
+    ok(sennit_block_detach(there), "block_detach");
+}
+
+void moves_of_queues() {
+    sennit_queue queue = SENNIT_QUEUE_NULL;
+    sennit_queue_address mine{};
+    sennit_producer producer = SENNIT_PRODUCER_NULL;
+    const std::uint64_t words[3] = {1, 2, 3};
+    std::size_t pushed = 0;
+    ok(sennit_queue_create(sizeof words[0], 8, 1, &queue, &mine), "queue_create");
+    const std::vector<sennit_queue_address> all = from_all(mine);
+    ok(sennit_queue_attach(all[static_cast<std::size_t>(next_rank())], &producer), "queue_attach");
+    const Counted push;
+    ok(sennit_queue_push(producer, words, SENNIT_FOREVER), "queue_push");
+    ok(sennit_queue_push_many(producer, words, 3, SENNIT_FOREVER, &pushed), "queue_push_many");
+    push.expect(2, 32, "pushes count with the owner of the queue");
+    barrier();
+    ok(sennit_queue_detach(producer), "queue_detach");
+    barrier();
+    ok(sennit_queue_destroy(queue), "queue_destroy");
+}
+
+// A message to the next rank, and one from the one before, of two.
+void moves_of_channels(unsigned flags) {
+    std::vector<char> buffer(3 << 12);
+    const int target = next_rank();
+    void *const begin = buffer.data();
+    const std::size_t bytes = buffer.size();
+    const sennit_channel_ends ends{1, &target, &begin, &bytes};
+    sennit_channel channel = SENNIT_CHANNEL_NULL;
+    sennit_channel_info info{};
+    ok(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, flags, SENNIT_FOREVER, nullptr, &channel),
+       "open");
+    ok(sennit_channel_query(channel, &info), "query");
+    const Counted hand_over;
+    ok(sennit_channel_have_written(channel), "have_written");
+    ok(sennit_channel_wait_read(channel, SENNIT_FOREVER), "wait_read");
+    ok(sennit_channel_have_read(channel), "have_read");
+    hand_over.expect(3, info.is_mirror != 0 ? bytes : 0, "a copy of a mirror counts once");
+    ok(sennit_channel_close(&channel, 1, SENNIT_FOREVER), "close");
+}
+
+void moved(bool has_pointers) {
+    const sennit_gptr all = allocate(4096);
+    if (has_pointers) {
+        moves_of_plans_and_batches(all);
+        moves_of_queues();
+    }
+    moves_of_channels(SENNIT_CHANNEL_MIRROR);
+    moves_of_channels(SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL);
+    ok(sennit_free(all), "free");
+}
+
 // As processes under a launcher, or as threads.
 void as_ranks(int argc, char **argv, const std::function<void()> &body) {
     if (argc <= 2) {
@@ -324,6 +419,8 @@ int main(int argc, char **argv) {
         as_ranks(argc, argv, [&] { calls(has_atomics, has_channels); });
     } else if (what == "counts") {
         as_ranks(argc, argv, counts);
+    } else if (what == "moved") {
+        as_ranks(argc, argv, [&] { moved(has_atomics); });
     } else if (what == "die") {
         die();
     } else if (what == "stay") {
@@ -340,7 +437,7 @@ int main(int argc, char **argv) {
     } else if (what == "print") {
         print();
     } else {
-        sennit::test::fail("which of calls, counts, die, stay, many, threads, meet, print?");
+        sennit::test::fail("which of calls, counts, moved, die, stay, many, threads, meet, print?");
     }
     return 0;
 }
