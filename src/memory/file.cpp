@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -24,8 +25,40 @@ std::uint64_t address_space_in_use() {
     return std::strtoull(text, nullptr, 10) * page_bytes();
 }
 
-// The kernel's error does not say whether it was the limit of this process, and what that is.
+std::uint64_t count_mappings() {
+    const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    char text[4096];
+    std::uint64_t lines = 0;
+    for (ssize_t got = 0; (got = read(file, text, sizeof text)) > 0;)
+        lines += static_cast<std::uint64_t>(std::count(text, text + got, '\n'));
+    (void)close(file);
+    return lines;
+}
+
+// UINT64_MAX if it can not be read.
+std::uint64_t most_mappings() {
+    const int file = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return UINT64_MAX;
+    char text[32];
+    const ssize_t got = read(file, text, sizeof text - 1);
+    (void)close(file);
+    if (got <= 0) return UINT64_MAX;
+    text[got] = '\0';
+    return std::strtoull(text, nullptr, 10);
+}
+
+// The kernel's error does not say which limit it was, and what that is.
 sennit_status no_address_space(std::uint64_t bytes, int reason) {
+    const std::uint64_t mappings = reason == ENOMEM ? count_mappings() : 0;
+    const std::uint64_t most = most_mappings();
+    // One call may need two more: a mapping inside of another leaves three.
+    if (most != UINT64_MAX && mappings + 2 >= most)
+        return fail(SENNIT_ERR_NOMEM,
+                    "the process has %llu mappings of memory and the kernel allows %llu: raise the "
+                    "sysctl vm.max_map_count, or use fewer segments",
+                    static_cast<unsigned long long>(mappings),
+                    static_cast<unsigned long long>(most));
     rlimit limit{};
     const std::uint64_t used = address_space_in_use();
     if (reason == ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -125,8 +158,7 @@ sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std:
     if (mapped == MAP_FAILED) {
         const int reason = errno;
         (void)munmap(space, bytes + slack);
-        return fail_os(SENNIT_ERR_NOMEM, reason, "mapping %llu bytes",
-                       static_cast<unsigned long long>(bytes));
+        return no_address_space(bytes, reason);
     }
     if (place > start) (void)munmap(space, place - start);
     if (place + bytes < start + bytes + slack)

@@ -91,22 +91,23 @@ sennit_status place(Rank &rank, const SegmentWish &wish, SegmentRecord *record) 
     const std::uint64_t page =
         (wish.flags & SENNIT_ALLOC_HUGE) != 0 ? kHugePageBytes : page_bytes();
     const std::uint64_t mapped = round_up(wish.bytes == 0 ? 1 : wish.bytes, page);
-    const std::uint64_t offset = round_up(own.file_end, page);
     const std::uint64_t alignment = wish.alignment > page ? wish.alignment : page;
+    const std::uint64_t offset =
+        round_up(own.file_end, alignment < kHugePageBytes ? alignment : kHugePageBytes);
     const bool reserve = (wish.flags & SENNIT_ALLOC_RESERVE) != 0;
     sennit_status status = memory_check(wish.bytes, reserve);
     if (status != SENNIT_OK) return status;
     status = file_grow(rank.memory_file, offset + mapped);
     if (status != SENNIT_OK) return status;
     std::byte *address = nullptr;
-    status = file_map(rank.memory_file, offset, mapped, alignment, &address);
+    status = own.views.map(rank.memory_file, offset, mapped, alignment, &address);
     if (status != SENNIT_OK) return status;
     // Without huge pages in the kernel this is refused, and small pages serve.
     if (page == kHugePageBytes) (void)madvise(address, mapped, MADV_HUGEPAGE);
     if (reserve) {
         status = reserve_in_steps(rank.memory_file, offset, mapped);
         if (status != SENNIT_OK) {
-            file_unmap(address, mapped);
+            own.views.unmap(address, mapped);
             file_punch(rank.memory_file, offset, mapped);
             return status;
         }
@@ -159,7 +160,8 @@ void segment_end(Rank &rank, SegmentRecord &record, bool is_reached) {
     segment_withdraw(rank, record);
     if (record.mechanism == Mechanism::file) {
         if (!is_reached)
-            file_unmap(reinterpret_cast<std::byte *>(record.owner_address), record.mapped_bytes);
+            rank.segments->views.unmap(reinterpret_cast<std::byte *>(record.owner_address),
+                                       record.mapped_bytes);
         file_punch(rank.memory_file, record.file_offset, record.mapped_bytes);
     } else if (record.kind == SegmentKind::registered) {
         registration_end(rank, record);
@@ -221,6 +223,7 @@ void segments_close(Rank &rank, bool all_left) {
                 !continues_region(record))
                 segment_end(rank, record, is_reached);
         }
+        rank.segments->views.close(is_reached);
         control_release(rank.control);
         rank.control = nullptr;
     }

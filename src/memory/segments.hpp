@@ -7,12 +7,14 @@
 
 #include "memory/entry.hpp"
 #include "memory/file.hpp"
+#include "memory/windows.hpp"
 
 namespace sennit::memory {
 
 // What the owner keeps for itself. A slot is an index into the record table.
 struct LocalSegments {
     std::uint64_t file_end = 0;  // offsets below it have been handed out
+    FileWindows views;           // of the segments in the memory file
     std::uint64_t used_slots[kSegmentsPerTeam / 64] = {};
     // Free slots that have had all their generations: they rest until all slots have, so that ids
     // repeat as late as they can.

@@ -93,7 +93,8 @@ void one_rank_has_a_limit(int resource, rlim_t limit, std::size_t bytes) {
 // the others lack its part, and the team's next calls are right.
 void one_rank_can_not_attach() {
     expect(sennit_init(nullptr), SENNIT_OK, "init");
-    const std::size_t bytes = 16 * kMebi;
+    // Too large for the address space that is reserved with the first segment (memory/windows.hpp).
+    const std::size_t bytes = 24 * kMebi;
     const auto size = static_cast<std::size_t>(sennit_size());
     sennit_gptr whole{};
     sennit_gptr part{};

@@ -15,7 +15,7 @@
 #include "memory/adopt/kernel_record.hpp"
 #include "memory/adopt/page_states.hpp"
 #include "memory/adopt/placement.hpp"
-#include "memory/adopt/space.hpp"
+#include "memory/space.hpp"
 
 namespace sennit::memory::adopt {
 namespace {

@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "base/fail.hpp"
-#include "memory/adopt/space.hpp"
 #include "memory/file.hpp"
+#include "memory/space.hpp"
 
 namespace sennit::memory::adopt {
 namespace {

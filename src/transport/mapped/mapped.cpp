@@ -4,8 +4,9 @@
 
 #include <new>
 
+#include "base/fail.hpp"
 #include "memory/adopt/adopt.hpp"
-#include "memory/file.hpp"
+#include "memory/windows.hpp"
 #include "memory/xpmem.hpp"
 #include "transport/control_view.hpp"
 #include "transport/load_store.hpp"
@@ -17,8 +18,16 @@ constexpr Traits kTraits{"mapped", SENNIT_PATH_MAPPED, true, true, 1, 0, SIZE_MA
 
 class Mapped final : public LoadStoreTransport {
   public:
+    ~Mapped() override { delete[] views_; }
+
     const Traits &traits() const override { return kTraits; }
     void address(Address *out) override { *out = Address{}; }
+
+    sennit_status connect(const Address *addresses, const Deadline &deadline) override {
+        views_ = new (std::nothrow) memory::FileWindows[size_of(*rank_)];
+        if (views_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the views of peers");
+        return LoadStoreTransport::connect(addresses, deadline);
+    }
 
     Reason reach(int peer) override { return control_view_open(*rank_, peer); }
     void forget(int peer) override { control_view_close(*rank_, peer); }
@@ -40,19 +49,25 @@ class Mapped final : public LoadStoreTransport {
             return status;
         }
         out->mapped_bytes = record.mapped_bytes;
-        return memory::file_map(it.memory_file, record.file_offset, record.mapped_bytes,
+        return views_[peer].map(it.memory_file, record.file_offset, record.mapped_bytes,
                                 record.alignment, &out->pointer);
     }
 
-    void detach(int, const Remote &remote) override {
+    void detach(int peer, const Remote &remote) override {
         if (remote.handle != 0) {
             memory::xpmem_unmap(remote.pointer, remote.handle - 1);
         } else {
-            memory::file_unmap(remote.pointer, remote.mapped_bytes);
+            views_[peer].unmap(remote.pointer, remote.mapped_bytes);
         }
     }
 
-    void close(const Deadline &) override {}
+    void close(const Deadline &) override {
+        for (std::uint32_t peer = 0; views_ != nullptr && peer < size_of(*rank_); ++peer)
+            views_[peer].close();
+    }
+
+  private:
+    memory::FileWindows *views_ = nullptr;  // [size]
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sennit::memory::adopt {
+namespace sennit::memory {
 
 // Reserves `bytes` of address space that nobody can touch, at an address that agrees with `place`
 // modulo 2 MiB. Null: there is none; errno says why.
@@ -17,4 +17,4 @@ std::byte *space_take_memory(std::uint64_t bytes, std::uint64_t place);
 // Maps a range of the file over a part of it, for reading and writing, not inherited by fork.
 bool space_map(std::byte *address, int file, std::uint64_t file_offset, std::uint64_t bytes);
 
-}  // namespace sennit::memory::adopt
+}  // namespace sennit::memory

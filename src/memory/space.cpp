@@ -1,11 +1,11 @@
 // See space.hpp.
-#include "memory/adopt/space.hpp"
+#include "memory/space.hpp"
 
 #include <sys/mman.h>
 
 #include "memory/file.hpp"
 
-namespace sennit::memory::adopt {
+namespace sennit::memory {
 namespace {
 
 std::byte *take(std::uint64_t bytes, std::uint64_t place, int protection, int more_flags) {
@@ -40,4 +40,4 @@ bool space_map(std::byte *address, int file, std::uint64_t file_offset, std::uin
     return true;
 }
 
-}  // namespace sennit::memory::adopt
+}  // namespace sennit::memory

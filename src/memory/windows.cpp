@@ -1,0 +1,73 @@
+// See windows.hpp.
+#include "memory/windows.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <new>
+
+#include "memory/file.hpp"
+#include "memory/space.hpp"
+
+namespace sennit::memory {
+namespace {
+
+constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 30;
+// At least 64 such segments share a window.
+constexpr std::uint64_t kMostInWindow = kWindowBytes / 64;
+
+bool address_space_is_limited() {
+    rlimit limit{};
+    return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
+}  // namespace
+
+FileWindows::Window *FileWindows::find(std::uint64_t file_begin) {
+    for (Window *window = first_; window != nullptr; window = window->next)
+        if (window->file_begin == file_begin) return window;
+    if (address_space_is_limited()) return nullptr;
+    auto *made = new (std::nothrow) Window{first_, space_take(kWindowBytes, 0), file_begin};
+    if (made == nullptr || made->base == nullptr) {
+        delete made;
+        return nullptr;
+    }
+    (void)madvise(made->base, kWindowBytes, MADV_DONTFORK);
+    return first_ = made;
+}
+
+sennit_status FileWindows::map(int file, std::uint64_t offset, std::uint64_t bytes,
+                               std::uint64_t alignment, std::byte **address) {
+    const std::uint64_t place = offset % kWindowBytes;
+    // The base of a window is a multiple of a huge page.
+    const bool fits = bytes <= kMostInWindow && place + bytes <= kWindowBytes &&
+                      alignment <= kHugePageBytes && offset % alignment == 0;
+    Window *const window = fits ? find(offset - place) : nullptr;
+    if (window == nullptr || !space_map(window->base + place, file, offset, bytes))
+        return file_map(file, offset, bytes, alignment, address);
+    *address = window->base + place;
+    return SENNIT_OK;
+}
+
+void FileWindows::unmap(std::byte *address, std::uint64_t bytes) {
+    for (const Window *window = first_; window != nullptr; window = window->next) {
+        if (address < window->base || address >= window->base + kWindowBytes) continue;
+        // Reserved again. Without a mapping to spare the view stays: it shows an empty range.
+        if (mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                 -1, 0) != MAP_FAILED)
+            (void)madvise(address, bytes, MADV_DONTFORK);
+        return;
+    }
+    file_unmap(address, bytes);
+}
+
+void FileWindows::close(bool is_reached) {
+    while (first_ != nullptr) {
+        Window *const window = first_;
+        first_ = window->next;
+        if (!is_reached) (void)munmap(window->base, kWindowBytes);
+        delete window;
+    }
+}
+
+}  // namespace sennit::memory
