@@ -72,7 +72,9 @@ typedef enum sennit_log_level {
     SENNIT_LOG_DEBUG = 4
 } sennit_log_level;
 
-/* Called with one line of text without newline, possibly from several threads at once. */
+/* Called with one line of text without newline, possibly from several threads at once, and from
+ * within any call of Sennit. It must return, without an exception or longjmp, and should not call
+ * Sennit: what a call made there would log is dropped. */
 typedef void (*sennit_log_function)(void *context, sennit_log_level level, const char *text);
 
 /* Send the log of this process to `function` (NULL: back to stderr) up to and including `level`.

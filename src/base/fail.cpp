@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/thread_callback.hpp"
 #include "base/thread_limit.hpp"
 
 namespace sennit {
@@ -19,6 +20,7 @@ namespace {
 struct Record {
     sennit_error error;
     const Deadline *limit;
+    Callback callback;
 };
 
 thread_local Record *record = nullptr;
@@ -77,6 +79,10 @@ const Deadline **thread_limit() {
 
 const Deadline **make_thread_limit() {
     return has_record() ? &record->limit : nullptr;
+}
+
+Callback *thread_callback() {
+    return has_record() ? &record->callback : nullptr;
 }
 
 sennit_status fail(sennit_status status, const char *format, ...) {

@@ -7,6 +7,9 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "base/fail.hpp"
+#include "base/thread_callback.hpp"
+
 namespace sennit {
 namespace {
 
@@ -24,6 +27,16 @@ Receiver current() {
     const Receiver copy = receiver;
     (void)pthread_mutex_unlock(&lock);
     return copy;
+}
+
+// A call that fails in the program's function logs as well: that line is dropped, or the function
+// would call itself without end. The error that the caller is about to get stays as it is.
+void hand_to_program(const Receiver &to, sennit_log_level level, const char *line) {
+    const InCallback here(Callback::log);
+    if (here.was_in(Callback::log)) return;
+    const sennit_error error = *thread_error();
+    to.function(to.context, level, line);
+    *thread_error() = error;
 }
 
 const char *level_name(sennit_log_level level) {
@@ -66,7 +79,7 @@ void log(sennit_log_level level, const char *format, ...) {
     (void)std::vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (to.function != nullptr) {
-        to.function(to.context, level, line);
+        hand_to_program(to, level, line);
     } else {
         const bool asked_for = level == SENNIT_LOG_NONE;
         (void)std::fprintf(stderr, "sennit: %s%s%s\n", asked_for ? "" : level_name(level),

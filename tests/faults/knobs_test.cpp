@@ -145,6 +145,21 @@ TEST(knobs, a_log_function_may_call_sennit) {
     (void)alarm(0);
 }
 
+// Broken by a function that is called for what it logs itself, without end, or by an error that is
+// replaced by that of a call which the function makes.
+TEST(knobs, a_log_function_that_fails_does_not_call_itself) {
+    static int calls = 0;
+    const auto call_back = [](void *, sennit_log_level, const char *) {
+        if (++calls < 1000) (void)sennit_flush(0, 0);
+    };
+    ASSERT_EQ(sennit_log_set(call_back, nullptr, SENNIT_LOG_INFO), SENNIT_OK);
+    std::uint64_t word = 0;
+    EXPECT_EQ(sennit_put(SENNIT_GPTR_NULL, &word, 8), SENNIT_ERR_STATE);
+    EXPECT_EQ(calls, 1);
+    EXPECT_STREQ(sennit_last_error()->operation, "sennit_put");
+    ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
+}
+
 // Broken by a report that is not one line, or comes unasked.
 // Broken by an empty value that is taken for a wrong one, or counts as set.
 TEST(knobs, an_empty_value_is_none) {

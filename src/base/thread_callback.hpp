@@ -1,0 +1,35 @@
+// Which function of the program the calling thread is in, called by the library. It stands in the
+// thread's record, beside its last error (base/fail.cpp), since thread-local storage is scarce.
+#pragma once
+
+#include <cstdint>
+
+namespace sennit {
+
+enum class Callback : std::uint8_t { none, log, combine };
+
+// Null where there is no memory for the thread's record.
+Callback *thread_callback();
+
+// While it lives, the thread is in such a function.
+class InCallback {
+  public:
+    explicit InCallback(Callback kind) : word_(thread_callback()) {
+        if (word_ == nullptr) return;
+        outer_ = *word_;
+        *word_ = kind;
+    }
+    ~InCallback() {
+        if (word_ != nullptr) *word_ = outer_;
+    }
+    InCallback(const InCallback &) = delete;
+    InCallback &operator=(const InCallback &) = delete;
+
+    bool was_in(Callback kind) const { return word_ != nullptr && outer_ == kind; }
+
+  private:
+    Callback *word_;
+    Callback outer_ = Callback::none;
+};
+
+}  // namespace sennit
