@@ -123,9 +123,12 @@ sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_vbuffer *source
                                   const sennit_vbuffer *destination, sennit_request *request);
 
 /* An operator of the program: result[i] = left[i] op right[i] for `count` elements. It must be
- * associative, need not be commutative, and must not call Sennit. `result` may be `left` or
- * `right`. The three are aligned for the elements, up to
- * 32 bytes, if the program's own buffers are. */
+ * associative and need not be commutative. `result` may be `left` or `right`. The three are aligned
+ * for the elements, up to 32 bytes, if the program's own buffers are.
+ *
+ * It must return: it may not call Sennit, end its thread, or leave by longjmp, after which the
+ * calls of its team give STATE. A C++ exception is caught, and the reduction gives ARG on this
+ * rank; on long vectors the other ranks may then get an error too, and the team may be given up. */
 typedef void (*sennit_combine)(const void *left, const void *right, void *result, size_t count,
                                void *context);
 

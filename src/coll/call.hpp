@@ -125,15 +125,17 @@ inline std::uint64_t common_bytes(const Call &call) {
 // The same call made again.
 bool is_same(const Call &a, const Call &b);
 
-// result = left op right, `bytes` of whole elements.
-inline void fold(const Call &call, const void *left, const void *right, void *result,
-                 std::size_t bytes) {
+// Errors: ARG (an operator of the program threw an exception).
+sennit_status call_operator(const Call &call, const void *left, const void *right, void *result,
+                            std::size_t count);
+
+// result = left op right, `bytes` of whole elements. Errors: those of call_operator().
+inline sennit_status fold(const Call &call, const void *left, const void *right, void *result,
+                          std::size_t bytes) {
     const std::size_t count = bytes / call.element_bytes;
-    if (call.kernel != nullptr) {
-        call.kernel(left, right, result, count);
-    } else {
-        call.combine(left, right, result, count, call.context);
-    }
+    if (call.kernel == nullptr) return call_operator(call, left, right, result, count);
+    call.kernel(left, right, result, count);
+    return SENNIT_OK;
 }
 
 const char *name_of(Kind kind);

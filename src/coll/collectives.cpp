@@ -381,10 +381,12 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
         if (!is_same(call_as_made(state->blocking), call)) return check_no_unfinished(rank, team);
     } else if (state->turn.try_take()) [[likely]] {
         const ShortWay way = take_short_way(*state, call);
-        if (way != ShortWay::done) queue_up(*state, call, way);
+        if (way > ShortWay::failed) queue_up(*state, call, way);
         state->turn.give_back();
         if (way == ShortWay::done) return SENNIT_OK;
+        if (way == ShortWay::failed) return thread_error()->status;
     } else {
+        if (team::is_in_operator()) return team::fail_in_operator();
         prepare(state->blocking, call, false);
         hand_over(*state, state->blocking);
     }
@@ -419,7 +421,12 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     prepare(*operation, call, true);
     operation->state = state;
     status = note_puts(rank, *operation);
+    const bool has_turn = state->turn.try_take();
+    if (status == SENNIT_OK && !has_turn && team::is_in_operator())
+        status = team::fail_in_operator();
     if (status != SENNIT_OK) {
+        if (has_turn) state->turn.give_back();
+        std::free(operation->puts);
         give_back(*rank.collectives, operation);
         return status;
     }
@@ -428,8 +435,14 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     // relaxed twice: counts that only say that somebody should poll.
     state->open_requests.fetch_add(1, std::memory_order_relaxed);
     rank.polled_requests.fetch_add(1, std::memory_order_relaxed);
-    hand_over(*state, *operation);
-    try_progress(*state);
+    if (has_turn) {
+        take_incoming(*state);
+        enqueue(*state, *operation);
+        progress(*state);
+        state->turn.give_back();
+    } else {
+        hand_over(*state, *operation);
+    }
     *out = made;
     return SENNIT_OK;
 }

@@ -181,7 +181,8 @@ sennit_status fold_range(State &state, const Call &call, std::uint32_t reader,
         if (left == nullptr) {
             left = right;
         } else {
-            fold(call, left, right, range.into, bytes);
+            const sennit_status status = fold(call, left, right, range.into, bytes);
+            if (status != SENNIT_OK) return status;
             left = range.into;
         }
     }

@@ -165,8 +165,11 @@ Went take_posts(State &state, Operation &operation) {
             if (operation.differs) continue;
         }
         if (operation.relayed) {
-            relay_take(state, operation, member);
-            continue;
+            const sennit_status status = relay_take(state, operation, member);
+            if (status == SENNIT_OK) continue;
+            // Peers would pass this rank's part of the result on.
+            end_all(state, status);
+            return Went::over;
         }
         const sennit_status status = take(state, operation, member);
         if (status != SENNIT_OK) {

@@ -78,7 +78,7 @@ void relay_fill(State &state, Operation &operation) {
     copy_bytes(payload + operation.cut.piece_bytes, result_of(state, operation, last), share.bytes);
 }
 
-void relay_take(State &state, Operation &operation, std::uint32_t member) {
+sennit_status relay_take(State &state, Operation &operation, std::uint32_t member) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
     const std::byte *payload = payload_of(state, operation, member);
@@ -91,15 +91,16 @@ void relay_take(State &state, Operation &operation, std::uint32_t member) {
     }
     const Stretch piece = piece_of_round(operation, operation.round);
     const Stretch share = share_of(operation, team, piece, team.rank);
-    if (share.bytes == 0) return;
+    if (share.bytes == 0) return SENNIT_OK;
     const std::byte *operand = payload + share.begin;
     if (operation.first_operand == nullptr) {
         operation.first_operand = operand;
-        return;
+        return SENNIT_OK;
     }
     std::byte *result = result_of(state, operation, piece);
-    fold(call, operation.first_operand, operand, result, share.bytes);
+    const void *left = operation.first_operand;
     operation.first_operand = result;
+    return fold(call, left, operand, result, share.bytes);
 }
 
 }  // namespace sennit::coll

@@ -58,7 +58,8 @@ sennit_status fold_piece(State &state, Operation &operation, const std::byte *op
         return SENNIT_OK;
     }
     const bool is_second = operation.first_operand != to.memory;
-    fold(call, operation.first_operand, operand, to.memory, to.bytes);
+    // Only this rank's result is spoilt: it takes part to the end, and then reports.
+    note(operation, fold(call, operation.first_operand, operand, to.memory, to.bytes));
     if (is_second) operation.first_operand = to.memory;
     return SENNIT_OK;
 }

@@ -100,24 +100,29 @@ void fetch_ahead(const State &state, const Call &call, std::uint64_t number) {
     }
 }
 
-void fold_all(const State &state, const Call &call, const Place &place) {
+sennit_status fold_all(const State &state, const Call &call, const Place &place) {
     const team::Team &team = *state.team;
     const std::byte *left = nullptr;
     for (std::uint32_t member = 0; member < state.size; ++member) {
         const bool from_slot = member != team.rank || call.in_place;
         const std::byte *right = from_slot ? payload_at(*state.areas[member], place)
                                            : block_for(call, team, member).memory;
-        if (left != nullptr) fold(call, left, right, call.destination.memory, call.bytes);
+        if (left != nullptr) {
+            const sennit_status status =
+                fold(call, left, right, call.destination.memory, call.bytes);
+            if (status != SENNIT_OK) return status;
+        }
         left = left == nullptr ? right : call.destination.memory;
     }
+    return SENNIT_OK;
 }
 
 template <Kind kKind, SlotSize kSize>
-void take_all(const State &state, const Call &call, std::uint64_t number) {
+sennit_status take_all(const State &state, const Call &call, std::uint64_t number) {
     const team::Team &team = *state.team;
     const Place place{number, kSize};
     if constexpr (folds(kKind)) {
-        fold_all(state, call, place);
+        return fold_all(state, call, place);
     } else if constexpr (kKind == Kind::broadcast) {
         if (team.rank != call.root)
             copy<kSize>(call.destination.memory, payload_at(*state.areas[call.root], place),
@@ -131,6 +136,7 @@ void take_all(const State &state, const Call &call, std::uint64_t number) {
                         call.bytes);
         }
     }
+    return SENNIT_OK;
 }
 
 template <Kind kKind, SlotSize kSize>
@@ -160,7 +166,8 @@ ShortWay take(State &state, const Call &call) {
         is_there = has_all_posts<kKind, kSize>(state, call, place.number, &next);
     }
     if (!is_there) return ShortWay::posted;
-    if (call.bytes != 0) take_all<kKind, kSize>(state, call, place.number);
+    if (call.bytes != 0 && take_all<kKind, kSize>(state, call, place.number) != SENNIT_OK)
+        return ShortWay::failed;
     return ShortWay::done;
 }
 

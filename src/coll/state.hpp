@@ -209,6 +209,7 @@ void end_round(State &state, Operation &operation);
 
 enum class ShortWay {
     done,
+    failed,     // with the thread's last error
     posted,     // goes on with begin_posted()
     not_taken,  // nothing has happened
 };
@@ -220,7 +221,7 @@ ShortWay take_short_way(State &state, const Call &call);
 bool can_be_relayed(const State &state, const Call &call);
 Cut relay_cut(const State &state, const Call &call);
 void relay_fill(State &state, Operation &operation);
-void relay_take(State &state, Operation &operation, std::uint32_t member);
+sennit_status relay_take(State &state, Operation &operation, std::uint32_t member);
 
 // ---- in_place.cpp
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "base/thread_callback.hpp"
 #include "team/create.hpp"
 
 namespace sennit::team {
@@ -159,7 +160,19 @@ void teams_close(Rank &rank) {
     registry_close(rank);
 }
 
+bool is_in_operator() {
+    const Callback *callback = thread_callback();
+    return callback != nullptr && *callback == Callback::combine;
+}
+
+sennit_status fail_in_operator() {
+    return fail(SENNIT_ERR_STATE,
+                "an operator of the program that this thread called has not returned: it must not "
+                "call Sennit, nor leave by longjmp");
+}
+
 sennit_status CollectiveCall::refuse(bool has_turn) {
+    if (!has_turn && is_in_operator()) return fail_in_operator();
     if (!has_turn)
         return fail(SENNIT_ERR_STATE,
                     "another thread of this rank is in a collective call of the team");

@@ -165,6 +165,11 @@ sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team 
 void open(Team &team, std::uint64_t generation, std::uint64_t base);
 void drop(Team &team);
 
+// The thread has called an operator of the program that has not returned. A jump out of one leaves
+// the turns of its team taken for good.
+bool is_in_operator();
+[[gnu::cold]] sennit_status fail_in_operator();
+
 // One thread of the rank at a time in each team. Errors: STATE (another thread, or the team was
 // destroyed meanwhile).
 class CollectiveCall {

@@ -2,6 +2,9 @@
 #include "collective_program.hpp"
 
 #include <cmath>
+#include <csetjmp>
+#include <cstring>
+#include <stdexcept>
 #include <thread>
 
 using namespace conformance;
@@ -232,6 +235,79 @@ RANK_TEST(collective, operators_of_the_program_are_applied_in_the_order_of_the_r
             it.equal(all[i].b, wanted.b);
         }
     }
+}
+
+void throw_something(const void *, const void *, void *, std::size_t, void *) {
+    throw std::runtime_error("overflow in the operator");
+}
+
+void add_words(const void *left, const void *right, void *result, std::size_t count, void *) {
+    for (std::size_t i = 0; i < count; ++i)
+        static_cast<std::uint64_t *>(result)[i] = static_cast<const std::uint64_t *>(left)[i] +
+                                                  static_cast<const std::uint64_t *>(right)[i];
+}
+
+// Broken by an exception that passes through the library: the team's turns stay taken, and later
+// calls of the rank say that another thread is in them.
+RANK_TEST(collective, an_operator_that_throws_is_an_error_of_its_rank, kTwoRanks) {
+    const bool throws = it.rank == 0;
+    for (const std::size_t count : {std::size_t{1}, std::size_t{700}}) {
+        std::vector<std::uint64_t> in(count, 1);
+        std::vector<std::uint64_t> out(count, 0);
+        const sennit_reduction sum =
+            sennit_reduction_by(count, 8, throws ? throw_something : add_words, nullptr);
+        it.is(sennit_allreduce(SENNIT_TEAM_WORLD, in.data(), out.data(), sum, SENNIT_FOREVER),
+              throws ? SENNIT_ERR_ARG : SENNIT_OK);
+        sennit_request request = SENNIT_REQUEST_NULL;
+        it.ok(sennit_allreduce_nb(SENNIT_TEAM_WORLD, in.data(), out.data(), sum, &request));
+        it.is(sennit_wait(&request, SENNIT_FOREVER), throws ? SENNIT_ERR_ARG : SENNIT_OK);
+        if (throws)
+            it.require(std::strstr(sennit_last_error()->text, "overflow in the operator"),
+                       "the error tells the exception's text");
+        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, in.data(), out.data(),
+                               sennit_reduction_by(count, 8, add_words, nullptr), SENNIT_FOREVER));
+        it.equal(out.back(), static_cast<std::uint64_t>(it.size));
+    }
+    sennit_team team{};
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    std::vector<std::uint64_t> in(100000, 1);
+    std::vector<std::uint64_t> out(in.size(), 0);
+    const sennit_status status = sennit_allreduce(
+        team, in.data(), out.data(),
+        sennit_reduction_by(in.size(), 8, throws ? throw_something : add_words, nullptr),
+        SENNIT_FOREVER);
+    if (throws) it.is(status, SENNIT_ERR_ARG);
+    it.barrier();
+    it.ok(sennit_team_destroy(team));
+}
+
+std::jmp_buf way_out;
+
+void jump_out(const void *, const void *, void *, std::size_t, void *) {
+    std::longjmp(way_out, 1);
+}
+
+// Broken by a turn that a jump out of an operator has left taken and that is told to be another
+// thread's, or waited for without end.
+RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRanks | kOnce) {
+    sennit_team team{};
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    const std::uint64_t one = 1;
+    std::uint64_t sum = 0;
+    const bool jumps = it.rank == 1;
+    if (jumps && setjmp(way_out) == 0) {
+        (void)sennit_allreduce(team, &one, &sum, sennit_reduction_by(1, 8, jump_out, nullptr),
+                               SENNIT_FOREVER);
+        it.require(false, "the jump was made");
+    }
+    if (jumps) {
+        it.is(sennit_barrier(team, SENNIT_FOREVER), SENNIT_ERR_STATE);
+        it.require(std::strstr(sennit_last_error()->text, "longjmp"), "the error tells of a jump");
+    } else {
+        it.ok(sennit_allreduce(team, &one, &sum, sennit_reduction_by(1, 8, add_words, nullptr),
+                               SENNIT_FOREVER));
+    }
+    it.barrier();
 }
 
 // Broken by pieces that do not hold a whole element, or elements in place that are sent after they

@@ -1,0 +1,30 @@
+// Calls operators of the program. This file alone is compiled with exceptions (CMakeLists.txt says
+// how): one that went through the frames above would leave the team's turns taken.
+#include <cxxabi.h>
+
+#include <exception>
+
+#include "base/fail.hpp"
+#include "base/thread_callback.hpp"
+#include "coll/call.hpp"
+
+namespace sennit::coll {
+
+sennit_status call_operator(const Call &call, const void *left, const void *right, void *result,
+                            std::size_t count) {
+    const InCallback here(Callback::combine);
+    try {
+        call.combine(left, right, result, count, call.context);
+        return SENNIT_OK;
+    } catch (const std::exception &exception) {
+        return fail(SENNIT_ERR_ARG, "the program's operator threw an exception: %s",
+                    exception.what());
+    } catch (abi::__forced_unwind &) {
+        // The thread ends, which can not be kept from ending.
+        throw;
+    } catch (...) {
+        return fail(SENNIT_ERR_ARG, "the program's operator threw an exception");
+    }
+}
+
+}  // namespace sennit::coll
