@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs `.ci/run` in a folder of its own, with a Makefile whose targets stand in for the real ones.
+"""Runs `.ci/run` in a folder of its own, with a Makefile whose targets stand in for the real ones, and tools/run-tests with
+stand-ins for tools/build and ctest.
 
     tests/ci/ci_test.py PROJECT CASE
 
@@ -75,6 +76,34 @@ def nothing_of_a_run_that_was_cut_stays_alive(project):
     expect(code != 0 and len(started) == 1, lines)
     expect(not os.path.exists(f"/proc/{started[0]}") or
            open(f"/proc/{started[0]}/stat", encoding="utf-8").read().rpartition(")")[2].split()[0] == "Z", lines)
+
+
+def run_tests(project, *words, bad=""):
+    """Exit code, lines, and (word, preset or arguments, started, ended) of each build and each ctest; `bad` does not build."""
+    note = 'echo "$0;$1;$*;$start;$(date +%s.%N)" >> "$LOG"'
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "tools"))
+        shutil.copy(os.path.join(project, "tools", "run-tests"), os.path.join(folder, "tools", "run-tests"))
+        log = os.path.join(folder, "log")
+        for name, text in (("tools/build", f'mkdir -p "build/$1"; sleep 0.3; {note}; [ "$1" != "$BAD" ]'),
+                           ("ctest", f'sleep 0.6; echo "1/1 Test #1: a.b ... Passed 0.1 sec"; {note}')):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\nstart=$(date +%s.%N)\n{text}\n")
+            os.chmod(file.name, 0o755)
+        done = subprocess.run([os.path.join(folder, "tools", "run-tests"), *words], capture_output=True, text=True, timeout=50,
+                              env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "LOG": log, "BAD": bad}, check=False)
+        with open(log, encoding="utf-8") as file:
+            calls = [line.strip().split(";") for line in file]
+    return done.returncode, done.stdout.splitlines(), calls
+
+
+def the_next_tree_is_built_while_tests_run_and_a_bad_one_fails_the_run(project):
+    code, lines, calls = run_tests(project, "rest", bad="asan")
+    expect(code == 1 and lines[-1] == "2 passed, 1 failed" and says(lines, "preset asan does not build"), lines)
+    tests = [call for call in calls if call[0].endswith("ctest")]
+    ahead = next(call for call in calls if call[0].endswith("build") and call[1] == "asan")
+    expect("build/release" in tests[0][2] and float(ahead[3]) < float(tests[0][4]), map(str, calls))
+    expect(not any("build/asan" in call[2] for call in tests) and "build/tsan" in tests[-1][2], map(str, calls))
 
 
 if __name__ == "__main__":
