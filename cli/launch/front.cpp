@@ -1,10 +1,12 @@
 // The front: the process that the user started and whose end the user sees. It forks the keeper,
-// hands it signals through a pipe (whose end tells the keeper that the front is gone) and waits.
+// hands it signals through a pipe (whose end tells the keeper that the front is gone), reads the
+// terminal for rank 0, and waits.
 // Should the keeper be killed, the ranks become the front's children, and it ends them.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 
 #include "launch/descendants.hpp"
 #include "launch/job.hpp"
+#include "launch/terminal_input.hpp"
 
 namespace sennit::cli {
 namespace {
@@ -60,24 +63,37 @@ int explain_end_of_keeper(int status) {
     return kExitInternal;
 }
 
-// Waits for the keeper and hands on signals until it ends. Returns its wait status.
-int watch_keeper(pid_t keeper, int keeper_fd, const sigset_t &taken) {
-    for (;;) {
-        const int signal = sigwaitinfo(&taken, nullptr);
-        if (signal < 0) continue;
-        if (signal == SIGCHLD) {
-            int status = 0;
-            pid_t ended = 0;
-            while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
-                if (ended == keeper) return status;
-            }
-            continue;
+// Hands a signal on, or, for SIGCHLD, looks whether the keeper has ended and sets its wait status.
+bool keeper_has_ended(pid_t keeper, int keeper_fd, int signal, int &status) {
+    if (signal == SIGCHLD) {
+        pid_t ended = 0;
+        while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+            if (ended == keeper) return true;
         }
-        const auto byte = static_cast<unsigned char>(signal);
-        // A full pipe means thousands of signals nobody took yet: one more makes no difference.
-        (void)!write(keeper_fd, &byte, 1);
-        // Stops after the ranks were told to, so that the shell gets the terminal back.
-        if (signal == SIGTSTP) (void)kill(getpid(), SIGSTOP);
+        return false;
+    }
+    const auto byte = static_cast<unsigned char>(signal);
+    // A full pipe means thousands of signals nobody took yet: one more makes no difference.
+    (void)!write(keeper_fd, &byte, 1);
+    // Stops after the ranks were told to, so that the shell gets the terminal back.
+    if (signal == SIGTSTP) (void)kill(getpid(), SIGSTOP);
+    return false;
+}
+
+// Waits for the keeper and hands on signals and the terminal's input until it ends. Returns its
+// wait status.
+int watch_keeper(pid_t keeper, int keeper_fd, int signals_fd, TerminalInput &input) {
+    constexpr int kForegroundMs = 200;  // look so often for `fg`
+    for (;;) {
+        pollfd wanted[2] = {{signals_fd, POLLIN, 0}, input.wanted()};
+        const bool in_background = input.active() && wanted[1].fd < 0;
+        (void)poll(wanted, 2, in_background ? kForegroundMs : -1);
+        if (wanted[1].revents != 0) input.ready();
+        signalfd_siginfo taken{};
+        int status = 0;
+        if (wanted[0].revents != 0 && read(signals_fd, &taken, sizeof taken) > 0 &&
+            keeper_has_ended(keeper, keeper_fd, static_cast<int>(taken.ssi_signo), status))
+            return status;
     }
 }
 
@@ -99,7 +115,11 @@ int run_job(Job job) {
     (void)sigprocmask(SIG_BLOCK, &blocked, &job.original_mask);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
+    TerminalInput input;
+    job.input_fd = input.start();
+    job.at_terminal = input.active();
+    const int signals_fd = signalfd(-1, &taken, SFD_CLOEXEC);
+    if (job.input_fd < 0 || signals_fd < 0 || pipe2(ends, O_CLOEXEC) != 0) {
         fmt::print(stderr, "sennit run: pipe: {}\n", std::strerror(errno));
         return kExitInternal;
     }
@@ -111,11 +131,15 @@ int run_job(Job job) {
     }
     if (keeper == 0) {
         close(ends[1]);
+        close(signals_fd);
         _exit(keep_job(job, ends[0]));
     }
+    (void)setpgid(keeper, keeper);  // as the keeper does; whoever is first
     close(ends[0]);
     (void)fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    return explain_end_of_keeper(watch_keeper(keeper, ends[1], taken));
+    const int status = watch_keeper(keeper, ends[1], signals_fd, input);
+    input.give_back();
+    return explain_end_of_keeper(status);
 }
 
 }  // namespace sennit::cli

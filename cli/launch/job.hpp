@@ -37,6 +37,8 @@ struct Job {
     Cookie cookie{};
     sigset_t original_mask{};            // restored in the ranks
     std::vector<std::vector<int>> cpus;  // per rank; empty: not bound
+    int input_fd = -1;                   // standard input of rank 0
+    bool at_terminal = false;            // a person may sit there
 };
 
 // Exit codes that are not a rank's own.

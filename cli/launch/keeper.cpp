@@ -26,7 +26,6 @@
 #include "launch/output.hpp"
 #include "launch/poller.hpp"
 #include "launch/spawn.hpp"
-#include "launch/terminal_input.hpp"
 
 namespace sennit::cli {
 namespace {
@@ -60,7 +59,7 @@ class Keeper {
           front_fd_(front_fd),
           sinks_{Sink(STDOUT_FILENO), Sink(STDERR_FILENO)},
           control_(job.cookie, job.ranks, poller_),
-          input_(poller_) {}
+          shows_prompts_(job.at_terminal) {}
 
     int run();
 
@@ -117,7 +116,7 @@ class Keeper {
     Sink sinks_[2];
     bool sink_watched_[2] = {false, false};
     Control control_;
-    TerminalInput input_;
+    bool shows_prompts_;  // of rank 0, while it lives
     std::vector<Rank> ranks_;
     std::vector<Stream> streams_[2];
     std::unordered_map<pid_t, int> rank_of_;
@@ -182,13 +181,14 @@ bool Keeper::start_rank(const SpawnPlan &plan, int rank, int input_fd) {
 
 bool Keeper::start_all() {
     rlimit limit{};
-    (void)getrlimit(RLIMIT_NOFILE, &limit);
-    const SpawnPlan plan{&job_, rank_environment(job_.set_variables), limit.rlim_cur};
+    const bool limit_known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
+    SpawnPlan plan{&job_, rank_environment(job_.set_variables), std::nullopt};
+    if (limit_known) plan.descriptors = limit;
     limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit_known) (void)setrlimit(RLIMIT_NOFILE, &limit);
     // Two pipes, the control socket and the connection of each rank, and some to look at /proc.
     const rlim_t needed = 4 * static_cast<rlim_t>(job_.ranks) + 32;
-    if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed) {
+    if (limit_known && limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed) {
         say("{} ranks need {} open files in this process, and its limit (ulimit -Hn) is {}",
             job_.ranks, needed, limit.rlim_max);
         exit_code_ = kExitInternal;
@@ -196,16 +196,18 @@ bool Keeper::start_all() {
     }
 
     const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    bool close_input = false;
-    const int input_fd = input_.start(close_input);
-    bool started = null_fd >= 0 && input_fd >= 0;
-    if (!started) say("can not open the standard input of the ranks: {}", std::strerror(errno));
-    if (!started) exit_code_ = kExitInternal;
-    for (int rank = 0; started && rank < job_.ranks; ++rank) {
-        started = start_rank(plan, rank, rank == 0 ? input_fd : null_fd);
+    if (null_fd < 0) {
+        say("can not open /dev/null, the standard input of ranks other than 0: {}",
+            std::strerror(errno));
+        exit_code_ = kExitInternal;
+        return false;
     }
-    if (close_input) close(input_fd);
-    if (null_fd >= 0) close(null_fd);
+    bool started = true;
+    for (int rank = 0; started && rank < job_.ranks; ++rank) {
+        started = start_rank(plan, rank, rank == 0 ? job_.input_fd : null_fd);
+    }
+    if (job_.at_terminal) close(job_.input_fd);
+    close(null_fd);
     return started;
 }
 
@@ -247,7 +249,7 @@ void Keeper::loop() {
 
 int Keeper::time_to_wait_ms() const {
     std::int64_t next = std::min({timeout_at_ns_, leftover_at_ns_, kill_at_ns_});
-    if (input_.active() && streams_[0][0].lines.has_partial()) {
+    if (shows_prompts_ && streams_[0][0].lines.has_partial()) {
         next = std::min(next, streams_[0][0].partial_since_ns + kPromptNs);
     }
     if (next == kNever) return -1;
@@ -273,10 +275,6 @@ void Keeper::dispatch(const Event &event) {
         case Source::kConnection:
             control_.connection_ready(event.index);
             break;
-        case Source::kTerminal:
-        case Source::kInput:
-            input_.ready();
-            break;
         case Source::kSink:
             break;  // flushed at the top of the loop
     }
@@ -297,7 +295,7 @@ void Keeper::check_times() {
         leftover_at_ns_ = kNever;
         begin_ending(kTermToKillNs - kLeftoverGraceNs);
     }
-    if (input_.active()) show_prompt();
+    if (shows_prompts_) show_prompt();
 }
 
 void Keeper::read_stream(Source source, int rank) {
@@ -308,7 +306,7 @@ void Keeper::read_stream(Source source, int rank) {
     const ssize_t bytes = read(from.fd, buffer, sizeof buffer);
     if (bytes > 0) {
         from.lines.take(std::string_view(buffer, static_cast<std::size_t>(bytes)));
-        from.partial_since_ns = input_.active() ? now_ns() : 0;
+        from.partial_since_ns = shows_prompts_ ? now_ns() : 0;
     } else if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
         close_stream(from);
     }
@@ -410,7 +408,7 @@ void Keeper::rank_ended(int rank, int status) {
     ended.ended = true;
     --alive_;
     control_.rank_ended(rank);
-    if (rank == 0) input_.stop();
+    if (rank == 0) shows_prompts_ = false;
     const int code = exit_code_of(status);
     if (code == 0 || ending_) return;
     if (exit_code_ == 0) exit_code_ = code;
@@ -457,7 +455,6 @@ void Keeper::front_ready() {
 }
 
 void Keeper::hand_on_signal(int signal) {
-    input_.look_again();
     if (std::ranges::find(kEndingSignals, signal) != kEndingSignals.end()) {
         if (interrupted_by_ != 0) {
             abandon_output_ = true;
@@ -476,6 +473,9 @@ int keep_job(const Job &job, int front_fd) {
     sigset_t all;
     sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, nullptr);
+    // So that a signal to the launcher's process group, such as SIGKILL by `timeout`, leaves one
+    // that ends the ranks.
+    (void)setpgid(0, 0);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     (void)prctl(PR_SET_NAME, "sennit-keeper");
     return Keeper(job, front_fd).run();

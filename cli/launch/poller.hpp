@@ -16,9 +16,7 @@ enum class Source : std::uint32_t {
     kError,       // a rank's stderr
     kControl,     // launcher's end of a rank's control socket
     kConnection,  // private connection of a rank
-    kSink,        // own stdout or stderr, waiting to be written; index is the descriptor
-    kTerminal,    // own stdin, a terminal
-    kInput        // pipe to the stdin of rank 0, waiting to be written
+    kSink         // own stdout or stderr, waiting to be written; index is the descriptor
 };
 
 struct Event {

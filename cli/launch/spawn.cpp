@@ -53,7 +53,7 @@ struct Prepared {
     const cpu_set_t *cpus;  // null: not bound
     std::size_t cpus_bytes;
     const sigset_t *mask;
-    rlimit descriptors;
+    const rlimit *descriptors;  // null: unknown
     pid_t keeper;
     int outcome;  // writing end, close-on-exec
 };
@@ -81,7 +81,7 @@ struct Prepared {
         // A CPU that went offline meanwhile is no reason not to run.
         (void)sched_setaffinity(0, prepared.cpus_bytes, prepared.cpus);
     }
-    (void)setrlimit(RLIMIT_NOFILE, &prepared.descriptors);
+    if (prepared.descriptors != nullptr) (void)setrlimit(RLIMIT_NOFILE, prepared.descriptors);
     (void)sigprocmask(SIG_SETMASK, prepared.mask, nullptr);
     execve(prepared.program, prepared.arguments, prepared.environment);
     give_up(prepared, Step::exec);
@@ -205,18 +205,21 @@ pid_t spawn_rank(const SpawnPlan &plan, int rank, const RankFiles &files, const 
             CPU_SET_S(cpu, cpus_bytes, cpus);
         }
     }
-    rlimit descriptors{};
-    (void)getrlimit(RLIMIT_NOFILE, &descriptors);
-    descriptors.rlim_cur = plan.descriptor_limit;
-
     int ends[2];
     pid_t child = -1;
     Outcome outcome;
     step = "pipe";
     if (pipe2(ends, O_CLOEXEC) == 0) {
-        const Prepared prepared{
-            job.program.c_str(), arguments.data(),   environment.data(), files,    cpus,
-            cpus_bytes,          &job.original_mask, descriptors,        getpid(), ends[1]};
+        const Prepared prepared{job.program.c_str(),
+                                arguments.data(),
+                                environment.data(),
+                                files,
+                                cpus,
+                                cpus_bytes,
+                                &job.original_mask,
+                                plan.descriptors ? &*plan.descriptors : nullptr,
+                                getpid(),
+                                ends[1]};
         step = "vfork";
         child = start(prepared);
         outcome = read_outcome(ends, child);

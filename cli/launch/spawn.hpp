@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct RankFiles {
 struct SpawnPlan {
     const Job *job;
     std::vector<std::string> environment;
-    rlim_t descriptor_limit;  // soft limit on open files the ranks get back
+    std::optional<rlimit> descriptors;  // limit on open files that the ranks get back, if known
 };
 
 // Starts rank `rank` in a process group of its own. Returns its process, or -1 and errno of the

@@ -2,7 +2,7 @@
 import os
 import stat
 
-from launcher_test import contains, equal
+from launcher_test import contains, equal, skip
 
 
 def all_ranks_end_well(launcher):
@@ -129,6 +129,20 @@ def a_limit_on_open_files_is_said_and_nothing_is_started(launcher):
     equal((result.returncode, result.stdout), (125, ""))
     contains(result.stderr, "open files")
     contains(result.stderr, "64")
+
+
+def a_missing_dev_null_is_named(launcher):
+    inside = ["unshare", "-Urm", "sh", "-c", 'mount -t tmpfs none /dev && exec "$@"', "sh"]
+    try:
+        possible = launcher.watch.run([*inside, "true"]).returncode == 0
+    except FileNotFoundError:
+        possible = False
+    if not possible:
+        skip("no namespace of mounts can be made here")
+    result = launcher.watch.run([*inside, *launcher.command(2, "/bin/true")])
+    equal(result.returncode, 125)
+    contains(result.stderr, "can not open /dev/null")
+    contains(result.stderr, "No such file or directory")
 
 
 def closed_standard_descriptors_do_no_harm(launcher):

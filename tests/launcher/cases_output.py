@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from launcher_test import contains, end_of, equal
+from launcher_test import contains, end_of, equal, skip
 
 WRITER = r"""
 import os, sys
@@ -161,9 +161,69 @@ def a_terminal_reaches_rank_0_and_a_prompt_is_seen(launcher):
             os.close(side)
 
 
+# A shell with one job: begins it in the background or not, puts it into the foreground after a while, and
+# shows what is left to read when it has ended.
+SHELL = """
+import fcntl, os, signal, sys, termios, time
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+own = os.getpgrp()
+job = os.fork()
+if job == 0:
+    os.setpgid(0, 0)
+    if sys.argv[1] == "0":
+        os.tcsetpgrp(0, os.getpgrp())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    os.execvp(sys.argv[2], sys.argv[2:])
+time.sleep(float(sys.argv[1]))
+os.tcsetpgrp(0, job)
+os.waitpid(job, 0)
+os.tcsetpgrp(0, own)
+print("job over", flush=True)
+print("left:", sys.stdin.readline(), flush=True)
+"""
+
+
+def _in_a_shell(launcher, background_s, script, typed, wanted):
+    main, side = pty.openpty()
+    command = launcher.command(2, "sh", "-c", script)
+    job = launcher.watch.start([sys.executable, "-c", SHELL, str(background_s), *command], stdin=side, stdout=side, stderr=side)
+    os.close(side)
+    try:
+        _read_until(main, b"ready")
+        os.write(main, typed)
+        text = _read_until(main, wanted)
+        os.write(main, b"no more\n")
+        equal(job.wait(10), 0)
+        return text
+    finally:
+        os.close(main)
+
+
+def a_launcher_that_comes_to_the_foreground_hands_on_the_terminal(launcher):
+    script = "[ $SENNIT_RANK = 1 ] || { echo ready; read word; echo got $word; }"
+    _in_a_shell(launcher, 0.5, script, b"sennit\n", b"got sennit")
+
+
+def what_rank_0_does_not_read_is_left_for_the_shell(launcher):
+    with open("/proc/self/status", encoding="ascii") as file:
+        (capabilities,) = [int(line.split()[1], 16) for line in file if line.startswith("CapEff")]
+    try:
+        with open("/proc/sys/dev/tty/legacy_tiocsti", encoding="ascii") as file:
+            allowed = file.read().strip() == "1"
+    except OSError:
+        allowed = True
+    if not allowed and not capabilities & 1 << 21:  # CAP_SYS_ADMIN
+        skip("the kernel lets nobody give input back to a terminal (dev.tty.legacy_tiocsti)")
+    script = "[ $SENNIT_RANK = 1 ] || { echo ready; sleep 0.6; }"
+    _in_a_shell(launcher, 0, script, b"first\nsecond\n", b"left: first")
+
+
 def _read_until(terminal, wanted, within=10):
     end = time.monotonic() + within
     text = b""
     while wanted not in text:
         assert time.monotonic() < end, f"{wanted!r} did not come, only {text!r}"
         text += os.read(terminal, 1024)
+    return text

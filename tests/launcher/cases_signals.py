@@ -145,6 +145,14 @@ def nothing_is_left_when_the_launcher_is_killed(launcher):
     _gone_within(launcher, 1.0)
 
 
+# As `timeout -s KILL` does it: front and what else is in its group die at once.
+def nothing_is_left_when_the_group_of_the_launcher_is_killed(launcher):
+    job = launcher.start_and_wait_for(3, 3, "sh", "-c", f"{launcher.rank_program} hold; true", start_new_session=True)
+    os.killpg(job.pid, signal.SIGKILL)
+    equal(end_of(job)[0], -signal.SIGKILL)
+    _gone_within(launcher, 1.0)
+
+
 def nothing_is_left_when_the_launcher_is_killed_while_ranks_hold_connections(launcher):
     job = launcher.start_and_wait_for(4, 4, launcher.rank_program, "hold")
     job.kill()
