@@ -371,6 +371,20 @@ Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer) {
                                      static_cast<std::uint32_t>(peer)];
 }
 
+sennit_status entry_to_fill(Rank &rank, std::uint32_t id, int peer, Entry **entry) {
+    const std::uint32_t slot = team_slot_of(id);
+    const std::uint32_t size = size_of(rank);
+    // relaxed: under the cold mutex, as are the changes.
+    if (rank.tables[slot].load(std::memory_order_relaxed) == nullptr) {
+        const sennit_status status = table_create(rank, slot, size);
+        if (status != SENNIT_OK) return status;
+    }
+    std::uint16_t &rows = rank.table_rows[slot];
+    if (index_of(id) >= rows) rows = static_cast<std::uint16_t>(index_of(id) + 1);
+    *entry = entry_at(rank, size, id, peer);
+    return SENNIT_OK;
+}
+
 void fill_entry(Entry *entry, const SegmentRecord &record, const sennit_gptr &named,
                 const EntryFields &fields) {
     entry->path = static_cast<std::uint16_t>(fields.path);

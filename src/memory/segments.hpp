@@ -73,7 +73,10 @@ sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t si
 void forget_entries(Rank &rank);
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
 
+// Null: the team slot has no table.
 Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer);
+// The place of an entry that is to be filled; makes the table. Needs the cold mutex. Errors: NOMEM.
+sennit_status entry_to_fill(Rank &rank, std::uint32_t id, int peer, Entry **entry);
 
 // What fill_entry stores.
 struct EntryFields {

@@ -52,21 +52,9 @@ sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::Entry **entry) {
     const bool local = memory::team_slot_of(gptr.segment) == memory::kLocalSlot;
     if (!local || memory::generation_of(gptr.segment) == 0) return unknown(rank, gptr);
     SegmentRecord record{};
-    sennit_status status = fetch_record(rank, gptr, &record);
+    const sennit_status status = fetch_record(rank, gptr, &record);
     if (status != SENNIT_OK) return status;
-    const ColdLock lock(rank);
-    *entry = memory::find(rank, size, gptr);
-    if (*entry != nullptr) return SENNIT_OK;
-    // The slot may still show the segment that lived there before.
-    // relaxed: only whether there is one counts here.
-    if (rank.tables[memory::kLocalSlot].load(std::memory_order_relaxed) != nullptr) {
-        memory::Entry *old = memory::entry_at(rank, size, gptr.segment, gptr.rank);
-        if (old->id() != 0) path::detach(rank, gptr.rank, old->id());
-    }
-    status = path::attach(rank, gptr.rank, record, gptr.segment);
-    if (status != SENNIT_OK) return status;
-    *entry = memory::entry_at(rank, size, gptr.segment, gptr.rank);
-    return SENNIT_OK;
+    return path::attach_once(rank, gptr, record, entry);
 }
 
 sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record) {

@@ -179,6 +179,39 @@ sennit_status attach_by(Peer &peer, const SegmentRecord &record, Transport **tra
     return peer.copier->attach(peer.world_rank, record, remote);
 }
 
+sennit_status attach_entry(Rank &rank, sennit_gptr gptr, const SegmentRecord &record,
+                           memory::Entry *entry) {
+    Peer &peer = rank.peers[gptr.rank];
+    memory::EntryFields fields{peer.path, nullptr, 0, nullptr, rank.observer != nullptr};
+    if (peer.control != nullptr || gptr.rank == rank.world_rank)
+        fields.live = &control_of(rank, gptr.rank)->records[record.owner_slot].live;
+    if (gptr.rank == rank.world_rank) {
+        fields.base = reinterpret_cast<std::byte *>(record.owner_address);
+        if (record.mechanism == Mechanism::file) fields.mapped_bytes = record.mapped_bytes;
+    } else {
+        Transport *transport = transport_for(peer, record);
+        if (transport == nullptr) return thread_error()->status;
+        transport::Remote remote;
+        const sennit_status status =
+            attach_by(peer, record, &transport, &remote, &fields.attach_errno);
+        if (status != SENNIT_OK) return status;
+        fields.path = transport->traits().path;
+        fields.base = remote.pointer;
+        fields.handle = remote.handle;
+        fields.mapped_bytes = remote.mapped_bytes;
+    }
+    memory::fill_entry(entry, record, {gptr.rank, gptr.segment, 0}, fields);
+    return SENNIT_OK;
+}
+
+void detach_entry(Rank &rank, int peer, memory::Entry *entry) {
+    if (entry == nullptr || entry->id() == 0) return;
+    const transport::Remote remote{entry->base, entry->handle, entry->mapped_bytes};
+    Transport *transport = transport_of(rank, *entry);
+    memory::clear_entry(entry);
+    if (peer != rank.world_rank) transport->detach(peer, remote);
+}
+
 }  // namespace
 
 sennit_status router_open(Rank &rank, const char *allowed, const transport::EventSink &sink) {
@@ -271,45 +304,25 @@ Transport *router_transport(Rank &rank, int index) {
 }
 
 sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id) {
-    const std::uint32_t size = size_of(rank);
-    // relaxed: under the cold mutex, as are the changes.
-    if (rank.tables[memory::team_slot_of(id)].load(std::memory_order_relaxed) == nullptr) {
-        const sennit_status status = memory::table_create(rank, memory::team_slot_of(id), size);
-        if (status != SENNIT_OK) return status;
-    }
-    memory::Entry *entry = memory::entry_at(rank, size, id, peer);
-    Peer &it = rank.peers[peer];
-    memory::EntryFields fields{it.path, nullptr, 0, nullptr, rank.observer != nullptr};
-    if (it.control != nullptr || peer == rank.world_rank)
-        fields.live = &control_of(rank, peer)->records[record.owner_slot].live;
-    if (peer == rank.world_rank) {
-        fields.base = reinterpret_cast<std::byte *>(record.owner_address);
-        if (record.mechanism == Mechanism::file) fields.mapped_bytes = record.mapped_bytes;
-    } else {
-        Transport *transport = transport_for(it, record);
-        if (transport == nullptr) return thread_error()->status;
-        transport::Remote remote;
-        const sennit_status status =
-            attach_by(it, record, &transport, &remote, &fields.attach_errno);
-        if (status != SENNIT_OK) return status;
-        fields.path = transport->traits().path;
-        fields.base = remote.pointer;
-        fields.handle = remote.handle;
-        fields.mapped_bytes = remote.mapped_bytes;
-    }
-    memory::fill_entry(entry, record, {peer, id, 0}, fields);
-    std::uint16_t &rows = rank.table_rows[memory::team_slot_of(id)];
-    if (memory::index_of(id) >= rows) rows = static_cast<std::uint16_t>(memory::index_of(id) + 1);
-    return SENNIT_OK;
+    memory::Entry *entry = nullptr;
+    const sennit_status status = memory::entry_to_fill(rank, id, peer, &entry);
+    return status == SENNIT_OK ? attach_entry(rank, {peer, id, 0}, record, entry) : status;
+}
+
+sennit_status attach_once(Rank &rank, sennit_gptr gptr, const SegmentRecord &record,
+                          memory::Entry **entry) {
+    const ColdLock lock(rank);
+    *entry = memory::find(rank, size_of(rank), gptr);
+    if (*entry != nullptr) return SENNIT_OK;
+    const sennit_status status = memory::entry_to_fill(rank, gptr.segment, gptr.rank, entry);
+    if (status != SENNIT_OK) return status;
+    // The place may still hold the segment that had this index before.
+    detach_entry(rank, gptr.rank, *entry);
+    return attach_entry(rank, gptr, record, *entry);
 }
 
 void detach(Rank &rank, int peer, std::uint32_t id) {
-    memory::Entry *entry = memory::entry_at(rank, size_of(rank), id, peer);
-    if (entry == nullptr || entry->id() == 0) return;
-    const transport::Remote remote{entry->base, entry->handle, entry->mapped_bytes};
-    Transport *transport = transport_of(rank, *entry);
-    memory::clear_entry(entry);
-    if (peer != rank.world_rank) transport->detach(peer, remote);
+    detach_entry(rank, peer, memory::entry_at(rank, size_of(rank), id, peer));
 }
 
 Transport *transport_of(Rank &rank, const memory::Entry &entry) {

@@ -52,6 +52,11 @@ transport::Transport *immediate_of(Rank &rank, const memory::Entry &entry);
 // Needs the rank's cold mutex. Errors: NOMEM, OS, OTHER_NODE, UNSUPPORTED (private memory that no
 // path reaches).
 sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id);
+// The same for a segment that this rank meets for the first time: takes the cold mutex itself, and
+// lets go of the segment that had the index before. *entry is where it is filled, also by another
+// thread that came first.
+sennit_status attach_once(Rank &rank, sennit_gptr gptr, const SegmentRecord &record,
+                          memory::Entry **entry);
 void detach(Rank &rank, int peer, std::uint32_t id);
 
 // A stable copy of the record of a local segment whose owner's control block is mapped here.
