@@ -109,9 +109,9 @@ sennit_status check_ends(const sennit_channel_ends *ends, unsigned flags, std::i
     if (ends->targets == nullptr || ends->buffers == nullptr || ends->bytes == nullptr)
         return null_argument("targets, buffers or bytes");
     if (channels == nullptr) return null_argument("channels");
-    if (ends->count >= channel::kChannelsPerRank)
+    if (ends->count > channel::ChannelTable::kMost)
         return fail(SENNIT_ERR_NOMEM, "a rank has at most %u channels",
-                    channel::kChannelsPerRank - 1);
+                    channel::ChannelTable::kMost);
     return SENNIT_OK;
 }
 
@@ -360,7 +360,7 @@ sennit_status sennit_channel_close(const sennit_channel channels[], size_t count
     if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
     if (count == 0) return SENNIT_OK;
     if (channels == nullptr) return null_argument("channels", name);
-    if (count >= channel::kChannelsPerRank)
+    if (count > channel::ChannelTable::kMost)
         return fail_in(fail(SENNIT_ERR_ARG, "a rank has no %zu channels", count), name);
     return done(close_all(*rank, channels, count, timeout_ns), name);
 }

@@ -14,7 +14,6 @@
 
 #include <sys/mman.h>
 
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -32,7 +31,7 @@ struct HandleLayout {
     static constexpr Word kPlaceMask = ((Word{1} << kPlaces) - 1) << kShift;
     static constexpr std::uint32_t kGenerationMost = UINT32_MAX >> (32 - kGenerations);
     static_assert(kPlaces < 32 && kGenerations <= 32 && kShift <= kGenerations);
-    static_assert(kPlaces + kGenerations < 8 * sizeof(Word));  // so no handle is all ones
+    static_assert(kPlaces + kGenerations <= 8 * sizeof(Word));
 
     static constexpr std::uint32_t place_of(Word handle) {
         return static_cast<std::uint32_t>((handle & kPlaceMask) >> kShift);
@@ -43,36 +42,51 @@ struct HandleLayout {
     }
 };
 
-// How a table grows. The first two are powers of two.
+// How a table grows. The first two are powers of two. Place 0 is never used, unless first_place is
+// 0: then its object begins as ones.
 struct TableShape {
-    std::uint32_t places;           // of which at most this number are in use
-    std::uint32_t first_chunk;      // places in it
-    std::uint32_t fewest = 1;       // places that are used before one of them is used again
-    std::uint32_t first_place = 1;  // with 0 the object of place 0 begins as ones
+    std::uint32_t places;       // of which at most this number are in use
+    std::uint32_t first_chunk;  // places in it
+    std::uint32_t fewest = 1;   // places that are used before one of them is used again
+    std::uint32_t first_place = 1;
+
+    constexpr bool is_one_array() const { return places == first_chunk; }
+    constexpr std::uint32_t first_bits() const {
+        return static_cast<std::uint32_t>(std::bit_width(first_chunk)) - 1;
+    }
+    constexpr std::uint32_t chunks() const {
+        return static_cast<std::uint32_t>(std::bit_width(places)) - first_bits();
+    }
+    constexpr std::uint32_t chunk_of(std::uint32_t place) const {
+        if (is_one_array()) return 0;
+        const auto bits = static_cast<std::uint32_t>(std::bit_width(place));
+        return bits <= first_bits() ? 0 : bits - first_bits();
+    }
+    constexpr std::uint32_t first_of(std::uint32_t chunk) const {
+        return chunk == 0 ? 0 : 1u << (first_bits() + chunk - 1);
+    }
+    constexpr std::uint32_t places_in(std::uint32_t chunk) const {
+        return chunk == 0 ? first_chunk : first_of(chunk);
+    }
 };
 
-// The first chunk of a table, for calls on a hot path. They need not check that there is one:
-// otherwise `limit` is 0, and `places` leads to an object of ones, which no handle finds.
+// The first chunk of a table, where calls on a hot path look first. Null: there is none, or they
+// are not to find it.
 struct HotTable {
-    alignas(128) static constexpr auto kNoObject = [] {
-        std::array<unsigned char, 512> ones{};
-        ones.fill(0xFF);
-        return ones;
-    }();
+    std::atomic<void *> chunk{nullptr};  // SYNC hot-table
 
-    std::atomic<void *> places{const_cast<unsigned char *>(kNoObject.data())};  // SYNC hot-table
-    std::atomic<std::uint32_t> limit{0};  // of the bits of a handle; SYNC hot-table
-
-    void show(void *chunk, std::uint32_t most) {
-        // SYNC hot-table: pairs with the acquire in hot_place(); the chunk comes before its limit.
-        places.store(chunk, std::memory_order_release);
-        limit.store(most, std::memory_order_release);
+    void show(void *first_chunk) {
+        // SYNC hot-table: pairs with the acquire in first(); the empty places come before.
+        chunk.store(first_chunk, std::memory_order_release);
+    }
+    void *first() const {
+        // SYNC hot-table: pairs with the release in show(); the empty places come before.
+        return chunk.load(std::memory_order_acquire);
     }
     // The chunk is about to go. A later call finds nothing; one at the same time is wrong.
     void hide() {
-        // relaxed twice: who ends a table has ordered all calls before.
-        limit.store(0, std::memory_order_relaxed);
-        places.store(const_cast<unsigned char *>(kNoObject.data()), std::memory_order_relaxed);
+        // relaxed: who ends a table has ordered all calls before.
+        chunk.store(nullptr, std::memory_order_relaxed);
     }
 };
 
@@ -83,9 +97,11 @@ class HandleTable {
     using Word = typename Layout::Word;
     using Key = typename decltype(Object::handle)::value_type;
     static constexpr std::uint32_t kMost = kShape.places - kShape.first_place;
-    static constexpr bool kIsOneArray = kShape.places == kShape.first_chunk;
+    static constexpr bool kIsOneArray = kShape.is_one_array();
     static_assert(std::has_single_bit(kShape.places) && std::has_single_bit(kShape.first_chunk));
     static_assert(kShape.places <= std::uint64_t{1} << Layout::kPlaceBits);
+    static_assert(Layout::make(kShape.places - 1, Layout::kGenerationMost) != static_cast<Word>(-1),
+                  "a handle of ones means none");
 
     // The object of a handle, or null. `key`: what its field `handle` holds then.
     Object *find(Word handle, Key key) const {
@@ -99,38 +115,49 @@ class HandleTable {
 
     // What is at the place, in use or not. Null: there never was an object.
     Object *at(std::uint32_t place) const {
-        const std::uint32_t number = chunk_of(place);
+        const std::uint32_t number = kShape.chunk_of(place);
         if constexpr (kShape.places < std::uint64_t{1} << Layout::kPlaceBits)
             if (number >= kChunks) [[unlikely]]
                 return nullptr;
         // SYNC handle-table: pairs with the release in grow(); the empty places come before.
         Object *chunk = chunks_[number].load(std::memory_order_acquire);
-        return chunk == nullptr ? nullptr : chunk + (place - first_of(number));
+        return chunk == nullptr ? nullptr : chunk + (place - kShape.first_of(number));
     }
 
-    // What is at the place of a handle, by the table's first chunk. Null: beyond it, which one
-    // array never is.
-    static Object *hot_place(const HotTable &hot, Word handle) {
-        static_assert(sizeof(Object) <= sizeof HotTable::kNoObject);
-        // SYNC hot-table: pairs with the release in HotTable::show(); the chunk comes before.
-        const std::uint32_t limit = hot.limit.load(std::memory_order_acquire);
-        // relaxed: the acquire orders it.
-        auto *places = static_cast<std::byte *>(hot.places.load(std::memory_order_relaxed));
+    // The same, of a place that the caller knows to be there.
+    Object &operator[](std::uint32_t place) const {
+        const std::uint32_t number = kShape.chunk_of(place);
+        // relaxed: whoever knows of the place has found its object, or holds the lock.
+        Object *chunk = chunks_[number].load(std::memory_order_relaxed);
+        return chunk[place - kShape.first_of(number)];
+    }
+
+    // What is at the place of a handle in the first chunk. Null: there is no chunk, or the place is
+    // in a later one.
+    static Object *hot_place(void *first_chunk, Word handle) {
+        if (first_chunk == nullptr) [[unlikely]]
+            return nullptr;
         if constexpr (kIsOneArray) {
+            // The place need not be shifted if the handle has it where it is a number of bytes.
             static_assert(sizeof(Object) % (std::size_t{1} << Layout::kPlaceShift) == 0);
             constexpr std::size_t kStride = sizeof(Object) >> Layout::kPlaceShift;
-            return reinterpret_cast<Object *>(places + (handle & limit) * kStride);
+            auto *begin = static_cast<std::byte *>(first_chunk);
+            return reinterpret_cast<Object *>(begin + (handle & Layout::kPlaceMask) * kStride);
         } else {
-            if (handle > limit) return nullptr;
-            return reinterpret_cast<Object *>(places) + Layout::place_of(handle);
+            const std::uint32_t place = Layout::place_of(handle);
+            if (place >= kShape.first_chunk) return nullptr;
+            return static_cast<Object *>(first_chunk) + place;
         }
     }
-    // Opens the hot path. Only once there is a place.
-    void show(HotTable &hot) const {
-        constexpr Word kEnd = Word{kShape.first_chunk} << Layout::kPlaceShift;
-        constexpr Word kLimit = kIsOneArray ? (kEnd - 1) & Layout::kPlaceMask : kEnd - 1;
-        hot.show(at(0), kLimit);
+    // The object of a handle in the first chunk, or null.
+    static Object *hot_find(void *first_chunk, Word handle, Key key) {
+        Object *object = hot_place(first_chunk, handle);
+        if (object == nullptr) [[unlikely]]
+            return nullptr;
+        // SYNC handle: pairs with the release in publish(); the object comes before.
+        return object->handle.load(std::memory_order_acquire) == key ? object : nullptr;
     }
+    void show(HotTable &hot) const { hot.show(at(0)); }
 
     // A place for an object, which is not found yet. It has what the last object there has left, or
     // zeros. Null: is_full(), or there is no memory and errno says why.
@@ -187,8 +214,8 @@ class HandleTable {
             const Object *chunk = chunks_[--number].load(std::memory_order_relaxed);
             bytes =
                 reinterpret_cast<std::uintptr_t>(&object) - reinterpret_cast<std::uintptr_t>(chunk);
-        } while (bytes >= sizeof(Object) * places_in(number) && number != 0);
-        return first_of(number) + static_cast<std::uint32_t>(bytes / sizeof(Object));
+        } while (bytes >= sizeof(Object) * kShape.places_in(number) && number != 0);
+        return kShape.first_of(number) + static_cast<std::uint32_t>(bytes / sizeof(Object));
     }
 
     std::uint32_t in_use() const { return in_use_; }
@@ -200,7 +227,7 @@ class HandleTable {
     template <class Call>
     void each(Call call) const {
         for (std::uint32_t place = kShape.first_place; place < end_; ++place)
-            call(*at(place));
+            call((*this)[place]);
     }
 
     // All is as at the beginning. Nobody finds any more.
@@ -214,23 +241,8 @@ class HandleTable {
         chunk_count_ = first_free_ = last_free_ = in_use_ = 0;
     }
 
-    static constexpr std::uint32_t chunk_of(std::uint32_t place) {
-        if constexpr (kIsOneArray) return 0;
-        const auto bits = static_cast<std::uint32_t>(std::bit_width(place));
-        return bits <= kFirstBits ? 0 : bits - kFirstBits;
-    }
-    static constexpr std::uint32_t first_of(std::uint32_t chunk) {
-        return chunk == 0 ? 0 : 1u << (kFirstBits + chunk - 1);
-    }
-    static constexpr std::uint32_t places_in(std::uint32_t chunk) {
-        return chunk == 0 ? kShape.first_chunk : first_of(chunk);
-    }
-
   private:
-    static constexpr auto kFirstBits =
-        static_cast<std::uint32_t>(std::bit_width(kShape.first_chunk)) - 1;
-    static constexpr auto kChunks =
-        static_cast<std::uint32_t>(std::bit_width(kShape.places)) - kFirstBits;
+    static constexpr std::uint32_t kChunks = kShape.chunks();
     static constexpr Key kNoKey = static_cast<Key>(-1);
 
     // What is kept of a place. Behind the objects of its chunk.
@@ -240,15 +252,15 @@ class HandleTable {
     };
 
     static constexpr std::size_t bytes_of(std::uint32_t chunk) {
-        return (sizeof(Object) + sizeof(Use)) * places_in(chunk);
+        return (sizeof(Object) + sizeof(Use)) * kShape.places_in(chunk);
     }
 
     Use &use_at(std::uint32_t place) const {
-        const std::uint32_t number = chunk_of(place);
+        const std::uint32_t number = kShape.chunk_of(place);
         // relaxed: under the owner's lock.
         Object *chunk = chunks_[number].load(std::memory_order_relaxed);
-        auto *uses = reinterpret_cast<Use *>(chunk + places_in(number));
-        return uses[place - first_of(number)];
+        auto *uses = reinterpret_cast<Use *>(chunk + kShape.places_in(number));
+        return uses[place - kShape.first_of(number)];
     }
 
     bool grow() {
@@ -298,7 +310,7 @@ class PointerTable {
     }
     bool is_full() const { return table_.is_full(); }
     void remove(const Object &object) {
-        Place &place = *table_.at(Layout::place_of(object.handle));
+        Place &place = table_[Layout::place_of(object.handle)];
         place.object = nullptr;
         table_.give_back(place);
     }

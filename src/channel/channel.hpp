@@ -15,6 +15,7 @@
 
 #include <sennit/channel.h>
 
+#include "base/handle_table.hpp"
 #include "channel/words.hpp"
 #include "rank/process.hpp"
 #include "runtime/wait.hpp"
@@ -22,14 +23,10 @@
 namespace sennit::channel {
 
 // A handle: generation (8, high bits of it) | place (14) | generation (9, low bits), 0 at the top.
-// The place stands where it is its own distance from the start of the table in bytes, and the
-// generation is never 0; a handle is also a positive int.
-inline constexpr unsigned kIndexBits = 14;
+// The place stands where it is its own distance from the start of the table in bytes. A handle is
+// also a positive int.
 inline constexpr unsigned kPlaceShift = 9;
-inline constexpr unsigned kGenerationBits = 17;
-inline constexpr std::uint32_t kChannelsPerRank = 1u << kIndexBits;  // place 0 is never used
-inline constexpr std::uint32_t kPlaceMask = (kChannelsPerRank - 1) << kPlaceShift;
-inline constexpr std::uint32_t kNoHandle = UINT32_MAX;
+using ChannelHandles = HandleLayout<std::uint32_t, 14, 17, kPlaceShift>;
 
 // How many messages may be unread at once, as the flags say (SENNIT_CHANNEL_AHEAD).
 inline constexpr unsigned kAheadMask = 0xff;
@@ -41,13 +38,13 @@ constexpr std::uint32_t ahead_in(std::uint32_t flags) {
 struct alignas(kLineBytes) Channel {
     // Constant while the channel is open.
     // What a call must name to take the short way: `handle`, or 0 where there is a mirror, the rank
-    // is observed, or the place is not open. The handle 0 leads to place 0, which has kNoHandle.
+    // is observed, or the place is not open. The handle 0 leads to place 0, which has ones.
     // SYNC channel-handle.
     std::atomic<std::uint32_t> short_handle;
     // The same for a channel whose writer may be ahead, which has a way of its own: then
     // `short_handle` is 0, else this.
     std::atomic<std::uint32_t> ahead_handle;
-    std::atomic<std::uint32_t> handle;  // 0: not open; SYNC channel-handle
+    std::atomic<std::uint32_t> handle;  // 0: not open; SYNC handle
     Half *own;                          // in this rank's memory, the peer writes
     Half *theirs;                       // in the peer's, this rank writes
     ControlBlock *peer_control;
@@ -74,10 +71,9 @@ struct alignas(kLineBytes) Channel {
     std::uint64_t pulled;  // messages that were brought into the mirror
 
     // Seldom needed.
-    alignas(kLineBytes) std::uint32_t generation;  // of the last handle of this place
-    std::uint32_t half;                            // `own`, as the pool counts
-    sennit_region region;                          // this rank's buffer
-    sennit_gptr peer_memory;                       // the peer's
+    alignas(kLineBytes) std::uint32_t half;  // `own`, as the pool counts
+    sennit_region region;                    // this rank's buffer
+    sennit_gptr peer_memory;                 // the peer's
     std::uint64_t peer_bytes;
     std::byte *peer_buffer;             // where the program reaches it; null if it has no bytes
     std::byte *mirror;                  // or null; then it is peer_buffer
@@ -88,38 +84,19 @@ struct alignas(kLineBytes) Channel {
 
 static_assert(sizeof(Channel) == 1u << kPlaceShift);
 
-constexpr std::uint32_t make_handle(std::uint32_t place, std::uint32_t generation) {
-    return generation >> kPlaceShift << (kPlaceShift + kIndexBits) | place << kPlaceShift |
-           (generation & ((1u << kPlaceShift) - 1));
-}
-
-// The place that a handle leads to, whatever is there.
-inline Channel *place_at(Channel *table, std::uint32_t handle) {
-    return reinterpret_cast<Channel *>(reinterpret_cast<std::byte *>(table) +
-                                       (handle & kPlaceMask));
-}
+// So many places are in use before one comes again, and with it its handles.
+inline constexpr std::uint32_t kFewestPlaces = 64;
+using ChannelTable = HandleTable<Channel, ChannelHandles, {1u << 14, 1u << 14, kFewestPlaces}>;
 
 // The open channel of a handle, or null.
 inline Channel *find(const Rank &rank, sennit_channel channel) {
-    // SYNC channel-table: pairs with the release in channels_of(); the places come before.
-    Channel *table = rank.channel_table.load(std::memory_order_acquire);
-    if (table == nullptr) return nullptr;
-    Channel *it = place_at(table, channel.handle);
-    // SYNC channel-handle: pairs with the release in publish(); the fields come before.
-    return it->handle.load(std::memory_order_acquire) == channel.handle ? it : nullptr;
+    return ChannelTable::hot_find(rank.channel_table.first(), channel.handle, channel.handle);
 }
 
 // What is at the place of the handle, of the calling thread's rank; null as for a thread that is no
 // rank.
 inline Channel *place_of_handle(sennit_channel channel) {
-    // SYNC channel-table: pairs with the releases in channels_of() and publish_only_rank(); the
-    // places come before.
-    Channel *table = only_channels.load(std::memory_order_acquire);
-    if (table == nullptr) [[unlikely]] {
-        table = current_rank()->channel_table.load(std::memory_order_acquire);
-        if (table == nullptr) return nullptr;
-    }
-    return place_at(table, channel.handle);
+    return ChannelTable::hot_place(current_table<&HotTables::channel_table>(), channel.handle);
 }
 
 // Whether that is the open channel, and takes the short way.

@@ -8,12 +8,7 @@
 namespace sennit::channel {
 
 struct Channels {
-    Channel *table = nullptr;  // [kChannelsPerRank], pages as they are used; place 0 is none
-    std::uint32_t end = 1;     // places below it have been in use
-    // Free places, the one that is free longest first, so that handles repeat late; 0: none.
-    std::uint32_t first_free = 0;
-    std::uint32_t last_free = 0;
-    std::uint32_t free_count = 0;
+    ChannelTable table;
     Pool *pool = nullptr;
     // By world rank: a thread of this rank is opening a channel with that peer; SYNC channel-pair.
     std::atomic<std::uint8_t> *pairs = nullptr;

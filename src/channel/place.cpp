@@ -1,7 +1,5 @@
 // What one end of a channel has: a place in the rank's table, a half, and the way to the peer's
 // buffer. See channels.hpp.
-#include <sys/mman.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -16,31 +14,16 @@
 namespace sennit::channel {
 namespace {
 
-constexpr std::size_t kTableBytes = sizeof(Channel) * kChannelsPerRank;
-// So many places are in use before one comes again, and with it its handles.
-constexpr std::uint32_t kFewestPlaces = 64;
-constexpr std::uint32_t kGenerations = (1u << kGenerationBits) - 1;
 constexpr std::size_t kMirrorAlignment = 64;
 
 void free_channels(Channels *it) {
-    if (it->table != nullptr) (void)munmap(it->table, kTableBytes);
+    it->table.close();
     pool_close(it->pool);
     std::free(it->pairs);
     delete it;
 }
 
 sennit_status make_channels(const Rank &rank, Channels *it) {
-    void *table = mmap(nullptr, kTableBytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (table == MAP_FAILED)
-        return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of channels");
-    it->table = static_cast<Channel *>(table);
-    // relaxed: nobody knows of the table yet.
-    it->table[0].handle.store(kNoHandle, std::memory_order_relaxed);
-    // relaxed: as above.
-    it->table[0].short_handle.store(kNoHandle, std::memory_order_relaxed);
-    // relaxed: as above.
-    it->table[0].ahead_handle.store(kNoHandle, std::memory_order_relaxed);
     it->pool = pool_open();
     it->pairs = static_cast<std::atomic<std::uint8_t> *>(
         std::calloc(size_of(rank), sizeof(std::atomic<std::uint8_t>)));
@@ -61,61 +44,15 @@ sennit_status channels_of(Rank &rank) {
     }
     rank.channels = made;
     (void)sleep_with_barrier(rank);
-    // SYNC channel-table: pairs with the acquires in find() and place_of_handle(); the places come
-    // before.
-    rank.channel_table.store(made->table, std::memory_order_release);
-    process_show_tables();
     return SENNIT_OK;
-}
-
-// The link of the list of free places; a place that is free has no half.
-std::uint32_t &next_of(Channels &all, std::uint32_t place) {
-    return all.table[place].half;
-}
-
-// 0: all are in use.
-std::uint32_t find_place(Channels &all) {
-    const bool may_grow = all.end < kChannelsPerRank;
-    if (may_grow && (all.end <= kFewestPlaces || all.free_count == 0)) return all.end++;
-    const std::uint32_t place = all.first_free;
-    if (place == 0) return 0;
-    all.first_free = next_of(all, place);
-    if (all.first_free == 0) all.last_free = 0;
-    --all.free_count;
-    return place;
-}
-
-void free_place(Channels &all, std::uint32_t place) {
-    next_of(all, place) = 0;
-    if (all.last_free != 0) {
-        next_of(all, all.last_free) = place;
-    } else {
-        all.first_free = place;
-    }
-    all.last_free = place;
-    ++all.free_count;
-}
-
-std::uint32_t place_number(const Channels &all, const Channel &it) {
-    return static_cast<std::uint32_t>(&it - all.table);
-}
-
-// Everything of an earlier channel of the place, but the generation of its handle.
-void clear(Channel &it) {
-    const std::uint32_t generation = it.generation;
-    std::memset(static_cast<void *>(&it), 0, sizeof it);
-    it.generation = generation;
 }
 
 }  // namespace
 
 void channels_close(Rank &rank) {
     if (rank.channels == nullptr) return;
-    for (std::uint32_t i = 1; i < rank.channels->end; ++i)
-        std::free(rank.channels->table[i].mirror);
-    // relaxed: the rank is ended by one thread.
-    rank.channel_table.store(nullptr, std::memory_order_relaxed);
-    process_show_tables();
+    rank.channels->table.each([](const Channel &channel) { std::free(channel.mirror); });
+    rank.channel_table.hide();
     free_channels(rank.channels);
     rank.channels = nullptr;
 }
@@ -131,18 +68,21 @@ sennit_status take_place(Rank &rank, int peer, Channel **channel) {
     sennit_status status = channels_of(rank);
     if (status != SENNIT_OK) return status;
     Channels &all = *rank.channels;
-    const std::uint32_t place = find_place(all);
-    if (place == 0)
+    Channel *made = all.table.take();
+    if (made == nullptr && all.table.is_full())
         return fail(SENNIT_ERR_NOMEM, "the rank has %u channels, which is the most",
-                    kChannelsPerRank - 1);
+                    ChannelTable::kMost);
+    if (made == nullptr)
+        return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of channels");
+    if (all.table.in_use() == 1) all.table.show(rank.channel_table);
     std::uint32_t half = 0;
     status = half_take(rank, *all.pool, peer, &half);
     if (status != SENNIT_OK) {
-        free_place(all, place);
+        all.table.give_back(*made);
         return status;
     }
-    Channel &it = all.table[place];
-    clear(it);
+    Channel &it = *made;
+    std::memset(static_cast<void *>(&it), 0, sizeof it);
     it.peer = peer;
     it.half = half;
     it.own = half_at(*all.pool, half);
@@ -153,12 +93,12 @@ sennit_status take_place(Rank &rank, int peer, Channel **channel) {
 }
 
 void publish(Rank &rank, Channel &it) {
-    it.generation = it.generation % kGenerations + 1;
-    const std::uint32_t handle = make_handle(place_number(*rank.channels, it), it.generation);
+    ChannelTable &table = rank.channels->table;
+    const std::uint32_t handle = table.next_handle(it);
     const bool is_short = it.mirror == nullptr && rank.observer == nullptr;
-    // SYNC channel-handle: pairs with the acquires in find(), goes_short() and goes_ahead(); the
-    // fields come before.
-    it.handle.store(handle, std::memory_order_release);
+    table.publish(it, handle);
+    // SYNC channel-handle: pairs with the acquires in goes_short() and goes_ahead(); the fields
+    // come before.
     it.short_handle.store(is_short && it.ahead == 1 ? handle : 0, std::memory_order_release);
     it.ahead_handle.store(is_short && it.ahead > 1 ? handle : 0, std::memory_order_release);
 }
@@ -220,14 +160,12 @@ void release_place(Rank &rank, Channel &it, bool was_met) {
     it.short_handle.store(0, std::memory_order_relaxed);
     // relaxed: as above.
     it.ahead_handle.store(0, std::memory_order_relaxed);
-    // relaxed: as above.
-    it.handle.store(0, std::memory_order_relaxed);
     if (was_met) {
         half_retire(*all.pool, it.half);
     } else {
         half_give_back(*all.pool, it.half);
     }
-    free_place(all, place_number(all, it));
+    all.table.give_back(it);
 }
 
 }  // namespace sennit::channel

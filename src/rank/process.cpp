@@ -5,6 +5,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <new>
 
 #include "base/clock.hpp"
@@ -16,9 +17,7 @@ namespace sennit {
 constinit Rank nobody;
 constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]] = &nobody;
 constinit std::atomic<Rank *> only_rank{nullptr};
-constinit std::atomic<channel::Channel *> only_channels{nullptr};
-constinit std::atomic<signal::Own *> only_signals{nullptr};
-constinit std::atomic<signal::Attached *> only_blocks{nullptr};
+constinit std::atomic<HotTables *> only_tables{&nobody};
 
 namespace {
 
@@ -71,11 +70,9 @@ void after_fork_in_child() {
     // relaxed: the child has one thread.
     if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
     thread_rank = &nobody;
-    // relaxed, all four: the child has one thread.
+    // relaxed twice: the child has one thread.
     only_rank.store(nullptr, std::memory_order_relaxed);
-    only_channels.store(nullptr, std::memory_order_relaxed);
-    only_signals.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
-    only_blocks.store(nullptr, std::memory_order_relaxed);   // relaxed: as above
+    only_tables.store(&nobody, std::memory_order_relaxed);
     (void)pthread_mutex_init(&process.lock, nullptr);
     process.cookie = 0;  // names the parent's address space; the child has its own
 }
@@ -93,6 +90,37 @@ Rank *make_object() {
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? nullptr
                                 : new (static_cast<std::byte *>(memory) + kRankOffset) Rank;
+}
+
+// Makes an object new that was a rank before, while a thread that was attached to that one may
+// still read it. What a call reads first is emptied first, by atomic stores, and stays empty until
+// start-up sets the size: such a call ends there, and does not come to the plain fields.
+void reset(Rank &rank) {
+    // relaxed, here and below: take_apart() has stored the same already, so the thread finds
+    // nothing in any order. The stores of the next rank's set-up come long after them.
+    rank.size.store(0, std::memory_order_relaxed);
+    rank.channel_table.hide();
+    rank.signal_table.hide();
+    rank.block_table.hide();
+    // relaxed: as above.
+    const auto empty = [](auto &pointer) { pointer.store(nullptr, std::memory_order_relaxed); };
+    for (auto &entry : rank.near)
+        empty(entry);
+    for (auto &table : rank.tables)
+        empty(table);
+    for (auto &team : rank.teams)
+        empty(team);
+    empty(rank.signals);
+    empty(rank.plans);
+    empty(rank.queues);
+    std::memset(rank.table_rows, 0, sizeof rank.table_rows);
+    rank.world_rank = -1;
+    // relaxed, all four: as above.
+    rank.hook_count.store(0, std::memory_order_relaxed);
+    rank.sleeps_with_barrier.store(false, std::memory_order_relaxed);
+    rank.short_waits.store(0, std::memory_order_relaxed);      // relaxed: as above
+    rank.polled_requests.store(0, std::memory_order_relaxed);  // relaxed: as above
+    static_cast<RankSetup &>(rank) = RankSetup{};
 }
 
 void process_lock() {
@@ -124,10 +152,10 @@ sennit_status claim(Rank **rank) {
     for (int slot = 0; slot < kRanksPerProcess; ++slot) {
         if (process.in_use[slot]) continue;
         Rank *&object = process.objects[slot];
-        if (object != nullptr) {
-            new (object) Rank;
-        } else {
+        if (object == nullptr) {
             object = make_object();
+        } else {
+            reset(*object);
         }
         if (object == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a rank");
         process.in_use[slot] = true;
@@ -147,26 +175,10 @@ void publish_only_rank() {
             if (process.published[slot]) only = process.objects[slot];
         if (only->shares_process) only = nullptr;
     }
-    channel::Channel *channels = nullptr;
-    signal::Own *signals = nullptr;
-    signal::Attached *blocks = nullptr;
-    if (only != nullptr) {
-        // Another thread may have stored one and come here next.
-        // SYNC channel-table: pairs with the release in channels_of(); the places come before.
-        channels = only->channel_table.load(std::memory_order_acquire);
-        // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
-        signals = only->first_signals.load(std::memory_order_acquire);
-        // SYNC block-table: pairs with the release in make_table(); place 0 comes before.
-        blocks = only->block_table.load(std::memory_order_acquire);
-    }
-    // SYNC channel-table: pairs with the acquire in place_of_handle(); the places come before.
-    only_channels.store(channels, std::memory_order_release);
-    // SYNC signal-table: pairs with the acquire in find_first(); the records come before.
-    only_signals.store(signals, std::memory_order_release);
-    // SYNC block-table: pairs with the acquire in find_short(); place 0 comes before.
-    only_blocks.store(blocks, std::memory_order_release);
-    // SYNC only-rank: pairs with the acquire in current_rank(); the rank's set-up is complete.
+    // SYNC only-rank: pairs with the acquires in current_rank() and current_table(); the rank's
+    // set-up is complete.
     only_rank.store(only, std::memory_order_release);
+    only_tables.store(only == nullptr ? &nobody : only, std::memory_order_release);
 }
 
 }  // namespace
@@ -223,12 +235,6 @@ int process_rank_count() {
     const int count = process.published_count;
     process_unlock();
     return count;
-}
-
-void process_show_tables() {
-    process_lock();
-    publish_only_rank();
-    process_unlock();
 }
 
 void process_watch_forks(const ForkHooks *hooks) {

@@ -14,8 +14,9 @@ inline constexpr int kRanksPerProcess = 64;
 // Hidden where they are declared, too: otherwise the compiler looks for their addresses in a table.
 #pragma GCC visibility push(hidden)
 
-// Stands for `no rank`: it remembers no entry and its size is 0 for ever, so whoever finds it fails
-// the check of the peer's number, and finding a rank needs no check of its own.
+// Stands for `no rank`: it remembers no entry, its size is 0 and its hot tables are empty for ever,
+// so whoever finds it fails the check of the peer's number or of the handle, and finding a rank
+// needs no check of its own.
 extern constinit Rank nobody;
 
 // The rank the calling thread was attached to, or nobody. Initial-exec: one load relative to the
@@ -23,14 +24,11 @@ extern constinit Rank nobody;
 // measured in docs/design/decisions/0001-ranks-as-threads.md.
 extern constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]];
 
-// The rank of all threads: set while the process has exactly one rank.
+// The rank of all threads while the process has exactly one rank, else null.
 extern constinit std::atomic<Rank *> only_rank;
 
-// Tables of that rank, if it has them: the calls of a hand-over and of a notified message are so
-// short that the way through the rank shows.
-extern constinit std::atomic<channel::Channel *> only_channels;
-extern constinit std::atomic<signal::Own *> only_signals;
-extern constinit std::atomic<signal::Attached *> only_blocks;
+// Its hot tables, or those of nobody: never null.
+extern constinit std::atomic<HotTables *> only_tables;
 
 #pragma GCC visibility pop
 
@@ -41,6 +39,17 @@ inline Rank *current_rank() {
     if (rank == nullptr) [[unlikely]]
         rank = thread_rank;
     return rank;
+}
+
+// The first chunk of one of the hot tables of the calling thread's rank, or null. One test finds
+// both that the process has not exactly one rank and that this has no such table.
+template <HotTable HotTables::*kTable>
+inline void *current_table() {
+    // SYNC only-rank: pairs with the release in publish_only_rank(); the rank's set-up is complete.
+    void *chunk = (only_tables.load(std::memory_order_acquire)->*kTable).first();
+    if (chunk == nullptr) [[unlikely]]
+        chunk = (thread_rank->*kTable).first();
+    return chunk;
 }
 
 // True in a process that was forked while Sennit was in use: every call answers STATE there.
@@ -67,9 +76,6 @@ void process_release_rank(Rank *rank);
 // The rank object of this process with that world rank, or null.
 Rank *process_find_rank(int world_rank);
 int process_rank_count();
-
-// Shows the tables that the process's only rank has by now, if there is one.
-void process_show_tables();
 
 // The control blocks that ranks of this process have mapped for themselves. A peer takes the
 // address of one, or of something that is unmapped after it, from a message that may be older than

@@ -3,9 +3,9 @@
 // object holds the table of ranks and how a thread finds its own (architecture rule 1).
 //
 // Life: process_claim_rank() -> filled by rank/life/startup.cpp -> process_publish_rank() -> in use
-// -> process_release_rank(). The memory of a rank object is never unmapped: a thread that still
-// points to a rank that has left finds that it remembers no entry and has size 0, which every call
-// checks anyway.
+// -> process_release_rank(). The memory of a rank object is never unmapped, and the next rank in it
+// begins by atomic stores: a thread that still points to a rank that has left finds that it
+// remembers no entry, has no hot table and has size 0, which every call checks anyway.
 #pragma once
 
 #include <pthread.h>
@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/handle_table.hpp"
 #include "base/mutex.hpp"
 #include "base/reason.hpp"
 #include "rank/control_block.hpp"
@@ -49,14 +50,11 @@ namespace coll {
 struct Collectives;
 }
 namespace channel {
-struct Channel;
 struct Channels;
-}  // namespace channel
+}
 namespace signal {
-struct Attached;
-struct Own;
 struct Signals;
-}  // namespace signal
+}
 namespace plan {
 struct Plans;
 }
@@ -106,18 +104,27 @@ inline constexpr std::size_t kRequestKinds = 2;
 
 inline constexpr std::size_t kNearEntries = 128;
 
-struct Rank {
-    // Read by every put and get.
+// All that calls on a hot path look up before they move data. At the start of a rank, so the
+// pointer that leads threads to their rank leads here: process.hpp.
+struct HotTables {
     // Entries that were found lately, by what they were asked for: memory::near_place().
     std::atomic<memory::Entry *> near[kNearEntries] = {};
     // `size` is 0 unless the rank is in use.
     std::atomic<std::uint32_t> size{0};
     std::int32_t world_rank = -1;
+    // Without an observer, which has to see the calls: the short ways of channels and blocks are
+    // closed in each object, those of signals here.
+    HotTable channel_table;
+    HotTable signal_table;
+    HotTable block_table;
     // By team slot; each [segment index][world rank]. SYNC entry-table.
     std::atomic<memory::Entry *> tables[kTeamSlots] = {};
     std::uint16_t table_rows[kTeamSlots] = {};  // rows of each that were ever used
+};
 
-    // Set up once, constant while in use.
+// What is set up once and constant while the rank is in use, and what only its set-up, its end and
+// holders of `cold` look at. Nobody reads it where `size` is 0.
+struct RankSetup {
     Peer *peers = nullptr;  // [size]
     ControlBlock *control = nullptr;
     sennit_bootstrap bootstrap{};
@@ -126,17 +133,11 @@ struct Rank {
     int memory_file = -1;
     runtime::Observer *observer = nullptr;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
     unsigned spins = 0;                     // polls before a wait yields; 0 when cores are shared
-    // Some peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only set.
-    std::atomic<bool> sleeps_with_barrier{false};
-    std::atomic<std::uint32_t> short_waits{0};  // that timed out before they looked for dead peers
-    bool shares_process = false;  // other ranks of its world are threads of this process
+    bool shares_process = false;            // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
-    std::atomic<unsigned> hook_count{0};
     bool progress_yields = false;  // the hooks give the processor away; set with them
-    RequestKind request_kinds[kRequestKinds] = {};  // set in start-up, by request::register_kind()
-    // Requests that nothing but polling carries on, and who carries them on; set in start-up.
-    std::atomic<unsigned> polled_requests{0};
-    void (*poll_requests)(Rank &rank) = nullptr;
+    RequestKind request_kinds[kRequestKinds] = {};  // by request::register_kind()
+    void (*poll_requests)(Rank &rank) = nullptr;    // carries on Rank::polled_requests
 
     // Parts that belong to other folders.
     memory::LocalSegments *segments = nullptr;
@@ -147,20 +148,25 @@ struct Rank {
     group::Groups *groups = nullptr;  // null until the first one; under `cold`
     coll::Collectives *collectives = nullptr;
     channel::Channels *channels = nullptr;  // null until the first is opened; under `cold`
-    // Of `channels`: every call on a channel reads it.
-    std::atomic<channel::Channel *> channel_table{nullptr};
-    std::atomic<signal::Signals *> signals{nullptr};  // null until the first is used
-    // The records of its first signals, while the rank has no observer: waits and resets are short.
-    std::atomic<signal::Own *> first_signals{nullptr};
-    std::atomic<signal::Attached *> block_table{nullptr};  // null until the first is attached
-    std::atomic<plan::Plans *> plans{nullptr};             // null until the first is created
-    std::atomic<queue::Queues *> queues{nullptr};          // null until the first is used
-    std::atomic<team::Team *> teams[kTeamSlots] = {};      // objects stay until the rank ends
 
-    pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free
     int process_slot = -1;
     int init_count = 0;
-    std::atomic<std::uint32_t> generation{0};
+};
+
+struct Rank : HotTables, RankSetup {
+    // Some peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only set.
+    std::atomic<bool> sleeps_with_barrier{false};
+    std::atomic<std::uint32_t> short_waits{0};  // that timed out before they looked for dead peers
+    std::atomic<unsigned> hook_count{0};
+    std::atomic<unsigned> polled_requests{0};  // that nothing but polling carries on
+
+    // Parts that belong to other folders.
+    std::atomic<signal::Signals *> signals{nullptr};   // null until the first is used
+    std::atomic<plan::Plans *> plans{nullptr};         // null until the first is created
+    std::atomic<queue::Queues *> queues{nullptr};      // null until the first is used
+    std::atomic<team::Team *> teams[kTeamSlots] = {};  // objects stay until the rank ends
+
+    pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free
 };
 
 // The number of ranks of its world; 0 unless the rank is in use.

@@ -1,8 +1,6 @@
 // The record of a block and the table of attached ones. See blocks.hpp.
 #include "signal/blocks.hpp"
 
-#include <sys/mman.h>
-
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
@@ -17,10 +15,6 @@
 
 namespace sennit::signal {
 namespace {
-
-constexpr std::size_t kTableBytes = sizeof(Attached) * kPlaces;
-// So many places are in use before one comes again, and with it its handles.
-constexpr std::uint32_t kFewestBlocks = 64;
 
 static_assert(sizeof(sennit_block) == sizeof(BlockRecord));
 
@@ -89,38 +83,19 @@ sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epo
     return status;
 }
 
-sennit_status make_table(Rank &rank, Signals &all) {
-    // relaxed: under the cold mutex, as is the change.
-    if (rank.block_table.load(std::memory_order_relaxed) != nullptr) return SENNIT_OK;
-    auto *blocks = new (std::nothrow) Blocks;
-    if (blocks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of blocks");
-    void *table = mmap(nullptr, kTableBytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (table == MAP_FAILED) {
-        delete blocks;
+// An entry for one more block. Needs the cold mutex.
+sennit_status take_entry(Rank &rank, Signals &all, Attached **entry) {
+    if (all.blocks == nullptr) all.blocks = new (std::nothrow) Blocks;
+    if (all.blocks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of blocks");
+    BlockTable &table = all.blocks->table;
+    *entry = table.take();
+    if (*entry == nullptr && table.is_full())
+        return fail(SENNIT_ERR_NOMEM, "the rank has attached %u blocks, which is the most",
+                    table.kMost);
+    if (*entry == nullptr)
         return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of blocks");
-    }
-    auto *places = static_cast<Attached *>(table);
-    // relaxed twice: nobody knows of the table yet.
-    places[0].handle.store(kNoHandle, std::memory_order_relaxed);
-    places[0].short_handle.store(kNoHandle, std::memory_order_relaxed);
-    all.blocks = blocks;
-    // SYNC block-table: pairs with the acquires in find_attached() and find_short().
-    rank.block_table.store(places, std::memory_order_release);
-    process_show_tables();
+    if (table.in_use() == 1) table.show(rank.block_table);
     return SENNIT_OK;
-}
-
-// 0: all are in use.
-std::uint32_t find_place(Blocks &blocks, const Attached *table) {
-    const bool may_grow = blocks.end < kPlaces;
-    if (may_grow && (blocks.end <= kFewestBlocks || blocks.free_count == 0)) return blocks.end++;
-    const std::uint32_t place = blocks.first_free;
-    if (place == 0) return 0;
-    blocks.first_free = table[place].place;
-    if (blocks.first_free == 0) blocks.last_free = 0;
-    --blocks.free_count;
-    return place;
 }
 
 // Gives the block that `filled` describes a place and a handle.
@@ -129,15 +104,10 @@ sennit_status publish(Rank &rank, const Attached &filled, sennit_peer_block *att
     sennit_status status = make_signals(rank, &all);
     if (status != SENNIT_OK) return status;
     const ColdLock lock(rank);
-    status = make_table(rank, *all);
+    Attached *entry = nullptr;
+    status = take_entry(rank, *all, &entry);
     if (status != SENNIT_OK) return status;
-    // relaxed: under the lock.
-    Attached *table = rank.block_table.load(std::memory_order_relaxed);
-    const std::uint32_t place = find_place(*all->blocks, table);
-    if (place == 0)
-        return fail(SENNIT_ERR_NOMEM, "the rank has attached %u blocks, which is the most",
-                    kPlaces - 1);
-    Attached &it = table[place];
+    Attached &it = *entry;
     it.base = filled.base;
     it.bytes = filled.bytes;
     it.live = filled.live;
@@ -145,13 +115,9 @@ sennit_status publish(Rank &rank, const Attached &filled, sennit_peer_block *att
     it.put = filled.put;
     it.get = filled.get;
     it.gptr = filled.gptr;
-    it.place = place;
-    it.generation = it.generation % kPlaceGenerations + 1;
-    const std::uint32_t handle = it.generation << kPlaceBits | place;
     const bool is_short = it.base != nullptr && it.live != nullptr && rank.observer == nullptr;
-    // SYNC block-handle: pairs with the acquires in find_attached() and find_short(); the fields
-    // come before.
-    it.handle.store(handle, std::memory_order_release);
+    const std::uint32_t handle = all->blocks->table.publish(it);
+    // SYNC block-handle: pairs with the acquire in find_short(); the fields come before.
     it.short_handle.store(is_short ? handle : 0, std::memory_order_release);
     attached->handle = handle;
     return SENNIT_OK;
@@ -159,9 +125,10 @@ sennit_status publish(Rank &rank, const Attached &filled, sennit_peer_block *att
 
 }  // namespace
 
-void blocks_close(Signals &all, Attached *table) {
-    if (table != nullptr) (void)munmap(table, kTableBytes);
-    delete all.blocks;
+void blocks_close(Blocks *blocks) {
+    if (blocks == nullptr) return;
+    blocks->table.close();
+    delete blocks;
 }
 
 sennit_status block_init(Rank &rank, const BlockWish &wish, sennit_block *block) {
@@ -255,16 +222,9 @@ sennit_status check_lives(Rank &rank, const Attached &it) {
 void block_detach(Rank &rank, Attached &it) {
     Blocks &blocks = *signals_of(rank)->blocks;
     const ColdLock lock(rank);
-    // relaxed twice: a call that finds the handle still is made at the same time, which is wrong.
+    // relaxed: a call that finds the handle still is made at the same time, which is wrong.
     it.short_handle.store(0, std::memory_order_relaxed);
-    it.handle.store(0, std::memory_order_relaxed);
-    // relaxed: under the lock.
-    Attached *table = rank.block_table.load(std::memory_order_relaxed);
-    const auto place = static_cast<std::uint32_t>(&it - table);
-    it.place = 0;
-    (blocks.last_free != 0 ? table[blocks.last_free].place : blocks.first_free) = place;
-    blocks.last_free = place;
-    ++blocks.free_count;
+    blocks.table.give_back(it);
 }
 
 }  // namespace sennit::signal

@@ -4,17 +4,12 @@
 
 #include <sennit/notify.h>
 
+#include "base/handle_table.hpp"
 #include "op/direct.hpp"
 #include "op/engine.hpp"
 #include "signal/signals.hpp"
 
 namespace sennit::signal {
-
-// A handle: generation (11, never 0) | place (20), 0 at the top.
-inline constexpr unsigned kPlaceBits = 20;
-inline constexpr std::uint32_t kPlaces = 1u << kPlaceBits;  // place 0 is never used
-inline constexpr std::uint32_t kPlaceGenerations = (1u << 11) - 1;
-inline constexpr std::uint32_t kNoHandle = UINT32_MAX;
 
 // What a put, or a get, through the block notifies.
 struct Notified {
@@ -25,30 +20,27 @@ struct Notified {
 
 struct alignas(kLineBytes) Attached {
     // `handle` where calls may take the short way, else 0. The handle 0 leads to place 0, which has
-    // kNoHandle. SYNC block-handle.
+    // ones. SYNC block-handle.
     std::atomic<std::uint32_t> short_handle;
-    std::atomic<std::uint32_t> handle;  // 0: not attached; SYNC block-handle
+    std::atomic<std::uint32_t> handle;  // 0: not attached; SYNC handle
     std::byte *base;                    // of the block, or null
     std::uint64_t bytes;
     const std::atomic<std::uint32_t> *live;  // null: out of sight
     std::uint32_t live_value;                // also then: the region's, as the entry has it
-    std::uint32_t generation;                // of the last handle of this place
     Notified put;
     Notified get;
-    sennit_gptr gptr;     // of the block
-    std::uint32_t place;  // of this; free: the next free one
+    sennit_gptr gptr;  // of the block
 };
 
-// Free places of the table. Under `cold`.
+using BlockHandles = HandleLayout<std::uint32_t, 20, 11>;
+using BlockTable = HandleTable<Attached, BlockHandles, {1u << 20, 1u << 20, 64}>;
+// Under `cold`.
 struct Blocks {
-    std::uint32_t end = 1;
-    std::uint32_t first_free = 0;
-    std::uint32_t last_free = 0;
-    std::uint32_t free_count = 0;
+    BlockTable table;
 };
 
-// The end of a rank, whose table that was, or null.
-void blocks_close(Signals &all, Attached *table);
+// The end of a rank. Null: it never attached a block.
+void blocks_close(Blocks *blocks);
 
 // The region is the rank's own. Errors: NOT_REGISTERED, RANGE, ARG.
 struct BlockWish {
@@ -72,26 +64,15 @@ void block_detach(Rank &rank, Attached &it);
 
 // The attached block of a handle, or null.
 inline Attached *find_attached(const Rank &rank, sennit_peer_block block) {
-    // SYNC block-table: pairs with the release in make_table(); place 0 comes before.
-    Attached *table = rank.block_table.load(std::memory_order_acquire);
-    if (table == nullptr) [[unlikely]]
-        return nullptr;
-    Attached &it = table[block.handle % kPlaces];
-    // SYNC block-handle: pairs with the release in publish(); the fields come before.
-    return it.handle.load(std::memory_order_acquire) == block.handle ? &it : nullptr;
+    return BlockTable::hot_find(rank.block_table.first(), block.handle, block.handle);
 }
 // That of the calling thread's rank, if calls on it may take the short way.
 inline Attached *find_short(sennit_peer_block block) {
-    // SYNC block-table: pairs with the releases in make_table() and publish_only_rank(); place 0
-    // comes before.
-    Attached *table = only_blocks.load(std::memory_order_acquire);
-    if (table == nullptr) [[unlikely]] {
-        table = current_rank()->block_table.load(std::memory_order_acquire);
-        if (table == nullptr) return nullptr;
-    }
-    Attached &it = table[block.handle % kPlaces];
+    Attached *it = BlockTable::hot_place(current_table<&HotTables::block_table>(), block.handle);
+    if (it == nullptr) [[unlikely]]
+        return nullptr;
     // SYNC block-handle: pairs with the release in publish(); the fields come before.
-    return it.short_handle.load(std::memory_order_acquire) == block.handle ? &it : nullptr;
+    return it->short_handle.load(std::memory_order_acquire) == block.handle ? it : nullptr;
 }
 
 enum class AtOnce : std::uint8_t { done, surplus, not_at_all };

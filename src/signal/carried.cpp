@@ -56,27 +56,23 @@ sennit_status send(Rank &rank, const op::EventPut &put) {
 
 // The signal that the event is for, or null.
 Own *find_arrived(const Signals &all, const CarriedLayout &layout, const CarriedEvent &event) {
-    const std::uint32_t chunk = chunk_of(event.index);
-    if (chunk >= kSignalChunks) return nullptr;
-    // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
-    Own *signals = all.chunks[chunk].own.load(std::memory_order_acquire);
-    if (signals == nullptr) return nullptr;
-    Own &it = signals[event.index - first_index(chunk)];
-    // SYNC signal-handle: pairs with the release in signal_create(); the fields come before.
-    const std::uint32_t handle = it.handle.load(std::memory_order_acquire);
+    Own *own = all.table.at(event.index);
+    if (own == nullptr) return nullptr;
+    // SYNC handle: pairs with the release in HandleTable::publish(); the fields come before.
+    const std::uint32_t handle = handle_in(own->handle.load(std::memory_order_acquire));
     if (handle == 0) return nullptr;
     const bool is_it =
         layout.incarnation_bits == 0 || (handle & kIncarnations) == event.incarnation;
-    return is_it ? &it : nullptr;
+    return is_it ? own : nullptr;
 }
 
 // For the waits of its set, after what they have to see and a full fence.
 void mark_in_set(const Signals &all, const Own &it) {
     // relaxed: after a full fence; an owner that is missed looks itself, after one of its own.
     if (it.record->in_set.load(std::memory_order_relaxed) == 0) return;
-    // relaxed: acquired by find_arrived().
-    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
-    mark_fired(all.chunks[chunk_of(index_of(handle))].base, handle);
+    const std::uint32_t handle = handle_of(it);
+    // relaxed: the handle, which find_arrived() acquired, came after it.
+    mark_fired(all.chunks[chunk_of(index_of(handle))].load(std::memory_order_relaxed), handle);
 }
 
 // An event that is counted nowhere. The first is told until somebody has been told.
@@ -155,8 +151,7 @@ void expect_events(Rank &rank) {
 sennit_status fail_reported(Own &it) {
     // SYNC signal-report: pairs with the release in report(); the epoch comes before.
     it.state.fetch_and(~kReported, std::memory_order_acquire);
-    // relaxed: of this rank.
-    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
+    const std::uint32_t handle = handle_of(it);
     // relaxed: the bit was acquired.
     const std::uint64_t seen = it.reported_epoch.load(std::memory_order_relaxed);
     const std::uint64_t epoch = own_epoch(it);

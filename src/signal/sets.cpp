@@ -53,7 +53,7 @@ sennit_status no_set(sennit_waitset handle) {
 }
 
 Set &set_of(Sets &sets, const Own &own) {
-    return *sets.table.at(own.set);
+    return sets.table[own.set];
 }
 
 List &list_of(Set &set, Listed listed) {
@@ -96,7 +96,9 @@ void take_in(Signals &all, std::uint32_t index) {
 }
 
 void collect_word(Signals &all, std::uint32_t chunk, std::uint32_t word) {
-    auto *marks = reinterpret_cast<MarkWord *>(all.chunks[chunk].base + marks_offset(chunk));
+    // relaxed: acquired by collect().
+    std::byte *base = all.chunks[chunk].load(std::memory_order_relaxed);
+    auto *marks = reinterpret_cast<MarkWord *>(base + marks_offset(chunk));
     // SYNC signal-mark: pairs with the releases in mark_fired(); the count comes before the mark.
     std::uint64_t bits = marks[word].exchange(0, std::memory_order_acquire);
     for (; bits != 0; bits &= bits - 1)
@@ -107,9 +109,10 @@ void collect_word(Signals &all, std::uint32_t chunk, std::uint32_t word) {
 // Brings all marks into the lists. Needs the lock.
 void collect(Signals &all) {
     for (std::uint32_t chunk = 0; chunk < kSignalChunks; ++chunk) {
-        // SYNC signal-table: pairs with the release in add_chunk().
-        if (all.chunks[chunk].own.load(std::memory_order_acquire) == nullptr) return;
-        auto *summary = reinterpret_cast<MarkWord *>(all.chunks[chunk].base + kSummaryOffset);
+        // SYNC signal-chunk: pairs with the release in add_chunk(); the head comes before.
+        std::byte *base = all.chunks[chunk].load(std::memory_order_acquire);
+        if (base == nullptr) return;
+        auto *summary = reinterpret_cast<MarkWord *>(base + kSummaryOffset);
         for (std::uint32_t word = 0; word < summary_words(chunk); ++word) {
             // relaxed: the exchange is what takes the marks.
             if (summary[word].load(std::memory_order_relaxed) == 0) continue;
@@ -127,9 +130,7 @@ void report(const Rank &rank, Signals &all, Set &set, Some *some) {
     const std::size_t count = some->most < set.fired.count ? some->most : set.fired.count;
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t index = set.fired.first - 1;
-        // relaxed: of this rank; a signal that is destroyed has left its set.
-        const std::uint32_t handle = own_at(all, index).handle.load(std::memory_order_relaxed);
-        some->fired[i] = sennit_signal{rank.world_rank, handle};
+        some->fired[i] = sennit_signal{rank.world_rank, handle_of(own_at(all, index))};
         unlink(all, set, index);
         link_last(all, set, Listed::fired, index);
     }
@@ -233,20 +234,15 @@ sennit_status set_remove(Signals &all, sennit_waitset handle, sennit_signal sign
 
 void leave_set(Signals &all, Own &it) {
     const MutexLock lock(all.sets->lock);
-    // relaxed: of this rank.
-    const std::uint32_t index = index_of(it.handle.load(std::memory_order_relaxed));
-    const Own &own = own_at(all, index);
-    if (own.set != 0) take_out(all, set_of(*all.sets, own), index);
+    if (it.set != 0) take_out(all, set_of(*all.sets, it), index_of(handle_of(it)));
 }
 
 bool advance_in_set(Signals &all, Own &it, std::uint64_t epoch) {
     const MutexLock lock(all.sets->lock);
-    // relaxed: of this rank.
-    const std::uint32_t index = index_of(it.handle.load(std::memory_order_relaxed));
     if (!advance(it, epoch)) return false;
-    const Own &own = own_at(all, index);
-    if (own.set == 0) return true;
-    unlink(all, set_of(*all.sets, own), index);
+    if (it.set == 0) return true;
+    const std::uint32_t index = index_of(handle_of(it));
+    unlink(all, set_of(*all.sets, it), index);
     // All of the next epoch may have come early, and its mark been taken before its time.
     take_in(all, index);
     return true;

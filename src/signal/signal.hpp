@@ -7,6 +7,8 @@
 
 #include <sennit/signal.h>
 
+#include <bit>
+
 #include "rank/process.hpp"
 #include "runtime/wait.hpp"
 #include "signal/counters.hpp"
@@ -31,33 +33,34 @@ struct alignas(64) Own {
     SignalRecord *record;
     // As the record's; where threads reset at once, ahead of it for an instant. SYNC signal-epoch.
     std::atomic<std::uint64_t> epoch;
-    std::atomic<std::uint32_t> handle;  // as the record's; 0: none; SYNC signal-handle
-    std::atomic<std::uint32_t> state;   // kInSet under Sets::lock; SYNC signal-report
+    // The signal as the program names it (name_of()), or 0, or kNoName. SYNC handle.
+    std::atomic<std::uint64_t> handle;
+    std::atomic<std::uint32_t> state;  // kInSet under Sets::lock; SYNC signal-report
     // Constant while the handle lives.
     std::uint32_t events;
     std::uint8_t event_bits;
-    // Under `cold`, links and set under Sets::lock.
-    std::uint32_t next;  // index + 1: of the next free one, or in a list of its set
-    std::uint32_t previous;
-    std::uint16_t set;  // 0: none
-    std::uint8_t incarnation;
+    // Under Sets::lock.
     Listed listed;
+    std::uint16_t set;   // 0: none
+    std::uint32_t next;  // index + 1, in a list of its set
+    std::uint32_t previous;
     std::atomic<std::uint64_t> reported_epoch;  // with kReported; SYNC signal-report
-    // As the program names it (name_of()), or kNoName. SYNC signal-handle.
-    std::atomic<std::uint64_t> name;
 };
 static_assert(sizeof(Own) == 64);
 
 constexpr std::uint64_t name_of(sennit_signal signal) {
     return std::bit_cast<std::uint64_t>(signal);
 }
-inline constexpr std::uint64_t kNoName = name_of({-1, UINT32_MAX});  // of no rank
+inline constexpr std::uint64_t kNoName = UINT64_MAX;  // of no rank
 
-struct OwnChunk {
-    std::atomic<Own *> own{nullptr};  // SYNC signal-table
-    std::byte *base = nullptr;
-    std::uint32_t segment = 0;
-};
+// 0: none.
+constexpr std::uint32_t handle_in(std::uint64_t name) {
+    return name == kNoName ? 0 : std::bit_cast<sennit_signal>(name).handle;
+}
+inline std::uint32_t handle_of(const Own &it) {
+    // relaxed: of this rank, which knows of the signal.
+    return handle_in(it.handle.load(std::memory_order_relaxed));
+}
 
 // A peer's chunk as it is reached from here.
 struct View {
@@ -68,18 +71,15 @@ struct View {
     std::uint64_t mapped_bytes = 0;  // not 0: mapped for this view, beside the peer's path
 };
 
+using SignalTable = HandleTable<Own, SignalHandles, kSignalShape>;
+
 // All that a rank has of signals and blocks. Made when the first is used.
 struct Signals {
-    OwnChunk chunks[kSignalChunks];
-    std::uint32_t chunk_count = 0;
-    std::uint32_t end = 0;  // indices below it have been in use
-    // Free places, the one that is free longest first; index + 1.
-    std::uint32_t first_free = 0;
-    std::uint32_t last_free = 0;
-    std::uint32_t free_count = 0;
+    SignalTable table;
+    std::atomic<std::byte *> chunks[kSignalChunks] = {};  // of records; SYNC signal-chunk
     std::atomic<View *> *views = nullptr;  // [size], each [kSignalChunks]; SYNC signal-view
     Sets *sets = nullptr;                  // made with this
-    Blocks *blocks = nullptr;              // of Rank::block_table, under `cold`
+    Blocks *blocks = nullptr;              // null until the first is attached; under `cold`
     bool resets_by_exchange = false;       // several threads may reset
 };
 
@@ -92,36 +92,16 @@ inline Signals *signals_of(const Rank &rank) {
 // The caller's own signal, or null.
 inline Own *find_own(const Rank &rank, sennit_signal signal) {
     const Signals *all = signals_of(rank);
-    if (all == nullptr || signal.rank != rank.world_rank || signal.handle == 0) [[unlikely]]
+    if (all == nullptr) [[unlikely]]
         return nullptr;
-    const std::uint32_t index = index_of(signal.handle);
-    const std::uint32_t chunk = chunk_of(index);
-    if (chunk >= kSignalChunks) [[unlikely]]
-        return nullptr;
-    // SYNC signal-table: pairs with the release in add_chunk(); the records come before.
-    Own *signals = all->chunks[chunk].own.load(std::memory_order_acquire);
-    if (signals == nullptr) [[unlikely]]
-        return nullptr;
-    Own &it = signals[index - first_index(chunk)];
-    // SYNC signal-handle: pairs with the release in signal_create(); the fields come before.
-    return it.handle.load(std::memory_order_acquire) == signal.handle ? &it : nullptr;
+    return all->table.find(signal.handle, name_of(signal));
 }
 
 // The same for one of the first signals of the calling thread's rank, if the rank has no observer;
 // else null, as for a thread that is no rank.
 inline Own *find_first(sennit_signal signal) {
-    // SYNC signal-table: pairs with the releases in add_chunk() and publish_only_rank(); the
-    // records come before.
-    Own *signals = only_signals.load(std::memory_order_acquire);
-    if (signals == nullptr) [[unlikely]] {
-        signals = current_rank()->first_signals.load(std::memory_order_acquire);
-        if (signals == nullptr) return nullptr;
-    }
-    const std::uint32_t index = index_of(signal.handle);
-    if (index >= signals_in(0)) return nullptr;
-    Own &it = signals[index];
-    // SYNC signal-handle: pairs with the release in signal_create(); the fields come before.
-    return it.name.load(std::memory_order_acquire) == name_of(signal) ? &it : nullptr;
+    return SignalTable::hot_find(current_table<&HotTables::signal_table>(), signal.handle,
+                                 name_of(signal));
 }
 
 inline std::uint64_t own_epoch(const Own &it) {

@@ -16,9 +16,6 @@
 namespace sennit::signal {
 namespace {
 
-// So many places are in use before one comes again, and with it its handles.
-constexpr std::uint32_t kFewestSignals = 64;
-
 sennit_status no_memory() {
     return fail(SENNIT_ERR_NOMEM, "no memory for the table of signals");
 }
@@ -39,87 +36,58 @@ void free_signals(Signals *all, std::uint32_t size) {
         delete[] views;
     }
     std::free(all->views);
-    for (OwnChunk &chunk : all->chunks)
-        std::free(chunk.own.load(std::memory_order_relaxed));  // relaxed: as above
+    all->table.close();
     if (all->sets != nullptr) sets_close(all->sets);
     delete all;
 }
 
-sennit_status add_chunk(Rank &rank, Signals &all) {
-    const std::uint32_t number = all.chunk_count;
-    OwnChunk &chunk = all.chunks[number];
-    const std::size_t own_bytes = sizeof(Own) * signals_in(number);
-    auto *own = static_cast<Own *>(std::aligned_alloc(alignof(Own), own_bytes));
-    if (own == nullptr) return no_memory();
+// The records of a chunk. Needs the cold mutex.
+sennit_status add_chunk(Rank &rank, Signals &all, std::uint32_t number) {
     memory::SegmentWish wish;
     wish.kind = SegmentKind::signals;
     wish.bytes = chunk_bytes(number);
     wish.alignment = kLineBytes;
     SegmentRecord *segment = nullptr;
     const sennit_status status = memory::segment_create(rank, wish, &segment);
-    if (status != SENNIT_OK) {
-        std::free(own);
-        return status;
-    }
-    chunk.base = reinterpret_cast<std::byte *>(segment->owner_address);
-    auto &head = *reinterpret_cast<SignalChunkHead *>(chunk.base);
+    if (status != SENNIT_OK) return status;
+    auto *base = reinterpret_cast<std::byte *>(segment->owner_address);
+    auto &head = *reinterpret_cast<SignalChunkHead *>(base);
     head.magic = kChunkMagic;
     head.chunk = number;
     head.signals = signals_in(number);
-    // relaxed: this thread has stored it.
-    chunk.segment = segment->id.load(std::memory_order_relaxed);
-    ++all.chunk_count;
-    auto *records = reinterpret_cast<SignalRecord *>(chunk.base + records_offset(number));
-    std::memset(static_cast<void *>(own), 0, own_bytes);
-    for (std::uint32_t i = 0; i < signals_in(number); ++i) {
-        own[i].record = &records[i];
-        // relaxed: nobody knows of the table yet.
-        own[i].name.store(kNoName, std::memory_order_relaxed);
-    }
-    // SYNC signal-table: pairs with the acquire in find_own(), of other threads of this rank.
-    chunk.own.store(own, std::memory_order_release);
-    if (number == 0 && rank.observer == nullptr) {
-        // SYNC signal-table: pairs with the acquire in find_first(), of other threads of this rank.
-        rank.first_signals.store(own, std::memory_order_release);
-        process_show_tables();
-    }
+    // SYNC signal-chunk: pairs with the acquire in collect(), of other threads of this rank.
+    all.chunks[number].store(base, std::memory_order_release);
     if (number == 0) expect_events(rank);
+    // relaxed: this thread has stored it.
+    const std::uint32_t id = segment->id.load(std::memory_order_relaxed);
     // SYNC signal-view: pairs with the acquire in segment_of_chunk(), at a peer; the head and the
     // segment's record come before.
-    rank.control->header.signal_chunks[number].store(chunk.segment, std::memory_order_release);
+    rank.control->header.signal_chunks[number].store(id, std::memory_order_release);
     return SENNIT_OK;
 }
 
-// A place that is free, as an index. Needs the cold mutex.
-sennit_status take_place(Rank &rank, Signals &all, std::uint32_t *index) {
-    const bool may_grow = all.end < kSignalsPerRank;
-    if (all.free_count != 0 && (!may_grow || all.end > kFewestSignals)) {
-        *index = all.first_free - 1;
-        all.first_free = own_at(all, *index).next;
-        if (all.first_free == 0) all.last_free = 0;
-        --all.free_count;
-        return SENNIT_OK;
-    }
-    if (!may_grow)
+// An entry that is free, with its record. Needs the cold mutex.
+sennit_status take_entry(Rank &rank, Signals &all, Own **entry) {
+    Own *own = all.table.take();
+    if (own == nullptr && all.table.is_full())
         return fail(SENNIT_ERR_NOMEM, "the rank has %u signals, which is the most",
-                    kSignalsPerRank);
-    if (chunk_of(all.end) == all.chunk_count) {
-        const sennit_status status = add_chunk(rank, all);
-        if (status != SENNIT_OK) return status;
+                    all.table.kMost);
+    if (own == nullptr) return no_memory();
+    const std::uint32_t index = all.table.place_of(*own);
+    const std::uint32_t chunk = chunk_of(index);
+    // relaxed: under the lock.
+    if (all.chunks[chunk].load(std::memory_order_relaxed) == nullptr) {
+        const sennit_status status = add_chunk(rank, all, chunk);
+        if (status != SENNIT_OK) {
+            all.table.give_back(*own);
+            return status;
+        }
     }
-    *index = all.end++;
+    std::byte *base = all.chunks[chunk].load(std::memory_order_relaxed);  // relaxed: as above
+    own->record = reinterpret_cast<SignalRecord *>(base + records_offset(chunk)) +
+                  (index - first_index(chunk));
+    *entry = own;
     return SENNIT_OK;
-}
-
-void free_place(Signals &all, std::uint32_t index) {
-    own_at(all, index).next = 0;
-    if (all.last_free != 0) {
-        own_at(all, all.last_free - 1).next = index + 1;
-    } else {
-        all.first_free = index + 1;
-    }
-    all.last_free = index + 1;
-    ++all.free_count;
 }
 
 // The segment of a peer's chunk, 0 if it has none.
@@ -221,12 +189,10 @@ void signals_close(Rank &rank) {
     // relaxed: the rank is ended by one thread.
     Signals *all = rank.signals.load(std::memory_order_relaxed);
     if (all == nullptr) return;
-    rank.signals.store(nullptr, std::memory_order_relaxed);               // relaxed: as above
-    rank.first_signals.store(nullptr, std::memory_order_relaxed);         // relaxed: as above
-    Attached *blocks = rank.block_table.load(std::memory_order_relaxed);  // relaxed: as above
-    rank.block_table.store(nullptr, std::memory_order_relaxed);           // relaxed: as above
-    process_show_tables();
-    blocks_close(*all, blocks);
+    rank.signals.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    rank.signal_table.hide();
+    rank.block_table.hide();
+    blocks_close(all->blocks);
     free_signals(all, size_of(rank));
 }
 
@@ -236,11 +202,12 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     sennit_status status = make_signals(rank, &all);
     if (status != SENNIT_OK) return status;
     const ColdLock lock(rank);
-    std::uint32_t index = 0;
-    status = take_place(rank, *all, &index);
+    Own *entry = nullptr;
+    status = take_entry(rank, *all, &entry);
     if (status != SENNIT_OK) return status;
-    Own &own = own_at(*all, index);
-    own.incarnation = static_cast<std::uint8_t>(own.incarnation % kIncarnations + 1);
+    Own &own = *entry;
+    own.listed = Listed::none;
+    own.set = 0;
     own.next = own.previous = 0;
     // relaxed: nobody may look before the handle is there.
     own.epoch.store(0, std::memory_order_relaxed);
@@ -258,13 +225,13 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     it.max_events = max_events;
     it.owner = rank.world_rank;
     it.event_bits = own.event_bits;
-    const std::uint32_t handle = make_handle(index, own.incarnation);
+    const std::uint32_t handle = all->table.next_handle(own);
     *signal = sennit_signal{rank.world_rank, handle};
-    // SYNC signal-handle: pairs with the acquires in look_by_pointer(), of senders, and in
-    // find_own() and find_first(); the fields come before.
+    // SYNC signal-handle: pairs with the acquire in look_by_pointer(), of senders; the fields come
+    // before.
     it.handle.store(handle, std::memory_order_release);
-    own.handle.store(handle, std::memory_order_release);
-    own.name.store(name_of(*signal), std::memory_order_release);
+    all->table.publish(own, name_of(*signal));
+    if (all->table.in_use() == 1 && rank.observer == nullptr) all->table.show(rank.signal_table);
     return SENNIT_OK;
 }
 
@@ -272,13 +239,9 @@ void signal_destroy(Rank &rank, Own &it) {
     Signals &all = *signals_of(rank);
     leave_set(all, it);
     const ColdLock lock(rank);
-    // relaxed: of this rank.
-    const std::uint32_t index = index_of(it.handle.load(std::memory_order_relaxed));
-    // relaxed, all three: who still uses it is wrong in any order, and sees it sooner or later.
-    it.name.store(kNoName, std::memory_order_relaxed);
-    it.handle.store(0, std::memory_order_relaxed);
-    it.record->handle.store(0, std::memory_order_relaxed);  // relaxed: as above
-    free_place(all, index);
+    // relaxed: who still uses it is wrong in any order, and sees it sooner or later.
+    it.record->handle.store(0, std::memory_order_relaxed);
+    all.table.give_back(it);
 }
 
 sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const View **view) {
@@ -312,7 +275,8 @@ sennit_status reach(Rank &rank, sennit_signal signal, Remote *remote) {
         const Own *own = find_own(rank, signal);
         if (own == nullptr) return not_registered(signal);
         found.record = own->record;
-        found.chunk = signals_of(rank)->chunks[chunk].base;
+        // relaxed: the handle came after it.
+        found.chunk = signals_of(rank)->chunks[chunk].load(std::memory_order_relaxed);
         found.control = rank.control;
         *remote = found;
         return SENNIT_OK;

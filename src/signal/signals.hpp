@@ -8,9 +8,7 @@ namespace sennit::signal {
 
 // The place of a signal of the rank's own; the chunk is there.
 inline Own &own_at(Signals &all, std::uint32_t index) {
-    const std::uint32_t chunk = chunk_of(index);
-    // relaxed: whoever has an index has learnt of the chunk under `cold`, or by find_own().
-    return all.chunks[chunk].own.load(std::memory_order_relaxed)[index - first_index(chunk)];
+    return all.table[index];
 }
 
 // The rank's signals, made if there are none yet. Errors: NOMEM.

@@ -8,8 +8,7 @@ namespace sennit::signal {
 namespace {
 
 sennit_status overflown(const Own &it, std::uint64_t value) {
-    // relaxed: of a signal of the caller's own.
-    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
+    const std::uint32_t handle = handle_of(it);
     return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
                 "signal %#x expects %u events in epoch %llu, and %llu have come", handle, it.events,
                 static_cast<unsigned long long>(own_epoch(it)),
@@ -19,8 +18,7 @@ sennit_status overflown(const Own &it, std::uint64_t value) {
 // With how many of its events are missing, behind what is known already, if anything is.
 sennit_status unfired(const Own &it, std::uint64_t value, sennit_status status,
                       const char *before) {
-    // relaxed: as above.
-    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
+    const std::uint32_t handle = handle_of(it);
     return fail(status,
                 "%s%ssignal %#x has not fired: of %u events of epoch %llu, %u are still to come%s",
                 before, before[0] == 0 ? "" : ": ", handle, it.events,
@@ -107,9 +105,8 @@ sennit_status reset(Rank &rank, Own &it) {
     if (is_overflown(value, it.event_bits)) return overflown(it, value);
     if (is_reported(it)) return fail_reported(it);
     if (value != 0) return unfired(it, value, SENNIT_ERR_STATE, "");
+    const std::uint32_t handle = handle_of(it);
     // relaxed: of a signal of the caller's own.
-    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
-    // relaxed: as above.
     const bool done = (it.state.load(std::memory_order_relaxed) & kInSet) != 0
                           ? advance_in_set(*signals_of(rank), it, epoch)
                           : advance(it, epoch);

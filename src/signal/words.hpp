@@ -7,22 +7,19 @@
 // the control block's header.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/handle_table.hpp"
 #include "rank/control_block.hpp"
 
 namespace sennit::signal {
 
 // A signal's handle: its index (24 bits) and how often the place was used (8 bits, never 0).
-inline constexpr unsigned kIncarnationBits = 8;
-inline constexpr std::uint32_t kIncarnations = (1u << kIncarnationBits) - 1;
-constexpr std::uint32_t make_handle(std::uint32_t index, std::uint32_t incarnation) {
-    return index << kIncarnationBits | incarnation;
-}
+using SignalHandles = HandleLayout<std::uint32_t, 24, 8, 8>;
+inline constexpr std::uint32_t kIncarnations = SignalHandles::kGenerationMost;
 constexpr std::uint32_t index_of(std::uint32_t handle) {
-    return handle >> kIncarnationBits;
+    return SignalHandles::place_of(handle);
 }
 
 // The senders' line, then the owner's: who polls a slot keeps the line of the slot, and what a
@@ -60,19 +57,19 @@ static_assert(sizeof(SignalChunkHead) == 128);
 
 using MarkWord = std::atomic<std::uint64_t>;
 
-inline constexpr std::uint32_t kFirstChunkBits = 8;
-inline constexpr std::uint32_t kSignalsPerRank = 1u << (kFirstChunkBits + kSignalChunks - 1);
-static_assert(kSignalsPerRank <= 1u << (32 - kIncarnationBits));
+// So many places are in use before one comes again, and with it its handles.
+inline constexpr std::uint32_t kFewestSignals = 64;
+inline constexpr TableShape kSignalShape{1u << (8 + kSignalChunks - 1), 1u << 8, kFewestSignals, 0};
+static_assert(kSignalShape.chunks() == kSignalChunks);
 
 constexpr std::uint32_t chunk_of(std::uint32_t index) {
-    const auto bits = static_cast<std::uint32_t>(std::bit_width(index));
-    return bits <= kFirstChunkBits ? 0 : bits - kFirstChunkBits;
+    return kSignalShape.chunk_of(index);
 }
 constexpr std::uint32_t first_index(std::uint32_t chunk) {
-    return chunk == 0 ? 0 : 1u << (kFirstChunkBits + chunk - 1);
+    return kSignalShape.first_of(chunk);
 }
 constexpr std::uint32_t signals_in(std::uint32_t chunk) {
-    return chunk == 0 ? 1u << kFirstChunkBits : first_index(chunk);
+    return kSignalShape.places_in(chunk);
 }
 constexpr std::uint32_t mark_words(std::uint32_t chunk) {
     return signals_in(chunk) / 64;

@@ -73,11 +73,11 @@ unsigned pages_of_waits(std::uint32_t members, std::uint32_t fired) {
     for (std::uint32_t i = 0; i < fired; ++i)
         EXPECT_EQ(sennit_signal_notify(all[members / 3 + i * (members / 2 / fired)], 0), SENNIT_OK);
     signal::Signals &own = *signal::signals_of(*current_rank());
-    for (std::uint32_t chunk = 0; chunk < own.chunk_count; ++chunk) {
+    for (std::uint32_t chunk = 0; chunk < own.table.chunk_count(); ++chunk) {
         const std::uint32_t count = signal::signals_in(chunk);
-        const signal::Own *entries = own.chunks[chunk].own;
+        const signal::Own *entries = own.table.at(signal::first_index(chunk));
         take_away(entries, count * sizeof *entries);
-        take_away(own.chunks[chunk].base + signal::records_offset(chunk),
+        take_away(own.chunks[chunk] + signal::records_offset(chunk),
                   count * sizeof(signal::SignalRecord));
     }
     visits = 0;

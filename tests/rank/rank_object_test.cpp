@@ -1,0 +1,77 @@
+// Rank objects are used again by the next rank of the process, while threads of the last one may
+// still look at them.
+#include <gtest/gtest.h>
+#include <sennit/sennit.h>
+
+#include <atomic>
+#include <thread>
+
+#include "rank/process.hpp"
+
+namespace sennit::test {
+namespace {
+
+// Would break, under tsan: a claim that constructs the object anew, by plain stores.
+TEST(rank_object, calls_of_a_thread_that_still_points_to_it_are_refused_while_it_is_claimed_again) {
+    Rank *rank = nullptr;
+    ASSERT_EQ(process_claim_rank(&rank), SENNIT_OK);
+    std::atomic<bool> is_over{false};
+    std::atomic<unsigned> rounds{0};
+    std::thread stale([&] {
+        thread_rank = rank;
+        while (!is_over) {
+            std::uint64_t word = 0;
+            int flag = 0;
+            EXPECT_NE(sennit_put(sennit_gptr{0, 1, 0}, &word, sizeof word), SENNIT_OK);
+            EXPECT_NE(sennit_channel_can_read(sennit_channel{1}, &flag), SENNIT_OK);
+            EXPECT_NE(sennit_signal_test(sennit_signal{0, 1}, &flag), SENNIT_OK);
+            EXPECT_NE(sennit_put_notify(sennit_peer_block{1}, 0, &word, sizeof word), SENNIT_OK);
+            EXPECT_NE(sennit_barrier(SENNIT_TEAM_WORLD, 0), SENNIT_OK);
+            ++rounds;
+        }
+        thread_rank = &nobody;
+    });
+    const Rank *first = rank;
+    for (unsigned i = 0; i < 200 || rounds < 200; ++i) {
+        process_release_rank(rank);
+        ASSERT_EQ(process_claim_rank(&rank), SENNIT_OK);
+        ASSERT_EQ(rank, first);
+    }
+    is_over = true;
+    stale.join();
+    process_release_rank(rank);
+}
+
+TEST(rank_object, a_claimed_object_has_nothing_of_the_rank_before) {
+    Rank *rank = nullptr;
+    ASSERT_EQ(process_claim_rank(&rank), SENNIT_OK);
+    ASSERT_EQ(world_size(*rank), 0);
+    rank->size = 7;
+    rank->world_rank = 3;
+    rank->near[5] = reinterpret_cast<memory::Entry *>(64);
+    rank->channel_table.show(rank);
+    rank->signal_table.show(rank);
+    rank->block_table.show(rank);
+    rank->hook_count = 1;
+    rank->short_waits = 9;
+    rank->init_count = 2;
+    rank->shares_process = true;
+    process_release_rank(rank);
+    Rank *again = nullptr;
+    ASSERT_EQ(process_claim_rank(&again), SENNIT_OK);
+    ASSERT_EQ(again, rank);
+    EXPECT_EQ(rank->size, 0u);
+    EXPECT_EQ(rank->world_rank, -1);
+    EXPECT_EQ(rank->near[5], nullptr);
+    EXPECT_EQ(rank->channel_table.first(), nullptr);
+    EXPECT_EQ(rank->signal_table.first(), nullptr);
+    EXPECT_EQ(rank->block_table.first(), nullptr);
+    EXPECT_EQ(rank->hook_count, 0u);
+    EXPECT_EQ(rank->short_waits, 0u);
+    EXPECT_EQ(rank->init_count, 0);
+    EXPECT_FALSE(rank->shares_process);
+    process_release_rank(rank);
+}
+
+}  // namespace
+}  // namespace sennit::test
