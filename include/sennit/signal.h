@@ -20,7 +20,10 @@
  * later one is refused with SENNIT_ERR_SIGNAL_EARLY, and may be sent again when the owner has got
  * there, or with SENNIT_ERR_PEER_LOST where the owner is gone; one of an epoch that is over, and
  * one more than was expected, with SENNIT_ERR_SIGNAL_OVERFLOW. The error tells signal, expected and
- * seen.
+ * seen. The owner hears of one more than was expected too, once, by SIGNAL_OVERFLOW of the next
+ * reset, test, wait for a set, or wait that finds the signal not fired: its data may have come,
+ * over what the owner had got before. Afterwards the signal goes on as if the event had not been
+ * sent.
  *
  * All calls but sennit_signal_notify are of the owner alone; its threads may make them at the same
  * time, except that a signal is destroyed while no other thread uses it, and reset while none tests
@@ -59,7 +62,8 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_
 sennit_status sennit_signal_destroy(sennit_signal signal);
 
 /* *done is 1 if the signal has fired in its epoch, else 0. Never waits. Errors: STATE, ARG (null,
- * no signal of the caller's), SIGNAL_OVERFLOW (more events came than are expected). */
+ * no signal of the caller's), SIGNAL_OVERFLOW (more events came than are expected), SIGNAL_EARLY
+ * (an event of a later epoch than the next came, and the signal has not fired). */
 sennit_status sennit_signal_test(sennit_signal signal, int *done);
 
 /* Wait until it has fired, for at most timeout_ns. It stays fired until it is reset. What senders

@@ -44,6 +44,14 @@ sennit_status mark_by_message(Rank &rank, const Remote &remote) {
     return status != SENNIT_OK ? status : start_mark(rank, remote, Mark::summary, op::kKept);
 }
 
+// The owner is told of an event too many that was taken back, or was not even counted.
+sennit_status refuse_by_message(Rank &rank, const Remote &remote, std::uint64_t epoch) {
+    sennit_gptr place = remote.gptr;
+    place.offset += offsetof(SignalRecord, refused);
+    const sennit_status status = change(rank, place, SENNIT_REPLACE, epoch + 1, nullptr);
+    return status != SENNIT_OK ? status : mark_by_message(rank, remote);
+}
+
 sennit_gptr place_of_slot(const Remote &remote, std::uint64_t epoch) {
     sennit_gptr slot = remote.gptr;
     slot.offset += sizeof(std::uint64_t) * slot_of(epoch);
@@ -63,10 +71,11 @@ sennit_status check_surplus(Rank &rank, const Remote &remote, std::uint64_t epoc
     };
     if (!is_too_many(seen.counters[slot_of(epoch)])) return SENNIT_OK;
     std::uint64_t counter = 0;
-    const sennit_status status =
-        op::transfer(rank, op::Direction::get, place_of_slot(remote, epoch), &counter,
-                     sizeof counter, op::kKept);
+    sennit_status status = op::transfer(rank, op::Direction::get, place_of_slot(remote, epoch),
+                                        &counter, sizeof counter, op::kKept);
     if (status != SENNIT_OK || !is_too_many(counter)) return status;
+    status = refuse_by_message(rank, remote, epoch);
+    if (status != SENNIT_OK) return status;
     return fail_surplus(remote.signal, seen.expected, {epoch, 1}, before(counter));
 }
 
@@ -114,7 +123,7 @@ sennit_status judge_count(Rank &rank, const Remote &remote, const Messages &mess
     // As take_back().
     sennit_status status =
         change(rank, place_of_slot(remote, messages.epoch), SENNIT_SUM, messages.count, nullptr);
-    if (status == SENNIT_OK) status = mark_by_message(rank, remote);
+    if (status == SENNIT_OK) status = refuse_by_message(rank, remote, messages.epoch);
     return status != SENNIT_OK ? status : fail_surplus(remote.signal, expected, messages, before);
 }
 
@@ -149,7 +158,10 @@ void take_back(const Remote &to, const Expected &expected, const Messages &messa
                std::uint64_t before) {
     // relaxed: the messages were of nobody's epoch, and no data hangs on them.
     to.record->slot[slot_of(messages.epoch)].fetch_add(messages.count, std::memory_order_relaxed);
-    // The owner may have looked in between and have found that the signal had not fired.
+    // relaxed: no data hangs on it; the mark and the fence behind it come later.
+    to.record->refused.store(messages.epoch + 1, std::memory_order_relaxed);
+    // The owner is to be told, and may have looked in between and have found that the signal had
+    // not fired.
     mark_fired(to.chunk, to.signal.handle);
     ring_doorbell(*to.control);
     (void)fail_surplus(to.signal, expected, messages, before);

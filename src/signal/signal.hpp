@@ -122,6 +122,12 @@ inline bool is_reported(const Own &it) {
     return (it.state.load(std::memory_order_relaxed) & kReported) != 0;
 }
 
+// An event too many was taken back by its sender, and nobody was told yet.
+inline bool has_refused(const Own &it) {
+    // relaxed: no data hangs on it.
+    return it.record->refused.load(std::memory_order_relaxed) != 0;
+}
+
 inline bool has_fired(const Own &it) {
     return own_value(it) == 0;
 }
@@ -129,7 +135,7 @@ inline bool has_fired(const Own &it) {
 // What came for it is no good: a wait for it ends with an error.
 inline bool is_faulty(const Own &it) {
     const std::uint64_t value = own_value(it);
-    return is_overflown(value, it.event_bits) || (value != 0 && is_reported(it));
+    return is_overflown(value, it.event_bits) || has_refused(it) || (value != 0 && is_reported(it));
 }
 
 // A signal that this rank may send to.
@@ -176,7 +182,7 @@ struct Messages {
 };
 
 // Messages came on top of all that were expected, when the epoch had this value: they are taken
-// back, which is the thread's error.
+// back, which is the thread's error, and the owner finds out by SignalRecord::refused.
 [[gnu::cold, gnu::noinline]] void take_back(const Remote &to, const Expected &expected,
                                             const Messages &messages, std::uint64_t before);
 
@@ -206,15 +212,16 @@ inline bool count_whole(const Remote &to, const Expected &expected, std::uint64_
 }
 
 // Begins the next epoch, if that takes no more than a store: the signal has fired, is in no set,
-// and no other thread resets.
+// no other thread resets, and there is nothing to tell.
 inline bool reset_at_once(Own &it) {
     const std::uint64_t epoch = own_epoch(it);
     SignalRecord &record = *it.record;
     // SYNC signal-count: pairs with the releases in count_whole(); the data comes before its event.
     const std::uint64_t counter = record.slot[slot_of(epoch)].load(std::memory_order_acquire);
-    // relaxed: of this rank.
-    if (value_of(counter, it.events, epoch) != 0 || it.state.load(std::memory_order_relaxed) != 0)
-        [[unlikely]]
+    // relaxed twice: of this rank; no data hangs on it. One test for all three.
+    const std::uint64_t state = it.state.load(std::memory_order_relaxed);
+    const std::uint64_t refused = record.refused.load(std::memory_order_relaxed);
+    if ((value_of(counter, it.events, epoch) | state | refused) != 0) [[unlikely]]
         return false;
     // relaxed: no other thread resets.
     it.epoch.store(epoch + 1, std::memory_order_relaxed);

@@ -219,6 +219,7 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     // relaxed: as above.
     it.slot[0].store(0, std::memory_order_relaxed);
     it.slot[1].store(0, std::memory_order_relaxed);  // relaxed: as above
+    it.refused.store(0, std::memory_order_relaxed);  // relaxed: as above
     it.epoch.store(0, std::memory_order_relaxed);    // relaxed: as above
     it.in_set.store(0, std::memory_order_relaxed);   // relaxed: as above
     it.events = events;

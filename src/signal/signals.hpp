@@ -53,8 +53,8 @@ sennit_status count_event(Rank &rank, const Remote &remote, std::uint64_t epoch,
 // Of the rank's own signals.
 sennit_status test(Rank &rank, Own &it, int *done);
 sennit_status wait(Rank &rank, Own &it, const Deadline &deadline);
-// Why it is faulty; OK if it is not. An event that was not counted is told once. Errors:
-// SIGNAL_OVERFLOW, SIGNAL_EARLY.
+// Why it is faulty; OK if it is not. An event that was not counted, or was taken back, is told
+// once. Errors: SIGNAL_OVERFLOW, SIGNAL_EARLY.
 [[gnu::cold]] sennit_status tell_fault(Own &it);
 // Errors: STATE, SIGNAL_OVERFLOW.
 sennit_status reset(Rank &rank, Own &it);

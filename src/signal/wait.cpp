@@ -15,6 +15,19 @@ sennit_status overflown(const Own &it, std::uint64_t value) {
                 static_cast<unsigned long long>(events_come(value, it.events, it.event_bits)));
 }
 
+// Tells once of an event too many that its sender took back; OK if there was none.
+sennit_status tell_refused(Own &it) {
+    if (!has_refused(it)) return SENNIT_OK;
+    // relaxed: no data hangs on it. 0: another thread tells.
+    const std::uint64_t refused = it.record->refused.exchange(0, std::memory_order_relaxed);
+    if (refused == 0) return SENNIT_OK;
+    // relaxed: as above.
+    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
+    return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
+                "signal %#x expects %u events in epoch %llu, and one more came, which was refused",
+                handle, it.events, static_cast<unsigned long long>(refused - 1));
+}
+
 // With how many of its events are missing, behind what is known already, if anything is.
 sennit_status unfired(const Own &it, std::uint64_t value, sennit_status status,
                       const char *before) {
@@ -49,6 +62,8 @@ bool compare(Word word, sennit_comparison comparison, Word value) {
 sennit_status tell_fault(Own &it) {
     const std::uint64_t value = own_value(it);
     if (is_overflown(value, it.event_bits)) return overflown(it, value);
+    const sennit_status status = tell_refused(it);
+    if (status != SENNIT_OK) return status;
     return value != 0 && is_reported(it) ? fail_reported(it) : SENNIT_OK;
 }
 
@@ -59,25 +74,30 @@ sennit_status test(Rank &rank, Own &it, int *done) {
         make_progress(rank);
         value = own_value(it);
     }
-    if (is_overflown(value, it.event_bits)) return overflown(it, value);
-    if (value != 0 && is_reported(it)) return fail_reported(it);
+    if (value != 0 || has_refused(it)) {
+        const sennit_status status = tell_fault(it);
+        if (status != SENNIT_OK) return status;
+    }
     *done = value == 0 ? 1 : 0;
     return SENNIT_OK;
 }
 
 sennit_status wait(Rank &rank, Own &it, const Deadline &deadline) {
-    std::uint64_t value = 0;
-    const sennit_status status = wait_until(rank, deadline, kAnyPeer, [&] {
-        value = own_value(it);
-        return value == 0 || is_overflown(value, it.event_bits) || is_reported(it);
-    });
-    if (status == SENNIT_ERR_TIMEOUT) {
-        const sennit_error late = *thread_error();
-        return unfired(it, value, status, late.text);
+    for (;;) {
+        std::uint64_t value = 0;
+        const sennit_status status = wait_until(rank, deadline, kAnyPeer, [&] {
+            value = own_value(it);
+            return value == 0 || is_faulty(it);
+        });
+        if (status == SENNIT_ERR_TIMEOUT) {
+            const sennit_error late = *thread_error();
+            return unfired(it, value, status, late.text);
+        }
+        if (status != SENNIT_OK || value == 0) return status;
+        const sennit_status fault = tell_fault(it);
+        if (fault != SENNIT_OK) return fault;
+        // Another thread was told of it.
     }
-    if (status != SENNIT_OK) return status;
-    if (value == 0) return SENNIT_OK;
-    return is_overflown(value, it.event_bits) ? overflown(it, value) : fail_reported(it);
 }
 
 bool advance(Own &it, std::uint64_t epoch) {
@@ -103,6 +123,8 @@ sennit_status reset(Rank &rank, Own &it) {
     const std::uint64_t epoch = own_epoch(it);
     const std::uint64_t value = own_value(it);
     if (is_overflown(value, it.event_bits)) return overflown(it, value);
+    const sennit_status refused = tell_refused(it);
+    if (refused != SENNIT_OK) return refused;
     if (is_reported(it)) return fail_reported(it);
     if (value != 0) return unfired(it, value, SENNIT_ERR_STATE, "");
     const std::uint32_t handle = handle_of(it);

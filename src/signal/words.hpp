@@ -28,7 +28,10 @@ constexpr std::uint32_t index_of(std::uint32_t handle) {
 struct alignas(kLineBytes) SignalRecord {
     // By the parity of the epoch; writers: senders, who add. SYNC signal-count.
     std::atomic<std::uint64_t> slot[2];
-    std::uint8_t unused_first[112];
+    // 1 + the epoch of an event too many that its sender took back; 0: none. Writers: such senders;
+    // the owner, who tells of it and stores 0. Here, since the owner looks at the slots anyway.
+    std::atomic<std::uint64_t> refused;
+    std::uint8_t unused_first[104];
     std::atomic<std::uint64_t> epoch;  // whole number; writer: owner; SYNC signal-epoch
     // Not 0: who fires it marks it. Writer: owner; SYNC signal-set.
     std::atomic<std::uint32_t> in_set;
@@ -40,9 +43,10 @@ struct alignas(kLineBytes) SignalRecord {
     std::uint8_t event_bits;  // N
     std::uint8_t unused[99];
 };
-static_assert(sizeof(SignalRecord) == 256 && offsetof(SignalRecord, epoch) == 128 &&
-              offsetof(SignalRecord, in_set) == 136 && offsetof(SignalRecord, handle) == 140 &&
-              offsetof(SignalRecord, events) == 144 && offsetof(SignalRecord, event_bits) == 156);
+static_assert(sizeof(SignalRecord) == 256 && offsetof(SignalRecord, refused) == 16 &&
+              offsetof(SignalRecord, epoch) == 128 && offsetof(SignalRecord, in_set) == 136 &&
+              offsetof(SignalRecord, handle) == 140 && offsetof(SignalRecord, events) == 144 &&
+              offsetof(SignalRecord, event_bits) == 156);
 
 inline constexpr std::uint64_t kChunkMagic = 0x314E4753544E4E53;  // "SNNTSGN1", little endian
 // At the start of a chunk. Behind it the marks of signals in sets that have fired: a bit for each

@@ -72,7 +72,29 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
     it.barrier();
 }
 
-// Broken by an event too many that stays in the count, or is told to nobody.
+// By the reset, the test, or the wait for a set, whatever comes first.
+void owner_is_told_once(Ranks &it, sennit_signal mine, std::uint64_t epoch) {
+    sennit_waitset set = SENNIT_WAITSET_NULL;
+    sennit_signal fired = SENNIT_SIGNAL_NULL;
+    int done = 0;
+    it.ok(sennit_waitset_create(&set));
+    it.ok(sennit_waitset_add(set, mine));
+    const auto call = [&](std::uint64_t which) {
+        if (which == 0) return sennit_signal_test(mine, &done);
+        if (which == 1) return sennit_waitset_wait_any(set, SENNIT_FOREVER, &fired);
+        return sennit_signal_reset(mine);
+    };
+    it.is(call(epoch % 3), SENNIT_ERR_SIGNAL_OVERFLOW);
+    it.require(std::strstr(sennit_last_error()->text, "and one more came") != nullptr,
+               "the text says what was refused");
+    it.ok(call(0));
+    it.ok(call(1));
+    it.equal(done, 1);
+    it.equal(epoch_of(it, mine), epoch);
+    it.ok(sennit_waitset_destroy(set));
+}
+
+// Broken by an event too many that stays in the count, or is told to its sender alone.
 RANK_TEST(signal, one_event_too_many_is_refused_and_the_epoch_goes_on, kAnything) {
     for (const std::uint32_t most : {3u, 1000u}) {
         const sennit_signal mine = make_signal(it, 3, most);
@@ -86,6 +108,7 @@ RANK_TEST(signal, one_event_too_many_is_refused_and_the_epoch_goes_on, kAnything
             // A wait in the instant before one is taken back may report it too.
             it.barrier();
             it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+            owner_is_told_once(it, mine, epoch);
             it.ok(sennit_signal_reset(mine));
             it.equal(left_of(it, mine), 3u);
             it.barrier();
@@ -93,6 +116,26 @@ RANK_TEST(signal, one_event_too_many_is_refused_and_the_epoch_goes_on, kAnything
         it.ok(sennit_signal_destroy(mine));
         it.barrier();
     }
+}
+
+// Broken by a wait that sleeps on, or a refusal that ends the signal.
+RANK_TEST(signal, a_wait_hears_of_an_event_too_many_of_the_next_epoch, kAnything) {
+    const sennit_signal mine = make_signal(it, 1);
+    const auto all = it.tell_all(mine);
+    const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
+    it.ok(sennit_signal_notify(peer, 1));
+    it.is(sennit_signal_notify(peer, 1), SENNIT_ERR_SIGNAL_OVERFLOW);
+    it.is(sennit_signal_wait(mine, SENNIT_FOREVER), SENNIT_ERR_SIGNAL_OVERFLOW);
+    it.is(sennit_signal_wait(mine, 0), SENNIT_ERR_TIMEOUT);
+    it.barrier();
+    it.ok(sennit_signal_notify(peer, 0));
+    for (int epoch = 0; epoch < 2; ++epoch) {
+        it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+        it.ok(sennit_signal_reset(mine));
+    }
+    it.barrier();
+    it.ok(sennit_signal_destroy(mine));
+    it.barrier();
 }
 
 // Broken by a handle that serves the next signal of its place.

@@ -92,6 +92,7 @@ static void print_signals() {
     FIELD(SignalChunkHead, signals);
     STRUCT(SignalRecord);
     FIELD(SignalRecord, slot);
+    FIELD(SignalRecord, refused);
     FIELD(SignalRecord, epoch);
     FIELD(SignalRecord, in_set);
     FIELD(SignalRecord, handle);

@@ -195,7 +195,10 @@ TEST(SignalCounters, every_planted_mistake_is_found) {
 }
 
 // Senders that look at the epoch and add later, two of them, one message too many among them. Each
-// step is one instant; between any two of a sender the others and the receiver may go on.
+// step is one instant; between any two of a sender the others and the receiver may go on. Before a
+// reset the receiver looks whether a message was refused, unless kMistake leaves that out.
+enum class Mistake : std::uint8_t { none, tells_nobody, forgets_by_reset };
+template <Mistake kMistake>
 class SenderSearch {
   public:
     // Of each sender the epochs of its messages, in its order.
@@ -208,9 +211,13 @@ class SenderSearch {
     unsigned fewest_refused = UINT32_MAX;
     unsigned most_refused = 0;
     bool fired_early = false;
+    // A message was taken back, and the receiver has not heard of it and will not; or hears of one
+    // that was not.
+    bool is_untold = false;
+    bool is_told_wrongly = false;
 
   private:
-    enum class At : std::uint8_t { look, add, take_back, over };
+    enum class At : std::uint8_t { look, add, take_back, tell };
     struct Sender {
         unsigned next = 0;  // message
         At at = At::look;
@@ -221,6 +228,9 @@ class SenderSearch {
         std::array<Sender, 2> senders{};
         std::array<unsigned, 4> counted{};  // by epoch
         unsigned refused = 0;
+        unsigned taken_back = 0;
+        std::uint64_t refused_word = 0;
+        unsigned told = 0;
     };
 
     std::uint64_t value(const State &state) const {
@@ -233,9 +243,15 @@ class SenderSearch {
             state.senders[0].at == At::take_back || state.senders[1].at == At::take_back;
         if (value(state) == 0 && !taking_back) {
             if (state.counted[state.receiver] != events_) fired_early = true;
-            if (state.receiver < 2) {
-                State next = state;
+            State next = state;
+            if (state.refused_word != 0 && kMistake != Mistake::forgets_by_reset) {
+                next.refused_word = 0;
+                ++next.told;
+                step(next);
+                went_on = true;
+            } else if (state.receiver < 2) {
                 ++next.receiver;
+                next.refused_word = 0;
                 step(next);
                 went_on = true;
             }
@@ -244,6 +260,10 @@ class SenderSearch {
             went_on |= send(state, i);
         if (went_on) return;
         ++ends_;
+        // What is not told yet is by the next reset, or a wait that finds nothing.
+        const unsigned told = state.told + (state.refused_word != 0 ? 1 : 0);
+        is_untold |= told < state.taken_back;
+        is_told_wrongly |= told > state.taken_back;
         fewest_refused = std::min(fewest_refused, state.refused);
         most_refused = std::max(most_refused, state.refused);
     }
@@ -274,9 +294,14 @@ class SenderSearch {
                              : Sender{sender.next + 1, At::look};
                 break;
             }
-            default:
+            case At::take_back:
                 next.slots[slot_of(epoch)] -= kWholeMessage;
                 ++next.refused;
+                ++next.taken_back;
+                it.at = At::tell;
+                break;
+            case At::tell:
+                if (kMistake != Mistake::tells_nobody) next.refused_word = epoch + 1;
                 it = Sender{sender.next + 1, At::look};
         }
         step(next);
@@ -289,27 +314,47 @@ class SenderSearch {
     std::uint64_t ends_ = 0;
 };
 
-// Broken by a count whose sender does not look at what it found there.
-TEST(SignalCounters, a_look_that_is_old_does_no_harm_and_one_message_too_many_is_told_its_sender) {
-    const std::vector<std::array<std::vector<unsigned>, 2>> legal = {
+using Messages = std::array<std::vector<unsigned>, 2>;
+const std::vector<Messages> kTooMany = {
+    {{{0, 0}, {0}}}, {{{0, 0, 0}, {1, 1}}}, {{{0, 0}, {0, 1, 1}}}, {{{0, 1, 1}, {0, 1}}}};
+
+// Broken by a count whose sender does not look at what it found there, or does not tell the owner.
+TEST(SignalCounters, a_look_that_is_old_does_no_harm_and_one_message_too_many_is_told_to_both) {
+    const std::vector<Messages> legal = {
         {{{0, 1}, {0, 1}}}, {{{0, 0, 1}, {1}}}, {{{0, 0, 1, 1}, {}}}, {{{0, 1, 1}, {0}}}};
-    for (const auto &messages : legal) {
-        SenderSearch search(2, messages);
+    for (const Messages &messages : legal) {
+        SenderSearch<Mistake::none> search(2, messages);
         search.run();
         EXPECT_GT(search.ends(), 0u);
         EXPECT_EQ(search.most_refused, 0u);
         EXPECT_FALSE(search.fired_early);
+        EXPECT_FALSE(search.is_told_wrongly);
     }
-    const std::vector<std::array<std::vector<unsigned>, 2>> too_many = {
-        {{{0, 0}, {0}}}, {{{0, 0, 0}, {1, 1}}}, {{{0, 0}, {0, 1, 1}}}, {{{0, 1, 1}, {0, 1}}}};
-    for (const auto &messages : too_many) {
-        SenderSearch search(2, messages);
+    for (const Messages &messages : kTooMany) {
+        SenderSearch<Mistake::none> search(2, messages);
         search.run();
         EXPECT_GT(search.ends(), 0u);
         EXPECT_EQ(search.fewest_refused, 1u);
         EXPECT_EQ(search.most_refused, 1u);
         EXPECT_FALSE(search.fired_early);
+        EXPECT_FALSE(search.is_untold);
+        EXPECT_FALSE(search.is_told_wrongly);
     }
+}
+
+template <Mistake kMistake>
+bool leaves_owner_untold() {
+    return std::any_of(kTooMany.begin(), kTooMany.end(), [](const Messages &messages) {
+        SenderSearch<kMistake> search(2, messages);
+        search.run();
+        return search.is_untold;
+    });
+}
+
+// A search that passed an owner who hears nothing would show nothing.
+TEST(SignalCounters, a_refusal_that_does_not_reach_the_owner_is_found) {
+    EXPECT_TRUE(leaves_owner_untold<Mistake::tells_nobody>());
+    EXPECT_TRUE(leaves_owner_untold<Mistake::forgets_by_reset>());
 }
 
 // What is missing, counted plainly.
