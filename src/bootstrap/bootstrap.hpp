@@ -48,6 +48,10 @@ const char *bootstrap_describe(int index, char *text, std::size_t bytes);
 // says nothing. Used to find N copies of rank 0.
 int bootstrap_environment_size(const char **variable);
 
+// A descriptor that hangs up when the launcher ends, for bootstraps of `sennit run`; else -1.
+// Belongs to the bootstrap.
+int launcher_connection(const sennit_bootstrap &bootstrap);
+
 // The calls of a bootstrap, whoever gave it. Errors: what Sennit's own launcher found (TIMEOUT,
 // BOOTSTRAP, OS); for one that the program gave, BOOTSTRAP with its code as provider_code.
 sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/knobs.hpp"
+#include "base/process_age.hpp"
 #include "rank/process.hpp"
 
 namespace sennit::runtime {
@@ -60,6 +61,7 @@ sennit_status card_fill(Card *card, const Listener &listener) {
     card->magic = kCardMagic;
     card->version = kLayoutVersion;
     card->process_id = getpid();
+    card->start_ticks = process_start_ticks(card->process_id);
     unsigned cpu = 0;
     unsigned numa = 0;
     card->numa = getcpu(&cpu, &numa) == 0 ? static_cast<std::int32_t>(numa) : -1;

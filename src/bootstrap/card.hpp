@@ -18,9 +18,9 @@ struct Card {
     std::int32_t rank;
     std::int32_t size;
     std::int32_t process_id;
-    std::int32_t numa;  // domain of the processor it started on, -1 unknown
-    std::uint32_t unused;
-    std::uint64_t node[2];  // identity of the node: equal words, same node
+    std::int32_t numa;          // domain of the processor it started on, -1 unknown
+    std::uint32_t start_ticks;  // of the process, as process_start_ticks() has it; 0 unknown
+    std::uint64_t node[2];      // identity of the node: equal words, same node
     std::uint64_t process_cookie;
     std::uint64_t job_cookie;  // rank 0's counts
     std::uint8_t socket_name[kSocketNameBytes];

@@ -414,6 +414,10 @@ sennit_status open(std::int64_t timeout_ns, sennit_bootstrap *out) {
 
 }  // namespace
 
+int launcher_connection(const sennit_bootstrap &bootstrap) {
+    return bootstrap.release == release ? static_cast<Connection *>(bootstrap.context)->fd : -1;
+}
+
 const Launcher kSennitLauncher = {"launcher", present, open};
 
 }  // namespace sennit::runtime

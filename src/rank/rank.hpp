@@ -72,9 +72,13 @@ struct Peer {
     bool same_node = false;
     bool same_process = false;
     int numa = -1;
-    int process_id = -1;   // in the peer's own pid namespace, for messages
-    int pid_fd = -1;       // readable once the process has ended; -1 if not known
-    int memory_file = -1;  // the peer's memory file, -1 if not received
+    int process_id = -1;  // in the peer's own pid namespace, for messages
+    int pid_fd = -1;      // readable once the process has ended; -1 if not known
+    // Where there is no pidfd: the start of its process, by which /proc tells whether it lives; 0
+    // if /proc does not.
+    std::uint32_t start_ticks = 0;
+    std::atomic<std::int64_t> looked_ns{0};  // there last
+    int memory_file = -1;                    // the peer's memory file, -1 if not received
     sennit_path path = SENNIT_PATH_NONE;
     transport::Transport *transport = nullptr;  // of that path
     transport::Transport *copier = nullptr;     // an immediate one, for private memory; or null
@@ -128,6 +132,7 @@ struct RankSetup {
     Peer *peers = nullptr;  // [size]
     ControlBlock *control = nullptr;
     sennit_bootstrap bootstrap{};
+    int launcher_fd = -1;  // hangs up when the launcher ends, which ends the job; -1 if none does
     sennit_thread_level thread_level = SENNIT_THREAD_SINGLE;
     std::uint64_t job_cookie = 0;
     int memory_file = -1;

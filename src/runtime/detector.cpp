@@ -1,17 +1,42 @@
 // Death by pidfd (a descriptor that the peer opened on itself and sent over, so it can not name a
-// later process of the same number), leaving by the state word of the control block.
+// later process of the same number) or, where the kernel has none, by /proc; leaving by the state
+// word of the control block; the end of the job by the launcher's connection.
 #include "runtime/detector.hpp"
 
 #include <poll.h>
 
+#include "base/process_age.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit {
 namespace {
 
-bool process_ended(int pid_fd) {
-    pollfd one{pid_fd, POLLIN, 0};
-    return poll(&one, 1, 0) == 1 && (one.revents & (POLLIN | POLLHUP)) != 0;
+// Is the process of /proc that the peer is known by still there? Reading costs microseconds, so not
+// each look reads.
+bool is_gone_from_proc(Peer &peer) {
+    constexpr std::int64_t kPause_ns = 5'000'000;
+    if (peer.start_ticks == 0) return false;
+    const std::int64_t now = now_ns();
+    // relaxed, both: a look too many or too few does no harm.
+    if (now - peer.looked_ns.load(std::memory_order_relaxed) < kPause_ns) return false;
+    peer.looked_ns.store(now, std::memory_order_relaxed);
+    return process_start_ticks(peer.process_id) != peer.start_ticks;
+}
+
+// The launcher that has ended takes its job along, though it may have been killed before it could
+// end the ranks.
+bool launcher_ended(const Rank &rank) {
+    pollfd one{rank.launcher_fd, 0, 0};
+    return poll(&one, 1, 0) == 1 && (one.revents & POLLHUP) != 0;
+}
+
+bool has_ended(const Rank &rank, Peer &peer) {
+    // What is negative is not looked at.
+    pollfd both[2] = {{peer.pid_fd, POLLIN, 0}, {rank.launcher_fd, 0, 0}};
+    if ((peer.pid_fd >= 0 || rank.launcher_fd >= 0) && poll(both, 2, 0) > 0 &&
+        ((both[0].revents & (POLLIN | POLLHUP)) != 0 || (both[1].revents & POLLHUP) != 0))
+        return true;
+    return is_gone_from_proc(peer);
 }
 
 bool has_state(const ControlBlock *control, RankState state) {
@@ -39,7 +64,7 @@ Gone peer_gone(Rank &rank, int peer) {
     if (known != 0) return static_cast<Gone>(known);
     if (peer == rank.world_rank) return Gone::no;
     // The order counts: a rank that leaves stores its state before its process ends.
-    const bool ended = it.pid_fd >= 0 && process_ended(it.pid_fd);
+    const bool ended = has_ended(rank, it);
     if (has_state(it.control, RankState::left)) {
         note_gone(rank, peer, Gone::left);
     } else if (ended) {
@@ -68,10 +93,12 @@ sennit_status fail_lost(const Rank &rank, int peer) {
     // relaxed: only its value counts.
     const bool died =
         it.gone.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(Gone::died);
-    return fail_peer(
-        SENNIT_ERR_PEER_LOST, peer, sennit_path_name(it.path), "rank %d (process %d) %s", peer,
-        it.process_id,
-        died ? "has ended without sennit_finalize" : "has left: it called sennit_finalize");
+    return fail_peer(SENNIT_ERR_PEER_LOST, peer, sennit_path_name(it.path),
+                     "rank %d (process %d) %s", peer, it.process_id,
+                     !died ? "has left: it called sennit_finalize"
+                     : launcher_ended(rank)
+                         ? "counts as lost: the launcher has ended, and with it the job"
+                         : "has ended without sennit_finalize");
 }
 
 }  // namespace sennit

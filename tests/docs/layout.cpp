@@ -181,7 +181,7 @@ static void print_card() {
     FIELD(Card, size);
     FIELD(Card, process_id);
     FIELD(Card, numa);
-    FIELD(Card, unused);
+    FIELD(Card, start_ticks);
     FIELD(Card, node);
     FIELD(Card, process_cookie);
     FIELD(Card, job_cookie);

@@ -3,6 +3,7 @@
 #include <sennit/sennit.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -13,9 +14,11 @@
 
 #include <dirent.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../support/system_calls.hpp"
 #include "scenes.hpp"
 
 namespace {
@@ -504,7 +507,14 @@ void death_in_a_team_after_one_that_was_given_up() {
     leave(scene);
 }
 
+// As under valgrind, and before Linux 5.3.
+void death_where_the_kernel_has_no_pidfd() {
+    sennit::test::refuse_system_calls({__NR_pidfd_open}, ENOSYS);
+    others_wait_in_a_barrier(20);
+}
+
 void run(const std::string &what) {
+    if (what == "death_without_pidfd") return death_where_the_kernel_has_no_pidfd();
     if (what == "death_in_barrier") return others_wait_in_a_barrier(20);
     if (what == "death_in_long_barrier") return others_wait_in_a_barrier(400);
     if (what == "death_in_short_waits") return others_wait_shortly_again_and_again();

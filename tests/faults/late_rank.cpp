@@ -76,7 +76,22 @@ void too_late_for_finalize() {
     require(text.find("SENNIT_FINALIZE_TIMEOUT") != std::string::npos, "the error names the knob");
 }
 
+// The ranks wait for each other in different teams, and the launcher is killed.
+void launcher_ends() {
+    expect(sennit_init(nullptr), SENNIT_OK, "init");
+    sennit_team team;
+    expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), SENNIT_OK, "split");
+    std::printf("ready\n");
+    (void)std::fflush(stdout);
+    expect(sennit_barrier(is_first() ? SENNIT_TEAM_WORLD : team, SENNIT_FOREVER),
+           SENNIT_ERR_PEER_LOST, "barrier");
+    require(std::strstr(sennit_last_error()->text, "the launcher has ended") != nullptr,
+            sennit_last_error()->text);
+    (void)sennit_finalize();
+}
+
 void run(const std::string &scene) {
+    if (scene == "launcher_ends") return launcher_ends();
     (void)sennit_log_set(keep, nullptr, SENNIT_LOG_WARNING);
     if (scene == "for_finalize") return late_for_finalize();
     if (scene == "for_init") return late_for_init();

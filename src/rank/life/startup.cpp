@@ -14,6 +14,7 @@
 #include "base/fail.hpp"
 #include "base/knobs.hpp"
 #include "base/log.hpp"
+#include "base/process_age.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/card.hpp"
 #include "coll/collectives.hpp"
@@ -208,6 +209,26 @@ sennit_status exchange_descriptors(Startup &it) {
     return status;
 }
 
+// By what the deaths of the ranks of this node will be noticed.
+void choose_detection(Startup &it) {
+    it.rank.launcher_fd = runtime::launcher_connection(it.rank.bootstrap);
+    int by_proc = 0;
+    int unseen = 0;
+    for (int r = 0; r < it.size; ++r) {
+        Peer &peer = it.rank.peers[r];
+        if (!peer.same_node || peer.same_process || peer.pid_fd >= 0) continue;
+        // Another one of that number, or none, where the peer is in another pid namespace.
+        const std::uint32_t ticks = it.all[r].card.start_ticks;
+        if (ticks != 0 && process_start_ticks(peer.process_id) == ticks) peer.start_ticks = ticks;
+        ++(peer.start_ticks != 0 ? by_proc : unseen);
+    }
+    if (by_proc + unseen == 0) return;
+    log(SENNIT_LOG_INFO,
+        "the kernel gave no pidfd of %d ranks (pidfd_open): the deaths of %d are looked up in "
+        "/proc, those of %d are noticed by the launcher alone",
+        by_proc + unseen, by_proc, unseen);
+}
+
 sennit_status connect_transports(Startup &it) {
     const auto size = static_cast<std::size_t>(it.size);
     transport::Address *addresses = nullptr;
@@ -348,6 +369,7 @@ sennit_status run(Startup &it, const char *paths) {
     if (status != SENNIT_OK) return status;
     meet_peers(it);
     status = exchange_descriptors(it);
+    choose_detection(it);
     if (status == SENNIT_OK) status = connect_transports(it);
     status = agree_on_paths(it, status);
     if (status != SENNIT_OK) return status;

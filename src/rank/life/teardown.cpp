@@ -128,6 +128,7 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     runtime::observer_close(rank);
     delete[] rank.peers;
     rank.peers = nullptr;
+    rank.launcher_fd = -1;
     if (rank.bootstrap.release != nullptr) rank.bootstrap.release(rank.bootstrap.context);
     // relaxed: threads that still call Sennit now are wrong; what they see is 0, and then STATE.
     rank.size.store(0, std::memory_order_relaxed);
