@@ -21,11 +21,9 @@ sennit_status tell_refused(Own &it) {
     // relaxed: no data hangs on it. 0: another thread tells.
     const std::uint64_t refused = it.record->refused.exchange(0, std::memory_order_relaxed);
     if (refused == 0) return SENNIT_OK;
-    // relaxed: as above.
-    const std::uint32_t handle = it.handle.load(std::memory_order_relaxed);
     return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
                 "signal %#x expects %u events in epoch %llu, and one more came, which was refused",
-                handle, it.events, static_cast<unsigned long long>(refused - 1));
+                handle_of(it), it.events, static_cast<unsigned long long>(refused - 1));
 }
 
 // With how many of its events are missing, behind what is known already, if anything is.
