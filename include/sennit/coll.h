@@ -23,6 +23,10 @@
  * lies then; for alltoall and reductions the same address twice says it too. Other overlaps of
  * source and destination are faults of the program.
  *
+ * Where load and store join the ranks, a wait that has lasted a second looks which calls the others
+ * wait in: two that can not belong together give ARG, and each names the other. TIMEOUT names the
+ * ranks that have not come.
+ *
  * Errors of all calls here: STATE (no rank, another thread of the rank in a collective call of the
  * team, a call that timed out under way, or a team on which ranks gave up before), ARG (team, null,
  * a negative timeout, or arguments that are seen to differ between ranks: this rank's result is

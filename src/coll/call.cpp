@@ -100,13 +100,4 @@ bool is_same(const Call &a, const Call &b) {
            a.counts == b.counts;
 }
 
-const char *name_of(Kind kind) {
-    static constexpr const char *kNames[] = {
-        "none",      "barrier",        "broadcast", "scatter",       "gather",    "allgather",
-        "alltoall",  "scatterv",       "gatherv",   "allgatherv",    "alltoallv", "reduce",
-        "allreduce", "reduce_scatter", "scan",      "scan_exclusive"};
-    const auto index = static_cast<std::size_t>(kind);
-    return index < sizeof kNames / sizeof kNames[0] ? kNames[index] : "unknown";
-}
-
 }  // namespace sennit::coll

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "coll/combine.hpp"
+#include "team/long_wait.hpp"
 #include "team/team.hpp"
 
 namespace sennit::coll {
@@ -138,6 +139,11 @@ inline sennit_status fold(const Call &call, const void *left, const void *right,
     return SENNIT_OK;
 }
 
-const char *name_of(Kind kind);
+constexpr std::uint8_t call_of(Kind kind) {
+    return static_cast<std::uint8_t>(team::kFirstPosted + static_cast<unsigned>(kind));
+}
+inline const char *name_of(Kind kind) {
+    return team::call_name(call_of(kind));
+}
 
 }  // namespace sennit::coll

@@ -37,16 +37,24 @@ State *state_of(Rank &rank, const team::Team &team) {
                : nullptr;
 }
 
+// Others may put states before the first one meanwhile.
+void take_out(Collectives &all, State *state) {
+    const MutexLock lock(all.polling);
+    State *first = state;
+    // relaxed twice: under the lock, and what is behind a new first state was there before.
+    if (!all.states.compare_exchange_strong(first, state->next, std::memory_order_relaxed)) {
+        // SYNC coll-states: pairs with the release in open_state(); the state comes before.
+        first = all.states.load(std::memory_order_acquire);
+        while (first->next != state)
+            first = first->next;
+        first->next = state->next;
+    }
+    all.by_slot[state->slot] = nullptr;
+}
+
 // The team lives, or another one has its slot.
 void close_state(Rank &rank, State *state) {
-    {
-        const Guard guard(*rank.collectives);
-        State **place = &rank.collectives->states;
-        while (*place != state)
-            place = &(*place)->next;
-        *place = state->next;
-        rank.collectives->by_slot[state->slot] = nullptr;
-    }
+    take_out(*rank.collectives, state);
     // A get that is still under way would write into what is freed here.
     bool is_lent = false;
     for (std::uint32_t member = 0; member < state->size; ++member) {
@@ -108,10 +116,15 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     }
     state->blocking.state = state;
     state->turn.set_shared(rank.thread_level == SENNIT_THREAD_MULTIPLE);
-    const Guard guard(*rank.collectives);
-    state->next = rank.collectives->states;
-    rank.collectives->states = state;
-    rank.collectives->by_slot[team.slot] = state;
+    Collectives &all = *rank.collectives;
+    // relaxed: nothing is read through it before the exchange below succeeds.
+    state->next = all.states.load(std::memory_order_relaxed);
+    // SYNC coll-states: pairs with the acquires in poll_all() and take_out(); the state comes
+    // before.
+    while (!all.states.compare_exchange_weak(state->next, state, std::memory_order_release,
+                                             std::memory_order_relaxed)) {
+    }
+    all.by_slot[team.slot] = state;
     return SENNIT_OK;
 }
 
@@ -267,13 +280,15 @@ sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_prog
 // Carries on what all teams have open, unless another thread does.
 void poll_all(Rank &rank) {
     Collectives &all = *rank.collectives;
-    if (pthread_mutex_trylock(&all.mutex) != 0) return;
+    if (pthread_mutex_trylock(&all.polling) != 0) return;
     // A wait that ended with the time of the call that makes this progress would end the team.
     const NoCall others;
-    for (State *state = all.states; state != nullptr; state = state->next)
+    // SYNC coll-states: pairs with the release in open_state(); the state comes before.
+    State *state = all.states.load(std::memory_order_acquire);
+    for (; state != nullptr; state = state->next)
         // relaxed: a request that another thread has just started is that thread's to carry on.
         if (state->open_requests.load(std::memory_order_relaxed) != 0) try_progress(*state);
-    (void)pthread_mutex_unlock(&all.mutex);
+    (void)pthread_mutex_unlock(&all.polling);
 }
 
 Operation *make_operation(Collectives &all) {
@@ -308,21 +323,57 @@ sennit_status take_operation(Collectives &all, Operation **out) {
     return SENNIT_OK;
 }
 
+// What a wait of the blocking call looks at about once a millisecond.
+struct Watch {
+    const State *state;
+    team::LongWait *wait;
+};
+
+// A LostSearch.
+int look_at_members(Rank &rank, const void *context) {
+    const Watch &watch = *static_cast<const Watch *>(context);
+    const int lost = find_lost_member(rank, watch.state);
+    if (lost < 0) watch.wait->look();
+    return lost;
+}
+
+void report_late(const State &state) {
+    team::LateRanks late;
+    // relaxed: what this thread, or one that had the queue since, has posted.
+    const std::uint64_t number = state.awaited.load(std::memory_order_relaxed);
+    for (std::uint32_t member = 0; member < state.size; ++member) {
+        if (state.areas[member] == nullptr) continue;
+        // relaxed: only its value counts.
+        if (state.areas[member]->latest.number.load(std::memory_order_relaxed) < number)
+            late.add(state.team->world_ranks[member]);
+    }
+    late.report();
+}
+
+// For the blocking call.
 sennit_status wait_for(State &state, const Operation &operation, const Deadline &deadline) {
+    team::LongWait long_wait(*state.rank, *state.team, call_of(operation.call.kind),
+                             state.team->epoch);
+    const Watch watch{&state, &long_wait};
     while (!is_complete(operation)) {
         // relaxed: only that it changes counts.
         const std::uint64_t moves = state.moves.load(std::memory_order_relaxed);
-        const LostSearch search{find_lost_member, &state};
         // Polling starts anew whenever something went on.
-        const sennit_status status = wait_until(*state.rank, deadline, search, [&] {
-            try_progress(state);
-            // relaxed: as above.
-            return is_complete(operation) || state.moves.load(std::memory_order_relaxed) != moves;
-        });
-        if (status == SENNIT_ERR_TIMEOUT) return status;
+        sennit_status status =
+            wait_until(*state.rank, deadline, LostSearch{look_at_members, &watch}, [&] {
+                try_progress(state);
+                return is_complete(operation) || long_wait.differs() ||
+                       // relaxed: as above.
+                       state.moves.load(std::memory_order_relaxed) != moves;
+            });
+        if (status == SENNIT_ERR_TIMEOUT) {
+            report_late(state);
+            return status;
+        }
+        if (status == SENNIT_OK && long_wait.differs() && !is_complete(operation))
+            status = long_wait.fail_differs();
         if (status != SENNIT_OK && !try_lose(state, status) && deadline.over())
-            return fail(SENNIT_ERR_TIMEOUT,
-                        "the time given is over, and a rank of the team is gone");
+            return fail(SENNIT_ERR_TIMEOUT, "the time given is over");
     }
     return SENNIT_OK;
 }
@@ -341,8 +392,9 @@ sennit_status collectives_open(Rank &rank) {
 void collectives_close(Rank &rank) {
     Collectives *all = rank.collectives;
     if (all == nullptr) return;
-    while (all->states != nullptr)
-        close_state(rank, all->states);
+    // relaxed: no other thread of the rank is in Sennit any more.
+    while (State *state = all->states.load(std::memory_order_relaxed))
+        close_state(rank, state);
     for (std::uint32_t i = 0; i < all->made; ++i)
         std::free(all->table[i]);
     std::free(all->table);
@@ -379,7 +431,7 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
     if (status != SENNIT_OK) return status;
     if (state->unfinished) [[unlikely]] {
         if (!is_same(call_as_made(state->blocking), call)) return check_no_unfinished(rank, team);
-    } else if (state->turn.try_take()) [[likely]] {
+    } else if (++team.calls; state->turn.try_take()) [[likely]] {
         const ShortWay way = take_short_way(*state, call);
         if (way > ShortWay::failed) queue_up(*state, call, way);
         state->turn.give_back();
@@ -421,6 +473,7 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     prepare(*operation, call, true);
     operation->state = state;
     status = note_puts(rank, *operation);
+    ++team.calls;
     const bool has_turn = state->turn.try_take();
     if (status == SENNIT_OK && !has_turn && team::is_in_operator())
         status = team::fail_in_operator();

@@ -113,13 +113,16 @@ struct State {
 
 // Of a rank: its requests, and the teams that have some.
 struct Collectives {
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of the requests
+    // Held by who carries all teams on, which may take long: no call waits for it but that which
+    // ends a team.
+    pthread_mutex_t polling = PTHREAD_MUTEX_INITIALIZER;
     Operation **table = nullptr;
     std::uint32_t made = 0;
     std::uint32_t room = 0;
     Operation *free = nullptr;
-    State *states = nullptr;          // of all teams that have made a call
-    State *by_slot[kTeamSlots] = {};  // the same by team slot
+    std::atomic<State *> states = nullptr;  // of all teams that have made a call
+    State *by_slot[kTeamSlots] = {};        // the same by team slot
     Choices choices;
 };
 

@@ -64,8 +64,17 @@ struct alignas(kLineBytes) Doorbell {
 };
 static_assert(sizeof(Doorbell) == 128 && offsetof(Doorbell, rings) == 4);
 
-// A counter that one rank writes: `arrived` of a flat barrier (writer: owner), or one round of a
-// dissemination barrier (writer: the partner of that round).
+// Of a flat barrier; both words: writer owner.
+struct alignas(kLineBytes) ArrivalLine {
+    std::atomic<std::uint64_t> epoch;
+    // The call that the owner has waited in for a second, 0 if none: team/long_wait.cpp.
+    std::atomic<std::uint64_t> waiting;
+    std::uint8_t unused[112];
+};
+static_assert(sizeof(ArrivalLine) == 128 && offsetof(ArrivalLine, waiting) == 8);
+
+// A counter that one rank writes: one round of a dissemination barrier (writer: the partner of that
+// round).
 struct alignas(kLineBytes) EpochLine {
     std::atomic<std::uint64_t> epoch;
     std::uint8_t unused[120];
@@ -152,7 +161,7 @@ static_assert(sizeof(ProcessorSet) == 128);
 // What the owner and the other members of one team say to each other. Every number in it only
 // grows, also when the slot goes to another team (team/team.hpp).
 struct alignas(kLineBytes) TeamSync {
-    EpochLine arrived;
+    ArrivalLine arrived;
     EpochLine rounds[kRounds];
     Mailbox mailboxes[2];
     std::byte coll[kTeamSyncBytes - 128 - 128 * kRounds - 512];  // laid out by src/coll/

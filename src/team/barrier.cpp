@@ -7,6 +7,7 @@
 #include "request/request.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/wait.hpp"
+#include "team/long_wait.hpp"
 #include "team/team.hpp"
 
 namespace sennit::team {
@@ -32,43 +33,69 @@ int peer_at(const Team &team, std::uint32_t place) {
     return team.world_ranks[(team.rank + place + 1) % team.size];
 }
 
+bool has_arrived(const Team &team, std::uint32_t place, std::uint64_t epoch) {
+    // SYNC barrier-arrival: pairs with the release in publish_arrival().
+    return team.arrivals[place]->load(std::memory_order_acquire) >= epoch;
+}
+
 // A rank that is gone and has not come to the present epoch, whoever is waited for at the moment: a
-// rank that is only late must not hide it. A LostSearch.
-int find_lost_arrival(Rank &rank, const void *context) {
-    const Team &team = *static_cast<const Team *>(context);
+// rank that is only late must not hide it.
+int find_lost_arrival(Rank &rank, const Team &team) {
     for (std::uint32_t place = team.next_peer; place + 1 < team.size; ++place) {
         const int peer = peer_at(team, place);
         // The order counts: a rank comes first and goes then.
-        // SYNC barrier-arrival: pairs with the release in publish_arrival().
-        if (peer_gone(rank, peer) != Gone::no &&
-            team.arrivals[place]->load(std::memory_order_acquire) <= team.epoch)
+        if (peer_gone(rank, peer) != Gone::no && !has_arrived(team, place, team.epoch + 1))
             return peer;
     }
     return -1;
 }
 
-sennit_status wait_for_all(Rank &rank, Team &team, std::uint64_t epoch, const Deadline &deadline) {
+// What a wait of a meeting looks at about once a millisecond.
+struct Meeting {
+    const Team *team;
+    LongWait *wait;
+};
+
+// A LostSearch.
+int look_at_meeting(Rank &rank, const void *context) {
+    const Meeting &meeting = *static_cast<const Meeting *>(context);
+    const int lost = find_lost_arrival(rank, *meeting.team);
+    if (lost < 0) meeting.wait->look();
+    return lost;
+}
+
+void report_late(const Team &team, std::uint64_t epoch) {
+    LateRanks late;
+    for (std::uint32_t place = team.next_peer; place + 1 < team.size; ++place)
+        if (!has_arrived(team, place, epoch)) late.add(peer_at(team, place));
+    late.report();
+}
+
+sennit_status wait_for_all(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+    const std::uint64_t epoch = team.epoch + 1;
+    LongWait long_wait(rank, team, static_cast<std::uint8_t>(purpose), epoch);
+    const Meeting meeting{&team, &long_wait};
     for (; team.next_peer + 1 < team.size; ++team.next_peer) {
-        const std::atomic<std::uint64_t> &arrival = *team.arrivals[team.next_peer];
+        if (has_arrived(team, team.next_peer, epoch)) continue;
         const auto ready = [&] {
-            // SYNC barrier-arrival: pairs with the release in publish_arrival().
-            return arrival.load(std::memory_order_acquire) >= epoch;
+            return has_arrived(team, team.next_peer, epoch) || long_wait.differs();
         };
-        if (ready()) continue;
-        const LostSearch search{find_lost_arrival, &team};
-        const sennit_status status = wait_until(rank, deadline, search, ready);
+        const sennit_status status =
+            wait_until(rank, deadline, LostSearch{look_at_meeting, &meeting}, ready);
+        if (status == SENNIT_ERR_TIMEOUT) report_late(team, epoch);
         if (status != SENNIT_OK) return status;
+        if (long_wait.differs()) return long_wait.fail_differs();
     }
     return SENNIT_OK;
 }
 
-sennit_status flat(Rank &rank, Team &team, std::uint64_t epoch, const Deadline &deadline) {
+sennit_status flat(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
     if (!team.published) {
-        publish_arrival(team, epoch);
+        publish_arrival(team, team.epoch + 1);
         team.published = true;
         team.next_peer = 0;
     }
-    return wait_for_all(rank, team, epoch, deadline);
+    return wait_for_all(rank, team, purpose, deadline);
 }
 
 // Stores `epoch` into the present round's word of a member, whichever way leads there.
@@ -89,7 +116,7 @@ sennit_status send_round(Rank &rank, const Team &team, std::uint32_t member, std
     return op::put_control(rank, peer, offset, &epoch, sizeof epoch);
 }
 
-// A member that has died, or -1. A LostSearch.
+// A member that has died, or -1. A LostSearch of a Team.
 int find_dead_member(Rank &rank, const void *context) {
     const Team &team = *static_cast<const Team *>(context);
     for (std::uint32_t member = 0; member < team.size; ++member)
@@ -182,9 +209,9 @@ sennit_status exchange_without_path(Rank &rank, const Team &team, const Exchange
 
 }  // namespace
 
-sennit_status meet(Rank &rank, Team &team, const Deadline &deadline) {
+sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
-    const sennit_status status = team.all_load_store ? flat(rank, team, epoch, deadline)
+    const sennit_status status = team.all_load_store ? flat(rank, team, purpose, deadline)
                                  : team.all_reached  ? disseminate(rank, team, epoch, deadline)
                                                      : meet_without_path(rank, team, deadline);
     if (status != SENNIT_OK) return status;
@@ -193,23 +220,74 @@ sennit_status meet(Rank &rank, Team &team, const Deadline &deadline) {
     return SENNIT_OK;
 }
 
-sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
-    if (!team.published && rank.engine != nullptr) {
-        const sennit_status status = request::flush(rank, kAnyPeer, deadline);
-        if (status == SENNIT_ERR_TIMEOUT) return status;  // not arrived: the call may be repeated
-        // The others wait for this rank whatever became of its operations.
-        if (status != SENNIT_OK) team.flush_error = *thread_error();
-    }
-    const sennit_status status = meet(rank, team, deadline);
-    if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
+namespace {
+
+// Before this rank arrives. Only TIMEOUT is an error here: the others wait for this rank whatever
+// became of its operations.
+sennit_status complete_operations(Rank &rank, Team &team, const Deadline &deadline) {
+    const sennit_status status = request::flush(rank, kAnyPeer, deadline);
+    if (status == SENNIT_ERR_TIMEOUT) return status;
+    if (status != SENNIT_OK) team.flush_error = *thread_error();
+    return SENNIT_OK;
+}
+
+sennit_status take_flush_error(Team &team) {
     *thread_error() = team.flush_error;
     team.flush_error.status = SENNIT_OK;
     return thread_error()->status;
 }
 
+void write_letter(const Team &team, Purpose purpose, const void *payload, std::size_t bytes) {
+    // The epoch that the meeting completes: alike on all members whatever failed before.
+    const std::uint64_t number = team.epoch + 1;
+    Letter letter{purpose, static_cast<std::uint32_t>(bytes), number, {}};
+    if (bytes != 0) std::memcpy(letter.payload, payload, bytes);
+    // The barrier's release makes the letter visible before this rank's arrival.
+    std::memcpy(team.own->mailboxes[number % 2].bytes, &letter, sizeof letter);
+}
+
+sennit_status fail_other_call(int peer) {
+    return fail_peer(SENNIT_ERR_ARG, peer, "",
+                     "rank %d is in another collective call: all ranks must make the same ones in "
+                     "the same order",
+                     peer);
+}
+
+}  // namespace
+
+sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
+    if (!team.published && rank.engine != nullptr) {
+        const sennit_status status = complete_operations(rank, team, deadline);
+        if (status != SENNIT_OK) return status;  // not arrived: the call may be repeated
+    }
+    const sennit_status status = meet(rank, team, Purpose::barrier, deadline);
+    if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
+    return take_flush_error(team);
+}
+
+sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
+    if (!team.all_load_store) return barrier(rank, team, deadline);
+    if (!team.published && rank.engine != nullptr) {
+        const sennit_status status = complete_operations(rank, team, deadline);
+        if (status != SENNIT_OK) return status;
+    }
+    if (!team.published) write_letter(team, Purpose::leave, nullptr, 0);
+    sennit_status status = meet(rank, team, Purpose::leave, deadline);
+    if (status != SENNIT_OK) return status;
+    for (std::uint32_t member = 0; status == SENNIT_OK && member < team.size; ++member) {
+        Letter letter;
+        const TeamSync *sync = sync_of(rank, team, member);
+        std::memcpy(&letter, sync->mailboxes[team.epoch % 2].bytes, offsetof(Letter, payload));
+        if (letter.purpose != Purpose::leave || letter.number != team.epoch)
+            status = fail_other_call(team.world_ranks[member]);
+    }
+    if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
+    return take_flush_error(team);
+}
+
 sennit_status fail_unfinished(Rank &rank, const Team &team) {
     const int peer =
-        team.all_load_store ? find_lost_arrival(rank, &team) : find_dead_member(rank, &team);
+        team.all_load_store ? find_lost_arrival(rank, team) : find_dead_member(rank, &team);
     if (peer >= 0)
         return fail_peer(SENNIT_ERR_PEER_LOST, peer, "",
                          "rank %d is gone, so the team's last barrier can not be completed, and it "
@@ -223,26 +301,18 @@ sennit_status fail_unfinished(Rank &rank, const Team &team) {
 sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadline &deadline) {
     if (!team.all_reached) return exchange_without_path(rank, team, what, deadline);
     if (team.published) return fail_unfinished(rank, team);
-    // The epoch that the exchange completes: alike on all members whatever failed before.
-    const std::uint64_t number = team.epoch + 1;
     team.read_failed = false;
-    Letter letter{what.purpose, static_cast<std::uint32_t>(what.bytes), number, {}};
-    std::memcpy(letter.payload, what.mine, what.bytes);
-    const std::size_t turn = number % 2;
-    // The barrier's release makes the letter visible before this rank's arrival.
-    std::memcpy(team.own->mailboxes[turn].bytes, &letter, sizeof letter);
-    sennit_status status = meet(rank, team, deadline);
+    write_letter(team, what.purpose, what.mine, what.bytes);
+    const std::uint64_t number = team.epoch + 1;
+    Letter letter;
+    sennit_status status = meet(rank, team, what.purpose, deadline);
     if (status != SENNIT_OK) return status;
     for (std::uint32_t member = 0; member < team.size; ++member) {
-        status = read_letter(rank, team, member, turn, &letter);
+        status = read_letter(rank, team, member, number % 2, &letter);
         team.read_failed = status != SENNIT_OK;
         if (status != SENNIT_OK) return status;
         const int peer = team.world_ranks[member];
-        if (letter.purpose != what.purpose || letter.number != number)
-            return fail_peer(SENNIT_ERR_ARG, peer, "",
-                             "rank %d is in another collective call: all ranks must make the same "
-                             "ones in the same order",
-                             peer);
+        if (letter.purpose != what.purpose || letter.number != number) return fail_other_call(peer);
         std::memcpy(static_cast<char *>(what.all) + what.bytes * member, letter.payload,
                     what.bytes);
     }

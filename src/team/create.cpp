@@ -335,11 +335,11 @@ sennit_status part(Rank &rank, Team &team) {
     sennit_status status =
         exchange(rank, team, {Purpose::destroy, &mine, sizeof mine, handles}, Deadline::never());
     std::free(handles);
-    if (status == SENNIT_OK) return meet(rank, team, Deadline::never());
+    if (status == SENNIT_OK) return meet(rank, team, Purpose::destroy, Deadline::never());
     if (team.read_failed) {
         // The others are in the second meeting: this rank comes, and does not wait.
         const sennit_error error = *thread_error();
-        (void)meet(rank, team, Deadline::after(0));
+        (void)meet(rank, team, Purpose::destroy, Deadline::after(0));
         *thread_error() = error;
     }
     return status;

@@ -101,6 +101,7 @@ sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team 
 void open(Team &team, std::uint64_t generation, std::uint64_t base) {
     team.generation = generation;
     team.epoch = base;
+    team.calls = 0;
     // SYNC team-live: pairs with the acquire in find(); the fields come before the handle.
     team.handle.store(make_handle(team.slot, generation), std::memory_order_release);
 }

@@ -79,6 +79,7 @@ struct Team {
 
     // Of the barrier and the exchange.
     std::uint64_t epoch;       // barriers completed, counted from the base
+    std::uint64_t calls;       // of coll/ begun
     sennit_error flush_error;  // of an implicit operation, until the barrier has been met
     bool read_failed;          // the last exchange met, but a letter could not be read
     bool published;            // this rank's arrival in epoch + 1 is stored
@@ -200,18 +201,10 @@ class CollectiveCall {
 // Errors: TIMEOUT, PEER_LOST, and what an operation failed with.
 sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline);
 
-// The members meet, and nothing else. What a member did before is seen by all after. After TIMEOUT
-// the next call goes on with the same meeting. Errors: TIMEOUT, PEER_LOST.
-sennit_status meet(Rank &rank, Team &team, const Deadline &deadline);
+// The barrier of sennit_finalize. Errors: as barrier(), and ARG: a member is in another call.
+sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline);
 
-// Why no other collective call can be made while a meeting of the team is unfinished, which
-// `team.published` says: STATE, or PEER_LOST where a member is gone, since it never ends then.
-sennit_status fail_unfinished(Rank &rank, const Team &team);
-
-// Every member gives `bytes` (at most kExchangeBytes) and gets all members', by rank. Errors: as
-// meet, those of fail_unfinished, and ARG when a member is in another collective call than this
-// one.
-inline constexpr std::size_t kExchangeBytes = kMailboxBytes - 16;
+// What a meeting is for.
 enum class Purpose : std::uint32_t {
     offer = 1,
     outcome = 2,
@@ -221,7 +214,23 @@ enum class Purpose : std::uint32_t {
     destroy = 6,
     regions = 20,
     region_votes = 21,
+    barrier = 40,
+    leave = 41,
 };
+
+// The members meet, and nothing else. What a member did before is seen by all after. After TIMEOUT
+// the next call goes on with the same meeting. Errors: TIMEOUT, PEER_LOST, ARG (a member has waited
+// for a second in a call that does not fit).
+sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline);
+
+// Why no other collective call can be made while a meeting of the team is unfinished, which
+// `team.published` says: STATE, or PEER_LOST where a member is gone, since it never ends then.
+sennit_status fail_unfinished(Rank &rank, const Team &team);
+
+// Every member gives `bytes` (at most kExchangeBytes) and gets all members', by rank. Errors: as
+// meet, those of fail_unfinished, and ARG when a member is in another collective call than this
+// one.
+inline constexpr std::size_t kExchangeBytes = kMailboxBytes - 16;
 struct Exchange {
     Purpose purpose;  // the same on every member, or the calls do not match
     const void *mine = nullptr;

@@ -85,6 +85,59 @@ RANK_TEST(barrier, a_rank_that_is_late_makes_the_others_time_out,
     it.free(flag);
 }
 
+// Broken by a TIMEOUT that does not tell which ranks have not come.
+RANK_TEST(barrier, a_wait_that_timed_out_names_who_has_not_come, kTwoRanks | kLoadStore | kOnce) {
+    const int late = it.size - 1;
+    const std::string name = "rank " + std::to_string(late) + " has not come";
+    const sennit_gptr flag = it.allocate(sizeof(std::uint64_t));
+    std::uint64_t word = 1;
+    it.barrier();
+    if (it.rank == late) {
+        while (read_counter(it, flag, late) + 1 < static_cast<std::uint64_t>(it.size))
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        it.barrier();
+        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, &word,
+                               sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), SENNIT_FOREVER));
+    } else {
+        // All others are there before any gives up.
+        sennit_status status = SENNIT_ERR_TIMEOUT;
+        for (int i = 0; i < 50; ++i) {
+            status = sennit_barrier(SENNIT_TEAM_WORLD, 5'000'000);
+            it.is(status, SENNIT_ERR_TIMEOUT);
+            if (std::strstr(sennit_last_error()->text, name.c_str()) != nullptr) break;
+        }
+        it.require(std::strstr(sennit_last_error()->text, name.c_str()), "the late rank is named");
+        it.equal(sennit_last_error()->peer, late);
+        (void)sennit_atomic_fetch_add_u64(sennit_gptr_at(flag, late), 1, &word);
+        it.barrier();
+        word = 1;
+        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, &word,
+                               sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), SENNIT_FOREVER));
+    }
+    it.free(flag);
+}
+
+// Broken by ranks in calls that can not meet, which wait without end, or do not learn of each
+// other.
+RANK_TEST(barrier, ranks_in_two_different_calls_are_told_of_each_other,
+          kTwoRanks | kLoadStore | kOnce) {
+    sennit_team team{};
+    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    std::uint64_t word = 1;
+    const bool reduces = it.rank == 0;
+    const sennit_status status =
+        reduces
+            ? sennit_allreduce(team, SENNIT_IN_PLACE, &word,
+                               sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), SENNIT_FOREVER)
+            : sennit_barrier(team, SENNIT_FOREVER);
+    it.is(status, SENNIT_ERR_ARG);
+    const char *text = sennit_last_error()->text;
+    it.require(
+        std::strstr(text, reduces ? "waits in sennit_barrier" : "rank 0 waits in sennit_allreduce"),
+        "the other call is named");
+    it.barrier();
+}
+
 // Broken by a collective call that is let into the middle of a barrier.
 RANK_TEST(barrier, a_barrier_under_way_keeps_other_collective_calls_out, kTwoRanks | kFreeThreads) {
     const sennit_gptr segment = it.allocate(64);

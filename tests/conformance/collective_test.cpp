@@ -361,6 +361,27 @@ RANK_TEST(collective, a_call_that_timed_out_goes_on_where_it_was, kTwoRanks) {
     }
 }
 
+// Broken by a TIMEOUT that does not tell which rank has not come.
+RANK_TEST(collective, a_call_that_timed_out_names_who_has_not_come,
+          kTwoRanks | kLoadStore | kOnce) {
+    std::uint64_t one = 1;
+    std::uint64_t sum = 0;
+    const sennit_reduction count = sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM);
+    it.barrier();
+    if (it.rank == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(40));
+        return it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, &one, &sum, count, SENNIT_FOREVER));
+    }
+    sennit_status status = SENNIT_ERR_TIMEOUT;
+    while (status == SENNIT_ERR_TIMEOUT) {
+        status = sennit_allreduce(SENNIT_TEAM_WORLD, &one, &sum, count, kMillisecond);
+        if (status == SENNIT_ERR_TIMEOUT)
+            it.require(std::strstr(sennit_last_error()->text, " 0") != nullptr,
+                       "the rank that has not come is named");
+    }
+    it.ok(status);
+}
+
 // Broken by another call that is let into the middle of one that timed out.
 RANK_TEST(collective, a_call_under_way_keeps_the_others_out, kTwoRanks | kFreeThreads | kOnce) {
     int mine = it.rank;

@@ -49,6 +49,10 @@ static void print_control_block() {
     FIELD(TeamSync, rounds);
     FIELD(TeamSync, mailboxes);
     FIELD(TeamSync, coll);
+    STRUCT(ArrivalLine);
+    FIELD(ArrivalLine, epoch);
+    FIELD(ArrivalLine, waiting);
+    FIELD(ArrivalLine, unused);
     STRUCT(EpochLine);
     FIELD(EpochLine, epoch);
     FIELD(EpochLine, unused);

@@ -92,12 +92,15 @@ void warn_of_late(Rank &rank, int seconds) {
         late.count > 1 ? " and others" : "");
 }
 
+using Barrier = sennit_status (*)(Rank &rank, team::Team &team, const Deadline &deadline);
+
 // The last barrier, interrupted for warnings where it can be resumed.
-sennit_status meet_at_the_end(Rank &rank, team::Team &world, const Deadline &deadline) {
-    if (!world.all_reached) return team::barrier(rank, world, deadline);
+sennit_status meet_at_the_end(Rank &rank, team::Team &world, Barrier barrier,
+                              const Deadline &deadline) {
+    if (!world.all_reached) return barrier(rank, world, deadline);
     runtime::LateNotice notice;
     for (;;) {
-        const sennit_status status = team::barrier(rank, world, notice.next(deadline));
+        const sennit_status status = barrier(rank, world, notice.next(deadline));
         if (status != SENNIT_ERR_TIMEOUT || deadline.over()) return status;
         warn_of_late(rank, notice.due_s());
     }
@@ -149,8 +152,10 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
         status = call.status();
         runtime::observer_write(rank);
         // A barrier that timed out is another meeting than this one.
-        if (status == SENNIT_OK && world.published) status = meet_at_the_end(rank, world, deadline);
-        if (status == SENNIT_OK) status = meet_at_the_end(rank, world, deadline);
+        if (status == SENNIT_OK && world.published)
+            status = meet_at_the_end(rank, world, team::barrier, deadline);
+        if (status == SENNIT_OK)
+            status = meet_at_the_end(rank, world, team::last_barrier, deadline);
         if (status == SENNIT_ERR_TIMEOUT) status = fail_late(rank, timeout_ns);
     }
     runtime::observer_finish(rank, status == SENNIT_OK);

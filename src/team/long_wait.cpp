@@ -1,0 +1,140 @@
+// See long_wait.hpp.
+#include "team/long_wait.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+#include "base/fail.hpp"
+
+namespace sennit::team {
+namespace {
+
+constexpr std::int64_t kLongNs = 1'000'000'000;
+
+// The word in ArrivalLine::waiting: call (8 bits), low bits of the team's generation (8), meetings
+// begun (24), other calls begun (24). Numbers are compared modulo 2^24, since those of two members
+// that wait lie close together.
+constexpr unsigned kNumberBits = 24;
+constexpr std::uint64_t kNumberMask = (UINT64_C(1) << kNumberBits) - 1;
+
+std::uint64_t make_note(std::uint8_t call, std::uint64_t generation, std::uint64_t meetings,
+                        std::uint64_t calls) {
+    return static_cast<std::uint64_t>(call) << 56 | (generation & 0xff) << 48 |
+           (meetings & kNumberMask) << kNumberBits | (calls & kNumberMask);
+}
+
+std::uint8_t call_of(std::uint64_t note) {
+    return static_cast<std::uint8_t>(note >> 56);
+}
+
+// a - b.
+int difference(std::uint64_t a, std::uint64_t b) {
+    const std::uint64_t distance = (a - b) & kNumberMask;
+    return distance > kNumberMask / 2 ? static_cast<int>(distance) - (1 << kNumberBits)
+                                      : static_cast<int>(distance);
+}
+
+// All members make the same calls in the same order. So of two that wait the one that has begun
+// more meetings has begun no fewer other calls; and after the same numbers they are in one call.
+bool can_not_meet(std::uint64_t mine, std::uint64_t theirs) {
+    const int meetings = difference(mine >> kNumberBits, theirs >> kNumberBits);
+    const int calls = difference(mine, theirs);
+    if (meetings == 0 && calls == 0) return call_of(mine) != call_of(theirs);
+    return (meetings > 0 && calls < 0) || (meetings < 0 && calls > 0);
+}
+
+}  // namespace
+
+const char *call_name(std::uint8_t call) {
+    static constexpr const char *kPosted[] = {
+        "no call",          "sennit_barrier_nb",     "sennit_broadcast", "sennit_scatter",
+        "sennit_gather",    "sennit_allgather",      "sennit_alltoall",  "sennit_scatterv",
+        "sennit_gatherv",   "sennit_allgatherv",     "sennit_alltoallv", "sennit_reduce",
+        "sennit_allreduce", "sennit_reduce_scatter", "sennit_scan",      "sennit_scan_exclusive"};
+    if (call >= kFirstPosted) {
+        const std::size_t index = call - std::size_t{kFirstPosted};
+        return index < sizeof kPosted / sizeof kPosted[0] ? kPosted[index] : "an unknown call";
+    }
+    switch (static_cast<Purpose>(call)) {
+        case Purpose::offer:
+        case Purpose::outcome:
+            return "sennit_alloc";
+        case Purpose::free:
+            return "sennit_free";
+        case Purpose::propose:
+        case Purpose::conclude:
+            return "a call that makes a team";
+        case Purpose::destroy:
+            return "sennit_team_destroy";
+        case Purpose::regions:
+        case Purpose::region_votes:
+            return "sennit_region_attach";
+        case Purpose::barrier:
+            return "sennit_barrier";
+        case Purpose::leave:
+            return "sennit_finalize";
+    }
+    return "an unknown call";
+}
+
+std::uint64_t LongWait::own_note() const {
+    return make_note(call_, team_.generation, meetings_, team_.calls);
+}
+
+void LongWait::look() {
+    const std::int64_t now = now_ns();
+    if (started_ns_ == 0) started_ns_ = now;
+    if (now - started_ns_ < kLongNs || other_ >= 0) return;
+    const std::uint64_t mine = own_note();
+    // relaxed: the word stands alone.
+    team_.own->arrived.waiting.store(mine, std::memory_order_relaxed);
+    told_ = true;
+    for (std::uint32_t member = 0; member < team_.size; ++member) {
+        const TeamSync *sync = sync_of(rank_, team_, member);
+        if (sync == nullptr || member == team_.rank) continue;
+        // relaxed: as above.
+        const std::uint64_t theirs = sync->arrived.waiting.load(std::memory_order_relaxed);
+        const bool is_of_team = theirs != 0 && (theirs >> 48 & 0xff) == (team_.generation & 0xff);
+        if (!is_of_team || !can_not_meet(mine, theirs)) continue;
+        other_ = static_cast<int>(member);
+        other_call_ = call_of(theirs);
+        return;
+    }
+}
+
+// Where calls differ the word stays, for the other one to see.
+LongWait::~LongWait() {
+    // relaxed: as above.
+    if (told_ && other_ < 0) team_.own->arrived.waiting.store(0, std::memory_order_relaxed);
+}
+
+sennit_status LongWait::fail_differs() const {
+    const int peer = team_.world_ranks[other_];
+    return fail_peer(SENNIT_ERR_ARG, peer, "",
+                     "rank %d waits in %s, this rank in %s: all ranks of a team make the same "
+                     "collective calls in the same order",
+                     peer, call_name(other_call_), call_name(call_));
+}
+
+void LateRanks::add(int world_rank) {
+    if (count_ == 0) first_ = world_rank;
+    ++count_;
+    const std::size_t length = std::strlen(text_);
+    constexpr std::size_t kLongestNumber = 13;
+    if (sizeof text_ - length > kLongestNumber)
+        (void)std::snprintf(text_ + length, sizeof text_ - length, "%s%d", count_ > 1 ? ", " : "",
+                            world_rank);
+    else if (std::strchr(text_, '.') == nullptr)
+        (void)std::snprintf(text_ + length, sizeof text_ - length, "...");
+}
+
+void LateRanks::report() const {
+    if (count_ == 0) return;
+    sennit_error &error = *thread_error();
+    error.peer = first_;
+    const std::size_t length = std::strlen(error.text);
+    (void)std::snprintf(error.text + length, sizeof error.text - length,
+                        count_ == 1 ? "; rank %s has not come" : "; ranks %s have not come", text_);
+}
+
+}  // namespace sennit::team
