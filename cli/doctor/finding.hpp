@@ -79,6 +79,7 @@ Finding check_numa_balancing(const System &system);
 Finding check_cpuset(const System &system);
 Finding check_cpu_quota(const System &system);
 Finding check_governor(const System &system);
+Finding check_autogroup(const System &system);
 
 // files.cpp: what the checks read.
 

@@ -154,4 +154,25 @@ Finding check_governor(const System &system) {
     return finding;
 }
 
+Finding check_autogroup(const System &system) {
+    Finding finding("autogroup");
+    const std::string group = read_text(system, "/proc/self/autogroup").value_or("");
+    const bool is_on =
+        read_number(system, "/proc/sys/kernel/sched_autogroup_enabled").value_or(0) == 1;
+    if (group.empty() || !is_on) {
+        finding.is = "sessions have no scheduling groups of their own";
+        return finding;
+    }
+    finding.is = fmt::format("every session is a scheduling group; this one is {}",
+                             group.substr(0, group.find_first_of(" \n")));
+    const std::size_t allowed = count_of_list(allowed_list(system));
+    if (allowed == 0 || system.ranks <= static_cast<int>(allowed)) return finding;
+    finding.verdict = Verdict::note;
+    finding.costs =
+        "a launcher that gives each rank a session (hydra does, `sennit run` does not) keeps the "
+        "ranks of a processor from yielding to each other: they sleep and wake instead";
+    finding.mend = "sennit run, or sudo sysctl kernel.sched_autogroup_enabled=0";
+    return finding;
+}
+
 }  // namespace sennit::cli

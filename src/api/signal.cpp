@@ -5,6 +5,7 @@
 #include "api/call.hpp"
 #include "api/observe.hpp"
 #include "runtime/detector.hpp"
+#include "runtime/wait.hpp"
 #include "runtime/whole_call.hpp"
 #include "signal/sets.hpp"
 #include "signal/signals.hpp"
@@ -108,9 +109,9 @@ sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
     }
     // The polling makes no progress, and the condition may need it.
     make_progress(rank);
-    return condition(context) != 0
-               ? SENNIT_OK
-               : fail(SENNIT_ERR_TIMEOUT, "the time given is over (timeouts are nanoseconds)");
+    if (condition(context) != 0) return SENNIT_OK;
+    note_fruitless_poll(rank);
+    return fail(SENNIT_ERR_TIMEOUT, "the time given is over (timeouts are nanoseconds)");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "channel/channel.hpp"
 #include "op/rma.hpp"
 #include "runtime/detector.hpp"
+#include "runtime/wait.hpp"
 
 namespace sennit::channel {
 namespace {
@@ -65,6 +66,7 @@ sennit_status test_write(Rank &rank, Channel &it, int *can) {
         if (!may)
             return is_closed_by_peer(it) ? closed_by_peer(rank, it) : fail_lost(rank, it.peer);
     }
+    if (!may) note_fruitless_poll(rank);
     *can = may ? 1 : 0;
     return SENNIT_OK;
 }
@@ -81,6 +83,7 @@ sennit_status test_read(Rank &rank, Channel &it, int *can) {
         const sennit_status status = pull(rank, it);
         if (status != SENNIT_OK) return status;
     }
+    if (!may) note_fruitless_poll(rank);
     *can = may ? 1 : 0;
     return SENNIT_OK;
 }

@@ -254,9 +254,11 @@ sennit_status lock_acquire(Rank &rank, sennit_lock lock, const Deadline &deadlin
     sennit_status status = try_once(view, &word, &got);
     if (status != SENNIT_OK) return status;
     if (got) return taken(view, word);
-    if (deadline.over())
+    if (deadline.over()) {
+        note_fruitless_poll(rank);
         return fail(SENNIT_ERR_TIMEOUT, "rank %d holds the lock",
                     view.world_rank(holder_of(word) - 1));
+    }
     Waiter waiter{&view, 0, false, SENNIT_OK};
     status = join_queue(view, &waiter.ticket, &got);
     if (status != SENNIT_OK) return status;
@@ -271,6 +273,7 @@ sennit_status lock_try(Rank &rank, sennit_lock lock, int *acquired) {
     bool got = false;
     const sennit_status status = try_once(call.view, &word, &got);
     if (status != SENNIT_OK) return status;
+    if (!got) note_fruitless_poll(rank);
     *acquired = got ? 1 : 0;
     return got ? taken(call.view, word) : SENNIT_OK;
 }

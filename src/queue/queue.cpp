@@ -386,7 +386,9 @@ sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &d
         // One look, without the polling that a wait begins with.
         make_progress(rank);
         if (!is_live(it)) return ended(rank, it);
-        return push_at_once(it, item, 1) != 0 ? SENNIT_OK : is_full(it, "");
+        if (push_at_once(it, item, 1) != 0) return SENNIT_OK;
+        note_fruitless_poll(rank);
+        return is_full(it, "");
     }
     const sennit_status waited = wait_until(rank, deadline, it.taker, [&] {
         if (!is_live(it)) return true;
@@ -407,7 +409,10 @@ sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline) {
         // As in push().
         make_progress(rank);
         lane = find_item(it);
-        if (lane == UINT32_MAX) return is_empty(it, "");
+        if (lane == UINT32_MAX) {
+            note_fruitless_poll(rank);
+            return is_empty(it, "");
+        }
         take(rank, it, lane, item, 1);
         return SENNIT_OK;
     }

@@ -162,6 +162,7 @@ struct Rank : HotTables, RankSetup {
     // Some peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only set.
     std::atomic<bool> sleeps_with_barrier{false};
     std::atomic<std::uint32_t> short_waits{0};  // that timed out before they looked for dead peers
+    std::atomic<std::uint32_t> fruitless_polls{0};  // runtime/wait.hpp: note_fruitless_poll()
     std::atomic<unsigned> hook_count{0};
     std::atomic<unsigned> polled_requests{0};  // that nothing but polling carries on
 

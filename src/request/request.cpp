@@ -36,7 +36,11 @@ sennit_status test(Rank &rank, sennit_request *request, int *done) {
     int over = 0;
     const sennit_status status = test_one(rank, *request, true, &over);
     if (status != SENNIT_OK && over == 0) return status;
-    if (over != 0) *request = SENNIT_REQUEST_NULL;
+    if (over != 0) {
+        *request = SENNIT_REQUEST_NULL;
+    } else {
+        note_fruitless_poll(rank);
+    }
     *done = over;
     return status;
 }

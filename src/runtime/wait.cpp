@@ -17,6 +17,11 @@ namespace {
 constexpr std::int64_t kYieldNs = 500'000;        // then sleep
 constexpr std::int64_t kCheckNs = 1'000'000;      // look for dead peers this often
 constexpr std::int64_t kFirstTickNs = 1'000'000;  // sleeps double from here
+// A yield that is back within kAtOnceNs gave the processor to nobody. That many in a row, while
+// ranks share processors: those who could run are in scheduling groups of their own, which a yield
+// does not reach, and only a sleep lets them run.
+constexpr std::int64_t kAtOnceNs = 2'000;
+constexpr unsigned kIdleYields = 16;
 constexpr std::int64_t kLastTickNs = 10'000'000;  // to here, which bounds how late a death is seen
 
 // A wait that ends before kCheckNs looks for dead peers in one of this many cases, so that a
@@ -31,7 +36,18 @@ bool is_turn_to_look(Rank &rank) {
     return count * kGolden < UINT32_MAX / kShortWaitsPerLook;
 }
 
+// A program may do its own work between two polls, and a yield takes about a microsecond even where
+// nobody else wants to run.
+constexpr std::uint32_t kPollsPerYield = 8;
+
 }  // namespace
+
+void note_fruitless_poll(Rank &rank) {
+    if (rank.spins != 0 || rank.progress_yields) return;
+    // relaxed: a rough count.
+    const std::uint32_t count = rank.fruitless_polls.fetch_add(1, std::memory_order_relaxed);
+    if (count % kPollsPerYield == kPollsPerYield - 1) (void)sched_yield();
+}
 
 void ring_sleepers(Doorbell &bell) {
     // relaxed: a count that only has to differ from what the sleeper read; the futex call orders
@@ -46,6 +62,7 @@ WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &searc
       search_(search),
       started_ns_(now_ns()),
       checked_ns_(started_ns_),
+      stepped_ns_(started_ns_),
       tick_ns_(kFirstTickNs) {}
 
 WaitLoop::Step WaitLoop::step() {
@@ -58,16 +75,26 @@ WaitLoop::Step WaitLoop::step() {
         lost_ = search_.find(rank_, search_.context);
         if (lost_ >= 0) return Step::lost;
     }
-    if (over) return Step::timed_out;
+    if (over) {
+        note_fruitless_poll(rank_);  // a wait with no time is a poll
+        return Step::timed_out;
+    }
     // relaxed: hooks are added during start-up only.
     const bool must_poll = rank_.hook_count.load(std::memory_order_relaxed) != 0 ||
                            // relaxed: as in make_progress().
                            rank_.polled_requests.load(std::memory_order_relaxed) != 0;
-    if (must_poll || now - started_ns_ < kYieldNs) {
+    const bool may_yield = now - started_ns_ < kYieldNs && !yields_reach_nobody(now);
+    if (must_poll || may_yield) {
         if (!rank_.progress_yields) (void)sched_yield();
         return Step::again;
     }
     return Step::sleep;
+}
+
+bool WaitLoop::yields_reach_nobody(std::int64_t now) {
+    idle_yields_ = now - stepped_ns_ < kAtOnceNs ? idle_yields_ + 1 : 0;
+    stepped_ns_ = now;
+    return rank_.spins == 0 && idle_yields_ > kIdleYields;
 }
 
 bool sleep_with_barrier(Rank &rank) {
@@ -97,6 +124,7 @@ void WaitLoop::sleep() {
     futex_wait(&bell.rings, rings_seen_, left < tick_ns_ ? left : tick_ns_);
     if (tick_ns_ < kLastTickNs) tick_ns_ *= 2;
     cancel_sleep();
+    stepped_ns_ = now_ns();  // what a yield has cost is not known here: the count stays
 }
 
 void WaitLoop::cancel_sleep() {

@@ -61,6 +61,10 @@ inline void store_and_ring_lightly(std::atomic<std::uint64_t> &word, std::uint64
 // peer is told of it. Needs the cold mutex. False: the kernel has no such barrier.
 bool sleep_with_barrier(Rank &rank);
 
+// For every call that looks once and has found nothing. Where ranks share processors, every few of
+// them give the processor away: a program that polls keeps the rank from running that it polls for.
+[[gnu::cold, gnu::noinline]] void note_fruitless_poll(Rank &rank);
+
 // Finds a rank whose end makes a wait senseless: its number, or -1. Asked about once a millisecond,
 // and at the end of some waits that are shorter.
 struct LostSearch {
@@ -86,13 +90,18 @@ class WaitLoop {
     sennit_status result(Step step);
 
   private:
+    // Counts the yields that were back at once; true when there have been too many.
+    bool yields_reach_nobody(std::int64_t now);
+
     Rank &rank_;
     Deadline deadline_;
     LostSearch search_;
     int lost_ = -1;
     std::int64_t started_ns_;
     std::int64_t checked_ns_;
+    std::int64_t stepped_ns_;  // the last step, or the end of a sleep
     std::int64_t tick_ns_;
+    unsigned idle_yields_ = 0;  // in a row
     std::uint32_t rings_seen_ = 0;
 };
 

@@ -1,4 +1,5 @@
 // What the owner of a signal does with it where polling has found nothing, or an epoch ends.
+#include "runtime/wait.hpp"
 #include "base/fail.hpp"
 #include "signal/carried.hpp"
 #include "signal/sets.hpp"
@@ -76,6 +77,7 @@ sennit_status test(Rank &rank, Own &it, int *done) {
         const sennit_status status = tell_fault(it);
         if (status != SENNIT_OK) return status;
     }
+    if (value != 0) note_fruitless_poll(rank);
     *done = value == 0 ? 1 : 0;
     return SENNIT_OK;
 }

@@ -295,6 +295,22 @@ TEST_F(Doctor, a_governor_other_than_performance_is_a_note) {
     EXPECT_THAT(finding.mend, HasSubstr("cpupower"));
 }
 
+TEST_F(Doctor, scheduling_groups_matter_where_ranks_outnumber_processors) {
+    has("/proc/self/status", "Cpus_allowed_list:\t0-1\n");
+    system_.ranks = 4;
+    EXPECT_EQ(check_autogroup(system_).verdict, Verdict::good) << "a kernel without them";
+    has("/proc/self/autogroup", "/autogroup-1517 nice 0\n");
+    has("/proc/sys/kernel/sched_autogroup_enabled", "0\n");
+    EXPECT_EQ(check_autogroup(system_).verdict, Verdict::good);
+    has("/proc/sys/kernel/sched_autogroup_enabled", "1\n");
+    const Finding finding = check_autogroup(system_);
+    EXPECT_EQ(finding.verdict, Verdict::note);
+    EXPECT_THAT(finding.is, HasSubstr("/autogroup-1517"));
+    EXPECT_THAT(finding.mend, HasSubstr("sched_autogroup_enabled=0"));
+    system_.ranks = 2;
+    EXPECT_EQ(check_autogroup(system_).verdict, Verdict::good);
+}
+
 // Each check on a machine that is ill: TearDown() asks for cost and mend. Would break: a check that
 // is never anything but good, and so says nothing of what it looks at.
 TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
@@ -310,6 +326,8 @@ TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
     has("/sys/devices/system/node/node1/cpulist", "1\n");
     has("/sys/devices/system/cpu/online", "0-1\n");
     has("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+    has("/proc/self/autogroup", "/autogroup-1 nice 0\n");
+    has("/proc/sys/kernel/sched_autogroup_enabled", "1\n");
     system_.ranks = 2;
     std::vector<Finding> findings;
     for (const Check check : all_checks()) {

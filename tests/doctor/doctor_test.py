@@ -10,7 +10,7 @@ import tempfile
 
 SENNIT = sys.argv[1]
 NAMES = {"ptrace_scope", "seccomp", "userfaultfd", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
-         "cpuset", "cpu_quota", "governor"}
+         "cpuset", "cpu_quota", "governor", "autogroup"}
 
 
 def doctor(*words):
