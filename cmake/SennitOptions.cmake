@@ -16,7 +16,7 @@ option(SENNIT_BUILD_PROGRAMS "Build the command line, benchmarks, applications a
 option(SENNIT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SENNIT_ADOPTION "Registered memory may be moved to where peers map it; OFF: the kernel copies it (or XPMEM maps it)" ON)
 option(SENNIT_WERROR "Warnings are errors" OFF)
-option(SENNIT_ASSERTIONS "Keep assert() and switch the checks of libstdc++ on" OFF)
+option(SENNIT_ASSERTIONS "Check the invariants of the library, keep assert(), and switch the checks of libstdc++ on" OFF)
 option(SENNIT_SHORT_BUILD "Large headers of programs are read once for several sources: less for a build of everything, more for one source" ON)
 set(SENNIT_SANITIZE "" CACHE STRING "Sanitizers of the whole tree: address,undefined or thread")
 set(together OFF)
@@ -78,7 +78,7 @@ if(SENNIT_WERROR)
 endif()
 
 if(SENNIT_ASSERTIONS)
-    add_compile_definitions(_GLIBCXX_ASSERTIONS)
+    add_compile_definitions(_GLIBCXX_ASSERTIONS SENNIT_CHECKS_INVARIANTS)
     foreach(language C CXX)
         foreach(type RELEASE RELWITHDEBINFO MINSIZEREL)
             string(REGEX REPLACE "(^| )[-/]DNDEBUG( |$)" " "

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/fail.hpp"
+#include "base/invariant.hpp"
 #include "observe/observer.hpp"
 #include "op/engine_state.hpp"
 
@@ -38,6 +39,7 @@ PeerQueue *next_active(Engine &engine) {
 void piece_completed(transport::Operation *operation, sennit_status status) {
     auto *piece = reinterpret_cast<Piece *>(operation);
     Engine &engine = *piece->engine;
+    SENNIT_INVARIANT(engine.with_transports > 0);
     piece->status = status;
     piece->next = nullptr;
     (engine.done_last != nullptr ? engine.done_last->next : engine.done_first) = piece;
@@ -134,6 +136,7 @@ void fill_task(PeerQueue &queue, const Record &record, transport::Operation *ope
 
 // A task is over: the window moves behind the oldest that is not.
 void end_task(PeerQueue &queue, std::uint64_t sequence) {
+    SENNIT_INVARIANT(sequence - queue.first_task < kTaskWindow);
     queue.tasks_done |= 1u << (sequence - queue.first_task);
     while ((queue.tasks_done & 1) != 0) {
         queue.tasks_done >>= 1;
@@ -216,6 +219,8 @@ Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
 
 void release_piece(Engine &engine, PeerQueue &queue, Piece *piece) {
     Record *record = piece->record;
+    SENNIT_INVARIANT(record->open > 0);
+    SENNIT_INVARIANT(!changes(*record) || queue.puts_open > 0);
     --record->open;
     if (changes(*record)) --queue.puts_open;
     if (piece == &record->own) {
@@ -244,6 +249,7 @@ void pop_pending(PeerQueue &queue) {
 }
 
 void leave_flush_list(PeerQueue &queue, Record *record) {
+    SENNIT_INVARIANT(record->on_flush_list);
     (record->previous_open != nullptr ? record->previous_open->next_open : queue.open_first) =
         record->next_open;
     (record->next_open != nullptr ? record->next_open->previous_open : queue.open_last) =
@@ -464,6 +470,7 @@ void work_off(Engine &engine) {
         if (engine.done_first == nullptr) engine.done_last = nullptr;
         PeerQueue &queue = engine.queues[piece->operation.peer];
         Lane &lane = *queue.lane;
+        SENNIT_INVARIANT(lane.out_bytes[piece->operation.rail] >= cost(*piece));
         lane.out_bytes[piece->operation.rail] -= cost(*piece);
         if (piece->status == SENNIT_ERR_FABRIC && is_gone(engine, queue.peer))
             piece->status = SENNIT_ERR_PEER_LOST;
@@ -517,6 +524,20 @@ void pump(Engine &engine, PeerQueue &queue, int *budget) {
     if (has_work(queue)) activate(engine, queue);
 }
 
+namespace {
+
+// The check costs time with the records and the peers: the more there are, the rarer it is.
+void check_invariants(Engine &engine) {
+    const std::uint64_t work =
+        std::uint64_t{engine.records.made()} * static_cast<unsigned>(engine.size);
+    if (++engine.unchecked_rounds * 64 < work) return;
+    engine.unchecked_rounds = 0;
+    const char *const broken = engine_check(engine);
+    if (broken != nullptr) invariant_is_broken(broken, "op engine", 0);
+}
+
+}  // namespace
+
 void progress(Engine &engine) {
     for (unsigned i = 0; i < engine.lane_count; ++i) {
         (void)engine.lanes[i].transport->progress();
@@ -532,6 +553,7 @@ void progress(Engine &engine) {
     }
     // Another one is first next time: where there is room for one piece, each gets it in turn.
     if (engine.active_first != engine.active_last) activate(engine, *next_active(engine));
+    if constexpr (kChecksInvariants) check_invariants(engine);
 }
 
 }  // namespace sennit::op

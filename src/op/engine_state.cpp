@@ -1,4 +1,4 @@
-// The invariants of the op engine as a function for the tests.
+// The invariants of the op engine as a function, for the tests and for builds that check them.
 #include "op/engine_state.hpp"
 
 namespace sennit::op {
@@ -39,8 +39,10 @@ const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
         if (record->next_pending == nullptr && record != queue.pending_last)
             return "the end of a queue is not its last record";
     }
-    if (queue.next_task - queue.first_task > kTaskWindow)
-        return "more tasks are open than a window";
+    const std::uint64_t tasks = queue.next_task - queue.first_task;
+    if (tasks > kTaskWindow) return "more tasks are open than a window";
+    if (tasks < kTaskWindow && queue.tasks_done >> tasks != 0)
+        return "a task is over that never began";
     std::uint64_t number = 0;
     for (const Record *record = queue.open_first; record != nullptr; record = record->next_open) {
         if (record->number <= number) return "a flush list is not in the order of starting";
@@ -51,15 +53,44 @@ const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
     return nullptr;
 }
 
+// The sender's half of the acknowledgement protocol.
+const char *check_acks(const EventAckState &state) {
+    const EventAckSender &it = state.tickets;
+    if (((it.unacknowledged | it.ended) & ~it.in_use) != 0)
+        return "a free ticket waits for a reply";
+    if ((it.unacknowledged & it.ended) != 0) return "a ticket has ended and its message has not";
+    if (((it.unconfirmed | it.cancelled | it.retransmit) & ~it.ended) != 0)
+        return "an event is retransmitted before its message is over";
+    for (const Piece *piece = state.unacknowledged_first; piece != nullptr; piece = piece->next) {
+        if (piece->ticket == Piece::kNoTicket) return "a piece without an event waits for a reply";
+        if ((it.unacknowledged & ticket_bit(piece->ticket)) == 0)
+            return "a piece waits for a reply on a ticket that is acknowledged";
+    }
+    return nullptr;
+}
+
+const char *check_rails(const Engine &engine) {
+    if (engine.with_transports != 0 || engine.done_first != nullptr) return nullptr;
+    for (unsigned i = 0; i < engine.lane_count; ++i)
+        for (unsigned rail = 0; rail < engine.lanes[i].rails; ++rail)
+            if (engine.lanes[i].out_bytes[rail] != 0) return "a rail without pieces has bytes out";
+    return nullptr;
+}
+
 }  // namespace
 
 const char *engine_check(Engine &engine) {
     std::uint64_t open = 0;
+    std::uint32_t in_use = 0;
     for (std::uint32_t i = 0; i < engine.records.made(); ++i) {
         const Record &record = engine.records.at(i);
         if (const char *fault = check_record(record)) return fault;
-        if (record.state != State::free) open += record.open;
+        if (record.state == State::free) continue;
+        open += record.open;
+        ++in_use;
     }
+    if (in_use != engine.records.in_use()) return "the records in use are not as many as counted";
+    if (const char *fault = check_rails(engine)) return fault;
     std::uint64_t waiting = 0;  // pieces out that no transport holds
     for (const Piece *piece = engine.done_first; piece != nullptr; piece = piece->next)
         ++waiting;
@@ -68,6 +99,7 @@ const char *engine_check(Engine &engine) {
             ++waiting;
         std::uint32_t puts_open = 0;
         if (const EventAckState *events = engine.queues[peer].events) {
+            if (const char *fault = check_acks(*events)) return fault;
             for (const Piece *piece = events->unacknowledged_first; piece; piece = piece->next)
                 ++waiting;
             puts_open = events->message.open;

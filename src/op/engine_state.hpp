@@ -99,8 +99,9 @@ struct Engine {
     PeerQueue *active_last = nullptr;
     Piece *done_first = nullptr;  // completed, not yet worked off
     Piece *done_last = nullptr;
-    std::uint64_t with_transports = 0;  // pieces accepted and not completed
-    bool outlived = false;              // engine_destroy() is over; the last completion frees
+    std::uint64_t with_transports = 0;   // pieces accepted and not completed
+    std::uint64_t unchecked_rounds = 0;  // see check_invariants()
+    bool outlived = false;               // engine_destroy() is over; the last completion frees
 };
 
 class Locked : private MutexLock {
@@ -162,7 +163,8 @@ void append_to_flush_list(PeerQueue &queue, Record *record);
 // Frees the memory of the engine; no transport may hold a piece.
 void engine_free(Engine *engine);
 
-// Compares the state with the invariants; null if they hold, else the first that does not.
+// Compares the state with the invariants of docs/design/engine.md; null if they hold, else the
+// first that does not.
 const char *engine_check(Engine &engine);
 
 }  // namespace sennit::op

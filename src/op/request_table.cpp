@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/invariant.hpp"
 
 namespace sennit::op {
 namespace {
@@ -54,6 +55,7 @@ Record *RequestTable::take() {
     if (free_ == nullptr && !grow()) return nullptr;
     Record *record = free_;
     free_ = record->next_pending;
+    SENNIT_INVARIANT(record->state == State::free);
     const std::uint32_t index = record->index;
     const std::uint32_t generation = record->generation;
     *record = Record{};
@@ -64,6 +66,7 @@ Record *RequestTable::take() {
 }
 
 void RequestTable::give_back(Record *record) {
+    SENNIT_INVARIANT(record->open == 0 && in_use_ > 0);
     record->state = State::free;
     layout_free(record->layout);
     record->layout = nullptr;

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/invariant.hpp"
 #include "base/log.hpp"
 
 namespace sennit::path {
@@ -181,6 +182,7 @@ sennit_status attach_by(Peer &peer, const SegmentRecord &record, Transport **tra
 
 sennit_status attach_entry(Rank &rank, sennit_gptr gptr, const SegmentRecord &record,
                            memory::Entry *entry) {
+    SENNIT_INVARIANT(entry->id() == 0);
     Peer &peer = rank.peers[gptr.rank];
     memory::EntryFields fields{peer.path, nullptr, 0, nullptr, rank.observer != nullptr};
     if (peer.control != nullptr || gptr.rank == rank.world_rank)

@@ -1,0 +1,25 @@
+// Checks of invariants, in the presets dev, asan and tsan alone (SENNIT_ASSERTIONS in cmake/).
+// There a broken one ends the program with its text; no other build has any of it, so the library
+// that users run never aborts.
+#pragma once
+
+namespace sennit {
+
+#if defined(SENNIT_CHECKS_INVARIANTS)
+inline constexpr bool kChecksInvariants = true;
+#else
+inline constexpr bool kChecksInvariants = false;
+#endif
+
+[[noreturn]] void invariant_is_broken(const char *what, const char *file, int line);
+
+}  // namespace sennit
+
+// A macro, so that the condition is not evaluated in other builds, and for its text.
+#define SENNIT_INVARIANT(condition)                                            \
+    do {                                                                       \
+        if constexpr (::sennit::kChecksInvariants) {                           \
+            if (!(condition)) [[unlikely]]                                     \
+                ::sennit::invariant_is_broken(#condition, __FILE__, __LINE__); \
+        }                                                                      \
+    } while (false)

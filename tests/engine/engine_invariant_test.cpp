@@ -1,0 +1,57 @@
+// Builds that check invariants end where one is broken; others have none of it.
+#include "base/invariant.hpp"
+#include "engine_fixture.hpp"
+
+namespace sennit::test {
+namespace {
+
+// What would break it: a check that is not called from progress, or that looks at nothing.
+TEST_F(EngineTest, a_broken_invariant_is_found_and_ends_a_build_that_checks) {
+    start();
+    (void)put_nb(1, 0, 64);
+    expect_sound();
+    ++rank().engine->queues[1].puts_open;
+    EXPECT_STREQ(op::engine_check(*rank().engine), "puts_open is not the number of put pieces out");
+    if constexpr (kChecksInvariants) {
+        EXPECT_DEATH(for (int round = 0; round < 100; ++round) make_progress(rank()),
+                     "broken invariant: puts_open is not the number of put pieces out");
+    }
+    --rank().engine->queues[1].puts_open;
+    expect_sound();
+}
+
+// What would break it: a record whose rail, tickets or place in the table is forgotten.
+TEST_F(EngineTest, each_part_of_the_state_is_checked) {
+    start();
+    op::Engine &engine = *rank().engine;
+    op::PeerQueue &queue = engine.queues[1];
+    const auto expect_fault = [&](auto &word, auto broken, const char *fault) {
+        const auto whole = std::exchange(word, broken);
+        const char *found = op::engine_check(engine);
+        EXPECT_STREQ(found == nullptr ? "nothing" : found, fault);
+        word = whole;
+    };
+    expect_fault(engine.lanes[0].out_bytes[0], 1u, "a rail without pieces has bytes out");
+    expect_fault(queue.next_task, 100u, "more tasks are open than a window");
+    expect_fault(queue.tasks_done, 1u, "a task is over that never began");
+    op::EventAckState events;
+    queue.events = &events;
+    expect_fault(events.tickets.ended, 1u, "a free ticket waits for a reply");
+    events.tickets.in_use = 1;
+    expect_fault(events.tickets.retransmit, 1u,
+                 "an event is retransmitted before its message is over");
+    queue.events = nullptr;
+    expect_sound();
+}
+
+TEST(invariant, its_condition_is_evaluated_only_in_builds_that_check) {
+    int looks = 0;
+    SENNIT_INVARIANT(++looks > 0);
+    EXPECT_EQ(looks, kChecksInvariants ? 1 : 0);
+    if constexpr (kChecksInvariants) {
+        EXPECT_DEATH(SENNIT_INVARIANT(looks == 0), "broken invariant: looks == 0");
+    }
+}
+
+}  // namespace
+}  // namespace sennit::test
