@@ -61,8 +61,8 @@ T value_of(Bits<T> bits) {
     if (call.mode == Mode::request && request == nullptr)
         return null_argument("request", call.name);
     const ObservedAccess observed(*rank, call.name, target, op::element_bytes(call.type));
-    const op::AtomicWish wish{call.operation, call.type, target, operands, old, 1};
-    return done(op::atomic(*rank, wish, {call.mode, request}), call.name);
+    const op::AtomicArgs args{call.operation, call.type, target, operands, old, 1};
+    return done(op::atomic(*rank, args, {call.mode, request}), call.name);
 }
 
 template <class T>
@@ -208,13 +208,13 @@ template <class T>
     return compare_swap<T, Look::far>(call, target, by, old, request);
 }
 
-sennit_status accumulate(const char *name, const op::AtomicWish &wish,
+sennit_status accumulate(const char *name, const op::AtomicArgs &args,
                          const op::Completion &completion) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    const ObservedAccess observed(*rank, name, wish.target,
-                                  op::element_bytes(wish.type) * wish.count);
-    return done(op::atomic(*rank, wish, completion), name);
+    const ObservedAccess observed(*rank, name, args.target,
+                                  op::element_bytes(args.type) * args.count);
+    return done(op::atomic(*rank, args, completion), name);
 }
 
 // An operator as it is kept; one that is none stays none.

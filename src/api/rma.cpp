@@ -63,7 +63,7 @@ template <class Call>
 [[gnu::noinline]] sennit_status blocking_cold(typename Call::To to, typename Call::From from,
                                               std::size_t bytes, const memory::Entry *entry) {
     const sennit_gptr &remote = Call::remote(to, from);
-    const transport::Run run{remote.offset, Call::local(to, from), bytes};
+    const transport::CopyRun run{remote.offset, Call::local(to, from), bytes};
     if (op::copied_at_once(*current_rank(), entry, Call::kKind, run, remote.rank)) [[likely]]
         return SENNIT_OK;
     return cold<Call>(to, from, bytes, {Mode::blocking, nullptr}, Call::kName);

@@ -70,7 +70,8 @@ bool fetch_number(State &state, std::uint32_t member, std::uint64_t number) {
     sennit_status status = SENNIT_OK;
     int done = 0;
     if (request.handle == 0) {
-        const op::Target target{peer, transport::Remote{nullptr, rank.peers[peer].control_handle},
+        const op::Target target{peer,
+                                transport::RemoteMemory{nullptr, rank.peers[peer].control_handle},
                                 area_offset(state) + offsetof(Area, latest)};
         status = op::engine_request(rank, op::Direction::get, target, &word, sizeof word, &request);
         done = request.handle == 0 ? 1 : 0;

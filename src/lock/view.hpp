@@ -60,7 +60,7 @@ class LockView {
   private:
     // PEER_LOST in place of NOT_REGISTERED, if the home has left.
     sennit_status lost_if_left(sennit_status status) const;
-    sennit_status by_message(const op::AtomicWish &wish) const;
+    sennit_status by_message(const op::AtomicArgs &args) const;
     sennit_status read_queue(std::uint32_t first, std::uint32_t count,
                              std::uint64_t *tickets) const;
 

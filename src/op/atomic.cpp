@@ -9,29 +9,29 @@ namespace {
 
 constexpr std::size_t kMostElements = std::size_t{1} << 46;
 
-sennit_status check(const AtomicWish &wish) {
-    if (wish.type == SENNIT_LONG_DOUBLE ||
-        (wish.operation > SENNIT_NO_OP && wish.operation < SENNIT_OPERATOR_END))
+sennit_status check(const AtomicArgs &args) {
+    if (args.type == SENNIT_LONG_DOUBLE ||
+        (args.operation > SENNIT_NO_OP && args.operation < SENNIT_OPERATOR_END))
         return fail(SENNIT_ERR_UNSUPPORTED,
                     "long double, logical operators and those of the program are for reductions");
-    if (element_bytes(wish.type) == 0)
-        return fail(SENNIT_ERR_ARG, "%d is no type", static_cast<int>(wish.type));
-    if (wish.operation != kCompareSwap &&
-        (wish.operation < SENNIT_SUM || wish.operation >= SENNIT_OPERATOR_END))
-        return fail(SENNIT_ERR_ARG, "%d is no operator", static_cast<int>(wish.operation));
-    if (!operator_fits(wish.operation, wish.type))
+    if (element_bytes(args.type) == 0)
+        return fail(SENNIT_ERR_ARG, "%d is no type", static_cast<int>(args.type));
+    if (args.operation != kCompareSwap &&
+        (args.operation < SENNIT_SUM || args.operation >= SENNIT_OPERATOR_END))
+        return fail(SENNIT_ERR_ARG, "%d is no operator", static_cast<int>(args.operation));
+    if (!operator_fits(args.operation, args.type))
         return fail(SENNIT_ERR_UNSUPPORTED, "bitwise operators are for integers only");
-    if (wish.source == nullptr && wish.count != 0 && wish.operation != SENNIT_NO_OP)
+    if (args.source == nullptr && args.count != 0 && args.operation != SENNIT_NO_OP)
         return fail(SENNIT_ERR_ARG, "the source is null");
-    if (wish.count > kMostElements)
-        return fail(SENNIT_ERR_RANGE, "%zu elements leave every segment", wish.count);
+    if (args.count > kMostElements)
+        return fail(SENNIT_ERR_RANGE, "%zu elements leave every segment", args.count);
     return SENNIT_OK;
 }
 
-sennit_status misaligned(const AtomicWish &wish, std::size_t bytes) {
-    return fail_peer(SENNIT_ERR_ARG, wish.target.rank, "",
+sennit_status misaligned(const AtomicArgs &args, std::size_t bytes) {
+    return fail_peer(SENNIT_ERR_ARG, args.target.rank, "",
                      "offset %llu is not aligned to an element of %zu bytes",
-                     static_cast<unsigned long long>(wish.target.offset), bytes);
+                     static_cast<unsigned long long>(args.target.offset), bytes);
 }
 
 // Who may operate on the segment, as far as this rank is concerned?
@@ -48,42 +48,42 @@ sennit_status check_actor(const memory::Entry &entry, sennit_gptr gptr) {
     return SENNIT_OK;
 }
 
-sennit_status start(Rank &rank, const AtomicWish &wish, const Target &target, std::size_t bytes,
+sennit_status start(Rank &rank, const AtomicArgs &args, const Target &target, std::size_t bytes,
                     const Completion &completion) {
     // The engine only reads the operands.
-    void *source = const_cast<void *>(wish.source);
+    void *source = const_cast<void *>(args.source);
     return start_operation(rank, Direction::execute, target, source, bytes, completion);
 }
 
 }  // namespace
 
-sennit_status atomic(Rank &rank, const AtomicWish &wish, const Completion &completion) {
-    sennit_status status = check(wish);
+sennit_status atomic(Rank &rank, const AtomicArgs &args, const Completion &completion) {
+    sennit_status status = check(args);
     if (status != SENNIT_OK) return status;
     memory::Entry *entry = nullptr;
-    status = resolve(rank, wish.target, &entry);
+    status = resolve(rank, args.target, &entry);
     if (status != SENNIT_OK) return status;
-    const std::size_t element = element_bytes(wish.type);
-    const std::size_t bytes = element * wish.count;
-    status = check_range(*entry, wish.target, bytes);
-    if (status == SENNIT_OK) status = check_actor(*entry, wish.target);
+    const std::size_t element = element_bytes(args.type);
+    const std::size_t bytes = element * args.count;
+    status = check_range(*entry, args.target, bytes);
+    if (status == SENNIT_OK) status = check_actor(*entry, args.target);
     if (status != SENNIT_OK) return status;
-    std::byte *place = entry->base == nullptr ? nullptr : entry->base + wish.target.offset;
+    std::byte *place = entry->base == nullptr ? nullptr : entry->base + args.target.offset;
     const std::uint64_t skew =
-        place == nullptr ? wish.target.offset : reinterpret_cast<std::uintptr_t>(place);
-    if (skew % element != 0) return misaligned(wish, element);
-    if (wish.count == 0 || place != nullptr) {
+        place == nullptr ? args.target.offset : reinterpret_cast<std::uintptr_t>(place);
+    if (skew % element != 0) return misaligned(args, element);
+    if (args.count == 0 || place != nullptr) {
         if (completion.request != nullptr) *completion.request = SENNIT_REQUEST_NULL;
-        if (wish.count != 0)
-            update_elements(ElementsWish{wish.operation, wish.type, place,
-                                         static_cast<const std::byte *>(wish.source),
-                                         static_cast<std::byte *>(wish.result), wish.count});
+        if (args.count != 0)
+            update_elements(ElementsArgs{args.operation, args.type, place,
+                                         static_cast<const std::byte *>(args.source),
+                                         static_cast<std::byte *>(args.result), args.count});
         return SENNIT_OK;
     }
-    const Work work{wish.operation, wish.type, static_cast<std::uint32_t>(element), wish.result};
-    const Target target{wish.target.rank, transport::Remote{nullptr, entry->handle},
-                        wish.target.offset, nullptr, &work};
-    return start(rank, wish, target, bytes, completion);
+    const Work work{args.operation, args.type, static_cast<std::uint32_t>(element), args.result};
+    const Target target{args.target.rank, transport::RemoteMemory{nullptr, entry->handle},
+                        args.target.offset, nullptr, &work};
+    return start(rank, args, target, bytes, completion);
 }
 
 }  // namespace sennit::op

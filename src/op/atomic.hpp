@@ -22,7 +22,7 @@ inline T *direct_word(Rank &rank, sennit_gptr gptr) {
     return reinterpret_cast<T *>(place);
 }
 
-struct AtomicWish {
+struct AtomicArgs {
     std::uint8_t operation = 0;  // sennit_operator or kCompareSwap
     sennit_type type = SENNIT_INT64;
     sennit_gptr target = SENNIT_GPTR_NULL;
@@ -33,6 +33,6 @@ struct AtomicWish {
 
 // The general way. Errors: ARG, RANGE, NOT_REGISTERED, OTHER_NODE, UNSUPPORTED, and those of
 // op/engine.hpp.
-sennit_status atomic(Rank &rank, const AtomicWish &wish, const Completion &completion);
+sennit_status atomic(Rank &rank, const AtomicArgs &args, const Completion &completion);
 
 }  // namespace sennit::op

@@ -153,42 +153,42 @@ constexpr bool is_arithmetic(std::uint8_t operation) {
 }
 
 template <class T, class Container>
-void step(const ElementsWish &wish, std::size_t at) {
+void step(const ElementsArgs &args, std::size_t at) {
     Container value{};
-    if (wish.source != nullptr) std::memcpy(&value, wish.source + at, sizeof value);
-    auto *place = reinterpret_cast<Container *>(wish.memory + at);
-    const bool keep = wish.result != nullptr;
-    const Container old = is_arithmetic(wish.operation)
-                              ? update_numbers<T>(place, wish.operation, value)
-                              : update_bits(place, wish.operation, value, keep);
-    if (keep) std::memcpy(wish.result + at, &old, sizeof old);
+    if (args.source != nullptr) std::memcpy(&value, args.source + at, sizeof value);
+    auto *place = reinterpret_cast<Container *>(args.memory + at);
+    const bool keep = args.result != nullptr;
+    const Container old = is_arithmetic(args.operation)
+                              ? update_numbers<T>(place, args.operation, value)
+                              : update_bits(place, args.operation, value, keep);
+    if (keep) std::memcpy(args.result + at, &old, sizeof old);
 }
 
 template <class T>
-void update(const ElementsWish &wish) {
-    const std::size_t bytes = wish.count * sizeof(T);
+void update(const ElementsArgs &args) {
+    const std::size_t bytes = args.count * sizeof(T);
     std::size_t at = 0;
     while (at < bytes) {
-        const bool whole = reinterpret_cast<std::uintptr_t>(wish.memory + at) % 8 == 0;
+        const bool whole = reinterpret_cast<std::uintptr_t>(args.memory + at) % 8 == 0;
         if (whole && bytes - at >= 8) {
-            step<T, std::uint64_t>(wish, at);
+            step<T, std::uint64_t>(args, at);
             at += 8;
         } else {
-            step<T, Bits<T>>(wish, at);
+            step<T, Bits<T>>(args, at);
             at += sizeof(T);
         }
     }
 }
 
 template <class Word>
-void compare_swap(const ElementsWish &wish) {
+void compare_swap(const ElementsArgs &args) {
     Word operands[2];
-    std::memcpy(operands, wish.source, sizeof operands);
-    const std::atomic_ref<Word> word(*reinterpret_cast<Word *>(wish.memory));
+    std::memcpy(operands, args.source, sizeof operands);
+    const std::atomic_ref<Word> word(*reinterpret_cast<Word *>(args.memory));
     // SYNC atomic-word: as in update_bits().
     (void)word.compare_exchange_strong(operands[0], operands[1], std::memory_order_acq_rel,
                                        std::memory_order_acquire);
-    if (wish.result != nullptr) std::memcpy(wish.result, &operands[0], sizeof(Word));
+    if (args.result != nullptr) std::memcpy(args.result, &operands[0], sizeof(Word));
 }
 
 bool is_float(int type) {
@@ -227,36 +227,36 @@ bool operator_fits(int operation, int type) {
     return !bitwise || !is_float(type);
 }
 
-void update_elements(const ElementsWish &wish) {
-    if (wish.operation == kCompareSwap) {
-        if (element_bytes(wish.type) == 4) {
-            compare_swap<std::uint32_t>(wish);
+void update_elements(const ElementsArgs &args) {
+    if (args.operation == kCompareSwap) {
+        if (element_bytes(args.type) == 4) {
+            compare_swap<std::uint32_t>(args);
         } else {
-            compare_swap<std::uint64_t>(wish);
+            compare_swap<std::uint64_t>(args);
         }
         return;
     }
-    switch (wish.type) {
+    switch (args.type) {
         case SENNIT_INT8:
-            return update<std::int8_t>(wish);
+            return update<std::int8_t>(args);
         case SENNIT_INT16:
-            return update<std::int16_t>(wish);
+            return update<std::int16_t>(args);
         case SENNIT_INT32:
-            return update<std::int32_t>(wish);
+            return update<std::int32_t>(args);
         case SENNIT_INT64:
-            return update<std::int64_t>(wish);
+            return update<std::int64_t>(args);
         case SENNIT_UINT8:
-            return update<std::uint8_t>(wish);
+            return update<std::uint8_t>(args);
         case SENNIT_UINT16:
-            return update<std::uint16_t>(wish);
+            return update<std::uint16_t>(args);
         case SENNIT_UINT32:
-            return update<std::uint32_t>(wish);
+            return update<std::uint32_t>(args);
         case SENNIT_UINT64:
-            return update<std::uint64_t>(wish);
+            return update<std::uint64_t>(args);
         case SENNIT_FLOAT:
-            return update<float>(wish);
+            return update<float>(args);
         case SENNIT_DOUBLE:
-            return update<double>(wish);
+            return update<double>(args);
         default:
             return;
     }

@@ -19,7 +19,7 @@ bool operator_fits(int operation, int type);
 // to the element, `source` and `result` need not be; `result`, which gets the old elements, may be
 // null. `source` may be null for NO_OP, and has two elements for kCompareSwap. The operation fits
 // the type.
-struct ElementsWish {
+struct ElementsArgs {
     std::uint8_t operation = 0;
     sennit_type type = SENNIT_INT64;
     std::byte *memory = nullptr;
@@ -27,6 +27,6 @@ struct ElementsWish {
     std::byte *result = nullptr;
     std::size_t count = 0;
 };
-void update_elements(const ElementsWish &wish);
+void update_elements(const ElementsArgs &args);
 
 }  // namespace sennit::op

@@ -29,11 +29,11 @@ const char *name_of(Direction direction) {
 }
 
 const char *path_name(const PeerQueue &queue) {
-    return queue.lane == nullptr ? "" : queue.lane->transport->traits().name;
+    return queue.path == nullptr ? "" : queue.path->transport->traits().name;
 }
 
 // Why an operation failed, for the thread that takes its status.
-sennit_status report(Engine &engine, const Record &record) {
+sennit_status report(Engine &engine, const OperationRecord &record) {
     return fail_peer(record.status, record.peer, path_name(engine.queues[record.peer]),
                      "%s of %llu bytes at offset %llu of rank %d failed: %s",
                      name_of(record.direction), static_cast<unsigned long long>(record.bytes),
@@ -42,54 +42,54 @@ sennit_status report(Engine &engine, const Record &record) {
 }
 
 // The record is over, and its caller is still there.
-void hand_over_answer(const Record &record) {
+void hand_over_answer(const OperationRecord &record) {
     if (record.answer_to != nullptr && record.status == SENNIT_OK)
         std::memcpy(record.answer_to, record.kept, record.bytes);
 }
 
-sennit_status take_status(Engine &engine, Record *record) {
+sennit_status take_status(Engine &engine, OperationRecord *record) {
     const sennit_status status = record->status == SENNIT_OK ? SENNIT_OK : report(engine, *record);
     hand_over_answer(*record);
     engine.records.give_back(record);
     return status;
 }
 
-void fill_record(Record *record, const Wish &wish) {
-    record->kind = Kind::starting;
-    record->direction = wish.direction;
-    record->peer = wish.target->peer;
-    record->remote = wish.target->remote;
-    record->offset = wish.target->offset;
-    record->local = static_cast<std::byte *>(wish.local);
-    record->bytes = wish.bytes;
-    record->piece_bytes = wish.piece_bytes;
-    if (wish.carried != nullptr) {
-        record->carried = *wish.carried;
-        wish.carried->tickets = 0;
+void fill_record(OperationRecord *record, const OperationArgs &args) {
+    record->kind = RecordKind::starting;
+    record->direction = args.direction;
+    record->peer = args.target->peer;
+    record->remote = args.target->remote;
+    record->offset = args.target->offset;
+    record->local = static_cast<std::byte *>(args.local);
+    record->bytes = args.bytes;
+    record->piece_bytes = args.piece_bytes;
+    if (args.carried != nullptr) {
+        record->carried = *args.carried;
+        args.carried->tickets = 0;
     }
-    if (wish.direction != Direction::execute) return;
-    const Work &work = *wish.target->work;
+    if (args.direction != Direction::execute) return;
+    const Work &work = *args.target->work;
     record->operation = work.operation;
     record->type = static_cast<std::uint8_t>(work.type);
     record->element_bytes = static_cast<std::uint8_t>(work.element_bytes);
     record->result = static_cast<std::byte *>(work.result);
     // One element: taken now, so that the caller's word may go out of scope.
-    if (wish.bytes != work.element_bytes || wish.local == nullptr) return;
+    if (args.bytes != work.element_bytes || args.local == nullptr) return;
     const std::size_t operands = work.operation == kCompareSwap ? 2 : 1;
-    std::memcpy(record->operands, wish.local, operands * work.element_bytes);
+    std::memcpy(record->operands, args.local, operands * work.element_bytes);
     record->local = reinterpret_cast<std::byte *>(record->operands);
 }
 
 // What the caller has in variables of its own goes through memory of the record's.
-bool keep(Record *record, const Wish &wish) {
-    if (!RequestTable::keep(record, wish.bytes)) return false;
-    switch (wish.direction) {
+bool keep(OperationRecord *record, const OperationArgs &args) {
+    if (!RequestTable::keep(record, args.bytes)) return false;
+    switch (args.direction) {
         case Direction::put:
-            std::memcpy(record->kept, wish.local, wish.bytes);
+            std::memcpy(record->kept, args.local, args.bytes);
             record->local = record->kept;
             break;
         case Direction::get:
-            record->answer_to = wish.local;
+            record->answer_to = args.local;
             record->local = record->kept;
             break;
         case Direction::execute:
@@ -102,9 +102,9 @@ bool keep(Record *record, const Wish &wish) {
 }
 
 // Nobody takes the record any more: it frees itself, and leaves its error to flush.
-void let_go_on(Engine &engine, Record *record) {
+void let_go_on(Engine &engine, OperationRecord *record) {
     record->answer_to = nullptr;
-    record->kind = Kind::implicit;
+    record->kind = RecordKind::implicit;
     if (!record->on_flush_list) append_to_flush_list(engine.queues[record->peer], record);
 }
 
@@ -135,76 +135,77 @@ void poll(void *context) {
     (void)pthread_mutex_unlock(&engine.lock);
 }
 
-sennit_status fill_lanes(Engine &engine) {
+sennit_status fill_paths(Engine &engine) {
     Rank &rank = *engine.rank;
     for (int peer = 0; peer < engine.size; ++peer) {
         transport::Transport *transport = rank.peers[peer].transport;
         engine.queues[peer].peer = peer;
         if (transport == nullptr || !transport->traits().is_message()) continue;
-        Lane *lane = nullptr;
-        for (unsigned i = 0; i < engine.lane_count; ++i)
-            if (engine.lanes[i].transport == transport) lane = &engine.lanes[i];
-        if (lane == nullptr) {
+        MessagePath *path = nullptr;
+        for (unsigned i = 0; i < engine.path_count; ++i)
+            if (engine.paths[i].transport == transport) path = &engine.paths[i];
+        if (path == nullptr) {
             const transport::Traits &traits = transport->traits();
-            if (engine.lane_count == kLanes || traits.max_piece_bytes == 0 || traits.rails == 0)
+            if (engine.path_count == kMessagePaths || traits.max_piece_bytes == 0 ||
+                traits.rails == 0)
                 return fail(SENNIT_ERR_INTERNAL, "the op engine can not use the path %s",
                             traits.name);
-            lane = &engine.lanes[engine.lane_count++];
-            lane->transport = transport;
-            lane->rails = traits.rails < kRails ? traits.rails : kRails;
-            lane->keeps_order = traits.ordered && lane->rails == 1;
-            lane->max_piece_bytes = traits.max_piece_bytes;
-            lane->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
+            path = &engine.paths[engine.path_count++];
+            path->transport = transport;
+            path->rails = traits.rails < kRails ? traits.rails : kRails;
+            path->keeps_order = traits.ordered && path->rails == 1;
+            path->max_piece_bytes = traits.max_piece_bytes;
+            path->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
             // The acknowledgement protocol of events needs tasks.
             const bool can_acknowledge =
-                lane->task_bytes >= kRetransmissionWords * sizeof(std::uint64_t);
-            lane->event_bits = can_acknowledge ? traits.event_bits : 0;
+                path->task_bytes >= kRetransmissionWords * sizeof(std::uint64_t);
+            path->event_bits = can_acknowledge ? traits.event_bits : 0;
         }
-        engine.queues[peer].lane = lane;
+        engine.queues[peer].path = path;
     }
     return SENNIT_OK;
 }
 
 }  // namespace
 
-sennit_status start(Engine &engine, const Wish &wish, Record **out) {
+sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out) {
     *out = nullptr;
-    const int peer = wish.target->peer;
+    const int peer = args.target->peer;
     PeerQueue &queue = engine.queues[peer];
-    if (queue.lane == nullptr)
+    if (queue.path == nullptr)
         return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "", "no message path leads to rank %d", peer);
     // relaxed: the word stands alone, see detector.cpp.
     if (engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0)
         return fail_peer(SENNIT_ERR_PEER_LOST, peer, path_name(queue), "rank %d is gone", peer);
-    if (wish.direction == Direction::execute && queue.lane->task_bytes == 0)
+    if (args.direction == Direction::execute && queue.path->task_bytes == 0)
         return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue),
                          "the path %s carries no atomic operations", path_name(queue));
-    if (wish.bytes == 0 && wish.carried == nullptr) return SENNIT_OK;
-    Record *record = engine.records.take();
+    if (args.bytes == 0 && args.carried == nullptr) return SENNIT_OK;
+    OperationRecord *record = engine.records.take();
     if (record == nullptr)
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
                          "no memory to record an operation; %u are open", engine.records.in_use());
-    if (wish.target->layout != nullptr) {
-        record->layout = layout_copy(*wish.target->layout);
+    if (args.target->layout != nullptr) {
+        record->layout = layout_copy(*args.target->layout);
         if (record->layout == nullptr) {
             engine.records.give_back(record);
             return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
                              "no memory for the list of pieces");
         }
     }
-    fill_record(record, wish);
-    if (wish.is_kept && !keep(record, wish)) {
+    fill_record(record, args);
+    if (args.is_kept && !keep(record, args)) {
         engine.records.give_back(record);
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue), "no memory for an answer");
     }
-    if (wish.direction != Direction::get || wish.kind == Kind::implicit)
+    if (args.direction != Direction::get || args.kind == RecordKind::implicit)
         append_to_flush_list(queue, record);
     enqueue(engine, record);
     int budget = kSubmitsPerProgress;
     pump(engine, queue, &budget);
-    if (record->state == State::pending) progress(engine);
-    if (record->state != State::complete) {
-        record->kind = wish.kind;
+    if (record->state == RecordState::pending) progress(engine);
+    if (record->state != RecordState::complete) {
+        record->kind = args.kind;
         *out = record;
         return SENNIT_OK;
     }
@@ -217,15 +218,15 @@ sennit_status start(Engine &engine, const Wish &wish, Record **out) {
     return status;
 }
 
-sennit_status wait_for_record(Engine &engine, Record *record) {
+sennit_status wait_for_record(Engine &engine, OperationRecord *record) {
     const int peer = record->peer;
     const sennit_status waited = wait_until(*engine.rank, default_deadline(), peer, [&] {
         const Locked locked(engine);
-        if (record->state != State::complete) progress(engine);
-        return record->state == State::complete;
+        if (record->state != RecordState::complete) progress(engine);
+        return record->state == RecordState::complete;
     });
     const Locked locked(engine);
-    if (record->state == State::complete) return take_status(engine, record);
+    if (record->state == RecordState::complete) return take_status(engine, record);
     let_go_on(engine, record);
     return waited;
 }
@@ -266,7 +267,7 @@ sennit_status engine_create(Rank &rank) {
     for (int peer = 0; peer < engine->size; ++peer)
         new (&engine->queues[peer]) PeerQueue;
     engine->is_open = true;
-    const sennit_status status = fill_lanes(*engine);
+    const sennit_status status = fill_paths(*engine);
     if (status != SENNIT_OK) {
         engine_free(engine);
         return status;
@@ -274,9 +275,9 @@ sennit_status engine_create(Rank &rank) {
     rank.engine = engine;
     request::register_kind(rank, request::Kind::operation, {engine_test, engine_flush});
     rank.hooks[hooks] = ProgressHook{poll, engine};
-    rank.progress_yields = engine->lane_count != 0;
-    for (unsigned i = 0; i < engine->lane_count; ++i)
-        rank.progress_yields &= engine->lanes[i].transport->traits().yields;
+    rank.progress_yields = engine->path_count != 0;
+    for (unsigned i = 0; i < engine->path_count; ++i)
+        rank.progress_yields &= engine->paths[i].transport->traits().yields;
     // relaxed: start-up has one thread.
     rank.hook_count.store(hooks + 1, std::memory_order_relaxed);
     return SENNIT_OK;
@@ -312,70 +313,74 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
 
 namespace {
 
-sennit_status start_and_wait(Rank &rank, const Wish &wish) {
+sennit_status start_and_wait(Rank &rank, const OperationArgs &args) {
     Engine &engine = *rank.engine;
-    Record *record = nullptr;
+    OperationRecord *record = nullptr;
     {
         const Locked locked(engine);
-        const sennit_status status = start(engine, wish, &record);
+        const sennit_status status = start(engine, args, &record);
         if (status != SENNIT_OK || record == nullptr) return status;
     }
     return wait_for_record(engine, record);
 }
 
-sennit_status start_request(Rank &rank, const Wish &wish, sennit_request *request) {
+sennit_status start_request(Rank &rank, const OperationArgs &args, sennit_request *request) {
     Engine &engine = *rank.engine;
     const Locked locked(engine);
-    Record *record = nullptr;
-    const sennit_status status = start(engine, wish, &record);
+    OperationRecord *record = nullptr;
+    const sennit_status status = start(engine, args, &record);
     if (status != SENNIT_OK) return status;
     request->handle = record == nullptr ? 0 : RequestTable::request_of(*record).handle;
     return SENNIT_OK;
 }
 
-Wish kept_wish(Kind kind, Direction direction, const Target &target, void *local,
-               std::size_t bytes) {
-    Wish wish{kind, direction, &target, local, bytes};
-    wish.is_kept = true;
-    return wish;
+OperationArgs kept_args(RecordKind kind, Direction direction, const Target &target, void *local,
+                        std::size_t bytes) {
+    OperationArgs args{kind, direction, &target, local, bytes};
+    args.is_kept = true;
+    return args;
 }
 
 }  // namespace
 
 sennit_status engine_blocking(Rank &rank, Direction direction, const Target &target, void *local,
                               std::size_t bytes) {
-    return start_and_wait(rank, Wish{Kind::blocking, direction, &target, local, bytes});
+    return start_and_wait(rank,
+                          OperationArgs{RecordKind::blocking, direction, &target, local, bytes});
 }
 
 sennit_status engine_request(Rank &rank, Direction direction, const Target &target, void *local,
                              std::size_t bytes, sennit_request *request) {
-    return start_request(rank, Wish{Kind::request, direction, &target, local, bytes}, request);
+    return start_request(rank, OperationArgs{RecordKind::request, direction, &target, local, bytes},
+                         request);
 }
 
 sennit_status engine_blocking_kept(Rank &rank, Direction direction, const Target &target,
                                    void *local, std::size_t bytes) {
-    return start_and_wait(rank, kept_wish(Kind::blocking, direction, target, local, bytes));
+    return start_and_wait(rank, kept_args(RecordKind::blocking, direction, target, local, bytes));
 }
 
 sennit_status engine_request_kept(Rank &rank, Direction direction, const Target &target,
                                   void *local, std::size_t bytes, sennit_request *request) {
-    return start_request(rank, kept_wish(Kind::request, direction, target, local, bytes), request);
+    return start_request(rank, kept_args(RecordKind::request, direction, target, local, bytes),
+                         request);
 }
 
 sennit_status engine_implicit(Rank &rank, Direction direction, const Target &target, void *local,
                               std::size_t bytes) {
     Engine &engine = *rank.engine;
     const Locked locked(engine);
-    Record *record = nullptr;
-    return start(engine, Wish{Kind::implicit, direction, &target, local, bytes}, &record);
+    OperationRecord *record = nullptr;
+    return start(engine, OperationArgs{RecordKind::implicit, direction, &target, local, bytes},
+                 &record);
 }
 
 namespace {
 
 // The record of a handle that a caller may name, or null.
-Record *find_request(Engine &engine, sennit_request request) {
-    Record *record = engine.records.find(request);
-    return record != nullptr && record->kind == Kind::request ? record : nullptr;
+OperationRecord *find_request(Engine &engine, sennit_request request) {
+    OperationRecord *record = engine.records.find(request);
+    return record != nullptr && record->kind == RecordKind::request ? record : nullptr;
 }
 
 }  // namespace
@@ -390,10 +395,10 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *do
     if (rank.engine == nullptr) return request::no_request(request);
     Engine &engine = *rank.engine;
     const Locked locked(engine);
-    Record *record = find_request(engine, request);
+    OperationRecord *record = find_request(engine, request);
     if (record == nullptr) return request::no_request(request);
-    if (make && record->state != State::complete) progress(engine);
-    *done = record->state == State::complete ? 1 : 0;
+    if (make && record->state != RecordState::complete) progress(engine);
+    *done = record->state == RecordState::complete ? 1 : 0;
     return *done != 0 ? take_status(engine, record) : SENNIT_OK;
 }
 
@@ -401,9 +406,9 @@ void engine_abandon(Rank &rank, sennit_request request) {
     if (rank.engine == nullptr || request.handle == 0) return;
     Engine &engine = *rank.engine;
     const Locked locked(engine);
-    Record *record = find_request(engine, request);
+    OperationRecord *record = find_request(engine, request);
     if (record == nullptr) return;
-    if (record->state == State::complete) {
+    if (record->state == RecordState::complete) {
         engine.records.give_back(record);
     } else {
         let_go_on(engine, record);
@@ -413,7 +418,7 @@ void engine_abandon(Rank &rank, sennit_request request) {
 int engine_request_peer(Rank &rank, sennit_request request) {
     if (rank.engine == nullptr || request.handle == 0) return -1;
     const Locked locked(*rank.engine);
-    const Record *record = find_request(*rank.engine, request);
+    const OperationRecord *record = find_request(*rank.engine, request);
     return record == nullptr ? -1 : record->peer;
 }
 
@@ -489,9 +494,9 @@ sennit_status engine_fence(Rank &rank) {
     const Locked locked(engine);
     for (int peer = 0; peer < engine.size; ++peer) {
         PeerQueue &queue = engine.queues[peer];
-        if (queue.lane == nullptr) continue;
+        if (queue.path == nullptr) continue;
         // Ordered rails bring puts in order, but a put may overtake the execution of a task.
-        if (queue.lane->keeps_order && queue.tasks_started == 0) continue;
+        if (queue.path->keeps_order && queue.tasks_started == 0) continue;
         // Queued records may be puts; a barrier put too many only costs time.
         if (queue.puts_open > 0 || queue.pending_first != nullptr) queue.next_put_is_barrier = true;
     }

@@ -42,7 +42,7 @@ inline constexpr std::uint8_t kRetransmitEvent = 66;
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
 struct Target {
     int peer = -1;
-    transport::Remote remote;
+    transport::RemoteMemory remote;
     std::uint64_t offset = 0;
     const Layout *layout = nullptr;  // which bytes, if they do not lie together; copied
     const Work *work = nullptr;      // Direction::execute

@@ -25,11 +25,11 @@ struct Split {
     unsigned parts;
 };
 
-Split split_of(const Lane &lane, const EventPut &put) {
-    const std::uint64_t piece = piece_bytes_of(lane, put.bytes);
+Split split_of(const MessagePath &path, const EventPut &put) {
+    const std::uint64_t piece = piece_bytes_of(path, put.bytes);
     const std::uint64_t pieces = put.bytes == 0 ? 1 : (put.bytes + piece - 1) / piece;
     // Half of the tickets, so that the messages of two threads may be under way.
-    const std::uint64_t half = (1u << ticket_bits_of(lane.event_bits)) / 2;
+    const std::uint64_t half = (1u << ticket_bits_of(path.event_bits)) / 2;
     const std::uint64_t parts = std::min({pieces, std::uint64_t{put.most_parts}, half});
     return Split{piece, (pieces - parts) * piece, static_cast<unsigned>(parts)};
 }
@@ -51,10 +51,10 @@ void describe(EventAckState &state, const EventPut &put, const Split &split,
 }
 
 // The pieces of the list that are among `tickets` go to another one.
-Piece *take_pieces(Piece **list, std::uint64_t tickets) {
-    Piece *taken = nullptr;
-    for (Piece **at = list; *at != nullptr;) {
-        Piece *piece = *at;
+OperationPiece *take_pieces(OperationPiece **list, std::uint64_t tickets) {
+    OperationPiece *taken = nullptr;
+    for (OperationPiece **at = list; *at != nullptr;) {
+        OperationPiece *piece = *at;
         if ((ticket_bit(piece->ticket) & tickets) == 0) {
             at = &piece->next;
             continue;
@@ -92,13 +92,13 @@ void deliver(Engine &engine, int from, unsigned event_bits, const transport::Eve
 
 unsigned engine_event_bits(const Rank &rank, int peer) {
     const PeerQueue *queue = queue_of(rank, peer);
-    return queue == nullptr || queue->lane == nullptr ? 0 : queue->lane->event_bits;
+    return queue == nullptr || queue->path == nullptr ? 0 : queue->path->event_bits;
 }
 
 sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
     Engine &engine = *rank.engine;
     PeerQueue &queue = engine.queues[put.target.peer];
-    Record *record = nullptr;
+    OperationRecord *record = nullptr;
     *begun = false;
     {
         const Locked locked(engine);
@@ -106,10 +106,10 @@ sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
         if (queue.events == nullptr)
             return fail_peer(SENNIT_ERR_NOMEM, put.target.peer, "", "no memory for events");
         EventAckState &state = *queue.events;
-        const Split split = split_of(*queue.lane, put);
-        Carried carried;
+        const Split split = split_of(*queue.path, put);
+        CarriedEvents carried;
         carried.tickets = take_tickets(state.tickets, split.parts,
-                                       all_tickets(ticket_bits_of(queue.lane->event_bits)));
+                                       all_tickets(ticket_bits_of(queue.path->event_bits)));
         if (carried.tickets == 0) return SENNIT_OK;
         carried.uncut = carried.tickets;
         carried.plain_bytes = split.plain_bytes;
@@ -117,10 +117,11 @@ sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
         carried.further = put.sent.further;
         describe(state, put, split, carried.tickets);
         *begun = true;
-        const sennit_status status = start(engine,
-                                           Wish{Kind::blocking, Direction::put, &put.target,
-                                                put.local, put.bytes, &carried, split.piece_bytes},
-                                           &record);
+        const sennit_status status =
+            start(engine,
+                  OperationArgs{RecordKind::blocking, Direction::put, &put.target, put.local,
+                                put.bytes, &carried, split.piece_bytes},
+                  &record);
         // Still there where no record was made.
         give_back_tickets(state.tickets, carried.tickets);
         if (status != SENNIT_OK || record == nullptr) return status;
@@ -156,19 +157,19 @@ sennit_status engine_await_acks(Rank &rank, int peer, AckWait until) {
         return is_over();
     });
     if (waited == SENNIT_ERR_TIMEOUT)
-        return fail_peer(waited, peer, queue.lane->transport->traits().name,
+        return fail_peer(waited, peer, queue.path->transport->traits().name,
                          "rank %d does not acknowledge the events of this rank", peer);
     const Locked locked(engine);
     const EventAckState &state = *queue.events;
     if (waited != SENNIT_OK || state.failures == failures) return waited;
-    return fail_peer(state.failure, peer, queue.lane->transport->traits().name,
+    return fail_peer(state.failure, peer, queue.path->transport->traits().name,
                      "rank %d could not be asked to acknowledge the events of this rank: %s", peer,
                      sennit_status_string(state.failure));
 }
 
 bool has_ack_work(const PeerQueue &queue) {
     const EventAckState *state = queue.events;
-    if (state == nullptr || state->has_failed || state->message.state == State::in_flight)
+    if (state == nullptr || state->has_failed || state->message.state == RecordState::in_flight)
         return false;
     return state->is_wanted || state->tickets.unacknowledged != 0 || is_outstanding(state->tickets);
 }
@@ -177,13 +178,14 @@ void prepare_ack_message(Engine &engine, PeerQueue &queue) {
     EventAckState &state = *queue.events;
     const unsigned ticket = first_to_retransmit(state.tickets);
     const bool is_query = ticket == kMostTickets;
-    Record &message = state.message;
-    message = Record{};
-    message.state = State::complete;
-    message.kind = Kind::blocking;
+    OperationRecord &message = state.message;
+    message = OperationRecord{};
+    message.state = RecordState::complete;
+    message.kind = RecordKind::blocking;
     message.direction = Direction::execute;
     message.peer = queue.peer;
-    message.remote = transport::Remote{nullptr, engine.rank->peers[queue.peer].control_handle};
+    message.remote =
+        transport::RemoteMemory{nullptr, engine.rank->peers[queue.peer].control_handle};
     message.local = reinterpret_cast<std::byte *>(state.payload);
     message.operation = is_query ? kQueryEvents : kRetransmitEvent;
     message.type = SENNIT_UINT64;
@@ -222,7 +224,7 @@ AckedPieces take_ack_reply(PeerQueue &queue) {
     return acked;
 }
 
-Piece *take_unacknowledged(EventAckState &state) {
+OperationPiece *take_unacknowledged(EventAckState &state) {
     return take_pieces(&state.unacknowledged_first, UINT64_MAX);
 }
 
@@ -253,11 +255,11 @@ void engine_event_arrived(void *context, int from, unsigned rail,
     Rank &rank = *static_cast<Rank *>(context);
     Engine *engine = rank.engine;
     if (engine == nullptr || from < 0 || from >= engine->size) return;  // this rank is leaving
-    const Lane *lane = engine->queues[from].lane;
-    if (lane == nullptr || lane->event_bits == 0 || rail >= kRails) return;
-    const auto ticket = static_cast<unsigned>(event.low % (1u << ticket_bits_of(lane->event_bits)));
+    const MessagePath *path = engine->queues[from].path;
+    if (path == nullptr || path->event_bits == 0 || rail >= kRails) return;
+    const auto ticket = static_cast<unsigned>(event.low % (1u << ticket_bits_of(path->event_bits)));
     if (receive_event(engine->ack_receivers[from], rail, ticket))
-        deliver(*engine, from, lane->event_bits, event, false);
+        deliver(*engine, from, path->event_bits, event, false);
 }
 
 }  // namespace sennit::op

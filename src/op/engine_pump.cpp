@@ -17,7 +17,7 @@ constexpr std::uint64_t bit(unsigned rail) {
 }
 
 // What a piece adds to the load of its rail. Small pieces are not free.
-std::uint64_t cost(const Piece &piece) {
+std::uint64_t cost(const OperationPiece &piece) {
     return piece.operation.bytes + 64;
 }
 
@@ -37,7 +37,7 @@ PeerQueue *next_active(Engine &engine) {
 
 // Called by the transport, in the middle of submit, progress or close.
 void piece_completed(transport::Operation *operation, sennit_status status) {
-    auto *piece = reinterpret_cast<Piece *>(operation);
+    auto *piece = reinterpret_cast<OperationPiece *>(operation);
     Engine &engine = *piece->engine;
     SENNIT_INVARIANT(engine.with_transports > 0);
     piece->status = status;
@@ -50,39 +50,39 @@ void piece_completed(transport::Operation *operation, sennit_status status) {
 }
 
 // The usable rail with the least load, none of `avoided`; -1 if there is none.
-int pick_rail(const Lane &lane, std::uint64_t avoided) {
+int pick_rail(const MessagePath &path, std::uint64_t avoided) {
     int best = -1;
-    for (unsigned rail = 0; rail < lane.rails; ++rail) {
-        if ((avoided & bit(rail)) != 0 || !lane.transport->rail_usable(rail)) continue;
-        if (best < 0 || lane.out_bytes[rail] < lane.out_bytes[best]) best = static_cast<int>(rail);
+    for (unsigned rail = 0; rail < path.rails; ++rail) {
+        if ((avoided & bit(rail)) != 0 || !path.transport->rail_usable(rail)) continue;
+        if (best < 0 || path.out_bytes[rail] < path.out_bytes[best]) best = static_cast<int>(rail);
     }
     return best;
 }
 
 // The event of the piece was not sent, or will never come: its data alone goes on.
-void lose_event(Piece *piece) {
+void lose_event(OperationPiece *piece) {
     piece->operation.kind = transport::Operation::Kind::put;
     piece->is_unacknowledged = true;
     piece->event_rail = kNoRail;
 }
 
 // A piece that had no more to do than to carry an event which was lost on the way.
-bool has_nothing_left(const Piece &piece) {
+bool has_nothing_left(const OperationPiece &piece) {
     return piece.is_unacknowledged && piece.operation.bytes == 0;
 }
 
 // Rails that the peer takes no events by.
-std::uint64_t closed_rails(const Engine &engine, const Piece &piece) {
+std::uint64_t closed_rails(const Engine &engine, const OperationPiece &piece) {
     if (piece.operation.kind != transport::Operation::Kind::put_event) return 0;
     return engine.queues[piece.operation.peer].events->tickets.closed;
 }
 
 // Tries the rails in turn. `failed` leaves the reason in piece->status and in the thread's error.
-Submit submit_piece(Engine &engine, Lane &lane, Piece *piece) {
+Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
     std::uint64_t full_rails = 0;
     for (;;) {
         const std::uint64_t closed = closed_rails(engine, *piece);
-        const int rail = pick_rail(lane, piece->tried_rails | full_rails | closed);
+        const int rail = pick_rail(path, piece->tried_rails | full_rails | closed);
         if (rail < 0 && full_rails == 0 && closed != 0) {
             // There may be rails for the data.
             lose_event(piece);
@@ -93,11 +93,11 @@ Submit submit_piece(Engine &engine, Lane &lane, Piece *piece) {
         if (rail < 0) break;
         piece->operation.rail = static_cast<std::uint8_t>(rail);
         // Counted before, because the transport may complete it before submit() returns.
-        lane.out_bytes[rail] += cost(*piece);
+        path.out_bytes[rail] += cost(*piece);
         ++engine.with_transports;
-        const Submit answer = lane.transport->submit(&piece->operation);
+        const Submit answer = path.transport->submit(&piece->operation);
         if (answer == Submit::accepted) return answer;
-        lane.out_bytes[rail] -= cost(*piece);
+        path.out_bytes[rail] -= cost(*piece);
         --engine.with_transports;
         if (answer == Submit::again) {
             full_rails |= bit(static_cast<unsigned>(rail));
@@ -110,16 +110,16 @@ Submit submit_piece(Engine &engine, Lane &lane, Piece *piece) {
     }
     if (full_rails != 0) return Submit::again;
     piece->status = fail_peer(SENNIT_ERR_FABRIC, piece->operation.peer,
-                              lane.transport->traits().name, "no rail is left");
+                              path.transport->traits().name, "no rail is left");
     return Submit::failed;
 }
 
-bool changes(const Record &record) {
+bool changes(const OperationRecord &record) {
     return record.direction != Direction::get;
 }
 
 // What a piece of a task carries, its number included.
-void fill_task(PeerQueue &queue, const Record &record, transport::Operation *operation) {
+void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Operation *operation) {
     const std::uint64_t bytes = operation->bytes;
     std::uint64_t payload = bytes;
     if (record.operation == kCompareSwap) payload = 2 * bytes;
@@ -145,8 +145,8 @@ void end_task(PeerQueue &queue, std::uint64_t sequence) {
 }
 
 // The next event of the record goes with the piece.
-void carry_event(Record *record, Piece *piece) {
-    Carried &carried = record->carried;
+void carry_event(OperationRecord *record, OperationPiece *piece) {
+    CarriedEvents &carried = record->carried;
     const bool is_first = carried.uncut == carried.tickets;
     const auto ticket = static_cast<std::uint8_t>(std::countr_zero(carried.uncut));
     piece->ticket = ticket;
@@ -157,8 +157,8 @@ void carry_event(Record *record, Piece *piece) {
 }
 
 // What went with a piece that is over for good.
-void note_event(PeerQueue &queue, const Piece &piece, sennit_status status) {
-    Carried &carried = piece.record->carried;
+void note_event(PeerQueue &queue, const OperationPiece &piece, sennit_status status) {
+    CarriedEvents &carried = piece.record->carried;
     const bool is_unconfirmed = piece.is_unacknowledged || status == SENNIT_ERR_PEER_LOST;
     if (status != SENNIT_OK && !is_unconfirmed) return;  // it does not arrive
     carried.sent |= ticket_bit(piece.ticket);
@@ -167,23 +167,23 @@ void note_event(PeerQueue &queue, const Piece &piece, sennit_status status) {
         piece.is_unacknowledged ? piece.event_rail : piece.operation.rail;
 }
 
-void end_events(PeerQueue &queue, const Record &record) {
-    const Carried &carried = record.carried;
+void end_events(PeerQueue &queue, const OperationRecord &record) {
+    const CarriedEvents &carried = record.carried;
     give_back_tickets(queue.events->tickets, carried.tickets & ~carried.sent);
     end_tickets(queue.events->tickets, carried.sent, carried.unconfirmed,
                 record.status == SENNIT_OK);
 }
 
 // Data comes before the events that tell of it.
-bool waits_for_data(const Record &record) {
-    const Carried &carried = record.carried;
+bool waits_for_data(const OperationRecord &record) {
+    const CarriedEvents &carried = record.carried;
     return carried.tickets != 0 && carried.uncut == carried.tickets &&
            record.cut == carried.plain_bytes && record.open > 0;
 }
 
 // The next piece of a record; null if as many as may be are out.
-Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
-    Piece *piece = nullptr;
+OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *record) {
+    OperationPiece *piece = nullptr;
     const bool is_task = record->direction == Direction::execute;
     if (is_task && queue.next_task - queue.first_task >= kTaskWindow) return nullptr;
     if (!record->own_in_use) {
@@ -193,7 +193,7 @@ Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
         piece = engine.pieces.take();
     }
     if (piece == nullptr) return nullptr;
-    *piece = Piece{};
+    *piece = OperationPiece{};
     piece->engine = &engine;
     piece->record = record;
     transport::Operation &operation = piece->operation;
@@ -217,8 +217,8 @@ Piece *cut_piece(Engine &engine, PeerQueue &queue, Record *record) {
     return piece;
 }
 
-void release_piece(Engine &engine, PeerQueue &queue, Piece *piece) {
-    Record *record = piece->record;
+void release_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
+    OperationRecord *record = piece->record;
     SENNIT_INVARIANT(record->open > 0);
     SENNIT_INVARIANT(!changes(*record) || queue.puts_open > 0);
     --record->open;
@@ -230,25 +230,25 @@ void release_piece(Engine &engine, PeerQueue &queue, Piece *piece) {
     }
 }
 
-void uncut_piece(Engine &engine, PeerQueue &queue, Piece *piece) {
+void uncut_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     piece->record->cut -= piece->operation.bytes;
     // No transport has seen the task, so its number is free again.
     if (piece->operation.kind == transport::Operation::Kind::execute) --queue.next_task;
-    if (piece->ticket != Piece::kNoTicket)
+    if (piece->ticket != OperationPiece::kNoTicket)
         piece->record->carried.uncut |= ticket_bit(piece->ticket);
     release_piece(engine, queue, piece);
 }
 
 void pop_pending(PeerQueue &queue) {
-    Record *record = queue.pending_first;
+    OperationRecord *record = queue.pending_first;
     queue.pending_first = record->next_pending;
     if (queue.pending_first == nullptr) queue.pending_last = nullptr;
     record->next_pending = nullptr;
     record->cut = record->bytes;
-    record->state = State::in_flight;
+    record->state = RecordState::in_flight;
 }
 
-void leave_flush_list(PeerQueue &queue, Record *record) {
+void leave_flush_list(PeerQueue &queue, OperationRecord *record) {
     SENNIT_INVARIANT(record->on_flush_list);
     (record->previous_open != nullptr ? record->previous_open->next_open : queue.open_first) =
         record->next_open;
@@ -259,28 +259,28 @@ void leave_flush_list(PeerQueue &queue, Record *record) {
 
 void end_ack_message(Engine &engine, PeerQueue &queue);
 
-void finish(Engine &engine, PeerQueue &queue, Record *record) {
+void finish(Engine &engine, PeerQueue &queue, OperationRecord *record) {
     if (record->on_flush_list) leave_flush_list(queue, record);
     if (record->direction == Direction::execute) --queue.tasks_started;
     if (record->carried.tickets != 0) end_events(queue, *record);
-    record->state = State::complete;
+    record->state = RecordState::complete;
     if (queue.events != nullptr) {
         if (record == &queue.events->message) end_ack_message(engine, queue);
         if (has_ack_work(queue)) activate(engine, queue);
     }
-    if (record->kind == Kind::implicit && record->status != SENNIT_OK &&
+    if (record->kind == RecordKind::implicit && record->status != SENNIT_OK &&
         queue.implicit_error == SENNIT_OK) {
         queue.implicit_error = record->status;
         queue.implicit_direction = record->direction;
     }
-    if (record->kind == Kind::implicit) engine.records.give_back(record);
+    if (record->kind == RecordKind::implicit) engine.records.give_back(record);
 }
 
-void complete_piece(Engine &engine, PeerQueue &queue, Piece *piece, sennit_status status);
+void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sennit_status status);
 
 // Its rail has failed: another one, if there is one left.
-void repeat(Engine &engine, PeerQueue &queue, Piece *piece) {
-    if (pick_rail(*queue.lane, piece->tried_rails) < 0)
+void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
+    if (pick_rail(*queue.path, piece->tried_rails) < 0)
         return complete_piece(engine, queue, piece, SENNIT_ERR_FABRIC);
     piece->next = nullptr;
     (queue.retry_last != nullptr ? queue.retry_last->next : queue.retry_first) = piece;
@@ -290,7 +290,7 @@ void repeat(Engine &engine, PeerQueue &queue, Piece *piece) {
 
 // The rail failed under a piece with an event. The event may be counted already, and the target may
 // have written to the memory since: the data does not go again until the target has replied.
-void await_ack(Engine &engine, PeerQueue &queue, Piece *piece) {
+void await_ack(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     EventAckState &state = *queue.events;
     piece->event_rail = piece->operation.rail;
     lose_acknowledgement(state.tickets, piece->ticket, piece->event_rail);
@@ -302,8 +302,8 @@ void await_ack(Engine &engine, PeerQueue &queue, Piece *piece) {
 
 // Nobody can acknowledge these events any more.
 void fail_unacknowledged(Engine &engine, PeerQueue &queue, sennit_status status) {
-    for (Piece *piece = take_unacknowledged(*queue.events); piece != nullptr;) {
-        Piece *next = piece->next;
+    for (OperationPiece *piece = take_unacknowledged(*queue.events); piece != nullptr;) {
+        OperationPiece *next = piece->next;
         piece->is_unacknowledged = true;
         complete_piece(engine, queue, piece, status);
         piece = next;
@@ -313,13 +313,13 @@ void fail_unacknowledged(Engine &engine, PeerQueue &queue, sennit_status status)
 // The peer replied, or can not.
 void end_ack_message(Engine &engine, PeerQueue &queue) {
     const AckedPieces acked = take_ack_reply(queue);
-    for (Piece *piece = acked.arrived; piece != nullptr;) {
-        Piece *next = piece->next;
+    for (OperationPiece *piece = acked.arrived; piece != nullptr;) {
+        OperationPiece *next = piece->next;
         complete_piece(engine, queue, piece, SENNIT_OK);
         piece = next;
     }
-    for (Piece *piece = acked.lost; piece != nullptr;) {
-        Piece *next = piece->next;
+    for (OperationPiece *piece = acked.lost; piece != nullptr;) {
+        OperationPiece *next = piece->next;
         lose_event(piece);
         if (has_nothing_left(*piece)) {
             complete_piece(engine, queue, piece, SENNIT_OK);
@@ -332,27 +332,27 @@ void end_ack_message(Engine &engine, PeerQueue &queue) {
 }
 
 // The piece is over for good.
-void complete_piece(Engine &engine, PeerQueue &queue, Piece *piece, sennit_status status) {
-    Record *record = piece->record;
+void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sennit_status status) {
+    OperationRecord *record = piece->record;
     if (piece->operation.kind == transport::Operation::Kind::execute)
         end_task(queue, piece->operation.task.sequence);
-    if (piece->ticket != Piece::kNoTicket) note_event(queue, *piece, status);
+    if (piece->ticket != OperationPiece::kNoTicket) note_event(queue, *piece, status);
     release_piece(engine, queue, piece);
     if (status != SENNIT_OK) {
         if (record->status == SENNIT_OK) record->status = status;
         // A record with pieces out and bytes left is the head of its queue.
-        if (record->state == State::pending) pop_pending(queue);
+        if (record->state == RecordState::pending) pop_pending(queue);
     }
-    if (record->open == 0 && record->state == State::in_flight) finish(engine, queue, record);
+    if (record->open == 0 && record->state == RecordState::in_flight) finish(engine, queue, record);
 }
 
 // Takes one piece, or says that the pump must stop.
 bool pump_retry(Engine &engine, PeerQueue &queue) {
     // Taken out first: a completion inside submit() links the piece elsewhere.
-    Piece *piece = queue.retry_first;
+    OperationPiece *piece = queue.retry_first;
     queue.retry_first = piece->next;
     if (queue.retry_first == nullptr) queue.retry_last = nullptr;
-    const Submit answer = submit_piece(engine, *queue.lane, piece);
+    const Submit answer = submit_piece(engine, *queue.path, piece);
     if (answer == Submit::again) {
         piece->next = queue.retry_first;
         if (queue.retry_first == nullptr) queue.retry_last = piece;
@@ -366,27 +366,27 @@ bool pump_retry(Engine &engine, PeerQueue &queue) {
 // Not behind what is pending: that may wait for the pieces which wait for this.
 bool pump_ack_message(Engine &engine, PeerQueue &queue) {
     prepare_ack_message(engine, queue);
-    Record &message = queue.events->message;
-    Piece *piece = cut_piece(engine, queue, &message);
+    OperationRecord &message = queue.events->message;
+    OperationPiece *piece = cut_piece(engine, queue, &message);
     if (piece == nullptr) return false;
-    const Submit answer = submit_piece(engine, *queue.lane, piece);
+    const Submit answer = submit_piece(engine, *queue.path, piece);
     if (answer == Submit::again) {
         uncut_piece(engine, queue, piece);
         return false;
     }
     ++queue.tasks_started;
-    message.state = State::in_flight;
+    message.state = RecordState::in_flight;
     if (answer == Submit::failed) complete_piece(engine, queue, piece, piece->status);
     return answer == Submit::accepted;
 }
 
 bool pump_pending(Engine &engine, PeerQueue &queue) {
-    Record *record = queue.pending_first;
+    OperationRecord *record = queue.pending_first;
     if (record->barrier_put && record->cut == 0 && queue.puts_open > 0) return false;
     if (waits_for_data(*record)) return false;
-    Piece *piece = cut_piece(engine, queue, record);
+    OperationPiece *piece = cut_piece(engine, queue, record);
     if (piece == nullptr) return false;
-    const Submit answer = submit_piece(engine, *queue.lane, piece);
+    const Submit answer = submit_piece(engine, *queue.path, piece);
     if (answer == Submit::again) {
         uncut_piece(engine, queue, piece);
         return false;
@@ -427,7 +427,7 @@ void activate(Engine &engine, PeerQueue &queue) {
     engine.active_last = &queue;
 }
 
-void append_to_flush_list(PeerQueue &queue, Record *record) {
+void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
     record->number = ++queue.last_number;
     record->on_flush_list = true;
     record->previous_open = queue.open_last;
@@ -436,23 +436,23 @@ void append_to_flush_list(PeerQueue &queue, Record *record) {
     queue.open_last = record;
 }
 
-std::uint64_t piece_bytes_of(const Lane &lane, std::uint64_t bytes) {
-    if (bytes < kSharedFromBytes || lane.rails == 1) return lane.max_piece_bytes;
+std::uint64_t piece_bytes_of(const MessagePath &path, std::uint64_t bytes) {
+    if (bytes < kSharedFromBytes || path.rails == 1) return path.max_piece_bytes;
     std::uint64_t usable = 0;
-    for (unsigned rail = 0; rail < lane.rails; ++rail)
-        if (lane.transport->rail_usable(rail)) ++usable;
+    for (unsigned rail = 0; rail < path.rails; ++rail)
+        if (path.transport->rail_usable(rail)) ++usable;
     usable = std::max<std::uint64_t>(usable, 1);
     const std::uint64_t share = (bytes + usable - 1) / usable;
-    return std::min(lane.max_piece_bytes, (share + 63) & ~std::uint64_t{63});
+    return std::min(path.max_piece_bytes, (share + 63) & ~std::uint64_t{63});
 }
 
-void enqueue(Engine &engine, Record *record) {
+void enqueue(Engine &engine, OperationRecord *record) {
     PeerQueue &queue = engine.queues[record->peer];
-    const Lane &lane = *queue.lane;
-    record->state = State::pending;
+    const MessagePath &path = *queue.path;
+    record->state = RecordState::pending;
     const bool is_task = record->direction == Direction::execute;
     if (record->piece_bytes == 0)
-        record->piece_bytes = is_task ? lane.task_bytes : piece_bytes_of(lane, record->bytes);
+        record->piece_bytes = is_task ? path.task_bytes : piece_bytes_of(path, record->bytes);
     if (is_task) ++queue.tasks_started;
     if (changes(*record) && queue.next_put_is_barrier) {
         record->barrier_put = true;
@@ -465,13 +465,13 @@ void enqueue(Engine &engine, Record *record) {
 
 void work_off(Engine &engine) {
     while (engine.done_first != nullptr) {
-        Piece *piece = engine.done_first;
+        OperationPiece *piece = engine.done_first;
         engine.done_first = piece->next;
         if (engine.done_first == nullptr) engine.done_last = nullptr;
         PeerQueue &queue = engine.queues[piece->operation.peer];
-        Lane &lane = *queue.lane;
-        SENNIT_INVARIANT(lane.out_bytes[piece->operation.rail] >= cost(*piece));
-        lane.out_bytes[piece->operation.rail] -= cost(*piece);
+        MessagePath &path = *queue.path;
+        SENNIT_INVARIANT(path.out_bytes[piece->operation.rail] >= cost(*piece));
+        path.out_bytes[piece->operation.rail] -= cost(*piece);
         if (piece->status == SENNIT_ERR_FABRIC && is_gone(engine, queue.peer))
             piece->status = SENNIT_ERR_PEER_LOST;
         if (piece->status != SENNIT_ERR_FABRIC) {
@@ -489,7 +489,7 @@ void work_off(Engine &engine) {
 
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status) {
     while (queue.retry_first != nullptr) {
-        Piece *piece = queue.retry_first;
+        OperationPiece *piece = queue.retry_first;
         queue.retry_first = piece->next;
         complete_piece(engine, queue, piece, status);
     }
@@ -499,7 +499,7 @@ void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status) {
         queue.events->has_failed = true;
     }
     while (queue.pending_first != nullptr) {
-        Record *record = queue.pending_first;
+        OperationRecord *record = queue.pending_first;
         pop_pending(queue);
         if (record->status == SENNIT_OK) record->status = status;
         if (record->open == 0) finish(engine, queue, record);
@@ -539,8 +539,8 @@ void check_invariants(Engine &engine) {
 }  // namespace
 
 void progress(Engine &engine) {
-    for (unsigned i = 0; i < engine.lane_count; ++i) {
-        (void)engine.lanes[i].transport->progress();
+    for (unsigned i = 0; i < engine.path_count; ++i) {
+        (void)engine.paths[i].transport->progress();
         work_off(engine);
     }
     int budget = kSubmitsPerProgress;

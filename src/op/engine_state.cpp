@@ -5,25 +5,26 @@ namespace sennit::op {
 
 namespace {
 
-const char *check_record(const Record &record) {
+const char *check_record(const OperationRecord &record) {
     if (record.cut > record.bytes) return "more was cut than there is";
     switch (record.state) {
-        case State::free:
+        case RecordState::free:
             break;
-        case State::pending:
+        case RecordState::pending:
             if (record.cut == record.bytes && record.bytes != 0)
                 return "a pending record is cut to the end";
             if (record.status != SENNIT_OK) return "a failed record is still pending";
             break;
-        case State::in_flight:
+        case RecordState::in_flight:
             if (record.cut != record.bytes) return "a record in flight is not cut to the end";
             if (record.open == 0) return "a record in flight has no piece out";
             break;
-        case State::complete:
+        case RecordState::complete:
             if (record.open != 0) return "a complete record has pieces out";
             if (record.own_in_use) return "a complete record has its own piece out";
             if (record.on_flush_list) return "a complete record is on a flush list";
-            if (record.kind == Kind::implicit) return "a complete record nobody takes is kept";
+            if (record.kind == RecordKind::implicit)
+                return "a complete record nobody takes is kept";
             break;
     }
     return nullptr;
@@ -31,9 +32,9 @@ const char *check_record(const Record &record) {
 
 const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
     if (queue.puts_open != puts_open) return "puts_open is not the number of put pieces out";
-    for (const Record *record = queue.pending_first; record != nullptr;
+    for (const OperationRecord *record = queue.pending_first; record != nullptr;
          record = record->next_pending) {
-        if (record->state != State::pending) return "a queued record is not pending";
+        if (record->state != RecordState::pending) return "a queued record is not pending";
         if (record != queue.pending_first && record->cut != 0)
             return "a record behind the head of its queue was cut";
         if (record->next_pending == nullptr && record != queue.pending_last)
@@ -44,9 +45,10 @@ const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
     if (tasks < kTaskWindow && queue.tasks_done >> tasks != 0)
         return "a task is over that never began";
     std::uint64_t number = 0;
-    for (const Record *record = queue.open_first; record != nullptr; record = record->next_open) {
+    for (const OperationRecord *record = queue.open_first; record != nullptr;
+         record = record->next_open) {
         if (record->number <= number) return "a flush list is not in the order of starting";
-        if (record->state == State::complete) return "a complete record is on a flush list";
+        if (record->state == RecordState::complete) return "a complete record is on a flush list";
         number = record->number;
     }
     if (has_work(queue) && !queue.active) return "a queue with work is not active";
@@ -55,15 +57,18 @@ const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
 
 // The sender's half of the acknowledgement protocol.
 const char *check_acks(const EventAckState &state) {
-    const EventAckSender &it = state.tickets;
-    if (((it.unacknowledged | it.ended) & ~it.in_use) != 0)
+    const EventAckSender &tickets = state.tickets;
+    if (((tickets.unacknowledged | tickets.ended) & ~tickets.in_use) != 0)
         return "a free ticket waits for a reply";
-    if ((it.unacknowledged & it.ended) != 0) return "a ticket has ended and its message has not";
-    if (((it.unconfirmed | it.cancelled | it.retransmit) & ~it.ended) != 0)
+    if ((tickets.unacknowledged & tickets.ended) != 0)
+        return "a ticket has ended and its message has not";
+    if (((tickets.unconfirmed | tickets.cancelled | tickets.retransmit) & ~tickets.ended) != 0)
         return "an event is retransmitted before its message is over";
-    for (const Piece *piece = state.unacknowledged_first; piece != nullptr; piece = piece->next) {
-        if (piece->ticket == Piece::kNoTicket) return "a piece without an event waits for a reply";
-        if ((it.unacknowledged & ticket_bit(piece->ticket)) == 0)
+    for (const OperationPiece *piece = state.unacknowledged_first; piece != nullptr;
+         piece = piece->next) {
+        if (piece->ticket == OperationPiece::kNoTicket)
+            return "a piece without an event waits for a reply";
+        if ((tickets.unacknowledged & ticket_bit(piece->ticket)) == 0)
             return "a piece waits for a reply on a ticket that is acknowledged";
     }
     return nullptr;
@@ -71,9 +76,9 @@ const char *check_acks(const EventAckState &state) {
 
 const char *check_rails(const Engine &engine) {
     if (engine.with_transports != 0 || engine.done_first != nullptr) return nullptr;
-    for (unsigned i = 0; i < engine.lane_count; ++i)
-        for (unsigned rail = 0; rail < engine.lanes[i].rails; ++rail)
-            if (engine.lanes[i].out_bytes[rail] != 0) return "a rail without pieces has bytes out";
+    for (unsigned i = 0; i < engine.path_count; ++i)
+        for (unsigned rail = 0; rail < engine.paths[i].rails; ++rail)
+            if (engine.paths[i].out_bytes[rail] != 0) return "a rail without pieces has bytes out";
     return nullptr;
 }
 
@@ -83,31 +88,33 @@ const char *engine_check(Engine &engine) {
     std::uint64_t open = 0;
     std::uint32_t in_use = 0;
     for (std::uint32_t i = 0; i < engine.records.made(); ++i) {
-        const Record &record = engine.records.at(i);
+        const OperationRecord &record = engine.records.at(i);
         if (const char *fault = check_record(record)) return fault;
-        if (record.state == State::free) continue;
+        if (record.state == RecordState::free) continue;
         open += record.open;
         ++in_use;
     }
     if (in_use != engine.records.in_use()) return "the records in use are not as many as counted";
     if (const char *fault = check_rails(engine)) return fault;
     std::uint64_t waiting = 0;  // pieces out that no transport holds
-    for (const Piece *piece = engine.done_first; piece != nullptr; piece = piece->next)
+    for (const OperationPiece *piece = engine.done_first; piece != nullptr; piece = piece->next)
         ++waiting;
     for (int peer = 0; peer < engine.size; ++peer) {
-        for (const Piece *piece = engine.queues[peer].retry_first; piece; piece = piece->next)
+        for (const OperationPiece *piece = engine.queues[peer].retry_first; piece;
+             piece = piece->next)
             ++waiting;
         std::uint32_t puts_open = 0;
         if (const EventAckState *events = engine.queues[peer].events) {
             if (const char *fault = check_acks(*events)) return fault;
-            for (const Piece *piece = events->unacknowledged_first; piece; piece = piece->next)
+            for (const OperationPiece *piece = events->unacknowledged_first; piece;
+                 piece = piece->next)
                 ++waiting;
             puts_open = events->message.open;
             open += events->message.open;
         }
         for (std::uint32_t i = 0; i < engine.records.made(); ++i) {
-            const Record &record = engine.records.at(i);
-            if (record.state != State::free && record.peer == peer &&
+            const OperationRecord &record = engine.records.at(i);
+            if (record.state != RecordState::free && record.peer == peer &&
                 record.direction != Direction::get)
                 puts_open += record.open;
         }

@@ -10,7 +10,7 @@
 
 namespace sennit::op {
 
-inline constexpr unsigned kLanes = 4;
+inline constexpr unsigned kMessagePaths = 4;
 inline constexpr unsigned kRails = 64;  // a rail beyond is not used
 inline constexpr int kSubmitsPerProgress = 64;
 inline constexpr std::uint32_t kPiecesPerRecord = 64;     // out at a time
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kSharedFromBytes = 65536;  // from here all rails
 inline constexpr std::uint32_t kTaskWindow = 32;
 
 // One message transport.
-struct Lane {
+struct MessagePath {
     transport::Transport *transport = nullptr;
     unsigned rails = 1;
     bool keeps_order = false;  // puts to one peer arrive as submitted, so fence is free
@@ -34,10 +34,10 @@ struct Lane {
 // a time is out: a query, or the retransmission of an event.
 struct EventAckState {
     EventAckSender tickets;
-    transport::EventData counted[kMostTickets];  // what a retransmission carries
-    Piece *unacknowledged_first = nullptr;       // wait for the reply on their tickets
-    Record message{};                            // in flight, or complete; in no queue and no table
-    std::uint64_t payload[3] = {};               // of the message
+    transport::EventData counted[kMostTickets];      // what a retransmission carries
+    OperationPiece *unacknowledged_first = nullptr;  // wait for the reply on their tickets
+    OperationRecord message{};      // in flight, or complete; in no queue and no table
+    std::uint64_t payload[3] = {};  // of the message
     std::uint64_t reply = 0;
     std::uint64_t replies = 0;  // so far
     std::uint64_t failures = 0;
@@ -47,7 +47,7 @@ struct EventAckState {
 };
 
 struct PeerQueue {
-    Lane *lane = nullptr;  // null: a load/store peer, or none
+    MessagePath *path = nullptr;  // null: a load/store peer, or none
     int peer = -1;
     bool active = false;  // in the engine's ring of queues with work
     bool next_put_is_barrier = false;
@@ -59,12 +59,12 @@ struct PeerQueue {
     std::uint64_t first_task = 1;     // the oldest that is not over
     std::uint64_t next_task = 1;
     std::uint64_t last_number = 0;
-    Record *pending_first = nullptr;
-    Record *pending_last = nullptr;
-    Piece *retry_first = nullptr;
-    Piece *retry_last = nullptr;
-    Record *open_first = nullptr;  // the flush list
-    Record *open_last = nullptr;
+    OperationRecord *pending_first = nullptr;
+    OperationRecord *pending_last = nullptr;
+    OperationPiece *retry_first = nullptr;
+    OperationPiece *retry_last = nullptr;
+    OperationRecord *open_first = nullptr;  // the flush list
+    OperationRecord *open_last = nullptr;
     PeerQueue *next_active = nullptr;
     EventAckState *events = nullptr;  // made with the first
 };
@@ -72,13 +72,13 @@ struct PeerQueue {
 // What this rank has carried out for one peer: entry i holds the latest task whose number is i
 // modulo kTaskWindow, and the answer it got.
 struct TaskHistory {
-    struct Entry {
+    struct Answer {
         std::uint64_t sequence;  // 0: none yet
         sennit_status status;
         std::uint32_t unused;
         std::byte reply[transport::kMostTaskBytes];
     };
-    Entry entries[kTaskWindow];
+    Answer answers[kTaskWindow];
 };
 
 struct Engine {
@@ -90,15 +90,15 @@ struct Engine {
     EventAckReceiver *ack_receivers = nullptr;  // [size]: events that arrived from each
     EventConsumer consumer = nullptr;
     bool event_lost = false;
-    Lane lanes[kLanes];
-    unsigned lane_count = 0;
+    MessagePath paths[kMessagePaths];
+    unsigned path_count = 0;
     int size = 0;
     PeerQueue *queues = nullptr;        // [size]
     TaskHistory **histories = nullptr;  // [size], each made with the first task of its peer
     PeerQueue *active_first = nullptr;
     PeerQueue *active_last = nullptr;
-    Piece *done_first = nullptr;  // completed, not yet worked off
-    Piece *done_last = nullptr;
+    OperationPiece *done_first = nullptr;  // completed, not yet worked off
+    OperationPiece *done_last = nullptr;
     std::uint64_t with_transports = 0;   // pieces accepted and not completed
     std::uint64_t unchecked_rounds = 0;  // see check_invariants()
     bool outlived = false;               // engine_destroy() is over; the last completion frees
@@ -110,27 +110,27 @@ class Locked : private MutexLock {
 };
 
 // What a caller starts.
-struct Wish {
-    Kind kind;
+struct OperationArgs {
+    RecordKind kind;
     Direction direction;
     const Target *target;
     void *local;
     std::size_t bytes;
-    Carried *carried = nullptr;     // a record that is made takes the tickets over, and leaves 0
-    std::uint64_t piece_bytes = 0;  // 0: as enqueue() finds right
-    bool is_kept = false;           // what moves goes by memory of the record's
+    CarriedEvents *carried = nullptr;  // a record that is made takes the tickets over, and leaves 0
+    std::uint64_t piece_bytes = 0;     // 0: as enqueue() finds right
+    bool is_kept = false;              // what moves goes by memory of the record's
 };
 // OK and *out null: complete already. An error: over, and nothing to take.
-sennit_status start(Engine &engine, const Wish &wish, Record **out);
+sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out);
 // Waits for what start() has given. Without the mutex. Where the wait ends first the operation goes
 // on as an implicit one.
-sennit_status wait_for_record(Engine &engine, Record *record);
+sennit_status wait_for_record(Engine &engine, OperationRecord *record);
 
 // How long the pieces of a transfer are.
-std::uint64_t piece_bytes_of(const Lane &lane, std::uint64_t bytes);
+std::uint64_t piece_bytes_of(const MessagePath &path, std::uint64_t bytes);
 
 // Appends a new record to its peer's queue, which need not be empty.
-void enqueue(Engine &engine, Record *record);
+void enqueue(Engine &engine, OperationRecord *record);
 // Cuts and submits what is queued for one peer; takes from `budget`. Works off completions.
 void pump(Engine &engine, PeerQueue &queue, int *budget);
 // One round: every transport, then the queues with work.
@@ -147,19 +147,19 @@ bool has_work(const PeerQueue &queue);
 void prepare_ack_message(Engine &engine, PeerQueue &queue);
 // The message is over. The pieces that were unacknowledged and are not any more.
 struct AckedPieces {
-    Piece *arrived = nullptr;
-    Piece *lost = nullptr;
+    OperationPiece *arrived = nullptr;
+    OperationPiece *lost = nullptr;
 };
 AckedPieces take_ack_reply(PeerQueue &queue);
 // All pieces that are unacknowledged: no reply will come.
-Piece *take_unacknowledged(EventAckState &state);
+OperationPiece *take_unacknowledged(EventAckState &state);
 // The receiver's half; the payload is well formed.
 void reply_to_event_query(Engine &engine, const transport::Arrived &arrived, std::byte *reply);
 void count_retransmitted(Engine &engine, const transport::Arrived &arrived);
 inline constexpr std::size_t kRetransmissionWords = 3;
 // Everything that is queued for the peer and not with a transport fails with `status`.
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status);
-void append_to_flush_list(PeerQueue &queue, Record *record);
+void append_to_flush_list(PeerQueue &queue, OperationRecord *record);
 // Frees the memory of the engine; no transport may hold a piece.
 void engine_free(Engine *engine);
 

@@ -10,11 +10,11 @@ namespace {
 
 sennit_status copy_control(Rank &rank, int peer, Direction direction, std::size_t offset,
                            void *local, std::size_t bytes) {
-    const Peer &it = rank.peers[peer];
-    if (it.transport == nullptr)
+    const Peer &other = rank.peers[peer];
+    if (other.transport == nullptr)
         return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "",
                          "no path leads to rank %d (sennit info --peers tells why)", peer);
-    const Target target{peer, transport::Remote{nullptr, it.control_handle}, offset};
+    const Target target{peer, transport::RemoteMemory{nullptr, other.control_handle}, offset};
     return engine_blocking_kept(rank, direction, target, local, bytes);
 }
 

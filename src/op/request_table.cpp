@@ -10,7 +10,7 @@
 namespace sennit::op {
 namespace {
 
-void free_kept(Record &record) {
+void free_kept(OperationRecord &record) {
     if (record.kept != reinterpret_cast<std::byte *>(&record.answer)) std::free(record.kept);
     record.kept = nullptr;
 }
@@ -18,7 +18,7 @@ void free_kept(Record &record) {
 }  // namespace
 
 sennit_status RequestTable::open() {
-    chunks_ = static_cast<Record **>(std::calloc(kChunks, sizeof(Record *)));
+    chunks_ = static_cast<OperationRecord **>(std::calloc(kChunks, sizeof(OperationRecord *)));
     if (chunks_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of requests");
     return SENNIT_OK;
 }
@@ -36,13 +36,14 @@ void RequestTable::close() {
 
 bool RequestTable::grow() {
     if (chunk_count_ == kChunks) return false;
-    auto *chunk = static_cast<Record *>(std::calloc(kChunkRecords, sizeof(Record)));
+    auto *chunk =
+        static_cast<OperationRecord *>(std::calloc(kChunkRecords, sizeof(OperationRecord)));
     if (chunk == nullptr) return false;
     const std::uint32_t first = made();
     chunks_[chunk_count_++] = chunk;
     // Backwards, so that low indices are used first.
     for (std::uint32_t i = kChunkRecords; i-- > 0;) {
-        Record *record = new (&chunk[i]) Record{};
+        OperationRecord *record = new (&chunk[i]) OperationRecord{};
         record->index = first + i;
         record->generation = 1;
         record->next_pending = free_;
@@ -51,23 +52,23 @@ bool RequestTable::grow() {
     return true;
 }
 
-Record *RequestTable::take() {
+OperationRecord *RequestTable::take() {
     if (free_ == nullptr && !grow()) return nullptr;
-    Record *record = free_;
+    OperationRecord *record = free_;
     free_ = record->next_pending;
-    SENNIT_INVARIANT(record->state == State::free);
+    SENNIT_INVARIANT(record->state == RecordState::free);
     const std::uint32_t index = record->index;
     const std::uint32_t generation = record->generation;
-    *record = Record{};
+    *record = OperationRecord{};
     record->index = index;
     record->generation = generation;
     ++in_use_;
     return record;
 }
 
-void RequestTable::give_back(Record *record) {
+void RequestTable::give_back(OperationRecord *record) {
     SENNIT_INVARIANT(record->open == 0 && in_use_ > 0);
-    record->state = State::free;
+    record->state = RecordState::free;
     layout_free(record->layout);
     record->layout = nullptr;
     free_kept(*record);
@@ -77,17 +78,18 @@ void RequestTable::give_back(Record *record) {
     --in_use_;
 }
 
-bool RequestTable::keep(Record *record, std::uint64_t bytes) {
+bool RequestTable::keep(OperationRecord *record, std::uint64_t bytes) {
     record->kept = bytes <= sizeof record->answer ? reinterpret_cast<std::byte *>(&record->answer)
                                                   : static_cast<std::byte *>(std::malloc(bytes));
     return record->kept != nullptr;
 }
 
-Record *RequestTable::find(sennit_request request) {
+OperationRecord *RequestTable::find(sennit_request request) {
     const std::uint32_t index = request::index_of(request);
     if (index >= made()) return nullptr;
-    Record &record = at(index);
-    if (record.state == State::free || request_of(record).handle != request.handle) return nullptr;
+    OperationRecord &record = at(index);
+    if (record.state == RecordState::free || request_of(record).handle != request.handle)
+        return nullptr;
     return &record;
 }
 
@@ -97,21 +99,22 @@ void PiecePool::close() {
     *this = PiecePool();
 }
 
-Piece *PiecePool::take() {
+OperationPiece *PiecePool::take() {
     if (free_ == nullptr) {
         if (chunk_count_ == kChunks) return nullptr;
-        auto *chunk = static_cast<Piece *>(std::calloc(kChunkPieces, sizeof(Piece)));
+        auto *chunk =
+            static_cast<OperationPiece *>(std::calloc(kChunkPieces, sizeof(OperationPiece)));
         if (chunk == nullptr) return nullptr;
         chunks_[chunk_count_++] = chunk;
         for (std::uint32_t i = kChunkPieces; i-- > 0;)
-            give_back(new (&chunk[i]) Piece{});
+            give_back(new (&chunk[i]) OperationPiece{});
     }
-    Piece *piece = free_;
+    OperationPiece *piece = free_;
     free_ = piece->next;
     return piece;
 }
 
-void PiecePool::give_back(Piece *piece) {
+void PiecePool::give_back(OperationPiece *piece) {
     piece->next = free_;
     free_ = piece;
 }

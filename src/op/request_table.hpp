@@ -14,14 +14,14 @@
 
 namespace sennit::op {
 
-struct Record;
+struct OperationRecord;
 
 // A part of a record that is, or will be, with a transport.
-struct Piece {
+struct OperationPiece {
     transport::Operation operation;  // first: a transport hands back a pointer to it
     Engine *engine;
-    Record *record;
-    Piece *next;                // in the pool, in a retry queue, or among those just completed
+    OperationRecord *record;
+    OperationPiece *next;       // in the pool, in a retry queue, or among those just completed
     std::uint64_t tried_rails;  // bit r: rail r failed this piece
     sennit_status status;
     // The event that it carries, or carried until a rail failed under it: then it is
@@ -31,10 +31,10 @@ struct Piece {
     bool is_unacknowledged = false;
     static constexpr std::uint8_t kNoTicket = 255;
 };
-static_assert(offsetof(Piece, operation) == 0);
+static_assert(offsetof(OperationPiece, operation) == 0);
 
 // The events of a record whose last pieces carry some.
-struct Carried {
+struct CarriedEvents {
     transport::EventData first;     // of the first of those pieces, but for the ticket
     transport::EventData further;   // of the others
     std::uint64_t tickets = 0;      // one for each; 0: the record carries none
@@ -44,18 +44,18 @@ struct Carried {
     std::uint64_t plain_bytes = 0;  // complete before a piece with an event is cut
 };
 
-enum class State : std::uint8_t { free, pending, in_flight, complete };
+enum class RecordState : std::uint8_t { free, pending, in_flight, complete };
 
-enum class Kind : std::uint8_t {
+enum class RecordKind : std::uint8_t {
     starting,  // its caller is still inside the start
     blocking,  // the caller takes the status
     request,   // wait or test takes it
     implicit   // frees itself, error to flush
 };
 
-struct Record {
-    State state;
-    Kind kind;
+struct OperationRecord {
+    RecordState state;
+    RecordKind kind;
     Direction direction;
     bool barrier_put;  // cut only when no earlier put is open
     bool own_in_use;   // the piece inside
@@ -70,7 +70,7 @@ struct Record {
     std::uint32_t open;        // pieces out: with a transport or waiting to be repeated
     std::uint32_t index;       // in the table
     std::uint32_t generation;  // never 0
-    transport::Remote remote;
+    transport::RemoteMemory remote;
     std::uint64_t offset;
     std::byte *local;
     std::byte *result;          // of execute, or null
@@ -83,12 +83,12 @@ struct Record {
     Cursor cursor;              // of the layout
     std::uint64_t cut;          // bytes that were made into pieces
     std::uint64_t piece_bytes;  // how long they are
-    Carried carried;
-    std::uint64_t number;   // place in its peer's order of starting
-    Record *next_pending;   // in its peer's queue; while free, in the free list
-    Record *previous_open;  // in its peer's flush list
-    Record *next_open;
-    Piece own;
+    CarriedEvents carried;
+    std::uint64_t number;            // place in its peer's order of starting
+    OperationRecord *next_pending;   // in its peer's queue; while free, in the free list
+    OperationRecord *previous_open;  // in its peer's flush list
+    OperationRecord *next_open;
+    OperationPiece own;
 };
 
 class RequestTable {
@@ -100,32 +100,33 @@ class RequestTable {
     sennit_status open();
     void close();
 
-    Record *take();
-    void give_back(Record *record);
+    OperationRecord *take();
+    void give_back(OperationRecord *record);
 
     // Memory for what the record moves, freed with it. False: there is none.
-    static bool keep(Record *record, std::uint64_t bytes);
+    static bool keep(OperationRecord *record, std::uint64_t bytes);
 
-    static sennit_request request_of(const Record &record) {
+    static sennit_request request_of(const OperationRecord &record) {
         return request::make(request::Kind::operation, record.generation, record.index);
     }
     // The record in use that has this handle, or null.
-    Record *find(sennit_request request);
+    OperationRecord *find(sennit_request request);
 
     std::uint32_t in_use() const { return in_use_; }
     // All records ever made, for the checks: 0 .. made()-1.
     std::uint32_t made() const { return chunk_count_ * kChunkRecords; }
-    Record &at(std::uint32_t index) {
+    OperationRecord &at(std::uint32_t index) {
         return chunks_[index / kChunkRecords][index % kChunkRecords];
     }
 
   private:
     bool grow();
 
-    Record **chunks_ = nullptr;  // directory of kChunks entries, its pages touched as needed
+    OperationRecord **chunks_ =
+        nullptr;  // directory of kChunks entries, its pages touched as needed
     std::uint32_t chunk_count_ = 0;
     std::uint32_t in_use_ = 0;
-    Record *free_ = nullptr;
+    OperationRecord *free_ = nullptr;
 };
 
 // Pieces beyond the one inside each record.
@@ -135,13 +136,13 @@ class PiecePool {
     static constexpr std::uint32_t kChunks = 256;
 
     void close();
-    Piece *take();
-    void give_back(Piece *piece);
+    OperationPiece *take();
+    void give_back(OperationPiece *piece);
 
   private:
-    Piece *chunks_[kChunks] = {};
+    OperationPiece *chunks_[kChunks] = {};
     std::uint32_t chunk_count_ = 0;
-    Piece *free_ = nullptr;
+    OperationPiece *free_ = nullptr;
 };
 
 }  // namespace sennit::op

@@ -43,14 +43,15 @@ sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void
         return SENNIT_OK;
     }
     if (transport::Transport *transport = path::immediate_of(rank, *entry)) {
-        const transport::Run run{remote.offset, local, bytes};
+        const transport::CopyRun run{remote.offset, local, bytes};
         status =
             transport->copy(remote.rank, kind_of(direction), {nullptr, entry->handle}, &run, 1);
         if (status == SENNIT_OK && completion.request != nullptr)
             *completion.request = SENNIT_REQUEST_NULL;
         return status;
     }
-    const Target target{remote.rank, transport::Remote{nullptr, entry->handle}, remote.offset};
+    const Target target{remote.rank, transport::RemoteMemory{nullptr, entry->handle},
+                        remote.offset};
     return start_operation(rank, direction, target, local, bytes, completion);
 }
 
@@ -61,7 +62,7 @@ sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, 
     if (status == SENNIT_OK) status = check_range(*entry, remote, bytes);
     if (status != SENNIT_OK) return status;
     *by_message = entry->base == nullptr && path::immediate_of(rank, *entry) == nullptr;
-    *target = Target{remote.rank, transport::Remote{nullptr, entry->handle}, remote.offset};
+    *target = Target{remote.rank, transport::RemoteMemory{nullptr, entry->handle}, remote.offset};
     return SENNIT_OK;
 }
 

@@ -28,7 +28,7 @@ sennit_status check_hull(const memory::Entry &entry, sennit_gptr remote, const H
 sennit_status copy_now(transport::Transport &transport, Direction direction, const Target &target,
                        void *local, const Layout &layout) {
     constexpr std::size_t kRuns = 256;
-    transport::Run runs[kRuns];
+    transport::CopyRun runs[kRuns];
     Cursor cursor;
     auto *const here = static_cast<std::byte *>(local);
     for (std::uint64_t at = 0; at < layout.bytes;) {
@@ -67,7 +67,7 @@ sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remot
     if (status != SENNIT_OK) return status;
     status = check_hull(*entry, remote, layout.remote);
     if (status != SENNIT_OK) return status;
-    Target target{remote.rank, transport::Remote{nullptr, entry->handle}, remote.offset};
+    Target target{remote.rank, transport::RemoteMemory{nullptr, entry->handle}, remote.offset};
     transport::Transport *transport = nullptr;
     if (layout.bytes == 0) {
         status = SENNIT_OK;

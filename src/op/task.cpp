@@ -51,15 +51,15 @@ TaskHistory *history_of(Engine &engine, int from) {
     return history;
 }
 
-void carry_out(const transport::Arrived &arrived, TaskHistory::Entry *entry) {
+void carry_out(const transport::Arrived &arrived, TaskHistory::Answer *entry) {
     const transport::Task &task = *arrived.task;
-    const ElementsWish wish{task.operation,
+    const ElementsArgs args{task.operation,
                             static_cast<sennit_type>(task.type),
                             arrived.memory,
                             task.payload_bytes == 0 ? nullptr : arrived.payload,
                             task.reply_bytes == 0 ? nullptr : entry->reply,
                             task.count};
-    update_elements(wish);
+    update_elements(args);
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
         return SENNIT_ERR_ARG;
     TaskHistory *history = history_of(*engine, arrived.from);
     if (history == nullptr) return SENNIT_ERR_NOMEM;
-    TaskHistory::Entry &entry = history->entries[task.sequence % kTaskWindow];
+    TaskHistory::Answer &entry = history->answers[task.sequence % kTaskWindow];
     if (entry.sequence > task.sequence) return SENNIT_ERR_FABRIC;
     if (entry.sequence < task.sequence) {
         entry.sequence = task.sequence;

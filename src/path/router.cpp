@@ -86,9 +86,9 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
 }
 
 void set_reasons_before_trying(Rank &rank, int peer) {
-    Peer &it = rank.peers[peer];
+    Peer &other = rank.peers[peer];
     for (int path = 0; path < SENNIT_PATH_END; ++path) {
-        Reason &reason = it.reasons[path];
+        Reason &reason = other.reasons[path];
         if (peer == rank.world_rank) {
             reason.code = path == SENNIT_PATH_SELF ? Reason::Code::taken : Reason::Code::is_self;
         } else if (path == SENNIT_PATH_SELF) {
@@ -121,7 +121,7 @@ Transport *best_of(const Router &router, std::uint8_t common, bool for_private_m
 }
 
 void choose(Rank &rank, const std::uint8_t *all, int peer) {
-    Peer &it = rank.peers[peer];
+    Peer &other = rank.peers[peer];
     const std::uint8_t common = common_paths(rank, all, peer);
     const std::uint8_t mine = all[static_cast<std::size_t>(rank.world_rank) * size_of(rank) +
                                   static_cast<std::size_t>(peer)];
@@ -131,17 +131,18 @@ void choose(Rank &rank, const std::uint8_t *all, int peer) {
         const sennit_path path = router.transports[i]->traits().path;
         if ((mine >> path & 1) == 0) continue;
         const bool works = (common >> path & 1) != 0;
-        it.reasons[path].code = works ? Reason::Code::not_tried : Reason::Code::peer_refused;
+        other.reasons[path].code = works ? Reason::Code::not_tried : Reason::Code::peer_refused;
     }
     if (chosen == nullptr) return;
     const Reason reason = chosen->reach(peer);
-    it.reasons[chosen->traits().path] = reason;
+    other.reasons[chosen->traits().path] = reason;
     if (reason.code != Reason::Code::taken) return;
-    it.transport = chosen;
-    it.path = chosen->traits().path;
-    it.copier = best_of(router, common, true);
-    if (it.copier == nullptr || it.copier == chosen || chosen->traits().private_memory) return;
-    it.reasons[it.copier->traits().path].code = Reason::Code::private_memory;
+    other.transport = chosen;
+    other.path = chosen->traits().path;
+    other.copier = best_of(router, common, true);
+    if (other.copier == nullptr || other.copier == chosen || chosen->traits().private_memory)
+        return;
+    other.reasons[other.copier->traits().path].code = Reason::Code::private_memory;
 }
 
 // The transport that reaches such a segment of the peer; null if none does, and then the reason is
@@ -167,7 +168,7 @@ Transport *transport_for(const Peer &peer, const SegmentRecord &record) {
 // By the transport that is chosen. Where the owner offers its memory by XPMEM and this process can
 // not attach it, by the kernel's copies, as far as a path does them.
 sennit_status attach_by(Peer &peer, const SegmentRecord &record, Transport **transport,
-                        transport::Remote *remote, std::uint8_t *attach_errno) {
+                        transport::RemoteMemory *remote, std::uint8_t *attach_errno) {
     const sennit_error before = *thread_error();
     const sennit_status status = (*transport)->attach(peer.world_rank, record, remote);
     if (status != SENNIT_ERR_UNSUPPORTED || record.mechanism != Mechanism::xpmem ||
@@ -176,7 +177,7 @@ sennit_status attach_by(Peer &peer, const SegmentRecord &record, Transport **tra
     *attach_errno = static_cast<std::uint8_t>(thread_error()->os_errno);
     *thread_error() = before;
     *transport = peer.copier;
-    *remote = transport::Remote{};
+    *remote = transport::RemoteMemory{};
     return peer.copier->attach(peer.world_rank, record, remote);
 }
 
@@ -193,7 +194,7 @@ sennit_status attach_entry(Rank &rank, sennit_gptr gptr, const SegmentRecord &re
     } else {
         Transport *transport = transport_for(peer, record);
         if (transport == nullptr) return thread_error()->status;
-        transport::Remote remote;
+        transport::RemoteMemory remote;
         const sennit_status status =
             attach_by(peer, record, &transport, &remote, &fields.attach_errno);
         if (status != SENNIT_OK) return status;
@@ -208,7 +209,7 @@ sennit_status attach_entry(Rank &rank, sennit_gptr gptr, const SegmentRecord &re
 
 void detach_entry(Rank &rank, int peer, memory::Entry *entry) {
     if (entry == nullptr || entry->id() == 0) return;
-    const transport::Remote remote{entry->base, entry->handle, entry->mapped_bytes};
+    const transport::RemoteMemory remote{entry->base, entry->handle, entry->mapped_bytes};
     Transport *transport = transport_of(rank, *entry);
     memory::clear_entry(entry);
     if (peer != rank.world_rank) transport->detach(peer, remote);
@@ -295,8 +296,8 @@ void router_agree(Rank &rank, const std::uint8_t *all) {
 bool router_needs_engine(Rank &rank) {
     const auto size = static_cast<int>(size_of(rank));
     for (int peer = 0; peer < size; ++peer) {
-        const Peer &it = rank.peers[peer];
-        if (it.transport != nullptr && it.transport->traits().is_message()) return true;
+        const Peer &other = rank.peers[peer];
+        if (other.transport != nullptr && other.transport->traits().is_message()) return true;
     }
     return false;
 }

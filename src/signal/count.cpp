@@ -33,7 +33,7 @@ void look_by_pointer(const SignalRecord &it, Seen *seen) {
 
 sennit_status change(Rank &rank, sennit_gptr gptr, sennit_operator operation, std::uint64_t operand,
                      std::uint64_t *old, const op::Completion &how = op::kKept) {
-    const op::AtomicWish wish{
+    const op::AtomicArgs wish{
         static_cast<std::uint8_t>(operation), SENNIT_UINT64, gptr, &operand, old, 1};
     return op::atomic(rank, wish, how);
 }

@@ -15,12 +15,12 @@ std::uint64_t bytes_of_view(const Rank &rank) {
 }  // namespace
 
 Reason control_view_open(Rank &rank, int peer) {
-    Peer &it = rank.peers[peer];
-    if (!it.same_node) return {Reason::Code::other_node, 0};
-    if (it.memory_file < 0) return {Reason::Code::no_memory_file, 0};
+    Peer &other = rank.peers[peer];
+    if (!other.same_node) return {Reason::Code::other_node, 0};
+    if (other.memory_file < 0) return {Reason::Code::no_memory_file, 0};
     std::byte *address = nullptr;
     const std::uint64_t bytes = bytes_of_view(rank);
-    if (memory::file_map(it.memory_file, 0, bytes, memory::page_bytes(), &address) != SENNIT_OK)
+    if (memory::file_map(other.memory_file, 0, bytes, memory::page_bytes(), &address) != SENNIT_OK)
         return {Reason::Code::map_failed, thread_error()->os_errno};
     auto *control = reinterpret_cast<ControlBlock *>(address);
     const ControlHeader &header = control->header;
@@ -29,14 +29,14 @@ Reason control_view_open(Rank &rank, int peer) {
         memory::file_unmap(address, bytes);
         return {Reason::Code::wrong_content, 0};
     }
-    it.control = control;
+    other.control = control;
     return {Reason::Code::taken, 0};
 }
 
 void control_view_close(Rank &rank, int peer) {
-    Peer &it = rank.peers[peer];
-    memory::file_unmap(reinterpret_cast<std::byte *>(it.control), bytes_of_view(rank));
-    it.control = nullptr;
+    Peer &other = rank.peers[peer];
+    memory::file_unmap(reinterpret_cast<std::byte *>(other.control), bytes_of_view(rank));
+    other.control = nullptr;
 }
 
 }  // namespace sennit::transport

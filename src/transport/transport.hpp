@@ -94,7 +94,7 @@ struct Address {
 };
 
 // A peer's segment as this rank reaches it.
-struct Remote {
+struct RemoteMemory {
     std::byte *pointer = nullptr;    // load/store address of its first byte, or null
     std::uint64_t handle = 0;        // the transport's own
     std::uint64_t mapped_bytes = 0;  // of address space that belongs to this attachment
@@ -110,7 +110,7 @@ struct Operation {
     Kind kind = Kind::put;
     std::uint8_t rail = 0;
     int peer = -1;
-    Remote remote;             // of the segment
+    RemoteMemory remote;       // of the segment
     std::uint64_t offset = 0;  // into it
     void *local = nullptr;     // private buffer; a put only reads it. execute: the payload
     std::size_t bytes = 0;     // at most max_piece_bytes; 0 is legal for put_event. execute: how
@@ -124,7 +124,7 @@ struct Operation {
 };
 
 // A piece of an immediate copy: bytes that lie together on both sides.
-struct Run {
+struct CopyRun {
     std::uint64_t offset;  // into the segment
     void *local;           // a put only reads it
     std::size_t bytes;     // not 0
@@ -186,10 +186,10 @@ class Transport {
     virtual void forget(int peer) = 0;
 
     // Makes the segment that `peer` described reachable. Errors: NOMEM, OS, UNSUPPORTED.
-    virtual sennit_status attach(int peer, const SegmentRecord &record, Remote *out) = 0;
+    virtual sennit_status attach(int peer, const SegmentRecord &record, RemoteMemory *out) = 0;
     // Operations that name `remote` may still be under way, or be submitted later by a program that
     // frees too early: they end with NOT_REGISTERED, a stale handle is never followed.
-    virtual void detach(int peer, const Remote &remote) = 0;
+    virtual void detach(int peer, const RemoteMemory &remote) = 0;
 
     // Message transports only.
     virtual Submit submit(Operation *operation) = 0;
@@ -201,7 +201,7 @@ class Transport {
     // Immediate transports only: moves all runs, in any order. Any thread of the rank, any number
     // at a time. An error may come when part has been moved. Errors: PEER_LOST, NOT_REGISTERED (the
     // memory is not there any more), ARG (the private buffer is not there), OS.
-    virtual sennit_status copy(int peer, Operation::Kind, const Remote &, const Run *,
+    virtual sennit_status copy(int peer, Operation::Kind, const RemoteMemory &, const CopyRun *,
                                std::size_t) {
         return fail_peer(SENNIT_ERR_INTERNAL, peer, traits().name,
                          "a copy was asked of the path %s, which is not immediate", traits().name);

@@ -65,11 +65,11 @@ std::vector<std::uintptr_t> bytes_of(const iovec *list, std::size_t count) {
 }
 
 // Runs of which some continue the one before on one side or on both.
-std::vector<Run> draw_runs(std::mt19937 &random, std::byte *buffer) {
-    std::vector<Run> runs(1 + random() % 12);
+std::vector<CopyRun> draw_runs(std::mt19937 &random, std::byte *buffer) {
+    std::vector<CopyRun> runs(1 + random() % 12);
     std::uint64_t offset = random() % 100;
     std::size_t local = random() % 100;
-    for (Run &run : runs) {
+    for (CopyRun &run : runs) {
         run.offset = offset;
         run.local = buffer + local;
         run.bytes = 1 + random() % 20;

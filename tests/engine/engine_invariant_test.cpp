@@ -31,7 +31,7 @@ TEST_F(EngineTest, each_part_of_the_state_is_checked) {
         EXPECT_STREQ(found == nullptr ? "nothing" : found, fault);
         word = whole;
     };
-    expect_fault(engine.lanes[0].out_bytes[0], 1u, "a rail without pieces has bytes out");
+    expect_fault(engine.paths[0].out_bytes[0], 1u, "a rail without pieces has bytes out");
     expect_fault(queue.next_task, 100u, "more tasks are open than a window");
     expect_fault(queue.tasks_done, 1u, "a task is over that never began");
     op::EventAckState events;

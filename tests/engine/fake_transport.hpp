@@ -53,10 +53,10 @@ class FakeTransport : public transport::Transport {
     }
     Reason reach(int) override { return Reason{Reason::Code::taken}; }
     void forget(int) override {}
-    sennit_status attach(int, const SegmentRecord &, transport::Remote *) override {
+    sennit_status attach(int, const SegmentRecord &, transport::RemoteMemory *) override {
         return SENNIT_OK;
     }
-    void detach(int, const transport::Remote &) override {}
+    void detach(int, const transport::RemoteMemory &) override {}
 
     Submit submit(Operation *operation) override {
         if (broken_rails.count(operation->rail) != 0) {

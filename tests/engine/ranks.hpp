@@ -109,7 +109,7 @@ class SimWorld {
         addresses_ = addresses;
         for (int rank = 0; rank < size; ++rank)
             check(transports[at(rank)]->connect(addresses_.data(), Deadline::never()));
-        remotes.resize(at(size), std::vector<transport::Remote>(at(size)));
+        remotes.resize(at(size), std::vector<transport::RemoteMemory>(at(size)));
         for (int rank = 0; rank < size; ++rank)
             for (int peer = 0; peer < size; ++peer)
                 if (peer != rank) join(rank, peer);
@@ -150,7 +150,7 @@ class SimWorld {
     std::vector<EventLog> logs;
     std::vector<std::unique_ptr<transport::Transport>> transports;
     std::vector<std::vector<std::byte>> memory;
-    std::vector<std::vector<transport::Remote>> remotes;  // [from][to]
+    std::vector<std::vector<transport::RemoteMemory>> remotes;  // [from][to]
     transport::sim::World *world = nullptr;
 
   private:

@@ -21,7 +21,7 @@ using transport::Submit;
 // Stands between a rank's engine and its transport, and makes what a test asks for go wrong.
 class Troubled final : public transport::Transport {
   public:
-    explicit Troubled(Rank &rank) : lane_(rank.engine->lanes[0]), inner_(lane_.transport) {
+    explicit Troubled(Rank &rank) : lane_(rank.engine->paths[0]), inner_(lane_.transport) {
         lane_.transport = this;
     }
     ~Troubled() override { lane_.transport = inner_; }
@@ -46,10 +46,11 @@ class Troubled final : public transport::Transport {
     }
     Reason reach(int peer) override { return inner_->reach(peer); }
     void forget(int peer) override { inner_->forget(peer); }
-    sennit_status attach(int peer, const SegmentRecord &record, transport::Remote *out) override {
+    sennit_status attach(int peer, const SegmentRecord &record,
+                         transport::RemoteMemory *out) override {
         return inner_->attach(peer, record, out);
     }
-    void detach(int peer, const transport::Remote &remote) override {
+    void detach(int peer, const transport::RemoteMemory &remote) override {
         inner_->detach(peer, remote);
     }
     Submit submit(Operation *operation) override {

@@ -458,7 +458,7 @@ TEST(sim, ranges_pieces_and_handles_that_are_wrong_are_refused) {
     EXPECT_EQ(sennit_last_error()->status, SENNIT_ERR_RANGE);
     EXPECT_EQ(driver.put(0, 1, 0, filled(33, 1)), nullptr);
     EXPECT_EQ(sennit_last_error()->status, SENNIT_ERR_RANGE);
-    const transport::Remote stale = world.remotes[0][1];
+    const transport::RemoteMemory stale = world.remotes[0][1];
     world.transports[0]->detach(1, stale);
     EXPECT_EQ(driver.put(0, 1, 0, filled(8, 1)), nullptr);
     EXPECT_EQ(sennit_last_error()->status, SENNIT_ERR_NOT_REGISTERED);

@@ -18,7 +18,7 @@ class Batch {
   public:
     // Takes runs from the front and returns how many. A run that continues the one before on a side
     // makes that side's last entry longer.
-    std::size_t fill(std::uint64_t base, const Run *runs, std::size_t count) {
+    std::size_t fill(std::uint64_t base, const CopyRun *runs, std::size_t count) {
         const std::size_t taken = count < kBatchRuns ? count : kBatchRuns;
         for (std::size_t i = 0; i < taken; ++i) {
             append(local_, &local_count_, runs[i].local, runs[i].bytes);

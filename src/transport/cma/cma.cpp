@@ -99,12 +99,12 @@ class Cma final : public Transport {
     }
 
     Reason reach(int peer) override {
-        Peer &it = rank_->peers[peer];
-        if (!it.same_node) return {Reason::Code::other_node, 0};
+        Peer &other = rank_->peers[peer];
+        if (!other.same_node) return {Reason::Code::other_node, 0};
         // Ranks of one process that have no descriptors of each other use plain pointers.
-        if (it.same_process && it.memory_file < 0) return {Reason::Code::same_process, 0};
+        if (other.same_process && other.memory_file < 0) return {Reason::Code::same_process, 0};
         const Reason tried = probe(peer);
-        if (tried.code != Reason::Code::taken || it.control != nullptr) return tried;
+        if (tried.code != Reason::Code::taken || other.control != nullptr) return tried;
         const Reason viewed = control_view_open(*rank_, peer);
         views_[peer] = viewed.code == Reason::Code::taken;
         return viewed;
@@ -115,12 +115,12 @@ class Cma final : public Transport {
         views_[peer] = false;
     }
 
-    sennit_status attach(int, const SegmentRecord &record, Remote *out) override {
+    sennit_status attach(int, const SegmentRecord &record, RemoteMemory *out) override {
         out->handle = record.owner_address;
         return SENNIT_OK;
     }
 
-    void detach(int, const Remote &) override {}
+    void detach(int, const RemoteMemory &) override {}
 
     Submit submit(Operation *) override {
         (void)fail(SENNIT_ERR_INTERNAL, "an operation was submitted to the path cma");
@@ -129,7 +129,7 @@ class Cma final : public Transport {
     int progress() override { return 0; }
     bool rail_usable(unsigned) const override { return true; }
 
-    sennit_status copy(int peer, Kind kind, const Remote &remote, const Run *runs,
+    sennit_status copy(int peer, Kind kind, const RemoteMemory &remote, const CopyRun *runs,
                        std::size_t count) override {
         if (is_gone(peer)) [[unlikely]]
             return lost(peer);
@@ -167,8 +167,8 @@ class Cma final : public Transport {
     }
 
     // Also what a single run comes to that was not moved at once: it begins again.
-    [[gnu::noinline]] sennit_status copy_in_batches(int peer, Kind kind, const Remote &remote,
-                                                    const Run *runs, std::size_t count) {
+    [[gnu::noinline]] sennit_status copy_in_batches(int peer, Kind kind, const RemoteMemory &remote,
+                                                    const CopyRun *runs, std::size_t count) {
         while (count > 0) {
             Batch batch;
             const std::size_t taken = batch.fill(remote.handle, runs, count);

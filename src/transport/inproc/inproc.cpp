@@ -49,14 +49,14 @@ class Inproc final : public LoadStoreTransport {
         rank_->peers[peer].control = nullptr;
     }
 
-    sennit_status attach(int, const SegmentRecord &record, Remote *out) override {
+    sennit_status attach(int, const SegmentRecord &record, RemoteMemory *out) override {
         out->pointer = reinterpret_cast<std::byte *>(record.owner_address);
         // What was registered is the program's and has no pages of Sennit's.
         if (record.mechanism == Mechanism::file) out->mapped_bytes = record.mapped_bytes;
         return SENNIT_OK;
     }
 
-    void detach(int, const Remote &) override {}
+    void detach(int, const RemoteMemory &) override {}
 
     void close(const Deadline &) override {}
 };

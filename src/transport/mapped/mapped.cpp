@@ -32,8 +32,8 @@ class Mapped final : public LoadStoreTransport {
     Reason reach(int peer) override { return control_view_open(*rank_, peer); }
     void forget(int peer) override { control_view_close(*rank_, peer); }
 
-    sennit_status attach(int peer, const SegmentRecord &record, Remote *out) override {
-        const Peer &it = rank_->peers[peer];
+    sennit_status attach(int peer, const SegmentRecord &record, RemoteMemory *out) override {
+        const Peer &other = rank_->peers[peer];
         if (record.mechanism == Mechanism::xpmem) {
             std::uint64_t permit = 0;
             const sennit_status status = memory::xpmem_map(record, &out->pointer, &permit);
@@ -44,16 +44,16 @@ class Mapped final : public LoadStoreTransport {
         if (record.mechanism == Mechanism::adopted) {
             memory::adopt::RegionView view;
             const sennit_status status =
-                memory::adopt::view_map(*it.control, it.memory_file, record, &view);
-            *out = Remote{view.pointer, 0, view.mapped_bytes};
+                memory::adopt::view_map(*other.control, other.memory_file, record, &view);
+            *out = RemoteMemory{view.pointer, 0, view.mapped_bytes};
             return status;
         }
         out->mapped_bytes = record.mapped_bytes;
-        return views_[peer].map(it.memory_file, record.file_offset, record.mapped_bytes,
+        return views_[peer].map(other.memory_file, record.file_offset, record.mapped_bytes,
                                 record.alignment, &out->pointer);
     }
 
-    void detach(int peer, const Remote &remote) override {
+    void detach(int peer, const RemoteMemory &remote) override {
         if (remote.handle != 0) {
             memory::xpmem_unmap(remote.pointer, remote.handle - 1);
         } else {

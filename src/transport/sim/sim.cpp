@@ -105,14 +105,14 @@ class SimTransport final : public Transport {
 
     void forget(int peer) override { rank_->peers[peer].control_handle = 0; }
 
-    sennit_status attach(int peer, const SegmentRecord &record, Remote *out) override {
+    sennit_status attach(int peer, const SegmentRecord &record, RemoteMemory *out) override {
         std::uint64_t handle = 0;
         const sennit_status status = world_->attach(rank_->world_rank, peer, record, &handle);
-        if (status == SENNIT_OK) *out = Remote{nullptr, handle};
+        if (status == SENNIT_OK) *out = RemoteMemory{nullptr, handle};
         return status;
     }
 
-    void detach(int, const Remote &remote) override {
+    void detach(int, const RemoteMemory &remote) override {
         if (world_ != nullptr) world_->detach(rank_->world_rank, remote.handle);
     }
 

@@ -126,13 +126,13 @@ class TemplateTransport final : public Transport {
     // needs no memory: the place of the record in the owner's table, and its word that is there
     // while the segment lives. So a handle that outlives its segment is recognised, not followed.
     // (With RDMA the handle would find the remote key, and attach would fetch it.)
-    sennit_status attach(int, const SegmentRecord &record, Remote *out) override {
+    sennit_status attach(int, const SegmentRecord &record, RemoteMemory *out) override {
         // relaxed: the caller's own copy of the record.
         const std::uint32_t live = record.live.load(std::memory_order_relaxed);
-        *out = Remote{nullptr, static_cast<std::uint64_t>(record.owner_slot) << 32 | live};
+        *out = RemoteMemory{nullptr, static_cast<std::uint64_t>(record.owner_slot) << 32 | live};
         return SENNIT_OK;
     }
-    void detach(int, const Remote &) override {}
+    void detach(int, const RemoteMemory &) override {}
 
     // Data. submit never waits: it takes the operation, says "again" if there is no room, or
     // refuses with the reason in the thread's last error. An operation that was taken belongs to
