@@ -218,10 +218,7 @@ sennit_status source_offset(State &state, const Operation &operation, std::uint3
     }
     // All know the sizes of all blocks.
     *offset = static_cast<std::uint64_t>(call.bytes) * own;
-    if (call.counts == nullptr) return SENNIT_OK;
-    *offset = 0;
-    for (std::uint32_t i = 0; i < own; ++i)
-        *offset += call.counts[i] * call.element_bytes;
+    if (call.counts != nullptr) *offset = first_of(call, own) * call.element_bytes;
     return SENNIT_OK;
 }
 

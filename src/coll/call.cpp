@@ -20,6 +20,20 @@ Block block_at(const Blocks &blocks, std::uint32_t member) {
     return {blocks.memory == nullptr ? nullptr : blocks.memory + offset, blocks.bytes[member]};
 }
 
+// Are the blocks without places, of several sizes, and is this rank the one that has them?
+bool lie_in_a_row(const Call &call, const team::Team &team, const Blocks &blocks) {
+    const bool has_blocks = !(from_root(call.kind) || to_root(call.kind)) || team.rank == call.root;
+    return has_blocks && blocks.bytes != nullptr && blocks.offsets == nullptr;
+}
+
+void sum_up(const std::size_t sizes[], std::uint32_t count, std::size_t sums[]) {
+    std::size_t sum = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        sums[i] = sum;
+        sum += sizes[i];
+    }
+}
+
 // Where a reduction's elements of this rank lie.
 std::byte *elements_of(const Call &call) {
     return call.in_place ? call.destination.memory : call.source.memory;
@@ -28,14 +42,39 @@ std::byte *elements_of(const Call &call) {
 Block reduced_block(const Call &call, std::byte *elements, std::uint32_t member) {
     if (call.counts == nullptr)
         return {elements == nullptr ? nullptr : elements + call.bytes * member, call.bytes};
-    std::size_t first = 0;
-    for (std::uint32_t i = 0; i < member; ++i)
-        first += call.counts[i];
+    const std::size_t first = first_of(call, member);
     return {elements == nullptr ? nullptr : elements + first * call.element_bytes,
             call.counts[member] * call.element_bytes};
 }
 
 }  // namespace
+
+bool needs_offsets(const Call &call, const team::Team &team) {
+    return call.counts != nullptr || lie_in_a_row(call, team, call.source) ||
+           lie_in_a_row(call, team, call.destination);
+}
+
+void add_offsets(Call &call, const team::Team &team, std::size_t offsets[]) {
+    if (call.counts != nullptr) {
+        sum_up(call.counts, team.size, offsets);
+        call.firsts = offsets;
+        return;
+    }
+    for (Blocks *blocks : {&call.source, &call.destination}) {
+        if (!lie_in_a_row(call, team, *blocks)) continue;
+        sum_up(blocks->bytes, team.size, offsets);
+        blocks->offsets = offsets;
+        offsets += team.size;
+    }
+}
+
+std::size_t first_of(const Call &call, std::uint32_t member) {
+    if (call.firsts != nullptr) return call.firsts[member];
+    std::size_t first = 0;
+    for (std::uint32_t i = 0; i < member; ++i)
+        first += call.counts[i];
+    return first;
+}
 
 Block block_for(const Call &call, const team::Team &team, std::uint32_t member) {
     switch (call.kind) {

@@ -54,6 +54,7 @@ struct Call {
     sennit_combine combine = nullptr;
     void *context = nullptr;
     const std::size_t *counts = nullptr;  // reduce_scatter with several sizes, in elements
+    const std::size_t *firsts = nullptr;  // their sums, see add_offsets(); null: not made
 };
 
 struct Block {
@@ -100,6 +101,15 @@ inline bool reads(const Call &call, std::uint32_t member, std::uint32_t source) 
 // that it gives to that member, and the result.
 Block block_for(const Call &call, const team::Team &team, std::uint32_t member);
 Block block_from(const Call &call, const team::Team &team, std::uint32_t member);
+
+// Where blocks of several sizes lie one behind the other, the begin of each, once for the call: the
+// functions above would add up the sizes before each. `offsets` has room for two of each member and
+// lives as long as the call.
+bool needs_offsets(const Call &call, const team::Team &team);
+void add_offsets(Call &call, const team::Team &team, std::size_t offsets[]);
+
+// The first element of a member's block. Where there are counts.
+std::size_t first_of(const Call &call, std::uint32_t member);
 
 // The greatest block that this rank has for a member, of which peers know nothing else.
 std::size_t most_bytes(const Call &call, const team::Team &team);

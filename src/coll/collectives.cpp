@@ -173,6 +173,7 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
     operation.member = 0;
     operation.round = 0;
     operation.first_operand = nullptr;
+    operation.offsets = nullptr;
     operation.copy = nullptr;
     operation.puts = nullptr;
     operation.lent[0] = operation.lent[1] = nullptr;
@@ -181,16 +182,6 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
     operation.next = nullptr;
     // relaxed: not queued yet.
     operation.complete.store(false, std::memory_order_relaxed);
-}
-
-// Elements in place that had to be copied were turned into a source.
-Call call_as_made(const Operation &operation) {
-    Call call = operation.call;
-    if (operation.copy != nullptr) {
-        call.source = {};
-        call.in_place = true;
-    }
-    return call;
 }
 
 // Another thread of the rank has the queue, and may fold gigabytes: it, or whoever carries the
@@ -411,6 +402,7 @@ namespace {
 [[gnu::noinline]] void queue_up(State &state, const Call &call, ShortWay way) {
     Operation &operation = state.blocking;
     prepare(operation, call, false);
+    state.blocking_made = call;
     take_incoming(state);
     enqueue(state, operation);
     if (way == ShortWay::posted) begin_posted(state, operation);
@@ -430,7 +422,7 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
     const sennit_status status = take_state(rank, team, &state);
     if (status != SENNIT_OK) return status;
     if (state->unfinished) [[unlikely]] {
-        if (!is_same(call_as_made(state->blocking), call)) return check_no_unfinished(rank, team);
+        if (!is_same(state->blocking_made, call)) return check_no_unfinished(rank, team);
     } else if (++team.calls; state->turn.try_take()) [[likely]] {
         const ShortWay way = take_short_way(*state, call);
         if (way > ShortWay::failed) queue_up(*state, call, way);
@@ -440,6 +432,7 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
     } else {
         if (team::is_in_operator()) return team::fail_in_operator();
         prepare(state->blocking, call, false);
+        state->blocking_made = call;
         hand_over(*state, state->blocking);
     }
     // The time begins here, for who has to wait: the short way is over before a clock would tell.

@@ -34,8 +34,18 @@ Went flush(State &state, Operation &operation) {
     return Went::on;
 }
 
+void make_offsets(const State &state, Operation &operation) {
+    if (!needs_offsets(operation.call, *state.team)) return;
+    const std::size_t bytes = 2 * sizeof(std::size_t) * state.size;
+    operation.offsets = static_cast<std::size_t *>(std::malloc(bytes));
+    // Without memory for them each use adds up the sizes.
+    if (operation.offsets == nullptr) return;
+    add_offsets(operation.call, *state.team, operation.offsets);
+}
+
 Went begin(State &state, Operation &operation) {
     const Call &call = operation.call;
+    make_offsets(state, operation);
     const bool letters = wants_letters(state, call);
     std::size_t most = call.bytes;
     if (has_sizes(call.kind)) most = most_bytes(call, *state.team);
@@ -273,6 +283,8 @@ void finish(State &state, Operation &operation, sennit_status status) {
     end_loan(state, operation);
     std::free(operation.copy);
     std::free(operation.puts);
+    std::free(operation.offsets);
+    operation.offsets = nullptr;
     operation.copy = nullptr;
     operation.puts = nullptr;
     count_move(state);

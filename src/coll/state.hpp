@@ -58,6 +58,7 @@ struct Operation {
     Cut cut;
     const std::byte *first_operand;  // of a fold that has met only one so far
     SegmentRecord *lent[2];          // buffers of this rank, registered while peers use them
+    std::size_t *offsets;            // of blocks of several sizes, see add_offsets()
     std::byte *copy;                 // of the elements, where the call would overwrite them
     std::uint64_t *puts;             // of a barrier, by world rank: see engine_note_open()
     sennit_status status;
@@ -94,6 +95,7 @@ struct State {
     Operation *first;                          // queue; the first is under way
     Operation *last;
     Operation blocking;  // the one blocking call
+    Call blocking_made;  // as its caller made it; what carries it on changes its own
     bool unfinished;     // it timed out
     // Not OK: some rank gave up. Also read by a thread that has not the turn.
     std::atomic<sennit_status> broken;
