@@ -21,10 +21,10 @@ using transport::Submit;
 // Stands between a rank's engine and its transport, and makes what a test asks for go wrong.
 class Troubled final : public transport::Transport {
   public:
-    explicit Troubled(Rank &rank) : lane_(rank.engine->paths[0]), inner_(lane_.transport) {
-        lane_.transport = this;
+    explicit Troubled(Rank &rank) : path_(rank.engine->paths[0]), inner_(path_.transport) {
+        path_.transport = this;
     }
-    ~Troubled() override { lane_.transport = inner_; }
+    ~Troubled() override { path_.transport = inner_; }
     Troubled(const Troubled &) = delete;
     Troubled &operator=(const Troubled &) = delete;
 
@@ -74,7 +74,7 @@ class Troubled final : public transport::Transport {
     void close(const Deadline &) override {}
 
   private:
-    op::Lane &lane_;
+    op::MessagePath &path_;
     transport::Transport *inner_;
     int seen_[4] = {};
     // Of the one operation whose answer is changed.
