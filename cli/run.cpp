@@ -42,7 +42,7 @@ The end
   that killed it. The others then get SIGTERM and 0.5 s later SIGKILL, unless --keep-going. Processes
   that ranks have started end with the job, also when this command is killed by SIGKILL.
   Other codes: 124 --timeout was over, 125 the launcher failed, 126 the program can not be executed,
-  127 it was not found, 2 wrong usage.
+  127 it was not found, 2 wrong usage, which includes programs of an MPI that do not call sennit_init.
 
 Several machines are the business of mpirun or srun: programs that use Sennit start under them too.)";
 

@@ -296,6 +296,10 @@ void Control::fail_impossible_gathers() {
     }
 }
 
+bool Control::nobody_came() const {
+    return std::ranges::all_of(ranks_, [](const Rank &rank) { return rank.claims == 0; });
+}
+
 void Control::rank_ended(int rank) {
     connection_ready(rank);  // what it said last comes first
     at(rank).ended = true;

@@ -30,6 +30,8 @@ class Control {
     int open_rank(int rank);
     void control_ready(int rank);
     void connection_ready(int rank);
+    // No process has claimed a rank so far.
+    bool nobody_came() const;
     // The process of the rank has ended: nobody can claim it any more.
     void rank_ended(int rank);
 

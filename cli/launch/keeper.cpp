@@ -23,6 +23,7 @@
 #include "launch/control.hpp"
 #include "launch/descendants.hpp"
 #include "launch/job.hpp"
+#include "launch/mpi_program.hpp"
 #include "launch/output.hpp"
 #include "launch/poller.hpp"
 #include "launch/spawn.hpp"
@@ -102,6 +103,7 @@ class Keeper {
     }
 
     // Ending
+    void check_for_lone_ranks();
     void collect();
     void rank_ended(int rank, int status);
     void begin_ending(std::int64_t to_kill_ns);
@@ -231,8 +233,22 @@ int Keeper::run() {
         for (const pid_t process : descendants())
             say("process {} could not be ended", process);
     }
+    check_for_lone_ranks();
     write_last_output();
     return exit_code_;
+}
+
+// An MPI that was not started by its own launcher makes each process a job of one rank. All of them
+// write the same files, and nothing looks wrong.
+void Keeper::check_for_lone_ranks() {
+    if (exit_code_ != 0 || job_.ranks == 1 || !control_.nobody_came()) return;
+    const std::string library = mpi_library_of(job_.program);
+    if (library.empty()) return;
+    exit_code_ = kExitUsage;
+    say("{} is a program of an MPI ({}), and none of its {} ranks has called sennit_init: each was "
+        "a "
+        "job of one rank; start it with the launcher of its MPI, such as mpirun",
+        job_.program, library, job_.ranks);
 }
 
 void Keeper::loop() {

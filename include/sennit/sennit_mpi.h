@@ -8,7 +8,9 @@
 #include <limits.h>
 #include <mpi.h>
 #include <sched.h>
+#include <sennit/info.h>
 #include <sennit/runtime.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,15 +37,41 @@ static inline int sennit_mpi_is_running(void) {
     return started && !over;
 }
 
+/* The knob `name` as it is in force; `knob->value` is "" if there is none. */
+static inline void sennit_mpi_knob(const char *name, sennit_knob *knob) {
+    int i;
+    for (i = 0; sennit_knob_get(i, knob) == SENNIT_OK; ++i)
+        if (strcmp(knob->name, name) == 0) return;
+    knob->value[0] = '\0';
+}
+
+/* MPI does not tell which rank is late. */
+static inline void sennit_mpi_warn(double seconds) {
+    sennit_knob log;
+    sennit_mpi_knob("SENNIT_LOG", &log);
+    if (strcmp(log.value, "none") == 0 || strcmp(log.value, "error") == 0) return;
+    (void)fprintf(stderr,
+                  "sennit: warning: this rank has waited %.0f s for ranks that have not come to "
+                  "the call of the communicator, such as sennit_init_mpi; SENNIT_INIT_TIMEOUT "
+                  "sets a limit\n",
+                  seconds);
+}
+
 /* Waits for a collective call of MPI, which can not be cancelled. */
 static inline int sennit_mpi_wait(sennit_mpi_context *mpi, MPI_Request *request,
                                   int64_t timeout_ns) {
     const double start = sennit_wtime();
+    double next = 10; /* seconds to the next warning */
     for (;;) {
         int is_over = 0;
         const int code = MPI_Test(request, &is_over, MPI_STATUS_IGNORE);
+        const double waited = sennit_wtime() - start;
         if (code != MPI_SUCCESS || is_over) return code;
-        if ((sennit_wtime() - start) * 1e9 >= (double)timeout_ns) break;
+        if (waited * 1e9 >= (double)timeout_ns) break;
+        if (waited >= next) {
+            sennit_mpi_warn(waited);
+            next *= 3;
+        }
         (void)sched_yield();
     }
     mpi->is_broken = 1;
@@ -93,15 +121,28 @@ static inline void sennit_mpi_release(void *context) {
     if (!mpi->is_being_built) free(mpi);
 }
 
+/* The limit of sennit_init, which holds for the duplicate of the communicator, too. */
+static inline int64_t sennit_mpi_limit(const sennit_options *options) {
+    sennit_knob knob;
+    double seconds;
+    if (options->timeout_ns > 0) return options->timeout_ns;
+    sennit_mpi_knob("SENNIT_INIT_TIMEOUT", &knob);
+    seconds = strtod(knob.value, NULL);
+    return seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * 1e9) : SENNIT_FOREVER;
+}
+
 /* Fills `bootstrap` from a duplicate of `comm`. `code` gets MPI's error code, if it is one of MPI.
- */
-static inline sennit_status sennit_mpi_bootstrap_make(MPI_Comm comm, sennit_bootstrap *bootstrap,
-                                                      int *code) {
+ * Not MPI_Comm_dup, which would block for as long as a rank does something else. */
+static inline sennit_status sennit_mpi_bootstrap_make(MPI_Comm comm, int64_t timeout_ns,
+                                                      sennit_bootstrap *bootstrap, int *code) {
     sennit_mpi_context *mpi = (sennit_mpi_context *)malloc(sizeof *mpi);
+    MPI_Request request;
     *code = MPI_SUCCESS;
     if (mpi == NULL) return SENNIT_ERR_NOMEM;
     memset(mpi, 0, sizeof *mpi);
-    *code = MPI_Comm_dup(comm, &mpi->duplicate);
+    *code = MPI_Comm_idup(comm, &mpi->duplicate, &request);
+    if (*code == MPI_SUCCESS) *code = sennit_mpi_wait(mpi, &request, timeout_ns);
+    if (mpi->is_broken) return SENNIT_ERR_TIMEOUT; /* MPI may still write into *mpi */
     if (*code != MPI_SUCCESS) {
         free(mpi);
         return SENNIT_ERR_BOOTSTRAP;
@@ -130,9 +171,13 @@ static inline sennit_status sennit_mpi_bootstrap_make(MPI_Comm comm, sennit_boot
  * is counted like sennit_init and leaves `comm` alone. MPI_COMM_SELF is legal: each process is then
  * a job of its own.
  *
+ * It waits as long as the other ranks live, and warns on stderr after 10 s, unless
+ * options->timeout_ns or SENNIT_INIT_TIMEOUT sets a limit; after that the communicator's call is
+ * still under way, and MPI_Finalize may wait for it.
+ *
  * Errors: ARG (MPI_COMM_NULL, an intercommunicator, a bootstrap in `options`), STATE (before
- * MPI_Init or after MPI_Finalize), BOOTSTRAP (MPI failed; provider_code is its code), NOMEM, and
- * those of sennit_init. */
+ * MPI_Init or after MPI_Finalize), BOOTSTRAP (MPI failed; provider_code is its code; or `sennit
+ * run` started N ranks of which MPI knows one each), TIMEOUT, NOMEM, and those of sennit_init. */
 static inline sennit_status sennit_init_mpi(MPI_Comm comm, const sennit_options *options) {
     static const char operation[] = "sennit_init_mpi";
     sennit_options mine = SENNIT_OPTIONS_INIT;
@@ -156,7 +201,12 @@ static inline sennit_status sennit_init_mpi(MPI_Comm comm, const sennit_options 
         return sennit_error_report(SENNIT_ERR_ARG, operation, "options have a bootstrap already",
                                    0);
     if (sennit_initialized()) return sennit_init(options);
-    status = sennit_mpi_bootstrap_make(comm, &bootstrap, &code);
+    status = sennit_mpi_bootstrap_make(comm, sennit_mpi_limit(&mine), &bootstrap, &code);
+    if (status == SENNIT_ERR_TIMEOUT)
+        return sennit_error_report(status, operation,
+                                   "some rank did not call sennit_init_mpi in time; the limit is "
+                                   "SENNIT_INIT_TIMEOUT or options.timeout_ns",
+                                   0);
     if (status != SENNIT_OK)
         return sennit_error_report(status, operation, "the communicator cannot be duplicated",
                                    code);

@@ -74,6 +74,12 @@ sennit_status check_environment(const sennit_bootstrap &bootstrap, bool given) {
     const int started = runtime::bootstrap_environment_size(&variable);
     if (bootstrap.size != 1 || started <= 1) return SENNIT_OK;
     if (!given || std::strcmp(bootstrap.name, "inproc") == 0) return SENNIT_OK;
+    // `sennit run` starts no MPI: its world has one rank, whatever communicator the program meant.
+    if (std::strcmp(variable, "SENNIT_SIZE") == 0 && std::strcmp(bootstrap.name, "mpi") == 0)
+        return fail(SENNIT_ERR_BOOTSTRAP,
+                    "MPI has one rank, but `sennit run` started %d: start the program with the "
+                    "launcher of its MPI, or call sennit_init",
+                    started);
     log(SENNIT_LOG_WARNING,
         "the bootstrap %s has one rank, but %s says that %d were started: start the program "
         "with the launcher of the MPI that it was built with",

@@ -358,6 +358,22 @@ void pmix_release(void *) {
     membership.rank_is_open = false;
 }
 
+// Open MPI sets the variables of a launcher itself when MPI_Init finds none: then there is one rank
+// for PMIx, and another launcher may know more. The kernel shows what the process began with.
+bool set_by_this_process(const char *name) {
+    std::FILE *file = std::fopen("/proc/self/environ", "re");
+    if (file == nullptr) return false;
+    char *entry = nullptr;
+    std::size_t room = 0;
+    const std::size_t length = std::strlen(name);
+    bool inherited = false;
+    while (!inherited && getdelim(&entry, &room, '\0', file) > 0)
+        inherited = std::strncmp(entry, name, length) == 0 && entry[length] == '=';
+    std::free(entry);
+    (void)std::fclose(file);
+    return !inherited;
+}
+
 bool pmix_present(char *reason, std::size_t bytes) {
     const char *space = getenv("PMIX_NAMESPACE");
     const char *rank = getenv("PMIX_RANK");
@@ -365,8 +381,12 @@ bool pmix_present(char *reason, std::size_t bytes) {
     for (char **entry = environ; entry != nullptr && *entry != nullptr && server == nullptr;
          ++entry)
         if (std::strncmp(*entry, "PMIX_SERVER_URI", 15) == 0) server = *entry;
-    const bool is_there = space != nullptr && rank != nullptr && server != nullptr;
-    if (is_there)
+    const bool complete = space != nullptr && rank != nullptr && server != nullptr;
+    const bool is_there = complete && !set_by_this_process("PMIX_NAMESPACE");
+    if (complete && !is_there)
+        (void)std::snprintf(reason, bytes,
+                            "MPI_Init, started without a launcher, has set PMIX_NAMESPACE itself");
+    else if (is_there)
         (void)std::snprintf(reason, bytes, "rank %s of the PMIx namespace %s", rank, space);
     else
         (void)std::snprintf(reason, bytes, "%s is not set",

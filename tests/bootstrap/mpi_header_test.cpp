@@ -23,7 +23,8 @@ bool starts_a_rank(int size, int rank) {
 bool waits_end(int size, int rank) {
     sennit_bootstrap bootstrap{};
     int code = 0;
-    if (sennit_mpi_bootstrap_make(MPI_COMM_WORLD, &bootstrap, &code) != SENNIT_OK) return false;
+    if (sennit_mpi_bootstrap_make(MPI_COMM_WORLD, SENNIT_FOREVER, &bootstrap, &code) != SENNIT_OK)
+        return false;
     bool is_right = true;
     if (rank != 0) MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0 && size > 1) {

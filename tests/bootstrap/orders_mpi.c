@@ -1,7 +1,10 @@
 /* The steps of `orders` that need an MPI. */
 #include <sennit/sennit.h>
 #include <sennit/sennit_mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "orders.h"
 
@@ -39,6 +42,34 @@ static void step_init_mpi(const char *step) {
     require(strcmp(sennit_bootstrap_used(), "mpi") == 0, step, "not started on the communicator");
 }
 
+static void require_error(sennit_status found, sennit_status due, const char *step) {
+    const sennit_error *error = sennit_last_error();
+    require(found == due, step, "another status was due");
+    require(error->status == due, step, "the last error has another status");
+    require(strcmp(error->operation, "sennit_init_mpi") == 0, step, "another operation is named");
+    require(!sennit_initialized(), step, "an error has made a rank");
+}
+
+/* Broken by N jobs of one rank that nobody asked for. */
+static void step_init_mpi_refused(const char *step) {
+    require(sennit_init_mpi(MPI_COMM_WORLD, NULL) == SENNIT_ERR_BOOTSTRAP, step, "not refused");
+    printf("refused: %s\n", sennit_last_error()->text);
+}
+
+/* The last rank never comes: the others are not blocked for ever. MPI waits for what it can not
+ * cancel, so they leave without it. */
+static void step_init_mpi_alone(const char *step) {
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == expected_size - 1) sleep(30);
+    options.timeout_ns = 1000000000;
+    require_error(sennit_init_mpi(MPI_COMM_WORLD, &options), SENNIT_ERR_TIMEOUT, step);
+    printf("timed out\n");
+    fflush(stdout);
+    exit(3);
+}
+
 static void step_init_mpi_self(const char *step) {
     require_ok(sennit_init_mpi(MPI_COMM_SELF, NULL), step);
     check_rank(step, 1);
@@ -55,14 +86,6 @@ static void step_init_mpi_reversed(const char *step) {
     check_rank(step, expected_size);
     require(sennit_rank() == expected_size - 1 - rank, step, "the rank is not the communicator's");
     forget_rank();
-}
-
-static void require_error(sennit_status found, sennit_status due, const char *step) {
-    const sennit_error *error = sennit_last_error();
-    require(found == due, step, "another status was due");
-    require(error->status == due, step, "the last error has another status");
-    require(strcmp(error->operation, "sennit_init_mpi") == 0, step, "another operation is named");
-    require(!sennit_initialized(), step, "an error has made a rank");
 }
 
 static void step_init_mpi_not_running(const char *step) {
@@ -97,6 +120,8 @@ const struct step mpi_steps[] = {
     {"mpi-finalize", step_mpi_finalize},
     {"mpi-sum", step_mpi_sum},
     {"init-mpi", step_init_mpi},
+    {"init-mpi-refused", step_init_mpi_refused},
+    {"init-mpi-alone", step_init_mpi_alone},
     {"init-mpi-self", step_init_mpi_self},
     {"init-mpi-reversed", step_init_mpi_reversed},
     {"init-mpi-not-running", step_init_mpi_not_running},

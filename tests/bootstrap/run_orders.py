@@ -9,6 +9,7 @@ of the job may be left afterwards: no process, no file of Sennit's, no socket.
   --expect ended          not all do, and the launcher ends the job well before the time is over
   --expect "ended TEXT"   the same, and a rank says TEXT before
   --expect "says TEXT"    as done, and every rank says TEXT
+  --expect "fails with N and says TEXT"  all ranks come to the end, but the launcher says TEXT and exits with N
 """
 import argparse
 import os
@@ -68,6 +69,11 @@ def judge(expect: str, ranks: int, code: int | None, text: str) -> str | None:
         if expect[len("ended "):] not in text:
             return "no rank said it"
         return "all ranks came to the end" if done == ranks else None
+    failure = re.fullmatch("fails with ([0-9]+) and says (.*)", expect)
+    if failure:
+        if (code, done) != (int(failure[1]), ranks):
+            return f"the exit code is {code}, and {done} ranks came to the end"
+        return None if failure[2] in text else "the launcher did not say it"
     if code != 0:
         return f"the launcher's exit code is {code}"
     if done != ranks:

@@ -5,6 +5,7 @@
 ! meets the program's own, and the duplicate reports errors to Sennit whatever the program's communicator does.
 module sennit_mpi_bootstrap
   use iso_c_binding
+  use iso_fortran_env, only: error_unit
   use mpi
   use sennit
   implicit none
@@ -95,8 +96,10 @@ contains
     type(mpi_context), pointer, intent(in) :: context
     type(sennit_bootstrap), intent(inout) :: bootstrap
     integer, intent(out) :: code
-    integer :: rank, size
-    call MPI_Comm_dup(comm, context%duplicate, code)
+    integer :: rank, size, request
+    ! Not MPI_Comm_dup, which would block without a word for as long as a rank does something else.
+    call MPI_Comm_idup(comm, context%duplicate, request, code)
+    if (code == MPI_SUCCESS) code = waited(context, request, huge(0_c_int64_t))
     if (code /= MPI_SUCCESS) then
       context%is_released = .true.
       return
@@ -131,15 +134,21 @@ contains
     integer, intent(inout) :: request
     integer(c_int64_t), intent(in) :: timeout_ns
     integer(c_int) :: code
-    real(c_double) :: start
+    real(c_double) :: start, next
     logical :: is_over
     integer :: mpi_code, ignored
     start = sennit_wtime()
+    next = 10  ! seconds to the next warning
     do
       call MPI_Test(request, is_over, MPI_STATUS_IGNORE, mpi_code)
       code = mpi_code
       if (code /= MPI_SUCCESS .or. is_over) return
       if ((sennit_wtime() - start) * 1e9_c_double >= real(timeout_ns, c_double)) exit
+      if (sennit_wtime() - start >= next) then
+        write (error_unit, '(a, i0, a)') 'sennit: warning: this rank has waited ', int(sennit_wtime() - start), &
+          ' s for ranks that have not come to the call of the communicator, such as sennit_init_mpi'
+        next = 3 * next
+      end if
       ignored = sched_yield()
     end do
     context%is_broken = .true.
