@@ -410,7 +410,9 @@ namespace {
 }
 
 [[gnu::noinline]] sennit_status wait_for_blocking(State &state, std::int64_t timeout_ns) {
-    const sennit_status status = wait_for(state, state.blocking, Deadline::after(timeout_ns));
+    const sennit_status status = is_complete(state.blocking)
+                                     ? SENNIT_OK
+                                     : wait_for(state, state.blocking, Deadline::after(timeout_ns));
     state.unfinished = status != SENNIT_OK;
     return status == SENNIT_OK ? take_result(state.blocking) : status;
 }

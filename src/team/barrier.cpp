@@ -71,7 +71,9 @@ void report_late(const Team &team, std::uint64_t epoch) {
     late.report();
 }
 
-sennit_status wait_for_all(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+// The next peer has not come yet.
+[[gnu::noinline]] sennit_status wait_for_late(Rank &rank, Team &team, Purpose purpose,
+                                              const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
     LongWait long_wait(rank, team, static_cast<std::uint8_t>(purpose), epoch);
     const Meeting meeting{&team, &long_wait};
@@ -86,6 +88,13 @@ sennit_status wait_for_all(Rank &rank, Team &team, Purpose purpose, const Deadli
         if (status != SENNIT_OK) return status;
         if (long_wait.differs()) return long_wait.fail_differs();
     }
+    return SENNIT_OK;
+}
+
+sennit_status wait_for_all(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+    for (; team.next_peer + 1 < team.size; ++team.next_peer)
+        if (!has_arrived(team, team.next_peer, team.epoch + 1))
+            return wait_for_late(rank, team, purpose, deadline);
     return SENNIT_OK;
 }
 
