@@ -111,7 +111,9 @@ sennit_status share_failure(Startup &it, sennit_status own) {
     sennit_status status = make_array(static_cast<std::size_t>(it.size), &all);
     if (status == SENNIT_OK) status = allgather(it, &mine, all, sizeof mine);
     const int culprit = status == SENNIT_OK ? find_culprit(all, it.size) : -1;
-    if (culprit >= 0 && (own == SENNIT_OK || mine.blames >= 0)) {
+    // Where ranks blame each other, as over settings that differ, each keeps what it found.
+    const bool is_known = culprit >= 0 && all[culprit].blames < 0;
+    if (culprit >= 0 && (own == SENNIT_OK || (mine.blames >= 0 && is_known))) {
         status = fail_peer(SENNIT_ERR_BOOTSTRAP, culprit, "", "rank %d failed in its start-up: %s",
                            culprit, all[culprit].text);
         thread_error()->os_errno = all[culprit].os_errno;
