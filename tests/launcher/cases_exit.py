@@ -131,6 +131,13 @@ def a_limit_on_open_files_is_said_and_nothing_is_started(launcher):
     contains(result.stderr, "64")
 
 
+def a_limit_that_can_not_be_read_is_not_taken_for_none(launcher):
+    result = launcher.watch.run([launcher.rank_program, "without_limits", *launcher.command(2, "sh", "-c", "echo here")])
+    if result.returncode == 77:
+        skip(result.stderr)
+    equal((result.returncode, result.stdout), (0, "here\nhere\n"), result.stderr)
+
+
 def a_missing_dev_null_is_named(launcher):
     inside = ["unshare", "-Urm", "sh", "-c", 'mount -t tmpfs none /dev && exec "$@"', "sh"]
     try:

@@ -1,14 +1,17 @@
 // A rank that knows the launcher's bootstrap only, nothing of the library above it. Started by
 // launcher_test.py under `sennit run`; exits with 0 when what its first argument names holds.
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "../support/system_calls.hpp"
 #include "base/fail.hpp"
 #include "bootstrap/bootstrap.hpp"
 
@@ -115,6 +118,13 @@ int hold() {
         pause();
 }
 
+// without_limits PROGRAM ARGS...: becomes a program that may not ask for its limits.
+int without_limits(char **command) {
+    sennit::test::refuse_system_calls({__NR_prlimit64, __NR_getrlimit}, EPERM);
+    execv(command[0], command);
+    wrong("execv");
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -124,6 +134,7 @@ int main(int argc, char **argv) {
     }
     if (what == "start_another" && argc > 2) return start_another(argv + 2);
     if (what == "missing" && argc == 3) return missing(argv[2]);
+    if (what == "without_limits" && argc > 2) return without_limits(argv + 2);
     if (what == "late") return late();
     if (what == "hold") return hold();
     std::fprintf(stderr, "usage: see the comments in launcher_rank.cpp\n");
