@@ -69,7 +69,7 @@ Control::Control(const Cookie &cookie, int ranks, Poller &poller)
     : cookie_(cookie), poller_(&poller), ranks_(static_cast<std::size_t>(ranks)) {}
 
 Control::~Control() {
-    for (Rank &rank : ranks_) {
+    for (Claimant &rank : ranks_) {
         if (rank.control_fd >= 0) close(rank.control_fd);
         if (rank.connection_fd >= 0) close(rank.connection_fd);
     }
@@ -135,7 +135,7 @@ std::string Control::refusal(int rank, const LaunchHello &hello) const {
 }
 
 void Control::claim(int rank, int connection_fd) {
-    Rank &mine = at(rank);
+    Claimant &mine = at(rank);
     if (!poller_->add(connection_fd, Source::kConnection, rank, EPOLLIN)) {
         close(connection_fd);
         return;
@@ -170,7 +170,7 @@ void Control::connection_ready(int rank) {
 
 // Handles one whole frame of what was received; false if there is none (any more).
 bool Control::take_frame(int rank) {
-    Rank &mine = at(rank);
+    Claimant &mine = at(rank);
     if (mine.connection_fd < 0 || mine.received.size() < sizeof(LaunchFrame)) return false;
     LaunchFrame frame{};
     std::memcpy(&frame, mine.received.data(), sizeof frame);
@@ -266,7 +266,7 @@ void Control::fail_gather(const GatherName &name, Gather &gather, int missing,
 int Control::missing_rank(const GatherName &name, const Gather &gather, std::string &why) const {
     int first_left = -1;
     for (int rank = 0; rank < size(); ++rank) {
-        const Rank &other = at(rank);
+        const Claimant &other = at(rank);
         if (gather.given[static_cast<std::size_t>(rank)]) continue;
         const bool left =
             other.claims > name.first || (other.claims == name.first && other.connection_fd < 0);
@@ -297,7 +297,7 @@ void Control::fail_impossible_gathers() {
 }
 
 bool Control::nobody_came() const {
-    return std::ranges::all_of(ranks_, [](const Rank &rank) { return rank.claims == 0; });
+    return std::ranges::all_of(ranks_, [](const Claimant &rank) { return rank.claims == 0; });
 }
 
 void Control::rank_ended(int rank) {
@@ -313,7 +313,7 @@ void Control::send(int rank, const LaunchFrame &frame, std::string_view payload)
 }
 
 void Control::flush(int rank) {
-    Rank &mine = at(rank);
+    Claimant &mine = at(rank);
     while (mine.connection_fd >= 0 && !mine.to_send.empty()) {
         const ssize_t sent = ::send(mine.connection_fd, mine.to_send.data(), mine.to_send.size(),
                                     MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -332,7 +332,7 @@ void Control::flush(int rank) {
 }
 
 void Control::close_connection(int rank) {
-    Rank &mine = at(rank);
+    Claimant &mine = at(rank);
     if (mine.connection_fd < 0) return;
     poller_->remove(mine.connection_fd);
     close(mine.connection_fd);

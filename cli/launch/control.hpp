@@ -36,7 +36,7 @@ class Control {
     void rank_ended(int rank);
 
   private:
-    struct Rank {
+    struct Claimant {
         int control_fd = -1;
         int connection_fd = -1;
         bool ended = false;
@@ -71,13 +71,13 @@ class Control {
     void flush(int rank);
     void close_connection(int rank);
 
-    Rank &at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-    const Rank &at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+    Claimant &at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    const Claimant &at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
     int size() const { return static_cast<int>(ranks_.size()); }
 
     Cookie cookie_;
     Poller *poller_;
-    std::vector<Rank> ranks_;
+    std::vector<Claimant> ranks_;
     std::map<GatherName, Gather> gathers_;
 };
 

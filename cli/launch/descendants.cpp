@@ -55,19 +55,19 @@ void append_children(pid_t process, std::vector<pid_t> &out) {
     }
 }
 
-struct State {
+struct ProcessState {
     char letter = '?';
     pid_t parent = 0;
 };
 
-State process_state(pid_t process) {
+ProcessState process_state(pid_t process) {
     std::ifstream file(fmt::format("/proc/{}/stat", process));
     // A process that ended since the file was opened answers ESRCH, which getline() takes for the
     // end; an iterator over the buffer throws there.
     std::string text;
     for (std::string line; std::getline(file, line);)
         text += line + "\n";
-    State state;
+    ProcessState state;
     // The name, in parentheses, may itself contain anything.
     const std::size_t name_end = text.rfind(')');
     if (name_end != std::string::npos) {

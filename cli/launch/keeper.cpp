@@ -71,7 +71,7 @@ class Keeper {
         LineKeeper lines;
         std::int64_t partial_since_ns;
     };
-    struct Rank {
+    struct RankProcess {
         pid_t process = -1;
         bool ended = false;
     };
@@ -119,7 +119,7 @@ class Keeper {
     bool sink_watched_[2] = {false, false};
     Control control_;
     bool shows_prompts_;  // of rank 0, while it lives
-    std::vector<Rank> ranks_;
+    std::vector<RankProcess> ranks_;
     std::vector<Stream> streams_[2];
     std::unordered_map<pid_t, int> rank_of_;
     int alive_ = 0;
@@ -420,7 +420,7 @@ void Keeper::rank_ended(int rank, int status) {
     // Its last words come before the message about its end.
     read_stream(Source::kOutput, rank);
     read_stream(Source::kError, rank);
-    Rank &ended = ranks_[static_cast<std::size_t>(rank)];
+    RankProcess &ended = ranks_[static_cast<std::size_t>(rank)];
     ended.ended = true;
     --alive_;
     control_.rank_ended(rank);
@@ -452,7 +452,7 @@ void Keeper::begin_ending(std::int64_t to_kill_ns) {
 }
 
 void Keeper::signal_groups(int signal) {
-    for (const Rank &rank : ranks_) {
+    for (const RankProcess &rank : ranks_) {
         if (!rank.ended) (void)kill(-rank.process, signal);
     }
 }

@@ -114,13 +114,13 @@ sennit_status start_rank(const sennit_options &options) {
     Rank *rank = nullptr;
     sennit_status status = process_claim_rank(&rank);
     if (status != SENNIT_OK) return status;
-    life::StartupWish wish;
-    wish.thread_level = options.thread_level;
-    wish.timeout_ns =
+    life::StartupArgs args;
+    args.thread_level = options.thread_level;
+    args.timeout_ns =
         options.timeout_ns == 0 ? limit_of(runtime::knobs().init_timeout) : options.timeout_ns;
-    wish.paths = options.paths != nullptr ? options.paths : runtime::knobs().paths.text;
-    status = open_bootstrap(options, wish.timeout_ns, &wish.bootstrap);
-    if (status == SENNIT_OK) status = life::startup(*rank, wish);
+    args.paths = options.paths != nullptr ? options.paths : runtime::knobs().paths.text;
+    status = open_bootstrap(options, args.timeout_ns, &args.bootstrap);
+    if (status == SENNIT_OK) status = life::startup(*rank, args);
     if (status == SENNIT_ERR_TIMEOUT) name_the_knob(options);
     if (status != SENNIT_OK) {
         process_release_rank(rank);

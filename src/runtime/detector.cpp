@@ -58,20 +58,20 @@ void note_gone(Rank &rank, int peer, Gone how) {
 }
 
 Gone peer_gone(Rank &rank, int peer) {
-    Peer &it = rank.peers[peer];
+    Peer &target = rank.peers[peer];
     // relaxed: see note_gone().
-    const std::uint32_t known = it.gone.load(std::memory_order_relaxed);
+    const std::uint32_t known = target.gone.load(std::memory_order_relaxed);
     if (known != 0) return static_cast<Gone>(known);
     if (peer == rank.world_rank) return Gone::no;
     // The order counts: a rank that leaves stores its state before its process ends.
-    const bool ended = has_ended(rank, it);
-    if (has_state(it.control, RankState::left)) {
+    const bool ended = has_ended(rank, target);
+    if (has_state(target.control, RankState::left)) {
         note_gone(rank, peer, Gone::left);
     } else if (ended) {
         note_gone(rank, peer, Gone::died);
     }
     // relaxed: see note_gone().
-    return static_cast<Gone>(it.gone.load(std::memory_order_relaxed));
+    return static_cast<Gone>(target.gone.load(std::memory_order_relaxed));
 }
 
 bool is_leaving(const Rank &rank, int peer) {
@@ -89,12 +89,12 @@ int find_lost(Rank &rank, const void *peer) {
 }
 
 sennit_status fail_lost(const Rank &rank, int peer) {
-    const Peer &it = rank.peers[peer];
+    const Peer &target = rank.peers[peer];
     // relaxed: only its value counts.
     const bool died =
-        it.gone.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(Gone::died);
-    return fail_peer(SENNIT_ERR_PEER_LOST, peer, sennit_path_name(it.path),
-                     "rank %d (process %d) %s", peer, it.process_id,
+        target.gone.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(Gone::died);
+    return fail_peer(SENNIT_ERR_PEER_LOST, peer, sennit_path_name(target.path),
+                     "rank %d (process %d) %s", peer, target.process_id,
                      !died ? "has left: it called sennit_finalize"
                      : launcher_ended(rank)
                          ? "counts as lost: the launcher has ended, and with it the job"

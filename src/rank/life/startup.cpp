@@ -47,8 +47,8 @@ struct Startup {
     std::uint8_t *all_usable = nullptr;  // [size][size]
 };
 
-sennit_status allgather(Startup &it, const void *mine, void *all, std::size_t bytes) {
-    return runtime::bootstrap_allgather(it.rank.bootstrap, mine, all, bytes, it.deadline);
+sennit_status allgather(Startup &start, const void *mine, void *all, std::size_t bytes) {
+    return runtime::bootstrap_allgather(start.rank.bootstrap, mine, all, bytes, start.deadline);
 }
 
 template <class T>
@@ -59,14 +59,15 @@ sennit_status make_array(std::size_t count, T **out) {
                            : fail(SENNIT_ERR_NOMEM, "no memory for the start-up tables");
 }
 
-sennit_status make_tables(Startup &it) {
-    const auto size = static_cast<std::size_t>(it.size);
-    sennit_status status = make_array(size, &it.all);
-    if (status == SENNIT_OK) status = make_array(size, &it.usable);
-    if (status == SENNIT_OK) status = make_array(size * size, &it.all_usable);
+sennit_status make_tables(Startup &start) {
+    const auto size = static_cast<std::size_t>(start.size);
+    sennit_status status = make_array(size, &start.all);
+    if (status == SENNIT_OK) status = make_array(size, &start.usable);
+    if (status == SENNIT_OK) status = make_array(size * size, &start.all_usable);
     if (status != SENNIT_OK) return status;
-    it.rank.peers = new (std::nothrow) Peer[size];
-    return it.rank.peers != nullptr ? SENNIT_OK : fail(SENNIT_ERR_NOMEM, "no memory for the peers");
+    start.rank.peers = new (std::nothrow) Peer[size];
+    return start.rank.peers != nullptr ? SENNIT_OK
+                                       : fail(SENNIT_ERR_NOMEM, "no memory for the peers");
 }
 
 // What a rank tells the others when some rank has failed.
@@ -104,13 +105,13 @@ int find_culprit(const Failure *all, int size) {
 
 // Every rank knows that some rank has failed; `own` is what this one has to say. Afterwards all
 // have the reason of the one that is at fault.
-sennit_status share_failure(Startup &it, sennit_status own) {
+sennit_status share_failure(Startup &start, sennit_status own) {
     const Failure mine = failure_of_this_rank(own);
     const sennit_error error = *thread_error();
     Failure *all = nullptr;
-    sennit_status status = make_array(static_cast<std::size_t>(it.size), &all);
-    if (status == SENNIT_OK) status = allgather(it, &mine, all, sizeof mine);
-    const int culprit = status == SENNIT_OK ? find_culprit(all, it.size) : -1;
+    sennit_status status = make_array(static_cast<std::size_t>(start.size), &all);
+    if (status == SENNIT_OK) status = allgather(start, &mine, all, sizeof mine);
+    const int culprit = status == SENNIT_OK ? find_culprit(all, start.size) : -1;
     // Where ranks blame each other, as over settings that differ, each keeps what it found.
     const bool is_known = culprit >= 0 && all[culprit].blames < 0;
     if (culprit >= 0 && (own == SENNIT_OK || (mine.blames >= 0 && is_known))) {
@@ -128,99 +129,100 @@ sennit_status share_failure(Startup &it, sennit_status own) {
 }
 
 // A rank that failed before the first exchange still takes part, with an empty card.
-sennit_status introduce_failure(Startup &it, sennit_status status) {
+sennit_status introduce_failure(Startup &start, sennit_status status) {
     const sennit_error error = *thread_error();
     const Introduction nothing{};
-    if (it.all != nullptr && allgather(it, &nothing, it.all, sizeof nothing) == SENNIT_OK) {
+    if (start.all != nullptr &&
+        allgather(start, &nothing, start.all, sizeof nothing) == SENNIT_OK) {
         *thread_error() = error;
-        return share_failure(it, status);
+        return share_failure(start, status);
     }
     *thread_error() = error;
     return status;
 }
 
-bool some_card_is_empty(const Startup &it) {
-    for (int r = 0; r < it.size; ++r)
-        if (it.all[r].card.magic == 0) return true;
+bool some_card_is_empty(const Startup &start) {
+    for (int r = 0; r < start.size; ++r)
+        if (start.all[r].card.magic == 0) return true;
     return false;
 }
 
-sennit_status introduce(Startup &it, sennit_status so_far) {
+sennit_status introduce(Startup &start, sennit_status so_far) {
     Introduction mine{};
     sennit_status status = so_far;
-    if (status == SENNIT_OK) status = runtime::listener_open(&it.listener);
-    if (status == SENNIT_OK) status = runtime::card_fill(&mine.card, it.listener);
-    if (status != SENNIT_OK) return introduce_failure(it, status);
-    std::memcpy(it.rank.control->processors.words, mine.card.processors,
+    if (status == SENNIT_OK) status = runtime::listener_open(&start.listener);
+    if (status == SENNIT_OK) status = runtime::card_fill(&mine.card, start.listener);
+    if (status != SENNIT_OK) return introduce_failure(start, status);
+    std::memcpy(start.rank.control->processors.words, mine.card.processors,
                 sizeof mine.card.processors);
-    mine.card.rank = it.rank.world_rank;
-    mine.card.size = it.size;
-    path::router_addresses(it.rank, mine.addresses);
-    status = allgather(it, &mine, it.all, sizeof mine);
+    mine.card.rank = start.rank.world_rank;
+    mine.card.size = start.size;
+    path::router_addresses(start.rank, mine.addresses);
+    status = allgather(start, &mine, start.all, sizeof mine);
     if (status != SENNIT_OK) return status;
-    if (some_card_is_empty(it)) return share_failure(it, SENNIT_OK);
-    status = runtime::cards_check(&it.all->card, it.size, kStride);
+    if (some_card_is_empty(start)) return share_failure(start, SENNIT_OK);
+    status = runtime::cards_check(&start.all->card, start.size, kStride);
     if (status != SENNIT_OK) return status;
-    it.rank.job_cookie = it.all[0].card.job_cookie;
-    it.rank.control->header.job_cookie = it.rank.job_cookie;
+    start.rank.job_cookie = start.all[0].card.job_cookie;
+    start.rank.control->header.job_cookie = start.rank.job_cookie;
     return SENNIT_OK;
 }
 
-void meet_peers(Startup &it) {
-    const runtime::Card &mine = it.all[it.rank.world_rank].card;
-    for (int r = 0; r < it.size; ++r) {
-        const runtime::Card &theirs = it.all[r].card;
-        Peer &peer = it.rank.peers[r];
+void meet_peers(Startup &start) {
+    const runtime::Card &mine = start.all[start.rank.world_rank].card;
+    for (int r = 0; r < start.size; ++r) {
+        const runtime::Card &theirs = start.all[r].card;
+        Peer &peer = start.rank.peers[r];
         peer.world_rank = r;
         peer.same_node = std::memcmp(theirs.node, mine.node, sizeof mine.node) == 0;
         peer.same_process = peer.same_node && theirs.process_cookie == mine.process_cookie;
         peer.numa = theirs.numa;
         peer.process_id = theirs.process_id;
-        if (peer.same_process && r != it.rank.world_rank) it.rank.shares_process = true;
+        if (peer.same_process && r != start.rank.world_rank) start.rank.shares_process = true;
     }
 }
 
 // Not where all ranks of the node are threads of this process and may use their own pointers: n * n
 // descriptors would be for nothing.
-bool descriptors_needed(Startup &it) {
-    bool needed = !path::router_allows(it.rank, SENNIT_PATH_INPROC);
-    for (int r = 0; r < it.size; ++r)
-        needed |= it.rank.peers[r].same_node && !it.rank.peers[r].same_process;
+bool descriptors_needed(Startup &start) {
+    bool needed = !path::router_allows(start.rank, SENNIT_PATH_INPROC);
+    for (int r = 0; r < start.size; ++r)
+        needed |= start.rank.peers[r].same_node && !start.rank.peers[r].same_process;
     return needed;
 }
 
-sennit_status exchange_descriptors(Startup &it) {
-    if (!descriptors_needed(it)) return SENNIT_OK;
+sennit_status exchange_descriptors(Startup &start) {
+    if (!descriptors_needed(start)) return SENNIT_OK;
     int *members = nullptr;
     const std::uint8_t **names = nullptr;
-    const auto size = static_cast<std::size_t>(it.size);
+    const auto size = static_cast<std::size_t>(start.size);
     sennit_status status = make_array(size, &members);
     if (status == SENNIT_OK) status = make_array(size, &names);
     if (status == SENNIT_OK) {
-        runtime::NodeExchange exchange{&it.listener, members, names, 0};
-        for (int r = 0; r < it.size; ++r) {
-            if (!it.rank.peers[r].same_node) continue;
-            names[exchange.count] = it.all[r].card.socket_name;
+        runtime::NodeExchange exchange{&start.listener, members, names, 0};
+        for (int r = 0; r < start.size; ++r) {
+            if (!start.rank.peers[r].same_node) continue;
+            names[exchange.count] = start.all[r].card.socket_name;
             members[exchange.count++] = r;
         }
-        status = runtime::node_exchange(it.rank, exchange, it.deadline);
+        status = runtime::node_exchange(start.rank, exchange, start.deadline);
     }
     std::free(names);
     std::free(members);
-    if (status != SENNIT_OK) runtime::listener_close(&it.listener);
+    if (status != SENNIT_OK) runtime::listener_close(&start.listener);
     return status;
 }
 
 // By what the deaths of the ranks of this node will be noticed.
-void choose_detection(Startup &it) {
-    it.rank.launcher_fd = runtime::launcher_connection(it.rank.bootstrap);
+void choose_detection(Startup &start) {
+    start.rank.launcher_fd = runtime::launcher_connection(start.rank.bootstrap);
     int by_proc = 0;
     int unseen = 0;
-    for (int r = 0; r < it.size; ++r) {
-        Peer &peer = it.rank.peers[r];
+    for (int r = 0; r < start.size; ++r) {
+        Peer &peer = start.rank.peers[r];
         if (!peer.same_node || peer.same_process || peer.pid_fd >= 0) continue;
         // Another one of that number, or none, where the peer is in another pid namespace.
-        const std::uint32_t ticks = it.all[r].card.start_ticks;
+        const std::uint32_t ticks = start.all[r].card.start_ticks;
         if (ticks != 0 && process_start_ticks(peer.process_id) == ticks) peer.start_ticks = ticks;
         ++(peer.start_ticks != 0 ? by_proc : unseen);
     }
@@ -231,15 +233,15 @@ void choose_detection(Startup &it) {
         by_proc + unseen, by_proc, unseen);
 }
 
-sennit_status connect_transports(Startup &it) {
-    const auto size = static_cast<std::size_t>(it.size);
+sennit_status connect_transports(Startup &start) {
+    const auto size = static_cast<std::size_t>(start.size);
     transport::Address *addresses = nullptr;
     sennit_status status = make_array(size * path::kTransports, &addresses);
     if (status != SENNIT_OK) return status;
     for (std::size_t r = 0; r < size; ++r)
-        std::memcpy(addresses + r * path::kTransports, it.all[r].addresses,
-                    sizeof it.all[r].addresses);
-    status = path::router_connect(it.rank, addresses, it.deadline);
+        std::memcpy(addresses + r * path::kTransports, start.all[r].addresses,
+                    sizeof start.all[r].addresses);
+    status = path::router_connect(start.rank, addresses, start.deadline);
     std::free(addresses);
     return status;
 }
@@ -248,33 +250,33 @@ sennit_status connect_transports(Startup &it) {
 // wait.
 constexpr std::uint8_t kFailed = 1u << SENNIT_PATH_NONE;
 
-sennit_status agree_on_paths(Startup &it, sennit_status so_far) {
-    const auto size = static_cast<std::size_t>(it.size);
+sennit_status agree_on_paths(Startup &start, sennit_status so_far) {
+    const auto size = static_cast<std::size_t>(start.size);
     if (so_far == SENNIT_OK) {
-        path::router_try(it.rank, it.usable);
+        path::router_try(start.rank, start.usable);
     } else {
-        std::memset(it.usable, kFailed, size);
+        std::memset(start.usable, kFailed, size);
     }
     const sennit_error error = *thread_error();
-    const sennit_status status = allgather(it, it.usable, it.all_usable, size);
+    const sennit_status status = allgather(start, start.usable, start.all_usable, size);
     if (status != SENNIT_OK && so_far == SENNIT_OK) return status;
     if (status != SENNIT_OK && error.peer >= 0) return status;  // the rank it blames has died
     *thread_error() = error;
     if (status != SENNIT_OK) return so_far;
     for (std::size_t r = 0; r < size; ++r)
-        if (it.all_usable[r * size] == kFailed) return share_failure(it, so_far);
-    path::router_agree(it.rank, it.all_usable);
+        if (start.all_usable[r * size] == kFailed) return share_failure(start, so_far);
+    path::router_agree(start.rank, start.all_usable);
     return SENNIT_OK;
 }
 
-sennit_status open_upper_layers(Startup &it) {
+sennit_status open_upper_layers(Startup &start) {
     sennit_status status = SENNIT_OK;
-    if (path::router_needs_engine(it.rank)) status = op::engine_create(it.rank);
+    if (path::router_needs_engine(start.rank)) status = op::engine_create(start.rank);
     if (status == SENNIT_OK)
-        status =
-            memory::table_create(it.rank, memory::kWorldSlot, static_cast<std::uint32_t>(it.size));
-    if (status == SENNIT_OK) status = coll::collectives_open(it.rank);
-    if (status == SENNIT_OK) status = team::teams_open(it.rank);
+        status = memory::table_create(start.rank, memory::kWorldSlot,
+                                      static_cast<std::uint32_t>(start.size));
+    if (status == SENNIT_OK) status = coll::collectives_open(start.rank);
+    if (status == SENNIT_OK) status = team::teams_open(start.rank);
     return status;
 }
 
@@ -301,14 +303,14 @@ std::uint8_t reach_bits(Rank &rank) {
 
 // Where ranks of several nodes trace, all compare their clocks. That they can not is no reason to
 // give up.
-void align_clocks(Startup &it, const Readiness *all) {
+void align_clocks(Startup &start, const Readiness *all) {
     bool traces = false;
     bool several_nodes = false;
-    for (int r = 0; r < it.size; ++r) {
+    for (int r = 0; r < start.size; ++r) {
         traces |= (all[r].reach & kTraces) != 0;
-        several_nodes |= !it.rank.peers[r].same_node;
+        several_nodes |= !start.rank.peers[r].same_node;
     }
-    if (traces && several_nodes) runtime::observer_align(it.rank, it.deadline);
+    if (traces && several_nodes) runtime::observer_align(start.rank, start.deadline);
 }
 
 // Which barrier a team takes must be the same in the views of all its members.
@@ -328,97 +330,98 @@ void agree_on_reach(Rank &rank, const Readiness *all) {
 }
 
 // The last exchange: everybody is ready, or everybody gives up.
-sennit_status get_ready(Startup &it, sennit_status so_far) {
+sennit_status get_ready(Startup &start, sennit_status so_far) {
     Readiness mine{static_cast<std::uint8_t>(so_far), 0};
-    if (so_far == SENNIT_OK) mine.reach = reach_bits(it.rank);
+    if (so_far == SENNIT_OK) mine.reach = reach_bits(start.rank);
     const sennit_error error = *thread_error();
     // The introductions have served.
     static_assert(sizeof(Readiness) <= sizeof(Introduction));
-    auto *all = reinterpret_cast<Readiness *>(it.all);
-    const sennit_status status = allgather(it, &mine, all, sizeof mine);
+    auto *all = reinterpret_cast<Readiness *>(start.all);
+    const sennit_status status = allgather(start, &mine, all, sizeof mine);
     if (status != SENNIT_OK && so_far == SENNIT_OK) return status;
     *thread_error() = error;
     if (status != SENNIT_OK) return so_far;
-    for (int r = 0; r < it.size; ++r)
-        if (all[r].status != SENNIT_OK) return share_failure(it, so_far);
-    agree_on_reach(it.rank, all);
-    align_clocks(it, all);
-    runtime::observer_ready(it.rank);
+    for (int r = 0; r < start.size; ++r)
+        if (all[r].status != SENNIT_OK) return share_failure(start, so_far);
+    agree_on_reach(start.rank, all);
+    align_clocks(start, all);
+    runtime::observer_ready(start.rank);
     return SENNIT_OK;
 }
 
-void choose_spins(Startup &it) {
+void choose_spins(Startup &start) {
     // With a core of its own a rank polls for about 0.1 ms before it yields; on shared cores
     // every poll keeps somebody else from running (docs/design/waiting.md). Where completion needs
     // this rank's progress, a poll without it sees nothing new.
     constexpr unsigned kSpins = 4000;
     const bool shared =
-        runtime::cards_oversubscribed(&it.all->card, it.size, kStride, it.rank.world_rank);
+        runtime::cards_oversubscribed(&start.all->card, start.size, kStride, start.rank.world_rank);
     // relaxed: start-up has one thread.
-    const bool by_progress = it.rank.hook_count.load(std::memory_order_relaxed) != 0;
-    it.rank.spins = shared || by_progress ? 0 : kSpins;
+    const bool by_progress = start.rank.hook_count.load(std::memory_order_relaxed) != 0;
+    start.rank.spins = shared || by_progress ? 0 : kSpins;
 }
 
-sennit_status run(Startup &it, const char *paths) {
-    const transport::EventSink sink{op::engine_event_arrived, &it.rank, op::engine_execute};
+sennit_status run(Startup &start, const char *paths) {
+    const transport::EventSink sink{op::engine_event_arrived, &start.rank, op::engine_execute};
     const std::int64_t started_ns = now_ns();
-    sennit_status status = make_tables(it);
-    runtime::observer_open(it.rank, it.size, started_ns);
+    sennit_status status = make_tables(start);
+    runtime::observer_open(start.rank, start.size, started_ns);
     if (status == SENNIT_OK) status = memory::registration_check_knob();
-    if (status == SENNIT_OK) status = memory::segments_open(it.rank, it.rank.world_rank, it.size);
-    if (status == SENNIT_OK) status = path::router_open(it.rank, paths, sink);
-    status = introduce(it, status);
+    if (status == SENNIT_OK)
+        status = memory::segments_open(start.rank, start.rank.world_rank, start.size);
+    if (status == SENNIT_OK) status = path::router_open(start.rank, paths, sink);
+    status = introduce(start, status);
     if (status != SENNIT_OK) return status;
-    meet_peers(it);
-    status = exchange_descriptors(it);
-    choose_detection(it);
-    if (status == SENNIT_OK) status = connect_transports(it);
-    status = agree_on_paths(it, status);
+    meet_peers(start);
+    status = exchange_descriptors(start);
+    choose_detection(start);
+    if (status == SENNIT_OK) status = connect_transports(start);
+    status = agree_on_paths(start, status);
     if (status != SENNIT_OK) return status;
-    status = open_upper_layers(it);
-    choose_spins(it);
-    return get_ready(it, status);
+    status = open_upper_layers(start);
+    choose_spins(start);
+    return get_ready(start, status);
 }
 
-void report(const Startup &it) {
+void report(const Startup &start) {
     int counts[SENNIT_PATH_END] = {};
     int here = 0;
-    for (int r = 0; r < it.size; ++r) {
-        ++counts[it.rank.peers[r].path];
-        here += it.rank.peers[r].same_node ? 1 : 0;
+    for (int r = 0; r < start.size; ++r) {
+        ++counts[start.rank.peers[r].path];
+        here += start.rank.peers[r].same_node ? 1 : 0;
     }
     log(SENNIT_LOG_NONE,
         "%d ranks by %s, %d on this node; from rank 0: %d inproc, %d mapped, %d cma, %d sim, "
         "%d without a path",
-        it.size, it.rank.bootstrap.name, here, counts[SENNIT_PATH_INPROC],
+        start.size, start.rank.bootstrap.name, here, counts[SENNIT_PATH_INPROC],
         counts[SENNIT_PATH_MAPPED], counts[SENNIT_PATH_CMA], counts[SENNIT_PATH_SIM],
         counts[SENNIT_PATH_NONE]);
 }
 
 }  // namespace
 
-sennit_status startup(Rank &rank, const StartupWish &wish) {
-    Startup it{rank, Deadline::after(wish.timeout_ns), wish.bootstrap.size};
-    rank.bootstrap = wish.bootstrap;
-    rank.world_rank = wish.bootstrap.rank;
-    rank.thread_level = wish.thread_level;
+sennit_status startup(Rank &rank, const StartupArgs &args) {
+    Startup start{rank, Deadline::after(args.timeout_ns), args.bootstrap.size};
+    rank.bootstrap = args.bootstrap;
+    rank.world_rank = args.bootstrap.rank;
+    rank.thread_level = args.thread_level;
     // relaxed: no other thread knows of the rank before process_publish_rank().
-    rank.size.store(static_cast<std::uint32_t>(it.size), std::memory_order_relaxed);
-    const sennit_status status = run(it, wish.paths);
-    runtime::listener_close(&it.listener);
+    rank.size.store(static_cast<std::uint32_t>(start.size), std::memory_order_relaxed);
+    const sennit_status status = run(start, args.paths);
+    runtime::listener_close(&start.listener);
     if (status == SENNIT_OK) {
         // relaxed: told to nobody but the detector, which waits for `left` only.
         rank.control->header.state.store(static_cast<std::uint32_t>(RankState::running),
                                          std::memory_order_relaxed);
-        if (runtime::knobs().report && rank.world_rank == 0) report(it);
+        if (runtime::knobs().report && rank.world_rank == 0) report(start);
     } else {
         const sennit_error error = *thread_error();
         take_apart(rank, Deadline::after(0), false);
         *thread_error() = error;
     }
-    std::free(it.all);
-    std::free(it.usable);
-    std::free(it.all_usable);
+    std::free(start.all);
+    std::free(start.usable);
+    std::free(start.all_usable);
     return status;
 }
 

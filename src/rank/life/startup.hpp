@@ -7,7 +7,7 @@
 
 namespace sennit::life {
 
-struct StartupWish {
+struct StartupArgs {
     sennit_bootstrap bootstrap{};  // opened; the rank owns it from now on, also on an error
     sennit_thread_level thread_level = SENNIT_THREAD_SINGLE;
     const char *paths = "";  // list of allowed paths, "" for the default
@@ -15,7 +15,7 @@ struct StartupWish {
 };
 
 // Fills a claimed rank object; on an error everything is undone and the object is as before.
-sennit_status startup(Rank &rank, const StartupWish &wish);
+sennit_status startup(Rank &rank, const StartupArgs &args);
 
 // Meets the other ranks for at most timeout_ns, then frees everything. Errors: TIMEOUT, PEER_LOST,
 // and what an implicit operation failed with; the rank is gone in every case.
