@@ -57,7 +57,7 @@ bool needs_offsets(const Call &call, const team::Team &team) {
 void add_offsets(Call &call, const team::Team &team, std::size_t offsets[]) {
     if (call.counts != nullptr) {
         sum_up(call.counts, team.size, offsets);
-        call.firsts = offsets;
+        call.destination.offsets = offsets;
         return;
     }
     for (Blocks *blocks : {&call.source, &call.destination}) {
@@ -69,7 +69,7 @@ void add_offsets(Call &call, const team::Team &team, std::size_t offsets[]) {
 }
 
 std::size_t first_of(const Call &call, std::uint32_t member) {
-    if (call.firsts != nullptr) return call.firsts[member];
+    if (call.destination.offsets != nullptr) return call.destination.offsets[member];
     std::size_t first = 0;
     for (std::uint32_t i = 0; i < member; ++i)
         first += call.counts[i];

@@ -39,6 +39,7 @@ struct Blocks {
     std::size_t each = 0;
 };
 
+// Not larger than it is: it is filled for each call, and compilers clear larger ones by a loop.
 struct Call {
     Kind kind = Kind::barrier;
     bool in_place = false;
@@ -53,9 +54,11 @@ struct Call {
     Kernel kernel = nullptr;  // or:
     sennit_combine combine = nullptr;
     void *context = nullptr;
-    const std::size_t *counts = nullptr;  // reduce_scatter with several sizes, in elements
-    const std::size_t *firsts = nullptr;  // their sums, see add_offsets(); null: not made
+    const std::size_t *counts =
+        nullptr;  // reduce_scatter: sizes in elements; their sums: destination.offsets
 };
+
+static_assert(sizeof(Call) == 128);
 
 struct Block {
     std::byte *memory;

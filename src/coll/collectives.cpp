@@ -427,9 +427,12 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
         if (!is_same(state->blocking_made, call)) return check_no_unfinished(rank, team);
     } else if (++team.calls; state->turn.try_take()) [[likely]] {
         const ShortWay way = take_short_way(*state, call);
-        if (way > ShortWay::failed) queue_up(*state, call, way);
+        if (way == ShortWay::done) [[likely]] {
+            state->turn.give_back();
+            return SENNIT_OK;
+        }
+        if (way != ShortWay::failed) queue_up(*state, call, way);
         state->turn.give_back();
-        if (way == ShortWay::done) return SENNIT_OK;
         if (way == ShortWay::failed) return thread_error()->status;
     } else {
         if (team::is_in_operator()) return team::fail_in_operator();

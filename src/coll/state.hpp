@@ -71,6 +71,7 @@ struct Operation {
 };
 
 struct State {
+    // What short calls use comes first, on few lines.
     Rank *rank;
     team::Team *team;
     std::uint32_t slot;
@@ -79,38 +80,38 @@ struct State {
     bool kernel_copies;    // or the kernel copies private memory between all members
     bool reaches_data;     // load and store lead to segments of all members
     bool reaches_control;  // and to their control blocks
+    bool unfinished;       // the blocking call timed out
     Turn turn;
-    std::uint64_t number;                // of this rank's last post
-    std::atomic<std::uint64_t> awaited;  // the same, for the search after dead members
+    // Not OK: some rank gave up. Also read by a thread that has not the turn.
+    std::atomic<sennit_status> broken;
+    std::atomic<std::uint32_t> open_requests;  // in the queue, and on their way there
+    unsigned polls;                            // that found nothing
+    std::uint32_t room_member;                 // all before it have
+    std::uint64_t number;                      // of this rank's last post
+    std::atomic<std::uint64_t> awaited;        // the same, for the search after dead members
+    Area *own;
+    Doorbell **bells;     // [size], null where load and store do not reach
+    Area **areas;         // [size], null where load and store do not reach
+    std::uint64_t *seen;  // [size], the highest number known of each
     // All must have come so far before the slot is written again.
     std::uint64_t needed[kSlots];
     std::uint64_t needed_small[kSmallSlots];
     std::uint64_t needed_tiny[kTinySlots];
-    unsigned polls;                            // that found nothing
-    std::uint32_t room_member;                 // all before it have
-    std::atomic<std::uint64_t> moves;          // counts steps, to tell waits that something went on
-    State *next;                               // in the rank's list
-    std::atomic<std::uint32_t> open_requests;  // in the queue
-    std::atomic<Operation *> incoming;         // not in the queue yet, the last first
-    Operation *first;                          // queue; the first is under way
+    std::atomic<std::uint64_t> moves;   // counts steps, to tell waits that something went on
+    State *next;                        // in the rank's list
+    std::atomic<Operation *> incoming;  // not in the queue yet, the last first
+    Operation *first;                   // queue; the first is under way
     Operation *last;
-    Operation blocking;  // the one blocking call
-    Call blocking_made;  // as its caller made it; what carries it on changes its own
-    bool unfinished;     // it timed out
-    // Not OK: some rank gave up. Also read by a thread that has not the turn.
-    std::atomic<sennit_status> broken;
+    Operation blocking;                      // the one blocking call
+    Call blocking_made;                      // as its caller made it; operations change their own
     int broken_by;                           // the rank that this was about, -1 if none
     std::atomic<std::int64_t> looked_at_ns;  // when somebody last looked for dead members
     std::byte *scratch;                      // two pieces, made when first needed
     std::byte *stages;                       // three of kStageBytes, likewise
-    Area *own;
-    Doorbell **bells;            // [size], null where load and store do not reach
-    Area **areas;                // [size], null where load and store do not reach
-    std::uint32_t wide_segment;  // of this rank's wide slots; 0: none yet
-    std::byte **wide;            // [size], the members' wide slots, null until needed
-    std::uint64_t *seen;         // [size], the highest number known of each
-    SlotHeader *headers;         // [size], of those out of reach: what was fetched last
-    sennit_request *fetches;     // [size], under way
+    std::uint32_t wide_segment;              // of this rank's wide slots; 0: none yet
+    std::byte **wide;                        // [size], the members' wide slots, null until needed
+    SlotHeader *headers;                     // [size], of those out of reach: what was fetched last
+    sennit_request *fetches;                 // [size], under way
 };
 
 // Of a rank: its requests, and the teams that have some.
