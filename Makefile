@@ -42,7 +42,8 @@ test-rest: setup
 test-all: setup
 	@tools/run-tests quick rest
 
-test-long: setup
+test-long:
+	@tools/setup long
 	@tools/run-tests long
 
 clean:

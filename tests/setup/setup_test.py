@@ -143,7 +143,7 @@ def each_purpose_wants_its_own_packages(project):
     expect(code == 2 and "unknown purpose tset" in errors and calls == [], code, errors)
     with open(os.path.join(project, "Makefile"), encoding="utf-8") as file:
         makefile = file.read()
-    expect(set(re.findall(r"@tools/setup(?: (\w+))?$", makefile, re.MULTILINE)) == {"", "build", "demo", "package"}, makefile)
+    expect(set(re.findall(r"@tools/setup(?: (\w+))?$", makefile, re.MULTILINE)) == {"", "build", "demo", "package", "long"}, makefile)
 
 
 def a_system_without_packages_is_asked_for_programs(project):
