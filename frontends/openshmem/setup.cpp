@@ -84,8 +84,9 @@ bool parse_size(const char *text, std::size_t *bytes) {
             factor = 0x1p40;
             break;
         default:
-            if (*end != '\0') return false;
+            break;
     }
+    if (*(factor == 1 ? end : end + 1) != '\0') return false;
     const double product = number * factor;
     if (!(product < 0x1p62)) return false;
     *bytes = static_cast<std::size_t>(product);

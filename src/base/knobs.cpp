@@ -3,6 +3,7 @@
 
 #include <sennit/info.h>
 #include <sennit/runtime.h>
+#include <strings.h>
 
 #include <atomic>
 #include <cerrno>
@@ -48,14 +49,13 @@ bool assign_integer(std::int64_t *out, const char *value) {
 }
 
 bool assign(bool *out, const char *value) {
-    for (const char *yes : {"1", "yes", "on"})
-        if (std::strcmp(value, yes) == 0) return *out = true;
-    for (const char *no : {"0", "no", "off"}) {
-        if (std::strcmp(value, no) != 0) continue;
-        *out = false;
-        return true;
-    }
-    return false;
+    const auto is_one_of = [value](std::initializer_list<const char *> words) {
+        for (const char *word : words)
+            if (strcasecmp(value, word) == 0) return true;
+        return false;
+    };
+    *out = is_one_of({"1", "yes", "on", "true"});
+    return *out || is_one_of({"0", "no", "off", "false"});
 }
 
 bool set_field(Type type, void *field, const char *value) {
@@ -80,7 +80,7 @@ const char *wanted(Type type) {
         case Type::seconds:
             return "a number of seconds, such as 60 or 0.5";
         case Type::boolean:
-            return "1 or 0";
+            return "one of 1, 0, on, off, yes, no, true, false";
         case Type::integer:
             return "a whole number";
     }
@@ -143,10 +143,16 @@ bool is_known(const char *name, std::size_t length) {
 }
 
 bool parse_log_level(const char *text, sennit_log_level *level) {
-    const char *const names[] = {"none", "error", "warning", "info", "debug"};
-    for (int i = 0; i < 5; ++i) {
-        if (std::strcmp(text, names[i]) != 0) continue;
-        *level = static_cast<sennit_log_level>(i);
+    constexpr struct {
+        const char *name;
+        sennit_log_level level;
+    } kNames[] = {
+        {"none", SENNIT_LOG_NONE}, {"off", SENNIT_LOG_NONE},        {"error", SENNIT_LOG_ERROR},
+        {"err", SENNIT_LOG_ERROR}, {"warning", SENNIT_LOG_WARNING}, {"warn", SENNIT_LOG_WARNING},
+        {"info", SENNIT_LOG_INFO}, {"verbose", SENNIT_LOG_INFO},    {"debug", SENNIT_LOG_DEBUG}};
+    for (const auto &[name, its_level] : kNames) {
+        if (strcasecmp(text, name) != 0) continue;
+        *level = its_level;
         return true;
     }
     return false;
@@ -200,7 +206,8 @@ sennit_status knobs_read() {
     }
     sennit_log_level level = SENNIT_LOG_WARNING;
     if (!parse_log_level(values.log.text, &level))
-        return fail(SENNIT_ERR_ARG, "SENNIT_LOG=%.64s is none of none, error, warning, info, debug",
+        return fail(SENNIT_ERR_ARG,
+                    "SENNIT_LOG=%.64s is not one of none, error, warning, info, debug",
                     values.log.text);
     const char *log_setting = std::getenv("SENNIT_LOG");
     if (log_setting != nullptr && *log_setting != '\0') log_set_level(level);

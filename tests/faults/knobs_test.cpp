@@ -187,6 +187,24 @@ TEST(knobs, a_wrong_value_is_answered_with_what_a_right_one_is) {
     (void)unsetenv("SENNIT_INIT_TIMEOUT");
 }
 
+// Broken by a level or a switch that is known by one spelling alone.
+TEST(knobs, usual_spellings_of_levels_and_switches_are_taken) {
+    for (const char *level : {"warn", "Warning", "err", "verbose", "off", "DEBUG"}) {
+        (void)setenv("SENNIT_LOG", level, 1);
+        EXPECT_EQ(start_and_stop(), SENNIT_OK) << level;
+    }
+    (void)unsetenv("SENNIT_LOG");
+    for (const char *word : {"on", "off", "true", "False", "yes", "no", "1", "0"}) {
+        (void)setenv("SENNIT_SHMEM_CHECKS", word, 1);
+        EXPECT_EQ(start_and_stop(), SENNIT_OK) << word;
+    }
+    (void)setenv("SENNIT_SHMEM_CHECKS", "perhaps", 1);
+    EXPECT_EQ(sennit_init(nullptr), SENNIT_ERR_ARG);
+    EXPECT_STREQ(sennit_last_error()->text,
+                 "SENNIT_SHMEM_CHECKS=perhaps is not one of 1, 0, on, off, yes, no, true, false");
+    (void)unsetenv("SENNIT_SHMEM_CHECKS");
+}
+
 TEST(knobs, the_report_is_one_line_when_asked_for) {
     Lines lines;
     ASSERT_EQ(sennit_log_set(keep, &lines, SENNIT_LOG_INFO), SENNIT_OK);

@@ -76,6 +76,7 @@ CASES = [
     ("too-large", {"SHMEM_SYMMETRIC_SIZE": "512k", "SHMEM_DEBUG": "1"}, {0},
      r"shmem_malloc: 1048576 bytes .* are not in the heap, of which 524288 of 524288 are free"),
     ("", {"SHMEM_SYMMETRIC_SIZE": "many"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is no size: "many"'),
+    ("", {"SHMEM_SYMMETRIC_SIZE": "20mfoo"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is no size: "20mfoo"'),
     ("", {"SHMEM_VERSION": "1"}, {0}, r"OpenSHMEM 1\.6"),
     ("", {"SMA_INFO": "1", "SMA_SYMMETRIC_SIZE": "2M"}, {0}, r"now 2097152"),
     ("not-symmetric", {"SENNIT_SHMEM_STATICS": "off"}, {1}, r"not symmetric memory"),
