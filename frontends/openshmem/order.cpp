@@ -139,9 +139,11 @@ SHMEM_DEFINE(void, shmem_set_lock, (long *lock)) {
 SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     const char *const call = "shmem_clear_lock";
     quiet(call);
-    static_assert(std::endian::native == std::endian::little);
-    auto *const half = reinterpret_cast<std::uint32_t *>(word_of(lock));
-    change_lock<Change::add, std::uint32_t>(call, half, 1, 0);
+    // All accesses have the size of the whole word: atomics of two sizes on one word are undefined.
+    // Only the holder changes what is served, so nobody comes between the look and the step.
+    std::uint64_t *const word = word_of(lock);
+    const bool wraps = served(read_lock(call, word)) == UINT32_MAX;
+    change_lock<Change::add, std::uint64_t>(call, word, wraps ? 1 - kTicket : 1, 0);
 }
 SHMEM_DEFINE(int, shmem_test_lock, (long *lock)) {
     const char *const call = "shmem_test_lock";
