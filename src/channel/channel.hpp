@@ -86,7 +86,8 @@ static_assert(sizeof(Channel) == 1u << kPlaceShift);
 
 // So many places are in use before one comes again, and with it its handles.
 inline constexpr std::uint32_t kFewestPlaces = 64;
-using ChannelTable = HandleTable<Channel, ChannelHandles, {1u << 14, 1u << 14, kFewestPlaces}>;
+using ChannelTable =
+    HandleTable<Channel, ChannelHandles, TableShape{1u << 14, 1u << 14, kFewestPlaces}>;
 
 // The open channel of a handle, or null.
 inline Channel *find(const Rank &rank, sennit_channel channel) {

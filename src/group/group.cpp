@@ -18,7 +18,8 @@ struct Group {
 };
 
 // So many at once, so that a program that never destroys them is told before memory ends.
-using GroupTable = HandleTable<Group, HandleLayout<std::uint64_t, 20, 32>, {1u << 20, 64}>;
+using GroupTable =
+    HandleTable<Group, HandleLayout<std::uint64_t, 20, 32>, TableShape{1u << 20, 64}>;
 
 }  // namespace
 

@@ -91,7 +91,7 @@ struct alignas(64) Plan {
 };
 
 // Under `cold`.
-struct Plans : PointerTable<Plan, HandleLayout<std::uint32_t, 12, 19>, {4096, 4096}> {};
+struct Plans : PointerTable<Plan, HandleLayout<std::uint32_t, 12, 19>, TableShape{4096, 4096}> {};
 
 // The plan of a handle, or null.
 inline Plan *find(const Rank &rank, sennit_plan plan) {

@@ -104,7 +104,7 @@ struct Producer {
 // All that a rank has of both. Made when the first is used; under `cold`.
 struct Queues {
     template <class Object>
-    using Table = PointerTable<Object, HandleLayout<std::uint32_t, 12, 19>, {4096, 4096}>;
+    using Table = PointerTable<Object, HandleLayout<std::uint32_t, 12, 19>, TableShape{4096, 4096}>;
     Table<Queue> queues;
     Table<Producer> producers;
     Queue *ended = nullptr;  // destroyed, but their memory may be in use

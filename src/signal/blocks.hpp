@@ -33,7 +33,7 @@ struct alignas(kLineBytes) Attached {
 };
 
 using BlockHandles = HandleLayout<std::uint32_t, 20, 11>;
-using BlockTable = HandleTable<Attached, BlockHandles, {1u << 20, 1u << 20, 64}>;
+using BlockTable = HandleTable<Attached, BlockHandles, TableShape{1u << 20, 1u << 20, 64}>;
 // Under `cold`.
 struct Blocks {
     BlockTable table;

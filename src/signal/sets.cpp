@@ -29,7 +29,7 @@ struct Set {
 };
 
 using SetHandles = HandleLayout<std::uint32_t, 12, 19>;
-using SetTable = HandleTable<Set, SetHandles, {4096, 4096}>;
+using SetTable = HandleTable<Set, SetHandles, TableShape{4096, 4096}>;
 
 std::uint16_t place_of(sennit_waitset set) {
     return static_cast<std::uint16_t>(SetHandles::place_of(set.handle));

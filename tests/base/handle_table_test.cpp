@@ -19,9 +19,9 @@ struct Object {
 
 // Two bits of the generation below the place.
 using Layout = HandleLayout<std::uint32_t, 6, 4, 2>;
-using OneArray = HandleTable<Object, Layout, {64, 64}>;
-using Chunks = HandleTable<Object, Layout, {64, 8}>;
-using FromZero = HandleTable<Object, Layout, {64, 8, 4, 0}>;
+using OneArray = HandleTable<Object, Layout, TableShape{64, 64}>;
+using Chunks = HandleTable<Object, Layout, TableShape{64, 8}>;
+using FromZero = HandleTable<Object, Layout, TableShape{64, 8, 4, 0}>;
 
 template <class Table>
 class HandleTables : public testing::Test {
@@ -200,7 +200,7 @@ struct Lent {
 };
 
 TEST(pointer_table, an_object_is_found_until_it_is_removed) {
-    PointerTable<Lent, HandleLayout<std::uint32_t, 12, 19>, {4096, 4096}> table;
+    PointerTable<Lent, HandleLayout<std::uint32_t, 12, 19>, TableShape{4096, 4096}> table;
     std::vector<Lent> lent(4095);
     for (Lent &object : lent)
         ASSERT_TRUE(table.put(&object));
