@@ -48,31 +48,6 @@ std::uint64_t most_mappings() {
     return std::strtoull(text, nullptr, 10);
 }
 
-// The kernel's error does not say which limit it was, and what that is.
-sennit_status no_address_space(std::uint64_t bytes, int reason) {
-    const std::uint64_t mappings = reason == ENOMEM ? count_mappings() : 0;
-    const std::uint64_t most = most_mappings();
-    // One call may need two more: a mapping inside of another leaves three.
-    if (most != UINT64_MAX && mappings + 2 >= most)
-        return fail(SENNIT_ERR_NOMEM,
-                    "the process has %llu mappings of memory and the kernel allows %llu: raise the "
-                    "sysctl vm.max_map_count, or use fewer segments",
-                    static_cast<unsigned long long>(mappings),
-                    static_cast<unsigned long long>(most));
-    rlimit limit{};
-    const std::uint64_t used = address_space_in_use();
-    if (reason == ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        (used > limit.rlim_cur || bytes > limit.rlim_cur - used))
-        return fail(SENNIT_ERR_NOMEM,
-                    "no address space for %llu bytes: RLIMIT_AS (ulimit -v) allows %llu, of which "
-                    "%llu are in use",
-                    static_cast<unsigned long long>(bytes),
-                    static_cast<unsigned long long>(limit.rlim_cur),
-                    static_cast<unsigned long long>(used));
-    return fail_os(SENNIT_ERR_NOMEM, reason, "no address space for %llu bytes",
-                   static_cast<unsigned long long>(bytes));
-}
-
 }  // namespace
 
 std::uint64_t page_bytes() {
@@ -95,6 +70,30 @@ bool is_mapped(const void *memory, std::uint64_t bytes) {
         if (result != 0) return false;
     }
     return true;
+}
+
+sennit_status no_address_space(std::uint64_t bytes, int reason) {
+    const std::uint64_t mappings = reason == ENOMEM ? count_mappings() : 0;
+    const std::uint64_t most = most_mappings();
+    // One call may need two more: a mapping inside of another leaves three.
+    if (most != UINT64_MAX && mappings + 2 >= most)
+        return fail(SENNIT_ERR_NOMEM,
+                    "the process has %llu mappings of memory and the kernel allows %llu: raise the "
+                    "sysctl vm.max_map_count, or use fewer segments",
+                    static_cast<unsigned long long>(mappings),
+                    static_cast<unsigned long long>(most));
+    rlimit limit{};
+    const std::uint64_t used = address_space_in_use();
+    if (reason == ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (used > limit.rlim_cur || bytes > limit.rlim_cur - used))
+        return fail(SENNIT_ERR_NOMEM,
+                    "no address space for %llu bytes: RLIMIT_AS (ulimit -v) allows %llu, of which "
+                    "%llu are in use",
+                    static_cast<unsigned long long>(bytes),
+                    static_cast<unsigned long long>(limit.rlim_cur),
+                    static_cast<unsigned long long>(used));
+    return fail_os(SENNIT_ERR_NOMEM, reason, "no address space for %llu bytes",
+                   static_cast<unsigned long long>(bytes));
 }
 
 sennit_status file_create(int *file) {

@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "base/fail.hpp"
-#include "rank/control_block.hpp"
 
 namespace sennit::memory {
 
@@ -26,11 +25,6 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
 
 // Are all pages of the range mapped in this process?
 bool is_mapped(const void *memory, std::uint64_t bytes);
-
-// The control block and the desk at the start of the file, in a world of `size` ranks.
-constexpr std::uint64_t control_file_bytes(std::uint64_t size) {
-    return round_up(sizeof(ControlBlock) + kDeskPlaceBytes * size, kLargestSmallPage);
-}
 
 // An empty file. Errors: OS.
 sennit_status file_create(int *file);
@@ -52,6 +46,8 @@ sennit_status file_reserve(int file, std::uint64_t offset, std::uint64_t bytes);
 // inherited by fork. Errors: NOMEM, OS.
 sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t alignment,
                        std::byte **address);
+// What the kernel's refusal to map `bytes` comes to, with the limit that was met. Returns NOMEM.
+sennit_status no_address_space(std::uint64_t bytes, int reason);
 // `address` may be any in the first page.
 void file_unmap(std::byte *address, std::uint64_t bytes);
 

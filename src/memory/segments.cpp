@@ -13,6 +13,7 @@
 #include <new>
 
 #include "memory/adopt/adopt.hpp"
+#include "memory/control_map.hpp"
 #include "memory/registration.hpp"
 #include "rank/process.hpp"
 
@@ -25,7 +26,7 @@ void write_header(ControlBlock *control, int world_rank, int size) {
     header.layout_version = kLayoutVersion;
     header.rank = world_rank;
     header.size = size;
-    header.control_bytes = control_file_bytes(static_cast<std::uint64_t>(size));
+    header.control_bytes = control_view_bytes(static_cast<std::uint64_t>(size));
     // relaxed: nobody knows of the block yet; the bootstrap's allgather orders it.
     header.users.store(1, std::memory_order_relaxed);
     // relaxed: nobody knows of the block yet; the bootstrap's allgather orders it.
@@ -187,12 +188,10 @@ sennit_status segments_open(Rank &rank, int world_rank, int size) {
     const std::uint64_t bytes = control_file_bytes(static_cast<std::uint64_t>(size));
     status = file_grow(rank.memory_file, bytes);
     if (status != SENNIT_OK) return status;
-    std::byte *address = nullptr;
-    status = file_map(rank.memory_file, 0, bytes, page_bytes(), &address);
+    // The zeros of the file are the initial values; a constructor would touch every page.
+    status = control_map(rank.memory_file, static_cast<std::uint64_t>(size), &rank.control);
     if (status != SENNIT_OK) return status;
     rank.segments->file_end = bytes;
-    // The zeros of the file are the initial values; a constructor would touch every page.
-    rank.control = reinterpret_cast<ControlBlock *>(address);
     write_header(rank.control, world_rank, size);
     process_show_control(rank);
     return SENNIT_OK;
@@ -208,7 +207,7 @@ void control_release(ControlBlock *control) {
     if (control->header.users.fetch_sub(1, std::memory_order_release) != 1) return;
     // SYNC control-users: pairs with the releases of the other users; then it may be unmapped.
     (void)control->header.users.load(std::memory_order_acquire);
-    file_unmap(reinterpret_cast<std::byte *>(control), control->header.control_bytes);
+    control_unmap(control, static_cast<std::uint64_t>(control->header.size));
 }
 
 void segments_close(Rank &rank, bool all_left) {

@@ -13,12 +13,20 @@
 namespace sennit {
 
 inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
-inline constexpr std::uint32_t kLayoutVersion = 10;
+inline constexpr std::uint32_t kLayoutVersion = 11;
 inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;
 inline constexpr std::size_t kRounds = 16;  // dissemination rounds: up to 65536 ranks
 inline constexpr std::size_t kTeamSyncBytes = 110592;
+// Team slots that every file has room for from the start, and in how many the others come: 16 make
+// whole pages of any size.
+inline constexpr std::size_t kFirstTeams = 15;
+inline constexpr std::size_t kTeamsPerChunk = 16;
+inline constexpr std::size_t kTeamChunks = (kTeamSlots - 1 - kFirstTeams) / kTeamsPerChunk;
+inline constexpr std::size_t kTeamChunkBytes = kTeamSyncBytes * kTeamsPerChunk;
+static_assert(kFirstTeams + kTeamChunks * kTeamsPerChunk == kTeamSlots - 1);
+static_assert(kTeamChunkBytes % 65536 == 0);
 inline constexpr std::size_t kCpuWords = 16;  // 1024 processors
 inline constexpr std::size_t kDeskPlaceBytes = 256;
 inline constexpr std::size_t kSignalChunks = 16;
@@ -170,30 +178,46 @@ static_assert(sizeof(TeamSync) == kTeamSyncBytes && offsetof(TeamSync, rounds) =
               offsetof(TeamSync, mailboxes) == 128 + 128 * kRounds &&
               offsetof(TeamSync, coll) == 640 + 128 * kRounds);
 
-// Untouched pages of `teams` and `records` cost nothing. The first slot's words share a page with
-// the header: a rank that knows only the world touches few pages of its peers.
+// The block in the address space of the owner and of each peer that maps it. The file has the part
+// before `more_teams`, then the desk, and chunks of `more_teams` where the owner's file ended when
+// the first team of such a chunk was made: memory/control_map.hpp. Untouched pages cost nothing.
+// The words of the first teams share a page with the header: a rank that knows only the world
+// touches few pages of its peers.
 struct ControlBlock {
     ControlHeader header;
     Doorbell doorbell;
     alignas(kLineBytes) ProcessorSet processors;  // that the owner might run on at start-up
-    TeamSync teams[kTeamSlots - 1];               // from slot 1 on: slot 0 is no team
+    // Where each chunk of `more_teams` begins in the file, 0 before it is made; they are made in
+    // order and stay. Writer: owner; SYNC team-chunk.
+    alignas(kLineBytes) std::atomic<std::uint64_t> chunk_offsets[64];
+    TeamSync first_teams[kFirstTeams];  // slots 1 to 15: slot 0 is no team
     SegmentRecord records[kSegmentsPerTeam];
+    std::uint8_t unused[44160];
+    alignas(65536) TeamSync more_teams[kTeamChunks * kTeamsPerChunk];  // from slot 16 on
 };
-static_assert(offsetof(ControlBlock, doorbell) == 128 && offsetof(ControlBlock, teams) == 384 &&
-              offsetof(ControlBlock, records) == 384 + kTeamSyncBytes * (kTeamSlots - 1));
+static_assert(kTeamChunks <= 64);
+static_assert(offsetof(ControlBlock, doorbell) == 128 &&
+              offsetof(ControlBlock, chunk_offsets) == 384 &&
+              offsetof(ControlBlock, first_teams) == 896 &&
+              offsetof(ControlBlock, records) == 896 + kTeamSyncBytes * kFirstTeams &&
+              offsetof(ControlBlock, more_teams) == 3801088 && sizeof(ControlBlock) == 115277824);
 
-// Behind the block, in the same mapping: the owner's desk, a place for each rank of the world where
+// Behind the block: the owner's desk, a place for each rank of the world where
 // the two meet to open a channel; laid out by src/channel/.
 inline std::byte *desk_place(ControlBlock &control, int peer) {
     return reinterpret_cast<std::byte *>(&control + 1) +
            kDeskPlaceBytes * static_cast<std::size_t>(peer);
 }
 
-inline TeamSync &team_sync(ControlBlock &control, std::uint32_t team_slot) {
-    return control.teams[team_slot - 1];
-}
 constexpr std::size_t team_sync_offset(std::uint32_t team_slot) {
-    return offsetof(ControlBlock, teams) + sizeof(TeamSync) * (team_slot - 1);
+    return team_slot <= kFirstTeams
+               ? offsetof(ControlBlock, first_teams) + sizeof(TeamSync) * (team_slot - 1)
+               : offsetof(ControlBlock, more_teams) +
+                     sizeof(TeamSync) * (team_slot - 1 - kFirstTeams);
+}
+inline TeamSync &team_sync(ControlBlock &control, std::uint32_t team_slot) {
+    return team_slot <= kFirstTeams ? control.first_teams[team_slot - 1]
+                                    : control.more_teams[team_slot - 1 - kFirstTeams];
 }
 
 }  // namespace sennit

@@ -84,6 +84,7 @@ struct Peer {
     transport::Transport *copier = nullptr;     // an immediate one, for private memory; or null
     ControlBlock *control = nullptr;            // if load and store reach it
     std::uint64_t control_handle = 0;           // for the transport otherwise
+    std::uint64_t team_chunks = 0;              // of `control` that are mapped; under `cold`
     std::atomic<std::uint32_t> gone{0};         // Gone
     Reason reasons[SENNIT_PATH_END];
 };

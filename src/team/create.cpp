@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "memory/control_map.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::team {
@@ -18,10 +19,12 @@ struct Proposal {
     std::int32_t color;
     std::int32_t key;
     std::uint32_t gives_way;  // 1: it offers no slot because of another creation
+    std::uint32_t chunks;     // of slots that its memory file has room for (control_map.hpp)
+    std::uint32_t unused;
     std::uint64_t digest;
     std::uint64_t free[kSlotWords];
 };
-static_assert(sizeof(Proposal) == 24 + sizeof(std::uint64_t) * kSlotWords &&
+static_assert(sizeof(Proposal) == 32 + sizeof(std::uint64_t) * kSlotWords &&
               sizeof(Proposal) <= kExchangeBytes);
 
 // What a rank says in the second.
@@ -41,6 +44,7 @@ struct Creation {
     Team &parent;
     const CreationWish &wish;
     unsigned attempt = 0;
+    bool grows = false;      // the next attempt comes after more room for slots was made
     std::uint32_t slot = 0;  // chosen for all colors
     bool taken = false;      // by this rank
     Team *team = nullptr;
@@ -75,18 +79,28 @@ bool gives_way(const Registry &registry, const Creation &it) {
     return slot < it.parent.slot;
 }
 
+std::uint32_t own_chunks(Rank &rank) {
+    const ColdLock lock(rank);
+    return memory::control_chunks(*rank.control);
+}
+
 void propose(Creation &it, Proposal *mine) {
     *mine = Proposal{static_cast<std::uint32_t>(it.wish.refused),
                      it.wish.color,
                      it.wish.key,
                      0,
+                     own_chunks(it.rank),
+                     0,
                      it.wish.digest,
                      {}};
+    const std::uint32_t slots = memory::control_slots(mine->chunks);
     const RegistryLock lock(it.rank);
     const Registry &registry = *it.rank.team_registry;
     mine->gives_way = gives_way(registry, it) ? 1 : 0;
     for (std::size_t word = 0; mine->gives_way == 0 && word < kSlotWords; ++word)
         mine->free[word] = ~registry.used[word];
+    for (std::uint32_t slot = slots; slot < kTeamSlots; ++slot)
+        clear(mine->free, slot);
 }
 
 // Do all proposals stand, and belong together? The lowest rank whose does not decides.
@@ -126,6 +140,25 @@ std::uint32_t choose_slot(const Creation &it) {
     return 0;
 }
 
+// No slot is free on all who join: those with the fewest chunks of slots get as many as the others
+// have, all one more where all have the same. The same decision on every rank. Errors: NOMEM, OS.
+sennit_status make_room(Creation &it) {
+    std::uint32_t fewest = UINT32_MAX;
+    std::uint32_t most = 0;
+    for (std::uint32_t member = 0; member < it.parent.size; ++member) {
+        if (it.proposals[member].color < 0) continue;
+        fewest = std::min(fewest, it.proposals[member].chunks);
+        most = std::max(most, it.proposals[member].chunks);
+    }
+    if (fewest == kTeamChunks)
+        return fail(SENNIT_ERR_NOMEM, "the ranks have %zu teams, which is the most",
+                    kTeamSlots - kNodeSlot - 1);
+    it.grows = true;
+    if (!it.joins()) return SENNIT_OK;
+    const ColdLock lock(it.rank);
+    return memory::control_grow(it.rank, fewest == most ? most + 1 : most);
+}
+
 // The members of this rank's color in the order of the new team.
 std::uint32_t collect_members(Creation &it) {
     std::uint32_t count = 0;
@@ -149,12 +182,24 @@ bool take_slot(Creation &it) {
     return it.taken = true;
 }
 
+// The members' words of the slot can be reached where their control blocks can.
+sennit_status reach_words(Creation &it) {
+    const ColdLock lock(it.rank);
+    for (std::uint32_t i = 0; i < it.size; ++i) {
+        const sennit_status status = memory::control_reach(it.rank, it.world_ranks[i], it.slot);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
 sennit_status make_part(Creation &it) {
     it.size = collect_members(it);
     std::uint32_t self = 0;
     while (it.order[self] != it.parent.rank)
         ++self;
-    const sennit_status status = make(it.rank, it.slot, {it.size, self, it.world_ranks}, &it.team);
+    sennit_status status = reach_words(it);
+    if (status != SENNIT_OK) return status;
+    status = make(it.rank, it.slot, {it.size, self, it.world_ranks}, &it.team);
     if (status != SENNIT_OK) return status;
     const Reach reach = own_reach(it.rank, *it.team);
     it.team->all_load_store = reach.load_store;
@@ -174,9 +219,7 @@ Conclusion conclude(Creation &it, sennit_status status) {
     }
     if (status == SENNIT_OK && anyone) {
         it.slot = choose_slot(it);
-        if (it.slot == 0 && !waits)
-            status = fail(SENNIT_ERR_NOMEM, "the ranks have %zu teams, which is the most",
-                          kTeamSlots - kNodeSlot - 1);
+        if (it.slot == 0 && !waits) status = make_room(it);
         mine.again = it.slot == 0 || (it.joins() && !take_slot(it)) ? 1 : 0;
     }
     if (it.taken) {
@@ -310,9 +353,12 @@ sennit_status create(Rank &rank, Team &parent, const CreationWish &wish, std::ui
     }
     bool again = true;
     sennit_status status = SENNIT_OK;
-    for (; again && status == SENNIT_OK; ++it.attempt) {
+    while (again && status == SENNIT_OK) {
         again = false;
+        it.grows = false;
         status = attempt(it, handle, &again);
+        // Room for more is no disturbance.
+        if (!it.grows) ++it.attempt;
     }
     {
         const RegistryLock lock(rank);

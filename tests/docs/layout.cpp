@@ -23,8 +23,11 @@ static void print_control_block() {
     FIELD(ControlBlock, header);
     FIELD(ControlBlock, doorbell);
     FIELD(ControlBlock, processors);
-    FIELD(ControlBlock, teams);
+    FIELD(ControlBlock, chunk_offsets);
+    FIELD(ControlBlock, first_teams);
     FIELD(ControlBlock, records);
+    FIELD(ControlBlock, unused);
+    FIELD(ControlBlock, more_teams);
     STRUCT(ControlHeader);
     FIELD(ControlHeader, magic);
     FIELD(ControlHeader, layout_version);

@@ -11,6 +11,8 @@ void print_creation_layouts() {
     FIELD(Proposal, color);
     FIELD(Proposal, key);
     FIELD(Proposal, gives_way);
+    FIELD(Proposal, chunks);
+    FIELD(Proposal, unused);
     FIELD(Proposal, digest);
     FIELD(Proposal, free);
     STRUCT(Conclusion);

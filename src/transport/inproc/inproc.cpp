@@ -41,12 +41,14 @@ class Inproc final : public LoadStoreTransport {
             return {Reason::Code::wrong_content, 0};
         }
         rank_->peers[peer].control = control;
+        rank_->peers[peer].team_chunks = UINT64_MAX;  // in the owner's own mapping
         return {Reason::Code::taken, 0};
     }
 
     void forget(int peer) override {
         memory::control_release(rank_->peers[peer].control);
         rank_->peers[peer].control = nullptr;
+        rank_->peers[peer].team_chunks = 0;
     }
 
     sennit_status attach(int, const SegmentRecord &record, RemoteMemory *out) override {
