@@ -72,7 +72,8 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
  * invalid afterwards. Errors: STATE, NOT_REGISTERED (never allocated, or freed before), ARG
  * (offset, memory that was registered or is a queue's, ranks that free different segments; nothing
  * is freed), RANGE, PEER_LOST, OTHER_NODE and BOOTSTRAP (as above), and TIMEOUT of what is
- * outstanding. */
+ * outstanding, or where a rank has not come in the time of SENNIT_TIMEOUT: the free is then still
+ * under way, and the same call made again goes on with it. */
 sennit_status sennit_free(sennit_gptr gptr);
 
 /* Memory that the program had before: any it may read and write (heap, static, stack, mapped

@@ -111,12 +111,17 @@ sennit_status attach_all(Rank &rank, const Team &team, const Offer *offers, std:
     return SENNIT_OK;
 }
 
+// SENNIT_TIMEOUT, after which the same call goes on with the meeting. The launcher's can not be
+// resumed.
+Deadline binding_deadline(const Team &team) {
+    return team.all_reached ? default_deadline() : Deadline::never();
+}
+
 // Tells all members whether this one could attach, and returns what holds for all. `all` has room
 // for one outcome of each member.
 sennit_status agree(Rank &rank, Team &team, const Outcome &mine, Outcome *all) {
-    // A vote that was given can not be taken back: only the loss of a rank ends this wait.
     const Exchange what{Purpose::outcome, &mine, sizeof mine, all};
-    const sennit_status status = exchange(rank, team, what, Deadline::never());
+    const sennit_status status = exchange(rank, team, what, binding_deadline(team));
     if (status != SENNIT_OK) return status;
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
     for (std::uint32_t member = 0; member < team.size; ++member) {
@@ -175,8 +180,51 @@ Offer make_offer(Rank &rank, Team &team, const AllocationWish &wish, SegmentReco
     return offer;
 }
 
+struct Vote {
+    SegmentRecord *record;
+    Outcome outcome;
+};
+
+// The second part of an allocation. The offers have been read; their memory serves for the
+// outcomes.
+sennit_status vote(Rank &rank, Team &team, const Vote &mine, Offer *offers, sennit_gptr *gptr) {
+    const std::uint32_t id = mine.outcome.id;
+    const sennit_status status =
+        agree(rank, team, mine.outcome, reinterpret_cast<Outcome *>(offers));
+    if (status == SENNIT_ERR_TIMEOUT && team.published && team.segments != nullptr) {
+        // Nobody knows yet what becomes of it: the same call made again asks further.
+        team.segments->voted_record = mine.record;
+        team.segments->voted_id = id;
+        team.segments->voted_status = mine.outcome.status;
+        return status;
+    }
+    if (status != SENNIT_OK) {
+        {
+            const ColdLock lock(rank);
+            detach_all(rank, team, id);
+        }
+        drop_own(rank, mine.record);
+        return status;
+    }
+    keep(team, id, *mine.record);
+    *gptr = sennit_gptr{rank.world_rank, id, 0};
+    return SENNIT_OK;
+}
+
+// The call whose vote timed out, made again?
+bool goes_on_with_vote(const Team &team, const AllocationWish &wish) {
+    if (!team.published || team.purpose != Purpose::outcome) return false;
+    const SegmentRecord *record = team.segments->voted_record;
+    return record == nullptr || record->bytes == wish.bytes;
+}
+
 sennit_status allocate_with(Rank &rank, Team &team, const AllocationWish &wish, Offer *offers,
                             sennit_gptr *gptr) {
+    if (goes_on_with_vote(team, wish)) {
+        const SegmentTable &table = *team.segments;
+        return vote(rank, team, {table.voted_record, {table.voted_status, table.voted_id}}, offers,
+                    gptr);
+    }
     SegmentRecord *record = nullptr;
     const Offer offer = make_offer(rank, team, wish, &record);
     const Exchange what{Purpose::offer, &offer, sizeof offer, offers};
@@ -192,20 +240,7 @@ sennit_status allocate_with(Rank &rank, Team &team, const AllocationWish &wish, 
         const ColdLock lock(rank);
         status = attach_all(rank, team, offers, offer.id);
     }
-    // The offers have been read; their memory serves for the outcomes.
-    const Outcome outcome{static_cast<std::uint32_t>(status), offer.id};
-    status = agree(rank, team, outcome, reinterpret_cast<Outcome *>(offers));
-    if (status != SENNIT_OK) {
-        {
-            const ColdLock lock(rank);
-            detach_all(rank, team, offer.id);
-        }
-        drop_own(rank, record);
-        return status;
-    }
-    keep(team, offer.id, *record);
-    *gptr = sennit_gptr{rank.world_rank, offer.id, 0};
-    return SENNIT_OK;
+    return vote(rank, team, {record, {static_cast<std::uint32_t>(status), offer.id}}, offers, gptr);
 }
 
 }  // namespace
@@ -231,9 +266,8 @@ sennit_status free_segment(Rank &rank, Team &team, std::uint32_t id) {
     const sennit_status flushed =
         rank.engine != nullptr ? request::flush(rank, kAnyPeer, default_deadline()) : SENNIT_OK;
     const sennit_error flush_error = *thread_error();
-    // As with the vote of an allocation, only the loss of a rank ends this wait.
     const Exchange what{Purpose::free, &id, sizeof id, ids};
-    sennit_status status = exchange(rank, team, what, Deadline::never());
+    sennit_status status = exchange(rank, team, what, binding_deadline(team));
     for (std::uint32_t member = 0; status == SENNIT_OK && member < team.size; ++member) {
         if (ids[member] == id) continue;
         const int peer = team.world_ranks[member];

@@ -101,6 +101,7 @@ sennit_status wait_for_all(Rank &rank, Team &team, Purpose purpose, const Deadli
 sennit_status flat(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
     if (!team.published) {
         publish_arrival(team, team.epoch + 1);
+        team.purpose = purpose;
         team.published = true;
         team.next_peer = 0;
     }
@@ -157,8 +158,10 @@ sennit_status await_round(Rank &rank, const Team &team, int partner, std::uint64
                      partner);
 }
 
-sennit_status disseminate(Rank &rank, Team &team, std::uint64_t epoch, const Deadline &deadline) {
+sennit_status disseminate(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+    const std::uint64_t epoch = team.epoch + 1;
     if (!team.published) {
+        team.purpose = purpose;
         team.published = true;
         team.round = 0;
         team.round_sent = false;
@@ -219,12 +222,11 @@ sennit_status exchange_without_path(Rank &rank, const Team &team, const Exchange
 }  // namespace
 
 sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
-    const std::uint64_t epoch = team.epoch + 1;
     const sennit_status status = team.all_load_store ? flat(rank, team, purpose, deadline)
-                                 : team.all_reached  ? disseminate(rank, team, epoch, deadline)
+                                 : team.all_reached  ? disseminate(rank, team, purpose, deadline)
                                                      : meet_without_path(rank, team, deadline);
     if (status != SENNIT_OK) return status;
-    team.epoch = epoch;
+    ++team.epoch;
     team.published = false;
     return SENNIT_OK;
 }
@@ -264,8 +266,14 @@ sennit_status fail_other_call(int peer) {
 
 }  // namespace
 
+sennit_status take_up(Rank &rank, Team &team, const Deadline &deadline) {
+    return meet(rank, team, team.purpose, deadline);
+}
+
 sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
-    if (!team.published && rank.engine != nullptr) {
+    if (team.published) {
+        if (is_binding(team.purpose)) return fail_unfinished(rank, team);
+    } else if (rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;  // not arrived: the call may be repeated
     }
@@ -302,16 +310,34 @@ sennit_status fail_unfinished(Rank &rank, const Team &team) {
                          "rank %d is gone, so the team's last barrier can not be completed, and it "
                          "makes no collective calls any more",
                          peer);
+    if (is_binding(team.purpose)) {
+        const char *name = call_name(static_cast<std::uint8_t>(team.purpose));
+        return fail(SENNIT_ERR_STATE,
+                    "%s timed out on this rank and is still under way: call it again with the same "
+                    "arguments until it has ended, then this",
+                    name);
+    }
     return fail(SENNIT_ERR_STATE,
                 "the last barrier timed out on this rank and is still under way: call "
                 "sennit_barrier again until it returns SENNIT_OK, then this");
 }
 
+namespace {
+
+// Is this the call whose meeting timed out, made again?
+bool goes_on_with(const Team &team, const Exchange &what) {
+    if (team.purpose != what.purpose || !is_binding(what.purpose)) return false;
+    const std::uint8_t *letter = team.own->mailboxes[(team.epoch + 1) % 2].bytes;
+    return std::memcmp(letter + offsetof(Letter, payload), what.mine, what.bytes) == 0;
+}
+
+}  // namespace
+
 sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadline &deadline) {
     if (!team.all_reached) return exchange_without_path(rank, team, what, deadline);
-    if (team.published) return fail_unfinished(rank, team);
+    if (team.published && !goes_on_with(team, what)) return fail_unfinished(rank, team);
     team.read_failed = false;
-    write_letter(team, what.purpose, what.mine, what.bytes);
+    if (!team.published) write_letter(team, what.purpose, what.mine, what.bytes);
     const std::uint64_t number = team.epoch + 1;
     Letter letter;
     sennit_status status = meet(rank, team, what.purpose, deadline);

@@ -48,6 +48,20 @@ inline constexpr std::uint32_t kNodeSlot = 2;
 inline constexpr std::uint32_t kWorldHandle = make_handle(memory::kWorldSlot, 0);
 inline constexpr std::uint32_t kNodeHandle = make_handle(kNodeSlot, 0);
 
+// What a meeting is for.
+enum class Purpose : std::uint32_t {
+    offer = 1,
+    outcome = 2,
+    free = 3,
+    propose = 4,
+    conclude = 5,
+    destroy = 6,
+    regions = 20,
+    region_votes = 21,
+    barrier = 40,
+    leave = 41,
+};
+
 // Which segments a team has; alike on all members because all allocate and free in the same order.
 // Made zeroed by the first allocation.
 struct SegmentTable {
@@ -55,6 +69,11 @@ struct SegmentTable {
     std::uint64_t used[kSegmentsPerTeam / 64];
     std::uint8_t generations[kSegmentsPerTeam];   // of the index's last segment; 0: none yet
     std::uint16_t owner_slots[kSegmentsPerTeam];  // of this rank's record, while used
+    // Of an allocation whose vote has timed out on this rank: its record, which may be null, and
+    // what it has voted.
+    SegmentRecord *voted_record;
+    std::uint32_t voted_id;
+    std::uint32_t voted_status;
 };
 
 // Made zeroed, without a constructor; the object of a slot stays until the rank ends, so that a
@@ -83,6 +102,7 @@ struct Team {
     sennit_error flush_error;  // of an implicit operation, until the barrier has been met
     bool read_failed;          // the last exchange met, but a letter could not be read
     bool published;            // this rank's arrival in epoch + 1 is stored
+    Purpose purpose;           // of that meeting
     std::uint32_t next_peer;   // flat: how many peers were seen already
     std::uint32_t round;       // dissemination: rounds done
     bool round_sent;
@@ -201,22 +221,11 @@ class CollectiveCall {
 // Errors: TIMEOUT, PEER_LOST, and what an operation failed with.
 sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline);
 
+// Goes on with a meeting that timed out, whatever it was for. Errors: as meet().
+sennit_status take_up(Rank &rank, Team &team, const Deadline &deadline);
+
 // The barrier of sennit_finalize. Errors: as barrier(), and ARG: a member is in another call.
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline);
-
-// What a meeting is for.
-enum class Purpose : std::uint32_t {
-    offer = 1,
-    outcome = 2,
-    free = 3,
-    propose = 4,
-    conclude = 5,
-    destroy = 6,
-    regions = 20,
-    region_votes = 21,
-    barrier = 40,
-    leave = 41,
-};
 
 // The members meet, and nothing else. What a member did before is seen by all after. After TIMEOUT
 // the next call goes on with the same meeting. Errors: TIMEOUT, PEER_LOST, ARG (a member has waited
@@ -226,6 +235,11 @@ sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &dead
 // Why no other collective call can be made while a meeting of the team is unfinished, which
 // `team.published` says: STATE, or PEER_LOST where a member is gone, since it never ends then.
 sennit_status fail_unfinished(Rank &rank, const Team &team);
+
+// What a rank has said in these can not be taken back: only the same call goes on with them.
+constexpr bool is_binding(Purpose purpose) {
+    return purpose == Purpose::outcome || purpose == Purpose::free;
+}
 
 // Every member gives `bytes` (at most kExchangeBytes) and gets all members', by rank. Errors: as
 // meet, those of fail_unfinished, and ARG when a member is in another collective call than this

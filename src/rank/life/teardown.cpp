@@ -153,7 +153,7 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
         runtime::observer_write(rank);
         // A barrier that timed out is another meeting than this one.
         if (status == SENNIT_OK && world.published)
-            status = meet_at_the_end(rank, world, team::barrier, deadline);
+            status = meet_at_the_end(rank, world, team::take_up, deadline);
         if (status == SENNIT_OK)
             status = meet_at_the_end(rank, world, team::last_barrier, deadline);
         if (status == SENNIT_ERR_TIMEOUT) status = fail_late(rank, timeout_ns);

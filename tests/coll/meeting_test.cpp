@@ -1,0 +1,56 @@
+// Meetings that are more than a barrier: the last one of the world, and the one of a free.
+#include <gtest/gtest.h>
+#include <sennit/sennit.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include "../engine/job.hpp"
+
+namespace sennit::test {
+namespace {
+
+// Broken by a free that waits longer than SENNIT_TIMEOUT, or whose repetition is another free.
+TEST(meetings, a_free_that_timed_out_goes_on_when_it_is_called_again) {
+    (void)setenv("SENNIT_TIMEOUT", "0.05", 1);
+    Job job(2, "self,inproc");
+    std::atomic<bool> may_come{false};
+    job.run([&](int rank) {
+        sennit_gptr gptr = SENNIT_GPTR_NULL;
+        job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "sennit_alloc");
+        if (rank == 0) {
+            if (sennit_free(gptr) != SENNIT_ERR_TIMEOUT) job.note("the free has no limit");
+            if (sennit_barrier(SENNIT_TEAM_WORLD, 0) != SENNIT_ERR_STATE)
+                job.note("a barrier is let into the middle of a free");
+        }
+        if (rank == 0) may_come = true;
+        while (!may_come)
+            std::this_thread::yield();
+        sennit_status status = SENNIT_ERR_TIMEOUT;
+        while (status == SENNIT_ERR_TIMEOUT)
+            status = sennit_free(gptr);
+        job.expect(status, "sennit_free");
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+        if (sennit_free(gptr) != SENNIT_ERR_NOT_REGISTERED) job.note("it was not freed");
+    });
+    (void)unsetenv("SENNIT_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
+}
+
+// Broken by a rank that takes another one's sennit_barrier for its sennit_finalize.
+TEST(meetings, a_barrier_that_meets_a_finalize_is_an_error_of_one_side) {
+    Job job(2, "self,inproc");
+    sennit_status met = SENNIT_OK;
+    job.run(
+        [&](int rank) {
+            if (rank == 1) job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+            if (rank == 0) met = sennit_finalize();
+        },
+        {SENNIT_ERR_STATE, SENNIT_ERR_PEER_LOST});
+    EXPECT_EQ(job.fault, "");
+    EXPECT_EQ(met, SENNIT_ERR_ARG);
+}
+
+}  // namespace
+}  // namespace sennit::test
