@@ -30,30 +30,30 @@ template <class Call>
                                                    Call call) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    Channel *it = channel::find(*rank, handle);
-    if (it == nullptr) return fail_in(no_channel(handle), name);
-    return done(call(*rank, *it), name);
+    Channel *opened = channel::find(*rank, handle);
+    if (opened == nullptr) return fail_in(no_channel(handle), name);
+    return done(call(*rank, *opened), name);
 }
 
 // Which copies of a mirror a call is noted with. A hand-over without a mirror moves nothing: the
 // program stores and loads through its pointer, and Sennit does not see how much.
 enum class Copies : std::uint8_t { none, pushed, pulled };
 
-std::uint64_t copied_bytes(const Channel &it, Copies copies) {
-    if (it.mirror == nullptr || copies == Copies::none) return 0;
-    const bool is_pulled = (it.flags & SENNIT_CHANNEL_PULL) != 0;
-    return is_pulled == (copies == Copies::pulled) ? it.peer_bytes : 0;
+std::uint64_t copied_bytes(const Channel &opened, Copies copies) {
+    if (opened.mirror == nullptr || copies == Copies::none) return 0;
+    const bool is_pulled = (opened.flags & SENNIT_CHANNEL_PULL) != 0;
+    return is_pulled == (copies == Copies::pulled) ? opened.peer_bytes : 0;
 }
 
 // The same for a call that is noted: a hand-over, or a wait for one.
 template <class Call>
 [[gnu::cold, gnu::noinline]] sennit_status use(sennit_channel handle, const char *name,
                                                Copies copies, Call call) {
-    return call_on(handle, name, [&](Rank &rank, Channel &it) {
-        runtime::Observed observed(rank, name, it.peer);
-        const sennit_status status = call(rank, it);
+    return call_on(handle, name, [&](Rank &rank, Channel &opened) {
+        runtime::Observed observed(rank, name, opened.peer);
+        const sennit_status status = call(rank, opened);
         if (observed.is_on() && status == SENNIT_OK) [[unlikely]]
-            observed.set_bytes(copied_bytes(it, copies));
+            observed.set_bytes(copied_bytes(opened, copies));
         return status;
     });
 }
@@ -166,17 +166,17 @@ sennit_status find_all(Rank &rank, const sennit_channel *handles, std::size_t co
     std::size_t known = 0;
     sennit_status status = SENNIT_OK;
     for (; known < count; ++known) {
-        Channel *it = channel::find(rank, handles[known]);
-        if (it == nullptr) {
+        Channel *opened = channel::find(rank, handles[known]);
+        if (opened == nullptr) {
             status = no_channel(handles[known]);
             break;
         }
-        if (it->is_closing) {
+        if (opened->is_closing) {
             status = fail(SENNIT_ERR_ARG, "channel %#x is named twice", handles[known].handle);
             break;
         }
-        it->is_closing = true;
-        found[known] = it;
+        opened->is_closing = true;
+        found[known] = opened;
     }
     for (std::size_t i = 0; i < known; ++i)
         found[i]->is_closing = false;
@@ -205,13 +205,15 @@ sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t c
 }
 
 [[gnu::noinline]] sennit_status can_write_cold(sennit_channel handle, int *can) {
-    return call_on(handle, "sennit_channel_can_write",
-                   [=](Rank &rank, Channel &it) { return channel::test_write(rank, it, can); });
+    return call_on(handle, "sennit_channel_can_write", [=](Rank &rank, Channel &opened) {
+        return channel::test_write(rank, opened, can);
+    });
 }
 
 [[gnu::noinline]] sennit_status can_read_cold(sennit_channel handle, int *can) {
-    return call_on(handle, "sennit_channel_can_read",
-                   [=](Rank &rank, Channel &it) { return channel::test_read(rank, it, can); });
+    return call_on(handle, "sennit_channel_can_read", [=](Rank &rank, Channel &opened) {
+        return channel::test_read(rank, opened, can);
+    });
 }
 
 [[gnu::noinline]] sennit_status have_written_cold(sennit_channel handle) {
@@ -227,16 +229,16 @@ sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t c
 // cache the answer is there within two pauses, and the second would be half of the trip. More of
 // them would keep the stores of this core from getting out where the answer takes longer.
 template <class Ready>
-inline bool poll(const Channel &it, std::int64_t timeout_ns, Ready ready) {
+inline bool poll(const Channel &opened, std::int64_t timeout_ns, Ready ready) {
     constexpr unsigned kFastLooks = 6;
     constexpr std::int64_t kShortestNs = 1'000'000;  // polling takes less
     if (ready()) return timeout_ns >= 0;
-    if (timeout_ns < kShortestNs || it.spins == 0) return false;
+    if (timeout_ns < kShortestNs || opened.spins == 0) return false;
     for (unsigned look = 0; look < kFastLooks; ++look) {
         cpu_pause_briefly();
         if (ready()) return true;
     }
-    for (unsigned left = it.spins; left != 0; --left) {
+    for (unsigned left = opened.spins; left != 0; --left) {
         cpu_pause();
         if (ready()) return true;
     }
@@ -246,9 +248,9 @@ inline bool poll(const Channel &it, std::int64_t timeout_ns, Ready ready) {
 // Polling has found nothing.
 template <class Wait>
 sennit_status wait_on(sennit_channel handle, std::int64_t timeout_ns, const char *name, Wait wait) {
-    return use(handle, name, Copies::none, [=](Rank &rank, Channel &it) {
+    return use(handle, name, Copies::none, [=](Rank &rank, Channel &opened) {
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
-        return wait(rank, it, Deadline::after(timeout_ns));
+        return wait(rank, opened, Deadline::after(timeout_ns));
     });
 }
 
@@ -264,58 +266,59 @@ sennit_status wait_on(sennit_channel handle, std::int64_t timeout_ns, const char
                                                    std::int64_t timeout_ns,
                                                    std::uint32_t *messages) {
     return wait_on(handle, timeout_ns, "sennit_channel_wait_messages",
-                   [=](Rank &rank, Channel &it, const Deadline &deadline) {
-                       if (least == 0 || least > it.ahead)
+                   [=](Rank &rank, Channel &opened, const Deadline &deadline) {
+                       if (least == 0 || least > opened.ahead)
                            return fail(SENNIT_ERR_ARG,
                                        "%u messages are waited for, and 1 to %u may be unread at "
                                        "once on this channel",
-                                       least, it.ahead);
-                       return channel::wait_messages(rank, it, least, messages, deadline);
+                                       least, opened.ahead);
+                       return channel::wait_messages(rank, opened, least, messages, deadline);
                    });
 }
 
 // The way of channels whose writer may be ahead, and then the cold one. It is not in line, so that
 // the short way has nothing of it; the parameters of the public calls come first, so that these
 // need not be moved.
-[[gnu::noinline]] sennit_status can_write_ahead(sennit_channel handle, int *can, Channel *it) {
-    if (!channel::goes_ahead(it, handle) || !may_write_ahead(*it))
+[[gnu::noinline]] sennit_status can_write_ahead(sennit_channel handle, int *can, Channel *opened) {
+    if (!channel::goes_ahead(opened, handle) || !may_write_ahead(*opened))
         return can_write_cold(handle, can);
     *can = 1;
     return SENNIT_OK;
 }
 
-[[gnu::noinline]] sennit_status have_written_ahead(sennit_channel handle, Channel *it) {
-    if (!channel::goes_ahead(it, handle) || !may_write_ahead(*it)) [[unlikely]]
+[[gnu::noinline]] sennit_status have_written_ahead(sennit_channel handle, Channel *opened) {
+    if (!channel::goes_ahead(opened, handle) || !may_write_ahead(*opened)) [[unlikely]]
         return have_written_cold(handle);
-    note_written(*it);
+    note_written(*opened);
     return SENNIT_OK;
 }
 
-[[gnu::noinline]] sennit_status can_read_ahead(sennit_channel handle, int *can, Channel *it) {
-    if (!channel::goes_ahead(it, handle) || !may_read_ahead(*it)) return can_read_cold(handle, can);
+[[gnu::noinline]] sennit_status can_read_ahead(sennit_channel handle, int *can, Channel *opened) {
+    if (!channel::goes_ahead(opened, handle) || !may_read_ahead(*opened))
+        return can_read_cold(handle, can);
     *can = 1;
     return SENNIT_OK;
 }
 
-[[gnu::noinline]] sennit_status have_read_ahead(sennit_channel handle, Channel *it) {
-    if (!channel::goes_ahead(it, handle) || !may_read_ahead(*it)) [[unlikely]]
+[[gnu::noinline]] sennit_status have_read_ahead(sennit_channel handle, Channel *opened) {
+    if (!channel::goes_ahead(opened, handle) || !may_read_ahead(*opened)) [[unlikely]]
         return have_read_cold(handle);
-    note_read(*it);
+    note_read(*opened);
     return SENNIT_OK;
 }
 
 [[gnu::noinline]] sennit_status wait_write_ahead(sennit_channel handle, std::int64_t timeout_ns,
-                                                 Channel *it) {
-    if (channel::goes_ahead(it, handle) &&
-        poll(*it, timeout_ns, [it] { return may_write_ahead(*it); })) [[likely]]
+                                                 Channel *opened) {
+    if (channel::goes_ahead(opened, handle) &&
+        poll(*opened, timeout_ns, [opened] { return may_write_ahead(*opened); })) [[likely]]
         return SENNIT_OK;
     return wait_write_cold(handle, timeout_ns);
 }
 
 [[gnu::noinline]] sennit_status wait_read_ahead(sennit_channel handle, std::int64_t timeout_ns,
-                                                Channel *it) {
-    if (channel::goes_ahead(it, handle) &&
-        poll(*it, timeout_ns, [it] { return may_read_ahead(*it); })) [[likely]]
+                                                Channel *opened) {
+    if (channel::goes_ahead(opened, handle) &&
+        poll(*opened, timeout_ns, [opened] { return may_read_ahead(*opened); })) [[likely]]
         return SENNIT_OK;
     return wait_read_cold(handle, timeout_ns);
 }
@@ -344,10 +347,10 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
     if (status == SENNIT_OK) status = open_all(*rank, wishes, flags, deadline);
     if (status != SENNIT_OK) return fail_in(status, name);
     for (std::size_t i = 0; i < wishes.count; ++i) {
-        const Channel &it = *wishes.opened[i];
-        if (peers != nullptr) peers[i] = it.peer_buffer;
+        const Channel &opened = *wishes.opened[i];
+        if (peers != nullptr) peers[i] = opened.peer_buffer;
         // relaxed: this thread has stored it.
-        channels[i].handle = it.handle.load(std::memory_order_relaxed);
+        channels[i].handle = opened.handle.load(std::memory_order_relaxed);
     }
     return SENNIT_OK;
 }
@@ -366,65 +369,66 @@ sennit_status sennit_channel_close(const sennit_channel channels[], size_t count
 }
 
 sennit_status sennit_channel_can_write(sennit_channel channel, int *can) {
-    Channel *it = channel::place_of_handle(channel);
+    Channel *opened = channel::place_of_handle(channel);
     if (can == nullptr) [[unlikely]]
         return null_output("can", "sennit_channel_can_write");
-    if (!channel::goes_short(it, channel) || !may_write_one(*it))
-        return can_write_ahead(channel, can, it);
+    if (!channel::goes_short(opened, channel) || !may_write_one(*opened))
+        return can_write_ahead(channel, can, opened);
     *can = 1;
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_have_written(sennit_channel channel) {
-    Channel *it = channel::place_of_handle(channel);
-    if (!channel::goes_short(it, channel) || !may_write_one(*it)) [[unlikely]]
-        return have_written_ahead(channel, it);
-    note_written_one(*it);
+    Channel *opened = channel::place_of_handle(channel);
+    if (!channel::goes_short(opened, channel) || !may_write_one(*opened)) [[unlikely]]
+        return have_written_ahead(channel, opened);
+    note_written_one(*opened);
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_can_read(sennit_channel channel, int *can) {
-    Channel *it = channel::place_of_handle(channel);
+    Channel *opened = channel::place_of_handle(channel);
     if (can == nullptr) [[unlikely]]
         return null_output("can", "sennit_channel_can_read");
-    if (!channel::goes_short(it, channel) || !may_read_one(*it))
-        return can_read_ahead(channel, can, it);
+    if (!channel::goes_short(opened, channel) || !may_read_one(*opened))
+        return can_read_ahead(channel, can, opened);
     *can = 1;
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_have_read(sennit_channel channel) {
-    Channel *it = channel::place_of_handle(channel);
-    if (!channel::goes_short(it, channel) || !may_read_one(*it)) [[unlikely]]
-        return have_read_ahead(channel, it);
-    note_read(*it);
+    Channel *opened = channel::place_of_handle(channel);
+    if (!channel::goes_short(opened, channel) || !may_read_one(*opened)) [[unlikely]]
+        return have_read_ahead(channel, opened);
+    note_read(*opened);
     return SENNIT_OK;
 }
 
 sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_ns) {
-    Channel *it = channel::place_of_handle(channel);
-    if (channel::goes_short(it, channel) &&
-        poll(*it, timeout_ns, [it] { return may_write_one(*it); })) [[likely]]
+    Channel *opened = channel::place_of_handle(channel);
+    if (channel::goes_short(opened, channel) &&
+        poll(*opened, timeout_ns, [opened] { return may_write_one(*opened); })) [[likely]]
         return SENNIT_OK;
-    return wait_write_ahead(channel, timeout_ns, it);
+    return wait_write_ahead(channel, timeout_ns, opened);
 }
 
 sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_ns) {
-    Channel *it = channel::place_of_handle(channel);
-    if (channel::goes_short(it, channel) &&
-        poll(*it, timeout_ns, [it] { return may_read_one(*it); })) [[likely]]
+    Channel *opened = channel::place_of_handle(channel);
+    if (channel::goes_short(opened, channel) &&
+        poll(*opened, timeout_ns, [opened] { return may_read_one(*opened); })) [[likely]]
         return SENNIT_OK;
-    return wait_read_ahead(channel, timeout_ns, it);
+    return wait_read_ahead(channel, timeout_ns, opened);
 }
 
 sennit_status sennit_channel_wait_messages(sennit_channel channel, uint32_t least,
                                            int64_t timeout_ns, uint32_t *messages) {
-    Channel *it = channel::place_of_handle(channel);
+    Channel *opened = channel::place_of_handle(channel);
     std::uint32_t found = 0;
     if (messages == nullptr) [[unlikely]]
         return null_output("messages", "sennit_channel_wait_messages");
-    if (channel::goes_ahead(it, channel) && least - 1 < it->ahead && poll(*it, timeout_ns, [&] {
-            found = count_messages(*it, least);
+    if (channel::goes_ahead(opened, channel) && least - 1 < opened->ahead &&
+        poll(*opened, timeout_ns, [&] {
+            found = count_messages(*opened, least);
             return found >= least;
         })) [[likely]] {
         *messages = found;
@@ -438,12 +442,13 @@ sennit_status sennit_channel_query(sennit_channel channel, sennit_channel_info *
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (info == nullptr) return null_argument("info", name);
-    const Channel *it = channel::find(*rank, channel);
-    if (it == nullptr) return fail_in(no_channel(channel), name);
-    *info = sennit_channel_info{
-        it->peer, it->mirror != nullptr ? 1 : 0, it->peer_buffer, it->peer_bytes,
-        // relaxed twice: counts of this rank's own.
-        it->written.load(std::memory_order_relaxed), it->read.load(std::memory_order_relaxed)};
+    const Channel *opened = channel::find(*rank, channel);
+    if (opened == nullptr) return fail_in(no_channel(channel), name);
+    *info = sennit_channel_info{opened->peer, opened->mirror != nullptr ? 1 : 0,
+                                opened->peer_buffer, opened->peer_bytes,
+                                // relaxed twice: counts of this rank's own.
+                                opened->written.load(std::memory_order_relaxed),
+                                opened->read.load(std::memory_order_relaxed)};
     return SENNIT_OK;
 }
 

@@ -24,10 +24,10 @@ sennit_status no_block(sennit_peer_block block) {
                                                        const char *name) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    Attached *it = signal::find_attached(*rank, block);
-    if (it == nullptr) return fail_in(no_block(block), name);
-    const ObservedAccess observed(*rank, name, it->gptr, wish.bytes);
-    return done(signal::notify(*rank, *it, wish), name);
+    Attached *found = signal::find_attached(*rank, block);
+    if (found == nullptr) return fail_in(no_block(block), name);
+    const ObservedAccess observed(*rank, name, found->gptr, wish.bytes);
+    return done(signal::notify(*rank, *found, wish), name);
 }
 
 // The parameters stand as in the public call, so the way here is a jump.
@@ -110,20 +110,20 @@ sennit_status sennit_block_detach(sennit_peer_block attached) {
     const char *const name = "sennit_block_detach";
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    Attached *it = signal::find_attached(*rank, attached);
-    if (it == nullptr) return fail_in(no_block(attached), name);
+    Attached *found = signal::find_attached(*rank, attached);
+    if (found == nullptr) return fail_in(no_block(attached), name);
     const Observed observed(*rank, name);
-    signal::block_detach(*rank, *it);
+    signal::block_detach(*rank, *found);
     return SENNIT_OK;
 }
 
 sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset, const void *source,
                                 size_t bytes) {
-    Attached *it = signal::find_short(destination);
-    if (it == nullptr) [[unlikely]]
+    Attached *found = signal::find_short(destination);
+    if (found == nullptr) [[unlikely]]
         return put_cold(destination, offset, source, bytes);
     const AtOnce how =
-        signal::notify_at_once<Direction::put>(*it, offset, const_cast<void *>(source), bytes);
+        signal::notify_at_once<Direction::put>(*found, offset, const_cast<void *>(source), bytes);
     if (how == AtOnce::done) [[likely]]
         return SENNIT_OK;
     if (how == AtOnce::surplus) return fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_put_notify");
@@ -132,10 +132,10 @@ sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset, co
 
 sennit_status sennit_get_notify(void *destination, sennit_peer_block source, size_t offset,
                                 size_t bytes) {
-    Attached *it = signal::find_short(source);
-    if (it == nullptr) [[unlikely]]
+    Attached *found = signal::find_short(source);
+    if (found == nullptr) [[unlikely]]
         return get_cold(destination, source, offset, bytes);
-    const AtOnce how = signal::notify_at_once<Direction::get>(*it, offset, destination, bytes);
+    const AtOnce how = signal::notify_at_once<Direction::get>(*found, offset, destination, bytes);
     if (how == AtOnce::done) [[likely]]
         return SENNIT_OK;
     if (how == AtOnce::surplus) return fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_get_notify");

@@ -19,31 +19,32 @@ template <class Call>
 sennit_status call_on(sennit_plan handle, const char *name, Call call) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    plan::Plan *it = plan::find(*rank, handle);
-    if (it == nullptr)
+    plan::Plan *recorded = plan::find(*rank, handle);
+    if (recorded == nullptr)
         return fail_in(fail(SENNIT_ERR_ARG, "%#x is no plan of this rank", handle.handle), name);
     Observed observed(*rank, name);
     if constexpr (std::is_invocable_v<Call, Rank &, plan::Plan &, Observed &>) {
-        return done(call(*rank, *it, observed), name);
+        return done(call(*rank, *recorded, observed), name);
     } else {
-        return done(call(*rank, *it), name);
+        return done(call(*rank, *recorded), name);
     }
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status start_cold(sennit_plan plan) {
-    return call_on(plan, "sennit_plan_start", [](Rank &rank, plan::Plan &it, Observed &observed) {
-        const sennit_status status = plan::start(rank, it);
-        // Nothing goes at once where the rank has an observer: all is in these parts.
-        if (status == SENNIT_OK && observed.is_on())
-            add_parts(rank, observed, it.carried_out.parts, it.carried_out.count);
-        return status;
-    });
+    return call_on(
+        plan, "sennit_plan_start", [](Rank &rank, plan::Plan &recorded, Observed &observed) {
+            const sennit_status status = plan::start(rank, recorded);
+            // Nothing goes at once where the rank has an observer: all is in these parts.
+            if (status == SENNIT_OK && observed.is_on())
+                add_parts(rank, observed, recorded.carried_out.parts, recorded.carried_out.count);
+            return status;
+        });
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status wait_cold(sennit_plan plan, std::int64_t timeout_ns) {
-    return call_on(plan, "sennit_plan_wait", [=](Rank &, plan::Plan &it) {
+    return call_on(plan, "sennit_plan_wait", [=](Rank &, plan::Plan &recorded) {
         const sennit_status status = check_timeout(timeout_ns);
-        return status == SENNIT_OK ? plan::wait(it) : status;
+        return status == SENNIT_OK ? plan::wait(recorded) : status;
     });
 }
 
@@ -53,14 +54,14 @@ sennit_status started(bool is_counted) {
 
 // The parts of a start that call something. Apart, so that the start itself calls nothing: then it
 // saves no register, and a plan of words is hardly more than its stores.
-[[gnu::noinline]] sennit_status start_groups(sennit_plan handle, plan::Plan *it) {
-    if (it == nullptr || !plan::may_start_at_once(*it)) [[unlikely]]
+[[gnu::noinline]] sennit_status start_groups(sennit_plan handle, plan::Plan *recorded) {
+    if (recorded == nullptr || !plan::may_start_at_once(*recorded)) [[unlikely]]
         return start_cold(handle);
-    return started(plan::run_groups(*it));
+    return started(plan::run_groups(*recorded));
 }
 
-[[gnu::noinline]] sennit_status end_with_event(plan::Plan &it) {
-    return started(plan::count_words(it));
+[[gnu::noinline]] sennit_status end_with_event(plan::Plan &recorded) {
+    return started(plan::count_words(recorded));
 }
 
 }  // namespace
@@ -78,44 +79,45 @@ sennit_status sennit_plan_create(sennit_plan *plan) {
 
 sennit_status sennit_plan_put(sennit_plan plan, sennit_peer_block destination, size_t offset,
                               const void *source, size_t bytes) {
-    return call_on(plan, "sennit_plan_put", [=](Rank &rank, plan::Plan &it) {
+    return call_on(plan, "sennit_plan_put", [=](Rank &rank, plan::Plan &recorded) {
         // A put only reads the buffer.
         auto *local = static_cast<std::byte *>(const_cast<void *>(source));
-        return plan::record(rank, it, {destination, Direction::put, offset, local, bytes});
+        return plan::record(rank, recorded, {destination, Direction::put, offset, local, bytes});
     });
 }
 
 sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_block source,
                               size_t offset, size_t bytes) {
-    return call_on(plan, "sennit_plan_get", [=](Rank &rank, plan::Plan &it) {
+    return call_on(plan, "sennit_plan_get", [=](Rank &rank, plan::Plan &recorded) {
         auto *local = static_cast<std::byte *>(destination);
-        return plan::record(rank, it, {source, Direction::get, offset, local, bytes});
+        return plan::record(rank, recorded, {source, Direction::get, offset, local, bytes});
     });
 }
 
 sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_t epoch_step) {
-    return call_on(plan, "sennit_plan_commit", [=](Rank &rank, plan::Plan &it) {
-        return plan::commit(rank, it, first_epoch, epoch_step);
+    return call_on(plan, "sennit_plan_commit", [=](Rank &rank, plan::Plan &recorded) {
+        return plan::commit(rank, recorded, first_epoch, epoch_step);
     });
 }
 
 sennit_status sennit_plan_start(sennit_plan plan) {
     Rank *rank = current_rank();
-    plan::Plan *it = plan::find(*rank, plan);
-    if (it == nullptr || !plan::may_start_words(*it)) return start_groups(plan, it);
-    plan::move_words(it->words, it->move_count);
-    if (it->has_events) return end_with_event(*it);
-    it->state = plan::State::running;
+    plan::Plan *recorded = plan::find(*rank, plan);
+    if (recorded == nullptr || !plan::may_start_words(*recorded))
+        return start_groups(plan, recorded);
+    plan::move_words(recorded->words, recorded->move_count);
+    if (recorded->has_events) return end_with_event(*recorded);
+    recorded->state = plan::State::running;
     return SENNIT_OK;
 }
 
 sennit_status sennit_plan_wait(sennit_plan plan, int64_t timeout_ns) {
     const Rank *rank = current_rank();
-    plan::Plan *it = plan::find(*rank, plan);
-    if (it == nullptr || timeout_ns < 0 || it->state != plan::State::running ||
+    plan::Plan *recorded = plan::find(*rank, plan);
+    if (recorded == nullptr || timeout_ns < 0 || recorded->state != plan::State::running ||
         rank->observer != nullptr) [[unlikely]]
         return wait_cold(plan, timeout_ns);
-    it->state = plan::State::idle;
+    recorded->state = plan::State::idle;
     return SENNIT_OK;
 }
 

@@ -19,10 +19,10 @@ template <class Handle, class Call>
 sennit_status call_on(Handle handle, const char *name, Call call) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    auto *it = queue::find(*rank, handle);
-    if (it == nullptr) return fail_in(no_queue(handle.handle), name);
+    auto *found = queue::find(*rank, handle);
+    if (found == nullptr) return fail_in(no_queue(handle.handle), name);
     const runtime::Observed observed(*rank, name);
-    return done(call(*rank, *it), name);
+    return done(call(*rank, *found), name);
 }
 
 // The same for a push, which tells how many items it has moved to the taker.
@@ -30,34 +30,35 @@ template <class Call>
 sennit_status push_by(sennit_producer producer, const char *name, Call call) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    queue::Producer *it = queue::find(*rank, producer);
-    if (it == nullptr) return fail_in(no_queue(producer.handle), name);
-    runtime::Observed observed(*rank, name, it->taker);
+    queue::Producer *found = queue::find(*rank, producer);
+    if (found == nullptr) return fail_in(no_queue(producer.handle), name);
+    runtime::Observed observed(*rank, name, found->taker);
     std::size_t items = 0;
-    const sennit_status status = call(*rank, *it, &items);
+    const sennit_status status = call(*rank, *found, &items);
     if (observed.is_on()) [[unlikely]]
-        observed.set_bytes(items * it->item_bytes);
+        observed.set_bytes(items * found->item_bytes);
     return done(status, name);
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status push_cold(sennit_producer producer, const void *item,
                                                      std::int64_t timeout_ns) {
-    return push_by(
-        producer, "sennit_queue_push", [=](Rank &rank, queue::Producer &it, std::size_t *items) {
-            if (item == nullptr) return null_argument("item");
-            if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
-            const sennit_status status = queue::push(rank, it, item, Deadline::after(timeout_ns));
-            *items = status == SENNIT_OK ? 1 : 0;
-            return status;
-        });
+    return push_by(producer, "sennit_queue_push",
+                   [=](Rank &rank, queue::Producer &found, std::size_t *items) {
+                       if (item == nullptr) return null_argument("item");
+                       if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+                       const sennit_status status =
+                           queue::push(rank, found, item, Deadline::after(timeout_ns));
+                       *items = status == SENNIT_OK ? 1 : 0;
+                       return status;
+                   });
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status pop_cold(sennit_queue queue, void *item,
                                                     std::int64_t timeout_ns) {
-    return call_on(queue, "sennit_queue_pop", [=](Rank &rank, queue::Queue &it) {
+    return call_on(queue, "sennit_queue_pop", [=](Rank &rank, queue::Queue &found) {
         if (item == nullptr) return null_argument("item");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
-        return queue::pop(rank, it, item, Deadline::after(timeout_ns));
+        return queue::pop(rank, found, item, Deadline::after(timeout_ns));
     });
 }
 
@@ -104,29 +105,29 @@ sennit_status sennit_queue_attach(sennit_queue_address address, sennit_producer 
 }
 
 sennit_status sennit_queue_detach(sennit_producer producer) {
-    return call_on(producer, "sennit_queue_detach", [](Rank &rank, queue::Producer &it) {
-        queue::detach(rank, it);
+    return call_on(producer, "sennit_queue_detach", [](Rank &rank, queue::Producer &found) {
+        queue::detach(rank, found);
         return SENNIT_OK;
     });
 }
 
 sennit_status sennit_queue_push(sennit_producer producer, const void *item, int64_t timeout_ns) {
     const Rank *rank = current_rank();
-    queue::Producer *it = queue::find(*rank, producer);
-    if (it != nullptr && item != nullptr && timeout_ns >= 0 && rank->observer == nullptr &&
-        queue::push_at_once(*it, item, 1) != 0) [[likely]]
+    queue::Producer *found = queue::find(*rank, producer);
+    if (found != nullptr && item != nullptr && timeout_ns >= 0 && rank->observer == nullptr &&
+        queue::push_at_once(*found, item, 1) != 0) [[likely]]
         return SENNIT_OK;
     return push_cold(producer, item, timeout_ns);
 }
 
 sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_ns) {
     Rank *rank = current_rank();
-    queue::Queue *it = queue::find(*rank, queue);
-    if (it != nullptr && item != nullptr && timeout_ns >= 0 && rank->observer == nullptr)
+    queue::Queue *found = queue::find(*rank, queue);
+    if (found != nullptr && item != nullptr && timeout_ns >= 0 && rank->observer == nullptr)
         [[likely]] {
-        const std::uint32_t lane = queue::find_item(*it);
+        const std::uint32_t lane = queue::find_item(*found);
         if (lane != UINT32_MAX) {
-            queue::take(*rank, *it, lane, item, 1);
+            queue::take(*rank, *found, lane, item, 1);
             return SENNIT_OK;
         }
     }
@@ -136,12 +137,12 @@ sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_n
 sennit_status sennit_queue_push_many(sennit_producer producer, const void *items, size_t count,
                                      int64_t timeout_ns, size_t *pushed) {
     const char *const name = "sennit_queue_push_many";
-    return push_by(producer, name, [=](Rank &rank, queue::Producer &it, std::size_t *moved) {
+    return push_by(producer, name, [=](Rank &rank, queue::Producer &found, std::size_t *moved) {
         if (pushed == nullptr || (items == nullptr && count != 0))
             return null_argument("items or pushed");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
         const sennit_status status =
-            queue::push_many(rank, it, items, count, Deadline::after(timeout_ns), pushed);
+            queue::push_many(rank, found, items, count, Deadline::after(timeout_ns), pushed);
         *moved = *pushed;
         return status;
     });
@@ -150,11 +151,11 @@ sennit_status sennit_queue_push_many(sennit_producer producer, const void *items
 sennit_status sennit_queue_pop_many(sennit_queue queue, void *items, size_t most,
                                     int64_t timeout_ns, size_t *popped) {
     const char *const name = "sennit_queue_pop_many";
-    return call_on(queue, name, [=](Rank &rank, queue::Queue &it) {
+    return call_on(queue, name, [=](Rank &rank, queue::Queue &found) {
         if (popped == nullptr || (items == nullptr && most != 0))
             return null_argument("items or popped");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
-        return queue::pop_many(rank, it, items, most, Deadline::after(timeout_ns), popped);
+        return queue::pop_many(rank, found, items, most, Deadline::after(timeout_ns), popped);
     });
 }
 

@@ -25,10 +25,10 @@ template <class Call>
 sennit_status call_on(sennit_signal handle, const char *name, Call call) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
-    Own *it = signal::find_own(*rank, handle);
-    if (it == nullptr) return fail_in(no_signal(handle), name);
+    Own *own = signal::find_own(*rank, handle);
+    if (own == nullptr) return fail_in(no_signal(handle), name);
     const Observed observed(*rank, name);
-    return done(call(*rank, *it), name);
+    return done(call(*rank, *own), name);
 }
 
 // A call on a set of the caller's own.
@@ -61,9 +61,9 @@ sennit_status change_set(sennit_waitset set, sennit_signal signal, const char *n
 
 [[gnu::cold, gnu::noinline]] sennit_status wait_cold(sennit_signal signal,
                                                      std::int64_t timeout_ns) {
-    return call_on(signal, "sennit_signal_wait", [=](Rank &rank, Own &it) {
+    return call_on(signal, "sennit_signal_wait", [=](Rank &rank, Own &own) {
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
-        return signal::wait(rank, it, Deadline::after(timeout_ns));
+        return signal::wait(rank, own, Deadline::after(timeout_ns));
     });
 }
 
@@ -136,45 +136,46 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_
 }
 
 sennit_status sennit_signal_destroy(sennit_signal signal) {
-    return call_on(signal, "sennit_signal_destroy", [](Rank &rank, Own &it) {
-        signal::signal_destroy(rank, it);
+    return call_on(signal, "sennit_signal_destroy", [](Rank &rank, Own &own) {
+        signal::signal_destroy(rank, own);
         return SENNIT_OK;
     });
 }
 
 sennit_status sennit_signal_test(sennit_signal signal, int *is_done) {
-    return call_on(signal, "sennit_signal_test", [=](Rank &rank, Own &it) {
-        return is_done == nullptr ? null_argument("done") : signal::test(rank, it, is_done);
+    return call_on(signal, "sennit_signal_test", [=](Rank &rank, Own &own) {
+        return is_done == nullptr ? null_argument("done") : signal::test(rank, own, is_done);
     });
 }
 
 sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns) {
     constexpr std::int64_t kShortestNs = 1'000'000;  // polling takes less
-    const Own *it = signal::find_first(signal);
-    if (it == nullptr) it = find_unobserved(signal);
-    if (it != nullptr && timeout_ns >= kShortestNs && signal::poll(*current_rank(), *it)) [[likely]]
+    const Own *own = signal::find_first(signal);
+    if (own == nullptr) own = find_unobserved(signal);
+    if (own != nullptr && timeout_ns >= kShortestNs && signal::poll(*current_rank(), *own))
+        [[likely]]
         return SENNIT_OK;
     return wait_cold(signal, timeout_ns);
 }
 
 sennit_status sennit_signal_reset(sennit_signal signal) {
-    Own *it = signal::find_first(signal);
-    if (it == nullptr) it = find_unobserved(signal);
-    if (it != nullptr && signal::reset_at_once(*it)) [[likely]]
+    Own *own = signal::find_first(signal);
+    if (own == nullptr) own = find_unobserved(signal);
+    if (own != nullptr && signal::reset_at_once(*own)) [[likely]]
         return SENNIT_OK;
     return reset_cold(signal);
 }
 
 sennit_status sennit_signal_remaining(sennit_signal signal, uint32_t *events) {
-    return call_on(signal, "sennit_signal_remaining", [=](Rank &, Own &it) {
-        return events == nullptr ? null_argument("events") : signal::remaining(it, events);
+    return call_on(signal, "sennit_signal_remaining", [=](Rank &, Own &own) {
+        return events == nullptr ? null_argument("events") : signal::remaining(own, events);
     });
 }
 
 sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch) {
-    return call_on(signal, "sennit_signal_epoch", [=](Rank &, Own &it) {
+    return call_on(signal, "sennit_signal_epoch", [=](Rank &, Own &own) {
         if (epoch == nullptr) return null_argument("epoch");
-        *epoch = signal::own_epoch(it);
+        *epoch = signal::own_epoch(own);
         return SENNIT_OK;
     });
 }
