@@ -27,7 +27,8 @@ FileWindows::Window *FileWindows::find(std::uint64_t file_begin) {
     for (Window *window = first_; window != nullptr; window = window->next)
         if (window->file_begin == file_begin) return window;
     if (address_space_is_limited()) return nullptr;
-    auto *made = new (std::nothrow) Window{first_, space_take(kWindowBytes, 0), file_begin};
+    if (first_ != nullptr && first_->segments == 0) give_back(&first_);
+    auto *made = new (std::nothrow) Window{first_, space_take(kWindowBytes, 0), file_begin, 0};
     if (made == nullptr || made->base == nullptr) {
         delete made;
         return nullptr;
@@ -46,19 +47,30 @@ sennit_status FileWindows::map(int file, std::uint64_t offset, std::uint64_t byt
     if (window == nullptr || !space_map(window->base + place, file, offset, bytes))
         return file_map(file, offset, bytes, alignment, address);
     *address = window->base + place;
+    ++window->segments;
     return SENNIT_OK;
 }
 
 void FileWindows::unmap(std::byte *address, std::uint64_t bytes) {
-    for (const Window *window = first_; window != nullptr; window = window->next) {
-        if (address < window->base || address >= window->base + kWindowBytes) continue;
+    for (Window **link = &first_; *link != nullptr; link = &(*link)->next) {
+        Window &window = **link;
+        if (address < window.base || address >= window.base + kWindowBytes) continue;
         // Reserved again. Without a mapping to spare the view stays: it shows an empty range.
         if (mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                  -1, 0) != MAP_FAILED)
             (void)madvise(address, bytes, MADV_DONTFORK);
+        // Offsets of the file are not used again, so only the newest gets more segments.
+        if (--window.segments == 0 && &window != first_) give_back(link);
         return;
     }
     file_unmap(address, bytes);
+}
+
+void FileWindows::give_back(Window **link) {
+    Window *const window = *link;
+    *link = window->next;
+    (void)munmap(window->base, kWindowBytes);
+    delete window;
 }
 
 void FileWindows::close(bool is_reached) {

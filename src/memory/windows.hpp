@@ -3,8 +3,9 @@
 // allows a process some 65000 (vm.max_map_count), and 64 ranks would reach that with 1022 segments.
 //
 // A window is a piece of address space that stands for kWindowBytes of the file. It is reserved as
-// a whole when its first segment is mapped, and given back by close() alone, so an address in it
-// never belongs to anybody else. Large segments, and all where the address space is limited (ulimit
+// a whole when its first segment is mapped, and given back as a whole: when none of its
+// segments is left and another window came after it, or by close(). So an address in it never
+// belongs to anybody else. Large segments, and all where the address space is limited (ulimit
 // -v), are mapped by themselves.
 //
 // Used under the rank's cold mutex: by the owner for its own segments, and by the transport mapped
@@ -34,10 +35,12 @@ class FileWindows {
         Window *next;
         std::byte *base;
         std::uint64_t file_begin;
+        std::uint32_t segments;  // that are mapped
     };
     Window *find(std::uint64_t file_begin);
+    void give_back(Window **link);
 
-    Window *first_ = nullptr;
+    Window *first_ = nullptr;  // the newest
 };
 
 }  // namespace sennit::memory

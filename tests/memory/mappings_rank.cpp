@@ -1,6 +1,7 @@
 // One rank of a job with many segments. Prints nothing if they need few mappings. Would break: a
 // mapping for each segment of each peer, of which the kernel allows 65530; addresses of segments
-// that overlap, or that stay when their segment has gone.
+// that overlap, or that stay when their segment has gone; address
+// space that is lost with each of them.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -21,6 +22,13 @@ constexpr int kSegments = 200;
 long count_mappings() {
     std::ifstream file("/proc/self/maps");
     return std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n');
+}
+
+long address_space_pages() {
+    std::ifstream file("/proc/self/statm");
+    long pages = 0;
+    file >> pages;
+    return pages;
 }
 
 sennit_gptr allocate(std::size_t bytes, std::size_t alignment) {
@@ -78,6 +86,11 @@ int main() {
         expect(sennit_free(gptr), SENNIT_OK, "free");
     const long at_end = count_mappings() - before;
     require(at_end <= 4 * sennit_size() + 20, "freed segments leave no mappings");
+    const long pages_before = address_space_pages();
+    for (int i = 0; i < 250; ++i)
+        expect(sennit_free(allocate(std::size_t{16} << 20, 0)), SENNIT_OK, "free");
+    require(address_space_pages() - pages_before < (1 << 18),
+            "segments that come and go take no address space");
     expect(sennit_finalize(), SENNIT_OK, "finalize");
     return 0;
 }
