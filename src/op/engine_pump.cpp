@@ -527,7 +527,7 @@ void pump(Engine &engine, PeerQueue &queue, int *budget) {
 namespace {
 
 // The check costs time with the records and the peers: the more there are, the rarer it is.
-void check_invariants(Engine &engine) {
+[[maybe_unused]] void check_invariants(Engine &engine) {
     const std::uint64_t work =
         std::uint64_t{engine.records.made()} * static_cast<unsigned>(engine.size);
     if (++engine.unchecked_rounds * 64 < work) return;
