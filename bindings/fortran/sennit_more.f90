@@ -40,7 +40,7 @@ module sennit_more
   public :: sennit_bootstrap_describe, sennit_wait_any, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
   public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_vbuffer_of
   public :: sennit_combine, sennit_log_function, sennit_condition, sennit_wait_until, operator(==), operator(/=)
-  public :: sennit_channel_ends_of, sennit_channel_ahead
+  public :: sennit_channel_ends_of, sennit_channel_ahead, sennit_channel_close
 
   abstract interface
     ! result(i) = left(i) op right(i) for count elements. The addresses become arrays by c_f_pointer.
@@ -82,6 +82,10 @@ module sennit_more
   interface sennit_wait_any
     module procedure wait_any_int, wait_any_size
   end interface sennit_wait_any
+  ! Of one channel, beside the one of many in sennit_calls.
+  interface sennit_channel_close
+    module procedure channel_close_one
+  end interface sennit_channel_close
   interface sennit_gptr_add
     module procedure gptr_add_int, gptr_add_long
   end interface sennit_gptr_add
@@ -213,6 +217,13 @@ contains
     call wait_any_size(int(count, c_size_t), requests, timeout_ns, found, stat)
     if (found /= -1) index = int(found, c_int)
   end subroutine wait_any_int
+
+  subroutine channel_close_one(channel, timeout_ns, stat)
+    type(sennit_channel), intent(in) :: channel
+    integer(c_int64_t), value :: timeout_ns
+    integer(c_int), optional, intent(out) :: stat
+    call end_of_call(c_sennit_channel_close([channel], 1_c_size_t, timeout_ns), stat)
+  end subroutine channel_close_one
 
   elemental function gptr_add_long(gptr, bytes) result(place)
     type(sennit_gptr), intent(in) :: gptr

@@ -78,7 +78,9 @@ contains
     end do
     call sennit_channel_wait_messages(channels(1), 1, 0_c_int64_t, messages, stat=status)
     call check_status(status, SENNIT_ERR_TIMEOUT, 'none is left')
-    call sennit_channel_close(channels, 1, SENNIT_FOREVER)
+    call sennit_channel_close(channels(1), SENNIT_FOREVER)
+    call sennit_channel_close(channels(1), SENNIT_FOREVER, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'one channel is closed once')
   end subroutine several_messages_are_under_way
 
   subroutine what_is_written_to_the_right_comes_from_the_left()

@@ -26,7 +26,7 @@ ABSENT = {
     r"SENNIT_VERSION_\w+": "of the version compiled against: sennit_version() tells that of the library",
 }
 # Other names that the module has, with what they stand for.
-MORE = ("sennit_pointer", "sennit_string", "sennit_in_place", "sennit_last_error_text", "sennit_vbuffer_of",
+MORE = ("sennit_pointer", "sennit_bytes", "sennit_string", "sennit_in_place", "sennit_last_error_text", "sennit_vbuffer_of",
         "sennit_channel_ends_of", "sennit_combine",
         "sennit_log_function")
 

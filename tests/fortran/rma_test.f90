@@ -26,6 +26,7 @@ program rma_test
   call operations_without_request_complete_by_a_flush()
   call boxes_and_pieces_leave_their_places()
   call memory_of_the_program_is_registered()
+  call sizes_are_those_of_the_memory()
   call an_error_changes_nothing()
   call sennit_free(memory)
   call sennit_finalize()
@@ -230,6 +231,19 @@ contains
     call sennit_flush_all(SENNIT_FOREVER)
     call check(all(table(1, 1:3) == 31) .and. all(table(3, 1:3) == 33) .and. all(table(2, 1:3) == 0), 'pieces that came back')
   end subroutine boxes_and_pieces_leave_their_places
+
+  ! Breaks when a size counts elements, or forgets the length of a text or a dimension.
+  subroutine sizes_are_those_of_the_memory()
+    integer(c_int) :: table(3, 5), one
+    real(c_double), allocatable :: many(:)
+    character(5) :: texts(3)
+    complex(c_float) :: numbers(2)
+    allocate (many(0:9))
+    call check(sennit_bytes(table) == 60 .and. sennit_bytes(one) == 4 .and. sennit_bytes(table(:, 2)) == 12, 'integers')
+    call check(sennit_bytes(many) == 80 .and. sennit_bytes(numbers) == 16, 'reals and complex numbers')
+    call check(sennit_bytes(texts) == 15 .and. sennit_bytes(texts(1)) == 5, 'texts with their lengths')
+    call check(sennit_bytes(table(1:0, 1)) == 0, 'no elements')
+  end subroutine sizes_are_those_of_the_memory
 
   subroutine memory_of_the_program_is_registered()
     real(c_double), allocatable, asynchronous :: mine(:, :)

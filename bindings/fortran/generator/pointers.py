@@ -1,4 +1,5 @@
-"""Writes module sennit_pointers: sennit_pointer, which makes an array pointer of a place in memory.
+"""Writes module sennit_pointers: sennit_pointer, which makes an array pointer of a place in memory, and sennit_bytes, the size of
+a variable or array.
 
 For each type, kind and rank up to 7: from a global pointer or a plain address, the shape in integers of either kind. Rank 0 is
 a scalar and has no shape.
@@ -45,9 +46,22 @@ def procedure(kind, rank, source, shape):
     return name, [*lines, f"  end subroutine {name}", ""]
 
 
+def size_of(kind):
+    """Of one kind, any rank. Not class(*) for all: gfortran 12 gives a text one byte there, however long it is."""
+    name = f"bytes_{label(kind)}"
+    declared = type_of(kind).replace("(kind=", "(len=*, kind=") if kind.startswith("character") else type_of(kind)
+    return name, [f"  pure function {name}(array) result(bytes)", f"    {declared}, intent(in) :: array(..)",
+                  "    integer(c_size_t) :: bytes",
+                  "    bytes = size(array, kind=c_size_t) * (storage_size(array, kind=c_size_t) / 8)",
+                  f"  end function {name}", ""]
+
+
 def write(given):
-    names, bodies = [], []
+    names, bodies, sizes = [], [], []
     for kind in given:
+        name, lines = size_of(kind)
+        sizes.append(name)
+        bodies += lines
         for rank in RANKS:
             for source in SOURCES:
                 for shape in SHAPES if rank else (None,):
@@ -55,7 +69,9 @@ def write(given):
                     names.append(name)
                     bodies += lines
     lines = ["  interface sennit_pointer", *(f"    module procedure {name}" for name in names),
-             "  end interface sennit_pointer", "  public :: sennit_pointer", "", "contains", ""]
-    what = ["sennit_pointer: array pointers to memory of Sennit, for every kind that this compiler has and rank 0 to 7."]
+             "  end interface sennit_pointer", "  public :: sennit_pointer", "  interface sennit_bytes",
+             *(f"    module procedure {name}" for name in sizes), "  end interface sennit_bytes", "  public :: sennit_bytes", "", "contains", ""]
+    what = ["sennit_pointer: array pointers to memory of Sennit, for every kind that this compiler has and rank 0 to 7;",
+            "sennit_bytes: how many bytes a variable or array has."]
     return layout.module("sennit_pointers", what, ["iso_c_binding", "sennit_types", "sennit_c", "sennit_text"],
                        layout.block([*lines, *bodies]))
