@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "commands.hpp"
@@ -24,6 +25,7 @@ Examples
   sennit run -n 4 --env SENNIT_LOG=info ./prog
   sennit run -n 2 valgrind ./prog           any command may stand before the program
   sennit run -n 4 sh -c './prog > out.$SENNIT_RANK'
+  sennit run -n 4 --nodes 2 ./prog          ranks 0, 1 and ranks 2, 3 talk by the network path
 
 Ranks
   Each rank has SENNIT_RANK and SENNIT_SIZE in its environment.
@@ -64,6 +66,13 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
             return kExitUsage;
         }
     }
+    if (job.nodes > job.ranks) {
+        fmt::print(stderr, "sennit run: {} ranks cannot be spread over {} nodes\n", job.ranks,
+                   job.nodes);
+        return kExitUsage;
+    }
+    // The ranks' own value comes behind it, and the first one would count.
+    if (job.nodes > 0) (void)unsetenv("SENNIT_NODE");
     FoundProgram found = find_program(program.front());
     if (found.exit_code != 0) {
         fmt::print(stderr, "sennit run: {}\n", found.message);
@@ -102,6 +111,11 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
                      "share: every rank its share of the cores, none if there are more ranks than "
                      "CPUs (default); core: one core each; none: leave it to the system")
         ->check(CLI::IsMember({"share", "core", "none"}));
+    command
+        ->add_option("--nodes", options->job.nodes,
+                     "for tests: spread the ranks over this many made-up nodes of this machine")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
     command->add_flag("--tag", options->job.tag, "begin each line of output with [rank]");
     command
         ->add_option("--timeout", options->timeout_seconds,

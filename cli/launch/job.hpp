@@ -25,6 +25,7 @@ using Cookie = std::array<unsigned char, runtime::kLaunchCookieBytes>;
 
 struct Job {
     int ranks = 0;
+    int nodes = 0;  // made-up ones that the ranks are spread over; 0: the machine is one node
     Binding binding = Binding::kShare;
     bool tag = false;
     bool keep_going = false;

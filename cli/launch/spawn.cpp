@@ -180,11 +180,13 @@ FoundProgram find_program(const std::string &name) {
 
 pid_t spawn_rank(const SpawnPlan &plan, int rank, const RankFiles &files, const char *&step) {
     const Job &job = *plan.job;
-    const std::vector<std::string> own = {
+    std::vector<std::string> own = {
         fmt::format("{}={}", runtime::kLaunchRankVariable, rank),
         fmt::format("{}={}", runtime::kLaunchSizeVariable, job.ranks),
         fmt::format("{}={}", runtime::kLaunchControlVariable, files.control),
         fmt::format("{}={}-{}", runtime::kLaunchJobVariable, getpid(), hex(job.cookie))};
+    if (job.nodes > 0)
+        own.push_back(fmt::format("SENNIT_NODE=made-up-{}", rank * job.nodes / job.ranks));
     std::vector<char *> environment = pointers(plan.environment);
     for (const std::string &text : own)
         environment.push_back(const_cast<char *>(text.c_str()));
