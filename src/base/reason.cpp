@@ -102,6 +102,10 @@ void reason_text(const Reason &reason, sennit_path candidate, char *text, std::s
                 text, bytes, "the kernel refused to copy from process to process: %s%s",
                 strerror_r(reason.detail, system, sizeof system), cause_of_refusal(reason.detail));
             return;
+        case Reason::Code::same_node:
+            (void)std::snprintf(text, bytes,
+                                "it leads to other nodes, and the peer is on this one");
+            return;
         case Reason::Code::private_memory:
             (void)std::snprintf(text, bytes,
                                 "kept for private memory that the peer registers; there it works");

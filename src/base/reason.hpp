@@ -27,6 +27,7 @@ struct Reason {
         transport_failed,   // the transport said no; detail: its code
         not_allowed_there,  // the peer's SENNIT_PATHS or options leave it out
         kernel_refused,     // the kernel does not copy between the processes; detail: errno
+        same_node,          // serves peers on other nodes only
         private_memory      // works; taken for private memory that the peer registers
     };
     Code code = Code::not_tried;

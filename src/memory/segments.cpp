@@ -129,10 +129,9 @@ sennit_status no_slot() {
 }
 
 // The segment that `draft` describes goes live in the slot; its memory is there. `id` 0: one made
-// from the slot.
+// from the slot. Null: a network refused it, with the reason in the thread's error.
 SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, SegmentRecord &draft) {
     SegmentRecord &record = rank.control->records[slot];
-    mark_slot(*rank.segments, slot, true);
     draft.actor = AtomicsActor::processor;
     draft.version = 1;
     draft.owner_slot = slot;
@@ -140,6 +139,10 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
     draft.epoch = record.epoch + 1;
     if (draft.epoch == 0) draft.epoch = 1;
     if (id == 0) id = make_id(kLocalSlot, slot, generation_of_epoch(draft.epoch));
+    const SegmentWatch &watch = rank.segment_watch;
+    if (watch.appears != nullptr && watch.appears(watch.context, draft, draft.epoch) != SENNIT_OK)
+        return nullptr;
+    mark_slot(*rank.segments, slot, true);
     // All but `id` and `live`. A peer may still copy the slot, after the last tenant.
     constexpr std::size_t kFirst = offsetof(SegmentRecord, kind);
     constexpr std::size_t kLast = offsetof(SegmentRecord, live);
@@ -264,14 +267,17 @@ sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord 
     draft.mapping_device = identity.st_dev;
     draft.mapping_inode = identity.st_ino;
     *out = publish(rank, slot, wish.kind == SegmentKind::local ? 0 : wish.id, draft);
-    return SENNIT_OK;
+    if (*out != nullptr) return SENNIT_OK;
+    file_unmap(reinterpret_cast<std::byte *>(draft.owner_address), draft.mapped_bytes);
+    file_punch(rank.memory_file, draft.file_offset, draft.mapped_bytes);
+    return thread_error()->status;
 }
 
 sennit_status segment_publish(Rank &rank, SegmentRecord &draft, SegmentRecord **out) {
     std::uint32_t slot = 0;
     if (!find_free_slot(*rank.segments, &slot)) return no_slot();
     *out = publish(rank, slot, 0, draft);
-    return SENNIT_OK;
+    return *out != nullptr ? SENNIT_OK : thread_error()->status;
 }
 
 Overlap segment_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr) {
@@ -326,6 +332,8 @@ void segment_end(SegmentRecord &record) {
 
 void segment_withdraw(Rank &rank, SegmentRecord &record) {
     segment_end(record);
+    if (rank.segment_watch.goes != nullptr)
+        rank.segment_watch.goes(rank.segment_watch.context, record);
     mark_slot(*rank.segments, record.owner_slot, false);
     if (generation_of_epoch(record.epoch) == kGenerations)
         let_rest(*rank.segments, record.owner_slot);

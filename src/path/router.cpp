@@ -16,9 +16,12 @@ using transport::Maker;
 using transport::Transport;
 
 struct Router {
-    Transport *transports[kTransports] = {};  // in order of preference
+    Transport *transports[kTransports + kNetworks] = {};  // in order of preference
     int count = 0;
-    Address *addresses[kTransports] = {};  // [transport][rank]
+    int node_count = 0;                                // of one node: the first of them
+    Address *addresses[kTransports + kNetworks] = {};  // [transport][rank]
+    std::uint8_t networks = 0;                 // paths between nodes that may be opened, as a set
+    char settings[SENNIT_PATH_END][128] = {};  // of those
     Transport *by_path[SENNIT_PATH_END] = {};
     Transport *immediate[SENNIT_PATH_END] = {};  // those that copy at once
     std::uint8_t allowed = 1u << SENNIT_PATH_SELF;
@@ -47,7 +50,7 @@ bool is_path_name(const char *name, std::size_t length) {
 sennit_status add(Rank &rank, const Maker &maker, const char *settings,
                   const transport::EventSink &sink) {
     Router &router = *rank.router;
-    if (router.count == kTransports)
+    if (router.count == router.node_count + (maker.between_nodes ? kNetworks : kTransports))
         return fail(SENNIT_ERR_ARG, "more than %d paths are named", kTransports);
     Transport *made = maker.make();
     if (made == nullptr)
@@ -71,9 +74,11 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
     const std::size_t name_length =
         colon == nullptr ? length : static_cast<std::size_t>(colon - word);
     if (!is_path_name(word, name_length))
-        return fail(SENNIT_ERR_ARG,
-                    "'%.*s' in SENNIT_PATHS is no path; there are self, inproc, mapped, cma, sim",
-                    static_cast<int>(name_length), word);
+        return fail(
+            SENNIT_ERR_ARG,
+            "'%.*s' in SENNIT_PATHS is no path; there are self, inproc, mapped, cma, fabric, "
+            "sim",
+            static_cast<int>(name_length), word);
     const Maker *maker = maker_named(word, name_length);
     if (maker == nullptr) return SENNIT_OK;  // self, or a path this build does not have
     char settings[256] = "";
@@ -82,7 +87,15 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
         return fail(SENNIT_ERR_ARG, "the settings of path %.*s are too long",
                     static_cast<int>(name_length), word);
     if (colon != nullptr) std::memcpy(settings, colon + 1, settings_length);
-    return add(rank, *maker, settings, sink);
+    if (!maker->between_nodes) return add(rank, *maker, settings, sink);
+    Router &router = *rank.router;
+    char *const kept = router.settings[maker->path];
+    if (settings_length >= sizeof router.settings[0])
+        return fail(SENNIT_ERR_ARG, "the settings of path %.*s are too long",
+                    static_cast<int>(name_length), word);
+    std::memcpy(kept, settings, settings_length + 1);
+    router.networks = static_cast<std::uint8_t>(router.networks | 1u << maker->path);
+    return SENNIT_OK;
 }
 
 void set_reasons_before_trying(Rank &rank, int peer) {
@@ -223,9 +236,12 @@ sennit_status router_open(Rank &rank, const char *allowed, const transport::Even
     if (allowed[0] == '\0') {
         for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
             if (!maker->by_default) continue;
-            const sennit_status status = add(rank, *maker, "", sink);
+            const sennit_status status =
+                add_named(rank, sennit_path_name(maker->path),
+                          std::strlen(sennit_path_name(maker->path)), sink);
             if (status != SENNIT_OK) return status;
         }
+        rank.router->node_count = rank.router->count;
         return SENNIT_OK;
     }
     for (const char *word = allowed; *word != '\0';) {
@@ -235,24 +251,46 @@ sennit_status router_open(Rank &rank, const char *allowed, const transport::Even
         word += length;
         if (*word == ',') ++word;
     }
+    rank.router->node_count = rank.router->count;
     return SENNIT_OK;
 }
 
-void router_addresses(Rank &rank, Address addresses[kTransports]) {
-    for (int i = 0; i < kTransports; ++i) {
+sennit_status router_open_networks(Rank &rank, const transport::EventSink &sink) {
+    const Router &router = *rank.router;
+    for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
+        if ((router.networks >> maker->path & 1) == 0) continue;
+        const sennit_status status = add(rank, *maker, router.settings[maker->path], sink);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+Slots router_node_slots() {
+    return {0, kTransports};
+}
+
+Slots router_network_slots(Rank &rank) {
+    return {rank.router->node_count, kNetworks};
+}
+
+void router_addresses(Rank &rank, Slots slots, Address addresses[]) {
+    for (int i = 0; i < slots.count; ++i) {
         addresses[i] = Address{};
-        if (i < rank.router->count) rank.router->transports[i]->address(&addresses[i]);
+        const int index = slots.first + i;
+        if (index < rank.router->count) rank.router->transports[index]->address(&addresses[i]);
     }
 }
 
-sennit_status router_connect(Rank &rank, const Address *all, const Deadline &deadline) {
+sennit_status router_connect(Rank &rank, Slots slots, const Address *all,
+                             const Deadline &deadline) {
     Router &router = *rank.router;
     const std::size_t size = size_of(rank);
-    for (int i = 0; i < router.count; ++i) {
+    for (int i = slots.first; i < router.count && i < slots.first + slots.count; ++i) {
         auto *column = static_cast<Address *>(std::malloc(sizeof(Address) * size));
         if (column == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for addresses");
         for (std::size_t r = 0; r < size; ++r)
-            column[r] = all[r * kTransports + static_cast<std::size_t>(i)];
+            column[r] = all[r * static_cast<std::size_t>(slots.count) +
+                            static_cast<std::size_t>(i - slots.first)];
         router.addresses[i] = column;
         const sennit_status status = router.transports[i]->connect(column, deadline);
         if (status != SENNIT_OK) return status;
@@ -349,6 +387,12 @@ bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy) {
     // just ending has the id still and no word of life any more, which a live one always has.
     return record.id.load(std::memory_order_relaxed) == id &&
            copy->live.load(std::memory_order_relaxed) != 0;
+}
+
+void router_stop_threads(Rank &rank) {
+    if (rank.router == nullptr) return;
+    for (int i = 0; i < rank.router->count; ++i)
+        rank.router->transports[i]->stop_thread();
 }
 
 void router_close(Rank &rank, const Deadline &deadline) {

@@ -11,7 +11,9 @@
 
 namespace sennit::path {
 
+// Those of one node, opened first, and those between nodes.
 inline constexpr int kTransports = 4;
+inline constexpr int kNetworks = 2;
 
 // Makes and opens the transports that `allowed` names ("" means all that are on by default): names
 // of paths separated by commas, each with settings behind a colon. The path self is always allowed.
@@ -19,11 +21,27 @@ inline constexpr int kTransports = 4;
 // Errors: ARG (unknown name or bad settings), NOMEM, and what a named transport refuses with.
 sennit_status router_open(Rank &rank, const char *allowed, const transport::EventSink &sink);
 
-// This rank's addresses, one for each transport slot, for the card.
-void router_addresses(Rank &rank, transport::Address addresses[kTransports]);
+// Where the job has several nodes: opens the transports between them that are allowed.
+sennit_status router_open_networks(Rank &rank, const transport::EventSink &sink);
 
-// `all` has size * kTransports addresses, by rank; it is copied.
-sennit_status router_connect(Rank &rank, const transport::Address *all, const Deadline &deadline);
+// Some of the transports: where they begin in the order of preference, and how many slots for
+// addresses there are.
+struct Slots {
+    int first;
+    int count;
+};
+Slots router_node_slots();
+Slots router_network_slots(Rank &rank);
+
+// This rank's addresses, one for each slot.
+void router_addresses(Rank &rank, Slots slots, transport::Address addresses[]);
+
+// `all` has size * slots.count addresses, by rank; it is copied.
+sennit_status router_connect(Rank &rank, Slots slots, const transport::Address *all,
+                             const Deadline &deadline);
+
+// No transport has a thread any more that calls the engine.
+void router_stop_threads(Rank &rank);
 
 // May the path be taken, as far as the list of allowed paths goes?
 bool router_allows(Rank &rank, sennit_path path);

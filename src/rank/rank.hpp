@@ -94,6 +94,15 @@ struct ProgressHook {
     void *context;
 };
 
+// Who must hear of the rank's segments, under the rank's cold mutex: `appears` before any peer can
+// know of one, which then has the word of life `live`; `goes` when nobody may use it any more.
+struct SegmentWatch {
+    sennit_status (*appears)(void *context, const SegmentRecord &record,
+                             std::uint32_t live) = nullptr;
+    void (*goes)(void *context, const SegmentRecord &record) = nullptr;
+    void *context = nullptr;
+};
+
 inline constexpr std::size_t kProgressHooks = 4;
 
 // What the folder that makes requests of one kind does with them. request/request.hpp has the
@@ -141,6 +150,7 @@ struct RankSetup {
     unsigned spins = 0;                     // polls before a wait yields; 0 when cores are shared
     bool shares_process = false;            // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
+    SegmentWatch segment_watch;
     bool progress_yields = false;  // the hooks give the processor away; set with them
     RequestKind request_kinds[kRequestKinds] = {};  // by request::register_kind()
     void (*poll_requests)(Rank &rank) = nullptr;    // carries on Rank::polled_requests

@@ -1,5 +1,6 @@
 // The transports of this build, best first.
 #include "transport/cma/cma.hpp"
+#include "transport/fabric/fabric.hpp"
 #include "transport/inproc/inproc.hpp"
 #include "transport/mapped/mapped.hpp"
 #include "transport/sim/sim.hpp"
@@ -8,8 +9,11 @@
 namespace sennit::transport {
 
 const Maker kMakers[] = {
-    {SENNIT_PATH_INPROC, true, make_inproc}, {SENNIT_PATH_MAPPED, true, make_mapped},
-    {SENNIT_PATH_CMA, true, make_cma},       {SENNIT_PATH_SIM, false, make_sim},
+    {SENNIT_PATH_INPROC, true, make_inproc},
+    {SENNIT_PATH_MAPPED, true, make_mapped},
+    {SENNIT_PATH_CMA, true, make_cma},
+    {SENNIT_PATH_SIM, false, make_sim},
+    {SENNIT_PATH_FABRIC, true, make_fabric, true},
     {SENNIT_PATH_NONE, false, nullptr},
 };
 

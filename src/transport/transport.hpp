@@ -170,7 +170,7 @@ class Transport {
 
     virtual const Traits &traits() const = 0;
 
-    // Opens devices, starts nothing. `settings` is what stood behind the path's name in
+    // Opens devices. `settings` is what stood behind the path's name in
     // SENNIT_PATHS
     // ("sim:seed=7" gives "seed=7"), or "". An error is sennit_init's: a path that this machine can
     // do without says so in reach(), with a reason.
@@ -197,6 +197,9 @@ class Transport {
     // completed. Bounded work per call.
     virtual int progress() = 0;
     virtual bool rail_usable(unsigned rail) const = 0;
+    // A transport may have a thread from connect() on that moves data while the rank computes, and
+    // calls the rank's progress hooks once there is an engine. After this call it has none.
+    virtual void stop_thread() {}
 
     // Immediate transports only: moves all runs, in any order. Any thread of the rank, any number
     // at a time. An error may come when part has been moved. Errors: PEER_LOST, NOT_REGISTERED (the
@@ -216,6 +219,8 @@ struct Maker {
     sennit_path path;
     bool by_default;       // taken unless left out; else only if SENNIT_PATHS names it
     Transport *(*make)();  // null: no memory
+    // Opened only where the job has several nodes, after the cards are known.
+    bool between_nodes = false;
 };
 
 // In order of preference, ended by a record whose make is null.

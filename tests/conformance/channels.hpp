@@ -14,7 +14,7 @@ inline constexpr unsigned kFlags = SENNIT_CHANNEL_MIRROR;
 inline bool channels_lead_everywhere(Ranks &it) {
     sennit_path path = SENNIT_PATH_NONE;
     it.ok(sennit_peer_path(it.next(), &path));
-    return path != SENNIT_PATH_SIM;
+    return path != SENNIT_PATH_SIM && path != SENNIT_PATH_FABRIC;
 }
 
 struct End {

@@ -88,9 +88,10 @@ class Ranks {
     int size = 1;
     bool one_process = false;
     bool load_store = true;
-    bool loses = false;      // rails lose operations, or fail: sim only
-    bool quick = false;      // run less of what is repeated: a sanitizer, or many seeds
-    double for_seconds = 0;  // of a test that has a time; 0: its own
+    bool by_network = false;  // some peer is on another node
+    bool loses = false;       // rails lose operations, or fail: sim only
+    bool quick = false;       // run less of what is repeated: a sanitizer, or many seeds
+    double for_seconds = 0;   // of a test that has a time; 0: its own
     std::uint64_t seed = 1;
     std::uint64_t base = 1;     // of the numbers that are drawn: seed, test and lane
     std::uint64_t lane = 0;     // of the threads of a rank, each has one

@@ -95,7 +95,7 @@ bool paths_have(const char *word) {
 }
 
 bool all_load_store(int size) {
-    return size == 1 || !(paths_have("sim") || paths_have("cma"));
+    return size == 1 || !(paths_have("sim") || paths_have("cma") || paths_have("fabric"));
 }
 
 // Is the memory of other ranks copied by the kernel only?
@@ -144,6 +144,7 @@ Ranks make_ranks(const Test &test, int rank, int size, std::uint64_t seed) {
     it.size = size;
     it.one_process = options.threads > 0;
     it.load_store = all_load_store(size);
+    it.by_network = paths_have("fabric");
     it.loses = paths_have("shaky") || paths_have("fail_rail");
     it.quick = options.quick || under_sanitizer() || paths_have("sim");
     it.for_seconds = options.for_seconds;

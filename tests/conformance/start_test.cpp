@@ -65,6 +65,12 @@ RANK_TEST(start, ranks_may_be_early_and_late_at_the_end, kNoWorld | kOnce) {
     }
 }
 
+sennit_path path_to(Ranks &it, int peer) {
+    sennit_path path = SENNIT_PATH_NONE;
+    it.ok(sennit_peer_path(peer, &path));
+    return path;
+}
+
 // Broken by a locality that does not follow from where the ranks are.
 RANK_TEST(start, locality_tells_how_near_a_peer_is, kAnything) {
     for (int peer = 0; peer < it.size; ++peer) {
@@ -72,6 +78,8 @@ RANK_TEST(start, locality_tells_how_near_a_peer_is, kAnything) {
         it.ok(sennit_locality(peer, &level));
         if (peer == it.rank) {
             it.equal(level, SENNIT_LOCALITY_SELF);
+        } else if (path_to(it, peer) == SENNIT_PATH_FABRIC) {
+            it.equal(level, SENNIT_LOCALITY_NETWORK);
         } else if (it.one_process) {
             it.equal(level, SENNIT_LOCALITY_PROCESS);
         } else {

@@ -9,6 +9,7 @@
 #include "queue/queue.hpp"
 #include "rank/control_block.hpp"
 #include "signal/words.hpp"
+#include "transport/fabric/wire.hpp"
 #include "transport/transport.hpp"
 
 using namespace sennit;
@@ -244,6 +245,26 @@ static void print_task() {
     FIELD(Task, unused);
 }
 
+static void print_fabric() {
+    using namespace transport::fabric;
+    STRUCT(RailCard);
+    FIELD(RailCard, name);
+    FIELD(RailCard, is_open);
+    FIELD(RailCard, unused);
+    STRUCT(MessageHeader);
+    FIELD(MessageHeader, job_cookie);
+    FIELD(MessageHeader, kind);
+    FIELD(MessageHeader, unused);
+    FIELD(MessageHeader, from);
+    FIELD(MessageHeader, id);
+    FIELD(MessageHeader, key);
+    FIELD(MessageHeader, offset);
+    FIELD(MessageHeader, bytes);
+    FIELD(MessageHeader, status);
+    FIELD(MessageHeader, body_bytes);
+    FIELD(MessageHeader, task);
+}
+
 static void print_lock() {
     using namespace team;
     STRUCT(LockPiece);
@@ -280,6 +301,7 @@ int main() {
     print_creation_layouts();
     print_pointers_and_entry();
     print_task();
+    print_fabric();
     print_lock();
     print_trace_layouts();
     return 0;

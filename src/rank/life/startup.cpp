@@ -47,6 +47,10 @@ struct Startup {
     std::uint8_t *all_usable = nullptr;  // [size][size]
 };
 
+transport::EventSink sink_of(Rank &rank) {
+    return {op::engine_event_arrived, &rank, op::engine_execute};
+}
+
 sennit_status allgather(Startup &start, const void *mine, void *all, std::size_t bytes) {
     return runtime::bootstrap_allgather(start.rank.bootstrap, mine, all, bytes, start.deadline);
 }
@@ -157,7 +161,7 @@ sennit_status introduce(Startup &start, sennit_status so_far) {
                 sizeof mine.card.processors);
     mine.card.rank = start.rank.world_rank;
     mine.card.size = start.size;
-    path::router_addresses(start.rank, mine.addresses);
+    path::router_addresses(start.rank, path::router_node_slots(), mine.addresses);
     status = allgather(start, &mine, start.all, sizeof mine);
     if (status != SENNIT_OK) return status;
     if (some_card_is_empty(start)) return share_failure(start, SENNIT_OK);
@@ -241,8 +245,39 @@ sennit_status connect_transports(Startup &start) {
     for (std::size_t r = 0; r < size; ++r)
         std::memcpy(addresses + r * path::kTransports, start.all[r].addresses,
                     sizeof start.all[r].addresses);
-    status = path::router_connect(start.rank, addresses, start.deadline);
+    status = path::router_connect(start.rank, path::router_node_slots(), addresses, start.deadline);
     std::free(addresses);
+    return status;
+}
+
+bool has_several_nodes(const Startup &start) {
+    for (int r = 0; r < start.size; ++r)
+        if (!start.rank.peers[r].same_node) return true;
+    return false;
+}
+
+// One more exchange, which a job on one node does without. A rank that has failed takes part.
+sennit_status connect_networks(Startup &start, sennit_status so_far) {
+    if (!has_several_nodes(start)) return so_far;
+    const auto size = static_cast<std::size_t>(start.size);
+    transport::Address mine[path::kNetworks] = {};
+    transport::Address *all = nullptr;
+    sennit_status status = so_far;
+    if (status == SENNIT_OK) status = path::router_open_networks(start.rank, sink_of(start.rank));
+    if (status == SENNIT_OK)
+        path::router_addresses(start.rank, path::router_network_slots(start.rank), mine);
+    const sennit_error error = *thread_error();
+    if (make_array(size * path::kNetworks, &all) != SENNIT_OK) return thread_error()->status;
+    const sennit_status exchanged = allgather(start, mine, all, sizeof mine);
+    if (status != SENNIT_OK) {
+        *thread_error() = error;
+    } else {
+        status = exchanged;
+    }
+    if (status == SENNIT_OK)
+        status = path::router_connect(start.rank, path::router_network_slots(start.rank), all,
+                                      start.deadline);
+    std::free(all);
     return status;
 }
 
@@ -305,12 +340,9 @@ std::uint8_t reach_bits(Rank &rank) {
 // give up.
 void align_clocks(Startup &start, const Readiness *all) {
     bool traces = false;
-    bool several_nodes = false;
-    for (int r = 0; r < start.size; ++r) {
+    for (int r = 0; r < start.size; ++r)
         traces |= (all[r].reach & kTraces) != 0;
-        several_nodes |= !start.rank.peers[r].same_node;
-    }
-    if (traces && several_nodes) runtime::observer_align(start.rank, start.deadline);
+    if (traces && has_several_nodes(start)) runtime::observer_align(start.rank, start.deadline);
 }
 
 // Which barrier a team takes must be the same in the views of all its members.
@@ -362,20 +394,20 @@ void choose_spins(Startup &start) {
 }
 
 sennit_status run(Startup &start, const char *paths) {
-    const transport::EventSink sink{op::engine_event_arrived, &start.rank, op::engine_execute};
     const std::int64_t started_ns = now_ns();
     sennit_status status = make_tables(start);
     runtime::observer_open(start.rank, start.size, started_ns);
     if (status == SENNIT_OK) status = memory::registration_check_knob();
     if (status == SENNIT_OK)
         status = memory::segments_open(start.rank, start.rank.world_rank, start.size);
-    if (status == SENNIT_OK) status = path::router_open(start.rank, paths, sink);
+    if (status == SENNIT_OK) status = path::router_open(start.rank, paths, sink_of(start.rank));
     status = introduce(start, status);
     if (status != SENNIT_OK) return status;
     meet_peers(start);
     status = exchange_descriptors(start);
     choose_detection(start);
     if (status == SENNIT_OK) status = connect_transports(start);
+    status = connect_networks(start, status);
     status = agree_on_paths(start, status);
     if (status != SENNIT_OK) return status;
     status = open_upper_layers(start);
@@ -392,10 +424,11 @@ void report(const Startup &start) {
     }
     log(SENNIT_LOG_NONE,
         "%d ranks by %s, %d on this node; from rank 0: %d inproc, %d mapped, %d cma, %d sim, "
+        "%d fabric, "
         "%d without a path",
         start.size, start.rank.bootstrap.name, here, counts[SENNIT_PATH_INPROC],
         counts[SENNIT_PATH_MAPPED], counts[SENNIT_PATH_CMA], counts[SENNIT_PATH_SIM],
-        counts[SENNIT_PATH_NONE]);
+        counts[SENNIT_PATH_FABRIC], counts[SENNIT_PATH_NONE]);
 }
 
 }  // namespace

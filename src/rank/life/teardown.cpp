@@ -110,6 +110,7 @@ sennit_status meet_at_the_end(Rank &rank, team::Team &world, Barrier barrier,
 
 void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     const bool met = rank.router != nullptr && rank.peers != nullptr;
+    path::router_stop_threads(rank);
     // The engine first: what it still has queued names segments by their attachments.
     op::engine_destroy(rank, deadline);
     if (met) detach_everything(rank);

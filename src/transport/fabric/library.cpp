@@ -1,0 +1,80 @@
+// Opening libfabric, and what must be kept from doing harm to the host program meanwhile.
+#include "transport/fabric/library.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "base/linking.hpp"
+#include "base/mutex.hpp"
+
+namespace sennit::transport::fabric {
+namespace {
+
+constexpr const char *kName = "libfabric.so.1";
+constexpr std::uint32_t kOldest = FI_VERSION(1, 17);
+// The structs of the headers belong to versions of the functions. The library's default version may
+// be newer than the headers that this was compiled with.
+constexpr const char *kInfoVersion = FI_MAJOR_VERSION >= 2 ? "FABRIC_1.8" : "FABRIC_1.3";
+
+pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+Library opened;  // handle is null until everything was found
+
+class Opening : private MutexLock {
+  public:
+    Opening() : MutexLock(opening) {}
+};
+
+template <class Function>
+bool look_up(void *handle, const char *name, const char *version, Function *function) {
+    *function = reinterpret_cast<Function>(dlvsym(handle, name, version));
+    return *function != nullptr;
+}
+
+// Debian's build loads the psm libraries, which catch SEGV, BUS, ILL, ABRT, TERM and INT unless
+// both of these are set. A value of the user's own stays.
+void keep_signal_handlers_away() {
+    (void)setenv("HFI_NO_BACKTRACE", "1", 0);
+    (void)setenv("IPATH_NO_BACKTRACE", "1", 0);
+}
+
+sennit_status look_up_all(Library *found) {
+    void *const handle = found->handle;
+    const bool complete = look_up(handle, "fi_getinfo", kInfoVersion, &found->getinfo) &&
+                          look_up(handle, "fi_freeinfo", kInfoVersion, &found->freeinfo) &&
+                          look_up(handle, "fi_dupinfo", kInfoVersion, &found->dupinfo) &&
+                          look_up(handle, "fi_fabric", "FABRIC_1.1", &found->fabric) &&
+                          look_up(handle, "fi_strerror", "FABRIC_1.0", &found->strerror) &&
+                          look_up(handle, "fi_version", "FABRIC_1.0", &found->version);
+    if (complete && found->version() >= kOldest) return SENNIT_OK;
+    return fail(SENNIT_ERR_UNSUPPORTED, "%s is older than libfabric 1.17", kName);
+}
+
+}  // namespace
+
+sennit_status library_open(const Library **out) {
+    const Opening guard;
+    if (opened.handle == nullptr) {
+        if (linked_statically())
+            return fail(SENNIT_ERR_UNSUPPORTED,
+                        "a program that is linked without shared libraries cannot open libfabric");
+        keep_signal_handlers_away();
+        Library found;
+        found.handle = dlopen(kName, RTLD_NOW | RTLD_LOCAL);
+        if (found.handle == nullptr) {
+            const char *reason = dlerror();
+            return fail(SENNIT_ERR_UNSUPPORTED, "libfabric: %s",
+                        reason != nullptr ? reason : "it could not be loaded");
+        }
+        const sennit_status status = look_up_all(&found);
+        if (status != SENNIT_OK) {
+            (void)dlclose(found.handle);
+            return status;
+        }
+        opened = found;
+    }
+    *out = &opened;
+    return SENNIT_OK;
+}
+
+}  // namespace sennit::transport::fabric

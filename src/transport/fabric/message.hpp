@@ -1,0 +1,53 @@
+// What is posted with libfabric: transfers, probes and messages. A message has one buffer, which is
+// the context of its operation too.
+#pragma once
+
+#include <rdma/fabric.h>
+
+#include "transport/fabric/wire.hpp"
+
+namespace sennit::transport::fabric {
+
+// What a completion belongs to. The address of `context` is what libfabric gives back.
+struct Posted {
+    enum class Kind : std::uint8_t { unused, transfer, probe, send, receive };
+    fi_context2 context;
+    Kind kind = Kind::unused;
+    std::uint8_t attempts = 0;          // transfer: times that it failed
+    int peer = -1;                      // transfer, probe, send
+    int error = 0;                      // FI_*, 0: done
+    sennit_status verdict = SENNIT_OK;  // transfer: not OK: it is over, whatever `error` is
+    std::size_t bytes = 0;              // receive: that arrived
+    Operation *operation = nullptr;     // transfer
+    Posted *next = nullptr;
+};
+
+struct Message : Posted {
+    MessageHeader header;
+    alignas(8) std::byte body[kMostTaskBytes];
+};
+
+// First in, first out; owns nothing.
+struct PostedList {
+    Posted *first = nullptr;
+    Posted *last = nullptr;
+
+    bool empty() const { return first == nullptr; }
+    void append(Posted *posted) {
+        posted->next = nullptr;
+        (first == nullptr ? first : last->next) = posted;
+        last = posted;
+    }
+    void put_first(Posted *posted) {
+        if (first == nullptr) last = posted;
+        posted->next = first;
+        first = posted;
+    }
+    Posted *take() {
+        Posted *posted = first;
+        if (posted != nullptr) first = posted->next;
+        return posted;
+    }
+};
+
+}  // namespace sennit::transport::fabric

@@ -1,0 +1,196 @@
+// See rail.hpp. The choice of a provider, opening and closing in order, and the calls.
+#include "transport/fabric/rail.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/log.hpp"
+
+namespace sennit::transport::fabric {
+namespace {
+
+constexpr std::uint32_t kInterface = FI_VERSION(1, 17);
+
+// In order of worth. `net` of 1.17 is what is called `tcp` from 1.18 on, where `net` is no more.
+constexpr const char *kProviders[] = {"net", "tcp", "tcp;ofi_rxm"};
+
+sennit_status failed(const Library &library, int code, const char *what) {
+    const sennit_status status =
+        fail(SENNIT_ERR_FABRIC, "libfabric: %s: %s", what, library.strerror(-code));
+    fail_provider_code(code);
+    return status;
+}
+
+void fill_hints(fi_info *hints) {
+    hints->caps = FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
+                  FI_SEND | FI_RECV | FI_REMOTE_COMM | FI_LOCAL_COMM;
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type = FI_EP_RDM;
+    // Keys are chosen here, offsets count from the start of what was registered, and private
+    // buffers need no registration: providers that want it otherwise are not taken yet.
+    hints->domain_attr->mr_mode = 0;
+    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+}
+
+template <class Object>
+void close_object(Object **object) {
+    if (*object != nullptr) (void)fi_close(&(*object)->fid);
+    *object = nullptr;
+}
+
+}  // namespace
+
+sennit_status Rail::choose(const Settings &settings) {
+    fi_info *hints = library_->dupinfo(nullptr);
+    if (hints == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for libfabric's hints");
+    fill_hints(hints);
+    int code = -FI_ENODATA;
+    const char *const host = settings.host[0] != '\0' ? settings.host : nullptr;
+    const bool named = settings.provider[0] != '\0';
+    for (const char *candidate : kProviders) {
+        if (named) candidate = settings.provider;
+        hints->fabric_attr->prov_name = strdup(candidate);
+        if (hints->fabric_attr->prov_name == nullptr) break;
+        hints->addr_format = FI_SOCKADDR_IN;
+        code = library_->getinfo(kInterface, host, nullptr, host != nullptr ? FI_SOURCE : 0, hints,
+                                 &info_);
+        // A machine without any network has its loopback interface.
+        if (code != 0 && host == nullptr)
+            code = library_->getinfo(kInterface, "127.0.0.1", nullptr, FI_SOURCE, hints, &info_);
+        std::free(hints->fabric_attr->prov_name);
+        hints->fabric_attr->prov_name = nullptr;
+        if (code == 0 || named) break;
+    }
+    library_->freeinfo(hints);
+    if (code == 0) return SENNIT_OK;
+    info_ = nullptr;
+    const sennit_status status =
+        fail(SENNIT_ERR_UNSUPPORTED, "libfabric has no provider %s%s%s: %s",
+             named ? settings.provider : "of net, tcp and tcp;ofi_rxm",
+             host != nullptr ? " at " : "", host != nullptr ? host : "", library_->strerror(-code));
+    fail_provider_code(code);
+    return status;
+}
+
+sennit_status Rail::open_objects(std::size_t peers) {
+    int code = library_->fabric(info_->fabric_attr, &fabric_, nullptr);
+    if (code != 0) return failed(*library_, code, "fi_fabric");
+    code = fi_domain(fabric_, info_, &domain_, nullptr);
+    if (code != 0) return failed(*library_, code, "fi_domain");
+    fi_av_attr table{};
+    table.type = FI_AV_UNSPEC;
+    table.count = peers;  // the default of 1024 is too small for large jobs
+    code = fi_av_open(domain_, &table, &addresses_, nullptr);
+    if (code != 0) return failed(*library_, code, "fi_av_open");
+    fi_cq_attr queue{};
+    queue.size = depth() + receives();  // every completion that can be outstanding
+    queue.format = FI_CQ_FORMAT_DATA;
+    queue.wait_obj = FI_WAIT_NONE;
+    code = fi_cq_open(domain_, &queue, &completions_, nullptr);
+    if (code != 0) return failed(*library_, code, "fi_cq_open");
+    code = fi_endpoint(domain_, info_, &endpoint_, nullptr);
+    if (code != 0) return failed(*library_, code, "fi_endpoint");
+    code = fi_ep_bind(endpoint_, &addresses_->fid, 0);
+    if (code == 0) code = fi_ep_bind(endpoint_, &completions_->fid, FI_TRANSMIT | FI_RECV);
+    if (code == 0) code = fi_enable(endpoint_);
+    return code == 0 ? SENNIT_OK : failed(*library_, code, "the endpoint");
+}
+
+sennit_status Rail::open(const Library &library, const Settings &settings, std::size_t peers) {
+    library_ = &library;
+    sennit_status status = choose(settings);
+    if (status == SENNIT_OK) status = open_objects(peers);
+    if (status == SENNIT_OK) return status;
+    const sennit_error error = *thread_error();
+    close();
+    *thread_error() = error;
+    return status;
+}
+
+void Rail::close() {
+    close_object(&endpoint_);
+    close_object(&completions_);
+    close_object(&addresses_);
+    close_object(&domain_);
+    close_object(&fabric_);
+    if (info_ != nullptr) library_->freeinfo(info_);
+    info_ = nullptr;
+}
+
+const char *Rail::provider() const {
+    return info_ != nullptr ? info_->fabric_attr->prov_name : "";
+}
+
+std::size_t Rail::depth() const {
+    return info_->tx_attr->size;
+}
+
+std::size_t Rail::receives() const {
+    return info_->rx_attr->size;
+}
+
+sennit_status Rail::name(std::uint8_t name[kNameBytes]) const {
+    std::memset(name, 0, kNameBytes);
+    std::size_t bytes = kNameBytes;
+    const int code = fi_getname(&endpoint_->fid, name, &bytes);
+    return code == 0 ? SENNIT_OK : failed(*library_, code, "fi_getname");
+}
+
+sennit_status Rail::insert(const std::uint8_t name[kNameBytes], fi_addr_t *address) {
+    const int count = fi_av_insert(addresses_, name, 1, address, 0, nullptr);
+    return count == 1 ? SENNIT_OK
+                      : failed(*library_, count < 0 ? count : -FI_EINVAL, "fi_av_insert");
+}
+
+sennit_status Rail::expose(void *memory, std::size_t bytes, std::uint64_t key, fid_mr **out) {
+    const int code = fi_mr_reg(domain_, memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, key, 0,
+                               out, nullptr);
+    return code == 0 ? SENNIT_OK : failed(*library_, code, "fi_mr_reg");
+}
+
+ssize_t Rail::put(const Transfer &transfer) {
+    const iovec local{transfer.local, transfer.bytes};
+    const fi_rma_iov there{transfer.offset, transfer.bytes, transfer.key};
+    fi_msg_rma message{};
+    message.msg_iov = &local;
+    message.iov_count = 1;
+    message.addr = transfer.peer;
+    message.rma_iov = &there;
+    message.rma_iov_count = 1;
+    message.context = transfer.context;
+    // By default a put is complete when it has left, which says nothing of its arrival.
+    return fi_writemsg(endpoint_, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+}
+
+ssize_t Rail::get(const Transfer &transfer) {
+    return fi_read(endpoint_, transfer.local, transfer.bytes, nullptr, transfer.peer,
+                   transfer.offset, transfer.key, transfer.context);
+}
+
+ssize_t Rail::send(fi_addr_t peer, const void *message, std::size_t bytes, void *context) {
+    return fi_send(endpoint_, message, bytes, nullptr, peer, context);
+}
+
+ssize_t Rail::receive(void *message, std::size_t bytes, void *context) {
+    return fi_recv(endpoint_, message, bytes, nullptr, FI_ADDR_UNSPEC, context);
+}
+
+std::size_t Rail::poll(Event events[], std::size_t most) {
+    constexpr std::size_t kBatch = 16;
+    fi_cq_data_entry entries[kBatch];
+    const ssize_t count = fi_cq_read(completions_, entries, most < kBatch ? most : kBatch);
+    if (count > 0) {
+        for (ssize_t i = 0; i < count; ++i)
+            events[i] = Event{entries[i].op_context, entries[i].flags, entries[i].len, 0};
+        return static_cast<std::size_t>(count);
+    }
+    if (count != -FI_EAVAIL || most == 0) return 0;
+    fi_cq_err_entry error{};
+    if (fi_cq_readerr(completions_, &error, 0) <= 0) return 0;
+    events[0] = Event{error.op_context, error.flags, 0, error.err != 0 ? error.err : FI_EIO};
+    return 1;
+}
+
+}  // namespace sennit::transport::fabric

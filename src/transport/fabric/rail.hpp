@@ -1,0 +1,90 @@
+// One network card: the objects of libfabric that belong to it, one endpoint on it, and the memory
+// that peers may reach through it. Owned by the transport, which holds its lock around every call.
+#pragma once
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/fabric/library.hpp"
+#include "transport/fabric/wire.hpp"
+
+namespace sennit::transport::fabric {
+
+// What a user may choose, behind the path's name in SENNIT_PATHS: "fabric:provider=tcp;host=IP".
+struct Settings {
+    char provider[64] = "";  // "": the best that is there
+    char host[64] = "";      // local address of the card; "": the provider's first
+};
+
+// A completion as the transport needs it.
+struct Event {
+    void *context;
+    std::uint64_t flags;
+    std::size_t bytes;  // of a message that was received
+    int error;          // FI_*, 0: done
+};
+
+class Rail {
+  public:
+    Rail() = default;
+    ~Rail() { close(); }
+    Rail(const Rail &) = delete;
+    Rail &operator=(const Rail &) = delete;
+
+    // `peers` is how many will be named. Errors: UNSUPPORTED (no provider, with what was looked
+    // for), FABRIC.
+    sennit_status open(const Library &library, const Settings &settings, std::size_t peers);
+    void close();
+    bool is_open() const { return endpoint_ != nullptr; }
+
+    const char *provider() const;
+    // Operations that may be posted at a time, and receives.
+    std::size_t depth() const;
+    std::size_t receives() const;
+
+    // Errors: FABRIC (longer than there is room).
+    sennit_status name(std::uint8_t name[kNameBytes]) const;
+    // Where a peer's name leads. Errors: FABRIC.
+    sennit_status insert(const std::uint8_t name[kNameBytes], fi_addr_t *address);
+
+    // Peers reach the memory under `key` from now on. Errors: FABRIC.
+    sennit_status expose(void *memory, std::size_t bytes, std::uint64_t key, fid_mr **out);
+
+    // 0, or -FI_EAGAIN and other errors of libfabric.
+    struct Transfer {
+        fi_addr_t peer;
+        std::uint64_t key;
+        std::uint64_t offset;
+        void *local;
+        std::size_t bytes;
+        void *context;
+    };
+    ssize_t put(const Transfer &transfer);  // completes when the data is in the target's memory
+    ssize_t get(const Transfer &transfer);
+    ssize_t send(fi_addr_t peer, const void *message, std::size_t bytes, void *context);
+    ssize_t receive(void *message, std::size_t bytes, void *context);
+
+    // Drives the provider, and reads up to `most` completions; how many.
+    std::size_t poll(Event events[], std::size_t most);
+
+    const char *error_text(int error) const { return library_->strerror(error); }
+
+  private:
+    sennit_status choose(const Settings &settings);
+    sennit_status open_objects(std::size_t peers);
+
+    const Library *library_ = nullptr;
+    fi_info *info_ = nullptr;
+    fid_fabric *fabric_ = nullptr;
+    fid_domain *domain_ = nullptr;
+    fid_av *addresses_ = nullptr;
+    fid_cq *completions_ = nullptr;
+    fid_ep *endpoint_ = nullptr;
+};
+
+}  // namespace sennit::transport::fabric

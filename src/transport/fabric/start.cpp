@@ -1,0 +1,366 @@
+// Opening the rail, trying whether peers can be reached by it, the thread that moves data while the
+// rank computes, and the end.
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <new>
+
+#include "base/fail.hpp"
+#include "base/log.hpp"
+#include "runtime/detector.hpp"
+#include "transport/fabric/fabric.hpp"
+#include "transport/fabric/network.hpp"
+
+namespace sennit::transport::fabric {
+namespace {
+
+constexpr std::size_t kMostReceives = 128;
+// The thread looks often while something happens, and seldom otherwise.
+constexpr std::int64_t kBusyPauseNs = 50'000;
+constexpr std::int64_t kIdlePauseNs = 1'000'000;
+constexpr int kBusyLooks = 40;
+// How long a rank that ends serves others that have not finished.
+constexpr std::int64_t kLingerNs = 1'000'000'000;
+
+void pause(std::int64_t ns) {
+    const timespec length{0, static_cast<long>(ns)};
+    (void)nanosleep(&length, nullptr);
+}
+
+bool copy_word(const char *from, std::size_t bytes, char *to, std::size_t room) {
+    if (bytes >= room) return false;
+    std::memcpy(to, from, bytes);
+    to[bytes] = '\0';
+    return true;
+}
+
+}  // namespace
+
+Network::~Network() {
+    std::free(links_);
+    std::free(exposed_);
+    std::free(posts_);
+    while (free_messages_ != nullptr) {
+        Message *const message = free_messages_;
+        free_messages_ = static_cast<Message *>(message->next);
+        delete message;
+    }
+    (void)pthread_mutex_destroy(&lock_);
+}
+
+const Traits &Network::traits() const {
+    // Not ordered: what failed is repeated behind what came after it.
+    static constexpr Traits kTraits{.name = "fabric",
+                                    .path = SENNIT_PATH_FABRIC,
+                                    .load_store = false,
+                                    .ordered = false,
+                                    .rails = 1,
+                                    .event_bits = 0,
+                                    .max_piece_bytes = std::size_t{1} << 20,
+                                    .private_memory = true,
+                                    .task_bytes = kMostTaskBytes};
+    return kTraits;
+}
+
+// "provider=NAME;host=ADDRESS", in any order.
+sennit_status Network::read_settings(const char *text) {
+    for (const char *word = text; *word != '\0';) {
+        const std::size_t length = std::strcspn(word, ";");
+        bool good = false;
+        if (std::strncmp(word, "provider=", 9) == 0)
+            good = copy_word(word + 9, length - 9, settings_.provider, sizeof settings_.provider);
+        if (std::strncmp(word, "host=", 5) == 0)
+            good = copy_word(word + 5, length - 5, settings_.host, sizeof settings_.host);
+        if (!good)
+            return fail(SENNIT_ERR_ARG,
+                        "the path fabric has no setting '%.*s'; there are provider and host",
+                        static_cast<int>(length), word);
+        word += length;
+        if (*word == ';') ++word;
+    }
+    // A layered provider has a semicolon in its name.
+    for (char &letter : settings_.provider)
+        if (letter == '+') letter = ';';
+    return SENNIT_OK;
+}
+
+sennit_status Network::make_pools() {
+    const auto size = static_cast<std::size_t>(world_size(*rank_));
+    post_count_ = rail_.depth();
+    auto *links = static_cast<PeerLink *>(std::malloc(size * sizeof(PeerLink)));
+    auto *posts = static_cast<Posted *>(std::malloc(post_count_ * sizeof(Posted)));
+    links_ = links;
+    posts_ = posts;
+    exposed_ = static_cast<fid_mr **>(std::calloc(kSegmentsPerTeam, sizeof(fid_mr *)));
+    if (links == nullptr || posts == nullptr || exposed_ == nullptr)
+        return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
+    for (std::size_t peer = 0; peer < size; ++peer)
+        new (links + peer) PeerLink;
+    for (std::size_t i = 0; i < post_count_; ++i) {
+        new (posts + i) Posted;
+        give_back(posts + i);
+    }
+    return SENNIT_OK;
+}
+
+// Where there is no rail, the path is of no use, and reach() says why.
+sennit_status Network::open(Rank &rank, const char *settings, const EventSink &sink) {
+    rank_ = &rank;
+    sink_ = sink;
+    sennit_status status = read_settings(settings);
+    if (status != SENNIT_OK) return status;
+    const Library *library = nullptr;
+    status = library_open(&library);
+    if (status == SENNIT_OK)
+        status = rail_.open(*library, settings_, static_cast<std::size_t>(world_size(rank)));
+    if (status != SENNIT_OK) {
+        log(SENNIT_LOG_WARNING, "no network: %s", thread_error()->text);
+        missing_ = Reason{Reason::Code::transport_failed,
+                          static_cast<std::int32_t>(thread_error()->provider_code)};
+        return SENNIT_OK;
+    }
+    status = make_pools();
+    if (status == SENNIT_OK)
+        status =
+            rail_.expose(rank.control, rank.control->header.control_bytes, kControlKey, &control_);
+    if (status == SENNIT_OK) rank.segment_watch = SegmentWatch{expose, withdraw, this};
+    return status;
+}
+
+void Network::address(Address *out) {
+    RailCard card{};
+    if (rail_.is_open() && rail_.name(card.name) == SENNIT_OK) card.is_open = 1;
+    std::memcpy(out->bytes, &card, sizeof card);
+}
+
+void Network::post_receives() {
+    const std::size_t wanted = rail_.receives() < kMostReceives ? rail_.receives() : kMostReceives;
+    while (receives_posted_ < wanted) {
+        Message *message = take_message();
+        if (message == nullptr) return;
+        message->kind = Posted::Kind::receive;
+        if (rail_.receive(&message->header, sizeof message->header + sizeof message->body,
+                          &message->context) != 0)
+            return give_back(message);
+        ++receives_posted_;
+    }
+}
+
+sennit_status Network::connect(const Address *addresses, const Deadline &deadline) {
+    addresses_ = addresses;
+    start_limit_ = deadline;
+    if (!rail_.is_open()) return SENNIT_OK;
+    {
+        const Guard guard(*this);
+        post_receives();
+    }
+    return start_thread();
+}
+
+// The peer's address enters the table with the first use. With the lock held.
+sennit_status Network::link(int peer) {
+    PeerLink &link = links_[peer];
+    if (link.address != FI_ADDR_UNSPEC) return SENNIT_OK;
+    RailCard card;
+    std::memcpy(&card, addresses_[peer].bytes, sizeof card);
+    return rail_.insert(card.name, &link.address);
+}
+
+// A peer is in reach if its control block can really be read.
+Reason Network::reach(int peer) {
+    RailCard card;
+    std::memcpy(&card, addresses_[peer].bytes, sizeof card);
+    if (rank_->peers[peer].same_node) return Reason{Reason::Code::same_node};
+    if (!rail_.is_open()) return missing_;
+    if (card.is_open == 0) return Reason{Reason::Code::peer_refused};
+    PeerLink &there = links_[peer];
+    while (!there.probed) {
+        if (start_limit_.over()) return Reason{Reason::Code::transport_failed, FI_ETIMEDOUT};
+        PostedList done;
+        {
+            const Guard guard(*this);
+            if (link(peer) != SENNIT_OK) return Reason{Reason::Code::transport_failed, FI_EINVAL};
+            const std::int64_t now = now_ns();
+            // As if it were suspected, and then a probe that answers clears it.
+            if (there.failing_since_ns == 0) suspect(peer, now);
+            there.failing_since_ns = now;
+            if (probed_peer_ < 0) probe(peer, now);
+            poll_rail();
+            done = done_;
+            done_ = PostedList{};
+        }
+        // Before the engine is there nothing else can be over.
+        while (Posted *posted = done.take())
+            (void)work_off(posted);
+        if (!there.probed) (void)sched_yield();
+    }
+    ControlHeader header;
+    std::memcpy(static_cast<void *>(&header), probed_, sizeof header);
+    rank_->peers[peer].control_handle = kControlKey;
+    return Reason{Reason::Code::taken};
+}
+
+void Network::forget(int peer) {
+    rank_->peers[peer].control_handle = 0;
+}
+
+sennit_status Network::attach(int, const SegmentRecord &record, RemoteMemory *out) {
+    // relaxed: the caller's own copy of the record.
+    const std::uint32_t live = record.live.load(std::memory_order_relaxed);
+    *out = RemoteMemory{nullptr, key_of(record.owner_slot, live)};
+    return SENNIT_OK;
+}
+
+void Network::detach(int, const RemoteMemory &) {}
+
+bool Network::rail_usable(unsigned) const {
+    return true;
+}
+
+// A SegmentWatch: this rank's segments as they come and go, under the rank's cold mutex.
+sennit_status Network::expose(void *network, const SegmentRecord &record, std::uint32_t live) {
+    auto &self = *static_cast<Network *>(network);
+    if (record.bytes == 0) return SENNIT_OK;
+    const Guard guard(self);
+    return self.rail_.expose(reinterpret_cast<void *>(record.owner_address), record.bytes,
+                             key_of(record.owner_slot, live), &self.exposed_[record.owner_slot]);
+}
+
+void Network::withdraw(void *network, const SegmentRecord &record) {
+    auto &self = *static_cast<Network *>(network);
+    const Guard guard(self);
+    fid_mr *&exposed = self.exposed_[record.owner_slot];
+    if (exposed != nullptr) (void)fi_close(&exposed->fid);
+    exposed = nullptr;
+}
+
+sennit_status Network::start_thread() {
+    // Signals are for the threads of the program.
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int code = pthread_create(&thread_, nullptr, thread_main, this);
+    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (code != 0) return fail_os(SENNIT_ERR_OS, code, "the thread of the path fabric");
+    has_thread_ = true;
+    return SENNIT_OK;
+}
+
+void *Network::thread_main(void *network) {
+    static_cast<Network *>(network)->run_thread();
+    return nullptr;
+}
+
+// Moves data while the rank's own threads are elsewhere. While one of them polls, this one only
+// sleeps.
+void Network::run_thread() {
+    std::uint64_t seen = 0;
+    int busy = kBusyLooks;
+    // relaxed: the word stands alone; joining the thread orders the rest.
+    while (!stop_.load(std::memory_order_relaxed)) {
+        pause(busy > 0 ? kBusyPauseNs : kIdlePauseNs);
+        // relaxed: a rough count.
+        const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
+        if (polls != seen) {
+            seen = polls;
+            busy = 0;
+            continue;
+        }
+        bool has_work = false;
+        {
+            const Guard guard(*this);
+            poll_rail();
+            has_work = !done_.empty() || failing_peers_ != 0 || open_tasks_ != 0;
+        }
+        busy = has_work ? kBusyLooks : busy > 0 ? busy - 1 : 0;
+        // SYNC fabric-engine: pairs with the release in progress(); then the hook of the engine is
+        // there, which works off what has come.
+        if (!has_work || !has_engine_.load(std::memory_order_acquire)) continue;
+        poll_progress(*rank_);
+        // relaxed: as above; these polls were its own.
+        seen = polls_.load(std::memory_order_relaxed);
+    }
+}
+
+void Network::stop_thread() {
+    if (!has_thread_) return;
+    // relaxed: see run_thread().
+    stop_.store(true, std::memory_order_relaxed);
+    (void)pthread_join(thread_, nullptr);
+    has_thread_ = false;
+}
+
+// Others may still wait for the acknowledgement of their last puts: this rank serves them until
+// they have said goodbye too.
+void Network::say_goodbye(const Deadline &deadline) {
+    const int size = world_size(*rank_);
+    for (int peer = 0; peer < size; ++peer) {
+        const Guard guard(*this);
+        if (!links_[peer].probed) continue;
+        Message *message = take_message();
+        if (message == nullptr) return;
+        message->peer = peer;
+        message->header = MessageHeader{};
+        message->header.job_cookie = rank_->job_cookie;
+        message->header.kind = MessageKind::goodbye;
+        message->header.from = rank_->world_rank;
+        outbox_.append(message);
+    }
+    const Deadline limit = Deadline::after(kLingerNs);
+    while (!deadline.over() && !limit.over()) {
+        PostedList done;
+        bool all = true;
+        {
+            const Guard guard(*this);
+            poll_rail();
+            done = done_;
+            done_ = PostedList{};
+        }
+        while (Posted *posted = done.take())
+            (void)work_off(posted);
+        for (int peer = 0; peer < size; ++peer)
+            // relaxed: the word stands alone.
+            all = all && (!links_[peer].probed || links_[peer].said_goodbye ||
+                          rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0);
+        if (all && outbox_.empty()) return;
+        (void)sched_yield();
+    }
+}
+
+void Network::close(const Deadline &deadline) {
+    stop_thread();
+    rank_->segment_watch = SegmentWatch{};
+    if (rail_.is_open() && links_ != nullptr && addresses_ != nullptr) say_goodbye(deadline);
+    for (std::size_t slot = 0; exposed_ != nullptr && slot < kSegmentsPerTeam; ++slot)
+        if (exposed_[slot] != nullptr) (void)fi_close(&exposed_[slot]->fid);
+    if (control_ != nullptr) (void)fi_close(&control_->fid);
+    rail_.close();
+    // Nothing moves any more, so the buffers may go back.
+    for (std::size_t i = 0; i < post_count_ && posts_ != nullptr; ++i) {
+        Posted &posted = posts_[i];
+        if (posted.kind != Posted::Kind::transfer) continue;
+        Operation *operation = posted.operation;
+        give_back(&posted);
+        operation->completed(operation, SENNIT_ERR_PEER_LOST);
+    }
+    for (OpenTask &open : tasks_) {
+        Operation *operation = open.operation;
+        open.operation = nullptr;
+        if (operation != nullptr) operation->completed(operation, SENNIT_ERR_PEER_LOST);
+    }
+}
+
+}  // namespace sennit::transport::fabric
+
+namespace sennit::transport {
+
+Transport *make_fabric() {
+    return new (std::nothrow) fabric::Network;
+}
+
+}  // namespace sennit::transport

@@ -1,0 +1,223 @@
+// Messages: tasks, their answers, goodbyes. A message that is lost makes no noise, so a task is
+// sent again until its answer comes. It has its number from the engine, by which the owner knows a
+// repetition, and an id from here, by which a second answer is known.
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "runtime/detector.hpp"
+#include "transport/fabric/network.hpp"
+
+namespace sennit::transport::fabric {
+namespace {
+
+constexpr std::int64_t kFirstPauseNs = 100'000'000;  // before a task is sent again; doubles
+constexpr std::int64_t kLastPauseNs = 2'000'000'000;
+
+std::size_t length_of(const MessageHeader &header) {
+    return sizeof header + header.body_bytes;
+}
+
+}  // namespace
+
+// Null: no memory.
+Message *Network::take_message() {
+    Message *message = free_messages_;
+    if (message == nullptr) return new (std::nothrow) Message;
+    free_messages_ = static_cast<Message *>(message->next);
+    return message;
+}
+
+void Network::give_back(Message *message) {
+    message->kind = Posted::Kind::unused;
+    message->next = free_messages_;
+    free_messages_ = message;
+}
+
+// False: the provider has no room now.
+bool Network::send(Message *message) {
+    message->kind = Posted::Kind::send;
+    message->error = 0;
+    const ssize_t code = rail_.send(links_[message->peer].address, &message->header,
+                                    length_of(message->header), &message->context);
+    if (code == -FI_EAGAIN) return false;
+    if (code == 0) return true;
+    suspect(message->peer, now_ns());
+    give_back(message);
+    return true;
+}
+
+Submit Network::start_task(Operation *operation) {
+    if (open_tasks_ == kOpenTasks) return Submit::again;
+    Message *message = take_message();
+    if (message == nullptr) return Submit::again;
+    OpenTask *open = tasks_;
+    while (open->operation != nullptr)
+        ++open;
+    open->operation = operation;
+    open->id = ++last_task_;
+    fill_task(message, *open);
+    if (!send(message)) {
+        give_back(message);
+        open->operation = nullptr;
+        return Submit::again;
+    }
+    open->pause_ns = kFirstPauseNs;
+    open->resend_ns = now_ns() + open->pause_ns;
+    ++open_tasks_;
+    return Submit::accepted;
+}
+
+void Network::fill_task(Message *message, const OpenTask &open) {
+    const Operation &operation = *open.operation;
+    message->peer = operation.peer;
+    message->header = MessageHeader{};
+    message->header.job_cookie = rank_->job_cookie;
+    message->header.kind = MessageKind::task;
+    message->header.from = rank_->world_rank;
+    message->header.id = open.id;
+    message->header.key = operation.remote.handle;
+    message->header.offset = operation.offset;
+    message->header.bytes = operation.bytes;
+    message->header.body_bytes = operation.task.payload_bytes;
+    message->header.task = operation.task;
+    if (operation.task.payload_bytes != 0)
+        std::memcpy(message->body, operation.local, operation.task.payload_bytes);
+}
+
+void Network::resend_tasks(std::int64_t now) {
+    for (OpenTask &open : tasks_) {
+        if (open.operation == nullptr || now < open.resend_ns) continue;
+        Message *message = take_message();
+        if (message == nullptr) return;
+        fill_task(message, open);
+        if (!send(message)) return give_back(message);
+        if (open.pause_ns < kLastPauseNs) open.pause_ns *= 2;
+        open.resend_ns = now + open.pause_ns;
+    }
+}
+
+bool Network::is_well_formed(const Message &message) const {
+    const MessageHeader &header = message.header;
+    if (message.bytes < sizeof header || header.job_cookie != rank_->job_cookie) return false;
+    if (header.from < 0 || header.from >= world_size(*rank_)) return false;
+    if (header.body_bytes > kMostTaskBytes || message.bytes != length_of(header)) return false;
+    return header.kind != MessageKind::task || (header.task.payload_bytes == header.body_bytes &&
+                                                header.task.reply_bytes <= kMostTaskBytes);
+}
+
+// What has arrived. Anything that no rank of this job would send is dropped. Returns how many
+// operations are over.
+int Network::take_in(const Message &message) {
+    if (!is_well_formed(message)) return 0;
+    switch (message.header.kind) {
+        case MessageKind::task:
+            serve(message);
+            return 0;
+        case MessageKind::answer:
+            return take_answer(message);
+        case MessageKind::goodbye: {
+            const Guard guard(*this);
+            links_[message.header.from].said_goodbye = true;
+            note_gone(*rank_, message.header.from, Gone::left);
+            return 0;
+        }
+        case MessageKind::none:
+            break;
+    }
+    return 0;
+}
+
+// Where a task works, or null: no live segment has that key, or the range leaves it.
+std::byte *Network::memory_of(const MessageHeader &header) const {
+    std::byte *base = reinterpret_cast<std::byte *>(rank_->control);
+    std::uint64_t size = rank_->control->header.control_bytes;
+    if (header.key != kControlKey) {
+        const std::uint64_t slot = header.key >> 32;
+        if (slot >= kSegmentsPerTeam) return nullptr;
+        const SegmentRecord &record = rank_->control->records[slot];
+        // SYNC segment-live: pairs with the release of the owner that makes or ends the segment.
+        if (record.live.load(std::memory_order_acquire) != static_cast<std::uint32_t>(header.key))
+            return nullptr;
+        base = reinterpret_cast<std::byte *>(record.owner_address);
+        size = record.bytes;
+    }
+    const bool inside = header.bytes <= size && header.offset <= size - header.bytes;
+    return inside ? base + header.offset : nullptr;
+}
+
+void Network::serve(const Message &message) {
+    const MessageHeader &header = message.header;
+    Message *answer = nullptr;
+    {
+        const Guard guard(*this);
+        answer = take_message();
+        // Without memory there is no answer now; the task comes again.
+        if (answer == nullptr || link(header.from) != SENNIT_OK) return;
+    }
+    std::byte *const memory = memory_of(header);
+    const Arrived arrived{header.from,  &header.task, memory,
+                          header.bytes, message.body, answer->body};
+    sennit_status status = SENNIT_ERR_NOT_REGISTERED;
+    if (memory != nullptr) status = sink_.execute(sink_.context, arrived);
+    answer->peer = header.from;
+    answer->header = MessageHeader{};
+    answer->header.job_cookie = rank_->job_cookie;
+    answer->header.kind = MessageKind::answer;
+    answer->header.from = rank_->world_rank;
+    answer->header.id = header.id;
+    answer->header.status = static_cast<std::uint32_t>(status);
+    answer->header.body_bytes = status == SENNIT_OK ? header.task.reply_bytes : 0;
+    const Guard guard(*this);
+    if (!outbox_.empty() || !send(answer)) outbox_.append(answer);
+}
+
+int Network::take_answer(const Message &message) {
+    Operation *operation = nullptr;
+    {
+        const Guard guard(*this);
+        for (OpenTask &open : tasks_) {
+            if (open.operation == nullptr || open.id != message.header.id ||
+                open.operation->peer != message.header.from)
+                continue;
+            operation = open.operation;
+            open.operation = nullptr;
+            --open_tasks_;
+            break;
+        }
+    }
+    // A second answer to a task that was sent twice.
+    if (operation == nullptr) return 0;
+    auto status = static_cast<sennit_status>(message.header.status);
+    if (message.header.status >= SENNIT_STATUS_END) status = SENNIT_ERR_FABRIC;
+    if (status == SENNIT_OK && message.header.body_bytes != operation->task.reply_bytes)
+        status = SENNIT_ERR_FABRIC;
+    if (status == SENNIT_OK && message.header.body_bytes != 0)
+        std::memcpy(operation->reply, message.body, message.header.body_bytes);
+    operation->completed(operation, status);
+    return 1;
+}
+
+int Network::end_tasks_of_the_lost() {
+    int completed = 0;
+    some_are_lost_ = false;
+    for (OpenTask &open : tasks_) {
+        Operation *operation = nullptr;
+        {
+            const Guard guard(*this);
+            // relaxed: the word stands alone.
+            if (open.operation == nullptr ||
+                rank_->peers[open.operation->peer].gone.load(std::memory_order_relaxed) == 0)
+                continue;
+            operation = open.operation;
+            open.operation = nullptr;
+            --open_tasks_;
+        }
+        operation->completed(operation, SENNIT_ERR_PEER_LOST);
+        ++completed;
+    }
+    return completed;
+}
+
+}  // namespace sennit::transport::fabric

@@ -1,0 +1,36 @@
+// What ranks tell each other about the path fabric: their addresses in start-up, and the messages
+// beside puts and gets, which are tasks with their answers, and goodbyes.
+#pragma once
+
+#include "transport/transport.hpp"
+
+namespace sennit::transport::fabric {
+
+inline constexpr std::size_t kNameBytes = 48;
+
+// What travels in the 64 bytes of an Address.
+struct RailCard {
+    std::uint8_t name[kNameBytes];  // libfabric's
+    std::uint32_t is_open;          // 0: the rank has no rail
+    std::uint8_t unused[12];
+};
+static_assert(sizeof(RailCard) == kAddressBytes);
+
+enum class MessageKind : std::uint8_t { none = 0, task = 1, answer = 2, goodbye = 3 };
+
+struct MessageHeader {
+    std::uint64_t job_cookie;
+    MessageKind kind;
+    std::uint8_t unused[3];
+    std::int32_t from;         // world rank of the sender
+    std::uint64_t id;          // of the task, chosen by who sent it; in its answer too
+    std::uint64_t key;         // task: of the segment
+    std::uint64_t offset;      // task: into it
+    std::uint64_t bytes;       // task: how much of it the task works on
+    std::uint32_t status;      // answer: sennit_status
+    std::uint32_t body_bytes;  // what follows the header: payload or reply
+    Task task;
+};
+static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);
+
+}  // namespace sennit::transport::fabric

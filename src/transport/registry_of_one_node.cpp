@@ -1,0 +1,17 @@
+// The transports of a build without the headers of libfabric, best first. As registry.cpp without
+// the path between nodes.
+#include "transport/cma/cma.hpp"
+#include "transport/inproc/inproc.hpp"
+#include "transport/mapped/mapped.hpp"
+#include "transport/sim/sim.hpp"
+#include "transport/transport.hpp"
+
+namespace sennit::transport {
+
+const Maker kMakers[] = {
+    {SENNIT_PATH_INPROC, true, make_inproc}, {SENNIT_PATH_MAPPED, true, make_mapped},
+    {SENNIT_PATH_CMA, true, make_cma},       {SENNIT_PATH_SIM, false, make_sim},
+    {SENNIT_PATH_NONE, false, nullptr},
+};
+
+}  // namespace sennit::transport
