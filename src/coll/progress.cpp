@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/fail.hpp"
+#include "base/invariant.hpp"
 #include "coll/post.hpp"
 
 namespace sennit::coll {
@@ -274,6 +275,8 @@ void note(Operation &operation, sennit_status status) {
 }
 
 void finish(State &state, Operation &operation, sennit_status status) {
+    // Operations of a team end in the order of their calls.
+    SENNIT_INVARIANT(&operation == state.first && operation.step != Step::over);
     state.first = operation.next;
     if (state.first == nullptr) state.last = nullptr;
     operation.next = nullptr;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/invariant.hpp"
 #include "memory/adopt/adopt.hpp"
 #include "memory/control_map.hpp"
 #include "memory/registration.hpp"
@@ -381,6 +382,7 @@ Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer) {
 sennit_status entry_to_fill(Rank &rank, std::uint32_t id, int peer, Entry **entry) {
     const std::uint32_t slot = team_slot_of(id);
     const std::uint32_t size = size_of(rank);
+    SENNIT_INVARIANT(generation_of(id) != 0 && static_cast<std::uint32_t>(peer) < size);
     // relaxed: under the cold mutex, as are the changes.
     if (rank.tables[slot].load(std::memory_order_relaxed) == nullptr) {
         const sennit_status status = table_create(rank, slot, size);

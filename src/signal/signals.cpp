@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/invariant.hpp"
 #include "memory/segments.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
@@ -215,6 +216,7 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     own.state.store(all->resets_by_exchange ? kExchanges : 0, std::memory_order_relaxed);
     own.events = events;
     own.event_bits = static_cast<std::uint8_t>(event_bits_of(max_events));
+    SENNIT_INVARIANT((std::uint64_t{events} >> own.event_bits) == 0);
     SignalRecord &it = *own.record;
     // relaxed: as above.
     it.slot[0].store(0, std::memory_order_relaxed);
