@@ -73,21 +73,22 @@ bool is_own_region(const Rank &rank, sennit_region region) {
 }
 
 // The arguments of an open, converted.
-struct Wishes {
-    channel::Wish *all = nullptr;
+struct OpenArgs {
+    channel::ChannelArgs *all = nullptr;
     Channel **opened = nullptr;
     std::size_t count = 0;
 
-    explicit Wishes(std::size_t wanted) : count(wanted) {
-        all = static_cast<channel::Wish *>(std::calloc(wanted, sizeof(channel::Wish)));
+    explicit OpenArgs(std::size_t wanted) : count(wanted) {
+        all =
+            static_cast<channel::ChannelArgs *>(std::calloc(wanted, sizeof(channel::ChannelArgs)));
         opened = static_cast<Channel **>(std::calloc(wanted, sizeof(Channel *)));
     }
-    ~Wishes() {
+    ~OpenArgs() {
         std::free(all);
         std::free(opened);
     }
-    Wishes(const Wishes &) = delete;
-    Wishes &operator=(const Wishes &) = delete;
+    OpenArgs(const OpenArgs &) = delete;
+    OpenArgs &operator=(const OpenArgs &) = delete;
     bool is_made() const { return all != nullptr && opened != nullptr; }
 };
 
@@ -117,46 +118,48 @@ sennit_status check_ends(const sennit_channel_ends *ends, unsigned flags, std::i
 
 // Which ranks, before anything is registered.
 sennit_status find_peers(const Rank &rank, const team::Team &team, const sennit_channel_ends &ends,
-                         Wishes &wishes) {
-    for (std::size_t i = 0; i < wishes.count; ++i) {
+                         OpenArgs &open_args) {
+    for (std::size_t i = 0; i < open_args.count; ++i) {
         const int target = ends.targets[i];
         if (target < 0 || static_cast<std::uint32_t>(target) >= team.size)
             return fail(SENNIT_ERR_RANGE, "target %d is outside 0 to %u", target, team.size - 1);
-        channel::Wish &wish = wishes.all[i];
-        wish.peer = team.world_ranks[target];
-        wish.buffer = ends.buffers[i];
-        wish.bytes = ends.bytes[i];
-        const sennit_status status = channel::check_peer(rank, wish.peer);
+        channel::ChannelArgs &args = open_args.all[i];
+        args.peer = team.world_ranks[target];
+        args.buffer = ends.buffers[i];
+        args.bytes = ends.bytes[i];
+        const sennit_status status = channel::check_peer(rank, args.peer);
         if (status != SENNIT_OK) return status;
     }
     return SENNIT_OK;
 }
 
-void deregister_all(Rank &rank, const Wishes &wishes) {
+void deregister_all(Rank &rank, const OpenArgs &open_args) {
     const sennit_error error = *thread_error();
-    for (std::size_t i = 0; i < wishes.count; ++i)
-        if (wishes.all[i].owns_region) (void)op::deregister_region(rank, wishes.all[i].region);
+    for (std::size_t i = 0; i < open_args.count; ++i)
+        if (open_args.all[i].owns_region)
+            (void)op::deregister_region(rank, open_args.all[i].region);
     *thread_error() = error;
 }
 
-sennit_status register_all(Rank &rank, Wishes &wishes) {
-    for (std::size_t i = 0; i < wishes.count; ++i) {
-        channel::Wish &wish = wishes.all[i];
-        if (wish.bytes == 0) continue;
+sennit_status register_all(Rank &rank, OpenArgs &open_args) {
+    for (std::size_t i = 0; i < open_args.count; ++i) {
+        channel::ChannelArgs &args = open_args.all[i];
+        if (args.bytes == 0) continue;
         const sennit_status status =
-            op::register_region(rank, {wish.buffer, wish.bytes}, &wish.region);
+            op::register_region(rank, {args.buffer, args.bytes}, &args.region);
         if (status != SENNIT_OK) return status;
-        wish.owns_region = is_own_region(rank, wish.region);
+        args.owns_region = is_own_region(rank, args.region);
     }
     return SENNIT_OK;
 }
 
-sennit_status open_all(Rank &rank, Wishes &wishes, unsigned flags, const Deadline &deadline) {
+sennit_status open_all(Rank &rank, OpenArgs &open_args, unsigned flags, const Deadline &deadline) {
     const runtime::Observed observed(rank, "sennit_channel_open");
-    sennit_status status = register_all(rank, wishes);
+    sennit_status status = register_all(rank, open_args);
     if (status == SENNIT_OK)
-        status = channel::open_all(rank, wishes.all, wishes.count, flags, deadline, wishes.opened);
-    if (status != SENNIT_OK) deregister_all(rank, wishes);
+        status = channel::open_all(rank, open_args.all, open_args.count, flags, deadline,
+                                   open_args.opened);
+    if (status != SENNIT_OK) deregister_all(rank, open_args);
     return status;
 }
 
@@ -340,14 +343,14 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
     // One message is what there is without the flag.
     if (channel::ahead_in(flags) == 1) flags &= ~SENNIT_CHANNEL_AHEAD(channel::kAheadMask);
     const Deadline deadline = Deadline::after(timeout_ns);
-    Wishes wishes(ends->count);
-    if (!wishes.is_made())
+    OpenArgs open_args(ends->count);
+    if (!open_args.is_made())
         return fail_in(fail(SENNIT_ERR_NOMEM, "no memory for the targets"), name);
-    status = find_peers(*rank, *found, *ends, wishes);
-    if (status == SENNIT_OK) status = open_all(*rank, wishes, flags, deadline);
+    status = find_peers(*rank, *found, *ends, open_args);
+    if (status == SENNIT_OK) status = open_all(*rank, open_args, flags, deadline);
     if (status != SENNIT_OK) return fail_in(status, name);
-    for (std::size_t i = 0; i < wishes.count; ++i) {
-        const Channel &opened = *wishes.opened[i];
+    for (std::size_t i = 0; i < open_args.count; ++i) {
+        const Channel &opened = *open_args.opened[i];
         if (peers != nullptr) peers[i] = opened.peer_buffer;
         // relaxed: this thread has stored it.
         channels[i].handle = opened.handle.load(std::memory_order_relaxed);

@@ -20,14 +20,14 @@ sennit_status no_block(sennit_peer_block block) {
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status notify_cold(sennit_peer_block block,
-                                                       const signal::Notifying &wish,
+                                                       const signal::NotifyArgs &args,
                                                        const char *name) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     Attached *found = signal::find_attached(*rank, block);
     if (found == nullptr) return fail_in(no_block(block), name);
-    const ObservedAccess observed(*rank, name, found->gptr, wish.bytes);
-    return done(signal::notify(*rank, *found, wish), name);
+    const ObservedAccess observed(*rank, name, found->gptr, args.bytes);
+    return done(signal::notify(*rank, *found, args), name);
 }
 
 // The parameters stand as in the public call, so the way here is a jump.
@@ -57,11 +57,11 @@ sennit_status notify_batch(const char *name, const signal::Batch &batch, std::si
     return done(status, name);
 }
 
-sennit_status make_block(Rank &rank, const signal::BlockWish &wish, sennit_block *block) {
-    if (wish.region.gptr.rank != rank.world_rank)
+sennit_status make_block(Rank &rank, const signal::BlockArgs &args, sennit_block *block) {
+    if (args.region.gptr.rank != rank.world_rank)
         return fail(SENNIT_ERR_ARG, "the region is of rank %d, which alone makes blocks of it",
-                    wish.region.gptr.rank);
-    return signal::block_init(rank, wish, block);
+                    args.region.gptr.rank);
+    return signal::block_init(rank, args, block);
 }
 
 sennit_signal signal_of(const signal::BlockRecord &record, std::uint32_t handle) {

@@ -107,17 +107,17 @@ sennit_status sennit_plan_start(sennit_plan plan) {
         return start_groups(plan, recorded);
     plan::move_words(recorded->words, recorded->move_count);
     if (recorded->has_events) return end_with_event(*recorded);
-    recorded->state = plan::State::running;
+    recorded->state = plan::PlanState::running;
     return SENNIT_OK;
 }
 
 sennit_status sennit_plan_wait(sennit_plan plan, int64_t timeout_ns) {
     const Rank *rank = current_rank();
     plan::Plan *recorded = plan::find(*rank, plan);
-    if (recorded == nullptr || timeout_ns < 0 || recorded->state != plan::State::running ||
+    if (recorded == nullptr || timeout_ns < 0 || recorded->state != plan::PlanState::running ||
         rank->observer != nullptr) [[unlikely]]
         return wait_cold(plan, timeout_ns);
-    recorded->state = plan::State::idle;
+    recorded->state = plan::PlanState::idle;
     return SENNIT_OK;
 }
 

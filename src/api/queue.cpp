@@ -62,16 +62,16 @@ sennit_status push_by(sennit_producer producer, const char *name, Call call) {
     });
 }
 
-sennit_status check(const queue::QueueWish &wish) {
-    if (wish.item_bytes == 0 || wish.item_bytes > queue::kMostItemBytes)
+sennit_status check_queue_args(const queue::QueueArgs &args) {
+    if (args.item_bytes == 0 || args.item_bytes > queue::kMostItemBytes)
         return fail(SENNIT_ERR_ARG, "an item has 1 to %zu bytes, not %zu", queue::kMostItemBytes,
-                    wish.item_bytes);
-    if (wish.capacity == 0 || wish.capacity > queue::kMostCapacity)
+                    args.item_bytes);
+    if (args.capacity == 0 || args.capacity > queue::kMostCapacity)
         return fail(SENNIT_ERR_ARG, "a queue has 1 to %zu places, not %zu", queue::kMostCapacity,
-                    wish.capacity);
-    if (wish.producers == 0 || wish.producers > queue::kMostLanes)
-        return fail(SENNIT_ERR_ARG, "a queue has 1 to %u producers, not %u", queue::kMostLanes,
-                    wish.producers);
+                    args.capacity);
+    if (args.producers == 0 || args.producers > queue::kMostRings)
+        return fail(SENNIT_ERR_ARG, "a queue has 1 to %u producers, not %u", queue::kMostRings,
+                    args.producers);
     return SENNIT_OK;
 }
 
@@ -85,10 +85,10 @@ sennit_status sennit_queue_create(size_t item_bytes, size_t capacity, unsigned p
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (queue == nullptr || address == nullptr) return null_argument("queue or address", name);
-    const queue::QueueWish wish{item_bytes, capacity, producers};
-    if (check(wish) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
+    const queue::QueueArgs args{item_bytes, capacity, producers};
+    if (check_queue_args(args) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
     const runtime::Observed observed(*rank, name);
-    return done(queue::create(*rank, wish, queue, address), name);
+    return done(queue::create(*rank, args, queue, address), name);
 }
 
 sennit_status sennit_queue_destroy(sennit_queue queue) {
@@ -125,9 +125,9 @@ sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_n
     queue::Queue *found = queue::find(*rank, queue);
     if (found != nullptr && item != nullptr && timeout_ns >= 0 && rank->observer == nullptr)
         [[likely]] {
-        const std::uint32_t lane = queue::find_item(*found);
-        if (lane != UINT32_MAX) {
-            queue::take(*rank, *found, lane, item, 1);
+        const std::uint32_t ring = queue::find_item(*found);
+        if (ring != UINT32_MAX) {
+            queue::take(*rank, *found, ring, item, 1);
             return SENNIT_OK;
         }
     }

@@ -73,7 +73,7 @@ sennit_status change_set(sennit_waitset set, sennit_signal signal, const char *n
 
 sennit_status add(Rank &rank, sennit_signal signal, std::uint64_t epoch) {
     const WholeCall call;
-    signal::Remote remote;
+    signal::RemoteSignal remote;
     sennit_status status = signal::reach(rank, signal, &remote);
     signal::Seen seen{};
     if (status == SENNIT_OK) status = signal::check_epoch(rank, remote, epoch, &seen);

@@ -101,173 +101,176 @@ inline Channel *place_of_handle(sennit_channel channel) {
 }
 
 // Whether that is the open channel, and takes the short way.
-inline bool goes_short(const Channel *it, sennit_channel channel) {
+inline bool goes_short(const Channel *own_channel, sennit_channel channel) {
     // SYNC channel-handle: pairs with the release in publish(); the fields come before.
-    return it != nullptr && it->short_handle.load(std::memory_order_acquire) == channel.handle;
+    return own_channel != nullptr &&
+           own_channel->short_handle.load(std::memory_order_acquire) == channel.handle;
 }
 
 // Whether that is an open channel whose writer may be ahead, which has a way of its own.
-inline bool goes_ahead(const Channel *it, sennit_channel channel) {
+inline bool goes_ahead(const Channel *own_channel, sennit_channel channel) {
     // SYNC channel-handle: pairs with the release in publish(); the fields come before.
-    return it != nullptr && it->ahead_handle.load(std::memory_order_acquire) == channel.handle;
+    return own_channel != nullptr &&
+           own_channel->ahead_handle.load(std::memory_order_acquire) == channel.handle;
 }
 
 // The peer has closed: it reads no more, and writes no more.
-inline bool is_closed_by_peer(const Channel &it) {
+inline bool is_closed_by_peer(const Channel &channel) {
     // SYNC channel-closed: pairs with the release in close_own_end(); its last message comes
     // before.
-    return (it.own->written.word.load(std::memory_order_acquire) & kClosedBit) != 0;
+    return (channel.own->written.word.load(std::memory_order_acquire) & kClosedBit) != 0;
 }
 
 // The peer is in a close, in which it waits for what it wrote to be read: it reads no more, and
 // writes no more unless its time is over.
-inline bool is_peer_closing(const Channel &it) {
+inline bool is_peer_closing(const Channel &channel) {
     // SYNC channel-closing: pairs with the release in say_closing(), of the peer; its last message
     // comes before.
-    return it.own->written.is_closing.load(std::memory_order_acquire) != 0;
+    return channel.own->written.is_closing.load(std::memory_order_acquire) != 0;
 }
 
 // Whether the peer has read all that this rank wrote, and has not closed: the leave to write where
 // one message may be unread.
-inline bool may_write_one(const Channel &it) {
+inline bool may_write_one(const Channel &channel) {
     // relaxed: of this thread, or of one that the program has ordered before.
-    const std::uint64_t written = it.written.load(std::memory_order_relaxed);
+    const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
     // SYNC channel-read: pairs with the release in note_written(), of the peer; its use of the
     // buffer comes before.
-    const std::uint64_t word = it.own->written.word.load(std::memory_order_acquire);
+    const std::uint64_t word = channel.own->written.word.load(std::memory_order_acquire);
     if (reads_in(word) == written) return true;
     if ((word & kClosedBit) != 0) return false;
     // SYNC channel-read: pairs with the release in note_read(), of the peer.
-    return it.own->read.count.load(std::memory_order_acquire) == written;
+    return channel.own->read.count.load(std::memory_order_acquire) == written;
 }
 
 // The same where several may be unread: fewer than that are.
-inline bool may_write_ahead(Channel &it) {
-    if (is_closed_by_peer(it)) return false;
+inline bool may_write_ahead(Channel &channel) {
+    if (is_closed_by_peer(channel)) return false;
     // relaxed: as in may_write_one().
-    const std::uint64_t written = it.written.load(std::memory_order_relaxed);
+    const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
     // relaxed: of this thread; the acquire was made when it looked.
-    if (written < it.may_write_to.load(std::memory_order_relaxed)) return true;
+    if (written < channel.may_write_to.load(std::memory_order_relaxed)) return true;
     // SYNC channel-read: pairs with the release in note_read(), of the peer; its use of the buffer
     // comes before.
-    const std::uint64_t read = it.own->read.count.load(std::memory_order_acquire);
+    const std::uint64_t read = channel.own->read.count.load(std::memory_order_acquire);
     // relaxed: of this thread.
-    it.may_write_to.store(read + it.ahead, std::memory_order_relaxed);
-    return written < read + it.ahead;
+    channel.may_write_to.store(read + channel.ahead, std::memory_order_relaxed);
+    return written < read + channel.ahead;
 }
 
-inline bool may_write(Channel &it) {
-    return it.ahead == 1 ? may_write_one(it) : may_write_ahead(it);
+inline bool may_write(Channel &channel) {
+    return channel.ahead == 1 ? may_write_one(channel) : may_write_ahead(channel);
 }
 
 // Whether the peer has read all that this rank wrote, closed or not.
-inline bool is_all_read(const Channel &it) {
+inline bool is_all_read(const Channel &channel) {
     // relaxed: as in may_write_one().
-    const std::uint64_t written = it.written.load(std::memory_order_relaxed);
+    const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
     // SYNC channel-read: pairs with the release in note_written(), of the peer.
-    const std::uint64_t word = it.own->written.word.load(std::memory_order_acquire);
+    const std::uint64_t word = channel.own->written.word.load(std::memory_order_acquire);
     // SYNC channel-read: pairs with the release in note_read(), of the peer.
     return reads_in(word) == written ||
-           it.own->read.count.load(std::memory_order_acquire) == written;
+           channel.own->read.count.load(std::memory_order_acquire) == written;
 }
 
 // Counts a message, and returns the word that says so.
-inline std::uint64_t count_written(Channel &it) {
+inline std::uint64_t count_written(Channel &channel) {
     // relaxed twice: of this thread, as in may_write_one().
-    const std::uint64_t next = it.written.load(std::memory_order_relaxed) + 1;
-    it.written.store(next, std::memory_order_relaxed);
+    const std::uint64_t next = channel.written.load(std::memory_order_relaxed) + 1;
+    channel.written.store(next, std::memory_order_relaxed);
     // SYNC channel-own-read: pairs with the release in note_read(), perhaps of another thread of
     // this rank; its use of the peer's message comes before.
-    const std::uint64_t read = it.read.load(std::memory_order_acquire);
+    const std::uint64_t read = channel.read.load(std::memory_order_acquire);
     return pack(next, read);
 }
 
 // Only after may_write_one().
-inline void note_written_one(Channel &it) {
+inline void note_written_one(Channel &channel) {
     // SYNC channel-written: pairs with the acquires in may_read_one() and count_messages(), at the
     // peer; the message comes before. SYNC channel-read: pairs with the acquires in may_write_one()
     // and is_all_read(), at the peer. A full fence and therefore a release, which is faster than
     // one alone: the line is taken at once.
-    store_and_ring(it.theirs->written.word, count_written(it), *it.peer_control);
+    store_and_ring(channel.theirs->written.word, count_written(channel), *channel.peer_control);
 }
 
 // Only after may_write().
-inline void note_written(Channel &it) {
-    if (!it.shows_lightly) {
-        note_written_one(it);
+inline void note_written(Channel &channel) {
+    if (!channel.shows_lightly) {
+        note_written_one(channel);
         return;
     }
     // SYNC channel-written: pairs with the acquire in count_messages(), at the peer; the message
     // comes before. SYNC channel-read: pairs with the acquire in is_all_read(), at the peer. A
     // release alone: who may be ahead goes on, and a fence would wait for all that it has stored.
-    store_and_ring_lightly(it.theirs->written.word, count_written(it), *it.peer_control);
+    store_and_ring_lightly(channel.theirs->written.word, count_written(channel),
+                           *channel.peer_control);
 }
 
 // How many messages there are that this rank has not read. Where there may be several, looks at the
 // peer's word only if fewer than `least` are known.
-inline std::uint32_t count_messages(Channel &it, std::uint32_t least) {
+inline std::uint32_t count_messages(Channel &channel, std::uint32_t least) {
     // relaxed: of this thread, as in may_write_one().
-    const std::uint64_t read = it.read.load(std::memory_order_relaxed);
-    if (it.ahead > 1) {
+    const std::uint64_t read = channel.read.load(std::memory_order_relaxed);
+    if (channel.ahead > 1) {
         // relaxed: of this thread; the acquire was made when it looked.
-        const std::uint64_t known = it.known_word.load(std::memory_order_relaxed);
+        const std::uint64_t known = channel.known_word.load(std::memory_order_relaxed);
         if (messages_in(known, read) >= least) return messages_in(known, read);
     }
     // SYNC channel-written: pairs with the release in note_written(), of the peer; the messages
     // come before.
-    const std::uint64_t word = it.own->written.word.load(std::memory_order_acquire);
+    const std::uint64_t word = channel.own->written.word.load(std::memory_order_acquire);
     // relaxed: of this thread.
-    it.known_word.store(word, std::memory_order_relaxed);
+    channel.known_word.store(word, std::memory_order_relaxed);
     return messages_in(word, read);
 }
 
 // Whether there is a message that this rank has not read, where one may be unread.
-inline bool may_read_one(const Channel &it) {
+inline bool may_read_one(const Channel &channel) {
     // SYNC channel-written: pairs with the release in note_written(), of the peer; the message
     // comes before.
-    const std::uint64_t word = it.own->written.word.load(std::memory_order_acquire);
+    const std::uint64_t word = channel.own->written.word.load(std::memory_order_acquire);
     // relaxed: of this thread, as in may_write_one().
-    return has_message(word, it.read.load(std::memory_order_relaxed));
+    return has_message(word, channel.read.load(std::memory_order_relaxed));
 }
 
 // The same where several may be.
-inline bool may_read_ahead(Channel &it) {
+inline bool may_read_ahead(Channel &channel) {
     // relaxed twice: of this thread, as in count_messages().
-    const std::uint64_t known = it.known_word.load(std::memory_order_relaxed);
-    return has_message(known, it.read.load(std::memory_order_relaxed)) ||
-           count_messages(it, 1) != 0;
+    const std::uint64_t known = channel.known_word.load(std::memory_order_relaxed);
+    return has_message(known, channel.read.load(std::memory_order_relaxed)) ||
+           count_messages(channel, 1) != 0;
 }
 
-inline bool may_read(Channel &it) {
-    return it.ahead == 1 ? may_read_one(it) : may_read_ahead(it);
+inline bool may_read(Channel &channel) {
+    return channel.ahead == 1 ? may_read_one(channel) : may_read_ahead(channel);
 }
 
 // Only after may_read().
-inline void note_read(Channel &it) {
+inline void note_read(Channel &channel) {
     // relaxed: of this thread.
-    const std::uint64_t next = it.read.load(std::memory_order_relaxed) + 1;
+    const std::uint64_t next = channel.read.load(std::memory_order_relaxed) + 1;
     // SYNC channel-own-read: pairs with the acquire in count_written().
-    it.read.store(next, std::memory_order_release);
+    channel.read.store(next, std::memory_order_release);
     // SYNC channel-read: pairs with the acquires in may_write_one() and may_write_ahead(), at the
     // peer; the use of the message comes before. Both ways are at least a release. The light one:
     // whoever answers by a message does so next, and a fence would stand in its way.
-    if (it.rings_lightly) {
-        store_and_ring_lightly(it.theirs->read.count, next, *it.peer_control);
+    if (channel.rings_lightly) {
+        store_and_ring_lightly(channel.theirs->read.count, next, *channel.peer_control);
     } else {
-        store_and_ring(it.theirs->read.count, next, *it.peer_control);
+        store_and_ring(channel.theirs->read.count, next, *channel.peer_control);
     }
 }
 
 // The rest of the calls: mirrors, observers, peers that closed or died, waits. hand_over_written()
 // and hand_over_read() need permission; the tests say whether it is there.
 // Errors: STATE (closed by the peer; no permission), PEER_LOST, and of the mirror's transfer.
-sennit_status test_write(Rank &rank, Channel &it, int *can);
-sennit_status test_read(Rank &rank, Channel &it, int *can);
-sennit_status hand_over_written(Rank &rank, Channel &it);
-sennit_status hand_over_read(Rank &rank, Channel &it);
-sennit_status wait_write(Rank &rank, Channel &it, const Deadline &deadline);
-sennit_status wait_read(Rank &rank, Channel &it, const Deadline &deadline);
-sennit_status wait_messages(Rank &rank, Channel &it, std::uint32_t least, std::uint32_t *messages,
-                            const Deadline &deadline);
+sennit_status test_write(Rank &rank, Channel &channel, int *can);
+sennit_status test_read(Rank &rank, Channel &channel, int *can);
+sennit_status hand_over_written(Rank &rank, Channel &channel);
+sennit_status hand_over_read(Rank &rank, Channel &channel);
+sennit_status wait_write(Rank &rank, Channel &channel, const Deadline &deadline);
+sennit_status wait_read(Rank &rank, Channel &channel, const Deadline &deadline);
+sennit_status wait_messages(Rank &rank, Channel &channel, std::uint32_t least,
+                            std::uint32_t *messages, const Deadline &deadline);
 
 }  // namespace sennit::channel

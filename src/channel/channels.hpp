@@ -18,7 +18,7 @@ struct Channels {
 void channels_close(Rank &rank);
 
 // What is opened with one target.
-struct Wish {
+struct ChannelArgs {
     int peer = -1;  // world rank
     void *buffer = nullptr;
     std::uint64_t bytes = 0;
@@ -33,8 +33,8 @@ sennit_status check_peer(const Rank &rank, int peer);
 // error nothing is open; a peer whose channel of this call was open finds it closed.
 // Errors: TIMEOUT, PEER_LOST, NOMEM, OS, ARG (flags of the two sides differ), UNSUPPORTED, and what
 // the peer refused with.
-sennit_status open_all(Rank &rank, const Wish *wishes, std::size_t count, unsigned flags,
-                       const Deadline &deadline, Channel **opened);
+sennit_status open_all(Rank &rank, const ChannelArgs *args_of_all, std::size_t count,
+                       unsigned flags, const Deadline &deadline, Channel **opened);
 
 // Waits until all that this rank wrote is read, or nobody will read it; then closes all of them.
 // After TIMEOUT all are open as before. `regions` gets what is to be deregistered, or none.
@@ -47,13 +47,13 @@ sennit_status close_all(Rank &rank, Channel *const *channels, std::size_t count,
 // A place and a half for a channel with `peer`. Errors: NOMEM, OS.
 sennit_status take_place(Rank &rank, int peer, Channel **channel);
 // Gives the channel its handle.
-void publish(Rank &rank, Channel &it);
+void publish(Rank &rank, Channel &channel);
 // Where this rank loads and stores what the peer's buffer holds. Errors: as open_all().
-sennit_status reach_memory(Rank &rank, Channel &it);
-void forget_memory(Rank &rank, Channel &it);
+sennit_status reach_memory(Rank &rank, Channel &channel);
+void forget_memory(Rank &rank, Channel &channel);
 // Tells the peer that this end is closed: the last that is written to it.
-void close_own_end(Channel &it);
+void close_own_end(Channel &channel);
 // Gives back all that the end had. `was_met`: the peer knows of the half.
-void release_place(Rank &rank, Channel &it, bool was_met);
+void release_place(Rank &rank, Channel &channel, bool was_met);
 
 }  // namespace sennit::channel

@@ -13,26 +13,26 @@ struct Closing {
     std::size_t count;
 };
 
-void say_closing(Channel &it, bool is_closing) {
+void say_closing(Channel &channel, bool is_closing) {
     // SYNC channel-closing: pairs with the acquire in is_peer_closing(), at the peer; the messages
     // that this rank wrote come before.
-    it.theirs->written.is_closing.store(is_closing ? 1 : 0, std::memory_order_release);
-    ring_doorbell(*it.peer_control);
+    channel.theirs->written.is_closing.store(is_closing ? 1 : 0, std::memory_order_release);
+    ring_doorbell(*channel.peer_control);
 }
 
-bool is_drained(const Rank &rank, const Channel &it) {
-    if (is_closed_by_peer(it) || is_all_read(it)) return true;
-    if (is_peer_closing(it)) return true;
+bool is_drained(const Rank &rank, const Channel &channel) {
+    if (is_closed_by_peer(channel) || is_all_read(channel)) return true;
+    if (is_peer_closing(channel)) return true;
     // relaxed: the word stands alone, see detector.cpp.
-    return rank.peers[it.peer].gone.load(std::memory_order_relaxed) != 0;
+    return rank.peers[channel.peer].gone.load(std::memory_order_relaxed) != 0;
 }
 
 // The end of a peer ends the wait for that peer alone: it is noted, and the next look sees it.
 int note_lost(Rank &rank, const void *context) {
     const auto &closing = *static_cast<const Closing *>(context);
     for (std::size_t i = 0; i < closing.count; ++i) {
-        const Channel &it = *closing.channels[i];
-        if (!is_drained(rank, it)) (void)peer_gone(rank, it.peer);
+        const Channel &channel = *closing.channels[i];
+        if (!is_drained(rank, channel)) (void)peer_gone(rank, channel.peer);
     }
     return -1;
 }
@@ -54,14 +54,14 @@ sennit_status close_all(Rank &rank, Channel *const *channels, std::size_t count,
         say_closing(*channels[i], true);
     const sennit_status status = drain(rank, {channels, count}, deadline);
     for (std::size_t i = 0; i < count; ++i) {
-        Channel &it = *channels[i];
+        Channel &channel = *channels[i];
         if (status != SENNIT_OK) {
-            say_closing(it, false);
+            say_closing(channel, false);
             continue;
         }
-        regions[i] = it.owns_region ? it.region : SENNIT_REGION_NULL;
-        close_own_end(it);
-        release_place(rank, it, true);
+        regions[i] = channel.owns_region ? channel.region : SENNIT_REGION_NULL;
+        close_own_end(channel);
+        release_place(rank, channel, true);
     }
     return status;
 }

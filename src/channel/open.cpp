@@ -39,7 +39,7 @@ class Opening {
     Opening(Rank &rank, unsigned flags, Item *items, std::size_t count)
         : rank_(rank), flags_(flags), items_(items), count_(count) {}
 
-    sennit_status prepare(const Wish *wishes);
+    sennit_status prepare(const ChannelArgs *args_of_all);
     // Goes round once. True when all have met or one has failed.
     bool step();
     sennit_status status() const { return status_; }
@@ -51,8 +51,8 @@ class Opening {
     sennit_status give_up(sennit_status why);
 
   private:
-    sennit_status prepare(Item &item, const Wish &wish);
-    void prepare_self(Item &item, const Wish &wish);
+    sennit_status prepare(Item &item, const ChannelArgs &args);
+    void prepare_self(Item &item, const ChannelArgs &args);
     bool take_turn(Item &item);
     void end_turn(Item &item);
     void put_offer(Item &item);
@@ -78,50 +78,50 @@ bool sleeps_with_barrier(const Rank &rank) {
     return rank.sleeps_with_barrier.load(std::memory_order_relaxed);
 }
 
-sennit_status Opening::prepare(const Wish *wishes) {
+sennit_status Opening::prepare(const ChannelArgs *args_of_all) {
     for (std::size_t i = 0; i < count_; ++i) {
-        const sennit_status status = prepare(items_[i], wishes[i]);
+        const sennit_status status = prepare(items_[i], args_of_all[i]);
         if (status != SENNIT_OK) return status;
     }
     return SENNIT_OK;
 }
 
-sennit_status Opening::prepare(Item &item, const Wish &wish) {
-    const sennit_status status = take_place(rank_, wish.peer, &item.channel);
+sennit_status Opening::prepare(Item &item, const ChannelArgs &args) {
+    const sennit_status status = take_place(rank_, args.peer, &item.channel);
     if (status != SENNIT_OK) return status;
-    Channel &it = *item.channel;
-    it.flags = flags_;
-    it.ahead = ahead_in(flags_);
-    it.region = wish.region;
-    it.owns_region = wish.owns_region;
+    Channel &channel = *item.channel;
+    channel.flags = flags_;
+    channel.ahead = ahead_in(flags_);
+    channel.region = args.region;
+    channel.owns_region = args.owns_region;
     item.phase = Phase::waiting;
-    if (wish.peer == rank_.world_rank) {
-        prepare_self(item, wish);
+    if (args.peer == rank_.world_rank) {
+        prepare_self(item, args);
         return SENNIT_OK;
     }
-    item.side.shift = rank_.world_rank < wish.peer ? 0 : 1;
-    item.own_place = &place_of(*rank_.control, wish.peer);
-    item.peer_place = &place_of(*it.peer_control, rank_.world_rank);
+    item.side.shift = rank_.world_rank < args.peer ? 0 : 1;
+    item.own_place = &place_of(*rank_.control, args.peer);
+    item.peer_place = &place_of(*channel.peer_control, rank_.world_rank);
     item.word = &(item.side.shift == 0 ? item.own_place : item.peer_place)->meeting;
-    item.offer.bytes = wish.bytes;
-    item.offer.offset = wish.region.gptr.offset;
-    item.offer.segment = wish.bytes == 0 ? 0 : wish.region.gptr.segment;
-    item.offer.segment_rank = wish.region.gptr.rank;
-    item.offer.flags = flags_ | (wish.owns_region ? kOwnRegion : 0) |
+    item.offer.bytes = args.bytes;
+    item.offer.offset = args.region.gptr.offset;
+    item.offer.segment = args.bytes == 0 ? 0 : args.region.gptr.segment;
+    item.offer.segment_rank = args.region.gptr.rank;
+    item.offer.flags = flags_ | (args.owns_region ? kOwnRegion : 0) |
                        (sleeps_with_barrier(rank_) ? kSleepsWithBarrier : 0);
     const ColdLock lock(rank_);
-    half_describe(*rank_.channels->pool, it.half, &item.offer);
+    half_describe(*rank_.channels->pool, channel.half, &item.offer);
     return SENNIT_OK;
 }
 
 // Both ends are one: what this rank writes to its peer it finds itself.
-void Opening::prepare_self(Item &item, const Wish &wish) {
-    Channel &it = *item.channel;
-    it.theirs = it.own;
-    it.rings_lightly = sleeps_with_barrier(rank_);
-    it.peer_memory = wish.region.gptr;
-    it.peer_bytes = wish.bytes;
-    it.peer_buffer = wish.bytes == 0 ? nullptr : static_cast<std::byte *>(wish.buffer);
+void Opening::prepare_self(Item &item, const ChannelArgs &args) {
+    Channel &channel = *item.channel;
+    channel.theirs = channel.own;
+    channel.rings_lightly = sleeps_with_barrier(rank_);
+    channel.peer_memory = args.region.gptr;
+    channel.peer_bytes = args.bytes;
+    channel.peer_buffer = args.bytes == 0 ? nullptr : static_cast<std::byte *>(args.buffer);
     item.phase = Phase::met;
 }
 
@@ -183,24 +183,25 @@ void Opening::put_offer(Item &item) {
 
 // The peer's offer on its desk is usable from here: then *item.channel has all of it.
 sennit_status Opening::accept(Item &item, const ChannelOffer &theirs) {
-    Channel &it = *item.channel;
+    Channel &channel = *item.channel;
     const std::uint32_t flags = theirs.flags & ~(kOwnRegion | kSleepsWithBarrier);
     if (flags != flags_)
-        return fail_peer(SENNIT_ERR_ARG, it.peer, sennit_path_name(rank_.peers[it.peer].path),
-                         "rank %d opens its end with flags %#x, this rank with %#x", it.peer, flags,
-                         flags_);
-    it.peer_bytes = theirs.bytes;
-    it.peer_memory = sennit_gptr{theirs.segment_rank, theirs.segment, theirs.offset};
-    it.detaches = (theirs.flags & kOwnRegion) != 0;
-    it.rings_lightly = (theirs.flags & kSleepsWithBarrier) != 0 && sleeps_with_barrier(rank_);
-    it.shows_lightly = it.rings_lightly && it.ahead > 1;
+        return fail_peer(SENNIT_ERR_ARG, channel.peer,
+                         sennit_path_name(rank_.peers[channel.peer].path),
+                         "rank %d opens its end with flags %#x, this rank with %#x", channel.peer,
+                         flags, flags_);
+    channel.peer_bytes = theirs.bytes;
+    channel.peer_memory = sennit_gptr{theirs.segment_rank, theirs.segment, theirs.offset};
+    channel.detaches = (theirs.flags & kOwnRegion) != 0;
+    channel.rings_lightly = (theirs.flags & kSleepsWithBarrier) != 0 && sleeps_with_barrier(rank_);
+    channel.shows_lightly = channel.rings_lightly && channel.ahead > 1;
     {
         const ColdLock lock(rank_);
         const sennit_status status =
-            half_of_peer(rank_, *rank_.channels->pool, it.peer, theirs, &it.theirs);
+            half_of_peer(rank_, *rank_.channels->pool, channel.peer, theirs, &channel.theirs);
         if (status != SENNIT_OK) return status;
     }
-    return reach_memory(rank_, it);
+    return reach_memory(rank_, channel);
 }
 
 // Both offers are there. False if the word has changed, so that there is more to see.
@@ -371,12 +372,12 @@ sennit_status meet_all(Rank &rank, Opening &opening, const Deadline &deadline) {
 
 }  // namespace
 
-sennit_status open_all(Rank &rank, const Wish *wishes, std::size_t count, unsigned flags,
-                       const Deadline &deadline, Channel **opened) {
+sennit_status open_all(Rank &rank, const ChannelArgs *args_of_all, std::size_t count,
+                       unsigned flags, const Deadline &deadline, Channel **opened) {
     Item *items = new (std::nothrow) Item[count];
     if (items == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the targets");
     Opening opening(rank, flags, items, count);
-    sennit_status status = opening.prepare(wishes);
+    sennit_status status = opening.prepare(args_of_all);
     if (status == SENNIT_OK) status = meet_all(rank, opening, deadline);
     if (status != SENNIT_OK) status = opening.give_up(status);
     for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i) {

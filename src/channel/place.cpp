@@ -16,18 +16,18 @@ namespace {
 
 constexpr std::size_t kMirrorAlignment = 64;
 
-void free_channels(Channels *it) {
-    it->table.close();
-    pool_close(it->pool);
-    std::free(it->pairs);
-    delete it;
+void free_channels(Channels *channels) {
+    channels->table.close();
+    pool_close(channels->pool);
+    std::free(channels->pairs);
+    delete channels;
 }
 
-sennit_status make_channels(const Rank &rank, Channels *it) {
-    it->pool = pool_open();
-    it->pairs = static_cast<std::atomic<std::uint8_t> *>(
+sennit_status make_channels(const Rank &rank, Channels *made) {
+    made->pool = pool_open();
+    made->pairs = static_cast<std::atomic<std::uint8_t> *>(
         std::calloc(size_of(rank), sizeof(std::atomic<std::uint8_t>)));
-    return it->pool != nullptr && it->pairs != nullptr
+    return made->pool != nullptr && made->pairs != nullptr
                ? SENNIT_OK
                : fail(SENNIT_ERR_NOMEM, "no memory for the table of channels");
 }
@@ -81,91 +81,96 @@ sennit_status take_place(Rank &rank, int peer, Channel **channel) {
         all.table.give_back(*made);
         return status;
     }
-    Channel &it = *made;
-    std::memset(static_cast<void *>(&it), 0, sizeof it);
-    it.peer = peer;
-    it.half = half;
-    it.own = half_at(*all.pool, half);
-    it.peer_control = control_of(rank, peer);
-    it.spins = rank.spins;
-    *channel = &it;
+    Channel &opened = *made;
+    std::memset(static_cast<void *>(&opened), 0, sizeof opened);
+    opened.peer = peer;
+    opened.half = half;
+    opened.own = half_at(*all.pool, half);
+    opened.peer_control = control_of(rank, peer);
+    opened.spins = rank.spins;
+    *channel = &opened;
     return SENNIT_OK;
 }
 
-void publish(Rank &rank, Channel &it) {
+void publish(Rank &rank, Channel &channel) {
     ChannelTable &table = rank.channels->table;
-    const std::uint32_t handle = table.next_handle(it);
-    const bool is_short = it.mirror == nullptr && rank.observer == nullptr;
-    table.publish(it, handle);
+    const std::uint32_t handle = table.next_handle(channel);
+    const bool is_short = channel.mirror == nullptr && rank.observer == nullptr;
+    table.publish(channel, handle);
     // SYNC channel-handle: pairs with the acquires in goes_short() and goes_ahead(); the fields
     // come before.
-    it.short_handle.store(is_short && it.ahead == 1 ? handle : 0, std::memory_order_release);
-    it.ahead_handle.store(is_short && it.ahead > 1 ? handle : 0, std::memory_order_release);
+    channel.short_handle.store(is_short && channel.ahead == 1 ? handle : 0,
+                               std::memory_order_release);
+    channel.ahead_handle.store(is_short && channel.ahead > 1 ? handle : 0,
+                               std::memory_order_release);
 }
 
-sennit_status reach_memory(Rank &rank, Channel &it) {
-    if (it.peer_bytes == 0) return SENNIT_OK;
+sennit_status reach_memory(Rank &rank, Channel &channel) {
+    if (channel.peer_bytes == 0) return SENNIT_OK;
     memory::Entry *entry = nullptr;
-    sennit_status status = op::resolve(rank, it.peer_memory, &entry);
-    if (status == SENNIT_OK) status = op::check_range(*entry, it.peer_memory, it.peer_bytes);
+    sennit_status status = op::resolve(rank, channel.peer_memory, &entry);
+    if (status == SENNIT_OK)
+        status = op::check_range(*entry, channel.peer_memory, channel.peer_bytes);
     if (status != SENNIT_OK) return status;
     if (entry->base != nullptr) {
-        it.peer_buffer = entry->base + it.peer_memory.offset;
+        channel.peer_buffer = entry->base + channel.peer_memory.offset;
         return SENNIT_OK;
     }
     const char *path = sennit_path_name(static_cast<sennit_path>(entry->path));
-    if ((it.flags & SENNIT_CHANNEL_MIRROR) == 0)
-        return fail_peer(SENNIT_ERR_UNSUPPORTED, it.peer, path,
+    if ((channel.flags & SENNIT_CHANNEL_MIRROR) == 0)
+        return fail_peer(SENNIT_ERR_UNSUPPORTED, channel.peer, path,
                          "the path %s to the buffer of rank %d has no load and store: allocate it "
                          "by sennit_alloc, or allow a copy by SENNIT_CHANNEL_MIRROR",
-                         path, it.peer);
-    const std::uint64_t bytes = memory::round_up(it.peer_bytes, kMirrorAlignment);
-    it.mirror = static_cast<std::byte *>(std::aligned_alloc(kMirrorAlignment, bytes));
-    if (it.mirror == nullptr)
+                         path, channel.peer);
+    const std::uint64_t bytes = memory::round_up(channel.peer_bytes, kMirrorAlignment);
+    channel.mirror = static_cast<std::byte *>(std::aligned_alloc(kMirrorAlignment, bytes));
+    if (channel.mirror == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for a mirror of %llu bytes",
-                    static_cast<unsigned long long>(it.peer_bytes));
-    std::memset(it.mirror, 0, bytes);
-    it.peer_buffer = it.mirror;
+                    static_cast<unsigned long long>(channel.peer_bytes));
+    std::memset(channel.mirror, 0, bytes);
+    channel.peer_buffer = channel.mirror;
     return SENNIT_OK;
 }
 
-void forget_memory(Rank &rank, Channel &it) {
-    std::free(it.mirror);
-    it.mirror = nullptr;
-    it.peer_buffer = nullptr;
-    if (!it.detaches) return;
-    it.detaches = false;
+void forget_memory(Rank &rank, Channel &channel) {
+    std::free(channel.mirror);
+    channel.mirror = nullptr;
+    channel.peer_buffer = nullptr;
+    if (!channel.detaches) return;
+    channel.detaches = false;
     const ColdLock lock(rank);
-    const std::uint32_t id = it.peer_memory.segment;
-    const memory::Entry *entry = memory::entry_at(rank, size_of(rank), id, it.peer_memory.rank);
-    if (entry != nullptr && entry->id() == id) op::detach_segment(rank, it.peer_memory.rank, id);
+    const std::uint32_t id = channel.peer_memory.segment;
+    const memory::Entry *entry =
+        memory::entry_at(rank, size_of(rank), id, channel.peer_memory.rank);
+    if (entry != nullptr && entry->id() == id)
+        op::detach_segment(rank, channel.peer_memory.rank, id);
 }
 
-void close_own_end(Channel &it) {
+void close_own_end(Channel &channel) {
     // relaxed twice: of this rank, and the program has ordered its threads' calls before.
-    const std::uint64_t word =
-        pack(it.written.load(std::memory_order_relaxed), it.read.load(std::memory_order_relaxed));
+    const std::uint64_t word = pack(channel.written.load(std::memory_order_relaxed),
+                                    channel.read.load(std::memory_order_relaxed));
     // SYNC channel-closed: pairs with the acquires in is_closed_by_peer() and is_rested(), at the
     // peer; all that this rank wrote comes before.
-    it.theirs->written.word.store(word | kClosedBit, std::memory_order_release);
-    ring_doorbell(*it.peer_control);
+    channel.theirs->written.word.store(word | kClosedBit, std::memory_order_release);
+    ring_doorbell(*channel.peer_control);
 }
 
-void release_place(Rank &rank, Channel &it, bool was_met) {
-    forget_memory(rank, it);
+void release_place(Rank &rank, Channel &channel, bool was_met) {
+    forget_memory(rank, channel);
     const ColdLock lock(rank);
     Channels &all = *rank.channels;
     // relaxed: a call that finds the handle still is made at the same time as the close,
     // which is wrong.
-    it.short_handle.store(0, std::memory_order_relaxed);
+    channel.short_handle.store(0, std::memory_order_relaxed);
     // relaxed: as above.
-    it.ahead_handle.store(0, std::memory_order_relaxed);
+    channel.ahead_handle.store(0, std::memory_order_relaxed);
     if (was_met) {
-        half_retire(*all.pool, it.half);
+        half_retire(*all.pool, channel.half);
     } else {
-        half_give_back(*all.pool, it.half);
+        half_give_back(*all.pool, channel.half);
     }
-    all.table.give_back(it);
+    all.table.give_back(channel);
 }
 
 }  // namespace sennit::channel

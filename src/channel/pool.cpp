@@ -117,18 +117,19 @@ void close_view(const View &view) {
 }
 
 sennit_status view_chunk(Rank &rank, int peer, const ChannelOffer &offer, View *view) {
-    Peer &it = rank.peers[peer];
-    if (it.memory_file >= 0) {
+    Peer &the_peer = rank.peers[peer];
+    if (the_peer.memory_file >= 0) {
         std::byte *address = nullptr;
-        const sennit_status status = memory::file_map(
-            it.memory_file, offer.chunk_offset, sizeof(Chunk), memory::page_bytes(), &address);
+        const sennit_status status =
+            memory::file_map(the_peer.memory_file, offer.chunk_offset, sizeof(Chunk),
+                             memory::page_bytes(), &address);
         view->chunk = reinterpret_cast<Chunk *>(address);
         return status;
     }
     // The peer may have given up and begun to end since it made the offer.
     auto *chunk = reinterpret_cast<Chunk *>(offer.chunk_address);
-    if (!it.same_process || !process_use_control(it.control, use_chunk, chunk))
-        return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, sennit_path_name(it.path),
+    if (!the_peer.same_process || !process_use_control(the_peer.control, use_chunk, chunk))
+        return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, sennit_path_name(the_peer.path),
                          "the memory file of rank %d was not received", peer);
     view->chunk = chunk;
     view->by_address = true;
@@ -165,12 +166,12 @@ sennit_status half_take(Rank &rank, Pool &pool, int peer, std::uint32_t *half) {
     OwnChunk &own = chunk_of(pool, *half);
     own.uses[*half % kHalvesPerChunk] = Use::taken;
     own.peers[*half % kHalvesPerChunk] = peer;
-    Half *it = half_at(pool, *half);
+    Half *own_half = half_at(pool, *half);
     // relaxed, here and below: nobody writes it now, and who will is told of it by the offer.
-    it->written.word.store(0, std::memory_order_relaxed);
+    own_half->written.word.store(0, std::memory_order_relaxed);
     // relaxed, as above.
-    it->written.is_closing.store(0, std::memory_order_relaxed);
-    it->read.count.store(0, std::memory_order_relaxed);
+    own_half->written.is_closing.store(0, std::memory_order_relaxed);
+    own_half->read.count.store(0, std::memory_order_relaxed);
     return SENNIT_OK;
 }
 

@@ -18,7 +18,7 @@
 namespace sennit::plan {
 
 // As recorded.
-struct Operation {
+struct RecordedOperation {
     sennit_peer_block block;
     op::Direction direction;
     std::uint64_t offset;
@@ -33,13 +33,13 @@ struct Move {
 };
 
 // Moves of one size, one after the other, so that a start asks for the size once.
-struct Run {
+struct EqualMoves {
     std::uint64_t bytes;  // of each
     std::uint32_t moves;
 };
 
 // All moves through one block in one direction, and their events.
-struct Group {
+struct BlockGroup {
     sennit_peer_block block;
     signal::Attached *attached;
     const signal::Notified *notified;  // of the attached block
@@ -50,11 +50,11 @@ struct Group {
 // Of batches, of as many parts as there are.
 struct Parts {
     sennit_notify_part *parts = nullptr;
-    signal::Piece *pieces = nullptr;
+    signal::PlannedPart *pieces = nullptr;
     std::uint32_t count = 0;
 };
 
-enum class State : std::uint8_t { recording, idle, running };
+enum class PlanState : std::uint8_t { recording, idle, running };
 
 // The moves of a plan that moves nothing but words, each in one word itself: a start is bound by
 // what it loads and stores. Offsets from the lowest addresses, 32 bits each.
@@ -68,22 +68,22 @@ struct Words {
 // First all that the start and the wait of a plan of words look at.
 struct alignas(64) Plan {
     std::uint32_t handle = 0;
-    State state = State::recording;
+    PlanState state = PlanState::recording;
     bool goes_at_once = false;  // all by load and store, and the rank has no observer
     bool has_events = false;
     std::uint32_t group_count = 0;
     std::uint32_t move_count = 0;
-    Group *groups = nullptr;  // [group_count]
+    BlockGroup *groups = nullptr;  // [group_count]
     // There where all goes at once, each move is a word, and all are of one group.
     Words words;
     std::uint64_t next_epoch = 0;  // counts where there are events
     std::uint64_t epoch_step = 0;
-    Move *moves = nullptr;  // [move_count], in the order of groups
-    Run *runs = nullptr;    // [run_count], as the moves
+    Move *moves = nullptr;       // [move_count], in the order of groups
+    EqualMoves *runs = nullptr;  // [run_count], as the moves
     std::uint32_t run_count = 0;
     std::uint32_t operation_count = 0;
     std::uint32_t operation_room = 0;
-    Operation *operations = nullptr;
+    RecordedOperation *operations = nullptr;
     // Where not all goes at once: what a start looks at, and what it carries out.
     Parts looked_at;
     Parts carried_out;
@@ -104,17 +104,17 @@ inline Plan *find(const Rank &rank, sennit_plan plan) {
 // Errors: NOMEM.
 sennit_status create(Rank &rank, sennit_plan *plan);
 // Errors: STATE, ARG, RANGE, NOMEM.
-sennit_status record(Rank &rank, Plan &it, const Operation &operation);
-sennit_status commit(Rank &rank, Plan &it, std::uint64_t first_epoch, std::uint64_t epoch_step);
-sennit_status start(Rank &rank, Plan &it);
-sennit_status wait(Plan &it);
+sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation);
+sennit_status commit(Rank &rank, Plan &plan, std::uint64_t first_epoch, std::uint64_t epoch_step);
+sennit_status start(Rank &rank, Plan &plan);
+sennit_status wait(Plan &plan);
 // Errors: STATE.
-sennit_status destroy(Rank &rank, Plan &it);
+sennit_status destroy(Rank &rank, Plan &plan);
 // The end of a rank.
 void plans_close(Rank &rank);
 
 // Is the block attached as it was, and the region there?
-inline bool is_reached(const Group &group) {
+inline bool is_reached(const BlockGroup &group) {
     const signal::Attached &attached = *group.attached;
     // relaxed twice: only equality counts; who detaches or frees meanwhile is wrong.
     return attached.handle.load(std::memory_order_relaxed) == group.block.handle &&
@@ -122,22 +122,22 @@ inline bool is_reached(const Group &group) {
 }
 
 // Does its signal take the next run's event?
-inline bool is_taken(const Plan &it, const Group &group) {
-    const signal::Remote &remote = group.notified->remote;
-    return remote.is_none() || signal::takes(*remote.record, remote.signal.handle, it.next_epoch);
+inline bool is_taken(const Plan &plan, const BlockGroup &group) {
+    const signal::RemoteSignal &remote = group.notified->remote;
+    return remote.is_none() || signal::takes(*remote.record, remote.signal.handle, plan.next_epoch);
 }
 
 // May the next run of a plan of words begin?
-inline bool may_start_words(const Plan &it) {
-    return it.state == State::idle && it.words.pairs != nullptr && is_reached(it.groups[0]) &&
-           (!it.has_events || is_taken(it, it.groups[0]));
+inline bool may_start_words(const Plan &plan) {
+    return plan.state == PlanState::idle && plan.words.pairs != nullptr &&
+           is_reached(plan.groups[0]) && (!plan.has_events || is_taken(plan, plan.groups[0]));
 }
 
 // May that of any plan, as far as load and store see?
-inline bool may_start_at_once(const Plan &it) {
-    if (it.state != State::idle || !it.goes_at_once) return false;
-    for (std::uint32_t i = 0; i < it.group_count; ++i)
-        if (!is_reached(it.groups[i]) || !is_taken(it, it.groups[i])) return false;
+inline bool may_start_at_once(const Plan &plan) {
+    if (plan.state != PlanState::idle || !plan.goes_at_once) return false;
+    for (std::uint32_t i = 0; i < plan.group_count; ++i)
+        if (!is_reached(plan.groups[i]) || !is_taken(plan, plan.groups[i])) return false;
     return true;
 }
 
@@ -161,8 +161,8 @@ inline void move_words(Words words, std::uint32_t count) {
 
 // A run of a plan that may start at once, groups one after the other, the event of each behind its
 // moves. False: messages of a group were too many, which is the thread's error.
-bool run_groups(Plan &it);
+bool run_groups(Plan &plan);
 // The event of a plan of words, whose moves are done. False: as above.
-bool count_words(Plan &it);
+bool count_words(Plan &plan);
 
 }  // namespace sennit::plan

@@ -1,7 +1,7 @@
-// Queues of many producers and one taker, on a node. A lane for each producer: places, a count of
+// Queues of many producers and one taker, on a node. A ring for each producer: places, a count of
 // items put in, which the producer writes, and one of items taken out, which the taker writes. Both
-// only grow; the lane is empty where they are equal and full where they differ by the capacity. So
-// a producer that dies at any moment leaves a lane that is whole.
+// only grow; the ring is empty where they are equal and full where they differ by the capacity. So
+// a producer that dies at any moment leaves a ring that is whole.
 //
 // The queue is a segment of its owner's. Words that both read are on lines of their own.
 #pragma once
@@ -18,7 +18,7 @@ namespace sennit::queue {
 inline constexpr std::uint64_t kQueueMagic = 0x3151554554534E53;  // little endian
 inline constexpr std::size_t kMostItemBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMostCapacity = std::size_t{1} << 30;
-inline constexpr unsigned kMostLanes = 65536;
+inline constexpr unsigned kMostRings = 65536;
 
 // At the start of the segment; written by the owner before anyone is told of it.
 struct alignas(kLineBytes) QueueHead {
@@ -26,14 +26,14 @@ struct alignas(kLineBytes) QueueHead {
     std::uint64_t item_bytes;
     std::uint64_t stride;  // from place to place
     std::uint64_t capacity;
-    std::uint32_t lanes;
+    std::uint32_t rings;
     std::uint32_t sleeps_with_barrier;  // Rank::sleeps_with_barrier of the owner
     std::uint8_t unused[88];
 };
-static_assert(sizeof(QueueHead) == 128 && offsetof(QueueHead, lanes) == 32 &&
+static_assert(sizeof(QueueHead) == 128 && offsetof(QueueHead, rings) == 32 &&
               offsetof(QueueHead, sleeps_with_barrier) == 36);
 
-// Whose the lane is: a world rank + 1, a bit that the producer sets when it goes, and whether it
+// Whose the ring is: a world rank + 1, a bit that the producer sets when it goes, and whether it
 // sleeps with a barrier. 0: nobody's.
 inline constexpr std::uint32_t kLeavingBit = 1u << 31;
 inline constexpr std::uint32_t kSleepsWithBarrierBit = 1u << 30;
@@ -41,29 +41,29 @@ constexpr int producer_in(std::uint32_t word) {
     return static_cast<int>(word & ~(kLeavingBit | kSleepsWithBarrierBit)) - 1;
 }
 
-// Behind the head; the places of all lanes come behind the last lane.
-struct QueueLane {
+// Behind the head; the places of all rings come behind the last ring.
+struct ProducerRing {
     alignas(kLineBytes) std::atomic<std::uint64_t> put;       // SYNC queue-put; writer: producer
     alignas(kLineBytes) std::atomic<std::uint64_t> taken;     // SYNC queue-taken; writer: owner
-    alignas(kLineBytes) std::atomic<std::uint32_t> producer;  // SYNC queue-lane; writers: both
+    alignas(kLineBytes) std::atomic<std::uint32_t> producer;  // SYNC queue-ring; writers: both
 };
-static_assert(sizeof(QueueLane) == 384 && offsetof(QueueLane, producer) == 256);
+static_assert(sizeof(ProducerRing) == 384 && offsetof(ProducerRing, producer) == 256);
 
-inline QueueLane *lanes_of(std::byte *queue) {
-    return reinterpret_cast<QueueLane *>(queue + sizeof(QueueHead));
+inline ProducerRing *rings_of(std::byte *queue) {
+    return reinterpret_cast<ProducerRing *>(queue + sizeof(QueueHead));
 }
-inline std::byte *places_of(std::byte *queue, std::uint32_t lane) {
+inline std::byte *places_of(std::byte *queue, std::uint32_t ring) {
     const auto &head = *reinterpret_cast<const QueueHead *>(queue);
-    return queue + sizeof(QueueHead) + sizeof(QueueLane) * head.lanes +
-           head.stride * head.capacity * lane;
+    return queue + sizeof(QueueHead) + sizeof(ProducerRing) * head.rings +
+           head.stride * head.capacity * ring;
 }
 
-// What the taker keeps of a lane.
-struct LaneView {
+// What the taker keeps of a ring.
+struct RingView {
     std::uint64_t taken;
     std::uint64_t place;     // taken modulo capacity
     std::uint64_t seen_put;  // as it was last looked at
-    std::uint32_t word;      // QueueLane::producer, of which the rest was made
+    std::uint32_t word;      // ProducerRing::producer, of which the rest was made
     bool rings_lightly;
     ControlBlock *control;  // of the producer, or null
 };
@@ -71,22 +71,22 @@ struct LaneView {
 // The taker's side.
 struct Queue {
     std::uint32_t handle = 0;
-    std::uint32_t lanes = 0;
-    std::uint32_t next = 0;  // the lane that is looked at first
+    std::uint32_t rings = 0;
+    std::uint32_t next = 0;  // the ring that is looked at first
     sennit_gptr gptr = SENNIT_GPTR_NULL;
     std::byte *base = nullptr;
     std::uint64_t item_bytes = 0;
     std::uint64_t stride = 0;
     std::uint64_t capacity = 0;
-    LaneView *views = nullptr;  // [lanes]
+    RingView *views = nullptr;  // [rings]
     Queue *next_ended = nullptr;
 };
 
 // A producer's side.
 struct Producer {
     std::uint32_t handle = 0;
-    std::uint32_t lane_number = 0;
-    QueueLane *lane = nullptr;  // null: given up, since the queue has ended
+    std::uint32_t ring_number = 0;
+    ProducerRing *ring = nullptr;  // null: given up, since the queue has ended
     std::byte *places = nullptr;
     ControlBlock *control = nullptr;  // of the taker
     const std::atomic<std::uint32_t> *live = nullptr;
@@ -123,24 +123,24 @@ inline Producer *find(const Rank &rank, sennit_producer producer) {
     return all->producers.find(producer.handle);
 }
 
-struct QueueWish {
+struct QueueArgs {
     std::size_t item_bytes;
     std::size_t capacity;
     unsigned producers;
 };
-sennit_status create(Rank &rank, const QueueWish &wish, sennit_queue *queue,
+sennit_status create(Rank &rank, const QueueArgs &args, sennit_queue *queue,
                      sennit_queue_address *address);
-sennit_status destroy(Rank &rank, Queue &it);
+sennit_status destroy(Rank &rank, Queue &queue);
 sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *producer);
-void detach(Rank &rank, Producer &it);
+void detach(Rank &rank, Producer &producer);
 // As the calls say; push() and pop() are for what push_at_once(), and find_item() with take(),
 // could not do.
-sennit_status push_many(Rank &rank, Producer &it, const void *items, std::size_t count,
+sennit_status push_many(Rank &rank, Producer &producer, const void *items, std::size_t count,
                         const Deadline &deadline, std::size_t *pushed);
-sennit_status pop_many(Rank &rank, Queue &it, void *items, std::size_t most,
+sennit_status pop_many(Rank &rank, Queue &queue, void *items, std::size_t most,
                        const Deadline &deadline, std::size_t *popped);
-sennit_status push(Rank &rank, Producer &it, const void *item, const Deadline &deadline);
-sennit_status pop(Rank &rank, Queue &it, void *item, const Deadline &deadline);
+sennit_status push(Rank &rank, Producer &producer, const void *item, const Deadline &deadline);
+sennit_status pop(Rank &rank, Queue &queue, void *item, const Deadline &deadline);
 // The end of a rank.
 void queues_close(Rank &rank);
 
@@ -200,73 +200,73 @@ inline std::uint64_t together(std::uint64_t item_bytes) {
 }
 
 // So many of the items as there are places for, and shown all at once. Returns how many.
-inline std::uint64_t push_at_once(Producer &it, const void *items, std::uint64_t count) {
+inline std::uint64_t push_at_once(Producer &producer, const void *items, std::uint64_t count) {
     // relaxed: only equality counts, as in memory::is_live().
-    if (it.live->load(std::memory_order_relaxed) != it.live_value) [[unlikely]]
+    if (producer.live->load(std::memory_order_relaxed) != producer.live_value) [[unlikely]]
         return 0;
-    if (it.capacity - (it.put - it.seen_taken) < count) {
+    if (producer.capacity - (producer.put - producer.seen_taken) < count) {
         // SYNC queue-taken: pairs with the release in take(), of the owner; its copies of the items
         // that lay in the places come before.
-        it.seen_taken = it.lane->taken.load(std::memory_order_acquire);
-        const std::uint64_t free = it.capacity - (it.put - it.seen_taken);
+        producer.seen_taken = producer.ring->taken.load(std::memory_order_acquire);
+        const std::uint64_t free = producer.capacity - (producer.put - producer.seen_taken);
         if (free == 0) return 0;
         if (free < count) count = free;
     }
     const auto *from = static_cast<const std::byte *>(items);
     for (std::uint64_t left = count; left != 0; --left) {
-        copy_item(it.places + it.place * it.stride, from, it.item_bytes);
-        from += it.item_bytes;
-        it.place = it.place + 1 == it.capacity ? 0 : it.place + 1;
+        copy_item(producer.places + producer.place * producer.stride, from, producer.item_bytes);
+        from += producer.item_bytes;
+        producer.place = producer.place + 1 == producer.capacity ? 0 : producer.place + 1;
     }
     // SYNC queue-put: pairs with the acquire in find_item(), of the owner; the items come before. A
     // release at least.
-    it.put += count;
-    show(it.lane->put, it.put, *it.control, it.rings_lightly);
+    producer.put += count;
+    show(producer.ring->put, producer.put, *producer.control, producer.rings_lightly);
     return count;
 }
 
-// A lane with an item, or UINT32_MAX.
-inline std::uint32_t find_item(const Queue &it) {
-    QueueLane *lanes = lanes_of(it.base);
-    std::uint32_t lane = it.next;
-    for (std::uint32_t left = it.lanes; left != 0; --left) {
-        LaneView &view = it.views[lane];
-        if (view.taken != view.seen_put) return lane;
+// A ring with an item, or UINT32_MAX.
+inline std::uint32_t find_item(const Queue &queue) {
+    ProducerRing *rings = rings_of(queue.base);
+    std::uint32_t ring = queue.next;
+    for (std::uint32_t left = queue.rings; left != 0; --left) {
+        RingView &view = queue.views[ring];
+        if (view.taken != view.seen_put) return ring;
         // SYNC queue-put: pairs with the release in push_at_once(), of the producer.
-        view.seen_put = lanes[lane].put.load(std::memory_order_acquire);
-        if (view.taken != view.seen_put) return lane;
-        if (++lane == it.lanes) lane = 0;
+        view.seen_put = rings[ring].put.load(std::memory_order_acquire);
+        if (view.taken != view.seen_put) return ring;
+        if (++ring == queue.rings) ring = 0;
     }
     return UINT32_MAX;
 }
 
-// After a change of the lane's word.
-void look_at_producer(Rank &rank, std::uint32_t word, LaneView &view);
+// After a change of the ring's word.
+void look_at_producer(Rank &rank, std::uint32_t word, RingView &view);
 
-// Takes so many items out of the lane, which has them.
-inline void take(Rank &rank, Queue &it, std::uint32_t number, void *items, std::uint64_t count) {
-    QueueLane &lane = lanes_of(it.base)[number];
-    LaneView &view = it.views[number];
+// Takes so many items out of the ring, which has them.
+inline void take(Rank &rank, Queue &queue, std::uint32_t number, void *items, std::uint64_t count) {
+    ProducerRing &ring = rings_of(queue.base)[number];
+    RingView &view = queue.views[number];
     auto *to = static_cast<std::byte *>(items);
     for (std::uint64_t left = count; left != 0; --left) {
-        copy_item(to, places_of(it.base, number) + view.place * it.stride, it.item_bytes);
-        to += it.item_bytes;
-        view.place = view.place + 1 == it.capacity ? 0 : view.place + 1;
+        copy_item(to, places_of(queue.base, number) + view.place * queue.stride, queue.item_bytes);
+        to += queue.item_bytes;
+        view.place = view.place + 1 == queue.capacity ? 0 : view.place + 1;
     }
-    it.next = number + 1 == it.lanes ? 0 : number + 1;
+    queue.next = number + 1 == queue.rings ? 0 : number + 1;
     // relaxed: another producer looks at the count when it comes; one that comes now and is missed
     // wakes by itself.
-    const std::uint32_t word = lane.producer.load(std::memory_order_relaxed);
+    const std::uint32_t word = ring.producer.load(std::memory_order_relaxed);
     if (word != view.word) [[unlikely]]
         look_at_producer(rank, word, view);
     view.taken += count;
     if (view.control != nullptr) {
         // SYNC queue-taken: pairs with the acquire in push_at_once(), of the producer; the copies
         // of the items come before. A release at least.
-        show(lane.taken, view.taken, *view.control, view.rings_lightly);
+        show(ring.taken, view.taken, *view.control, view.rings_lightly);
     } else {
-        // SYNC queue-taken: as above, for whoever gets the lane next.
-        lane.taken.store(view.taken, std::memory_order_release);
+        // SYNC queue-taken: as above, for whoever gets the ring next.
+        ring.taken.store(view.taken, std::memory_order_release);
     }
 }
 

@@ -42,7 +42,7 @@ struct Flying {
     }
 };
 
-struct Group {
+struct BatchSlice {
     Rank &rank;
     const Batch &batch;
     const std::size_t first;  // number of its first part in the batch
@@ -52,11 +52,11 @@ struct Group {
     sennit_status status = SENNIT_OK;
     sennit_error why{};
 
-    Group(Rank &the_rank, const Batch &the_batch, std::size_t the_first)
+    BatchSlice(Rank &the_rank, const Batch &the_batch, std::size_t the_first)
         : rank(the_rank), batch(the_batch), first(the_first) {}
 };
 
-Notifying wish_of(const Batch &batch, std::size_t number) {
+NotifyArgs args_of(const Batch &batch, std::size_t number) {
     const sennit_notify_part &part = batch.parts[number];
     const Direction direction =
         batch.pieces != nullptr ? batch.pieces[number].direction : batch.direction;
@@ -68,12 +68,12 @@ sennit_status no_block(sennit_peer_block block) {
 }
 
 // The error of the part is in the thread's error.
-void note_failure(Group &group, std::size_t number, sennit_status status) {
-    group.parts[number].status = status;
-    if (number >= group.failed) return;
-    group.failed = number;
-    group.status = status;
-    group.why = *thread_error();
+void note_failure(BatchSlice &slice, std::size_t number, sennit_status status) {
+    slice.parts[number].status = status;
+    if (number >= slice.failed) return;
+    slice.failed = number;
+    slice.status = status;
+    slice.why = *thread_error();
 }
 
 // What goes on where a part fails: the parts ahead of it alone, or all.
@@ -81,36 +81,36 @@ enum class After : std::uint8_t { those_ahead, all };
 
 // Starts something for each part that wants it, and waits for all of that.
 template <class Wants, class Start>
-void take_step(Group &group, After after, bool is_kept, Wants wants, Start start) {
+void take_step(BatchSlice &slice, After after, bool is_kept, Wants wants, Start start) {
     std::size_t begun = 0;
-    for (; begun < group.count; ++begun) {
-        Flying &part = group.parts[begun];
+    for (; begun < slice.count; ++begun) {
+        Flying &part = slice.parts[begun];
         part.request = SENNIT_REQUEST_NULL;
         if (part.status != SENNIT_OK || !wants(part)) continue;
         const sennit_status status =
             start(part, begun, Completion{Completion::Mode::request, &part.request, is_kept});
         if (status == SENNIT_OK) continue;
-        note_failure(group, begun, status);
+        note_failure(slice, begun, status);
         if (after == After::those_ahead) break;
     }
     const Deadline deadline = default_deadline();
     for (std::size_t i = 0; i < begun; ++i) {
-        Flying &part = group.parts[i];
+        Flying &part = slice.parts[i];
         if (part.request.handle == 0) continue;
-        const sennit_status status = request::wait(group.rank, &part.request, deadline);
+        const sennit_status status = request::wait(slice.rank, &part.request, deadline);
         // The wait was over first: the operation goes on by itself.
-        op::engine_abandon(group.rank, part.request);
-        if (status != SENNIT_OK) note_failure(group, i, status);
+        op::engine_abandon(slice.rank, part.request);
+        if (status != SENNIT_OK) note_failure(slice, i, status);
     }
-    if (after == After::those_ahead) group.count = std::min(group.count, group.failed);
+    if (after == After::those_ahead) slice.count = std::min(slice.count, slice.failed);
 }
 
-// Does what is known of the part depend on one that is in the group already? Which epoch is its
+// Does what is known of the part depend on one that is in the slice already? Which epoch is its
 // own may, and whether its local signal takes one more event.
-bool depends_on_group(const Group &group, const Prepared &next, const sennit_notice *notice) {
+bool depends_on_slice(const BatchSlice &slice, const Prepared &next, const sennit_notice *notice) {
     std::uint32_t local_events = 0;
-    for (std::size_t i = 0; i < group.count; ++i) {
-        const Prepared &before = group.parts[i].prepared;
+    for (std::size_t i = 0; i < slice.count; ++i) {
+        const Prepared &before = slice.parts[i].prepared;
         if (next.notified != nullptr && !next.remote.is_none() &&
             next.notified == before.notified &&
             (notice == nullptr || notice->epoch != before.epoch))
@@ -119,198 +119,203 @@ bool depends_on_group(const Group &group, const Prepared &next, const sennit_not
             ++local_events;
     }
     if (local_events == 0) return false;
-    const Own *own = find_own(group.rank, next.local.signal);
+    const Own *own = find_own(slice.rank, next.local.signal);
     std::uint32_t left = 0;
     return own == nullptr || remaining(*own, &left) != SENNIT_OK || left <= local_events;
 }
 
 // The part of a plan: its signal was looked at, and what it expects is known since it was attached.
-void take_piece(const Piece &piece, Flying *part) {
+void take_piece(const PlannedPart &piece, Flying *part) {
     part->messages = piece.messages;
-    if (piece.messages == 0) part->prepared.remote = Remote{};
+    if (piece.messages == 0) part->prepared.remote = RemoteSignal{};
     part->seen.expected = part->prepared.notified->expected;
 }
 
-void gather(Group &group) {
-    const Batch &batch = group.batch;
-    const std::size_t most = std::min(kTogether, batch.count - group.first);
-    for (; group.count < most; ++group.count) {
-        const std::size_t number = group.first + group.count;
+void gather(BatchSlice &slice) {
+    const Batch &batch = slice.batch;
+    const std::size_t most = std::min(kTogether, batch.count - slice.first);
+    for (; slice.count < most; ++slice.count) {
+        const std::size_t number = slice.first + slice.count;
         const sennit_peer_block block = batch.parts[number].block;
-        Attached *it = find_attached(group.rank, block);
-        if (it != nullptr && it->base != nullptr) return;
-        Flying &part = group.parts[group.count];
+        Attached *attached = find_attached(slice.rank, block);
+        if (attached != nullptr && attached->base != nullptr) return;
+        Flying &part = slice.parts[slice.count];
         const sennit_status status =
-            it == nullptr ? no_block(block)
-                          : prepare(group.rank, *it, wish_of(batch, number), &part.prepared);
-        if (status != SENNIT_OK) return note_failure(group, group.count, status);
-        if (depends_on_group(group, part.prepared, batch.parts[number].notice)) return;
+            attached == nullptr
+                ? no_block(block)
+                : prepare(slice.rank, *attached, args_of(batch, number), &part.prepared);
+        if (status != SENNIT_OK) return note_failure(slice, slice.count, status);
+        if (depends_on_slice(slice, part.prepared, batch.parts[number].notice)) return;
         if (batch.pieces != nullptr) take_piece(batch.pieces[number], &part);
     }
 }
 
 // What messages left that have failed comes first: they may be of the same signals.
-void settle_all(Group &group) {
-    for (std::size_t i = 0; i < group.count; ++i) {
-        if (!group.parts[i].is_by_message()) continue;
+void settle_all(BatchSlice &slice) {
+    for (std::size_t i = 0; i < slice.count; ++i) {
+        if (!slice.parts[i].is_by_message()) continue;
         const sennit_status status =
-            op::engine_await_acks(group.rank, group.parts[i].prepared.place.rank, op::AckWait::all);
+            op::engine_await_acks(slice.rank, slice.parts[i].prepared.place.rank, op::AckWait::all);
         if (status == SENNIT_OK) continue;
-        note_failure(group, i, status);
-        group.count = i;
+        note_failure(slice, i, status);
+        slice.count = i;
         return;
     }
 }
 
 // Which of them are let in?
-void look_all(Group &group) {
+void look_all(BatchSlice &slice) {
     take_step(
-        group, After::those_ahead, true,
+        slice, After::those_ahead, true,
         [](const Flying &part) { return !part.prepared.remote.is_none(); },
         [&](Flying &part, std::size_t, const Completion &how) {
-            const Prepared &it = part.prepared;
-            return part.is_by_message() ? start_look(group.rank, it.remote, &part.copy, how)
-                                        : check_epoch(group.rank, it.remote, it.epoch, &part.seen);
+            const Prepared &prepared = part.prepared;
+            return part.is_by_message()
+                       ? start_look(slice.rank, prepared.remote, &part.copy, how)
+                       : check_epoch(slice.rank, prepared.remote, prepared.epoch, &part.seen);
         });
-    for (std::size_t i = 0; i < group.count; ++i) {
-        Flying &part = group.parts[i];
+    for (std::size_t i = 0; i < slice.count; ++i) {
+        Flying &part = slice.parts[i];
         if (!part.is_by_message()) continue;
         part.seen = seen_in(part.copy);
         const sennit_status status =
-            judge_epoch(group.rank, part.prepared.remote, part.prepared.epoch, part.seen);
+            judge_epoch(slice.rank, part.prepared.remote, part.prepared.epoch, part.seen);
         if (status == SENNIT_OK) continue;
-        note_failure(group, i, status);
-        group.count = i;
+        note_failure(slice, i, status);
+        slice.count = i;
         return;
     }
 }
 
-void move_all(Group &group) {
+void move_all(BatchSlice &slice) {
     take_step(
-        group, After::those_ahead, false, [](const Flying &) { return true; },
+        slice, After::those_ahead, false, [](const Flying &) { return true; },
         [&](Flying &part, std::size_t number, const Completion &how) {
-            const Notifying wish = wish_of(group.batch, group.first + number);
-            return op::transfer(group.rank, wish.direction, part.prepared.place, wish.local,
-                                wish.bytes, how);
+            const NotifyArgs args = args_of(slice.batch, slice.first + number);
+            return op::transfer(slice.rank, args.direction, part.prepared.place, args.local,
+                                args.bytes, how);
         });
 }
 
-sennit_status count_by_pointer(const Prepared &it, const Flying &part) {
-    return count_whole(it.remote, part.seen.expected, it.epoch, part.messages)
+sennit_status count_by_pointer(const Prepared &prepared, const Flying &part) {
+    return count_whole(prepared.remote, part.seen.expected, prepared.epoch, part.messages)
                ? SENNIT_OK
                : SENNIT_ERR_SIGNAL_OVERFLOW;
 }
 
 // From here on each part ends as it does: what is counted is counted.
-void count_all(Group &group) {
+void count_all(BatchSlice &slice) {
     take_step(
-        group, After::all, true, [](const Flying &part) { return !part.prepared.remote.is_none(); },
+        slice, After::all, true, [](const Flying &part) { return !part.prepared.remote.is_none(); },
         [&](Flying &part, std::size_t, const Completion &how) {
-            const Prepared &it = part.prepared;
-            return part.is_by_message() ? start_count(group.rank, it.remote,
-                                                      {it.epoch, part.messages}, &part.counter, how)
-                                        : count_by_pointer(it, part);
+            const Prepared &prepared = part.prepared;
+            return part.is_by_message()
+                       ? start_count(slice.rank, prepared.remote, {prepared.epoch, part.messages},
+                                     &part.counter, how)
+                       : count_by_pointer(prepared, part);
         });
-    for (std::size_t i = 0; i < group.count; ++i) {
-        Flying &part = group.parts[i];
+    for (std::size_t i = 0; i < slice.count; ++i) {
+        Flying &part = slice.parts[i];
         if (part.status != SENNIT_OK || !part.is_by_message()) continue;
-        const Prepared &it = part.prepared;
-        const sennit_status status = judge_count(group.rank, it.remote, {it.epoch, part.messages},
-                                                 part.seen.expected, part.counter, &part.fires);
-        if (status != SENNIT_OK) note_failure(group, i, status);
+        const Prepared &prepared = part.prepared;
+        const sennit_status status =
+            judge_count(slice.rank, prepared.remote, {prepared.epoch, part.messages},
+                        part.seen.expected, part.counter, &part.fires);
+        if (status != SENNIT_OK) note_failure(slice, i, status);
     }
 }
 
 // Signals that have fired and are in sets are marked.
-void mark_all(Group &group) {
+void mark_all(BatchSlice &slice) {
     const auto fires = [](const Flying &part) { return part.fires; };
-    if (std::none_of(group.parts, group.parts + group.count, fires)) return;
-    take_step(group, After::all, true, fires,
+    if (std::none_of(slice.parts, slice.parts + slice.count, fires)) return;
+    take_step(slice, After::all, true, fires,
               [&](Flying &part, std::size_t, const Completion &how) {
-                  return start_look(group.rank, part.prepared.remote, &part.copy, how);
+                  return start_look(slice.rank, part.prepared.remote, &part.copy, how);
               });
-    for (std::size_t i = 0; i < group.count; ++i)
-        group.parts[i].fires = group.parts[i].fires && group.parts[i].copy.in_set != 0;
+    for (std::size_t i = 0; i < slice.count; ++i)
+        slice.parts[i].fires = slice.parts[i].fires && slice.parts[i].copy.in_set != 0;
     for (const Mark mark : {Mark::signal, Mark::summary})
-        take_step(group, After::all, true, fires,
+        take_step(slice, After::all, true, fires,
                   [&](Flying &part, std::size_t, const Completion &how) {
-                      return start_mark(group.rank, part.prepared.remote, mark, how);
+                      return start_mark(slice.rank, part.prepared.remote, mark, how);
                   });
 }
 
-void conclude_all(Group &group) {
-    for (std::size_t i = 0; i < group.count; ++i) {
-        Flying &part = group.parts[i];
+void conclude_all(BatchSlice &slice) {
+    for (std::size_t i = 0; i < slice.count; ++i) {
+        Flying &part = slice.parts[i];
         if (part.status == SENNIT_OK) {
-            const sennit_status status = conclude(group.rank, part.prepared);
-            if (status != SENNIT_OK) note_failure(group, i, status);
+            const sennit_status status = conclude(slice.rank, part.prepared);
+            if (status != SENNIT_OK) note_failure(slice, i, status);
         }
-        group.batch.parts[group.first + i].status = part.status;
+        slice.batch.parts[slice.first + i].status = part.status;
     }
 }
 
 // The time is over before anything is counted. What went on now could not be waited for: no event
-// of the group is counted, so its parts ahead can be made again as well.
-void stop_if_late(Group &group) {
-    if (group.status == SENNIT_ERR_TIMEOUT) group.count = 0;
+// of the slice is counted, so its parts ahead can be made again as well.
+void stop_if_late(BatchSlice &slice) {
+    if (slice.status == SENNIT_ERR_TIMEOUT) slice.count = 0;
 }
 
 // A put alone takes its event with it where the path has room for that, as a single call does.
 // Returns whether its data and event are over.
-bool ride_alone(Group &group) {
-    Flying &part = group.parts[0];
-    const Notifying wish = wish_of(group.batch, group.first);
-    if (group.count != 1 || !part.is_by_message() || part.messages != 1 ||
-        wish.direction != Direction::put)
+bool ride_alone(BatchSlice &slice) {
+    Flying &part = slice.parts[0];
+    const NotifyArgs args = args_of(slice.batch, slice.first);
+    if (slice.count != 1 || !part.is_by_message() || part.messages != 1 ||
+        args.direction != Direction::put)
         return false;
-    const Prepared &it = part.prepared;
+    const Prepared &prepared = part.prepared;
     bool rides = false;
-    const sennit_status status =
-        put_riding(group.rank, {&it.remote, it.epoch, it.place, wish.local, wish.bytes}, &rides);
-    if (status != SENNIT_OK) note_failure(group, 0, status);
+    const sennit_status status = put_riding(
+        slice.rank, {&prepared.remote, prepared.epoch, prepared.place, args.local, args.bytes},
+        &rides);
+    if (status != SENNIT_OK) note_failure(slice, 0, status);
     return rides || status != SENNIT_OK;
 }
 
 // Parts from *at on that messages lead to; at least the first is one.
 sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
-    Group group(rank, batch, *at);
+    BatchSlice slice(rank, batch, *at);
     for (const auto step : {gather, settle_all, look_all}) {
         if (step == look_all && batch.pieces != nullptr) continue;
-        step(group);
-        stop_if_late(group);
-        if (group.count == 0) break;
+        step(slice);
+        stop_if_late(slice);
+        if (slice.count == 0) break;
     }
-    if (!ride_alone(group)) {
-        move_all(group);
-        stop_if_late(group);
-        count_all(group);
-        mark_all(group);
+    if (!ride_alone(slice)) {
+        move_all(slice);
+        stop_if_late(slice);
+        count_all(slice);
+        mark_all(slice);
     }
-    conclude_all(group);
-    *at += std::min(group.count, group.failed);
-    if (group.status != SENNIT_OK) *thread_error() = group.why;
-    return group.status;
+    conclude_all(slice);
+    *at += std::min(slice.count, slice.failed);
+    if (slice.status != SENNIT_OK) *thread_error() = slice.why;
+    return slice.status;
 }
 
 // One that load and store reach.
-sennit_status notify_one(Rank &rank, Attached &it, const Batch &batch, std::size_t number) {
-    const Notifying wish = wish_of(batch, number);
-    if (wish.notice != nullptr || find_short(batch.parts[number].block) == nullptr)
-        return notify(rank, it, wish);
-    const bool is_put = wish.direction == Direction::put;
+sennit_status notify_one(Rank &rank, Attached &attached, const Batch &batch, std::size_t number) {
+    const NotifyArgs args = args_of(batch, number);
+    if (args.notice != nullptr || find_short(batch.parts[number].block) == nullptr)
+        return notify(rank, attached, args);
+    const bool is_put = args.direction == Direction::put;
     const AtOnce how =
-        is_put ? notify_at_once<Direction::put>(it, wish.offset, wish.local, wish.bytes)
-               : notify_at_once<Direction::get>(it, wish.offset, wish.local, wish.bytes);
+        is_put ? notify_at_once<Direction::put>(attached, args.offset, args.local, args.bytes)
+               : notify_at_once<Direction::get>(attached, args.offset, args.local, args.bytes);
     if (how == AtOnce::done) return SENNIT_OK;
-    return how == AtOnce::surplus ? SENNIT_ERR_SIGNAL_OVERFLOW : notify(rank, it, wish);
+    return how == AtOnce::surplus ? SENNIT_ERR_SIGNAL_OVERFLOW : notify(rank, attached, args);
 }
 
 sennit_status go_on(Rank &rank, const Batch &batch, std::size_t *at) {
     const sennit_peer_block block = batch.parts[*at].block;
-    Attached *it = find_attached(rank, block);
-    if (it == nullptr) return no_block(block);
-    if (it->base == nullptr) return fly(rank, batch, at);
-    const sennit_status status = notify_one(rank, *it, batch, *at);
+    Attached *attached = find_attached(rank, block);
+    if (attached == nullptr) return no_block(block);
+    if (attached->base == nullptr) return fly(rank, batch, at);
+    const sennit_status status = notify_one(rank, *attached, batch, *at);
     batch.parts[*at].status = status;
     if (status == SENNIT_OK) ++*at;
     return status;
@@ -320,9 +325,10 @@ sennit_status go_on(Rank &rank, const Batch &batch, std::size_t *at) {
 sennit_status check_all(Rank &rank, const Batch &batch) {
     for (std::size_t i = 0; i < batch.count; ++i) {
         const sennit_peer_block block = batch.parts[i].block;
-        const Attached *it = find_attached(rank, block);
-        const sennit_status status =
-            it == nullptr ? no_block(block) : check_arguments(rank, *it, wish_of(batch, i));
+        const Attached *attached = find_attached(rank, block);
+        const sennit_status status = attached == nullptr
+                                         ? no_block(block)
+                                         : check_arguments(rank, *attached, args_of(batch, i));
         if (status == SENNIT_OK) continue;
         const sennit_error why = *thread_error();
         return fail_peer(status, why.peer, why.path, "part %zu: %s", i, why.text);
@@ -347,14 +353,14 @@ sennit_status notify_batch(Rank &rank, const Batch &batch, std::size_t *done) {
 
 sennit_status look_at_batch(Rank &rank, const Batch &batch) {
     for (std::size_t at = 0; at < batch.count;) {
-        Group group(rank, batch, at);
+        BatchSlice slice(rank, batch, at);
         for (const auto step : {gather, settle_all, look_all})
-            step(group);
-        if (group.status != SENNIT_OK) {
-            *thread_error() = group.why;
-            return group.status;
+            step(slice);
+        if (slice.status != SENNIT_OK) {
+            *thread_error() = slice.why;
+            return slice.status;
         }
-        at += group.count;
+        at += slice.count;
     }
     return SENNIT_OK;
 }

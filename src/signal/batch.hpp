@@ -8,7 +8,7 @@
 namespace sennit::signal {
 
 // What a plan knows of a part beside what the public calls say.
-struct Piece {
+struct PlannedPart {
     op::Direction direction;
     std::uint32_t messages;  // that it counts when its data is there; 0: nothing
 };
@@ -19,7 +19,7 @@ struct Batch {
     std::size_t count;
     // [count], of parts whose signals have been looked at and took their epoch; or null, then each
     // part is one message in the direction of the batch.
-    const Piece *pieces = nullptr;
+    const PlannedPart *pieces = nullptr;
 };
 
 // *done: how many parts from the first on are over; their `status` says so for each. Errors: as the

@@ -36,11 +36,11 @@ sennit_status own_signal(const Rank &rank, sennit_signal signal, std::uint32_t *
                          std::uint64_t *epoch) {
     *handle = signal.handle;
     if (signal.handle == 0) return SENNIT_OK;
-    const Own *it = find_own(rank, signal);
-    if (it == nullptr)
+    const Own *own = find_own(rank, signal);
+    if (own == nullptr)
         return fail(SENNIT_ERR_ARG, "{%d, %#x} is no signal of this rank", signal.rank,
                     signal.handle);
-    *epoch = own_epoch(*it);
+    *epoch = own_epoch(*own);
     return SENNIT_OK;
 }
 
@@ -107,18 +107,19 @@ sennit_status publish(Rank &rank, const Attached &filled, sennit_peer_block *att
     Attached *entry = nullptr;
     status = take_entry(rank, *all, &entry);
     if (status != SENNIT_OK) return status;
-    Attached &it = *entry;
-    it.base = filled.base;
-    it.bytes = filled.bytes;
-    it.live = filled.live;
-    it.live_value = filled.live_value;
-    it.put = filled.put;
-    it.get = filled.get;
-    it.gptr = filled.gptr;
-    const bool is_short = it.base != nullptr && it.live != nullptr && rank.observer == nullptr;
-    const std::uint32_t handle = all->blocks->table.publish(it);
+    Attached &place = *entry;
+    place.base = filled.base;
+    place.bytes = filled.bytes;
+    place.live = filled.live;
+    place.live_value = filled.live_value;
+    place.put = filled.put;
+    place.get = filled.get;
+    place.gptr = filled.gptr;
+    const bool is_short =
+        place.base != nullptr && place.live != nullptr && rank.observer == nullptr;
+    const std::uint32_t handle = all->blocks->table.publish(place);
     // SYNC block-handle: pairs with the acquire in find_short(); the fields come before.
-    it.short_handle.store(is_short ? handle : 0, std::memory_order_release);
+    place.short_handle.store(is_short ? handle : 0, std::memory_order_release);
     attached->handle = handle;
     return SENNIT_OK;
 }
@@ -131,27 +132,27 @@ void blocks_close(Blocks *blocks) {
     delete blocks;
 }
 
-sennit_status block_init(Rank &rank, const BlockWish &wish, sennit_block *block) {
+sennit_status block_init(Rank &rank, const BlockArgs &args, sennit_block *block) {
     BlockRecord made{};
-    sennit_status status = own_signal(rank, wish.on_send, &made.on_send, &made.send_epoch);
+    sennit_status status = own_signal(rank, args.on_send, &made.on_send, &made.send_epoch);
     if (status == SENNIT_OK)
-        status = own_signal(rank, wish.on_recv, &made.on_recv, &made.recv_epoch);
+        status = own_signal(rank, args.on_recv, &made.on_recv, &made.recv_epoch);
     memory::Entry *entry = nullptr;
-    if (status == SENNIT_OK) status = op::resolve(rank, wish.region.gptr, &entry);
-    if (status == SENNIT_OK) status = op::check_range(*entry, wish.region.gptr, wish.region.bytes);
+    if (status == SENNIT_OK) status = op::resolve(rank, args.region.gptr, &entry);
+    if (status == SENNIT_OK) status = op::check_range(*entry, args.region.gptr, args.region.bytes);
     if (status != SENNIT_OK) return status;
-    if (wish.offset > wish.region.bytes || wish.bytes > wish.region.bytes - wish.offset)
+    if (args.offset > args.region.bytes || args.bytes > args.region.bytes - args.offset)
         return fail(SENNIT_ERR_RANGE, "%zu bytes at offset %zu leave the region of %llu bytes",
-                    wish.bytes, wish.offset, static_cast<unsigned long long>(wish.region.bytes));
+                    args.bytes, args.offset, static_cast<unsigned long long>(args.region.bytes));
     const SegmentRecord &segment = record_of(*entry);
     made.magic = kBlockMagic;
     made.version = kBlockVersion;
     made.record_bytes = sizeof made;
     made.job = rank.job_cookie;
     made.rank = rank.world_rank;
-    made.segment = wish.region.gptr.segment;
-    made.offset = wish.region.gptr.offset + wish.offset;
-    made.bytes = wish.bytes;
+    made.segment = args.region.gptr.segment;
+    made.offset = args.region.gptr.offset + args.offset;
+    made.bytes = args.bytes;
     made.region = segment.owner_slot;
     // relaxed: the entry was just found.
     made.region_generation = entry->live_value.load(std::memory_order_relaxed);
@@ -205,26 +206,27 @@ sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_bl
     return status == SENNIT_OK ? publish(rank, filled, attached) : status;
 }
 
-sennit_status check_lives(Rank &rank, const Attached &it) {
+sennit_status check_lives(Rank &rank, const Attached &attached) {
     // relaxed: only equality counts, as in memory::is_live().
-    if (it.live != nullptr)
-        return it.live->load(std::memory_order_relaxed) == it.live_value ? SENNIT_OK
-                                                                         : has_ended(it.gptr.rank);
+    if (attached.live != nullptr)
+        return attached.live->load(std::memory_order_relaxed) == attached.live_value
+                   ? SENNIT_OK
+                   : has_ended(attached.gptr.rank);
     memory::Entry *entry = nullptr;
-    const sennit_status status = op::resolve(rank, it.gptr, &entry);
+    const sennit_status status = op::resolve(rank, attached.gptr, &entry);
     if (status != SENNIT_OK) return status;
     // relaxed: the entry was just found.
-    return entry->live_value.load(std::memory_order_relaxed) == it.live_value
+    return entry->live_value.load(std::memory_order_relaxed) == attached.live_value
                ? SENNIT_OK
-               : has_ended(it.gptr.rank);
+               : has_ended(attached.gptr.rank);
 }
 
-void block_detach(Rank &rank, Attached &it) {
+void block_detach(Rank &rank, Attached &attached) {
     Blocks &blocks = *signals_of(rank)->blocks;
     const ColdLock lock(rank);
     // relaxed: a call that finds the handle still is made at the same time, which is wrong.
-    it.short_handle.store(0, std::memory_order_relaxed);
-    blocks.table.give_back(it);
+    attached.short_handle.store(0, std::memory_order_relaxed);
+    blocks.table.give_back(attached);
 }
 
 }  // namespace sennit::signal

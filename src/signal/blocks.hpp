@@ -13,7 +13,7 @@ namespace sennit::signal {
 
 // What a put, or a get, through the block notifies.
 struct Notified {
-    Remote remote;
+    RemoteSignal remote;
     Expected expected;
     std::uint64_t next_epoch;  // of a call that names none; one thread at a time
 };
@@ -43,24 +43,24 @@ struct Blocks {
 void blocks_close(Blocks *blocks);
 
 // The region is the rank's own. Errors: NOT_REGISTERED, RANGE, ARG.
-struct BlockWish {
+struct BlockArgs {
     sennit_region region;
     std::size_t offset;
     std::size_t bytes;
     sennit_signal on_send;
     sennit_signal on_recv;
 };
-sennit_status block_init(Rank &rank, const BlockWish &wish, sennit_block *block);
+sennit_status block_init(Rank &rank, const BlockArgs &args, sennit_block *block);
 
 // Is it a block of this job? Errors: ARG.
 sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecord *record);
 
 // Does the region that an attached block was made of live, as far as this rank can see? Errors:
 // NOT_REGISTERED, and those of op::resolve().
-sennit_status check_lives(Rank &rank, const Attached &it);
+sennit_status check_lives(Rank &rank, const Attached &attached);
 
 sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_block *attached);
-void block_detach(Rank &rank, Attached &it);
+void block_detach(Rank &rank, Attached &attached);
 
 // The attached block of a handle, or null.
 inline Attached *find_attached(const Rank &rank, sennit_peer_block block) {
@@ -68,31 +68,34 @@ inline Attached *find_attached(const Rank &rank, sennit_peer_block block) {
 }
 // That of the calling thread's rank, if calls on it may take the short way.
 inline Attached *find_short(sennit_peer_block block) {
-    Attached *it = BlockTable::hot_place(current_table<&HotTables::block_table>(), block.handle);
-    if (it == nullptr) [[unlikely]]
+    Attached *attached =
+        BlockTable::hot_place(current_table<&HotTables::block_table>(), block.handle);
+    if (attached == nullptr) [[unlikely]]
         return nullptr;
     // SYNC block-handle: pairs with the release in publish(); the fields come before.
-    return it->short_handle.load(std::memory_order_acquire) == block.handle ? it : nullptr;
+    return attached->short_handle.load(std::memory_order_acquire) == block.handle ? attached
+                                                                                  : nullptr;
 }
 
 enum class AtOnce : std::uint8_t { done, surplus, not_at_all };
 
 // A put or get and its event, where the short way is open. `local` is only read for a put.
 template <op::Direction kDirection>
-inline AtOnce notify_at_once(Attached &it, std::size_t offset, void *local, std::size_t bytes) {
+inline AtOnce notify_at_once(Attached &attached, std::size_t offset, void *local,
+                             std::size_t bytes) {
     constexpr bool kPut = kDirection == op::Direction::put;
-    Notified &notified = kPut ? it.put : it.get;
-    const Remote &remote = notified.remote;
+    Notified &notified = kPut ? attached.put : attached.get;
+    const RemoteSignal &remote = notified.remote;
     const std::uint64_t epoch = notified.next_epoch;
-    if (local == nullptr || remote.record == nullptr || offset > it.bytes ||
-        bytes > it.bytes - offset) [[unlikely]]
+    if (local == nullptr || remote.record == nullptr || offset > attached.bytes ||
+        bytes > attached.bytes - offset) [[unlikely]]
         return AtOnce::not_at_all;
     // relaxed: only equality counts, as in memory::is_live(). The signal's memory goes with the
     // rank, whose segments have gone before.
-    if (it.live->load(std::memory_order_relaxed) != it.live_value ||
+    if (attached.live->load(std::memory_order_relaxed) != attached.live_value ||
         !takes(*remote.record, remote.signal.handle, epoch)) [[unlikely]]
         return AtOnce::not_at_all;
-    std::byte *place = it.base + offset;
+    std::byte *place = attached.base + offset;
     copy_any(kPut ? place : local, kPut ? local : place, bytes);
     if (!count_whole(remote, notified.expected, epoch)) [[unlikely]]
         return AtOnce::surplus;
@@ -101,13 +104,13 @@ inline AtOnce notify_at_once(Attached &it, std::size_t offset, void *local, std:
 }
 
 // The general way. Errors: as the public calls.
-struct Notifying {
+struct NotifyArgs {
     op::Direction direction;
     std::size_t offset;
     void *local;
     std::size_t bytes;
     const sennit_notice *notice;  // null: the block's own
 };
-sennit_status notify(Rank &rank, Attached &it, const Notifying &wish);
+sennit_status notify(Rank &rank, Attached &attached, const NotifyArgs &args);
 
 }  // namespace sennit::signal

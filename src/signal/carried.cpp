@@ -20,9 +20,9 @@ constexpr bool is_sound(const CarriedLayout &layout) {
 static_assert(is_sound(layout_of(128)) && is_sound(layout_of(64)) && is_sound(layout_of(32)) &&
               is_sound(layout_of(16)) && is_sound(layout_of(8)));
 
-op::EventForm form_of(const Riding &wish, const CarriedLayout &layout) {
-    const std::uint32_t handle = wish.remote->signal.handle;
-    CarriedEvent event{0, wish.epoch, handle & kIncarnations, index_of(handle)};
+op::EventForm form_of(const CarriedPutArgs &args, const CarriedLayout &layout) {
+    const std::uint32_t handle = args.remote->signal.handle;
+    CarriedEvent event{0, args.epoch, handle & kIncarnations, index_of(handle)};
     op::EventForm form{};
     form.first = pack(layout, event);
     event.code = further_code(layout.code_bits);
@@ -67,37 +67,37 @@ Own *find_arrived(const Signals &all, const CarriedLayout &layout, const Carried
 }
 
 // For the waits of its set, after what they have to see and a full fence.
-void mark_in_set(const Signals &all, const Own &it) {
+void mark_in_set(const Signals &all, const Own &own) {
     // relaxed: after a full fence; an owner that is missed looks itself, after one of its own.
-    if (it.record->in_set.load(std::memory_order_relaxed) == 0) return;
-    const std::uint32_t handle = handle_of(it);
+    if (own.record->in_set.load(std::memory_order_relaxed) == 0) return;
+    const std::uint32_t handle = handle_of(own);
     // relaxed: the handle, which find_arrived() acquired, came after it.
     mark_fired(all.chunks[chunk_of(index_of(handle))].load(std::memory_order_relaxed), handle);
 }
 
 // An event that is counted nowhere. The first is told until somebody has been told.
-void report(Rank &rank, const Signals &all, Own &it, std::uint64_t epoch) {
+void report(Rank &rank, const Signals &all, Own &own, std::uint64_t epoch) {
     // relaxed: only this sets the bit, with the engine's mutex held.
-    if (is_reported(it)) return;
+    if (is_reported(own)) return;
     // relaxed: the bit comes after it.
-    it.reported_epoch.store(epoch, std::memory_order_relaxed);
+    own.reported_epoch.store(epoch, std::memory_order_relaxed);
     // SYNC signal-report: pairs with the acquire in fail_reported(); the epoch comes before.
-    it.state.fetch_or(kReported, std::memory_order_release);
+    own.state.fetch_or(kReported, std::memory_order_release);
     // SYNC signal-set: pairs with the fence in set_add(); the report before the look at in_set.
     store_load_fence();
-    mark_in_set(all, it);
+    mark_in_set(all, own);
     ring_doorbell(*rank.control);
 }
 
-void count(Rank &rank, const Signals &all, const Own &it, std::uint64_t epoch,
+void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
            std::uint64_t addend) {
-    SignalRecord &record = *it.record;
+    SignalRecord &record = *own.record;
     // SYNC signal-count: pairs with the acquires in own_value() and poll(), of this rank's threads;
     // the data comes before its event. SYNC signal-set: pairs with the fence in set_add(); a full
     // fence too, between the count and the look at in_set.
     const std::uint64_t counter = add_at_once(record.slot[slot_of(epoch)], addend);
-    const std::uint64_t value = value_of(counter + addend, it.events, epoch);
-    if (value == 0 || is_overflown(value, it.event_bits)) mark_in_set(all, it);
+    const std::uint64_t value = value_of(counter + addend, own.events, epoch);
+    if (value == 0 || is_overflown(value, own.event_bits)) mark_in_set(all, own);
     ring_doorbell(*rank.control);
 }
 
@@ -107,40 +107,40 @@ void count_arrived(Rank &rank, int from, unsigned event_bits, const transport::E
     const Signals *all = signals_of(rank);
     if (layout.is_none() || all == nullptr) return;
     const CarriedEvent event = unpack(layout, data);
-    Own *it = find_arrived(*all, layout, event);
-    if (it == nullptr) {
+    Own *own = find_arrived(*all, layout, event);
+    if (own == nullptr) {
         log(SENNIT_LOG_WARNING,
             "an event of rank %d is for the signal with index %u, which was destroyed", from,
             event.index);
         return;
     }
-    const std::uint64_t receivers = own_epoch(*it);
+    const std::uint64_t receivers = own_epoch(*own);
     const std::uint64_t epoch = epoch_of_tag(event.tag, receivers, layout.tag_bits);
     if (!is_counted(epoch, receivers)) {
         // What is taken back was counted in an epoch that can not be over without it.
         if (is_surplus) return;
-        return report(rank, *all, *it, epoch);
+        return report(rank, *all, *own, epoch);
     }
-    const std::uint64_t addend = addend_of(layout, event, it->event_bits);
-    count(rank, *all, *it, epoch, is_surplus ? 0 - addend : addend);
+    const std::uint64_t addend = addend_of(layout, event, own->event_bits);
+    count(rank, *all, *own, epoch, is_surplus ? 0 - addend : addend);
 }
 
 }  // namespace
 
-sennit_status put_riding(Rank &rank, const Riding &wish, bool *rides) {
+sennit_status put_riding(Rank &rank, const CarriedPutArgs &args, bool *rides) {
     *rides = false;
-    const int peer = wish.place.rank;
+    const int peer = args.place.rank;
     const CarriedLayout &layout = layout_of(op::engine_event_bits(rank, peer));
-    if (layout.is_none() || index_of(wish.remote->signal.handle) > low_mask(layout.index_bits))
+    if (layout.is_none() || index_of(args.remote->signal.handle) > low_mask(layout.index_bits))
         return SENNIT_OK;
     op::EventPut put{};
-    put.local = wish.local;
-    put.bytes = wish.bytes;
+    put.local = args.local;
+    put.bytes = args.bytes;
     put.most_parts = most_parts(layout);
-    put.sent = form_of(wish, layout);
-    put.counted = form_of(wish, layout_of(op::kCountedBits));
+    put.sent = form_of(args, layout);
+    put.counted = form_of(args, layout_of(op::kCountedBits));
     const sennit_status status =
-        op::message_target(rank, wish.place, wish.bytes, &put.target, rides);
+        op::message_target(rank, args.place, args.bytes, &put.target, rides);
     return status != SENNIT_OK || !*rides ? status : send(rank, put);
 }
 
@@ -148,17 +148,17 @@ void expect_events(Rank &rank) {
     op::engine_take_events(rank, count_arrived);
 }
 
-sennit_status fail_reported(Own &it) {
+sennit_status fail_reported(Own &own) {
     // SYNC signal-report: pairs with the release in report(); the epoch comes before.
-    it.state.fetch_and(~kReported, std::memory_order_acquire);
-    const std::uint32_t handle = handle_of(it);
+    own.state.fetch_and(~kReported, std::memory_order_acquire);
+    const std::uint32_t handle = handle_of(own);
     // relaxed: the bit was acquired.
-    const std::uint64_t seen = it.reported_epoch.load(std::memory_order_relaxed);
-    const std::uint64_t epoch = own_epoch(it);
+    const std::uint64_t seen = own.reported_epoch.load(std::memory_order_relaxed);
+    const std::uint64_t epoch = own_epoch(own);
     return fail(is_early(seen, epoch) ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW,
                 "signal %#x expects %u events of epoch %llu, and one of epoch %llu has come, which "
                 "was not counted",
-                handle, it.events, static_cast<unsigned long long>(epoch),
+                handle, own.events, static_cast<unsigned long long>(epoch),
                 static_cast<unsigned long long>(seen));
 }
 

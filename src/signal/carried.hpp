@@ -27,10 +27,10 @@ inline constexpr CarriedLayout kCarriedLayouts[] = {
 
 // The widest that fits into completion data of so many bits.
 constexpr const CarriedLayout &layout_of(unsigned event_bits) {
-    const CarriedLayout *it = kCarriedLayouts;
-    while (it->bits > event_bits)
-        ++it;
-    return *it;
+    const CarriedLayout *layout = kCarriedLayouts;
+    while (layout->bits > event_bits)
+        ++layout;
+    return *layout;
 }
 
 constexpr unsigned level_of(unsigned event_bits) {
@@ -94,20 +94,20 @@ constexpr std::uint64_t addend_of(const CarriedLayout &layout, const CarriedEven
 
 // A put and its event. Where it can not ride, *rides is false and nothing was done. After the same
 // checks as notify() makes, but for the epoch. Errors: as sennit_put_notify().
-struct Riding {
-    const Remote *remote;
+struct CarriedPutArgs {
+    const RemoteSignal *remote;
     std::uint64_t epoch;
     sennit_gptr place;
     void *local;
     std::size_t bytes;
 };
-sennit_status put_riding(Rank &rank, const Riding &wish, bool *rides);
+sennit_status put_riding(Rank &rank, const CarriedPutArgs &args, bool *rides);
 
 // Takes what comes for the rank's signals. Before the first of them is known to any peer.
 void expect_events(Rank &rank);
 
 // What came for a signal and was not counted, since it was of no epoch that the signal takes. Told
 // once, by the next test, wait or reset. Errors: SIGNAL_EARLY, SIGNAL_OVERFLOW.
-[[gnu::cold]] sennit_status fail_reported(Own &it);
+[[gnu::cold]] sennit_status fail_reported(Own &own);
 
 }  // namespace sennit::signal

@@ -14,45 +14,45 @@ sennit_status was_destroyed(sennit_signal signal) {
                      "signal %#x of rank %d was destroyed", signal.handle, signal.rank);
 }
 
-sennit_status look_by_message(Rank &rank, const Remote &remote, Seen *seen) {
+sennit_status look_by_message(Rank &rank, const RemoteSignal &remote, Seen *seen) {
     RecordCopy copy{};
     const sennit_status status = start_look(rank, remote, &copy, op::kKept);
     if (status == SENNIT_OK) *seen = seen_in(copy);
     return status;
 }
 
-void look_by_pointer(const SignalRecord &it, Seen *seen) {
+void look_by_pointer(const SignalRecord &record, Seen *seen) {
     // SYNC signal-handle: pairs with the release in signal_create(), of the owner.
-    seen->handle = it.handle.load(std::memory_order_acquire);
+    seen->handle = record.handle.load(std::memory_order_acquire);
     // SYNC signal-epoch: pairs with the release in advance(), of the owner.
-    seen->epoch = it.epoch.load(std::memory_order_acquire);
+    seen->epoch = record.epoch.load(std::memory_order_acquire);
     // relaxed: looked at again after the count.
-    seen->in_set = it.in_set.load(std::memory_order_relaxed);
-    seen->expected = {it.events, it.event_bits};
+    seen->in_set = record.in_set.load(std::memory_order_relaxed);
+    seen->expected = {record.events, record.event_bits};
 }
 
 sennit_status change(Rank &rank, sennit_gptr gptr, sennit_operator operation, std::uint64_t operand,
                      std::uint64_t *old, const op::Completion &how = op::kKept) {
-    const op::AtomicArgs wish{
+    const op::AtomicArgs args{
         static_cast<std::uint8_t>(operation), SENNIT_UINT64, gptr, &operand, old, 1};
-    return op::atomic(rank, wish, how);
+    return op::atomic(rank, args, how);
 }
 
 // As mark_fired().
-sennit_status mark_by_message(Rank &rank, const Remote &remote) {
+sennit_status mark_by_message(Rank &rank, const RemoteSignal &remote) {
     const sennit_status status = start_mark(rank, remote, Mark::signal, op::kKept);
     return status != SENNIT_OK ? status : start_mark(rank, remote, Mark::summary, op::kKept);
 }
 
 // The owner is told of an event too many that was taken back, or was not even counted.
-sennit_status refuse_by_message(Rank &rank, const Remote &remote, std::uint64_t epoch) {
+sennit_status refuse_by_message(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
     sennit_gptr place = remote.gptr;
     place.offset += offsetof(SignalRecord, refused);
     const sennit_status status = change(rank, place, SENNIT_REPLACE, epoch + 1, nullptr);
     return status != SENNIT_OK ? status : mark_by_message(rank, remote);
 }
 
-sennit_gptr place_of_slot(const Remote &remote, std::uint64_t epoch) {
+sennit_gptr place_of_slot(const RemoteSignal &remote, std::uint64_t epoch) {
     sennit_gptr slot = remote.gptr;
     slot.offset += sizeof(std::uint64_t) * slot_of(epoch);
     return slot;
@@ -61,7 +61,7 @@ sennit_gptr place_of_slot(const Remote &remote, std::uint64_t epoch) {
 // Has the owner got all that it expects in the epoch, as far as can be seen now? The counter that
 // came with the owner's epoch may be older than that, and is then looked at again: one that is
 // newer tells for certain.
-sennit_status check_surplus(Rank &rank, const Remote &remote, std::uint64_t epoch,
+sennit_status check_surplus(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
                             const Seen &seen) {
     const auto before = [&](std::uint64_t counter) {
         return value_of(counter, seen.expected.events, epoch);
@@ -79,7 +79,7 @@ sennit_status check_surplus(Rank &rank, const Remote &remote, std::uint64_t epoc
     return fail_surplus(remote.signal, seen.expected, {epoch, 1}, before(counter));
 }
 
-sennit_status count_by_message(Rank &rank, const Remote &remote, std::uint64_t epoch,
+sennit_status count_by_message(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
                                const Expected &expected) {
     std::uint64_t counter = 0;
     bool fires = false;
@@ -95,7 +95,7 @@ sennit_status count_by_message(Rank &rank, const Remote &remote, std::uint64_t e
 
 }  // namespace
 
-sennit_status start_look(Rank &rank, const Remote &remote, RecordCopy *copy,
+sennit_status start_look(Rank &rank, const RemoteSignal &remote, RecordCopy *copy,
                          const op::Completion &how) {
     return op::transfer(rank, op::Direction::get, remote.gptr, copy, sizeof *copy, how);
 }
@@ -108,13 +108,13 @@ Seen seen_in(const RecordCopy &copy) {
                 {copy.counters[0], copy.counters[1]}};
 }
 
-sennit_status start_count(Rank &rank, const Remote &remote, const Messages &messages,
+sennit_status start_count(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                           std::uint64_t *counter, const op::Completion &how) {
     return change(rank, place_of_slot(remote, messages.epoch), SENNIT_SUM,
                   kWholeMessage * messages.count, counter, how);
 }
 
-sennit_status judge_count(Rank &rank, const Remote &remote, const Messages &messages,
+sennit_status judge_count(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                           const Expected &expected, std::uint64_t counter, bool *fires) {
     const std::uint64_t before = value_of(counter, expected.events, messages.epoch);
     *fires = before == messages.count;
@@ -127,7 +127,8 @@ sennit_status judge_count(Rank &rank, const Remote &remote, const Messages &mess
     return status != SENNIT_OK ? status : fail_surplus(remote.signal, expected, messages, before);
 }
 
-sennit_status start_mark(Rank &rank, const Remote &remote, Mark which, const op::Completion &how) {
+sennit_status start_mark(Rank &rank, const RemoteSignal &remote, Mark which,
+                         const op::Completion &how) {
     const std::uint32_t index = index_of(remote.signal.handle);
     const std::uint32_t chunk = chunk_of(index);
     const std::uint32_t place = index - first_index(chunk);
@@ -154,7 +155,7 @@ void mark_fired(std::byte *chunk, std::uint32_t handle) {
     store_load_fence();
 }
 
-void take_back(const Remote &to, const Expected &expected, const Messages &messages,
+void take_back(const RemoteSignal &to, const Expected &expected, const Messages &messages,
                std::uint64_t before) {
     // relaxed: the messages were of nobody's epoch, and no data hangs on them.
     to.record->slot[slot_of(messages.epoch)].fetch_add(messages.count, std::memory_order_relaxed);
@@ -167,7 +168,7 @@ void take_back(const Remote &to, const Expected &expected, const Messages &messa
     (void)fail_surplus(to.signal, expected, messages, before);
 }
 
-sennit_status look(Rank &rank, const Remote &remote, Seen *seen) {
+sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen) {
     if (remote.record == nullptr) {
         const sennit_status status = look_by_message(rank, remote, seen);
         if (status != SENNIT_OK) return status;
@@ -178,12 +179,13 @@ sennit_status look(Rank &rank, const Remote &remote, Seen *seen) {
     return seen->handle == remote.signal.handle ? SENNIT_OK : was_destroyed(remote.signal);
 }
 
-sennit_status check_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, Seen *seen) {
+sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     const sennit_status status = look(rank, remote, seen);
     return status != SENNIT_OK ? status : judge_epoch(rank, remote, epoch, *seen);
 }
 
-sennit_status judge_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen) {
+sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
+                          const Seen &seen) {
     if (seen.handle != remote.signal.handle) return was_destroyed(remote.signal);
     if (is_counted(epoch, seen.epoch))
         return remote.record != nullptr ? SENNIT_OK : check_surplus(rank, remote, epoch, seen);
@@ -200,7 +202,8 @@ sennit_status judge_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch,
         early ? "; it may be sent again later" : "");
 }
 
-sennit_status count_event(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen) {
+sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
+                          const Seen &seen) {
     if (remote.record == nullptr) return count_by_message(rank, remote, epoch, seen.expected);
     return count_whole(remote, seen.expected, epoch) ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
 }

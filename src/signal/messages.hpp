@@ -28,22 +28,24 @@ static_assert(sizeof(RecordCopy) == 160 &&
               offsetof(RecordCopy, event_bits) == offsetof(SignalRecord, event_bits));
 
 // `how` is op::kKept, or with a request and is_kept.
-sennit_status start_look(Rank &rank, const Remote &remote, RecordCopy *copy,
+sennit_status start_look(Rank &rank, const RemoteSignal &remote, RecordCopy *copy,
                          const op::Completion &how);
 Seen seen_in(const RecordCopy &copy);
 // What check_epoch() makes of what was seen.
-sennit_status judge_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen);
+sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
+                          const Seen &seen);
 
 // *counter becomes what the slot held before.
-sennit_status start_count(Rank &rank, const Remote &remote, const Messages &messages,
+sennit_status start_count(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                           std::uint64_t *counter, const op::Completion &how);
 // *fires: they were the last of their epoch. If there were too many of them they are taken back:
 // SIGNAL_OVERFLOW.
-sennit_status judge_count(Rank &rank, const Remote &remote, const Messages &messages,
+sennit_status judge_count(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                           const Expected &expected, std::uint64_t counter, bool *fires);
 
 // The marks of a signal that has fired, which come in this order.
 enum class Mark : std::uint8_t { signal, summary };
-sennit_status start_mark(Rank &rank, const Remote &remote, Mark which, const op::Completion &how);
+sennit_status start_mark(Rank &rank, const RemoteSignal &remote, Mark which,
+                         const op::Completion &how);
 
 }  // namespace sennit::signal

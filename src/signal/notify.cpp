@@ -19,18 +19,18 @@ bool names_another(const Notified &own, const sennit_notice *notice) {
            !is_same(notice->remote, own.remote.signal);
 }
 
-const Notified &own_of(const Attached &it, op::Direction direction) {
-    return direction == op::Direction::put ? it.put : it.get;
+const Notified &own_of(const Attached &attached, op::Direction direction) {
+    return direction == op::Direction::put ? attached.put : attached.get;
 }
 
-sennit_status check_place(Rank &rank, const Attached &it, const Notifying &wish) {
-    if (wish.local == nullptr && wish.bytes != 0)
+sennit_status check_place(Rank &rank, const Attached &attached, const NotifyArgs &args) {
+    if (args.local == nullptr && args.bytes != 0)
         return fail(SENNIT_ERR_ARG, "the private buffer is null");
-    if (wish.offset > it.bytes || wish.bytes > it.bytes - wish.offset)
-        return fail_peer(SENNIT_ERR_RANGE, it.gptr.rank, "",
-                         "%zu bytes at offset %zu leave the block of %llu bytes", wish.bytes,
-                         wish.offset, static_cast<unsigned long long>(it.bytes));
-    return check_lives(rank, it);
+    if (args.offset > attached.bytes || args.bytes > attached.bytes - args.offset)
+        return fail_peer(SENNIT_ERR_RANGE, attached.gptr.rank, "",
+                         "%zu bytes at offset %zu leave the block of %llu bytes", args.bytes,
+                         args.offset, static_cast<unsigned long long>(attached.bytes));
+    return check_lives(rank, attached);
 }
 
 sennit_status not_own(sennit_signal local) {
@@ -38,13 +38,13 @@ sennit_status not_own(sennit_signal local) {
                 local.handle);
 }
 
-sennit_status check_notice(const Rank &rank, const Attached &it, const Notifying &wish) {
-    const sennit_notice *notice = wish.notice;
+sennit_status check_notice(const Rank &rank, const Attached &attached, const NotifyArgs &args) {
+    const sennit_notice *notice = args.notice;
     if (notice == nullptr) return SENNIT_OK;
-    const bool is_another = names_another(own_of(it, wish.direction), notice);
-    if (is_another && notice->remote.rank != it.gptr.rank)
+    const bool is_another = names_another(own_of(attached, args.direction), notice);
+    if (is_another && notice->remote.rank != attached.gptr.rank)
         return fail(SENNIT_ERR_ARG, "the signal is of rank %d, and the block of rank %d",
-                    notice->remote.rank, it.gptr.rank);
+                    notice->remote.rank, attached.gptr.rank);
     if (is_another && notice->epoch == SENNIT_EPOCH_NEXT)
         return fail(SENNIT_ERR_ARG, "a signal that is not the block's own needs its epoch");
     if (notice->local.handle != 0 && find_own(rank, notice->local) == nullptr)
@@ -53,37 +53,37 @@ sennit_status check_notice(const Rank &rank, const Attached &it, const Notifying
 }
 
 // A local signal that has fired already is refused before anything has moved.
-sennit_status reach_local(Rank &rank, const Notifying &wish, Remote *local) {
-    if (wish.notice == nullptr || wish.notice->local.handle == 0) return SENNIT_OK;
-    const Own *own = find_own(rank, wish.notice->local);
-    if (own == nullptr) return not_own(wish.notice->local);
+sennit_status reach_local(Rank &rank, const NotifyArgs &args, RemoteSignal *local) {
+    if (args.notice == nullptr || args.notice->local.handle == 0) return SENNIT_OK;
+    const Own *own = find_own(rank, args.notice->local);
+    if (own == nullptr) return not_own(args.notice->local);
     if (has_fired(*own))
-        return fail_surplus(wish.notice->local, {own->events, own->event_bits},
+        return fail_surplus(args.notice->local, {own->events, own->event_bits},
                             {own_epoch(*own), 1}, 0);
-    return reach(rank, wish.notice->local, local);
+    return reach(rank, args.notice->local, local);
 }
 
 }  // namespace
 
-sennit_status check_arguments(Rank &rank, const Attached &it, const Notifying &wish) {
-    const sennit_status status = check_place(rank, it, wish);
-    return status != SENNIT_OK ? status : check_notice(rank, it, wish);
+sennit_status check_arguments(Rank &rank, const Attached &attached, const NotifyArgs &args) {
+    const sennit_status status = check_place(rank, attached, args);
+    return status != SENNIT_OK ? status : check_notice(rank, attached, args);
 }
 
-sennit_status prepare(Rank &rank, Attached &it, const Notifying &wish, Prepared *prepared) {
-    sennit_status status = check_arguments(rank, it, wish);
+sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Prepared *prepared) {
+    sennit_status status = check_arguments(rank, attached, args);
     if (status != SENNIT_OK) return status;
-    Notified &own = wish.direction == op::Direction::put ? it.put : it.get;
-    const bool is_another = names_another(own, wish.notice);
+    Notified &own = args.direction == op::Direction::put ? attached.put : attached.get;
+    const bool is_another = names_another(own, args.notice);
     prepared->notified = is_another ? nullptr : &own;
     prepared->remote = own.remote;
-    if (is_another) status = reach(rank, wish.notice->remote, &prepared->remote);
-    if (status == SENNIT_OK) status = reach_local(rank, wish, &prepared->local);
-    std::uint64_t epoch = wish.notice == nullptr ? SENNIT_EPOCH_NEXT : wish.notice->epoch;
+    if (is_another) status = reach(rank, args.notice->remote, &prepared->remote);
+    if (status == SENNIT_OK) status = reach_local(rank, args, &prepared->local);
+    std::uint64_t epoch = args.notice == nullptr ? SENNIT_EPOCH_NEXT : args.notice->epoch;
     if (epoch == SENNIT_EPOCH_NEXT && !is_another) epoch = own.next_epoch;
     prepared->epoch = epoch;
-    prepared->place = it.gptr;
-    prepared->place.offset += wish.offset;
+    prepared->place = attached.gptr;
+    prepared->place.offset += args.offset;
     return status;
 }
 
@@ -96,25 +96,25 @@ sennit_status conclude(Rank &rank, const Prepared &prepared) {
     return status != SENNIT_OK ? status : count_event(rank, prepared.local, seen.epoch, seen);
 }
 
-sennit_status notify(Rank &rank, Attached &it, const Notifying &wish) {
+sennit_status notify(Rank &rank, Attached &attached, const NotifyArgs &args) {
     const WholeCall call;
     Prepared prepared;
-    sennit_status status = prepare(rank, it, wish, &prepared);
+    sennit_status status = prepare(rank, attached, args, &prepared);
     if (status != SENNIT_OK) return status;
-    const Remote &remote = prepared.remote;
+    const RemoteSignal &remote = prepared.remote;
     const std::uint64_t epoch = prepared.epoch;
     const sennit_gptr place = prepared.place;
     Seen seen{};
     // What a message left that has failed comes first: it may be of the same signal.
     if (!remote.is_none() && remote.record == nullptr)
-        status = op::engine_await_acks(rank, it.gptr.rank, op::AckWait::all);
+        status = op::engine_await_acks(rank, attached.gptr.rank, op::AckWait::all);
     if (status == SENNIT_OK && !remote.is_none()) status = check_epoch(rank, remote, epoch, &seen);
     if (status != SENNIT_OK) return status;
     bool rides = false;
-    if (wish.direction == op::Direction::put && remote.record == nullptr && !remote.is_none())
-        status = put_riding(rank, {&remote, epoch, place, wish.local, wish.bytes}, &rides);
+    if (args.direction == op::Direction::put && remote.record == nullptr && !remote.is_none())
+        status = put_riding(rank, {&remote, epoch, place, args.local, args.bytes}, &rides);
     if (status == SENNIT_OK && !rides) {
-        status = op::transfer(rank, wish.direction, place, wish.local, wish.bytes, {});
+        status = op::transfer(rank, args.direction, place, args.local, args.bytes, {});
         if (status == SENNIT_OK && !remote.is_none())
             status = count_event(rank, remote, epoch, seen);
     }

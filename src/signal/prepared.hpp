@@ -7,18 +7,18 @@
 namespace sennit::signal {
 
 struct Prepared {
-    Remote remote;                 // the signal at the block's owner, perhaps none
-    Remote local;                  // the caller's own, perhaps none
+    RemoteSignal remote;           // the signal at the block's owner, perhaps none
+    RemoteSignal local;            // the caller's own, perhaps none
     Notified *notified = nullptr;  // the block's own; null: the call has named another signal
     std::uint64_t epoch = 0;       // of `remote`
     sennit_gptr place = SENNIT_GPTR_NULL;
 };
 
 // Place and notice, as far as this rank can see. Errors: ARG, RANGE, and those of check_lives().
-sennit_status check_arguments(Rank &rank, const Attached &it, const Notifying &wish);
+sennit_status check_arguments(Rank &rank, const Attached &attached, const NotifyArgs &args);
 // That, and which signals. Errors: also those of reach(), SIGNAL_OVERFLOW (the local one has
 // fired).
-sennit_status prepare(Rank &rank, Attached &it, const Notifying &wish, Prepared *prepared);
+sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Prepared *prepared);
 // The data is complete and the remote event counted.
 sennit_status conclude(Rank &rank, const Prepared &prepared);
 

@@ -21,7 +21,7 @@ struct List {
     std::uint32_t last;
 };
 
-struct Set {
+struct Waitset {
     std::atomic<std::uint32_t> handle;
     std::uint32_t members;
     List fired;
@@ -29,7 +29,7 @@ struct Set {
 };
 
 using SetHandles = HandleLayout<std::uint32_t, 12, 19>;
-using SetTable = HandleTable<Set, SetHandles, TableShape{4096, 4096}>;
+using SetTable = HandleTable<Waitset, SetHandles, TableShape{4096, 4096}>;
 
 std::uint16_t place_of(sennit_waitset set) {
     return static_cast<std::uint16_t>(SetHandles::place_of(set.handle));
@@ -37,14 +37,14 @@ std::uint16_t place_of(sennit_waitset set) {
 
 }  // namespace
 
-struct Sets {
+struct Waitsets {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     SetTable table;
 };
 
 namespace {
 
-Set *find(const Sets &sets, sennit_waitset set) {
+Waitset *find(const Waitsets &sets, sennit_waitset set) {
     return sets.table.find(set.handle);
 }
 
@@ -52,15 +52,15 @@ sennit_status no_set(sennit_waitset handle) {
     return fail(SENNIT_ERR_ARG, "%#x is no set of signals of this rank", handle.handle);
 }
 
-Set &set_of(Sets &sets, const Own &own) {
+Waitset &set_of(Waitsets &sets, const Own &own) {
     return sets.table[own.set];
 }
 
-List &list_of(Set &set, Listed listed) {
+List &list_of(Waitset &set, Listed listed) {
     return listed == Listed::fired ? set.fired : set.faulty;
 }
 
-void link_last(Signals &all, Set &set, Listed listed, std::uint32_t index) {
+void link_last(Signals &all, Waitset &set, Listed listed, std::uint32_t index) {
     Own &own = own_at(all, index);
     List &list = list_of(set, listed);
     own.listed = listed;
@@ -71,7 +71,7 @@ void link_last(Signals &all, Set &set, Listed listed, std::uint32_t index) {
     ++list.count;
 }
 
-void unlink(Signals &all, Set &set, std::uint32_t index) {
+void unlink(Signals &all, Waitset &set, std::uint32_t index) {
     Own &own = own_at(all, index);
     if (own.listed == Listed::none) return;
     List &list = list_of(set, own.listed);
@@ -90,7 +90,7 @@ void take_in(Signals &all, std::uint32_t index) {
     Listed listed = has_fired(own) ? Listed::fired : Listed::none;
     if (is_faulty(own)) listed = Listed::faulty;
     if (listed == own.listed) return;
-    Set &set = set_of(*all.sets, own);
+    Waitset &set = set_of(*all.sets, own);
     unlink(all, set, index);
     if (listed != Listed::none) link_last(all, set, listed, index);
 }
@@ -126,7 +126,7 @@ void collect(Signals &all) {
 }
 
 // Those that have fired, the one first that was not reported longest; they go behind the others.
-void report(const Rank &rank, Signals &all, Set &set, Some *some) {
+void report(const Rank &rank, Signals &all, Waitset &set, Some *some) {
     const std::size_t count = some->most < set.fired.count ? some->most : set.fired.count;
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t index = set.fired.first - 1;
@@ -138,7 +138,7 @@ void report(const Rank &rank, Signals &all, Set &set, Some *some) {
 }
 
 // What is wrong with the signal of the set that was not told of longest; OK if none is faulty.
-sennit_status tell_faults(Signals &all, Set &set) {
+sennit_status tell_faults(Signals &all, Waitset &set) {
     while (set.faulty.count != 0) {
         const std::uint32_t index = set.faulty.first - 1;
         unlink(all, set, index);
@@ -150,7 +150,7 @@ sennit_status tell_faults(Signals &all, Set &set) {
     return SENNIT_OK;
 }
 
-void take_out(Signals &all, Set &set, std::uint32_t index) {
+void take_out(Signals &all, Waitset &set, std::uint32_t index) {
     unlink(all, set, index);
     Own &own = own_at(all, index);
     own.set = 0;
@@ -162,19 +162,19 @@ void take_out(Signals &all, Set &set, std::uint32_t index) {
 
 }  // namespace
 
-Sets *sets_open() {
-    return new (std::nothrow) Sets;
+Waitsets *sets_open() {
+    return new (std::nothrow) Waitsets;
 }
 
-void sets_close(Sets *sets) {
+void sets_close(Waitsets *sets) {
     (void)pthread_mutex_destroy(&sets->lock);
     sets->table.close();
     delete sets;
 }
 
-sennit_status set_create(Sets &sets, sennit_waitset *set) {
+sennit_status set_create(Waitsets &sets, sennit_waitset *set) {
     const MutexLock lock(sets.lock);
-    Set *made = sets.table.take();
+    Waitset *made = sets.table.take();
     if (made == nullptr) {
         if (!sets.table.is_full()) return fail(SENNIT_ERR_NOMEM, "no memory for sets of signals");
         return fail(SENNIT_ERR_NOMEM, "the rank has %u sets of signals, which is the most",
@@ -188,7 +188,7 @@ sennit_status set_create(Sets &sets, sennit_waitset *set) {
 
 sennit_status set_destroy(Signals &all, sennit_waitset handle) {
     const MutexLock lock(all.sets->lock);
-    Set *set = find(*all.sets, handle);
+    Waitset *set = find(*all.sets, handle);
     if (set == nullptr) return no_set(handle);
     const std::uint16_t place = place_of(handle);
     for (std::uint32_t chunk = 0; set->members != 0 && chunk < kSignalChunks; ++chunk) {
@@ -202,7 +202,7 @@ sennit_status set_destroy(Signals &all, sennit_waitset handle) {
 
 sennit_status set_add(Signals &all, sennit_waitset handle, sennit_signal signal) {
     const MutexLock lock(all.sets->lock);
-    Set *set = find(*all.sets, handle);
+    Waitset *set = find(*all.sets, handle);
     if (set == nullptr) return no_set(handle);
     const std::uint32_t index = index_of(signal.handle);
     Own &own = own_at(all, index);
@@ -223,7 +223,7 @@ sennit_status set_add(Signals &all, sennit_waitset handle, sennit_signal signal)
 
 sennit_status set_remove(Signals &all, sennit_waitset handle, sennit_signal signal) {
     const MutexLock lock(all.sets->lock);
-    Set *set = find(*all.sets, handle);
+    Waitset *set = find(*all.sets, handle);
     if (set == nullptr) return no_set(handle);
     const std::uint32_t index = index_of(signal.handle);
     if (own_at(all, index).set != place_of(handle))
@@ -232,17 +232,17 @@ sennit_status set_remove(Signals &all, sennit_waitset handle, sennit_signal sign
     return SENNIT_OK;
 }
 
-void leave_set(Signals &all, Own &it) {
+void leave_set(Signals &all, Own &own) {
     const MutexLock lock(all.sets->lock);
-    if (it.set != 0) take_out(all, set_of(*all.sets, it), index_of(handle_of(it)));
+    if (own.set != 0) take_out(all, set_of(*all.sets, own), index_of(handle_of(own)));
 }
 
-bool advance_in_set(Signals &all, Own &it, std::uint64_t epoch) {
+bool advance_in_set(Signals &all, Own &own, std::uint64_t epoch) {
     const MutexLock lock(all.sets->lock);
-    if (!advance(it, epoch)) return false;
-    if (it.set == 0) return true;
-    const std::uint32_t index = index_of(handle_of(it));
-    unlink(all, set_of(*all.sets, it), index);
+    if (!advance(own, epoch)) return false;
+    if (own.set == 0) return true;
+    const std::uint32_t index = index_of(handle_of(own));
+    unlink(all, set_of(*all.sets, own), index);
     // All of the next epoch may have come early, and its mark been taken before its time.
     take_in(all, index);
     return true;
@@ -253,7 +253,7 @@ sennit_status wait_some(Rank &rank, Signals &all, sennit_waitset handle, const D
     sennit_status own = SENNIT_OK;
     const sennit_status waited = wait_until(rank, deadline, kAnyPeer, [&] {
         const MutexLock lock(all.sets->lock);
-        Set *set = find(*all.sets, handle);
+        Waitset *set = find(*all.sets, handle);
         if (set == nullptr) {
             own = no_set(handle);
             return true;
@@ -278,7 +278,7 @@ sennit_status wait_all(Rank &rank, Signals &all, sennit_waitset handle, const De
     sennit_status own = SENNIT_OK;
     const sennit_status waited = wait_until(rank, deadline, kAnyPeer, [&] {
         const MutexLock lock(all.sets->lock);
-        Set *set = find(*all.sets, handle);
+        Waitset *set = find(*all.sets, handle);
         if (set == nullptr) {
             own = no_set(handle);
             return true;

@@ -18,7 +18,7 @@ namespace sennit::signal {
 
 struct Attached;
 struct Blocks;
-struct Sets;
+struct Waitsets;
 
 // Bits of Own::state; where it is 0, a reset is a store.
 inline constexpr std::uint32_t kInSet = 1;
@@ -35,11 +35,11 @@ struct alignas(64) Own {
     std::atomic<std::uint64_t> epoch;
     // The signal as the program names it (name_of()), or 0, or kNoName. SYNC handle.
     std::atomic<std::uint64_t> handle;
-    std::atomic<std::uint32_t> state;  // kInSet under Sets::lock; SYNC signal-report
+    std::atomic<std::uint32_t> state;  // kInSet under Waitsets::lock; SYNC signal-report
     // Constant while the handle lives.
     std::uint32_t events;
     std::uint8_t event_bits;
-    // Under Sets::lock.
+    // Under Waitsets::lock.
     Listed listed;
     std::uint16_t set;   // 0: none
     std::uint32_t next;  // index + 1, in a list of its set
@@ -57,9 +57,9 @@ inline constexpr std::uint64_t kNoName = UINT64_MAX;  // of no rank
 constexpr std::uint32_t handle_in(std::uint64_t name) {
     return name == kNoName ? 0 : std::bit_cast<sennit_signal>(name).handle;
 }
-inline std::uint32_t handle_of(const Own &it) {
+inline std::uint32_t handle_of(const Own &own) {
     // relaxed: of this rank, which knows of the signal.
-    return handle_in(it.handle.load(std::memory_order_relaxed));
+    return handle_in(own.handle.load(std::memory_order_relaxed));
 }
 
 // A peer's chunk as it is reached from here.
@@ -78,7 +78,7 @@ struct Signals {
     SignalTable table;
     std::atomic<std::byte *> chunks[kSignalChunks] = {};  // of records; SYNC signal-chunk
     std::atomic<View *> *views = nullptr;  // [size], each [kSignalChunks]; SYNC signal-view
-    Sets *sets = nullptr;                  // made with this
+    Waitsets *sets = nullptr;              // made with this
     Blocks *blocks = nullptr;              // null until the first is attached; under `cold`
     bool resets_by_exchange = false;       // several threads may reset
 };
@@ -104,42 +104,43 @@ inline Own *find_first(sennit_signal signal) {
                                  name_of(signal));
 }
 
-inline std::uint64_t own_epoch(const Own &it) {
+inline std::uint64_t own_epoch(const Own &own) {
     // relaxed: of this rank, or of a thread that the program has ordered before.
-    return it.epoch.load(std::memory_order_relaxed);
+    return own.epoch.load(std::memory_order_relaxed);
 }
 
-inline std::uint64_t own_value(const Own &it) {
-    const std::uint64_t epoch = own_epoch(it);
+inline std::uint64_t own_value(const Own &own) {
+    const std::uint64_t epoch = own_epoch(own);
     // SYNC signal-count: pairs with the releases in count_whole(); the data comes before its event.
-    const std::uint64_t counter = it.record->slot[slot_of(epoch)].load(std::memory_order_acquire);
-    return value_of(counter, it.events, epoch);
+    const std::uint64_t counter = own.record->slot[slot_of(epoch)].load(std::memory_order_acquire);
+    return value_of(counter, own.events, epoch);
 }
 
 // An event came that was not counted, and nobody was told yet.
-inline bool is_reported(const Own &it) {
+inline bool is_reported(const Own &own) {
     // relaxed: who is told acquires it.
-    return (it.state.load(std::memory_order_relaxed) & kReported) != 0;
+    return (own.state.load(std::memory_order_relaxed) & kReported) != 0;
 }
 
 // An event too many was taken back by its sender, and nobody was told yet.
-inline bool has_refused(const Own &it) {
+inline bool has_refused(const Own &own) {
     // relaxed: no data hangs on it.
-    return it.record->refused.load(std::memory_order_relaxed) != 0;
+    return own.record->refused.load(std::memory_order_relaxed) != 0;
 }
 
-inline bool has_fired(const Own &it) {
-    return own_value(it) == 0;
+inline bool has_fired(const Own &own) {
+    return own_value(own) == 0;
 }
 
 // What came for it is no good: a wait for it ends with an error.
-inline bool is_faulty(const Own &it) {
-    const std::uint64_t value = own_value(it);
-    return is_overflown(value, it.event_bits) || has_refused(it) || (value != 0 && is_reported(it));
+inline bool is_faulty(const Own &own) {
+    const std::uint64_t value = own_value(own);
+    return is_overflown(value, own.event_bits) || has_refused(own) ||
+           (value != 0 && is_reported(own));
 }
 
 // A signal that this rank may send to.
-struct Remote {
+struct RemoteSignal {
     SignalRecord *record = nullptr;  // null: by messages, or no signal
     ControlBlock *control = nullptr;
     std::byte *chunk = nullptr;                        // with `record`
@@ -158,12 +159,12 @@ struct Remote {
 
 // Whether a message of the epoch may be counted now, and the signal lives. What it says may be old
 // when the message is counted; that does no harm (docs/design/signals.md).
-inline bool takes(const SignalRecord &it, std::uint32_t handle, std::uint64_t epoch) {
+inline bool takes(const SignalRecord &record, std::uint32_t handle, std::uint64_t epoch) {
     // SYNC signal-epoch: pairs with the release in advance(), of the owner; what it did with the
     // data of earlier epochs comes before this rank's next data.
-    const std::uint64_t receivers = it.epoch.load(std::memory_order_acquire);
+    const std::uint64_t receivers = record.epoch.load(std::memory_order_acquire);
     // relaxed: a program that destroys a signal which others still use is wrong in any order.
-    return is_counted(epoch, receivers) && it.handle.load(std::memory_order_relaxed) == handle;
+    return is_counted(epoch, receivers) && record.handle.load(std::memory_order_relaxed) == handle;
 }
 
 // Sets the marks of a signal that has fired, for the sets of its owner.
@@ -183,19 +184,20 @@ struct Messages {
 
 // Messages came on top of all that were expected, when the epoch had this value: they are taken
 // back, which is the thread's error, and the owner finds out by SignalRecord::refused.
-[[gnu::cold, gnu::noinline]] void take_back(const Remote &to, const Expected &expected,
+[[gnu::cold, gnu::noinline]] void take_back(const RemoteSignal &to, const Expected &expected,
                                             const Messages &messages, std::uint64_t before);
 
 // Counts messages that came whole, at most as many as an epoch expects. False: they were too many,
 // and were taken back. SIGNAL_OVERFLOW, which is the thread's error then.
-inline bool count_whole(const Remote &to, const Expected &expected, std::uint64_t epoch,
+inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::uint64_t epoch,
                         std::uint32_t messages = 1) {
-    SignalRecord &it = *to.record;
+    SignalRecord &record = *to.record;
     // SYNC signal-count: pairs with the acquires in own_value() and poll(), of the owner; the data
     // comes before its event. SYNC signal-set: pairs with the fence in set_add(); a full fence too,
     // between the count and the look at in_set. SYNC doorbell: pairs with the fence in
     // announce_sleep(); the same for sleepers.
-    const std::uint64_t counter = add_at_once(it.slot[slot_of(epoch)], kWholeMessage * messages);
+    const std::uint64_t counter =
+        add_at_once(record.slot[slot_of(epoch)], kWholeMessage * messages);
     const std::uint64_t before = value_of(counter, expected.events, epoch);
     if (is_surplus(before, messages, expected.events, expected.event_bits)) [[unlikely]] {
         take_back(to, expected, {epoch, messages}, before);
@@ -203,7 +205,7 @@ inline bool count_whole(const Remote &to, const Expected &expected, std::uint64_
     }
     // relaxed, here and below: the add is a full fence; an owner that is missed looks itself, after
     // one of its own.
-    if (before == messages && it.in_set.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (before == messages && record.in_set.load(std::memory_order_relaxed) != 0) [[unlikely]]
         mark_fired(to.chunk, to.signal.handle);
     // relaxed: as above.
     if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -213,18 +215,18 @@ inline bool count_whole(const Remote &to, const Expected &expected, std::uint64_
 
 // Begins the next epoch, if that takes no more than a store: the signal has fired, is in no set,
 // no other thread resets, and there is nothing to tell.
-inline bool reset_at_once(Own &it) {
-    const std::uint64_t epoch = own_epoch(it);
-    SignalRecord &record = *it.record;
+inline bool reset_at_once(Own &own) {
+    const std::uint64_t epoch = own_epoch(own);
+    SignalRecord &record = *own.record;
     // SYNC signal-count: pairs with the releases in count_whole(); the data comes before its event.
     const std::uint64_t counter = record.slot[slot_of(epoch)].load(std::memory_order_acquire);
     // relaxed twice: of this rank; no data hangs on it. One test for all three.
-    const std::uint64_t state = it.state.load(std::memory_order_relaxed);
+    const std::uint64_t state = own.state.load(std::memory_order_relaxed);
     const std::uint64_t refused = record.refused.load(std::memory_order_relaxed);
-    if ((value_of(counter, it.events, epoch) | state | refused) != 0) [[unlikely]]
+    if ((value_of(counter, own.events, epoch) | state | refused) != 0) [[unlikely]]
         return false;
     // relaxed: no other thread resets.
-    it.epoch.store(epoch + 1, std::memory_order_relaxed);
+    own.epoch.store(epoch + 1, std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders; what
     // this rank did with the data of the epoch comes before.
     record.epoch.store(epoch + 1, std::memory_order_release);
@@ -233,11 +235,11 @@ inline bool reset_at_once(Own &it) {
 
 // Looks for the end of the epoch for as long as a wait polls. True if it came. The first looks come
 // fast, as in a hand-over of a channel.
-inline bool poll(const Rank &rank, const Own &it) {
+inline bool poll(const Rank &rank, const Own &own) {
     constexpr unsigned kFastLooks = 6;
-    const std::uint64_t epoch = own_epoch(it);
-    const std::uint64_t wanted = 0 - armed(it.events, epoch);
-    const std::atomic<std::uint64_t> &slot = it.record->slot[slot_of(epoch)];
+    const std::uint64_t epoch = own_epoch(own);
+    const std::uint64_t wanted = 0 - armed(own.events, epoch);
+    const std::atomic<std::uint64_t> &slot = own.record->slot[slot_of(epoch)];
     const auto is_met = [&] {
         // SYNC signal-count: pairs with the releases in count_whole(); the data comes before.
         return slot.load(std::memory_order_acquire) == wanted;

@@ -44,12 +44,12 @@ void free_signals(Signals *all, std::uint32_t size) {
 
 // The records of a chunk. Needs the cold mutex.
 sennit_status add_chunk(Rank &rank, Signals &all, std::uint32_t number) {
-    memory::SegmentWish wish;
-    wish.kind = SegmentKind::signals;
-    wish.bytes = chunk_bytes(number);
-    wish.alignment = kLineBytes;
+    memory::SegmentWish args;
+    args.kind = SegmentKind::signals;
+    args.bytes = chunk_bytes(number);
+    args.alignment = kLineBytes;
     SegmentRecord *segment = nullptr;
-    const sennit_status status = memory::segment_create(rank, wish, &segment);
+    const sennit_status status = memory::segment_create(rank, args, &segment);
     if (status != SENNIT_OK) return status;
     auto *base = reinterpret_cast<std::byte *>(segment->owner_address);
     auto &head = *reinterpret_cast<SignalChunkHead *>(base);
@@ -104,15 +104,15 @@ sennit_status segment_of_chunk(Rank &rank, int peer, std::uint32_t chunk, std::u
 
 // Memory of the peer that its path copies is mapped for its signals alone, as for channels.
 sennit_status map_view(Rank &rank, int peer, sennit_gptr gptr, View *view) {
-    const Peer &it = rank.peers[peer];
-    if (it.control == nullptr || it.memory_file < 0)
+    const Peer &the_peer = rank.peers[peer];
+    if (the_peer.control == nullptr || the_peer.memory_file < 0)
         return fail_peer(
-            SENNIT_ERR_UNSUPPORTED, peer, sennit_path_name(it.path),
+            SENNIT_ERR_UNSUPPORTED, peer, sennit_path_name(the_peer.path),
             "the signals of rank %d are out of reach: its memory file was not received", peer);
     SegmentRecord record{};
     sennit_status status = op::read_segment(rank, gptr, &record);
     if (status != SENNIT_OK) return status;
-    status = memory::file_map(it.memory_file, record.file_offset, record.mapped_bytes,
+    status = memory::file_map(the_peer.memory_file, record.file_offset, record.mapped_bytes,
                               memory::page_bytes(), &view->base);
     if (status == SENNIT_OK) view->mapped_bytes = record.mapped_bytes;
     return status;
@@ -217,34 +217,34 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     own.events = events;
     own.event_bits = static_cast<std::uint8_t>(event_bits_of(max_events));
     SENNIT_INVARIANT((std::uint64_t{events} >> own.event_bits) == 0);
-    SignalRecord &it = *own.record;
+    SignalRecord &record = *own.record;
     // relaxed: as above.
-    it.slot[0].store(0, std::memory_order_relaxed);
-    it.slot[1].store(0, std::memory_order_relaxed);  // relaxed: as above
-    it.refused.store(0, std::memory_order_relaxed);  // relaxed: as above
-    it.epoch.store(0, std::memory_order_relaxed);    // relaxed: as above
-    it.in_set.store(0, std::memory_order_relaxed);   // relaxed: as above
-    it.events = events;
-    it.max_events = max_events;
-    it.owner = rank.world_rank;
-    it.event_bits = own.event_bits;
+    record.slot[0].store(0, std::memory_order_relaxed);
+    record.slot[1].store(0, std::memory_order_relaxed);  // relaxed: as above
+    record.refused.store(0, std::memory_order_relaxed);  // relaxed: as above
+    record.epoch.store(0, std::memory_order_relaxed);    // relaxed: as above
+    record.in_set.store(0, std::memory_order_relaxed);   // relaxed: as above
+    record.events = events;
+    record.max_events = max_events;
+    record.owner = rank.world_rank;
+    record.event_bits = own.event_bits;
     const std::uint32_t handle = all->table.next_handle(own);
     *signal = sennit_signal{rank.world_rank, handle};
     // SYNC signal-handle: pairs with the acquire in look_by_pointer(), of senders; the fields come
     // before.
-    it.handle.store(handle, std::memory_order_release);
+    record.handle.store(handle, std::memory_order_release);
     all->table.publish(own, name_of(*signal));
     if (all->table.in_use() == 1 && rank.observer == nullptr) all->table.show(rank.signal_table);
     return SENNIT_OK;
 }
 
-void signal_destroy(Rank &rank, Own &it) {
+void signal_destroy(Rank &rank, Own &own) {
     Signals &all = *signals_of(rank);
-    leave_set(all, it);
+    leave_set(all, own);
     const ColdLock lock(rank);
     // relaxed: who still uses it is wrong in any order, and sees it sooner or later.
-    it.record->handle.store(0, std::memory_order_relaxed);
-    all.table.give_back(it);
+    own.record->handle.store(0, std::memory_order_relaxed);
+    all.table.give_back(own);
 }
 
 sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const View **view) {
@@ -264,7 +264,7 @@ sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const View **vi
     }
 }
 
-sennit_status reach(Rank &rank, sennit_signal signal, Remote *remote) {
+sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote) {
     if (signal.rank < 0 || static_cast<std::uint32_t>(signal.rank) >= size_of(rank))
         return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", signal.rank, size_of(rank) - 1);
     const std::uint32_t index = index_of(signal.handle);
@@ -272,7 +272,7 @@ sennit_status reach(Rank &rank, sennit_signal signal, Remote *remote) {
     if (signal.handle == 0 || chunk >= kSignalChunks) return not_registered(signal);
     const std::size_t offset =
         records_offset(chunk) + sizeof(SignalRecord) * (index - first_index(chunk));
-    Remote found;
+    RemoteSignal found;
     found.signal = signal;
     if (signal.rank == rank.world_rank) {
         const Own *own = find_own(rank, signal);

@@ -20,7 +20,7 @@ void signals_close(Rank &rank);
 sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_events,
                             sennit_signal *signal);
 // The signal is the rank's own.
-void signal_destroy(Rank &rank, Own &it);
+void signal_destroy(Rank &rank, Own &own);
 
 // How a peer's chunk of signals is reached, opened when it is first used. Errors: NOT_REGISTERED
 // (the peer has none there), UNSUPPORTED, OTHER_NODE, PEER_LOST, NOMEM, OS.
@@ -28,7 +28,7 @@ sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const View **vi
 
 // Finds the signal; it may be the rank's own. Errors: RANGE (rank), NOT_REGISTERED (by messages
 // only count_event() finds that), and those of view_of().
-sennit_status reach(Rank &rank, sennit_signal signal, Remote *remote);
+sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote);
 
 // What a sender wants to know of a signal's record. Errors: NOT_REGISTERED (it is gone), and those
 // of a get.
@@ -39,28 +39,29 @@ struct Seen {
     Expected expected;
     std::uint64_t counters[2];  // of the slots; only where the record is reached by messages
 };
-sennit_status look(Rank &rank, const Remote &remote, Seen *seen);
+sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen);
 
 // May a message of the epoch be counted? Fills *seen. Errors: as look(), SIGNAL_EARLY,
 // SIGNAL_OVERFLOW (the epoch is over).
-sennit_status check_epoch(Rank &rank, const Remote &remote, std::uint64_t epoch, Seen *seen);
+sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
 // Counts it after that check. Errors: SIGNAL_OVERFLOW, and those of an atomic operation.
-sennit_status count_event(Rank &rank, const Remote &remote, std::uint64_t epoch, const Seen &seen);
+sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
+                          const Seen &seen);
 // More came than were expected, when the epoch had the value `before`. Tells how many that is.
 [[gnu::cold]] sennit_status fail_surplus(sennit_signal signal, const Expected &expected,
                                          const Messages &messages, std::uint64_t before);
 
 // Of the rank's own signals.
-sennit_status test(Rank &rank, Own &it, int *done);
-sennit_status wait(Rank &rank, Own &it, const Deadline &deadline);
+sennit_status test(Rank &rank, Own &own, int *done);
+sennit_status wait(Rank &rank, Own &own, const Deadline &deadline);
 // Why it is faulty; OK if it is not. An event that was not counted, or was taken back, is told
 // once. Errors: SIGNAL_OVERFLOW, SIGNAL_EARLY.
-[[gnu::cold]] sennit_status tell_fault(Own &it);
+[[gnu::cold]] sennit_status tell_fault(Own &own);
 // Errors: STATE, SIGNAL_OVERFLOW.
-sennit_status reset(Rank &rank, Own &it);
-sennit_status remaining(const Own &it, std::uint32_t *events);
+sennit_status reset(Rank &rank, Own &own);
+sennit_status remaining(const Own &own, std::uint32_t *events);
 // The next epoch begins; false if another thread was faster.
-bool advance(Own &it, std::uint64_t epoch);
+bool advance(Own &own, std::uint64_t epoch);
 
 // Waits for a word that is not Sennit's. Errors: TIMEOUT, PEER_LOST.
 sennit_status wait_word(Rank &rank, const std::uint64_t *word, sennit_comparison comparison,

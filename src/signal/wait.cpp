@@ -8,34 +8,34 @@
 namespace sennit::signal {
 namespace {
 
-sennit_status overflown(const Own &it, std::uint64_t value) {
-    const std::uint32_t handle = handle_of(it);
+sennit_status overflown(const Own &own, std::uint64_t value) {
+    const std::uint32_t handle = handle_of(own);
     return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
-                "signal %#x expects %u events in epoch %llu, and %llu have come", handle, it.events,
-                static_cast<unsigned long long>(own_epoch(it)),
-                static_cast<unsigned long long>(events_come(value, it.events, it.event_bits)));
+                "signal %#x expects %u events in epoch %llu, and %llu have come", handle,
+                own.events, static_cast<unsigned long long>(own_epoch(own)),
+                static_cast<unsigned long long>(events_come(value, own.events, own.event_bits)));
 }
 
 // Tells once of an event too many that its sender took back; OK if there was none.
-sennit_status tell_refused(Own &it) {
-    if (!has_refused(it)) return SENNIT_OK;
+sennit_status tell_refused(Own &own) {
+    if (!has_refused(own)) return SENNIT_OK;
     // relaxed: no data hangs on it. 0: another thread tells.
-    const std::uint64_t refused = it.record->refused.exchange(0, std::memory_order_relaxed);
+    const std::uint64_t refused = own.record->refused.exchange(0, std::memory_order_relaxed);
     if (refused == 0) return SENNIT_OK;
     return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
                 "signal %#x expects %u events in epoch %llu, and one more came, which was refused",
-                handle_of(it), it.events, static_cast<unsigned long long>(refused - 1));
+                handle_of(own), own.events, static_cast<unsigned long long>(refused - 1));
 }
 
 // With how many of its events are missing, behind what is known already, if anything is.
-sennit_status unfired(const Own &it, std::uint64_t value, sennit_status status,
+sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
                       const char *before) {
-    const std::uint32_t handle = handle_of(it);
+    const std::uint32_t handle = handle_of(own);
     return fail(status,
                 "%s%ssignal %#x has not fired: of %u events of epoch %llu, %u are still to come%s",
-                before, before[0] == 0 ? "" : ": ", handle, it.events,
-                static_cast<unsigned long long>(own_epoch(it)), events_left(value, it.event_bits),
-                value > event_mask(it.event_bits) ? ", and parts of others" : "");
+                before, before[0] == 0 ? "" : ": ", handle, own.events,
+                static_cast<unsigned long long>(own_epoch(own)), events_left(value, own.event_bits),
+                value > event_mask(own.event_bits) ? ", and parts of others" : "");
 }
 
 template <class Word>
@@ -58,23 +58,23 @@ bool compare(Word word, sennit_comparison comparison, Word value) {
 
 }  // namespace
 
-sennit_status tell_fault(Own &it) {
-    const std::uint64_t value = own_value(it);
-    if (is_overflown(value, it.event_bits)) return overflown(it, value);
-    const sennit_status status = tell_refused(it);
+sennit_status tell_fault(Own &own) {
+    const std::uint64_t value = own_value(own);
+    if (is_overflown(value, own.event_bits)) return overflown(own, value);
+    const sennit_status status = tell_refused(own);
     if (status != SENNIT_OK) return status;
-    return value != 0 && is_reported(it) ? fail_reported(it) : SENNIT_OK;
+    return value != 0 && is_reported(own) ? fail_reported(own) : SENNIT_OK;
 }
 
-sennit_status test(Rank &rank, Own &it, int *done) {
-    std::uint64_t value = own_value(it);
+sennit_status test(Rank &rank, Own &own, int *done) {
+    std::uint64_t value = own_value(own);
     if (value != 0) {
         // Whoever polls may be waited for, and what comes by messages is counted here.
         make_progress(rank);
-        value = own_value(it);
+        value = own_value(own);
     }
-    if (value != 0 || has_refused(it)) {
-        const sennit_status status = tell_fault(it);
+    if (value != 0 || has_refused(own)) {
+        const sennit_status status = tell_fault(own);
         if (status != SENNIT_OK) return status;
     }
     if (value != 0) note_fruitless_poll(rank);
@@ -82,63 +82,63 @@ sennit_status test(Rank &rank, Own &it, int *done) {
     return SENNIT_OK;
 }
 
-sennit_status wait(Rank &rank, Own &it, const Deadline &deadline) {
+sennit_status wait(Rank &rank, Own &own, const Deadline &deadline) {
     for (;;) {
         std::uint64_t value = 0;
         const sennit_status status = wait_until(rank, deadline, kAnyPeer, [&] {
-            value = own_value(it);
-            return value == 0 || is_faulty(it);
+            value = own_value(own);
+            return value == 0 || is_faulty(own);
         });
         if (status == SENNIT_ERR_TIMEOUT) {
             const sennit_error late = *thread_error();
-            return unfired(it, value, status, late.text);
+            return unfired(own, value, status, late.text);
         }
         if (status != SENNIT_OK || value == 0) return status;
-        const sennit_status fault = tell_fault(it);
+        const sennit_status fault = tell_fault(own);
         if (fault != SENNIT_OK) return fault;
         // Another thread was told of it.
     }
 }
 
-bool advance(Own &it, std::uint64_t epoch) {
+bool advance(Own &own, std::uint64_t epoch) {
     const std::uint64_t next = epoch + 1;
     // SYNC signal-epoch: pairs with itself, in the thread that resets next; what this one did with
     // the data of its epoch comes before what that one tells the senders. relaxed on failure:
     // nothing is done then.
-    if (!it.epoch.compare_exchange_strong(epoch, next, std::memory_order_acq_rel,
-                                          std::memory_order_relaxed))
+    if (!own.epoch.compare_exchange_strong(epoch, next, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed))
         return false;
     // relaxed: only the order of the record's own values counts.
-    std::uint64_t told = it.record->epoch.load(std::memory_order_relaxed);
+    std::uint64_t told = own.record->epoch.load(std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders; what
     // this rank did with the data of the epoch comes before. Another thread may have reset since,
     // and have told more. relaxed on failure: as above.
-    while (told < next && !it.record->epoch.compare_exchange_weak(
+    while (told < next && !own.record->epoch.compare_exchange_weak(
                               told, next, std::memory_order_release, std::memory_order_relaxed)) {
     }
     return true;
 }
 
-sennit_status reset(Rank &rank, Own &it) {
-    const std::uint64_t epoch = own_epoch(it);
-    const std::uint64_t value = own_value(it);
-    if (is_overflown(value, it.event_bits)) return overflown(it, value);
-    const sennit_status refused = tell_refused(it);
+sennit_status reset(Rank &rank, Own &own) {
+    const std::uint64_t epoch = own_epoch(own);
+    const std::uint64_t value = own_value(own);
+    if (is_overflown(value, own.event_bits)) return overflown(own, value);
+    const sennit_status refused = tell_refused(own);
     if (refused != SENNIT_OK) return refused;
-    if (is_reported(it)) return fail_reported(it);
-    if (value != 0) return unfired(it, value, SENNIT_ERR_STATE, "");
-    const std::uint32_t handle = handle_of(it);
+    if (is_reported(own)) return fail_reported(own);
+    if (value != 0) return unfired(own, value, SENNIT_ERR_STATE, "");
+    const std::uint32_t handle = handle_of(own);
     // relaxed: of a signal of the caller's own.
-    const bool done = (it.state.load(std::memory_order_relaxed) & kInSet) != 0
-                          ? advance_in_set(*signals_of(rank), it, epoch)
-                          : advance(it, epoch);
+    const bool done = (own.state.load(std::memory_order_relaxed) & kInSet) != 0
+                          ? advance_in_set(*signals_of(rank), own, epoch)
+                          : advance(own, epoch);
     return done ? SENNIT_OK : fail(SENNIT_ERR_STATE, "another thread has reset signal %#x", handle);
 }
 
-sennit_status remaining(const Own &it, std::uint32_t *events) {
-    const std::uint64_t value = own_value(it);
-    if (is_overflown(value, it.event_bits)) return overflown(it, value);
-    *events = events_left(value, it.event_bits);
+sennit_status remaining(const Own &own, std::uint32_t *events) {
+    const std::uint64_t value = own_value(own);
+    if (is_overflown(value, own.event_bits)) return overflown(own, value);
+    *events = events_left(value, own.event_bits);
     return SENNIT_OK;
 }
 

@@ -6,7 +6,7 @@
 
 using namespace conformance;
 
-// Broken by memory that goes while a producer still has a lane in it, or by a producer that writes
+// Broken by memory that goes while a producer still has a ring in it, or by a producer that writes
 // to a queue which was made later.
 RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_ones_alone,
           kAnything) {
@@ -22,7 +22,7 @@ RANK_TEST(queue, a_producer_of_a_queue_that_has_ended_is_told_and_leaves_later_o
         it.ok(sennit_queue_push(producers[2], &word, 0));
         it.barrier();
         it.ok(sennit_queue_destroy(old.queue));
-        // One of these would lie where the old one was, if that were free. All lanes are in use.
+        // One of these would lie where the old one was, if that were free. All rings are in use.
         std::vector<Made> later;
         std::vector<sennit_producer> own;
         for (int i = 0; i < 9; ++i) {

@@ -145,12 +145,12 @@ static void print_queues() {
     FIELD(QueueHead, item_bytes);
     FIELD(QueueHead, stride);
     FIELD(QueueHead, capacity);
-    FIELD(QueueHead, lanes);
+    FIELD(QueueHead, rings);
     FIELD(QueueHead, sleeps_with_barrier);
-    STRUCT(QueueLane);
-    FIELD(QueueLane, put);
-    FIELD(QueueLane, taken);
-    FIELD(QueueLane, producer);
+    STRUCT(ProducerRing);
+    FIELD(ProducerRing, put);
+    FIELD(ProducerRing, taken);
+    FIELD(ProducerRing, producer);
 }
 
 static void print_segment_record() {

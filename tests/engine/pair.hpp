@@ -57,7 +57,7 @@ struct Pair {
     // An event that the checks of a notified put would refuse.
     void forge(sennit_signal signal, std::uint64_t epoch) const {
         Rank &self = *current_rank();
-        signal::Remote remote;
+        signal::RemoteSignal remote;
         ok(signal::reach(self, signal, &remote), "reach");
         remote.signal = signal;
         bool rides = false;

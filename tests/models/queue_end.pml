@@ -1,13 +1,13 @@
 /* The end of a queue (src/queue/queue.cpp: attach(), detach(), destroy(), free_ended()): two threads of one
  * rank attach to a queue, put something in and detach, while its owner destroys it. A thread says in the rank's
- * control block that it attaches, looks whether the queue lives, claims a lane, and takes the word back; a
- * lane that somebody has holds the memory. The owner ends the queue first and then looks who may be in it,
+ * control block that it attaches, looks whether the queue lives, claims a ring, and takes the word back; a
+ * ring that somebody has holds the memory. The owner ends the queue first and then looks who may be in it,
  * again and again. Shown: nobody reads or writes the memory of a queue after it has gone, and it goes.
  *
- * Mistakes that must be found: NO_RAISE_FENCE, NO_END_FENCE, LANES_FIRST (the owner looks at the lanes before it looks
- * who attaches), LOWERS_EARLY (the word is taken back before a lane is claimed), NO_LOOK (whether the queue lives, once
- * the word says that somebody attaches), RELAXED_LOWER (the word may be taken back before the lane is seen),
- * RELAXED_DETACH (the lane may be given up before the item is there), HOLDS_NOTHING (the owner looks at who attaches
+ * Mistakes that must be found: NO_RAISE_FENCE, NO_END_FENCE, RINGS_FIRST (the owner looks at the rings before it looks
+ * who attaches), LOWERS_EARLY (the word is taken back before a ring is claimed), NO_LOOK (whether the queue lives, once
+ * the word says that somebody attaches), RELAXED_LOWER (the word may be taken back before the ring is seen),
+ * RELAXED_DETACH (the ring may be given up before the item is there), HOLDS_NOTHING (the owner looks at who attaches
  * alone). */
 #define PRODUCERS 2
 #define PROCESSES 3 /* the owner is process PRODUCERS */
@@ -15,7 +15,7 @@
 #define SAME_WORD_OVERTAKES false
 #define IS_ENDED 0  /* SegmentRecord::live, the other way round */
 #define ATTACHING 1 /* ControlHeader::attaching */
-#define LANE(p) (2 + (p))
+#define RING(p) (2 + (p))
 #define PUT(p) (4 + (p))
 #include "memory.pml"
 
@@ -25,13 +25,13 @@ inline add_release(p, w, v) {
     put_in_buffer(p, w, v, true, true)
 }
 
-/* Of the exchange that claims a lane only the store counts, which nothing later need wait for. */
+/* Of the exchange that claims a ring only the store counts, which nothing later need wait for. */
 inline claim() {
     atomic {
         assert(!is_gone);
         buffers[me].count < DEPTH
     };
-    store_relaxed(me, LANE(me), 1)
+    store_relaxed(me, RING(me), 1)
 }
 
 inline lower() {
@@ -82,9 +82,9 @@ proctype producer(byte me) {
         :: left == 0 -> break
         od;
 #ifdef RELAXED_DETACH
-        store_relaxed(me, LANE(me), 0)
+        store_relaxed(me, RING(me), 0)
 #else
-        store_release(me, LANE(me), 0)
+        store_release(me, RING(me), 0)
 #endif
     :: else
     fi
@@ -100,7 +100,7 @@ inline give_up() {
             i = 0;
             do
             :: i < buffers[p].count ->
-                assert(buffers[p].word[i] < LANE(0));
+                assert(buffers[p].word[i] < RING(0));
                 i++
             :: else -> break
             od;
@@ -110,11 +110,11 @@ inline give_up() {
     }
 }
 
-inline look_at_lanes() {
+inline look_at_rings() {
     p = 0;
     do
     :: p < PRODUCERS ->
-        is_used = is_used || memory[LANE(p)] != 0;
+        is_used = is_used || memory[RING(p)] != 0;
         p++
     :: else -> break
     od
@@ -131,13 +131,13 @@ proctype owner(byte me) {
     do
     :: is_used ->
         is_used = false;
-#ifdef LANES_FIRST
-        look_at_lanes();
+#ifdef RINGS_FIRST
+        look_at_rings();
 #endif
         is_used = is_used || memory[ATTACHING] != 0;
-#ifndef LANES_FIRST
+#ifndef RINGS_FIRST
 #ifndef HOLDS_NOTHING
-        look_at_lanes();
+        look_at_rings();
 #endif
 #endif
         skip
