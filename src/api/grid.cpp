@@ -30,12 +30,12 @@ std::int64_t places_of(const group::Grid &grid, std::int64_t limit) {
 
 // Fills the grid of the arguments and this rank's wish for it.
 sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims[],
-                        const int periodic[], team::CreationWish *wish) {
+                        const int periodic[], team::CreationArgs *args) {
     sennit_status status = check_dimensions(dimensions, dims);
     if (status != SENNIT_OK) return status;
-    wish->grid = static_cast<group::Grid *>(std::calloc(1, sizeof(group::Grid)));
-    if (wish->grid == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a grid");
-    group::Grid &grid = *wish->grid;
+    args->grid = static_cast<group::Grid *>(std::calloc(1, sizeof(group::Grid)));
+    if (args->grid == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a grid");
+    group::Grid &grid = *args->grid;
     grid.dimensions = dimensions;
     bool open = false;
     Digest digest(kGrid);
@@ -49,7 +49,7 @@ sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims
         if (dims[i] < 0)
             return fail(SENNIT_ERR_ARG, "dimension %d has the negative size %d", i, dims[i]);
     }
-    wish->digest = digest.sum();
+    args->digest = digest.sum();
     const auto size = static_cast<int>(parent.size);
     if (open) status = group::grid_balance(size, dimensions, grid.sizes);
     if (status != SENNIT_OK) return status;
@@ -57,7 +57,7 @@ sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims
     if (places > size)
         return fail(SENNIT_ERR_RANGE, "the grid has more places than the %d ranks of the parent",
                     size);
-    if (parent.rank < places) wish->color = 0;
+    if (parent.rank < places) args->color = 0;
     return SENNIT_OK;
 }
 
@@ -116,11 +116,11 @@ sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dim
     if (rank == nullptr) return no_rank(name);
     team::Team *found = team::find(*rank, parent.handle);
     if (found == nullptr) return fail_in(no_team(parent.handle), name);
-    team::CreationWish wish;
-    wish.refused = plan_grid(*found, dimensions, dims, periodic, &wish);
-    if (wish.refused == SENNIT_OK && team == nullptr) wish.refused = null_argument("team");
+    team::CreationArgs args;
+    args.refused = plan_grid(*found, dimensions, dims, periodic, &args);
+    if (args.refused == SENNIT_OK && team == nullptr) args.refused = null_argument("team");
     const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, wish, team), name);
+    return done(create_team(*rank, *found, parent, args, team), name);
 }
 
 sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimensions, int dims[],

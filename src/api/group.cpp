@@ -156,7 +156,7 @@ sennit_status compare(Rank &rank, sennit_group first, sennit_group second,
 
 // The group's members as ranks of the parent, in the wish for their team.
 sennit_status plan_team(Rank &rank, const team::Team &parent, sennit_group group,
-                        team::CreationWish *wish) {
+                        team::CreationArgs *args) {
     RankList world_ranks;
     RankList ranks;
     sennit_status status = group::group_read(rank, group, &world_ranks);
@@ -169,7 +169,7 @@ sennit_status plan_team(Rank &rank, const team::Team &parent, sennit_group group
                         world_ranks[i]);
         ranks.push(member);
     }
-    wish_for(parent, ranks.count(), ranks.data(), wish);
+    args_for(parent, ranks.count(), ranks.data(), args);
     return SENNIT_OK;
 }
 
@@ -297,10 +297,10 @@ sennit_status sennit_team_create_group(sennit_team parent, sennit_group group, s
     if (rank == nullptr) return no_rank(name);
     team::Team *found = team::find(*rank, parent.handle);
     if (found == nullptr) return fail_in(no_team(parent.handle), name);
-    team::CreationWish wish;
-    wish.refused = team == nullptr ? no_output() : plan_team(*rank, *found, group, &wish);
+    team::CreationArgs args;
+    args.refused = team == nullptr ? no_output() : plan_team(*rank, *found, group, &args);
     const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, wish, team), name);
+    return done(create_team(*rank, *found, parent, args, team), name);
 }
 
 sennit_status sennit_group_destroy(sennit_group group) {

@@ -96,7 +96,7 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
     team::Team *found = team::find(*rank, team.handle);
     if (found == nullptr) return fail_in(no_team(team.handle), name);
     // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
-    team::AllocationWish wish{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
+    team::AllocationArgs wish{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
                               check(bytes, alignment, flags)};
     if (wish.refused == SENNIT_OK && gptr == nullptr) wish.refused = null_argument("gptr");
     const team::CollectiveCall call(*found, team.handle);

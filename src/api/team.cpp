@@ -34,28 +34,28 @@ sennit_status check_ranks(std::size_t count, const int ranks[], int limit, const
     return status;
 }
 
-void wish_for(const team::Team &parent, std::size_t count, const int ranks[],
-              team::CreationWish *wish) {
+void args_for(const team::Team &parent, std::size_t count, const int ranks[],
+              team::CreationArgs *args) {
     Digest digest(kOfRanks);
     digest.add(count);
     for (std::size_t i = 0; i < count; ++i) {
         digest.add(ranks[i]);
         if (ranks[i] != static_cast<int>(parent.rank)) continue;
-        wish->color = 0;
-        wish->key = static_cast<int>(i);
+        args->color = 0;
+        args->key = static_cast<int>(i);
     }
-    wish->digest = digest.sum();
+    args->digest = digest.sum();
 }
 
 sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
-                          const team::CreationWish &wish, sennit_team *out) {
+                          const team::CreationArgs &args, sennit_team *out) {
     const team::CollectiveCall call(parent, handle.handle);
     std::uint32_t made = 0;
     const sennit_status status =
-        call.status() != SENNIT_OK ? call.status() : team::create(rank, parent, wish, &made);
+        call.status() != SENNIT_OK ? call.status() : team::create(rank, parent, args, &made);
     if (status == SENNIT_OK) out->handle = made;
     // Given to the team, if there is one now.
-    if (status != SENNIT_OK || made == 0) std::free(wish.grid);
+    if (status != SENNIT_OK || made == 0) std::free(args.grid);
     return status;
 }
 
@@ -79,29 +79,29 @@ int color_of(const Rank &rank, const team::Team &parent, sennit_locality_level l
     return SENNIT_COLOR_NONE;
 }
 
-void wish_strided(const team::Team &parent, int start, int stride, int count,
-                  team::CreationWish *wish) {
+void args_strided(const team::Team &parent, int start, int stride, int count,
+                  team::CreationArgs *args) {
     Digest digest(kStrided);
     for (const int value : {start, stride, count})
         digest.add(value);
-    wish->digest = digest.sum();
+    args->digest = digest.sum();
     const auto size = static_cast<std::int64_t>(parent.size);
     if (count < 0 || (count > 1 && stride == 0)) {
-        wish->refused = fail(SENNIT_ERR_ARG, "%d ranks with stride %d are none", count, stride);
+        args->refused = fail(SENNIT_ERR_ARG, "%d ranks with stride %d are none", count, stride);
         return;
     }
     if (count == 0) return;
     const std::int64_t last = start + static_cast<std::int64_t>(stride) * (count - 1);
     if (start < 0 || start >= size || last < 0 || last >= size) {
-        wish->refused = fail(SENNIT_ERR_RANGE, "ranks %d to %lld leave the parent, which has %lld",
+        args->refused = fail(SENNIT_ERR_RANGE, "ranks %d to %lld leave the parent, which has %lld",
                              start, static_cast<long long>(last), static_cast<long long>(size));
         return;
     }
     const std::int64_t distance = static_cast<std::int64_t>(parent.rank) - start;
     const std::int64_t place = stride != 0 ? distance / stride : 0;
     if (distance != place * stride || place < 0 || place >= count) return;
-    wish->color = 0;
-    wish->key = static_cast<int>(place);
+    args->color = 0;
+    args->key = static_cast<int>(place);
 }
 
 // Every public function below that asks about a team begins so.
@@ -135,13 +135,13 @@ sennit_status sennit_team_create(sennit_team parent, size_t count, const int ran
     sennit_status status = SENNIT_OK;
     team::Team *found = known_team(rank, parent, name, &status);
     if (found == nullptr) return status;
-    team::CreationWish wish;
-    wish.refused = team == nullptr
+    team::CreationArgs args;
+    args.refused = team == nullptr
                        ? null_output()
                        : check_ranks(count, ranks, static_cast<int>(found->size), "the parent");
-    if (wish.refused == SENNIT_OK) wish_for(*found, count, ranks, &wish);
+    if (args.refused == SENNIT_OK) args_for(*found, count, ranks, &args);
     const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, wish, team), name);
+    return done(create_team(*rank, *found, parent, args, team), name);
 }
 
 sennit_status sennit_team_split(sennit_team parent, int color, int key, sennit_team *team) {
@@ -150,10 +150,10 @@ sennit_status sennit_team_split(sennit_team parent, int color, int key, sennit_t
     sennit_status status = SENNIT_OK;
     team::Team *found = known_team(rank, parent, name, &status);
     if (found == nullptr) return status;
-    team::CreationWish wish{color, key, Digest(kSplit).sum()};
-    if (team == nullptr) wish.refused = null_output();
+    team::CreationArgs args{color, key, Digest(kSplit).sum()};
+    if (team == nullptr) args.refused = null_output();
     const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, wish, team), name);
+    return done(create_team(*rank, *found, parent, args, team), name);
 }
 
 sennit_status sennit_team_split_strided(sennit_team parent, int start, int stride, int count,
@@ -163,11 +163,11 @@ sennit_status sennit_team_split_strided(sennit_team parent, int start, int strid
     sennit_status status = SENNIT_OK;
     team::Team *found = known_team(rank, parent, name, &status);
     if (found == nullptr) return status;
-    team::CreationWish wish;
-    wish_strided(*found, start, stride, count, &wish);
-    if (wish.refused == SENNIT_OK && team == nullptr) wish.refused = null_output();
+    team::CreationArgs args;
+    args_strided(*found, start, stride, count, &args);
+    if (args.refused == SENNIT_OK && team == nullptr) args.refused = null_output();
     const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, wish, team), name);
+    return done(create_team(*rank, *found, parent, args, team), name);
 }
 
 sennit_status sennit_team_split_locality(sennit_team parent, sennit_locality_level level,
@@ -179,12 +179,12 @@ sennit_status sennit_team_split_locality(sennit_team parent, sennit_locality_lev
     if (found == nullptr) return status;
     Digest digest(kByLocality);
     digest.add(static_cast<int>(level));
-    team::CreationWish wish{color_of(*rank, *found, level), 0, digest.sum()};
+    team::CreationArgs args{color_of(*rank, *found, level), 0, digest.sum()};
     if (level < SENNIT_LOCALITY_SELF || level > SENNIT_LOCALITY_NETWORK)
-        wish.refused = fail(SENNIT_ERR_ARG, "locality level %d is none", static_cast<int>(level));
-    if (wish.refused == SENNIT_OK && team == nullptr) wish.refused = null_output();
+        args.refused = fail(SENNIT_ERR_ARG, "locality level %d is none", static_cast<int>(level));
+    if (args.refused == SENNIT_OK && team == nullptr) args.refused = null_output();
     const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, wish, team), name);
+    return done(create_team(*rank, *found, parent, args, team), name);
 }
 
 sennit_status sennit_team_rank(sennit_team team, int *rank) {

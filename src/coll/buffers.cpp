@@ -20,7 +20,7 @@ bool can_be_in_place(const Call &call) {
            call.kind != Kind::scan_exclusive;
 }
 
-bool all_of_one_process(const State &state) {
+bool all_of_one_process(const TeamState &state) {
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         const int peer = state.team->world_ranks[member];
         if (peer != state.rank->world_rank && state.rank->peers[peer].path != SENNIT_PATH_INPROC)
@@ -30,13 +30,13 @@ bool all_of_one_process(const State &state) {
 }
 
 // Can the members attach a segment with this id?
-bool is_known_to_members(const State &state, std::uint32_t id) {
+bool is_known_to_members(const TeamState &state, std::uint32_t id) {
     const std::uint32_t slot = memory::team_slot_of(id);
     return slot == memory::kLocalSlot || slot == memory::kWorldSlot || slot == state.team->slot;
 }
 
 // The global pointer to `bytes` of this rank's memory, if they lie in one of its segments.
-bool find_segment(State &state, const std::byte *memory, std::size_t bytes, sennit_gptr *gptr) {
+bool find_segment(TeamState &state, const std::byte *memory, std::size_t bytes, sennit_gptr *gptr) {
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
     Rank &rank = *state.rank;
     const ColdLock lock(rank);
@@ -73,7 +73,7 @@ Block sent_range(const Call &call, const team::Team &team) {
 }
 
 // From how many bytes on the kernel's copies are worth a registration for the call.
-std::size_t lent_from(const State &state, const Call &call) {
+std::size_t lent_from(const TeamState &state, const Call &call) {
     // relaxed: not shared while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast)
@@ -83,7 +83,7 @@ std::size_t lent_from(const State &state, const Call &call) {
 }
 
 // Registers private memory for the time of the call, where the kernel may copy from it for peers.
-bool lend(State &state, Operation &operation, const Block &block, sennit_gptr *gptr) {
+bool lend(TeamState &state, OpenCall &operation, const Block &block, sennit_gptr *gptr) {
     if (!state.kernel_copies || block.bytes < lent_from(state, operation.call)) return false;
     // Elements go through the first caches on the way through the slots, which is faster.
     if (folds(operation.call.kind) && state.reaches_data) return false;
@@ -101,7 +101,7 @@ bool lend(State &state, Operation &operation, const Block &block, sennit_gptr *g
     return true;
 }
 
-bool locate(State &state, Operation &operation, const Block &block, sennit_gptr *gptr) {
+bool locate(TeamState &state, OpenCall &operation, const Block &block, sennit_gptr *gptr) {
     *gptr = SENNIT_GPTR_NULL;
     return block.bytes == 0 || find_segment(state, block.memory, block.bytes, gptr) ||
            lend(state, operation, block, gptr);
@@ -126,7 +126,7 @@ Block written_range(const Call &call, const team::Team &team) {
     }
 }
 
-bool describe_source(State &state, Operation &operation, CollLetter *letter) {
+bool describe_source(TeamState &state, OpenCall &operation, CollLetter *letter) {
     const Call &call = operation.call;
     const bool is_read_by_others =
         is_read(call, *state.team, state.team->rank) || call.kind == Kind::reduce;
@@ -143,7 +143,7 @@ bool describe_source(State &state, Operation &operation, CollLetter *letter) {
     return true;
 }
 
-bool describe_destination(State &state, Operation &operation, CollLetter *letter) {
+bool describe_destination(TeamState &state, OpenCall &operation, CollLetter *letter) {
     const Block written = written_range(operation.call, *state.team);
     if (written.memory == nullptr) return false;
     letter->destination_address = reinterpret_cast<std::uintptr_t>(written.memory);
@@ -162,7 +162,7 @@ bool has_extents(const Call &call) {
     return has_sizes(call.kind) && has_own_blocks(call.kind);
 }
 
-void write_extents(const State &state, const Call &call, std::byte *payload) {
+void write_extents(const TeamState &state, const Call &call, std::byte *payload) {
     const std::byte *base = sent_range(call, *state.team).memory;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         const Block block = block_for(call, *state.team, member);
@@ -172,7 +172,7 @@ void write_extents(const State &state, const Call &call, std::byte *payload) {
     }
 }
 
-bool describe_buffers(State &state, Operation &operation, CollLetter *letter) {
+bool describe_buffers(TeamState &state, OpenCall &operation, CollLetter *letter) {
     const Call &call = operation.call;
     if (!can_be_in_place(call)) return false;
     if (folds(call.kind) &&
@@ -186,7 +186,7 @@ bool describe_buffers(State &state, Operation &operation, CollLetter *letter) {
     return call.kind != Kind::allreduce || (letter->flags & kLetterTakes) != 0;
 }
 
-sennit_status buffers_of(State &state, const Operation &operation, std::uint32_t member,
+sennit_status buffers_of(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          Buffers *out) {
     CollLetter letter;
     const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
@@ -202,7 +202,7 @@ sennit_status buffers_of(State &state, const Operation &operation, std::uint32_t
     return SENNIT_OK;
 }
 
-sennit_status source_offset(State &state, const Operation &operation, std::uint32_t member,
+sennit_status source_offset(TeamState &state, const OpenCall &operation, std::uint32_t member,
                             std::uint64_t *offset) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;

@@ -23,18 +23,18 @@ inline constexpr std::size_t kMostFolded = kScratchBytes / sizeof(Buffers);
 
 // Fills in where this rank's buffers lie, and registers private ones for the time of the call if
 // the kernel may copy from them for peers. True if peers may use them there.
-bool describe_buffers(State &state, Operation &operation, CollLetter *letter);
+bool describe_buffers(TeamState &state, OpenCall &operation, CollLetter *letter);
 
 // Is each block's place told by the sender, because the receivers do not know it?
 bool has_extents(const Call &call);
 // Behind the letter in `payload`: where the block of each member lies.
-void write_extents(const State &state, const Call &call, std::byte *payload);
+void write_extents(const TeamState &state, const Call &call, std::byte *payload);
 
 // From the member's letter.
-sennit_status buffers_of(State &state, const Operation &operation, std::uint32_t member,
+sennit_status buffers_of(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          Buffers *out);
 // Where the block for this rank begins in the source that the letter names.
-sennit_status source_offset(State &state, const Operation &operation, std::uint32_t member,
+sennit_status source_offset(TeamState &state, const OpenCall &operation, std::uint32_t member,
                             std::uint64_t *offset);
 
 // Finds the address if load and store lead there.

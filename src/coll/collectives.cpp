@@ -29,8 +29,8 @@ class Guard : private MutexLock {
 constexpr std::uint64_t kGenerationShift = 36;
 
 // The state of the team, or null. Only the caller makes or drops it: it has the CollectiveCall.
-State *state_of(Rank &rank, const team::Team &team) {
-    State *state = rank.collectives->by_slot[team.slot];
+TeamState *state_of(Rank &rank, const team::Team &team) {
+    TeamState *state = rank.collectives->by_slot[team.slot];
     // relaxed: constant while the team lives.
     return state != nullptr && state->handle == team.handle.load(std::memory_order_relaxed)
                ? state
@@ -38,9 +38,9 @@ State *state_of(Rank &rank, const team::Team &team) {
 }
 
 // Others may put states before the first one meanwhile.
-void take_out(Collectives &all, State *state) {
+void take_out(Collectives &all, TeamState *state) {
     const MutexLock lock(all.polling);
-    State *first = state;
+    TeamState *first = state;
     // relaxed twice: under the lock, and what is behind a new first state was there before.
     if (!all.states.compare_exchange_strong(first, state->next, std::memory_order_relaxed)) {
         // SYNC coll-states: pairs with the release in open_state(); the state comes before.
@@ -53,7 +53,7 @@ void take_out(Collectives &all, State *state) {
 }
 
 // The team lives, or another one has its slot.
-void close_state(Rank &rank, State *state) {
+void close_state(Rank &rank, TeamState *state) {
     take_out(*rank.collectives, state);
     // A get that is still under way would write into what is freed here.
     bool is_lent = false;
@@ -78,10 +78,10 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     const std::size_t members = team.size;
     const std::size_t each = sizeof(Area *) + sizeof(Doorbell *) + sizeof(std::byte *) +
                              sizeof(std::uint64_t) + sizeof(SlotHeader) + sizeof(sennit_request);
-    auto *memory = static_cast<std::byte *>(std::calloc(1, sizeof(State) + members * each));
+    auto *memory = static_cast<std::byte *>(std::calloc(1, sizeof(TeamState) + members * each));
     if (memory == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a team's collective calls");
-    auto *state = reinterpret_cast<State *>(memory);
-    memory += sizeof(State);
+    auto *state = reinterpret_cast<TeamState *>(memory);
+    memory += sizeof(TeamState);
     state->headers = reinterpret_cast<SlotHeader *>(memory);
     state->areas = reinterpret_cast<Area **>(memory + members * sizeof(SlotHeader));
     state->seen = reinterpret_cast<std::uint64_t *>(state->areas + members);
@@ -129,14 +129,14 @@ sennit_status open_state(Rank &rank, team::Team &team) {
 }
 
 // The same of a team that has no state yet, or whose calls have ended.
-[[gnu::noinline]] sennit_status find_state(Rank &rank, team::Team &team, State **out) {
+[[gnu::noinline]] sennit_status find_state(Rank &rank, team::Team &team, TeamState **out) {
     if (!team.all_reached)
         return fail(SENNIT_ERR_OTHER_NODE,
                     "no path leads to some rank of the team (sennit info --peers tells why)");
     if (team.published) return team::fail_unfinished(rank, team);
     *out = state_of(rank, team);
     if (*out == nullptr) {
-        State *old = rank.collectives->by_slot[team.slot];
+        TeamState *old = rank.collectives->by_slot[team.slot];
         if (old != nullptr) close_state(rank, old);
         const sennit_status status = open_state(rank, team);
         if (status != SENNIT_OK) return status;
@@ -151,7 +151,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
 }
 
 // The team's state, if it can take a call.
-inline sennit_status take_state(Rank &rank, team::Team &team, State **out) {
+inline sennit_status take_state(Rank &rank, team::Team &team, TeamState **out) {
     *out = state_of(rank, team);
     // SYNC coll-broken: pairs with the release in end_all(), which another thread may be in.
     if (*out != nullptr && !team.published &&
@@ -160,7 +160,7 @@ inline sennit_status take_state(Rank &rank, team::Team &team, State **out) {
     return find_state(rank, team, out);
 }
 
-void prepare(Operation &operation, const Call &call, bool is_request) {
+void prepare(OpenCall &operation, const Call &call, bool is_request) {
     operation.call = call;
     operation.step = Step::begin;
     operation.is_request = is_request;
@@ -187,9 +187,9 @@ void prepare(Operation &operation, const Call &call, bool is_request) {
 // Another thread of the rank has the queue, and may fold gigabytes: it, or whoever carries the
 // queue on next, takes the operation in. Operations come in order, because a rank makes one call of
 // a team at a time.
-void hand_over(State &state, Operation &operation) {
+void hand_over(TeamState &state, OpenCall &operation) {
     // relaxed: take_incoming() reads nothing through it before the exchange below succeeds.
-    Operation *last = state.incoming.load(std::memory_order_relaxed);
+    OpenCall *last = state.incoming.load(std::memory_order_relaxed);
     do {
         operation.next = last;
         // SYNC coll-incoming: pairs with the acquire in take_incoming(); the operation comes
@@ -198,18 +198,18 @@ void hand_over(State &state, Operation &operation) {
                                                    std::memory_order_relaxed));
 }
 
-bool is_complete(const Operation &operation) {
+bool is_complete(const OpenCall &operation) {
     // SYNC coll-complete: pairs with the release in finish(); results and status come before.
     return operation.complete.load(std::memory_order_acquire);
 }
 
-sennit_status take_result(const Operation &operation) {
+sennit_status take_result(const OpenCall &operation) {
     if (operation.status != SENNIT_OK) *thread_error() = operation.error;
     return operation.status;
 }
 
 // A member is gone: the thread's last error tells. False: another thread has the queue.
-bool try_lose(State &state, sennit_status status) {
+bool try_lose(TeamState &state, sennit_status status) {
     if (!state.turn.try_take()) return false;
     end_all(state, status);
     state.turn.give_back();
@@ -217,7 +217,7 @@ bool try_lose(State &state, sennit_status status) {
 }
 
 // Now and then, by tests of requests: nobody else waits for the members.
-void look_for_dead(State &state) {
+void look_for_dead(TeamState &state) {
     const std::int64_t now = now_ns();
     // relaxed twice: two threads that look at the same time do no harm.
     if (now - state.looked_at_ns.load(std::memory_order_relaxed) < kLookNs) return;
@@ -232,15 +232,15 @@ void look_for_dead(State &state) {
     state.turn.give_back();
 }
 
-Operation *find_request(Collectives &all, sennit_request request) {
+OpenCall *find_request(Collectives &all, sennit_request request) {
     const std::uint32_t index = request::index_of(request);
     if (index >= all.made) return nullptr;
-    Operation *operation = all.table[index];
+    OpenCall *operation = all.table[index];
     const bool is_same = operation->generation == request::generation_of(request);
     return operation->is_request && is_same ? operation : nullptr;
 }
 
-void give_back(Collectives &all, Operation *operation) {
+void give_back(Collectives &all, OpenCall *operation) {
     const Guard guard(all);
     operation->is_request = false;
     operation->next = all.free;
@@ -251,7 +251,7 @@ void give_back(Collectives &all, Operation *operation) {
 // while another thread has their list.
 sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_progress*/, int *done) {
     Collectives &all = *rank.collectives;
-    Operation *operation = nullptr;
+    OpenCall *operation = nullptr;
     {
         const Guard guard(all);
         operation = find_request(all, request);
@@ -275,32 +275,31 @@ void poll_all(Rank &rank) {
     // A wait that ended with the time of the call that makes this progress would end the team.
     const NoCall others;
     // SYNC coll-states: pairs with the release in open_state(); the state comes before.
-    State *state = all.states.load(std::memory_order_acquire);
+    TeamState *state = all.states.load(std::memory_order_acquire);
     for (; state != nullptr; state = state->next)
         // relaxed: a request that another thread has just started is that thread's to carry on.
         if (state->open_requests.load(std::memory_order_relaxed) != 0) try_progress(*state);
     (void)pthread_mutex_unlock(&all.polling);
 }
 
-Operation *make_operation(Collectives &all) {
+OpenCall *make_operation(Collectives &all) {
     if (all.made == all.room) {
         const std::uint32_t room = all.room == 0 ? 16 : all.room * 2;
-        auto **table =
-            static_cast<Operation **>(std::realloc(all.table, room * sizeof(Operation *)));
+        auto **table = static_cast<OpenCall **>(std::realloc(all.table, room * sizeof(OpenCall *)));
         if (table == nullptr) return nullptr;
         all.table = table;
         all.room = room;
     }
-    auto *operation = static_cast<Operation *>(std::calloc(1, sizeof(Operation)));
+    auto *operation = static_cast<OpenCall *>(std::calloc(1, sizeof(OpenCall)));
     if (operation == nullptr) return nullptr;
     operation->index = all.made;
     all.table[all.made++] = operation;
     return operation;
 }
 
-sennit_status take_operation(Collectives &all, Operation **out) {
+sennit_status take_operation(Collectives &all, OpenCall **out) {
     const Guard guard(all);
-    Operation *operation = all.free;
+    OpenCall *operation = all.free;
     if (operation != nullptr) {
         all.free = operation->next;
     } else {
@@ -316,7 +315,7 @@ sennit_status take_operation(Collectives &all, Operation **out) {
 
 // What a wait of the blocking call looks at about once a millisecond.
 struct Watch {
-    const State *state;
+    const TeamState *state;
     team::LongWait *wait;
 };
 
@@ -328,7 +327,7 @@ int look_at_members(Rank &rank, const void *context) {
     return lost;
 }
 
-void report_late(const State &state) {
+void report_late(const TeamState &state) {
     team::LateRanks late;
     // relaxed: what this thread, or one that had the queue since, has posted.
     const std::uint64_t number = state.awaited.load(std::memory_order_relaxed);
@@ -342,7 +341,7 @@ void report_late(const State &state) {
 }
 
 // For the blocking call.
-sennit_status wait_for(State &state, const Operation &operation, const Deadline &deadline) {
+sennit_status wait_for(TeamState &state, const OpenCall &operation, const Deadline &deadline) {
     team::LongWait long_wait(*state.rank, *state.team, call_of(operation.call.kind),
                              state.team->epoch);
     const Watch watch{&state, &long_wait};
@@ -384,7 +383,7 @@ void collectives_close(Rank &rank) {
     Collectives *all = rank.collectives;
     if (all == nullptr) return;
     // relaxed: no other thread of the rank is in Sennit any more.
-    while (State *state = all->states.load(std::memory_order_relaxed))
+    while (TeamState *state = all->states.load(std::memory_order_relaxed))
         close_state(rank, state);
     for (std::uint32_t i = 0; i < all->made; ++i)
         std::free(all->table[i]);
@@ -399,8 +398,8 @@ void collectives_close(Rank &rank) {
 namespace {
 
 // What the short way has not ended becomes an operation. Needs the turn.
-[[gnu::noinline]] void queue_up(State &state, const Call &call, ShortWay way) {
-    Operation &operation = state.blocking;
+[[gnu::noinline]] void queue_up(TeamState &state, const Call &call, ShortWay way) {
+    OpenCall &operation = state.blocking;
     prepare(operation, call, false);
     state.blocking_made = call;
     take_incoming(state);
@@ -409,7 +408,7 @@ namespace {
     progress(state);
 }
 
-[[gnu::noinline]] sennit_status wait_for_blocking(State &state, std::int64_t timeout_ns) {
+[[gnu::noinline]] sennit_status wait_for_blocking(TeamState &state, std::int64_t timeout_ns) {
     const sennit_status status = is_complete(state.blocking)
                                      ? SENNIT_OK
                                      : wait_for(state, state.blocking, Deadline::after(timeout_ns));
@@ -420,7 +419,7 @@ namespace {
 }  // namespace
 
 sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t timeout_ns) {
-    State *state = nullptr;
+    TeamState *state = nullptr;
     const sennit_status status = take_state(rank, team, &state);
     if (status != SENNIT_OK) return status;
     if (state->unfinished) [[unlikely]] {
@@ -447,7 +446,7 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
 namespace {
 
 // A barrier is posted when the puts and implicit operations that came before it are complete.
-sennit_status note_puts(Rank &rank, Operation &operation) {
+sennit_status note_puts(Rank &rank, OpenCall &operation) {
     if (operation.call.kind != Kind::barrier || rank.engine == nullptr) return SENNIT_OK;
     // relaxed: constant while the rank is in use.
     const std::size_t size = rank.size.load(std::memory_order_relaxed);
@@ -461,11 +460,11 @@ sennit_status note_puts(Rank &rank, Operation &operation) {
 }  // namespace
 
 sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *out) {
-    State *state = nullptr;
+    TeamState *state = nullptr;
     sennit_status status = take_state(rank, team, &state);
     if (status == SENNIT_OK) status = check_no_unfinished(rank, team);
     if (status != SENNIT_OK) return status;
-    Operation *operation = nullptr;
+    OpenCall *operation = nullptr;
     status = take_operation(*rank.collectives, &operation);
     if (status != SENNIT_OK) return status;
     prepare(*operation, call, true);
@@ -499,7 +498,7 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
 }
 
 sennit_status check_no_unfinished(Rank &rank, const team::Team &team) {
-    const State *state = state_of(rank, team);
+    const TeamState *state = state_of(rank, team);
     if (state == nullptr || !state->unfinished) return SENNIT_OK;
     return fail(SENNIT_ERR_STATE,
                 "a %s of the team timed out on this rank and is still under way: call it again "
@@ -508,14 +507,14 @@ sennit_status check_no_unfinished(Rank &rank, const team::Team &team) {
 }
 
 void release(Rank &rank, std::uint32_t slot) {
-    State *state = rank.collectives->by_slot[slot];
+    TeamState *state = rank.collectives->by_slot[slot];
     if (state != nullptr) close_state(rank, state);
 }
 
 sennit_status check_idle(Rank &rank, const team::Team &team) {
     const sennit_status status = check_no_unfinished(rank, team);
     if (status != SENNIT_OK) return status;
-    State *state = state_of(rank, team);
+    TeamState *state = state_of(rank, team);
     if (state == nullptr) return SENNIT_OK;
     // Another thread of the rank may be carrying the queue on.
     while (!state->turn.try_take())

@@ -24,7 +24,7 @@ constexpr std::size_t kFoldBytes = 8192;
 static_assert(kFoldBytes <= kScratchBytes);
 
 // Do sender and receiver name the same size for the block that comes from `member`?
-sennit_status check_size(State &state, const Operation &operation, std::uint32_t member,
+sennit_status check_size(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          const CollLetter &letter) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
@@ -49,7 +49,7 @@ sennit_status check_size(State &state, const Operation &operation, std::uint32_t
 
 using op::Direction;
 
-sennit_status copy_from(State &state, Operation &operation, std::uint32_t member) {
+sennit_status copy_from(TeamState &state, OpenCall &operation, std::uint32_t member) {
     const Block to = block_from(operation.call, *state.team, member);
     Buffers buffers{};
     std::uint64_t offset = 0;
@@ -69,7 +69,7 @@ std::size_t part_of_root(const Call &call, const team::Team &team) {
 }
 
 // The last bytes of a block are the root's to copy, the others the member's.
-sennit_status copy_as_root(State &state, Operation &operation) {
+sennit_status copy_as_root(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
     const std::size_t part = part_of_root(call, team);
@@ -89,7 +89,7 @@ sennit_status copy_as_root(State &state, Operation &operation) {
     return SENNIT_OK;
 }
 
-sennit_status copy_as_member(State &state, Operation &operation) {
+sennit_status copy_as_member(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
     const std::size_t bytes = call.bytes - part_of_root(call, team);
@@ -119,7 +119,7 @@ struct Operands {
     std::size_t step;  // bytes of each operand at a time
 };
 
-sennit_status find_operands(State &state, Operation &operation, Operands *out) {
+sennit_status find_operands(TeamState &state, OpenCall &operation, Operands *out) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
     std::byte *scratch = scratch_of(state);
@@ -163,7 +163,7 @@ struct Range {
 };
 
 // Folds the range of all sources that `reader` reads, in the members' order.
-sennit_status fold_range(State &state, const Call &call, std::uint32_t reader,
+sennit_status fold_range(TeamState &state, const Call &call, std::uint32_t reader,
                          const Operands &operands, const Range &range) {
     const std::size_t bytes = range.end - range.begin;
     const std::byte *left = nullptr;
@@ -196,7 +196,7 @@ bool gives_result(const Call &call, const team::Team &team, std::uint32_t member
     return call.kind == Kind::allreduce || (call.kind == Kind::reduce && member == call.root);
 }
 
-sennit_status fold_in_place(State &state, Operation &operation) {
+sennit_status fold_in_place(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
     Operands operands{};
@@ -238,7 +238,7 @@ sennit_status fold_in_place(State &state, Operation &operation) {
 
 // Makes this rank's wide slots when they are first wanted. Without memory for them the call goes
 // through the slots there are.
-bool has_wide_slots(State &state) {
+bool has_wide_slots(TeamState &state) {
     if (!state.reaches_data) return false;
     if (state.wide_segment != 0) return true;
     const ColdLock lock(*state.rank);
@@ -258,7 +258,7 @@ bool has_wide_slots(State &state) {
 
 }  // namespace
 
-sennit_status find_wide_slots(State &state, Operation &operation) {
+sennit_status find_wide_slots(TeamState &state, OpenCall &operation) {
     if (!operation.can_be_wide) return SENNIT_OK;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         if (state.wide[member] != nullptr) continue;
@@ -274,7 +274,7 @@ sennit_status find_wide_slots(State &state, Operation &operation) {
     return SENNIT_OK;
 }
 
-void drop_wide_slots(State &state) {
+void drop_wide_slots(TeamState &state) {
     if (state.wide_segment == 0) return;
     const std::uint32_t slot = memory::index_of(state.wide_segment);
     const ColdLock lock(*state.rank);
@@ -282,12 +282,12 @@ void drop_wide_slots(State &state) {
     state.wide_segment = 0;
 }
 
-bool wants_letters(const State &state, const Call &call) {
+bool wants_letters(const TeamState &state, const Call &call) {
     if (state.team->size == 1) return false;
     return has_sizes(call.kind) || call.bytes >= in_place_from(state, call);
 }
 
-void end_loan(State &state, Operation &operation) {
+void end_loan(TeamState &state, OpenCall &operation) {
     for (SegmentRecord *&record : operation.lent) {
         if (record == nullptr) continue;
         const ColdLock lock(*state.rank);
@@ -296,7 +296,7 @@ void end_loan(State &state, Operation &operation) {
     }
 }
 
-void write_letter(State &state, Operation &operation) {
+void write_letter(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     std::byte *payload = payload_at(*state.own, {state.number + 1, SlotSize::full});
     CollLetter letter{};
@@ -338,7 +338,7 @@ bool can_be_divided(const Call &call) {
            call.kind == Kind::scatter || call.kind == Kind::gather || call.kind == Kind::reduce;
 }
 
-sennit_status read_letter(State &state, Operation &operation, std::uint32_t member) {
+sennit_status read_letter(TeamState &state, OpenCall &operation, std::uint32_t member) {
     CollLetter letter;
     const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
     if (status != SENNIT_OK) return status;
@@ -353,7 +353,7 @@ sennit_status read_letter(State &state, Operation &operation, std::uint32_t memb
     return SENNIT_OK;
 }
 
-sennit_status work_in_place(State &state, Operation &operation) {
+sennit_status work_in_place(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
     // A size that differs: nothing can be copied rightly.

@@ -7,7 +7,7 @@
 namespace sennit::coll {
 
 // Up to which number all must have come before the slot is written again.
-inline std::uint64_t &needed_for(State &state, const Place &place) {
+inline std::uint64_t &needed_for(TeamState &state, const Place &place) {
     switch (place.size) {
         case SlotSize::tiny:
             return state.needed_tiny[place.number % kTinySlots];
@@ -21,7 +21,7 @@ inline std::uint64_t &needed_for(State &state, const Place &place) {
 }
 
 // has_room() without a look at the peers: false says nothing.
-inline bool room_is_known(State &state, const Place &place) {
+inline bool room_is_known(TeamState &state, const Place &place) {
     const std::uint64_t needed = needed_for(state, place);
     const std::uint32_t own = state.team->rank;
     for (std::uint32_t member = 0; member < state.size; ++member)
@@ -30,7 +30,7 @@ inline bool room_is_known(State &state, const Place &place) {
     return true;
 }
 
-inline void ring(const State &state) {
+inline void ring(const TeamState &state) {
     // SYNC doorbell: pairs with the fence in announce_sleep(); the numbers before the looks at
     // sleepers.
     store_load_fence();
@@ -56,7 +56,7 @@ struct Post {
 };
 
 // The payload is in the slot, and there was room.
-inline void post(State &state, const Call &call, const Post &what) {
+inline void post(TeamState &state, const Call &call, const Post &what) {
     const std::uint64_t number = what.place.number;
     if (what.is_read) {
         SlotHeader &header = header_at(*state.own, what.place);

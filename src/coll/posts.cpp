@@ -11,16 +11,16 @@
 namespace sennit::coll {
 namespace {
 
-std::size_t area_offset(const State &state) {
+std::size_t area_offset(const TeamState &state) {
     return team::sync_offset(*state.team) + offsetof(TeamSync, coll);
 }
 
-int world_rank_of(const State &state, std::uint32_t member) {
+int world_rank_of(const TeamState &state, std::uint32_t member) {
     return state.team->world_ranks[member];
 }
 
 // The member's number is kGaveUp. True: it means this team, and none that had the slot before.
-bool gave_up(State &state, std::uint32_t member) {
+bool gave_up(TeamState &state, std::uint32_t member) {
     LatestPost fetched{};
     const LatestPost *latest = &fetched;
     if (state.areas[member] != nullptr) {
@@ -43,14 +43,15 @@ bool gave_up(State &state, std::uint32_t member) {
 }
 
 // Of a member out of reach: into state.headers.
-sennit_status get_header(State &state, std::uint32_t member, const Place &place) {
+sennit_status get_header(TeamState &state, std::uint32_t member, const Place &place) {
     return op::get_control(*state.rank, world_rank_of(state, member),
                            area_offset(state) + slot_offset(place), &state.headers[member],
                            sizeof(SlotHeader));
 }
 
 // Takes a number that was loaded or fetched.
-bool note_number(State &state, std::uint32_t member, std::uint64_t found, std::uint64_t number) {
+bool note_number(TeamState &state, std::uint32_t member, std::uint64_t found,
+                 std::uint64_t number) {
     if (found < number) return false;
     if (found != kGaveUp) {
         state.seen[member] = found;
@@ -62,7 +63,7 @@ bool note_number(State &state, std::uint32_t member, std::uint64_t found, std::u
 
 // By a get that is started here and looked after by later calls. The number alone: a get of more
 // may bring the number of this post with the words of the one before.
-bool fetch_number(State &state, std::uint32_t member, std::uint64_t number) {
+bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
     Rank &rank = *state.rank;
     const int peer = world_rank_of(state, member);
     std::atomic<std::uint64_t> &word = state.headers[member].number;
@@ -95,7 +96,7 @@ constexpr unsigned kFewPolls = 8;  // where ranks share processors, and a look m
 
 }  // namespace
 
-Found header_of(State &state, std::uint32_t member, const Place &place, sennit_status *status) {
+Found header_of(TeamState &state, std::uint32_t member, const Place &place, sennit_status *status) {
     *status = SENNIT_OK;
     for (const SlotSize size :
          {place.size, SlotSize::full, SlotSize::middle, SlotSize::small, SlotSize::tiny}) {
@@ -120,7 +121,7 @@ Told told_by(const Found &found) {
     return {header.call, header.bytes, header.rounds, static_cast<sennit_status>(header.status)};
 }
 
-bool has_posted(State &state, std::uint32_t member, const Place &place) {
+bool has_posted(TeamState &state, std::uint32_t member, const Place &place) {
     if (state.seen[member] >= place.number) return true;
     if (member == state.team->rank) return state.number >= place.number;
     if (state.areas[member] == nullptr) return fetch_number(state, member, place.number);
@@ -136,7 +137,7 @@ bool has_posted(State &state, std::uint32_t member, const Place &place) {
     return ++state.polls % polls == 0 && has_come(state, member, place.number);
 }
 
-bool has_come(State &state, std::uint32_t member, std::uint64_t number) {
+bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number) {
     if (state.seen[member] >= number) return true;
     if (member == state.team->rank) return state.number >= number;
     if (state.areas[member] == nullptr) return fetch_number(state, member, number);
@@ -146,7 +147,7 @@ bool has_come(State &state, std::uint32_t member, std::uint64_t number) {
     return found >= number && note_number(state, member, found, number);
 }
 
-bool has_room(State &state, const Place &place) {
+bool has_room(TeamState &state, const Place &place) {
     const std::uint64_t needed = needed_for(state, place);
     for (; state.room_member < state.team->size; ++state.room_member)
         if (!has_come(state, state.room_member, needed)) return false;
@@ -154,13 +155,13 @@ bool has_room(State &state, const Place &place) {
     return true;
 }
 
-std::byte *payload_of(State &state, const Operation &operation, std::uint32_t member) {
+std::byte *payload_of(TeamState &state, const OpenCall &operation, std::uint32_t member) {
     if (operation.wide) return state.wide[member] + operation.number % kWideSlots * kWideBytes;
     Area *area = state.areas[member];
     return area == nullptr ? nullptr : payload_at(*area, place_of(operation));
 }
 
-sennit_status fetch(State &state, const Operation &operation, std::uint32_t member,
+sennit_status fetch(TeamState &state, const OpenCall &operation, std::uint32_t member,
                     const Part &part, void *to) {
     if (part.bytes == 0) return SENNIT_OK;
     const std::byte *payload = payload_of(state, operation, member);
@@ -172,7 +173,7 @@ sennit_status fetch(State &state, const Operation &operation, std::uint32_t memb
     return SENNIT_OK;
 }
 
-bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds) {
+bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::uint32_t rounds) {
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
     const Call &call = operation.call;
@@ -203,7 +204,7 @@ bool verify(State &state, Operation &operation, std::uint32_t member, std::uint3
     return told.rounds == rounds && rounds <= 1;
 }
 
-void give_up(State &state, sennit_status status) {
+void give_up(TeamState &state, sennit_status status) {
     if (state.own == nullptr) return;
     LatestPost &latest = state.own->latest;
     const auto lost = static_cast<std::uint32_t>(thread_error()->peer + 1);
@@ -225,7 +226,7 @@ void give_up(State &state, sennit_status status) {
 }
 
 int find_lost_member(Rank &rank, const void *context) {
-    const auto &state = *static_cast<const State *>(context);
+    const auto &state = *static_cast<const TeamState *>(context);
     // relaxed: a number of the past only makes the search miss, and it is made again.
     const std::uint64_t number = state.awaited.load(std::memory_order_relaxed);
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
@@ -245,7 +246,7 @@ int find_lost_member(Rank &rank, const void *context) {
     return -1;
 }
 
-std::byte *scratch_of(State &state) {
+std::byte *scratch_of(TeamState &state) {
     if (state.scratch == nullptr)
         state.scratch = static_cast<std::byte *>(std::aligned_alloc(64, 2 * kScratchBytes));
     if (state.scratch == nullptr)
@@ -253,7 +254,7 @@ std::byte *scratch_of(State &state) {
     return state.scratch;
 }
 
-std::byte *stages_of(State &state) {
+std::byte *stages_of(TeamState &state) {
     if (state.stages == nullptr)
         state.stages = static_cast<std::byte *>(std::aligned_alloc(4096, 3 * kStageBytes));
     if (state.stages == nullptr)

@@ -11,22 +11,22 @@ namespace {
 
 enum class Went { on, nowhere, over };
 
-void count_move(State &state) {
+void count_move(TeamState &state) {
     // relaxed: a waiting thread wants to know that it changed, and looks at `complete` besides.
     state.moves.fetch_add(1, std::memory_order_relaxed);
 }
 
-void post_next(State &state, Operation &operation, std::uint32_t rounds, bool is_read) {
+void post_next(TeamState &state, OpenCall &operation, std::uint32_t rounds, bool is_read) {
     post(state, operation.call, {place_of(operation), rounds, is_read, operation.status});
     operation.member = 0;
 }
 
-std::uint32_t rounds_told(const Operation &operation) {
+std::uint32_t rounds_told(const OpenCall &operation) {
     const std::uint64_t rounds = operation.cut.rounds();
     return rounds > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(rounds);
 }
 
-Went flush(State &state, Operation &operation) {
+Went flush(TeamState &state, OpenCall &operation) {
     sennit_status status = SENNIT_OK;
     if (!op::engine_try_flush(*state.rank, operation.puts, &status)) return Went::nowhere;
     // The others wait for this rank whatever became of its operations.
@@ -35,7 +35,7 @@ Went flush(State &state, Operation &operation) {
     return Went::on;
 }
 
-void make_offsets(const State &state, Operation &operation) {
+void make_offsets(const TeamState &state, OpenCall &operation) {
     if (!needs_offsets(operation.call, *state.team)) return;
     const std::size_t bytes = 2 * sizeof(std::size_t) * state.size;
     operation.offsets = static_cast<std::size_t *>(std::malloc(bytes));
@@ -44,7 +44,7 @@ void make_offsets(const State &state, Operation &operation) {
     add_offsets(operation.call, *state.team, operation.offsets);
 }
 
-Went begin(State &state, Operation &operation) {
+Went begin(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     make_offsets(state, operation);
     const bool letters = wants_letters(state, call);
@@ -78,14 +78,14 @@ Went begin(State &state, Operation &operation) {
 // How much of all blocks should go through a slot at a time. Pieces that everybody gets and that
 // stay in the first caches are the fastest. Otherwise each round costs more than the second cache
 // does, and the more so where ranks share processors and a round costs them turns.
-std::size_t wanted_payload(const Operation &operation) {
+std::size_t wanted_payload(const OpenCall &operation) {
     const Kind kind = operation.call.kind;
     const bool is_wide = operation.shares_processors || folds(kind) || has_own_blocks(kind);
     return is_wide ? kWideBytes : kPayloadBytes;
 }
 
 // All letters are there: in place, or how many rounds?
-sennit_status decide(State &state, Operation &operation) {
+sennit_status decide(TeamState &state, OpenCall &operation) {
     if (operation.in_place) {
         operation.step = Step::in_place;
         return SENNIT_OK;
@@ -105,7 +105,7 @@ sennit_status decide(State &state, Operation &operation) {
     return SENNIT_OK;
 }
 
-Went write_and_post_letter(State &state, Operation &operation) {
+Went write_and_post_letter(TeamState &state, OpenCall &operation) {
     operation.number = state.number + 1;
     if (!has_room(state, place_of(operation))) return Went::nowhere;
     write_letter(state, operation);
@@ -114,7 +114,7 @@ Went write_and_post_letter(State &state, Operation &operation) {
     return Went::on;
 }
 
-Went read_letters(State &state, Operation &operation) {
+Went read_letters(TeamState &state, OpenCall &operation) {
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
         if (operation.member != state.team->rank &&
@@ -142,7 +142,7 @@ Went read_letters(State &state, Operation &operation) {
     return Went::over;
 }
 
-Went fill_and_post(State &state, Operation &operation) {
+Went fill_and_post(TeamState &state, OpenCall &operation) {
     operation.number = state.number + 1;
     const bool is_read_by_others =
         operation.relayed || is_read(operation.call, *state.team, state.team->rank);
@@ -160,7 +160,7 @@ Went fill_and_post(State &state, Operation &operation) {
     return Went::on;
 }
 
-Went take_posts(State &state, Operation &operation) {
+Went take_posts(TeamState &state, OpenCall &operation) {
     const std::uint32_t own = state.team->rank;
     for (; operation.member < state.team->size; ++operation.member) {
         const std::uint32_t member = operation.member;
@@ -199,7 +199,7 @@ Went take_posts(State &state, Operation &operation) {
     return Went::over;
 }
 
-Went use_in_place(State &state, Operation &operation) {
+Went use_in_place(TeamState &state, OpenCall &operation) {
     note(operation, work_in_place(state, operation));
     operation.step = Step::last_room;
     // A peer that gave up has taken back what it lent, which says less than why it gave up.
@@ -209,7 +209,7 @@ Went use_in_place(State &state, Operation &operation) {
     return state.broken == SENNIT_OK ? Went::on : Went::over;
 }
 
-Went post_last(State &state, Operation &operation) {
+Went post_last(TeamState &state, OpenCall &operation) {
     operation.number = state.number + 1;
     if (!has_room(state, place_of(operation))) return Went::nowhere;
     post_next(state, operation, 0, true);
@@ -218,7 +218,7 @@ Went post_last(State &state, Operation &operation) {
 }
 
 // Where the work was divided this rank lacks what another one could not do.
-void note_part_of(State &state, Operation &operation, std::uint32_t member) {
+void note_part_of(TeamState &state, OpenCall &operation, std::uint32_t member) {
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
     if (found.header != nullptr) status = told_by(found).status;
@@ -229,7 +229,7 @@ void note_part_of(State &state, Operation &operation, std::uint32_t member) {
                               name_of(operation.call.kind)));
 }
 
-Went wait_for_last(State &state, Operation &operation) {
+Went wait_for_last(TeamState &state, OpenCall &operation) {
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
         if (operation.divided && operation.member != state.team->rank)
@@ -240,7 +240,7 @@ Went wait_for_last(State &state, Operation &operation) {
     return Went::over;
 }
 
-Went take_step(State &state, Operation &operation) {
+Went take_step(TeamState &state, OpenCall &operation) {
     switch (operation.step) {
         case Step::flush:
             return flush(state, operation);
@@ -268,13 +268,13 @@ Went take_step(State &state, Operation &operation) {
 
 }  // namespace
 
-void note(Operation &operation, sennit_status status) {
+void note(OpenCall &operation, sennit_status status) {
     if (status == SENNIT_OK || operation.status != SENNIT_OK) return;
     operation.status = status;
     operation.error = *thread_error();
 }
 
-void finish(State &state, Operation &operation, sennit_status status) {
+void finish(TeamState &state, OpenCall &operation, sennit_status status) {
     // Operations of a team end in the order of their calls.
     SENNIT_INVARIANT(&operation == state.first && operation.step != Step::over);
     state.first = operation.next;
@@ -301,7 +301,7 @@ void finish(State &state, Operation &operation, sennit_status status) {
     operation.complete.store(true, std::memory_order_release);
 }
 
-void end_all(State &state, sennit_status status) {
+void end_all(TeamState &state, sennit_status status) {
     const sennit_error error = *thread_error();
     take_incoming(state);
     // relaxed: written in turns, of which this is one.
@@ -318,25 +318,25 @@ void end_all(State &state, sennit_status status) {
     *thread_error() = error;
 }
 
-void begin_posted(State &state, Operation &operation) {
+void begin_posted(TeamState &state, OpenCall &operation) {
     (void)begin(state, operation);
     operation.number = state.number;
     operation.step = Step::posts;
 }
 
-void enqueue(State &state, Operation &operation) {
+void enqueue(TeamState &state, OpenCall &operation) {
     (state.last != nullptr ? state.last->next : state.first) = &operation;
     state.last = &operation;
 }
 
-void take_incoming(State &state) {
+void take_incoming(TeamState &state) {
     // relaxed: what is missed now is taken in by the next progress().
     if (state.incoming.load(std::memory_order_relaxed) == nullptr) return;
     // SYNC coll-incoming: pairs with the release in hand_over(); the operation comes before.
-    Operation *operation = state.incoming.exchange(nullptr, std::memory_order_acquire);
-    Operation *in_order = nullptr;
+    OpenCall *operation = state.incoming.exchange(nullptr, std::memory_order_acquire);
+    OpenCall *in_order = nullptr;
     while (operation != nullptr) {
-        Operation *earlier = operation->next;
+        OpenCall *earlier = operation->next;
         operation->next = in_order;
         in_order = operation;
         operation = earlier;
@@ -349,7 +349,7 @@ void take_incoming(State &state) {
     }
 }
 
-void progress(State &state) {
+void progress(TeamState &state) {
     take_incoming(state);
     while (state.first != nullptr) {
         const std::uint64_t rounds = state.number;
@@ -361,7 +361,7 @@ void progress(State &state) {
     }
 }
 
-void try_progress(State &state) {
+void try_progress(TeamState &state) {
     if (!state.turn.try_take()) return;
     progress(state);
     state.turn.give_back();

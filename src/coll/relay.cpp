@@ -20,7 +20,7 @@ struct Stretch {
 };
 
 // The piece of a round, in bytes of the vector; empty in the round after the last piece.
-Stretch piece_of_round(const Operation &operation, std::uint64_t round) {
+Stretch piece_of_round(const OpenCall &operation, std::uint64_t round) {
     const std::size_t begin = round * operation.cut.piece_bytes;
     if (begin >= operation.call.bytes) return {begin, 0};
     return {begin, std::min(operation.cut.piece_bytes, operation.call.bytes - begin)};
@@ -28,7 +28,7 @@ Stretch piece_of_round(const Operation &operation, std::uint64_t round) {
 
 // What `member` folds of the piece, counted from the piece's beginning. Whole lines, where the
 // piece is long enough.
-Stretch share_of(const Operation &operation, const team::Team &team, const Stretch &piece,
+Stretch share_of(const OpenCall &operation, const team::Team &team, const Stretch &piece,
                  std::uint32_t member) {
     const std::size_t unit = operation.call.element_bytes;
     const std::size_t elements = piece.bytes / unit;
@@ -41,7 +41,7 @@ Stretch share_of(const Operation &operation, const team::Team &team, const Stret
 }
 
 // Where the result of the own share is made: in the destination, if there is one.
-std::byte *result_of(State &state, const Operation &operation, const Stretch &piece) {
+std::byte *result_of(TeamState &state, const OpenCall &operation, const Stretch &piece) {
     const Call &call = operation.call;
     if (call.kind == Kind::reduce && state.team->rank != call.root) return state.stages;
     return call.destination.memory + piece.begin +
@@ -50,12 +50,12 @@ std::byte *result_of(State &state, const Operation &operation, const Stretch &pi
 
 }  // namespace
 
-bool can_be_relayed(const State &state, const Call &call) {
+bool can_be_relayed(const TeamState &state, const Call &call) {
     return (call.kind == Kind::allreduce || call.kind == Kind::reduce) && state.size >= 3 &&
            call.bytes >= state.rank->collectives->choices.relay_from;
 }
 
-Cut relay_cut(const State &state, const Call &call) {
+Cut relay_cut(const TeamState &state, const Call &call) {
     // A share is at most this much longer than its part of the piece.
     const std::size_t slack = std::max<std::size_t>(64, call.element_bytes) * 2;
     const std::size_t room = (kWideBytes - 2 * slack) / (state.size + 1) * state.size;
@@ -65,7 +65,7 @@ Cut relay_cut(const State &state, const Call &call) {
     return cut;
 }
 
-void relay_fill(State &state, Operation &operation) {
+void relay_fill(TeamState &state, OpenCall &operation) {
     const team::Team &team = *state.team;
     std::byte *payload = payload_of(state, operation, team.rank);
     const Stretch piece = piece_of_round(operation, operation.round);
@@ -78,7 +78,7 @@ void relay_fill(State &state, Operation &operation) {
     copy_bytes(payload + operation.cut.piece_bytes, result_of(state, operation, last), share.bytes);
 }
 
-sennit_status relay_take(State &state, Operation &operation, std::uint32_t member) {
+sennit_status relay_take(TeamState &state, OpenCall &operation, std::uint32_t member) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
     const std::byte *payload = payload_of(state, operation, member);

@@ -18,23 +18,23 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-std::uint32_t group_of(const Operation &operation) {
+std::uint32_t group_of(const OpenCall &operation) {
     return static_cast<std::uint32_t>(operation.round % operation.cut.groups);
 }
 
-std::size_t piece_offset(const Operation &operation) {
+std::size_t piece_offset(const OpenCall &operation) {
     return operation.round / operation.cut.groups * operation.cut.piece_bytes;
 }
 
 // The part of the block that this round carries.
-Block piece_of(const Operation &operation, const Block &block) {
+Block piece_of(const OpenCall &operation, const Block &block) {
     const std::size_t offset = piece_offset(operation);
     if (offset >= block.bytes) return {nullptr, 0};
     return {block.memory + offset, std::min(operation.cut.piece_bytes, block.bytes - offset)};
 }
 
 // Where `source`'s piece for `destination` lies in its slot this round. False: in another group.
-bool find_piece(const State &state, const Operation &operation, std::uint32_t source,
+bool find_piece(const TeamState &state, const OpenCall &operation, std::uint32_t source,
                 std::uint32_t destination, std::size_t *offset) {
     *offset = 0;
     if (!has_own_blocks(operation.call.kind)) return true;
@@ -44,11 +44,11 @@ bool find_piece(const State &state, const Operation &operation, std::uint32_t so
 }
 
 // Does this rank's own slot hold what it folds itself?
-bool needs_own_slot(const State &state, const Call &call) {
+bool needs_own_slot(const TeamState &state, const Call &call) {
     return folds(call.kind) && call.in_place && reads(call, state.team->rank, state.team->rank);
 }
 
-sennit_status fold_piece(State &state, Operation &operation, const std::byte *operand,
+sennit_status fold_piece(TeamState &state, OpenCall &operation, const std::byte *operand,
                          std::uint32_t member) {
     const Call &call = operation.call;
     const Block to = piece_of(operation, block_from(call, *state.team, member));
@@ -65,7 +65,7 @@ sennit_status fold_piece(State &state, Operation &operation, const std::byte *op
 }
 
 // The member's elements of this round by pointer; what is out of reach is fetched into the scratch.
-sennit_status find_operand(State &state, Operation &operation, std::uint32_t member,
+sennit_status find_operand(TeamState &state, OpenCall &operation, std::uint32_t member,
                            std::size_t offset, const std::byte **operand) {
     const Call &call = operation.call;
     if (member == state.team->rank) {
@@ -88,7 +88,7 @@ sennit_status find_operand(State &state, Operation &operation, std::uint32_t mem
 
 // Blocks in place are overwritten in the order in which they are sent. Where a round serves a part
 // of the members only, a result can reach a block that has its turn later: copy them all first.
-sennit_status copy_elements(State &state, Operation &operation) {
+sennit_status copy_elements(TeamState &state, OpenCall &operation) {
     Call &call = operation.call;
     if (call.kind != Kind::reduce_scatter || !call.in_place || operation.cut.groups == 1)
         return SENNIT_OK;
@@ -125,12 +125,12 @@ Cut cut_of(const Call &call, const team::Team &team, std::size_t most, std::size
     return cut;
 }
 
-sennit_status copy_own(State &state, Operation &operation) {
+sennit_status copy_own(TeamState &state, OpenCall &operation) {
     if (folds(operation.call.kind)) return copy_elements(state, operation);
     return copy_own_block(state, operation.call);
 }
 
-sennit_status copy_own_block(const State &state, const Call &call) {
+sennit_status copy_own_block(const TeamState &state, const Call &call) {
     const std::uint32_t own = state.team->rank;
     if (call.in_place || call.kind == Kind::broadcast || folds(call.kind) || !reads(call, own, own))
         return SENNIT_OK;
@@ -145,7 +145,7 @@ sennit_status copy_own_block(const State &state, const Call &call) {
     return SENNIT_OK;
 }
 
-void fill(State &state, Operation &operation) {
+void fill(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
     if (!is_read(call, *state.team, own) && !needs_own_slot(state, call)) return;
@@ -164,7 +164,7 @@ void fill(State &state, Operation &operation) {
     }
 }
 
-sennit_status take(State &state, Operation &operation, std::uint32_t member) {
+sennit_status take(TeamState &state, OpenCall &operation, std::uint32_t member) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
     std::size_t offset = 0;
@@ -179,7 +179,7 @@ sennit_status take(State &state, Operation &operation, std::uint32_t member) {
     return fetch(state, operation, member, {offset, to.bytes}, to.memory);
 }
 
-void end_round(State &state, Operation &operation) {
+void end_round(TeamState &state, OpenCall &operation) {
     if (operation.first_operand == nullptr) return;
     // A fold of one operand.
     const Block to = piece_of(operation, block_from(operation.call, *state.team, state.team->rank));

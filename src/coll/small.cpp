@@ -25,7 +25,7 @@ void copy(void *to, const void *from, std::size_t bytes) {
 }
 
 template <Kind kKind>
-bool posts_payload(const State &state, const Call &call) {
+bool posts_payload(const TeamState &state, const Call &call) {
     return !from_root(kKind) || state.team->rank == call.root;
 }
 
@@ -38,14 +38,14 @@ std::size_t piece_bytes_of(const Call &call) {
 
 // Where the piece for `destination` lies in the slot of `source`.
 template <Kind kKind>
-std::size_t offset_in_slot(const State &state, const Call &call, std::uint32_t source,
+std::size_t offset_in_slot(const TeamState &state, const Call &call, std::uint32_t source,
                            std::uint32_t destination) {
     if (kKind != Kind::alltoall) return 0;
     return place_of_piece(call, *state.team, source, destination) * piece_bytes_of<kKind>(call);
 }
 
 template <Kind kKind, SlotSize kSize>
-void fill_slot(const State &state, const Call &call, std::byte *payload) {
+void fill_slot(const TeamState &state, const Call &call, std::byte *payload) {
     const team::Team &team = *state.team;
     if constexpr (kKind == Kind::broadcast) {
         copy<kSize>(payload, call.destination.memory, call.bytes);
@@ -62,7 +62,7 @@ void fill_slot(const State &state, const Call &call, std::byte *payload) {
 
 // Is the member's post there, and does it belong to this call?
 template <SlotSize kSize>
-bool has_post_of(State &state, const Call &call, std::uint64_t number, std::uint32_t member) {
+bool has_post_of(TeamState &state, const Call &call, std::uint64_t number, std::uint32_t member) {
     constexpr bool kIsTiny = kSize == SlotSize::tiny;
     const Place place{number, kSize};
     const SlotHeader &header = header_at(*state.areas[member], place);
@@ -76,7 +76,7 @@ bool has_post_of(State &state, const Call &call, std::uint64_t number, std::uint
 
 // The posts that this rank reads, from member *next on, are there and belong to this call.
 template <Kind kKind, SlotSize kSize>
-bool has_all_posts(State &state, const Call &call, std::uint64_t number, std::uint32_t *next) {
+bool has_all_posts(TeamState &state, const Call &call, std::uint64_t number, std::uint32_t *next) {
     const std::uint32_t own = state.team->rank;
     if (from_root(kKind))
         return own == call.root || has_post_of<kSize>(state, call, number, call.root);
@@ -88,7 +88,7 @@ bool has_all_posts(State &state, const Call &call, std::uint64_t number, std::ui
 // A root that runs ahead has written the next posts already: their lines come while this one is
 // waited for, instead of one after the other.
 template <SlotSize kSize>
-void fetch_ahead(const State &state, const Call &call, std::uint64_t number) {
+void fetch_ahead(const TeamState &state, const Call &call, std::uint64_t number) {
     constexpr std::uint64_t kAhead = 3;
     constexpr std::uint64_t kPostsOnALine = kSize == SlotSize::tiny ? 2 : 1;
     for (std::uint64_t i = 1; i <= kAhead; ++i) {
@@ -100,7 +100,7 @@ void fetch_ahead(const State &state, const Call &call, std::uint64_t number) {
     }
 }
 
-sennit_status fold_all(const State &state, const Call &call, const Place &place) {
+sennit_status fold_all(const TeamState &state, const Call &call, const Place &place) {
     const team::Team &team = *state.team;
     const std::byte *left = nullptr;
     for (std::uint32_t member = 0; member < state.size; ++member) {
@@ -118,7 +118,7 @@ sennit_status fold_all(const State &state, const Call &call, const Place &place)
 }
 
 template <Kind kKind, SlotSize kSize>
-sennit_status take_all(const State &state, const Call &call, std::uint64_t number) {
+sennit_status take_all(const TeamState &state, const Call &call, std::uint64_t number) {
     const team::Team &team = *state.team;
     const Place place{number, kSize};
     if constexpr (folds(kKind)) {
@@ -140,7 +140,7 @@ sennit_status take_all(const State &state, const Call &call, std::uint64_t numbe
 }
 
 template <Kind kKind, SlotSize kSize>
-ShortWay take(State &state, const Call &call) {
+ShortWay take(TeamState &state, const Call &call) {
     const Place place{state.number + 1, kSize};
     // A part of the polls of a wait, which begins anew afterwards.
     unsigned polls = state.rank->spins / 8;
@@ -173,7 +173,7 @@ ShortWay take(State &state, const Call &call) {
 
 // In the slot that begin() would choose.
 template <Kind kKind>
-ShortWay take_in_slot(State &state, const Call &call) {
+ShortWay take_in_slot(TeamState &state, const Call &call) {
     std::size_t bytes = call.bytes;
     if (kKind == Kind::alltoall) {
         const std::size_t longest = kPayloadBytes / state.size / kPieceAlignment * kPieceAlignment;
@@ -196,7 +196,7 @@ ShortWay take_in_slot(State &state, const Call &call) {
 
 }  // namespace
 
-ShortWay take_short_way(State &state, const Call &call) {
+ShortWay take_short_way(TeamState &state, const Call &call) {
     // relaxed: a request that was started before this call counts in it, and leaves it in a turn.
     if (state.open_requests.load(std::memory_order_relaxed) != 0 || !state.reaches_control ||
         state.size == 1 || call.bytes > kPayloadBytes || call.bytes >= in_place_from(state, call))

@@ -5,7 +5,7 @@
 // timed out and a call with a request are the same thing, taken up again later.
 // docs/design/collectives.md has the invariants.
 //
-// A State belongs to one team of one rank. Everything in it is used in its `turn`, except
+// A TeamState belongs to one team of one rank. Everything in it is used in its `turn`, except
 // `complete` of an operation.
 #pragma once
 
@@ -39,7 +39,7 @@ struct Cut {
     std::uint64_t rounds() const { return piece_rounds * groups; }
 };
 
-struct Operation {
+struct OpenCall {
     Call call;
     Step step;
     bool is_request;
@@ -64,13 +64,13 @@ struct Operation {
     sennit_status status;
     sennit_error error;  // of a request, for the thread that takes it
     std::atomic<bool> complete;
-    Operation *next;  // in the team's queue, or in the free list
-    struct State *state;
+    OpenCall *next;  // in the team's queue, or in the free list
+    struct TeamState *state;
     std::uint32_t index;  // in the rank's table
     std::uint32_t generation;
 };
 
-struct State {
+struct TeamState {
     // What short calls use comes first, on few lines.
     Rank *rank;
     team::Team *team;
@@ -97,12 +97,12 @@ struct State {
     std::uint64_t needed[kSlots];
     std::uint64_t needed_small[kSmallSlots];
     std::uint64_t needed_tiny[kTinySlots];
-    std::atomic<std::uint64_t> moves;   // counts steps, to tell waits that something went on
-    State *next;                        // in the rank's list
-    std::atomic<Operation *> incoming;  // not in the queue yet, the last first
-    Operation *first;                   // queue; the first is under way
-    Operation *last;
-    Operation blocking;                      // the one blocking call
+    std::atomic<std::uint64_t> moves;  // counts steps, to tell waits that something went on
+    TeamState *next;                   // in the rank's list
+    std::atomic<OpenCall *> incoming;  // not in the queue yet, the last first
+    OpenCall *first;                   // queue; the first is under way
+    OpenCall *last;
+    OpenCall blocking;                       // the one blocking call
     Call blocking_made;                      // as its caller made it; operations change their own
     int broken_by;                           // the rank that this was about, -1 if none
     std::atomic<std::int64_t> looked_at_ns;  // when somebody last looked for dead members
@@ -120,12 +120,12 @@ struct Collectives {
     // Held by who carries all teams on, which may take long: no call waits for it but that which
     // ends a team.
     pthread_mutex_t polling = PTHREAD_MUTEX_INITIALIZER;
-    Operation **table = nullptr;
+    OpenCall **table = nullptr;
     std::uint32_t made = 0;
     std::uint32_t room = 0;
-    Operation *free = nullptr;
-    std::atomic<State *> states = nullptr;  // of all teams that have made a call
-    State *by_slot[kTeamSlots] = {};        // the same by team slot
+    OpenCall *free = nullptr;
+    std::atomic<TeamState *> states = nullptr;  // of all teams that have made a call
+    TeamState *by_slot[kTeamSlots] = {};        // the same by team slot
     Choices choices;
 };
 
@@ -133,21 +133,21 @@ struct Collectives {
 
 // Is the member's post there? It may also have come that far without such a post, if its call
 // differs, which verify() finds out. The slot is good until this rank posts the next number.
-bool has_posted(State &state, std::uint32_t member, const Place &place);
+bool has_posted(TeamState &state, std::uint32_t member, const Place &place);
 // Has the member come that far, with or without a post that is read?
-bool has_come(State &state, std::uint32_t member, std::uint64_t number);
+bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number);
 // May this rank write the slot?
-bool has_room(State &state, const Place &place);
+bool has_room(TeamState &state, const Place &place);
 // The payload of the member's present post, or null where load and store do not reach.
-std::byte *payload_of(State &state, const Operation &operation, std::uint32_t member);
+std::byte *payload_of(TeamState &state, const OpenCall &operation, std::uint32_t member);
 // Copies from it. Errors: those of a get.
 struct Part {
     std::size_t offset;
     std::size_t bytes;
 };
-sennit_status fetch(State &state, const Operation &operation, std::uint32_t member,
+sennit_status fetch(TeamState &state, const OpenCall &operation, std::uint32_t member,
                     const Part &part, void *to);
-inline Place place_of(const Operation &operation) {
+inline Place place_of(const OpenCall &operation) {
     return {operation.number, operation.slot_size};
 }
 // The header of the member's post, in whichever slot it is. Null: the member has come that far
@@ -156,7 +156,7 @@ struct Found {
     const SlotHeader *header;
     SlotSize size;
 };
-Found header_of(State &state, std::uint32_t member, const Place &place, sennit_status *status);
+Found header_of(TeamState &state, std::uint32_t member, const Place &place, sennit_status *status);
 // What it says of the call.
 struct Told {
     std::uint64_t signature;
@@ -166,20 +166,20 @@ struct Told {
 };
 Told told_by(const Found &found);
 // Notes a call that differs. False: the ranks can not go on together.
-bool verify(State &state, Operation &operation, std::uint32_t member, std::uint32_t rounds);
+bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::uint32_t rounds);
 // Ends the team's collective calls with this status on all members.
-void give_up(State &state, sennit_status status);
-// A member without which the queue has no hope: its world rank, or -1. A LostSearch of a State.
+void give_up(TeamState &state, sennit_status status);
+// A member without which the queue has no hope: its world rank, or -1. A LostSearch of a TeamState.
 int find_lost_member(Rank &rank, const void *state);
 // Two pieces of kScratchBytes. Null: the thread's last error tells.
 inline constexpr std::size_t kScratchBytes = 8320;
 static_assert(kScratchBytes >= kPayloadBytes);
-std::byte *scratch_of(State &state);
+std::byte *scratch_of(TeamState &state);
 // Elements that a reduction fetches from a peer at a time: long enough for the kernel's copy, short
 // enough for the second cache.
 inline constexpr std::size_t kStageBytes = 32768;
 // Null: the thread's last error tells.
-std::byte *stages_of(State &state);
+std::byte *stages_of(TeamState &state);
 
 // For the post of a call of one round, with so many bytes.
 inline SlotSize slot_size_for(Kind kind, std::size_t bytes) {
@@ -205,11 +205,11 @@ inline constexpr std::size_t kPieceAlignment = 64;
 inline constexpr std::size_t kSmallAlignment = 16;  // of short pieces in a slot
 Cut cut_of(const Call &call, const team::Team &team, std::size_t most_bytes, std::size_t payload);
 // Copies what needs no peer.
-sennit_status copy_own(State &state, Operation &operation);
-sennit_status copy_own_block(const State &state, const Call &call);
-void fill(State &state, Operation &operation);
-sennit_status take(State &state, Operation &operation, std::uint32_t member);
-void end_round(State &state, Operation &operation);
+sennit_status copy_own(TeamState &state, OpenCall &operation);
+sennit_status copy_own_block(const TeamState &state, const Call &call);
+void fill(TeamState &state, OpenCall &operation);
+sennit_status take(TeamState &state, OpenCall &operation, std::uint32_t member);
+void end_round(TeamState &state, OpenCall &operation);
 
 // ---- small.cpp
 
@@ -220,53 +220,53 @@ enum class ShortWay {
     not_taken,  // nothing has happened
 };
 // Of a blocking call, with the queue empty.
-ShortWay take_short_way(State &state, const Call &call);
+ShortWay take_short_way(TeamState &state, const Call &call);
 
 // ---- relay.cpp
 
-bool can_be_relayed(const State &state, const Call &call);
-Cut relay_cut(const State &state, const Call &call);
-void relay_fill(State &state, Operation &operation);
-sennit_status relay_take(State &state, Operation &operation, std::uint32_t member);
+bool can_be_relayed(const TeamState &state, const Call &call);
+Cut relay_cut(const TeamState &state, const Call &call);
+void relay_fill(TeamState &state, OpenCall &operation);
+sennit_status relay_take(TeamState &state, OpenCall &operation, std::uint32_t member);
 
 // ---- in_place.cpp
 
 // The size of a block from which on letters come first.
-inline std::size_t in_place_from(const State &state, const Call &call) {
+inline std::size_t in_place_from(const TeamState &state, const Call &call) {
     // relaxed: not shared while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast) return choices.broadcast_in_place_from;
     return folds(call.kind) ? choices.fold_in_place_from : choices.copy_in_place_from;
 }
 
-bool wants_letters(const State &state, const Call &call);
+bool wants_letters(const TeamState &state, const Call &call);
 bool can_be_divided(const Call &call);
-void write_letter(State &state, Operation &operation);
-void end_loan(State &state, Operation &operation);
+void write_letter(TeamState &state, OpenCall &operation);
+void end_loan(TeamState &state, OpenCall &operation);
 // Looks at the member's letter.
-sennit_status read_letter(State &state, Operation &operation, std::uint32_t member);
-sennit_status work_in_place(State &state, Operation &operation);
+sennit_status read_letter(TeamState &state, OpenCall &operation, std::uint32_t member);
+sennit_status work_in_place(TeamState &state, OpenCall &operation);
 // After the letters: finds everyone's wide slots, if all have some.
-sennit_status find_wide_slots(State &state, Operation &operation);
-void drop_wide_slots(State &state);
+sennit_status find_wide_slots(TeamState &state, OpenCall &operation);
+void drop_wide_slots(TeamState &state);
 
 // ---- progress.cpp
 
 // The operation's one round was posted before.
-void begin_posted(State &state, Operation &operation);
+void begin_posted(TeamState &state, OpenCall &operation);
 
 // Both need the turn. Behind those that are in the queue.
-void enqueue(State &state, Operation &operation);
+void enqueue(TeamState &state, OpenCall &operation);
 // Puts what came while another thread had the turn into the queue.
-void take_incoming(State &state);
+void take_incoming(TeamState &state);
 // Needs the turn. Carries the queue on as far as it goes.
-void progress(State &state);
+void progress(TeamState &state);
 // The same if nobody else does it at the moment.
-void try_progress(State &state);
-void finish(State &state, Operation &operation, sennit_status status);
+void try_progress(TeamState &state);
+void finish(TeamState &state, OpenCall &operation, sennit_status status);
 // What the operation is to end with: the thread's last error, if nothing was noted before.
-void note(Operation &operation, sennit_status status);
+void note(OpenCall &operation, sennit_status status);
 // All that is queued ends with the thread's last error.
-void end_all(State &state, sennit_status status);
+void end_all(TeamState &state, sennit_status status);
 
 }  // namespace sennit::coll

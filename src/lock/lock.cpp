@@ -222,14 +222,14 @@ sennit_status lock_create(Rank &rank, team::Team &team, sennit_status refused, s
         refused =
             fail_peer(SENNIT_ERR_UNSUPPORTED, home, "cma",
                       "the kernel copies from and to rank %d, and operates on no lock there", home);
-    team::AllocationWish wish;
-    wish.bytes = waiting_offset(team.size) + sizeof(std::int32_t) * std::uint64_t{team.size};
-    wish.alignment = kLineBytes;
-    wish.refused = refused;
+    team::AllocationArgs args;
+    args.bytes = waiting_offset(team.size) + sizeof(std::int32_t) * std::uint64_t{team.size};
+    args.alignment = kLineBytes;
+    args.refused = refused;
     sennit_gptr gptr = SENNIT_GPTR_NULL;
-    const sennit_status status = team::allocate(rank, team, wish, &gptr);
+    const sennit_status status = team::allocate(rank, team, args, &gptr);
     if (status != SENNIT_OK) return status;
-    std::byte *base = op::reached(rank, gptr, wish.bytes);
+    std::byte *base = op::reached(rank, gptr, args.bytes);
     auto *ranks = reinterpret_cast<std::int32_t *>(base + waiting_offset(team.size));
     for (std::uint32_t i = 0; i < team.size; ++i)
         ranks[i] = team.world_ranks[i];

@@ -57,13 +57,13 @@ std::uint32_t next_id(const Team &team) {
     return 0;
 }
 
-sennit_status make_own(Rank &rank, const AllocationWish &wish, std::uint32_t id,
+sennit_status make_own(Rank &rank, const AllocationArgs &args, std::uint32_t id,
                        SegmentRecord **record) {
     if (id == 0)
         return fail(SENNIT_ERR_NOMEM, "the team has %zu segments, which is the most",
                     kSegmentsPerTeam);
-    const memory::SegmentWish segment{SegmentKind::team, id, wish.bytes, wish.alignment,
-                                      wish.flags};
+    const memory::SegmentWish segment{SegmentKind::team, id, args.bytes, args.alignment,
+                                      args.flags};
     const ColdLock lock(rank);
     return memory::segment_create(rank, segment, record);
 }
@@ -165,16 +165,16 @@ sennit_status make_table(Team &team) {
 }
 
 // This rank's part of the first exchange, as far as it comes.
-Offer make_offer(Rank &rank, Team &team, const AllocationWish &wish, SegmentRecord **record) {
+Offer make_offer(Rank &rank, Team &team, const AllocationArgs &args, SegmentRecord **record) {
     // What an implicit operation failed with travels to the others like any other refusal.
-    sennit_status made = wish.refused;
+    sennit_status made = args.refused;
     if (made == SENNIT_OK && rank.engine != nullptr)
         made = request::flush(rank, kAnyPeer, default_deadline());
     if (made == SENNIT_OK) made = make_table(team);
     const std::uint32_t id = team.segments != nullptr ? next_id(team) : 0;
-    if (made == SENNIT_OK) made = make_own(rank, wish, id, record);
+    if (made == SENNIT_OK) made = make_own(rank, args, id, record);
     Offer offer{
-        static_cast<std::uint32_t>(made), id, wish.bytes, wish.alignment, wish.flags, 0, {}};
+        static_cast<std::uint32_t>(made), id, args.bytes, args.alignment, args.flags, 0, {}};
     if (*record != nullptr)
         std::memcpy(offer.record, static_cast<const void *>(*record), sizeof offer.record);
     return offer;
@@ -212,21 +212,21 @@ sennit_status vote(Rank &rank, Team &team, const Vote &mine, Offer *offers, senn
 }
 
 // The call whose vote timed out, made again?
-bool goes_on_with_vote(const Team &team, const AllocationWish &wish) {
+bool goes_on_with_vote(const Team &team, const AllocationArgs &args) {
     if (!team.published || team.purpose != Purpose::outcome) return false;
     const SegmentRecord *record = team.segments->voted_record;
-    return record == nullptr || record->bytes == wish.bytes;
+    return record == nullptr || record->bytes == args.bytes;
 }
 
-sennit_status allocate_with(Rank &rank, Team &team, const AllocationWish &wish, Offer *offers,
+sennit_status allocate_with(Rank &rank, Team &team, const AllocationArgs &args, Offer *offers,
                             sennit_gptr *gptr) {
-    if (goes_on_with_vote(team, wish)) {
+    if (goes_on_with_vote(team, args)) {
         const SegmentTable &table = *team.segments;
         return vote(rank, team, {table.voted_record, {table.voted_status, table.voted_id}}, offers,
                     gptr);
     }
     SegmentRecord *record = nullptr;
-    const Offer offer = make_offer(rank, team, wish, &record);
+    const Offer offer = make_offer(rank, team, args, &record);
     const Exchange what{Purpose::offer, &offer, sizeof offer, offers};
     sennit_status status = exchange(rank, team, what, default_deadline());
     if (status == SENNIT_OK) status = judge(team, offers);
@@ -245,10 +245,10 @@ sennit_status allocate_with(Rank &rank, Team &team, const AllocationWish &wish, 
 
 }  // namespace
 
-sennit_status allocate(Rank &rank, Team &team, const AllocationWish &wish, sennit_gptr *gptr) {
+sennit_status allocate(Rank &rank, Team &team, const AllocationArgs &args, sennit_gptr *gptr) {
     auto *offers = static_cast<Offer *>(std::calloc(team.size, sizeof(Offer)));
     if (offers == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the offers of the ranks");
-    const sennit_status status = allocate_with(rank, team, wish, offers, gptr);
+    const sennit_status status = allocate_with(rank, team, args, offers, gptr);
     std::free(offers);
     return status;
 }

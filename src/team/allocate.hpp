@@ -7,13 +7,13 @@ namespace sennit::team {
 
 // The following need a CollectiveCall. See memory.h for what they promise.
 
-struct AllocationWish {
+struct AllocationArgs {
     std::uint64_t bytes = 0;
     std::uint64_t alignment = 0;
     std::uint32_t flags = 0;
     sennit_status refused = SENNIT_OK;  // what this rank found wrong with its arguments
 };
-sennit_status allocate(Rank &rank, Team &team, const AllocationWish &wish, sennit_gptr *gptr);
+sennit_status allocate(Rank &rank, Team &team, const AllocationArgs &args, sennit_gptr *gptr);
 sennit_status free_segment(Rank &rank, Team &team, std::uint32_t id);
 bool is_live(const Team &team, std::uint32_t id);
 

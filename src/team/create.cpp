@@ -42,7 +42,7 @@ static_assert(sizeof(Conclusion) == 32);
 struct Creation {
     Rank &rank;
     Team &parent;
-    const CreationWish &wish;
+    const CreationArgs &args;
     unsigned attempt = 0;
     bool grows = false;      // the next attempt comes after more room for slots was made
     std::uint32_t slot = 0;  // chosen for all colors
@@ -54,7 +54,7 @@ struct Creation {
     std::uint32_t *order = nullptr;     // [size of the parent]: members, as ranks of the parent
     int *world_ranks = nullptr;         // the same as world ranks
 
-    bool joins() const { return wish.color >= 0; }
+    bool joins() const { return args.color >= 0; }
 };
 
 bool has(const std::uint64_t *words, std::uint32_t slot) {
@@ -71,12 +71,12 @@ void clear(std::uint64_t *words, std::uint32_t slot) {
 // number that disturb each other always gets through.
 constexpr unsigned kPatience = 3;
 
-bool gives_way(const Registry &registry, const Creation &it) {
-    if (it.attempt < kPatience) return false;
+bool gives_way(const Registry &registry, const Creation &creation) {
+    if (creation.attempt < kPatience) return false;
     std::uint32_t slot = 0;
     while (!has(registry.creating, slot))
         ++slot;
-    return slot < it.parent.slot;
+    return slot < creation.parent.slot;
 }
 
 std::uint32_t own_chunks(Rank &rank) {
@@ -84,19 +84,19 @@ std::uint32_t own_chunks(Rank &rank) {
     return memory::control_chunks(*rank.control);
 }
 
-void propose(Creation &it, Proposal *mine) {
-    *mine = Proposal{static_cast<std::uint32_t>(it.wish.refused),
-                     it.wish.color,
-                     it.wish.key,
+void propose(Creation &creation, Proposal *mine) {
+    *mine = Proposal{static_cast<std::uint32_t>(creation.args.refused),
+                     creation.args.color,
+                     creation.args.key,
                      0,
-                     own_chunks(it.rank),
+                     own_chunks(creation.rank),
                      0,
-                     it.wish.digest,
+                     creation.args.digest,
                      {}};
     const std::uint32_t slots = memory::control_slots(mine->chunks);
-    const RegistryLock lock(it.rank);
-    const Registry &registry = *it.rank.team_registry;
-    mine->gives_way = gives_way(registry, it) ? 1 : 0;
+    const RegistryLock lock(creation.rank);
+    const Registry &registry = *creation.rank.team_registry;
+    mine->gives_way = gives_way(registry, creation) ? 1 : 0;
     for (std::size_t word = 0; mine->gives_way == 0 && word < kSlotWords; ++word)
         mine->free[word] = ~registry.used[word];
     for (std::uint32_t slot = slots; slot < kTeamSlots; ++slot)
@@ -104,12 +104,12 @@ void propose(Creation &it, Proposal *mine) {
 }
 
 // Do all proposals stand, and belong together? The lowest rank whose does not decides.
-sennit_status judge(const Creation &it) {
-    const Proposal &mine = it.proposals[it.parent.rank];
+sennit_status judge(const Creation &creation) {
+    const Proposal &mine = creation.proposals[creation.parent.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
-    for (std::uint32_t member = 0; member < it.parent.size; ++member) {
-        const Proposal &theirs = it.proposals[member];
-        const int peer = it.parent.world_ranks[member];
+    for (std::uint32_t member = 0; member < creation.parent.size; ++member) {
+        const Proposal &theirs = creation.proposals[member];
+        const int peer = creation.parent.world_ranks[member];
         if (theirs.status != SENNIT_OK) {
             const auto status = static_cast<sennit_status>(theirs.status);
             return fail_peer(status, peer, "", "the creation failed on rank %d with %s", peer,
@@ -123,16 +123,17 @@ sennit_status judge(const Creation &it) {
 
 // A slot that all who join a team have free: one for all colors, which share no rank. The lowest at
 // first; after a disturbance another one for each parent. 0 if there is none.
-std::uint32_t choose_slot(const Creation &it) {
+std::uint32_t choose_slot(const Creation &creation) {
     std::uint64_t common[kSlotWords];
     std::memset(common, 0xFF, sizeof common);
-    for (std::uint32_t member = 0; member < it.parent.size; ++member) {
-        if (it.proposals[member].color < 0) continue;
+    for (std::uint32_t member = 0; member < creation.parent.size; ++member) {
+        if (creation.proposals[member].color < 0) continue;
         for (std::size_t word = 0; word < kSlotWords; ++word)
-            common[word] &= it.proposals[member].free[word];
+            common[word] &= creation.proposals[member].free[word];
     }
     const std::uint32_t start =
-        it.attempt == 0 ? 0 : (it.parent.slot * 37 + it.attempt * 101) % kTeamSlots;
+        creation.attempt == 0 ? 0
+                              : (creation.parent.slot * 37 + creation.attempt * 101) % kTeamSlots;
     for (std::uint32_t i = 0; i < kTeamSlots; ++i) {
         const std::uint32_t slot = (start + i) % kTeamSlots;
         if (slot > kNodeSlot && has(common, slot)) return slot;
@@ -142,185 +143,188 @@ std::uint32_t choose_slot(const Creation &it) {
 
 // No slot is free on all who join: those with the fewest chunks of slots get as many as the others
 // have, all one more where all have the same. The same decision on every rank. Errors: NOMEM, OS.
-sennit_status make_room(Creation &it) {
+sennit_status make_room(Creation &creation) {
     std::uint32_t fewest = UINT32_MAX;
     std::uint32_t most = 0;
-    for (std::uint32_t member = 0; member < it.parent.size; ++member) {
-        if (it.proposals[member].color < 0) continue;
-        fewest = std::min(fewest, it.proposals[member].chunks);
-        most = std::max(most, it.proposals[member].chunks);
+    for (std::uint32_t member = 0; member < creation.parent.size; ++member) {
+        if (creation.proposals[member].color < 0) continue;
+        fewest = std::min(fewest, creation.proposals[member].chunks);
+        most = std::max(most, creation.proposals[member].chunks);
     }
     if (fewest == kTeamChunks)
         return fail(SENNIT_ERR_NOMEM, "the ranks have %zu teams, which is the most",
                     kTeamSlots - kNodeSlot - 1);
-    it.grows = true;
-    if (!it.joins()) return SENNIT_OK;
-    const ColdLock lock(it.rank);
-    return memory::control_grow(it.rank, fewest == most ? most + 1 : most);
+    creation.grows = true;
+    if (!creation.joins()) return SENNIT_OK;
+    const ColdLock lock(creation.rank);
+    return memory::control_grow(creation.rank, fewest == most ? most + 1 : most);
 }
 
 // The members of this rank's color in the order of the new team.
-std::uint32_t collect_members(Creation &it) {
+std::uint32_t collect_members(Creation &creation) {
     std::uint32_t count = 0;
-    for (std::uint32_t member = 0; member < it.parent.size; ++member)
-        if (it.proposals[member].color == it.wish.color) it.order[count++] = member;
-    std::sort(it.order, it.order + count, [&](std::uint32_t a, std::uint32_t b) {
-        const std::int32_t key_a = it.proposals[a].key;
-        const std::int32_t key_b = it.proposals[b].key;
+    for (std::uint32_t member = 0; member < creation.parent.size; ++member)
+        if (creation.proposals[member].color == creation.args.color)
+            creation.order[count++] = member;
+    std::sort(creation.order, creation.order + count, [&](std::uint32_t a, std::uint32_t b) {
+        const std::int32_t key_a = creation.proposals[a].key;
+        const std::int32_t key_b = creation.proposals[b].key;
         return key_a != key_b ? key_a < key_b : a < b;
     });
     for (std::uint32_t i = 0; i < count; ++i)
-        it.world_ranks[i] = it.parent.world_ranks[it.order[i]];
+        creation.world_ranks[i] = creation.parent.world_ranks[creation.order[i]];
     return count;
 }
 
 // Takes the slot. False if another creation was faster.
-bool take_slot(Creation &it) {
-    const RegistryLock lock(it.rank);
-    if (has(it.rank.team_registry->used, it.slot)) return false;
-    set(it.rank.team_registry->used, it.slot);
-    return it.taken = true;
+bool take_slot(Creation &creation) {
+    const RegistryLock lock(creation.rank);
+    if (has(creation.rank.team_registry->used, creation.slot)) return false;
+    set(creation.rank.team_registry->used, creation.slot);
+    return creation.taken = true;
 }
 
 // The members' words of the slot can be reached where their control blocks can.
-sennit_status reach_words(Creation &it) {
-    const ColdLock lock(it.rank);
-    for (std::uint32_t i = 0; i < it.size; ++i) {
-        const sennit_status status = memory::control_reach(it.rank, it.world_ranks[i], it.slot);
+sennit_status reach_words(Creation &creation) {
+    const ColdLock lock(creation.rank);
+    for (std::uint32_t i = 0; i < creation.size; ++i) {
+        const sennit_status status =
+            memory::control_reach(creation.rank, creation.world_ranks[i], creation.slot);
         if (status != SENNIT_OK) return status;
     }
     return SENNIT_OK;
 }
 
-sennit_status make_part(Creation &it) {
-    it.size = collect_members(it);
+sennit_status make_part(Creation &creation) {
+    creation.size = collect_members(creation);
     std::uint32_t self = 0;
-    while (it.order[self] != it.parent.rank)
+    while (creation.order[self] != creation.parent.rank)
         ++self;
-    sennit_status status = reach_words(it);
+    sennit_status status = reach_words(creation);
     if (status != SENNIT_OK) return status;
-    status = make(it.rank, it.slot, {it.size, self, it.world_ranks}, &it.team);
+    status = make(creation.rank, creation.slot, {creation.size, self, creation.world_ranks},
+                  &creation.team);
     if (status != SENNIT_OK) return status;
-    const Reach reach = own_reach(it.rank, *it.team);
-    it.team->all_load_store = reach.load_store;
+    const Reach reach = own_reach(creation.rank, *creation.team);
+    creation.team->all_load_store = reach.load_store;
     return reach.some_path ? SENNIT_OK
                            : fail(SENNIT_ERR_OTHER_NODE,
                                   "no path leads from this rank to some member of the new team");
 }
 
 // This rank's part in the team that the proposals make.
-Conclusion conclude(Creation &it, sennit_status status) {
+Conclusion conclude(Creation &creation, sennit_status status) {
     Conclusion mine{};
     bool anyone = false;
     bool waits = false;
-    for (std::uint32_t member = 0; status == SENNIT_OK && member < it.parent.size; ++member) {
-        anyone |= it.proposals[member].color >= 0;
-        waits |= it.proposals[member].gives_way != 0;
+    for (std::uint32_t member = 0; status == SENNIT_OK && member < creation.parent.size; ++member) {
+        anyone |= creation.proposals[member].color >= 0;
+        waits |= creation.proposals[member].gives_way != 0;
     }
     if (status == SENNIT_OK && anyone) {
-        it.slot = choose_slot(it);
-        if (it.slot == 0 && !waits) status = make_room(it);
-        mine.again = it.slot == 0 || (it.joins() && !take_slot(it)) ? 1 : 0;
+        creation.slot = choose_slot(creation);
+        if (creation.slot == 0 && !waits) status = make_room(creation);
+        mine.again = creation.slot == 0 || (creation.joins() && !take_slot(creation)) ? 1 : 0;
     }
-    if (it.taken) {
-        status = make_part(it);
-        const RegistryLock lock(it.rank);
-        mine.load_store = it.team != nullptr && it.team->all_load_store ? 1 : 0;
-        mine.number = it.rank.team_registry->numbers[it.slot];
-        mine.generation = it.rank.team_registry->generations[it.slot];
+    if (creation.taken) {
+        status = make_part(creation);
+        const RegistryLock lock(creation.rank);
+        mine.load_store = creation.team != nullptr && creation.team->all_load_store ? 1 : 0;
+        mine.number = creation.rank.team_registry->numbers[creation.slot];
+        mine.generation = creation.rank.team_registry->generations[creation.slot];
     }
     mine.status = static_cast<std::uint32_t>(status);
     return mine;
 }
 
 // What all conclusions come to: OK, an error, or `*again`.
-sennit_status judge_conclusions(const Creation &it, bool *again) {
-    const Conclusion &mine = it.conclusions[it.parent.rank];
+sennit_status judge_conclusions(const Creation &creation, bool *again) {
+    const Conclusion &mine = creation.conclusions[creation.parent.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
-    for (std::uint32_t member = 0; member < it.parent.size; ++member) {
-        const auto status = static_cast<sennit_status>(it.conclusions[member].status);
-        const int peer = it.parent.world_ranks[member];
+    for (std::uint32_t member = 0; member < creation.parent.size; ++member) {
+        const auto status = static_cast<sennit_status>(creation.conclusions[member].status);
+        const int peer = creation.parent.world_ranks[member];
         if (status != SENNIT_OK)
             return fail_peer(status, peer, "", "rank %d could not make its part of the team: %s",
                              peer, sennit_status_string(status));
-        *again |= it.conclusions[member].again != 0;
+        *again |= creation.conclusions[member].again != 0;
     }
     return SENNIT_OK;
 }
 
 // The team comes to nothing on this rank. A slot whose other takers are not known stays taken.
-void take_back(Creation &it, bool spoilt) {
+void take_back(Creation &creation, bool spoilt) {
     const sennit_error error = *thread_error();
-    if (it.team != nullptr) drop(*it.team);
-    if (it.taken && !spoilt) {
-        const RegistryLock lock(it.rank);
-        clear(it.rank.team_registry->used, it.slot);
+    if (creation.team != nullptr) drop(*creation.team);
+    if (creation.taken && !spoilt) {
+        const RegistryLock lock(creation.rank);
+        clear(creation.rank.team_registry->used, creation.slot);
     }
-    it.team = nullptr;
-    it.taken = false;
+    creation.team = nullptr;
+    creation.taken = false;
     *thread_error() = error;
 }
 
 // All could make their part: what its members know of the slot decides where its numbers begin.
-void finish(Creation &it, std::uint32_t *handle) {
-    Team &team = *it.team;
+void finish(Creation &creation, std::uint32_t *handle) {
+    Team &team = *creation.team;
     std::uint64_t number = 0;
     std::uint64_t generation = 0;
     bool load_store = true;
-    for (std::uint32_t i = 0; i < it.size; ++i) {
-        const Conclusion &theirs = it.conclusions[it.order[i]];
+    for (std::uint32_t i = 0; i < creation.size; ++i) {
+        const Conclusion &theirs = creation.conclusions[creation.order[i]];
         number = std::max(number, theirs.number);
         generation = std::max(generation, theirs.generation);
         load_store &= theirs.load_store != 0;
     }
     {
-        const RegistryLock lock(it.rank);
-        it.rank.team_registry->generations[team.slot] = generation + 1;
+        const RegistryLock lock(creation.rank);
+        creation.rank.team_registry->generations[team.slot] = generation + 1;
     }
     agree_on_reach(team, {load_store, true});
-    team.grid = it.wish.grid;
+    team.grid = creation.args.grid;
     open(team, generation + 1, number);
     *handle = make_handle(team.slot, generation + 1);
 }
 
 // One try. `*again`: it was disturbed, and nothing is kept.
-sennit_status attempt(Creation &it, std::uint32_t *handle, bool *again) {
+sennit_status attempt(Creation &creation, std::uint32_t *handle, bool *again) {
     Proposal mine;
-    propose(it, &mine);
-    const Exchange first{Purpose::propose, &mine, sizeof mine, it.proposals};
-    sennit_status status = exchange(it.rank, it.parent, first,
-                                    it.attempt == 0 ? default_deadline() : Deadline::never());
+    propose(creation, &mine);
+    const Exchange first{Purpose::propose, &mine, sizeof mine, creation.proposals};
+    sennit_status status = exchange(creation.rank, creation.parent, first,
+                                    creation.attempt == 0 ? default_deadline() : Deadline::never());
     // A letter that could not be read is this rank's trouble alone: the others go on, so it votes.
-    if (status != SENNIT_OK && !it.parent.read_failed) return status;
-    if (status == SENNIT_OK) status = judge(it);
-    const Conclusion conclusion = conclude(it, status);
-    const Exchange second{Purpose::conclude, &conclusion, sizeof conclusion, it.conclusions};
-    status = exchange(it.rank, it.parent, second, Deadline::never());
+    if (status != SENNIT_OK && !creation.parent.read_failed) return status;
+    if (status == SENNIT_OK) status = judge(creation);
+    const Conclusion conclusion = conclude(creation, status);
+    const Exchange second{Purpose::conclude, &conclusion, sizeof conclusion, creation.conclusions};
+    status = exchange(creation.rank, creation.parent, second, Deadline::never());
     if (status != SENNIT_OK) {
-        take_back(it, true);
+        take_back(creation, true);
         return status;
     }
-    status = judge_conclusions(it, again);
+    status = judge_conclusions(creation, again);
     if (status != SENNIT_OK || *again) {
-        take_back(it, false);
+        take_back(creation, false);
         return status;
     }
     *handle = 0;
-    if (it.team != nullptr) finish(it, handle);
+    if (creation.team != nullptr) finish(creation, handle);
     return SENNIT_OK;
 }
 
 // One piece of memory for the arrays of a creation. Null without memory.
-void *make_arrays(Creation &it) {
-    const std::size_t size = it.parent.size;
+void *make_arrays(Creation &creation) {
+    const std::size_t size = creation.parent.size;
     const std::size_t each =
         sizeof(Proposal) + sizeof(Conclusion) + sizeof(std::uint32_t) + sizeof(int);
     auto *memory = static_cast<std::byte *>(std::calloc(size, each));
     if (memory == nullptr) return nullptr;
-    it.proposals = reinterpret_cast<Proposal *>(memory);
-    it.conclusions = reinterpret_cast<Conclusion *>(it.proposals + size);
-    it.order = reinterpret_cast<std::uint32_t *>(it.conclusions + size);
-    it.world_ranks = reinterpret_cast<int *>(it.order + size);
+    creation.proposals = reinterpret_cast<Proposal *>(memory);
+    creation.conclusions = reinterpret_cast<Conclusion *>(creation.proposals + size);
+    creation.order = reinterpret_cast<std::uint32_t *>(creation.conclusions + size);
+    creation.world_ranks = reinterpret_cast<int *>(creation.order + size);
     return memory;
 }
 
@@ -343,9 +347,9 @@ void registry_close(Rank &rank) {
     rank.team_registry = nullptr;
 }
 
-sennit_status create(Rank &rank, Team &parent, const CreationWish &wish, std::uint32_t *handle) {
-    Creation it{rank, parent, wish};
-    void *arrays = make_arrays(it);
+sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::uint32_t *handle) {
+    Creation creation{rank, parent, args};
+    void *arrays = make_arrays(creation);
     if (arrays == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the creation of a team");
     {
         const RegistryLock lock(rank);
@@ -355,10 +359,10 @@ sennit_status create(Rank &rank, Team &parent, const CreationWish &wish, std::ui
     sennit_status status = SENNIT_OK;
     while (again && status == SENNIT_OK) {
         again = false;
-        it.grows = false;
-        status = attempt(it, handle, &again);
+        creation.grows = false;
+        status = attempt(creation, handle, &again);
         // Room for more is no disturbance.
-        if (!it.grows) ++it.attempt;
+        if (!creation.grows) ++creation.attempt;
     }
     {
         const RegistryLock lock(rank);

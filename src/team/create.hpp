@@ -36,7 +36,7 @@ class RegistryLock : private MutexLock {
 sennit_status registry_open(Rank &rank);
 void registry_close(Rank &rank);
 
-struct CreationWish {
+struct CreationArgs {
     int color = SENNIT_COLOR_NONE;      // the team that this rank joins; negative: none
     int key = 0;                        // order in the team; equal ones in the parent's order
     std::uint64_t digest = 0;           // of the arguments that must be the same on all ranks
@@ -47,7 +47,7 @@ struct CreationWish {
 // Collective over `parent`; needs a CollectiveCall. `*handle` is 0 for a rank that joins no
 // team. Errors: ARG (digests differ, other collective calls), NOMEM, OTHER_NODE, STATE, TIMEOUT,
 // PEER_LOST, and what a rank was refused with.
-sennit_status create(Rank &rank, Team &parent, const CreationWish &wish, std::uint32_t *handle);
+sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::uint32_t *handle);
 
 // Collective over the team, whose members meet; takes the turn itself, because the slot may be used
 // again only after the turn is over. Errors: STATE (another thread is in the team, or it has

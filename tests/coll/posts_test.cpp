@@ -19,7 +19,7 @@ TEST(Posts, of_a_rank_that_gives_up_keep_their_payload) {
     ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
     char word[8] = "";
     ASSERT_EQ(sennit_broadcast(SENNIT_TEAM_WORLD, 0, word, sizeof word, SENNIT_FOREVER), SENNIT_OK);
-    State *state = current_rank()->collectives->states;
+    TeamState *state = current_rank()->collectives->states;
     ASSERT_NE(state, nullptr);
     const auto payload_of_post = [&](std::uint64_t number, SlotSize size) {
         return payload_at(*state->own, {number, size});
