@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 namespace sennit {
 
@@ -332,20 +333,21 @@ class PointerTable {
 };
 
 // What `made` points to, which the first call makes; null: no memory. One call at a time.
-template <class Tables>
-Tables *make_once(std::atomic<Tables *> &made) {
+// `made` is a std::atomic of a pointer, or like one.
+template <class AtomicPointer>
+auto *make_once(AtomicPointer &made) {
     // relaxed: only these calls change it.
-    Tables *tables = made.load(std::memory_order_relaxed);
+    auto *tables = made.load(std::memory_order_relaxed);
     if (tables != nullptr) return tables;
-    tables = new (std::nothrow) Tables;
+    tables = new (std::nothrow) std::remove_pointer_t<decltype(tables)>;
     // SYNC handle-table: pairs with the acquire in made_once(); the empty tables come before.
     if (tables != nullptr) made.store(tables, std::memory_order_release);
     return tables;
 }
 
 // The same where it is made already, else null.
-template <class Tables>
-Tables *made_once(const std::atomic<Tables *> &made) {
+template <class AtomicPointer>
+auto *made_once(const AtomicPointer &made) {
     // SYNC handle-table: pairs with the release in make_once(); the empty tables come before.
     return made.load(std::memory_order_acquire);
 }

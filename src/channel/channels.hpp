@@ -4,6 +4,15 @@
 
 #include "channel/channel.hpp"
 #include "channel/pool.hpp"
+#include "rank/slot.hpp"
+
+namespace sennit::channel {
+struct Channels;
+}
+template <>
+struct sennit::PartType<sennit::Part::channels> {
+    using Type = sennit::channel::Channels;
+};
 
 namespace sennit::channel {
 

@@ -14,6 +14,15 @@
 #include "coll/call.hpp"
 #include "coll/choices.hpp"
 #include "op/engine.hpp"
+#include "rank/slot.hpp"
+
+namespace sennit::coll {
+struct Collectives;
+}
+template <>
+struct sennit::PartType<sennit::Part::collectives> {
+    using Type = sennit::coll::Collectives;
+};
 
 namespace sennit::coll {
 

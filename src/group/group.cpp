@@ -6,6 +6,15 @@
 
 #include "base/fail.hpp"
 #include "base/handle_table.hpp"
+#include "rank/slot.hpp"
+
+namespace sennit::group {
+struct Groups;
+}
+template <>
+struct sennit::PartType<sennit::Part::groups> {
+    using Type = sennit::group::Groups;
+};
 
 namespace sennit::group {
 
@@ -42,9 +51,8 @@ Group *find_group(Rank &rank, sennit_group group) {
 
 // With the lock held. Null without memory.
 Groups *open_groups(Rank &rank) {
-    Groups *&groups = rank.groups;
-    if (groups == nullptr) groups = new (std::nothrow) Groups;
-    return groups;
+    if (rank.groups == nullptr) rank.groups = new (std::nothrow) Groups;
+    return rank.groups;
 }
 
 }  // namespace

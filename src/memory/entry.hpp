@@ -18,6 +18,14 @@
 #include "rank/rank.hpp"
 
 namespace sennit::memory {
+struct Entry;
+}
+template <>
+struct sennit::PartType<sennit::Part::entry> {
+    using Type = sennit::memory::Entry;
+};
+
+namespace sennit::memory {
 
 inline constexpr unsigned kGenerationBits = 8;
 inline constexpr unsigned kIndexBits = 14;
@@ -104,7 +112,7 @@ inline Entry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
 // Where the rank remembers the entry of such a pointer: by the rank and the low bits of the index,
 // so that 8 peers' pieces of 16 segments that were allocated one after the other have places of
 // their own, and so have 128 peers' of one.
-inline std::atomic<Entry *> &near_place(Rank &rank, const sennit_gptr &gptr) {
+inline AtomicSlot<Part::entry> &near_place(Rank &rank, const sennit_gptr &gptr) {
     constexpr unsigned kPeersTogether = 3;  // bits
     const std::uint64_t name = name_of(gptr);
     return rank.near[(name + (name >> (32 + kGenerationBits - kPeersTogether))) % kNearEntries];

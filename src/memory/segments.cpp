@@ -234,7 +234,7 @@ void segments_close(Rank &rank, bool all_left) {
     if (rank.memory_file >= 0) (void)close(rank.memory_file);
     rank.memory_file = -1;
     if (rank.segments != nullptr) std::free(rank.segments->runs);
-    delete rank.segments;
+    delete rank.segments.get();
     rank.segments = nullptr;
 }
 
@@ -357,7 +357,7 @@ sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t si
 }
 
 void forget_entries(Rank &rank) {
-    for (std::atomic<Entry *> &place : rank.near)
+    for (AtomicSlot<Part::entry> &place : rank.near)
         // relaxed: threads that still call Sennit now are wrong.
         place.store(nullptr, std::memory_order_relaxed);
 }

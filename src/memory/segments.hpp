@@ -8,6 +8,15 @@
 #include "memory/entry.hpp"
 #include "memory/file.hpp"
 #include "memory/windows.hpp"
+#include "rank/slot.hpp"
+
+namespace sennit::memory {
+struct LocalSegments;
+}
+template <>
+struct sennit::PartType<sennit::Part::segments> {
+    using Type = sennit::memory::LocalSegments;
+};
 
 namespace sennit::memory {
 

@@ -11,6 +11,14 @@
 #include "rank/rank.hpp"
 
 namespace sennit::runtime {
+struct Observer;
+}
+template <>
+struct sennit::PartType<sennit::Part::observer> {
+    using Type = sennit::runtime::Observer;
+};
+
+namespace sennit::runtime {
 
 enum class Noted : std::uint8_t { operation, wait, progress };
 

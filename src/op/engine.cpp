@@ -388,7 +388,7 @@ OperationRecord *find_request(Engine &engine, sennit_request request) {
 sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *done) {
     if (request.handle == 0) {
         // Whoever polls like this may be waited for: tasks of others are carried out here.
-        if (make && rank.engine != nullptr) poll(rank.engine);
+        if (make && rank.engine != nullptr) poll(rank.engine.get());
         *done = 1;
         return SENNIT_OK;
     }

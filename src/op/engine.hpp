@@ -16,6 +16,14 @@
 #include "transport/transport.hpp"
 
 namespace sennit::op {
+struct Engine;
+}
+template <>
+struct sennit::PartType<sennit::Part::engine> {
+    using Type = sennit::op::Engine;
+};
+
+namespace sennit::op {
 
 struct Layout;
 

@@ -8,6 +8,15 @@
 #include "base/fail.hpp"
 #include "base/invariant.hpp"
 #include "base/log.hpp"
+#include "rank/slot.hpp"
+
+namespace sennit::path {
+struct Router;
+}
+template <>
+struct sennit::PartType<sennit::Part::router> {
+    using Type = sennit::path::Router;
+};
 
 namespace sennit::path {
 
@@ -403,7 +412,7 @@ void router_close(Rank &rank, const Deadline &deadline) {
         delete router.transports[i];
         std::free(router.addresses[i]);
     }
-    delete rank.router;
+    delete rank.router.get();
     rank.router = nullptr;
 }
 

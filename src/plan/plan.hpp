@@ -12,8 +12,17 @@
 #include <sennit/plan.h>
 
 #include "base/handle_table.hpp"
+#include "rank/slot.hpp"
 #include "signal/batch.hpp"
 #include "signal/blocks.hpp"
+
+namespace sennit::plan {
+struct Plans;
+}
+template <>
+struct sennit::PartType<sennit::Part::plans> {
+    using Type = sennit::plan::Plans;
+};
 
 namespace sennit::plan {
 

@@ -14,6 +14,14 @@
 #include "runtime/wait.hpp"
 
 namespace sennit::queue {
+struct Queues;
+}
+template <>
+struct sennit::PartType<sennit::Part::queues> {
+    using Type = sennit::queue::Queues;
+};
+
+namespace sennit::queue {
 
 inline constexpr std::uint64_t kQueueMagic = 0x3151554554534E53;  // little endian
 inline constexpr std::size_t kMostItemBytes = std::size_t{1} << 20;

@@ -19,48 +19,10 @@
 #include "base/mutex.hpp"
 #include "base/reason.hpp"
 #include "rank/control_block.hpp"
+#include "rank/slot.hpp"
 
 namespace sennit {
 
-namespace memory {
-struct Entry;
-struct LocalSegments;
-}  // namespace memory
-namespace transport {
-class Transport;
-}
-namespace runtime {
-struct Domains;
-struct Observer;
-}  // namespace runtime
-namespace path {
-struct Router;
-}
-namespace op {
-struct Engine;
-}
-namespace team {
-struct Registry;
-struct Team;
-}  // namespace team
-namespace group {
-struct Groups;
-}
-namespace coll {
-struct Collectives;
-}
-namespace channel {
-struct Channels;
-}
-namespace signal {
-struct Signals;
-}
-namespace plan {
-struct Plans;
-}
-namespace queue {
-struct Queues;
-}
 struct Rank;
 class Deadline;
 
@@ -80,12 +42,12 @@ struct Peer {
     std::atomic<std::int64_t> looked_ns{0};  // there last
     int memory_file = -1;                    // the peer's memory file, -1 if not received
     sennit_path path = SENNIT_PATH_NONE;
-    transport::Transport *transport = nullptr;  // of that path
-    transport::Transport *copier = nullptr;     // an immediate one, for private memory; or null
-    ControlBlock *control = nullptr;            // if load and store reach it
-    std::uint64_t control_handle = 0;           // for the transport otherwise
-    std::uint64_t team_chunks = 0;              // of `control` that are mapped; under `cold`
-    std::atomic<std::uint32_t> gone{0};         // Gone
+    Slot<Part::transport> transport;     // of that path
+    Slot<Part::transport> copier;        // an immediate one, for private memory; or null
+    ControlBlock *control = nullptr;     // if load and store reach it
+    std::uint64_t control_handle = 0;    // for the transport otherwise
+    std::uint64_t team_chunks = 0;       // of `control` that are mapped; under `cold`
+    std::atomic<std::uint32_t> gone{0};  // Gone
     Reason reasons[SENNIT_PATH_END];
 };
 
@@ -122,7 +84,7 @@ inline constexpr std::size_t kNearEntries = 128;
 // pointer that leads threads to their rank leads here: process.hpp.
 struct HotTables {
     // Entries that were found lately, by what they were asked for: memory::near_place().
-    std::atomic<memory::Entry *> near[kNearEntries] = {};
+    AtomicSlot<Part::entry> near[kNearEntries];
     // `size` is 0 unless the rank is in use.
     std::atomic<std::uint32_t> size{0};
     std::int32_t world_rank = -1;
@@ -132,7 +94,7 @@ struct HotTables {
     HotTable signal_table;
     HotTable block_table;
     // By team slot; each [segment index][world rank]. SYNC entry-table.
-    std::atomic<memory::Entry *> tables[kTeamSlots] = {};
+    AtomicSlot<Part::entry> tables[kTeamSlots];
     std::uint16_t table_rows[kTeamSlots] = {};  // rows of each that were ever used
 };
 
@@ -146,9 +108,9 @@ struct RankSetup {
     sennit_thread_level thread_level = SENNIT_THREAD_SINGLE;
     std::uint64_t job_cookie = 0;
     int memory_file = -1;
-    runtime::Observer *observer = nullptr;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
-    unsigned spins = 0;                     // polls before a wait yields; 0 when cores are shared
-    bool shares_process = false;            // other ranks of its world are threads of this process
+    Slot<Part::observer> observer;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
+    unsigned spins = 0;             // polls before a wait yields; 0 when cores are shared
+    bool shares_process = false;    // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     SegmentWatch segment_watch;
     bool progress_yields = false;  // the hooks give the processor away; set with them
@@ -156,14 +118,14 @@ struct RankSetup {
     void (*poll_requests)(Rank &rank) = nullptr;    // carries on Rank::polled_requests
 
     // Parts that belong to other folders.
-    memory::LocalSegments *segments = nullptr;
-    path::Router *router = nullptr;
-    op::Engine *engine = nullptr;
-    runtime::Domains *domains = nullptr;  // null until it is asked for
-    team::Registry *team_registry = nullptr;
-    group::Groups *groups = nullptr;  // null until the first one; under `cold`
-    coll::Collectives *collectives = nullptr;
-    channel::Channels *channels = nullptr;  // null until the first is opened; under `cold`
+    Slot<Part::segments> segments;
+    Slot<Part::router> router;
+    Slot<Part::engine> engine;
+    Slot<Part::domains> domains;  // null until it is asked for
+    Slot<Part::team_registry> team_registry;
+    Slot<Part::groups> groups;  // null until the first one; under `cold`
+    Slot<Part::collectives> collectives;
+    Slot<Part::channels> channels;  // null until the first is opened; under `cold`
 
     int process_slot = -1;
     int init_count = 0;
@@ -178,10 +140,10 @@ struct Rank : HotTables, RankSetup {
     std::atomic<unsigned> polled_requests{0};  // that nothing but polling carries on
 
     // Parts that belong to other folders.
-    std::atomic<signal::Signals *> signals{nullptr};   // null until the first is used
-    std::atomic<plan::Plans *> plans{nullptr};         // null until the first is created
-    std::atomic<queue::Queues *> queues{nullptr};      // null until the first is used
-    std::atomic<team::Team *> teams[kTeamSlots] = {};  // objects stay until the rank ends
+    AtomicSlot<Part::signals> signals;         // null until the first is used
+    AtomicSlot<Part::plans> plans;             // null until the first is created
+    AtomicSlot<Part::queues> queues;           // null until the first is used
+    AtomicSlot<Part::team> teams[kTeamSlots];  // objects stay until the rank ends
 
     pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free
 };

@@ -6,6 +6,15 @@
 
 #include "base/fail.hpp"
 #include "rank/control_block.hpp"
+#include "rank/slot.hpp"
+
+namespace sennit::runtime {
+struct Domains;
+}
+template <>
+struct sennit::PartType<sennit::Part::domains> {
+    using Type = sennit::runtime::Domains;
+};
 
 namespace sennit::runtime {
 

@@ -15,6 +15,14 @@
 #include "signal/words.hpp"
 
 namespace sennit::signal {
+struct Signals;
+}
+template <>
+struct sennit::PartType<sennit::Part::signals> {
+    using Type = sennit::signal::Signals;
+};
+
+namespace sennit::signal {
 
 struct Attached;
 struct Blocks;

@@ -343,7 +343,7 @@ sennit_status registry_open(Rank &rank) {
 void registry_close(Rank &rank) {
     if (rank.team_registry == nullptr) return;
     (void)pthread_mutex_destroy(&rank.team_registry->lock);
-    std::free(rank.team_registry);
+    std::free(rank.team_registry.get());
     rank.team_registry = nullptr;
 }
 

@@ -12,7 +12,16 @@
 
 #include "base/mutex.hpp"
 #include "group/grid.hpp"
+#include "rank/slot.hpp"
 #include "team/team.hpp"
+
+namespace sennit::team {
+struct Registry;
+}
+template <>
+struct sennit::PartType<sennit::Part::team_registry> {
+    using Type = sennit::team::Registry;
+};
 
 namespace sennit::team {
 

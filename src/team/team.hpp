@@ -25,6 +25,14 @@
 #include "memory/entry.hpp"
 #include "rank/rank.hpp"
 
+namespace sennit::team {
+struct Team;
+}
+template <>
+struct sennit::PartType<sennit::Part::team> {
+    using Type = sennit::team::Team;
+};
+
 namespace sennit::group {
 struct Grid;
 }

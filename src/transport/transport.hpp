@@ -45,6 +45,14 @@
 #include "rank/rank.hpp"
 
 namespace sennit::transport {
+class Transport;
+}
+template <>
+struct sennit::PartType<sennit::Part::transport> {
+    using Type = sennit::transport::Transport;
+};
+
+namespace sennit::transport {
 
 // What it is and can do. Constant after open().
 struct Traits {

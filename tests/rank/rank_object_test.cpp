@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "memory/entry.hpp"
 #include "rank/process.hpp"
 
 namespace sennit::test {
@@ -48,7 +49,7 @@ TEST(rank_object, a_claimed_object_has_nothing_of_the_rank_before) {
     ASSERT_EQ(world_size(*rank), 0);
     rank->size = 7;
     rank->world_rank = 3;
-    rank->near[5] = reinterpret_cast<memory::Entry *>(64);
+    rank->near[5].store(reinterpret_cast<memory::Entry *>(64), std::memory_order_relaxed);
     rank->channel_table.show(rank);
     rank->signal_table.show(rank);
     rank->block_table.show(rank);
@@ -62,7 +63,7 @@ TEST(rank_object, a_claimed_object_has_nothing_of_the_rank_before) {
     ASSERT_EQ(again, rank);
     EXPECT_EQ(rank->size, 0u);
     EXPECT_EQ(rank->world_rank, -1);
-    EXPECT_EQ(rank->near[5], nullptr);
+    EXPECT_EQ(rank->near[5].load(std::memory_order_relaxed), nullptr);
     EXPECT_EQ(rank->channel_table.first(), nullptr);
     EXPECT_EQ(rank->signal_table.first(), nullptr);
     EXPECT_EQ(rank->block_table.first(), nullptr);

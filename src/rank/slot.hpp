@@ -1,0 +1,100 @@
+// Opaque pointers from a rank to parts that folders above keep for it. rank/ knows that there is
+// such a part; the folder that owns it says the type, beside the type:
+//
+//     template <> struct sennit::PartType<sennit::Part::engine> { using Type = sennit::op::Engine;
+//     };
+//
+// Where that is included, a slot is used like a pointer of that type, and takes no other.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <type_traits>
+
+namespace sennit {
+
+enum class Part {
+    entry,
+    segments,
+    transport,
+    router,
+    domains,
+    observer,
+    engine,
+    team,
+    team_registry,
+    groups,
+    collectives,
+    channels,
+    signals,
+    plans,
+    queues,
+};
+
+template <Part kPart>
+struct PartType;
+
+template <Part kPart>
+using PartOf = typename PartType<kPart>::Type;
+
+// Is T the type of the part, or does a pointer to it become one to the part? Asked where a slot is
+// used, not where it is declared.
+template <class T, Part kPart>
+inline constexpr bool kIsPart = std::is_same_v<std::remove_const_t<T>, PartOf<kPart>>;
+template <class T, Part kPart>
+inline constexpr bool kFitsPart = std::is_convertible_v<T *, PartOf<kPart> *>;
+template <class T, Part kPart>
+concept IsPart = kIsPart<T, kPart>;
+template <class T, Part kPart>
+concept FitsPart = kFitsPart<T, kPart>;
+
+// Set during set-up, or under a lock.
+template <Part kPart>
+class Slot {
+  public:
+    constexpr Slot() = default;
+    constexpr Slot(std::nullptr_t) {}
+
+    template <FitsPart<kPart> T>
+    Slot(T *part) : part_(static_cast<PartOf<kPart> *>(part)) {}
+
+    auto *get() const { return static_cast<PartOf<kPart> *>(part_); }
+    auto *operator->() const { return get(); }
+    auto &operator*() const { return *get(); }
+    template <IsPart<kPart> T>
+    operator T *() const {
+        return get();
+    }
+
+    friend bool operator==(const Slot &slot, std::nullptr_t) { return slot.part_ == nullptr; }
+    friend bool operator==(const Slot &one, const Slot &other) { return one.part_ == other.part_; }
+    template <IsPart<kPart> T>
+    bool operator==(T *part) const {
+        return part_ == part;
+    }
+
+  private:
+    void *part_ = nullptr;
+};
+
+// Read and set by several threads; used like a std::atomic.
+template <Part kPart>
+class AtomicSlot {
+  public:
+    auto *load(std::memory_order order) const { return as_part(part_.load(order)); }
+    template <IsPart<kPart> T>
+    void store(T *part, std::memory_order order) {
+        part_.store(part, order);
+    }
+    void store(std::nullptr_t, std::memory_order order) { part_.store(nullptr, order); }
+    auto *exchange(std::nullptr_t, std::memory_order order) {
+        return as_part(part_.exchange(nullptr, order));
+    }
+
+  private:
+    static auto *as_part(void *part) { return static_cast<PartOf<kPart> *>(part); }
+
+    std::atomic<void *> part_{nullptr};
+};
+
+}  // namespace sennit
