@@ -232,19 +232,10 @@ void look_for_dead(TeamState &state) {
     state.turn.give_back();
 }
 
-OpenCall *find_request(Collectives &all, sennit_request request) {
-    const std::uint32_t index = request::index_of(request);
-    if (index >= all.made) return nullptr;
-    OpenCall *operation = all.table[index];
-    const bool is_same = operation->generation == request::generation_of(request);
-    return operation->is_request && is_same ? operation : nullptr;
-}
-
 void give_back(Collectives &all, OpenCall *operation) {
     const Guard guard(all);
     operation->is_request = false;
-    operation->next = all.free;
-    all.free = operation;
+    all.table.give_back(*operation);
 }
 
 // See RequestKind in rank/rank.hpp. Makes progress in any case: what carries on all teams passes by
@@ -254,7 +245,7 @@ sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_prog
     OpenCall *operation = nullptr;
     {
         const Guard guard(all);
-        operation = find_request(all, request);
+        operation = all.table.find(request::handle_in(request));
     }
     if (operation == nullptr) return request::no_request(request);
     if (!is_complete(*operation)) {
@@ -282,33 +273,13 @@ void poll_all(Rank &rank) {
     (void)pthread_mutex_unlock(&all.polling);
 }
 
-OpenCall *make_operation(Collectives &all) {
-    if (all.made == all.room) {
-        const std::uint32_t room = all.room == 0 ? 16 : all.room * 2;
-        auto **table = static_cast<OpenCall **>(std::realloc(all.table, room * sizeof(OpenCall *)));
-        if (table == nullptr) return nullptr;
-        all.table = table;
-        all.room = room;
-    }
-    auto *operation = static_cast<OpenCall *>(std::calloc(1, sizeof(OpenCall)));
-    if (operation == nullptr) return nullptr;
-    operation->index = all.made;
-    all.table[all.made++] = operation;
-    return operation;
-}
-
 sennit_status take_operation(Collectives &all, OpenCall **out) {
     const Guard guard(all);
-    OpenCall *operation = all.free;
-    if (operation != nullptr) {
-        all.free = operation->next;
-    } else {
-        operation = make_operation(all);
-    }
+    OpenCall *operation = all.table.take();
     if (operation == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory to record a collective call; %u are open",
-                    all.made);
-    operation->generation = request::next_generation(operation->generation);
+                    all.table.in_use());
+    (void)all.table.publish(*operation);
     *out = operation;
     return SENNIT_OK;
 }
@@ -385,9 +356,7 @@ void collectives_close(Rank &rank) {
     // relaxed: no other thread of the rank is in Sennit any more.
     while (TeamState *state = all->states.load(std::memory_order_relaxed))
         close_state(rank, state);
-    for (std::uint32_t i = 0; i < all->made; ++i)
-        std::free(all->table[i]);
-    std::free(all->table);
+    all->table.close();
     delete all;
     rank.collectives = nullptr;
     request::register_kind(rank, request::Kind::collective, {});
@@ -480,8 +449,9 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
         give_back(*rank.collectives, operation);
         return status;
     }
+    // relaxed: this thread has published it.
     const sennit_request made =
-        request::make(request::Kind::collective, operation->generation, operation->index);
+        request::make(request::Kind::collective, operation->handle.load(std::memory_order_relaxed));
     // relaxed twice: counts that only say that somebody should poll.
     state->open_requests.fetch_add(1, std::memory_order_relaxed);
     rank.polled_requests.fetch_add(1, std::memory_order_relaxed);

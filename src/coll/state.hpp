@@ -15,6 +15,7 @@
 #include "coll/choices.hpp"
 #include "op/engine.hpp"
 #include "rank/slot.hpp"
+#include "request/request.hpp"
 
 namespace sennit::coll {
 struct Collectives;
@@ -49,6 +50,7 @@ struct Cut {
 };
 
 struct OpenCall {
+    std::atomic<std::uint64_t> handle;  // of a request, in the rank's table
     Call call;
     Step step;
     bool is_request;
@@ -73,10 +75,8 @@ struct OpenCall {
     sennit_status status;
     sennit_error error;  // of a request, for the thread that takes it
     std::atomic<bool> complete;
-    OpenCall *next;  // in the team's queue, or in the free list
+    OpenCall *next;  // in the team's queue
     struct TeamState *state;
-    std::uint32_t index;  // in the rank's table
-    std::uint32_t generation;
 };
 
 struct TeamState {
@@ -129,10 +129,7 @@ struct Collectives {
     // Held by who carries all teams on, which may take long: no call waits for it but that which
     // ends a team.
     pthread_mutex_t polling = PTHREAD_MUTEX_INITIALIZER;
-    OpenCall **table = nullptr;
-    std::uint32_t made = 0;
-    std::uint32_t room = 0;
-    OpenCall *free = nullptr;
+    HandleTable<OpenCall, request::Handles, TableShape{1u << 20, 16}> table;
     std::atomic<TeamState *> states = nullptr;  // of all teams that have made a call
     TeamState *by_slot[kTeamSlots] = {};        // the same by team slot
     Choices choices;

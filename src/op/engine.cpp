@@ -260,7 +260,7 @@ sennit_status engine_create(Rank &rank) {
     engine->ack_receivers = static_cast<EventAckReceiver *>(
         std::calloc(static_cast<std::size_t>(engine->size), sizeof(EventAckReceiver)));
     if (engine->queues == nullptr || engine->histories == nullptr ||
-        engine->ack_receivers == nullptr || engine->records.open() != SENNIT_OK) {
+        engine->ack_receivers == nullptr) {
         engine_free(engine);
         return fail(SENNIT_ERR_NOMEM, "no memory for the op engine");
     }

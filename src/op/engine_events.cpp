@@ -178,8 +178,7 @@ void prepare_ack_message(Engine &engine, PeerQueue &queue) {
     EventAckState &state = *queue.events;
     const unsigned ticket = first_to_retransmit(state.tickets);
     const bool is_query = ticket == kMostTickets;
-    OperationRecord &message = state.message;
-    message = OperationRecord{};
+    OperationRecord &message = *new (&state.message) OperationRecord{};
     message.state = RecordState::complete;
     message.kind = RecordKind::blocking;
     message.direction = Direction::execute;

@@ -1,10 +1,9 @@
-// Growth and free lists of request_table.hpp.
+// What a record owns, and the pool of pieces. See request_table.hpp.
 #include "op/request_table.hpp"
 
 #include <cstdlib>
 #include <new>
 
-#include "base/fail.hpp"
 #include "base/invariant.hpp"
 
 namespace sennit::op {
@@ -17,80 +16,35 @@ void free_kept(OperationRecord &record) {
 
 }  // namespace
 
-sennit_status RequestTable::open() {
-    chunks_ = static_cast<OperationRecord **>(std::calloc(kChunks, sizeof(OperationRecord *)));
-    if (chunks_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of requests");
-    return SENNIT_OK;
-}
-
 void RequestTable::close() {
-    for (std::uint32_t i = 0; i < made(); ++i) {
-        layout_free(at(i).layout);
-        free_kept(at(i));
-    }
-    for (std::uint32_t i = 0; i < chunk_count_; ++i)
-        std::free(chunks_[i]);
-    std::free(chunks_);
-    *this = RequestTable();
-}
-
-bool RequestTable::grow() {
-    if (chunk_count_ == kChunks) return false;
-    auto *chunk =
-        static_cast<OperationRecord *>(std::calloc(kChunkRecords, sizeof(OperationRecord)));
-    if (chunk == nullptr) return false;
-    const std::uint32_t first = made();
-    chunks_[chunk_count_++] = chunk;
-    // Backwards, so that low indices are used first.
-    for (std::uint32_t i = kChunkRecords; i-- > 0;) {
-        OperationRecord *record = new (&chunk[i]) OperationRecord{};
-        record->index = first + i;
-        record->generation = 1;
-        record->next_pending = free_;
-        free_ = record;
-    }
-    return true;
+    table_.each([](OperationRecord &record) {
+        layout_free(record.layout);
+        free_kept(record);
+    });
+    table_.close();
 }
 
 OperationRecord *RequestTable::take() {
-    if (free_ == nullptr && !grow()) return nullptr;
-    OperationRecord *record = free_;
-    free_ = record->next_pending;
+    OperationRecord *record = table_.take();
+    if (record == nullptr) return nullptr;
     SENNIT_INVARIANT(record->state == RecordState::free);
-    const std::uint32_t index = record->index;
-    const std::uint32_t generation = record->generation;
-    *record = OperationRecord{};
-    record->index = index;
-    record->generation = generation;
-    ++in_use_;
+    (void)table_.publish(*new (record) OperationRecord{});
     return record;
 }
 
 void RequestTable::give_back(OperationRecord *record) {
-    SENNIT_INVARIANT(record->open == 0 && in_use_ > 0);
+    SENNIT_INVARIANT(record->open == 0 && table_.in_use() > 0);
     record->state = RecordState::free;
     layout_free(record->layout);
     record->layout = nullptr;
     free_kept(*record);
-    record->generation = request::next_generation(record->generation);
-    record->next_pending = free_;
-    free_ = record;
-    --in_use_;
+    table_.give_back(*record);
 }
 
 bool RequestTable::keep(OperationRecord *record, std::uint64_t bytes) {
     record->kept = bytes <= sizeof record->answer ? reinterpret_cast<std::byte *>(&record->answer)
                                                   : static_cast<std::byte *>(std::malloc(bytes));
     return record->kept != nullptr;
-}
-
-OperationRecord *RequestTable::find(sennit_request request) {
-    const std::uint32_t index = request::index_of(request);
-    if (index >= made()) return nullptr;
-    OperationRecord &record = at(index);
-    if (record.state == RecordState::free || request_of(record).handle != request.handle)
-        return nullptr;
-    return &record;
 }
 
 void PiecePool::close() {

@@ -54,6 +54,7 @@ enum class RecordKind : std::uint8_t {
 };
 
 struct OperationRecord {
+    std::atomic<std::uint64_t> handle;  // in the table
     RecordState state;
     RecordKind kind;
     Direction direction;
@@ -66,10 +67,8 @@ struct OperationRecord {
     std::uint8_t type;
     std::uint8_t element_bytes;
     int peer;
-    sennit_status status;      // first error
-    std::uint32_t open;        // pieces out: with a transport or waiting to be repeated
-    std::uint32_t index;       // in the table
-    std::uint32_t generation;  // never 0
+    sennit_status status;  // first error
+    std::uint32_t open;    // pieces out: with a transport or waiting to be repeated
     transport::RemoteMemory remote;
     std::uint64_t offset;
     std::byte *local;
@@ -85,7 +84,7 @@ struct OperationRecord {
     std::uint64_t piece_bytes;  // how long they are
     CarriedEvents carried;
     std::uint64_t number;            // place in its peer's order of starting
-    OperationRecord *next_pending;   // in its peer's queue; while free, in the free list
+    OperationRecord *next_pending;   // in its peer's queue
     OperationRecord *previous_open;  // in its peer's flush list
     OperationRecord *next_open;
     OperationPiece own;
@@ -93,11 +92,6 @@ struct OperationRecord {
 
 class RequestTable {
   public:
-    static constexpr std::uint32_t kChunkRecords = 128;
-    static constexpr std::uint32_t kChunks = 32768;  // 4 million operations at a time
-
-    // Errors: NOMEM.
-    sennit_status open();
     void close();
 
     OperationRecord *take();
@@ -107,26 +101,23 @@ class RequestTable {
     static bool keep(OperationRecord *record, std::uint64_t bytes);
 
     static sennit_request request_of(const OperationRecord &record) {
-        return request::make(request::Kind::operation, record.generation, record.index);
+        // relaxed: under the engine's mutex.
+        return request::make(request::Kind::operation,
+                             record.handle.load(std::memory_order_relaxed));
     }
     // The record in use that has this handle, or null.
-    OperationRecord *find(sennit_request request);
-
-    std::uint32_t in_use() const { return in_use_; }
-    // All records ever made, for the checks: 0 .. made()-1.
-    std::uint32_t made() const { return chunk_count_ * kChunkRecords; }
-    OperationRecord &at(std::uint32_t index) {
-        return chunks_[index / kChunkRecords][index % kChunkRecords];
+    OperationRecord *find(sennit_request request) const {
+        return table_.find(request::handle_in(request));
     }
 
-  private:
-    bool grow();
+    std::uint32_t in_use() const { return table_.in_use(); }
+    // All records ever made, for the checks: 0 .. made()-1.
+    std::uint32_t made() const { return table_.end() - 1; }
+    OperationRecord &at(std::uint32_t index) const { return table_[index + 1]; }
 
-    OperationRecord **chunks_ =
-        nullptr;  // directory of kChunks entries, its pages touched as needed
-    std::uint32_t chunk_count_ = 0;
-    std::uint32_t in_use_ = 0;
-    OperationRecord *free_ = nullptr;
+  private:
+    // 4 million operations at a time.
+    HandleTable<OperationRecord, request::Handles, TableShape{1u << 22, 128}> table_;
 };
 
 // Pieces beyond the one inside each record.

@@ -2,13 +2,14 @@
 // keeps the table of its requests and registers here how they are tested. api/ and every folder
 // that waits for a request come here, so nobody else asks for the kind of a handle.
 //
-// A handle is kind (1 bit) | generation (31 bits, never 0) | index + 1 (32 bits); the null handle
-// is 0. The generation changes when an index is used again, so an old handle is refused.
+// A handle is the kind (the highest bit) and what the HandleTable of that kind knows it by; the
+// null handle is 0.
 #pragma once
 
 #include <sennit/rma.h>
 
 #include "base/clock.hpp"
+#include "base/handle_table.hpp"
 #include "rank/rank.hpp"
 
 namespace sennit::request {
@@ -20,26 +21,17 @@ enum class Kind : std::uint8_t {
 static_assert(static_cast<std::size_t>(Kind::collective) < kRequestKinds);
 
 inline constexpr unsigned kKindShift = 63;
-inline constexpr unsigned kGenerationShift = 32;
-inline constexpr std::uint32_t kGenerationMask = UINT32_MAX >> 1;
+// Of the tables of all kinds.
+using Handles = HandleLayout<std::uint64_t, 31, 31>;
 
-constexpr sennit_request make(Kind kind, std::uint32_t generation, std::uint32_t index) {
-    return {static_cast<std::uint64_t>(kind) << kKindShift |
-            static_cast<std::uint64_t>(generation) << kGenerationShift | (index + 1u)};
+constexpr sennit_request make(Kind kind, std::uint64_t handle) {
+    return {static_cast<std::uint64_t>(kind) << kKindShift | handle};
 }
 constexpr Kind kind_of(sennit_request request) {
     return static_cast<Kind>(request.handle >> kKindShift);
 }
-constexpr std::uint32_t generation_of(sennit_request request) {
-    return static_cast<std::uint32_t>(request.handle >> kGenerationShift) & kGenerationMask;
-}
-// UINT32_MAX for what make() never returns.
-constexpr std::uint32_t index_of(sennit_request request) {
-    return static_cast<std::uint32_t>(request.handle) - 1;
-}
-constexpr std::uint32_t next_generation(std::uint32_t generation) {
-    const std::uint32_t next = (generation + 1) & kGenerationMask;
-    return next == 0 ? 1 : next;
+constexpr std::uint64_t handle_in(sennit_request request) {
+    return request.handle & ~(std::uint64_t{1} << kKindShift);
 }
 
 inline bool is_null(sennit_request request) {
