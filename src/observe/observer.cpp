@@ -9,6 +9,7 @@
 
 #include "base/knobs.hpp"
 #include "base/log.hpp"
+#include "base/thread_callback.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "observe/clocks.hpp"
 #include "observe/observer_state.hpp"
@@ -80,6 +81,13 @@ void release_place(Observer &observer, int place) {
     observer.open_places.fetch_and(~(std::uint64_t{1} << place), std::memory_order_release);
 }
 
+// The thread has called an operator of the program that has not returned. If it left by longjmp,
+// what was noted around it lies on a part of the stack that is in use again.
+bool has_left_frames() {
+    const Callback *callback = thread_callback();
+    return callback != nullptr && *callback == Callback::combine;
+}
+
 void add(std::atomic<std::uint64_t> &counter, std::uint64_t value) {
     // relaxed: a sum that nothing else hangs on.
     if (value != 0) counter.fetch_add(value, std::memory_order_relaxed);
@@ -94,6 +102,7 @@ void count_piece(Observer &observer) {
 void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind) {
     Observer &observer = *observer_;
     const Rank &rank = *observer.rank;
+    if (has_left_frames()) lane.innermost = nullptr;
     outer_ = lane.innermost;
     lane.innermost = this;
     bytes_ = bytes;
