@@ -4,7 +4,7 @@
 
 #include "channel/channel.hpp"
 #include "channel/pool.hpp"
-#include "rank/slot.hpp"
+#include "rank/part.hpp"
 
 namespace sennit::channel {
 struct Channels;

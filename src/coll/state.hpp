@@ -14,7 +14,7 @@
 #include "coll/call.hpp"
 #include "coll/choices.hpp"
 #include "op/engine.hpp"
-#include "rank/slot.hpp"
+#include "rank/part.hpp"
 #include "request/request.hpp"
 
 namespace sennit::coll {

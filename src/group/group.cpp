@@ -6,7 +6,7 @@
 
 #include "base/fail.hpp"
 #include "base/handle_table.hpp"
-#include "rank/slot.hpp"
+#include "rank/part.hpp"
 
 namespace sennit::group {
 struct Groups;
@@ -20,7 +20,7 @@ namespace sennit::group {
 
 namespace {
 
-struct Group {
+struct KeptGroup {
     std::atomic<std::uint64_t> handle;
     int *ranks;
     std::uint32_t count;
@@ -28,7 +28,7 @@ struct Group {
 
 // So many at once, so that a program that never destroys them is told before memory ends.
 using GroupTable =
-    HandleTable<Group, HandleLayout<std::uint64_t, 20, 32>, TableShape{1u << 20, 64}>;
+    HandleTable<KeptGroup, HandleLayout<std::uint64_t, 20, 32>, TableShape{1u << 20, 64}>;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ sennit_status no_group(sennit_group group) {
 }
 
 // With the lock held.
-Group *find_group(Rank &rank, sennit_group group) {
+KeptGroup *find_group(Rank &rank, sennit_group group) {
     const Groups *groups = rank.groups;
     return groups == nullptr ? nullptr : groups->table.find(group.handle);
 }
@@ -96,7 +96,7 @@ sennit_status Places::fill(const Rank &rank, const RankList &list) {
 
 sennit_status group_read(Rank &rank, sennit_group group, RankList *list) {
     const ColdLock lock(rank);
-    const Group *found = find_group(rank, group);
+    const KeptGroup *found = find_group(rank, group);
     if (found == nullptr) return no_group(group);
     const sennit_status status = list->reserve(found->count);
     if (status != SENNIT_OK) return status;
@@ -108,7 +108,7 @@ sennit_status group_read(Rank &rank, sennit_group group, RankList *list) {
 sennit_status group_keep(Rank &rank, RankList *list, sennit_group *group) {
     const ColdLock lock(rank);
     Groups *groups = open_groups(rank);
-    Group *made = groups == nullptr ? nullptr : groups->table.take();
+    KeptGroup *made = groups == nullptr ? nullptr : groups->table.take();
     if (made == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for another group, or %u of them",
                     GroupTable::kMost);
@@ -120,7 +120,7 @@ sennit_status group_keep(Rank &rank, RankList *list, sennit_group *group) {
 
 sennit_status group_destroy(Rank &rank, sennit_group group) {
     const ColdLock lock(rank);
-    Group *found = find_group(rank, group);
+    KeptGroup *found = find_group(rank, group);
     if (found == nullptr) return no_group(group);
     std::free(found->ranks);
     found->ranks = nullptr;
@@ -131,7 +131,7 @@ sennit_status group_destroy(Rank &rank, sennit_group group) {
 void groups_close(Rank &rank) {
     Groups *groups = rank.groups;
     if (groups == nullptr) return;
-    groups->table.each([](const Group &group) { std::free(group.ranks); });
+    groups->table.each([](const KeptGroup &group) { std::free(group.ranks); });
     groups->table.close();
     delete groups;
     rank.groups = nullptr;

@@ -112,7 +112,7 @@ inline Entry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
 // Where the rank remembers the entry of such a pointer: by the rank and the low bits of the index,
 // so that 8 peers' pieces of 16 segments that were allocated one after the other have places of
 // their own, and so have 128 peers' of one.
-inline AtomicSlot<Part::entry> &near_place(Rank &rank, const sennit_gptr &gptr) {
+inline AtomicPartPointer<Part::entry> &near_place(Rank &rank, const sennit_gptr &gptr) {
     constexpr unsigned kPeersTogether = 3;  // bits
     const std::uint64_t name = name_of(gptr);
     return rank.near[(name + (name >> (32 + kGenerationBits - kPeersTogether))) % kNearEntries];

@@ -357,7 +357,7 @@ sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t si
 }
 
 void forget_entries(Rank &rank) {
-    for (AtomicSlot<Part::entry> &place : rank.near)
+    for (AtomicPartPointer<Part::entry> &place : rank.near)
         // relaxed: threads that still call Sennit now are wrong.
         place.store(nullptr, std::memory_order_relaxed);
 }

@@ -8,7 +8,7 @@
 #include "memory/entry.hpp"
 #include "memory/file.hpp"
 #include "memory/windows.hpp"
-#include "rank/slot.hpp"
+#include "rank/part.hpp"
 
 namespace sennit::memory {
 struct LocalSegments;

@@ -8,7 +8,7 @@
 #include "base/fail.hpp"
 #include "base/invariant.hpp"
 #include "base/log.hpp"
-#include "rank/slot.hpp"
+#include "rank/part.hpp"
 
 namespace sennit::path {
 struct Router;

@@ -12,7 +12,7 @@
 #include <sennit/plan.h>
 
 #include "base/handle_table.hpp"
-#include "rank/slot.hpp"
+#include "rank/part.hpp"
 #include "signal/batch.hpp"
 #include "signal/blocks.hpp"
 

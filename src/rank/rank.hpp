@@ -19,7 +19,7 @@
 #include "base/mutex.hpp"
 #include "base/reason.hpp"
 #include "rank/control_block.hpp"
-#include "rank/slot.hpp"
+#include "rank/part.hpp"
 
 namespace sennit {
 
@@ -42,12 +42,12 @@ struct Peer {
     std::atomic<std::int64_t> looked_ns{0};  // there last
     int memory_file = -1;                    // the peer's memory file, -1 if not received
     sennit_path path = SENNIT_PATH_NONE;
-    Slot<Part::transport> transport;     // of that path
-    Slot<Part::transport> copier;        // an immediate one, for private memory; or null
-    ControlBlock *control = nullptr;     // if load and store reach it
-    std::uint64_t control_handle = 0;    // for the transport otherwise
-    std::uint64_t team_chunks = 0;       // of `control` that are mapped; under `cold`
-    std::atomic<std::uint32_t> gone{0};  // Gone
+    PartPointer<Part::transport> transport;  // of that path
+    PartPointer<Part::transport> copier;     // an immediate one, for private memory; or null
+    ControlBlock *control = nullptr;         // if load and store reach it
+    std::uint64_t control_handle = 0;        // for the transport otherwise
+    std::uint64_t team_chunks = 0;           // of `control` that are mapped; under `cold`
+    std::atomic<std::uint32_t> gone{0};      // Gone
     Reason reasons[SENNIT_PATH_END];
 };
 
@@ -84,7 +84,7 @@ inline constexpr std::size_t kNearEntries = 128;
 // pointer that leads threads to their rank leads here: process.hpp.
 struct HotTables {
     // Entries that were found lately, by what they were asked for: memory::near_place().
-    AtomicSlot<Part::entry> near[kNearEntries];
+    AtomicPartPointer<Part::entry> near[kNearEntries];
     // `size` is 0 unless the rank is in use.
     std::atomic<std::uint32_t> size{0};
     std::int32_t world_rank = -1;
@@ -94,7 +94,7 @@ struct HotTables {
     HotTable signal_table;
     HotTable block_table;
     // By team slot; each [segment index][world rank]. SYNC entry-table.
-    AtomicSlot<Part::entry> tables[kTeamSlots];
+    AtomicPartPointer<Part::entry> tables[kTeamSlots];
     std::uint16_t table_rows[kTeamSlots] = {};  // rows of each that were ever used
 };
 
@@ -108,9 +108,9 @@ struct RankSetup {
     sennit_thread_level thread_level = SENNIT_THREAD_SINGLE;
     std::uint64_t job_cookie = 0;
     int memory_file = -1;
-    Slot<Part::observer> observer;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
-    unsigned spins = 0;             // polls before a wait yields; 0 when cores are shared
-    bool shares_process = false;    // other ranks of its world are threads of this process
+    PartPointer<Part::observer> observer;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
+    unsigned spins = 0;                    // polls before a wait yields; 0 when cores are shared
+    bool shares_process = false;           // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     SegmentWatch segment_watch;
     bool progress_yields = false;  // the hooks give the processor away; set with them
@@ -118,14 +118,14 @@ struct RankSetup {
     void (*poll_requests)(Rank &rank) = nullptr;    // carries on Rank::polled_requests
 
     // Parts that belong to other folders.
-    Slot<Part::segments> segments;
-    Slot<Part::router> router;
-    Slot<Part::engine> engine;
-    Slot<Part::domains> domains;  // null until it is asked for
-    Slot<Part::team_registry> team_registry;
-    Slot<Part::groups> groups;  // null until the first one; under `cold`
-    Slot<Part::collectives> collectives;
-    Slot<Part::channels> channels;  // null until the first is opened; under `cold`
+    PartPointer<Part::segments> segments;
+    PartPointer<Part::router> router;
+    PartPointer<Part::engine> engine;
+    PartPointer<Part::domains> domains;  // null until it is asked for
+    PartPointer<Part::team_registry> team_registry;
+    PartPointer<Part::groups> groups;  // null until the first one; under `cold`
+    PartPointer<Part::collectives> collectives;
+    PartPointer<Part::channels> channels;  // null until the first is opened; under `cold`
 
     int process_slot = -1;
     int init_count = 0;
@@ -140,10 +140,10 @@ struct Rank : HotTables, RankSetup {
     std::atomic<unsigned> polled_requests{0};  // that nothing but polling carries on
 
     // Parts that belong to other folders.
-    AtomicSlot<Part::signals> signals;         // null until the first is used
-    AtomicSlot<Part::plans> plans;             // null until the first is created
-    AtomicSlot<Part::queues> queues;           // null until the first is used
-    AtomicSlot<Part::team> teams[kTeamSlots];  // objects stay until the rank ends
+    AtomicPartPointer<Part::signals> signals;         // null until the first is used
+    AtomicPartPointer<Part::plans> plans;             // null until the first is created
+    AtomicPartPointer<Part::queues> queues;           // null until the first is used
+    AtomicPartPointer<Part::team> teams[kTeamSlots];  // objects stay until the rank ends
 
     pthread_mutex_t cold = PTHREAD_MUTEX_INITIALIZER;  // attach, allocate, free
 };

@@ -6,7 +6,7 @@
 
 #include "base/fail.hpp"
 #include "rank/control_block.hpp"
-#include "rank/slot.hpp"
+#include "rank/part.hpp"
 
 namespace sennit::runtime {
 struct Domains;

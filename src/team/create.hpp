@@ -12,7 +12,7 @@
 
 #include "base/mutex.hpp"
 #include "group/grid.hpp"
-#include "rank/slot.hpp"
+#include "rank/part.hpp"
 #include "team/team.hpp"
 
 namespace sennit::team {

@@ -149,7 +149,7 @@ sennit_status teams_open(Rank &rank) {
 }
 
 void teams_close(Rank &rank) {
-    for (AtomicSlot<Part::team> &place : rank.teams) {
+    for (AtomicPartPointer<Part::team> &place : rank.teams) {
         // relaxed: start and end of a rank are made by one thread.
         Team *team = place.load(std::memory_order_relaxed);
         if (team == nullptr) continue;

@@ -1,10 +1,12 @@
 // Opaque pointers from a rank to parts that folders above keep for it. rank/ knows that there is
 // such a part; the folder that owns it says the type, beside the type:
 //
-//     template <> struct sennit::PartType<sennit::Part::engine> { using Type = sennit::op::Engine;
+//     template <>
+//     struct sennit::PartType<sennit::Part::engine> {
+//         using Type = sennit::op::Engine;
 //     };
 //
-// Where that is included, a slot is used like a pointer of that type, and takes no other.
+// Where that is included, a PartPointer is used like a pointer of that type, and takes no other.
 #pragma once
 
 #include <atomic>
@@ -37,8 +39,8 @@ struct PartType;
 template <Part kPart>
 using PartOf = typename PartType<kPart>::Type;
 
-// Is T the type of the part, or does a pointer to it become one to the part? Asked where a slot is
-// used, not where it is declared.
+// Is T the type of the part, or does a pointer to it become one to the part? Asked where a pointer
+// is used, not where it is declared.
 template <class T, Part kPart>
 inline constexpr bool kIsPart = std::is_same_v<std::remove_const_t<T>, PartOf<kPart>>;
 template <class T, Part kPart>
@@ -50,13 +52,13 @@ concept FitsPart = kFitsPart<T, kPart>;
 
 // Set during set-up, or under a lock.
 template <Part kPart>
-class Slot {
+class PartPointer {
   public:
-    constexpr Slot() = default;
-    constexpr Slot(std::nullptr_t) {}
+    constexpr PartPointer() = default;
+    constexpr PartPointer(std::nullptr_t) {}
 
     template <FitsPart<kPart> T>
-    Slot(T *part) : part_(static_cast<PartOf<kPart> *>(part)) {}
+    PartPointer(T *part) : part_(static_cast<PartOf<kPart> *>(part)) {}
 
     auto *get() const { return static_cast<PartOf<kPart> *>(part_); }
     auto *operator->() const { return get(); }
@@ -66,8 +68,10 @@ class Slot {
         return get();
     }
 
-    friend bool operator==(const Slot &slot, std::nullptr_t) { return slot.part_ == nullptr; }
-    friend bool operator==(const Slot &one, const Slot &other) { return one.part_ == other.part_; }
+    friend bool operator==(const PartPointer &one, std::nullptr_t) { return one.part_ == nullptr; }
+    friend bool operator==(const PartPointer &one, const PartPointer &other) {
+        return one.part_ == other.part_;
+    }
     template <IsPart<kPart> T>
     bool operator==(T *part) const {
         return part_ == part;
@@ -79,7 +83,7 @@ class Slot {
 
 // Read and set by several threads; used like a std::atomic.
 template <Part kPart>
-class AtomicSlot {
+class AtomicPartPointer {
   public:
     auto *load(std::memory_order order) const { return as_part(part_.load(order)); }
     template <IsPart<kPart> T>
