@@ -59,7 +59,9 @@ static inline int sennit_gptr_is_null(sennit_gptr gptr) {
  * launcher, where no path joins the ranks of the world), OS, and TIMEOUT if the knob SENNIT_TIMEOUT
  * bounds the call. That call can not be taken up again: collective calls on the team give STATE
  * here until sennit_barrier has returned OK; ranks that were later wait for the collective call
- * after that one and get ARG, as the caller of it may. Nothing is allocated on any rank. */
+ * after that one and get ARG, as the caller of it may. Nothing is allocated on any rank. If the
+ * ranks had agreed on the allocation already, the errors of other calls say that sennit_alloc is
+ * under way: then it goes on when it is called again with the same arguments. */
 sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, unsigned flags,
                            sennit_gptr *gptr);
 

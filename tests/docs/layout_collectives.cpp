@@ -5,6 +5,7 @@
 
 void print_collective_layouts() {
     using namespace sennit::coll;
+    using sennit::coll::Slot;  // and not that of a rank
     STRUCT(Area);
     FIELD(Area, latest);
     FIELD(Area, tiny_slots);
