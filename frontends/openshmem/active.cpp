@@ -113,16 +113,18 @@ void collect(const ActiveSet &set, void *dest, const void *source, std::size_t b
     put_to_all(set, dest, source, bytes, offset);
 }
 
-void alltoalls(const ActiveSet &set, void *dest, const void *source, const Elements &it) {
-    const auto element = static_cast<std::ptrdiff_t>(it.element);
-    const auto count = static_cast<std::ptrdiff_t>(it.count);
+void alltoalls(const ActiveSet &set, void *dest, const void *source, const Elements &elements) {
+    const auto element = static_cast<std::ptrdiff_t>(elements.element);
+    const auto count = static_cast<std::ptrdiff_t>(elements.count);
     for (int pe = 0; pe < set.pes; ++pe) {
-        const char *const from = static_cast<const char *>(source) + pe * count * it.sst * element;
-        char *const to = static_cast<char *>(dest) + set.me * count * it.dst * element;
-        if (it.dst == 1 && it.sst == 1) {  // one copy: word by word takes five times as long
-            put_bytes(set.call, to, from, it.count * it.element, set.world(pe));
+        const char *const from =
+            static_cast<const char *>(source) + pe * count * elements.sst * element;
+        char *const to = static_cast<char *>(dest) + set.me * count * elements.dst * element;
+        if (elements.dst == 1 &&
+            elements.sst == 1) {  // one copy: word by word takes five times as long
+            put_bytes(set.call, to, from, elements.count * elements.element, set.world(pe));
         } else {
-            put_elements(set.call, to, from, it, set.world(pe));
+            put_elements(set.call, to, from, elements, set.world(pe));
         }
     }
     meet(set);

@@ -6,18 +6,18 @@ namespace shmem {
 namespace {
 
 template <Change kChange, class T>
-inline T change(const WordCall &it, shmem_ctx_t ctx, const T *dest, T value, int pe) {
-    return change_word<kChange, T>(it, ctx, const_cast<T *>(dest), value, T{}, pe);
+inline T change(const WordCall &word, shmem_ctx_t ctx, const T *dest, T value, int pe) {
+    return change_word<kChange, T>(word, ctx, const_cast<T *>(dest), value, T{}, pe);
 }
 
 template <class T>
-inline T swap(const WordCall &it, shmem_ctx_t ctx, T *dest, T value, int pe) {
-    return swap_word<T>(it, ctx, dest, value, pe);
+inline T swap(const WordCall &word, shmem_ctx_t ctx, T *dest, T value, int pe) {
+    return swap_word<T>(word, ctx, dest, value, pe);
 }
 
 template <class T>
-inline T compare_swap(const WordCall &it, shmem_ctx_t ctx, T *dest, T cond, T value, int pe) {
-    return change_word<Change::compare_swap>(it, ctx, dest, value, cond, pe);
+inline T compare_swap(const WordCall &word, shmem_ctx_t ctx, T *dest, T cond, T value, int pe) {
+    return change_word<Change::compare_swap>(word, ctx, dest, value, cond, pe);
 }
 
 }  // namespace

@@ -61,21 +61,23 @@ struct Strides {
     std::size_t element;
 };
 
-int alltoalls(const Call &call, void *dest, const void *source, const Strides &it,
+int alltoalls(const Call &call, void *dest, const void *source, const Strides &strides,
               std::size_t nelems) {
-    if (it.dst < 1 || it.sst < 1) {
-        wrong(call.name, "arguments dst and sst: %td and %td are not 1 or more", it.dst, it.sst);
+    if (strides.dst < 1 || strides.sst < 1) {
+        wrong(call.name, "arguments dst and sst: %td and %td are not 1 or more", strides.dst,
+              strides.sst);
         return kWrong;
     }
     const std::size_t count = nelems * call.pes;
-    const auto packed = std::make_unique<char[]>(count * it.element * 2 + 1);
-    char *const arrived = packed.get() + count * it.element;
-    const auto element = static_cast<std::ptrdiff_t>(it.element);
-    gather_elements(packed.get(), static_cast<const char *>(source), it.element, count,
-                    it.sst * element);
-    must(call.name, sennit_alltoall(call.team->core, packed.get(), arrived, nelems * it.element,
-                                    SENNIT_FOREVER));
-    scatter_elements(static_cast<char *>(dest), arrived, it.element, count, it.dst * element);
+    const auto packed = std::make_unique<char[]>(count * strides.element * 2 + 1);
+    char *const arrived = packed.get() + count * strides.element;
+    const auto element = static_cast<std::ptrdiff_t>(strides.element);
+    gather_elements(packed.get(), static_cast<const char *>(source), strides.element, count,
+                    strides.sst * element);
+    must(call.name, sennit_alltoall(call.team->core, packed.get(), arrived,
+                                    nelems * strides.element, SENNIT_FOREVER));
+    scatter_elements(static_cast<char *>(dest), arrived, strides.element, count,
+                     strides.dst * element);
     return 0;
 }
 

@@ -51,26 +51,27 @@ struct Place {
     int pe = -1;  // of the world
 };
 
-Place find_place(const Asked &it, shmem_ctx_t ctx, int pe) {
-    const int number = find_pe(it.call, ctx, pe);
+Place find_place(const Asked &asked, shmem_ctx_t ctx, int pe) {
+    const int number = find_pe(asked.call, ctx, pe);
     if (number < 0) return {};
     std::size_t offset = 0;
-    const Area *const area = area_of(it.address, it.bytes, &offset);
+    const Area *const area = area_of(asked.address, asked.bytes, &offset);
     if (area == nullptr) {
-        wrong(it.call, "argument %s: %zu bytes at %p are not symmetric memory (for PE %d)",
-              it.argument, it.bytes, it.address, pe);
+        wrong(asked.call, "argument %s: %zu bytes at %p are not symmetric memory (for PE %d)",
+              asked.argument, asked.bytes, asked.address, pe);
         return {};
     }
     return {area, sennit_gptr_add(area->places[number], static_cast<std::int64_t>(offset)), number};
 }
 
 // From the first byte touched to the last; where elements go backwards the first is the lowest.
-std::size_t span_of(const Transfer &it) {
-    return (it.count - 1) * static_cast<std::size_t>(it.remote_stride) + it.bytes;
+std::size_t span_of(const Transfer &transfer) {
+    return (transfer.count - 1) * static_cast<std::size_t>(transfer.remote_stride) + transfer.bytes;
 }
 
-sennit_box box_of(const Transfer &it) {
-    return sennit_box_line(it.bytes, it.count, it.remote_stride, it.local_stride);
+sennit_box box_of(const Transfer &transfer) {
+    return sennit_box_line(transfer.bytes, transfer.count, transfer.remote_stride,
+                           transfer.local_stride);
 }
 
 // The bakery: two words for each PE in the target's memory.
@@ -165,12 +166,12 @@ std::uint64_t changed(const WordValues &values, std::uint64_t old) {
 }
 
 template <class Word>
-std::uint64_t change_locked(const WordCall &it, const WordValues &values, const Place &place) {
-    const Bakery lock(it.call, place.pe);
+std::uint64_t change_locked(const WordCall &word, const WordValues &values, const Place &place) {
+    const Bakery lock(word.call, place.pe);
     Word old = 0;
-    must(it.call, sennit_get(&old, place.gptr, sizeof old));
+    must(word.call, sennit_get(&old, place.gptr, sizeof old));
     const auto now = static_cast<Word>(changed(values, old));
-    if (now != old) must(it.call, sennit_put(place.gptr, &now, sizeof now));
+    if (now != old) must(word.call, sennit_put(place.gptr, &now, sizeof now));
     return old;
 }
 
@@ -202,49 +203,49 @@ SHMEM_CHANGE_BY_SENNIT(std::uint64_t, u64)
 #undef SHMEM_CHANGE_BY_SENNIT
 
 template <class Word>
-std::uint64_t change_word(const WordCall &it, const WordValues &values, const Place &place) {
-    if (place.area->is_locked) return change_locked<Word>(it, values, place);
+std::uint64_t change_word(const WordCall &word, const WordValues &values, const Place &place) {
+    if (place.area->is_locked) return change_locked<Word>(word, values, place);
     Word old = 0;
-    must(it.call, change_by_sennit(values, place.gptr, &old));
+    must(word.call, change_by_sennit(values, place.gptr, &old));
     return old;
 }
 
 }  // namespace
 
-bool put_cold(const Transfer &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    if (it.bytes == 0 || it.count == 0) return true;
-    const Place place = find_place({it.call, "dest", dest, span_of(it)}, ctx, pe);
+bool put_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    if (transfer.bytes == 0 || transfer.count == 0) return true;
+    const Place place = find_place({transfer.call, "dest", dest, span_of(transfer)}, ctx, pe);
     if (place.area == nullptr) return false;
-    const sennit_box box = box_of(it);
-    if (it.count == 1)
-        must(it.call, it.waits ? sennit_put(place.gptr, source, it.bytes)
-                               : sennit_put_nbi(place.gptr, source, it.bytes));
+    const sennit_box box = box_of(transfer);
+    if (transfer.count == 1)
+        must(transfer.call, transfer.waits ? sennit_put(place.gptr, source, transfer.bytes)
+                                           : sennit_put_nbi(place.gptr, source, transfer.bytes));
     else
-        must(it.call, it.waits ? sennit_put_strided(place.gptr, source, &box)
-                               : sennit_put_strided_nbi(place.gptr, source, &box));
+        must(transfer.call, transfer.waits ? sennit_put_strided(place.gptr, source, &box)
+                                           : sennit_put_strided_nbi(place.gptr, source, &box));
     return true;
 }
 
-bool get_cold(const Transfer &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    if (it.bytes == 0 || it.count == 0) return true;
-    const Place place = find_place({it.call, "source", source, span_of(it)}, ctx, pe);
+bool get_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    if (transfer.bytes == 0 || transfer.count == 0) return true;
+    const Place place = find_place({transfer.call, "source", source, span_of(transfer)}, ctx, pe);
     if (place.area == nullptr) return false;
-    const sennit_box box = box_of(it);
-    if (it.count == 1)
-        must(it.call, it.waits ? sennit_get(dest, place.gptr, it.bytes)
-                               : sennit_get_nbi(dest, place.gptr, it.bytes));
+    const sennit_box box = box_of(transfer);
+    if (transfer.count == 1)
+        must(transfer.call, transfer.waits ? sennit_get(dest, place.gptr, transfer.bytes)
+                                           : sennit_get_nbi(dest, place.gptr, transfer.bytes));
     else
-        must(it.call, it.waits ? sennit_get_strided(dest, place.gptr, &box)
-                               : sennit_get_strided_nbi(dest, place.gptr, &box));
+        must(transfer.call, transfer.waits ? sennit_get_strided(dest, place.gptr, &box)
+                                           : sennit_get_strided_nbi(dest, place.gptr, &box));
     return true;
 }
 
-std::uint64_t change_cold(const WordCall &it, const WordValues &values, shmem_ctx_t ctx, void *dest,
-                          int pe) {
-    const Place place = find_place({it.call, it.argument, dest, values.bytes}, ctx, pe);
+std::uint64_t change_cold(const WordCall &word, const WordValues &values, shmem_ctx_t ctx,
+                          void *dest, int pe) {
+    const Place place = find_place({word.call, word.argument, dest, values.bytes}, ctx, pe);
     if (place.area == nullptr) return 0;
-    return values.bytes == 4 ? change_word<std::uint32_t>(it, values, place)
-                             : change_word<std::uint64_t>(it, values, place);
+    return values.bytes == 4 ? change_word<std::uint32_t>(word, values, place)
+                             : change_word<std::uint64_t>(word, values, place);
 }
 
 }  // namespace shmem

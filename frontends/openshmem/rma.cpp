@@ -45,21 +45,21 @@ inline bool is_for_the_core(const void *to, const void *from, std::size_t bytes)
 }
 
 // False: nothing was moved; see put_cold().
-inline bool put(const Block &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    char *const to = reach(dest, it.bytes, world_pe(ctx, pe));
-    if (to != nullptr && !is_for_the_core(to, source, it.bytes)) [[likely]]
-        copy(to, source, it.bytes);
+inline bool put(const Block &block, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    char *const to = reach(dest, block.bytes, world_pe(ctx, pe));
+    if (to != nullptr && !is_for_the_core(to, source, block.bytes)) [[likely]]
+        copy(to, source, block.bytes);
     else
-        return put_cold({it.call, it.bytes, 1, 0, 0, it.waits}, ctx, dest, source, pe);
+        return put_cold({block.call, block.bytes, 1, 0, 0, block.waits}, ctx, dest, source, pe);
     return true;
 }
 
-inline void get(const Block &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    const char *const from = reach(source, it.bytes, world_pe(ctx, pe));
-    if (from != nullptr && !is_for_the_core(dest, from, it.bytes)) [[likely]]
-        copy(dest, from, it.bytes);
+inline void get(const Block &block, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    const char *const from = reach(source, block.bytes, world_pe(ctx, pe));
+    if (from != nullptr && !is_for_the_core(dest, from, block.bytes)) [[likely]]
+        copy(dest, from, block.bytes);
     else
-        get_cold({it.call, it.bytes, 1, 0, 0, it.waits}, ctx, dest, source, pe);
+        get_cold({block.call, block.bytes, 1, 0, 0, block.waits}, ctx, dest, source, pe);
 }
 
 // Strides count elements of `element` bytes.
@@ -71,70 +71,75 @@ struct Strided {
     std::size_t count;     // of what lies together
 };
 
-bool has_strides(const Strided &it) {
-    const auto together = static_cast<std::ptrdiff_t>(it.together);
-    if (it.dst >= together && it.sst >= together) return true;
-    wrong(it.call, "arguments dst and sst: %td and %td are less than the %zu elements of a block",
-          it.dst, it.sst, it.together);
+bool has_strides(const Strided &strided) {
+    const auto together = static_cast<std::ptrdiff_t>(strided.together);
+    if (strided.dst >= together && strided.sst >= together) return true;
+    wrong(strided.call,
+          "arguments dst and sst: %td and %td are less than the %zu elements of a block",
+          strided.dst, strided.sst, strided.together);
     return false;
 }
 
 // One after the other, with the loads and stores of a word where an element is one.
 template <std::size_t kBytes>
-void copy_elements(char *to, const char *from, const Strided &it) {
-    for (std::size_t i = 0; i < it.count; ++i) {
+void copy_elements(char *to, const char *from, const Strided &strided) {
+    for (std::size_t i = 0; i < strided.count; ++i) {
         const auto index = static_cast<std::ptrdiff_t>(i * kBytes);
-        copy_element<kBytes>(to + index * it.dst, from + index * it.sst);
+        copy_element<kBytes>(to + index * strided.dst, from + index * strided.sst);
     }
 }
 
-void copy_strided(char *to, const char *from, const Strided &it) {
-    if (it.together == 1) {
-        switch (it.element) {
+void copy_strided(char *to, const char *from, const Strided &strided) {
+    if (strided.together == 1) {
+        switch (strided.element) {
             case 1:
-                return copy_elements<1>(to, from, it);
+                return copy_elements<1>(to, from, strided);
             case 2:
-                return copy_elements<2>(to, from, it);
+                return copy_elements<2>(to, from, strided);
             case 4:
-                return copy_elements<4>(to, from, it);
+                return copy_elements<4>(to, from, strided);
             case 8:
-                return copy_elements<8>(to, from, it);
+                return copy_elements<8>(to, from, strided);
             default:
-                return copy_elements<16>(to, from, it);
+                return copy_elements<16>(to, from, strided);
         }
     }
-    for (std::size_t i = 0; i < it.count; ++i) {
-        const auto index = static_cast<std::ptrdiff_t>(i * it.element);
-        std::memcpy(to + index * it.dst, from + index * it.sst, it.together * it.element);
+    for (std::size_t i = 0; i < strided.count; ++i) {
+        const auto index = static_cast<std::ptrdiff_t>(i * strided.element);
+        std::memcpy(to + index * strided.dst, from + index * strided.sst,
+                    strided.together * strided.element);
     }
 }
 
 // How many bytes lie between the first and the end of the last.
-std::size_t span(const Strided &it, std::ptrdiff_t stride) {
-    return ((it.count - 1) * static_cast<std::size_t>(stride) + it.together) * it.element;
+std::size_t span(const Strided &strided, std::ptrdiff_t stride) {
+    return ((strided.count - 1) * static_cast<std::size_t>(stride) + strided.together) *
+           strided.element;
 }
 
-Transfer transfer_of(const Strided &it, std::ptrdiff_t remote, std::ptrdiff_t local) {
-    const auto element = static_cast<std::ptrdiff_t>(it.element);
-    return {it.call, it.together * it.element, it.count, remote * element, local * element, true};
+Transfer transfer_of(const Strided &strided, std::ptrdiff_t remote, std::ptrdiff_t local) {
+    const auto element = static_cast<std::ptrdiff_t>(strided.element);
+    return {strided.call,    strided.together * strided.element,
+            strided.count,   remote * element,
+            local * element, true};
 }
 
-void put_strided(const Strided &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    if (it.count == 0 || it.together == 0 || !has_strides(it)) return;
-    char *const to = reach(dest, span(it, it.dst), world_pe(ctx, pe));
+void put_strided(const Strided &strided, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    if (strided.count == 0 || strided.together == 0 || !has_strides(strided)) return;
+    char *const to = reach(dest, span(strided, strided.dst), world_pe(ctx, pe));
     if (to != nullptr)
-        copy_strided(to, static_cast<const char *>(source), it);
+        copy_strided(to, static_cast<const char *>(source), strided);
     else
-        put_cold(transfer_of(it, it.dst, it.sst), ctx, dest, source, pe);
+        put_cold(transfer_of(strided, strided.dst, strided.sst), ctx, dest, source, pe);
 }
 
-void get_strided(const Strided &it, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    if (it.count == 0 || it.together == 0 || !has_strides(it)) return;
-    const char *const from = reach(source, span(it, it.sst), world_pe(ctx, pe));
+void get_strided(const Strided &strided, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
+    if (strided.count == 0 || strided.together == 0 || !has_strides(strided)) return;
+    const char *const from = reach(source, span(strided, strided.sst), world_pe(ctx, pe));
     if (from != nullptr)
-        copy_strided(static_cast<char *>(dest), from, it);
+        copy_strided(static_cast<char *>(dest), from, strided);
     else
-        get_cold(transfer_of(it, it.sst, it.dst), ctx, dest, source, pe);
+        get_cold(transfer_of(strided, strided.sst, strided.dst), ctx, dest, source, pe);
 }
 
 // Out of line, so that the way before it keeps the value in a register.
@@ -171,12 +176,12 @@ inline T get_element(const char *call, shmem_ctx_t ctx, const T *source, int pe)
     return value;
 }
 
-void put_signal(const Block &it, shmem_ctx_t ctx, void *dest, const void *source,
+void put_signal(const Block &block, shmem_ctx_t ctx, void *dest, const void *source,
                 const Signal &signal, int pe) {
     // A signal says that the data are there.
-    if (!put(it, ctx, dest, source, pe)) return;
-    if (!state.all_direct) must(it.call, sennit_fence());
-    give_signal(it.call, ctx, signal, pe);
+    if (!put(block, ctx, dest, source, pe)) return;
+    if (!state.all_direct) must(block.call, sennit_fence());
+    give_signal(block.call, ctx, signal, pe);
 }
 
 }  // namespace
@@ -187,9 +192,10 @@ void put_bytes(const char *call, void *dest, const void *source, std::size_t byt
 void get_bytes(const char *call, void *dest, const void *source, std::size_t bytes, int pe) {
     get({call, bytes, true}, SHMEM_CTX_DEFAULT, dest, source, pe);
 }
-void put_elements(const char *call, void *dest, const void *source, const Elements &it, int pe) {
-    put_strided({call, it.element, it.dst, it.sst, 1, it.count}, SHMEM_CTX_DEFAULT, dest, source,
-                pe);
+void put_elements(const char *call, void *dest, const void *source, const Elements &elements,
+                  int pe) {
+    put_strided({call, elements.element, elements.dst, elements.sst, 1, elements.count},
+                SHMEM_CTX_DEFAULT, dest, source, pe);
 }
 
 // `bytes` is those of an element.

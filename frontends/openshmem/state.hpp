@@ -164,10 +164,10 @@ struct Transfer {
     std::ptrdiff_t remote_stride = 0, local_stride = 0;  // bytes
     bool waits = true;                                   // false: _nbi
 };
-[[gnu::cold]] bool put_cold(const Transfer &it, shmem_ctx_t ctx, void *dest, const void *source,
-                            int pe);
-[[gnu::cold]] bool get_cold(const Transfer &it, shmem_ctx_t ctx, void *dest, const void *source,
-                            int pe);
+[[gnu::cold]] bool put_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest,
+                            const void *source, int pe);
+[[gnu::cold]] bool get_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest,
+                            const void *source, int pe);
 
 enum class Change { fetch, set, add, bit_and, bit_or, bit_xor, compare_swap };
 // A function that changes a word, and the name of the argument that leads there.
@@ -181,7 +181,7 @@ struct WordValues {
     std::uint64_t value, expected;
 };
 // Returns the old value.
-[[gnu::cold]] std::uint64_t change_cold(const WordCall &it, const WordValues &values,
+[[gnu::cold]] std::uint64_t change_cold(const WordCall &word, const WordValues &values,
                                         shmem_ctx_t ctx, void *dest, int pe);
 
 // What moves data for other calls. PEs are the world's.
@@ -192,7 +192,8 @@ struct Elements {
     std::ptrdiff_t dst, sst;
     std::size_t element, count;
 };
-void put_elements(const char *call, void *dest, const void *source, const Elements &it, int pe);
+void put_elements(const char *call, void *dest, const void *source, const Elements &elements,
+                  int pe);
 // Until the word is at least so much (wait.cpp).
 void wait_for_least(const char *call, const long *word, long least);
 

@@ -58,28 +58,28 @@ inline Word exchange_at(char *place, Word value) {
 // Out of line, so that the way before it needs no stack: a locked instruction waits until all that
 // was stored before it, there too, has left the processor.
 template <Change kChange, class T>
-[[gnu::cold, gnu::noinline]] T change_word_cold(const WordCall &it, shmem_ctx_t ctx, T *dest,
+[[gnu::cold, gnu::noinline]] T change_word_cold(const WordCall &word, shmem_ctx_t ctx, T *dest,
                                                 T value, T expected, int pe) {
     return std::bit_cast<T>(static_cast<Bits<sizeof(T)>>(
-        change_cold(it, {kChange, sizeof(T), bits_of(value), bits_of(expected)}, ctx, dest, pe)));
+        change_cold(word, {kChange, sizeof(T), bits_of(value), bits_of(expected)}, ctx, dest, pe)));
 }
 
 template <Change kChange, class T>
-inline T change_word(const WordCall &it, shmem_ctx_t ctx, T *dest, T value, T expected, int pe) {
+inline T change_word(const WordCall &word, shmem_ctx_t ctx, T *dest, T value, T expected, int pe) {
     using Word = Bits<sizeof(T)>;
     char *const there = reach_word(dest, sizeof(T), world_pe(ctx, pe));
     if (there != nullptr && reinterpret_cast<std::uintptr_t>(there) % sizeof(T) == 0) [[likely]]
         return std::bit_cast<T>(change_at<kChange, Word>(there, bits_of(value), bits_of(expected)));
-    return change_word_cold<kChange>(it, ctx, dest, value, expected, pe);
+    return change_word_cold<kChange>(word, ctx, dest, value, expected, pe);
 }
 
 template <class T>
-inline T swap_word(const WordCall &it, shmem_ctx_t ctx, T *dest, T value, int pe) {
+inline T swap_word(const WordCall &word, shmem_ctx_t ctx, T *dest, T value, int pe) {
     using Word = Bits<sizeof(T)>;
     char *const there = reach_word(dest, sizeof(T), world_pe(ctx, pe));
     if (there != nullptr && reinterpret_cast<std::uintptr_t>(there) % sizeof(T) == 0) [[likely]]
         return std::bit_cast<T>(exchange_at<Word>(there, bits_of(value)));
-    return change_word_cold<Change::set>(it, ctx, dest, value, T{}, pe);
+    return change_word_cold<Change::set>(word, ctx, dest, value, T{}, pe);
 }
 
 // A signal's word: set or added to.

@@ -28,7 +28,7 @@ std::int64_t places_of(const group::Grid &grid, std::int64_t limit) {
     return places;
 }
 
-// Fills the grid of the arguments and this rank's wish for it.
+// Fills the grid of the arguments and what this rank asks of it.
 sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims[],
                         const int periodic[], team::CreationArgs *args) {
     sennit_status status = check_dimensions(dimensions, dims);

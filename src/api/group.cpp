@@ -154,7 +154,7 @@ sennit_status compare(Rank &rank, sennit_group first, sennit_group second,
     return SENNIT_OK;
 }
 
-// The group's members as ranks of the parent, in the wish for their team.
+// The group's members as ranks of the parent, in the arguments of their team.
 sennit_status plan_team(Rank &rank, const team::Team &parent, sennit_group group,
                         team::CreationArgs *args) {
     RankList world_ranks;

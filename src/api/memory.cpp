@@ -26,10 +26,10 @@ sennit_status check(std::size_t bytes, std::size_t alignment, unsigned flags) {
     return SENNIT_OK;
 }
 
-sennit_status allocate_local(Rank &rank, const memory::SegmentWish &wish, sennit_gptr *gptr) {
+sennit_status allocate_local(Rank &rank, const memory::SegmentArgs &args, sennit_gptr *gptr) {
     const ColdLock lock(rank);
     SegmentRecord *record = nullptr;
-    const sennit_status status = memory::segment_create(rank, wish, &record);
+    const sennit_status status = memory::segment_create(rank, args, &record);
     return status == SENNIT_OK ? op::attach_own(rank, record, gptr) : status;
 }
 
@@ -96,13 +96,13 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
     team::Team *found = team::find(*rank, team.handle);
     if (found == nullptr) return fail_in(no_team(team.handle), name);
     // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
-    team::AllocationArgs wish{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
+    team::AllocationArgs args{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
                               check(bytes, alignment, flags)};
-    if (wish.refused == SENNIT_OK && gptr == nullptr) wish.refused = null_argument("gptr");
+    if (args.refused == SENNIT_OK && gptr == nullptr) args.refused = null_argument("gptr");
     const team::CollectiveCall call(*found, team.handle);
     if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
     const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
-    return done(team::allocate(*rank, *found, wish, gptr), name);
+    return done(team::allocate(*rank, *found, args, gptr), name);
 }
 
 sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
@@ -113,10 +113,10 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
     if (gptr == nullptr) return null_argument("gptr", name);
     const sennit_status status = check(bytes, alignment, flags);
     if (status != SENNIT_OK) return fail_in(status, name);
-    const memory::SegmentWish wish{SegmentKind::local, 0, bytes,
+    const memory::SegmentArgs args{SegmentKind::local, 0, bytes,
                                    alignment == 0 ? kDefaultAlignment : alignment, flags};
     const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
-    return done(allocate_local(*rank, wish, gptr), name);
+    return done(allocate_local(*rank, args, gptr), name);
 }
 
 sennit_status sennit_free(sennit_gptr gptr) {

@@ -40,10 +40,10 @@ enum CreationKind : std::uint64_t {
 
 // The part of a public function that makes a team once its wish is known. Takes over wish.grid.
 sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
-                          const team::CreationArgs &wish, sennit_team *team);
+                          const team::CreationArgs &args, sennit_team *team);
 
 // A wish for the parent's members with these numbers.
 void args_for(const team::Team &parent, std::size_t count, const int ranks[],
-              team::CreationArgs *wish);
+              team::CreationArgs *args);
 
 }  // namespace sennit::api

@@ -134,11 +134,11 @@ sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit
     if ((flags & ~(SENNIT_REGISTER_SHARED_PAGES | SENNIT_REGISTER_STACK)) != 0)
         return fail_in(fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags), name);
     const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
-    memory::RegistrationWish wish{memory, bytes, (flags & SENNIT_REGISTER_SHARED_PAGES) != 0};
+    memory::RegistrationArgs args{memory, bytes, (flags & SENNIT_REGISTER_SHARED_PAGES) != 0};
     // The library is entered here: what the program has on this stack lies above.
     if ((flags & SENNIT_REGISTER_STACK) != 0)
-        wish.stack_frames = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    return done(op::register_region(*rank, wish, region), name);
+        args.stack_frames = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    return done(op::register_region(*rank, args, region), name);
 }
 
 sennit_status sennit_deregister(sennit_region region) {

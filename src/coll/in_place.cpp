@@ -243,9 +243,9 @@ bool has_wide_slots(TeamState &state) {
     if (state.wide_segment != 0) return true;
     const ColdLock lock(*state.rank);
     SegmentRecord *record = nullptr;
-    const memory::SegmentWish wish{SegmentKind::slots, 0, kWideSlots * kWideBytes, 4096, 0};
+    const memory::SegmentArgs args{SegmentKind::slots, 0, kWideSlots * kWideBytes, 4096, 0};
     const sennit_error error = *thread_error();
-    if (memory::segment_create(*state.rank, wish, &record) != SENNIT_OK) {
+    if (memory::segment_create(*state.rank, args, &record) != SENNIT_OK) {
         // There is another way.
         *thread_error() = error;
         return false;

@@ -66,7 +66,7 @@ Peers look_at_peers(const Rank &rank) {
 // One registration on its way: the mechanisms are tried in order and leave their reasons.
 struct Attempt {
     Rank &rank;
-    const RegistrationWish &wish;
+    const RegistrationArgs &args;
     unsigned allowed;  // set of indices into kOrder
     Peers peers;
     Refused refused[kMechanisms] = {};
@@ -75,53 +75,55 @@ struct Attempt {
     XpmemPart part{};
 };
 
-Refused try_one(Attempt &it, Mechanism mechanism) {
-    const auto address = reinterpret_cast<std::uintptr_t>(it.wish.memory);
-    const bool is_forced = (it.allowed & (it.allowed - 1)) == 0;
+Refused try_one(Attempt &attempt, Mechanism mechanism) {
+    const auto address = reinterpret_cast<std::uintptr_t>(attempt.args.memory);
+    const bool is_forced = (attempt.allowed & (attempt.allowed - 1)) == 0;
     switch (mechanism) {
         case Mechanism::same_process:
-            if (it.peers.all_in_process) return {};
+            if (attempt.peers.all_in_process) return {};
             return {Refusal::other_processes, 0};
         case Mechanism::xpmem:
-            if (it.wish.bytes == 0) return {Refusal::no_bytes, 0};
-            return xpmem_offer(address, it.wish.bytes, &it.part);
+            if (attempt.args.bytes == 0) return {Refusal::no_bytes, 0};
+            return xpmem_offer(address, attempt.args.bytes, &attempt.part);
         case Mechanism::adopted:
-            if (it.wish.bytes == 0) return {Refusal::no_bytes, 0};
-            if (!it.peers.some_map && !is_forced) return {Refusal::none_maps, 0};
-            return adopt::adopt(it.rank,
-                                {address, it.wish.bytes, it.wish.consents, it.wish.stack_frames},
-                                &it.adoption);
+            if (attempt.args.bytes == 0) return {Refusal::no_bytes, 0};
+            if (!attempt.peers.some_map && !is_forced) return {Refusal::none_maps, 0};
+            return adopt::adopt(
+                attempt.rank,
+                {address, attempt.args.bytes, attempt.args.consents, attempt.args.stack_frames},
+                &attempt.adoption);
         default:
             return {};
     }
 }
 
-void choose(Attempt &it) {
-    for (std::size_t i = 0; i < kMechanisms && it.taken == Mechanism::none; ++i) {
-        it.refused[i] = {Refusal::not_allowed, 0};
-        if ((it.allowed >> i & 1) == 0) continue;
-        it.refused[i] = try_one(it, kOrder[i]);
-        if (it.refused[i].is_none()) it.taken = kOrder[i];
+void choose(Attempt &attempt) {
+    for (std::size_t i = 0; i < kMechanisms && attempt.taken == Mechanism::none; ++i) {
+        attempt.refused[i] = {Refusal::not_allowed, 0};
+        if ((attempt.allowed >> i & 1) == 0) continue;
+        attempt.refused[i] = try_one(attempt, kOrder[i]);
+        if (attempt.refused[i].is_none()) attempt.taken = kOrder[i];
     }
     // Nothing lies there that could be reached in a wrong way.
-    if (it.wish.bytes == 0 && it.taken == Mechanism::none) it.taken = Mechanism::copied;
+    if (attempt.args.bytes == 0 && attempt.taken == Mechanism::none)
+        attempt.taken = Mechanism::copied;
 }
 
-sennit_status none_takes_it(const Attempt &it) {
+sennit_status none_takes_it(const Attempt &attempt) {
     char text[400] = "";
     std::size_t length = 0;
     for (std::size_t i = 0; i < kMechanisms && length < sizeof text; ++i) {
-        if ((it.allowed >> i & 1) == 0) continue;
+        if ((attempt.allowed >> i & 1) == 0) continue;
         char sentence[200];
-        refusal_text(it.refused[i], sentence, sizeof sentence);
+        refusal_text(attempt.refused[i], sentence, sizeof sentence);
         const int added =
             std::snprintf(text + length, sizeof text - length, "%s%s: %s", length == 0 ? "" : "; ",
                           mechanism_name(kOrder[i]), sentence);
         length += static_cast<std::size_t>(added);
     }
     return fail(SENNIT_ERR_UNSUPPORTED, "nothing in SENNIT_REGISTER=%s takes %llu bytes at %p: %s",
-                runtime::knobs().register_by.text, static_cast<unsigned long long>(it.wish.bytes),
-                it.wish.memory, text);
+                runtime::knobs().register_by.text,
+                static_cast<unsigned long long>(attempt.args.bytes), attempt.args.memory, text);
 }
 
 // Which run each record of adopted memory counts on. Made with the first.
@@ -133,17 +135,17 @@ std::uint32_t *runs_of(Rank &rank) {
     return own.runs;
 }
 
-void describe(const Attempt &it, SegmentRecord &draft) {
+void describe(const Attempt &attempt, SegmentRecord &draft) {
     draft.kind = SegmentKind::registered;
-    draft.mechanism = it.taken;
-    draft.bytes = it.wish.bytes;
-    draft.owner_address = reinterpret_cast<std::uintptr_t>(it.wish.memory);
+    draft.mechanism = attempt.taken;
+    draft.bytes = attempt.args.bytes;
+    draft.owner_address = reinterpret_cast<std::uintptr_t>(attempt.args.memory);
     draft.alignment = 1;
     draft.page_bytes = static_cast<std::uint32_t>(page_bytes());
     for (std::size_t i = 0; i < kMechanisms; ++i)
-        draft.refusals[i] = static_cast<std::uint8_t>(it.refused[i].code);
-    draft.refusal_details[0] = it.refused[1].detail;
-    draft.refusal_details[1] = it.refused[2].detail;
+        draft.refusals[i] = static_cast<std::uint8_t>(attempt.refused[i].code);
+    draft.refusal_details[0] = attempt.refused[1].detail;
+    draft.refusal_details[1] = attempt.refused[2].detail;
 }
 
 void place_extent(SegmentRecord &draft, const Extent &extent) {
@@ -161,15 +163,15 @@ void give_up_all(const Adoption &adoption) {
 }
 
 // A chain of records, the last one first, so that each knows its successor when it is published.
-sennit_status publish_chain(Attempt &it, SegmentRecord **out) {
-    const Adoption &adoption = it.adoption;
-    std::uint32_t *const runs = runs_of(it.rank);
+sennit_status publish_chain(Attempt &attempt, SegmentRecord **out) {
+    const Adoption &adoption = attempt.adoption;
+    std::uint32_t *const runs = runs_of(attempt.rank);
     sennit_status status =
         runs != nullptr ? SENNIT_OK : fail(SENNIT_ERR_NOMEM, "no memory for the table of runs");
     SegmentRecord *made = nullptr;
     for (std::uint32_t i = adoption.count; i-- > 0 && status == SENNIT_OK;) {
         SegmentRecord draft{};
-        describe(it, draft);
+        describe(attempt, draft);
         const Extent &extent = adoption.extents[i];
         place_extent(draft, extent);
         draft.next_extent = made != nullptr ? made->owner_slot + 1 : 0;
@@ -181,7 +183,7 @@ sennit_status publish_chain(Attempt &it, SegmentRecord **out) {
             draft.bytes = 0;
         }
         SegmentRecord *next = nullptr;
-        status = segment_publish(it.rank, draft, &next);
+        status = segment_publish(attempt.rank, draft, &next);
         if (status != SENNIT_OK) break;
         runs[next->owner_slot] = extent.run;
         made = next;
@@ -192,24 +194,24 @@ sennit_status publish_chain(Attempt &it, SegmentRecord **out) {
     }
     while (made != nullptr) {
         const std::uint32_t next = made->next_extent;
-        segment_withdraw(it.rank, *made);
-        made = next != 0 ? &it.rank.control->records[next - 1] : nullptr;
+        segment_withdraw(attempt.rank, *made);
+        made = next != 0 ? &attempt.rank.control->records[next - 1] : nullptr;
     }
     give_up_all(adoption);
     return status;
 }
 
-sennit_status publish_one(Attempt &it, SegmentRecord **out) {
+sennit_status publish_one(Attempt &attempt, SegmentRecord **out) {
     SegmentRecord draft{};
-    describe(it, draft);
-    if (it.taken == Mechanism::xpmem) {
-        draft.mapped_bytes = it.part.bytes;
-        draft.head_bytes = it.part.head_bytes;
-        draft.mapping_inode = static_cast<std::uint64_t>(it.part.segment);
+    describe(attempt, draft);
+    if (attempt.taken == Mechanism::xpmem) {
+        draft.mapped_bytes = attempt.part.bytes;
+        draft.head_bytes = attempt.part.head_bytes;
+        draft.mapping_inode = static_cast<std::uint64_t>(attempt.part.segment);
     }
-    const sennit_status status = segment_publish(it.rank, draft, out);
+    const sennit_status status = segment_publish(attempt.rank, draft, out);
     if (status != SENNIT_OK) {
-        if (it.taken == Mechanism::xpmem) xpmem_withdraw(it.part.segment);
+        if (attempt.taken == Mechanism::xpmem) xpmem_withdraw(attempt.part.segment);
         return status;
     }
     adopt::hold(draft.owner_address, draft.bytes);
@@ -218,8 +220,8 @@ sennit_status publish_one(Attempt &it, SegmentRecord **out) {
 
 }  // namespace
 
-sennit_status segment_register(Rank &rank, const RegistrationWish &wish, SegmentRecord **out) {
-    Attempt it{rank, wish, 0, look_at_peers(rank)};
+sennit_status segment_register(Rank &rank, const RegistrationArgs &args, SegmentRecord **out) {
+    Attempt it{rank, args, 0, look_at_peers(rank)};
     (void)read_list(runtime::knobs().register_by.text, &it.allowed);
     // What a mechanism that was refused has said of itself is no error of the call.
     const sennit_error before = *thread_error();
@@ -230,8 +232,8 @@ sennit_status segment_register(Rank &rank, const RegistrationWish &wish, Segment
 }
 
 sennit_status segment_lend(Rank &rank, void *memory, std::uint64_t bytes, SegmentRecord **out) {
-    const RegistrationWish wish{memory, bytes};
-    Attempt it{rank, wish, 0, {}};
+    const RegistrationArgs args{memory, bytes};
+    Attempt it{rank, args, 0, {}};
     it.taken = Mechanism::copied;
     return publish_one(it, out);
 }

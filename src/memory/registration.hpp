@@ -9,7 +9,7 @@
 
 namespace sennit::memory {
 
-struct RegistrationWish {
+struct RegistrationArgs {
     void *memory = nullptr;
     std::uint64_t bytes = 0;
     bool consents = false;  // SENNIT_REGISTER_SHARED_PAGES
@@ -19,7 +19,7 @@ struct RegistrationWish {
 
 // A live segment over the memory, which stays where the program sees it. Errors: NOMEM (the
 // segments of a rank), UNSUPPORTED (SENNIT_REGISTER leaves no mechanism that can take it).
-sennit_status segment_register(Rank &rank, const RegistrationWish &wish, SegmentRecord **record);
+sennit_status segment_register(Rank &rank, const RegistrationArgs &args, SegmentRecord **record);
 
 // The same for the time of a collective call: the memory stays where it is, and the kernel copies
 // for the peers. Errors: NOMEM.

@@ -87,17 +87,17 @@ sennit_status reserve_in_steps(int file, std::uint64_t offset, std::uint64_t byt
     return SENNIT_OK;
 }
 
-// Gets pages for the wish at a fresh offset and maps them.
-sennit_status place(Rank &rank, const SegmentWish &wish, SegmentRecord *record) {
+// Gets pages for what is asked at a fresh offset and maps them.
+sennit_status place(Rank &rank, const SegmentArgs &args, SegmentRecord *record) {
     LocalSegments &own = *rank.segments;
     const std::uint64_t page =
-        (wish.flags & SENNIT_ALLOC_HUGE) != 0 ? kHugePageBytes : page_bytes();
-    const std::uint64_t mapped = round_up(wish.bytes == 0 ? 1 : wish.bytes, page);
-    const std::uint64_t alignment = wish.alignment > page ? wish.alignment : page;
+        (args.flags & SENNIT_ALLOC_HUGE) != 0 ? kHugePageBytes : page_bytes();
+    const std::uint64_t mapped = round_up(args.bytes == 0 ? 1 : args.bytes, page);
+    const std::uint64_t alignment = args.alignment > page ? args.alignment : page;
     const std::uint64_t offset =
         round_up(own.file_end, alignment < kHugePageBytes ? alignment : kHugePageBytes);
-    const bool reserve = (wish.flags & SENNIT_ALLOC_RESERVE) != 0;
-    sennit_status status = memory_check(wish.bytes, reserve);
+    const bool reserve = (args.flags & SENNIT_ALLOC_RESERVE) != 0;
+    sennit_status status = memory_check(args.bytes, reserve);
     if (status != SENNIT_OK) return status;
     status = file_grow(rank.memory_file, offset + mapped);
     if (status != SENNIT_OK) return status;
@@ -115,7 +115,7 @@ sennit_status place(Rank &rank, const SegmentWish &wish, SegmentRecord *record) 
         }
     }
     own.file_end = offset + mapped;
-    record->bytes = wish.bytes;
+    record->bytes = args.bytes;
     record->file_offset = offset;
     record->mapped_bytes = mapped;
     record->owner_address = reinterpret_cast<std::uintptr_t>(address);
@@ -253,21 +253,21 @@ sennit_status range_create(Rank &rank, std::uint64_t bytes, std::uint64_t *offse
     return SENNIT_OK;
 }
 
-sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord **out) {
+sennit_status segment_create(Rank &rank, const SegmentArgs &args, SegmentRecord **out) {
     std::uint32_t slot = 0;
     LocalSegments &own = *rank.segments;
     if (!find_free_slot(own, &slot)) return no_slot();
     SegmentRecord draft{};
-    const sennit_status status = place(rank, wish, &draft);
+    const sennit_status status = place(rank, args, &draft);
     if (status != SENNIT_OK) return status;
     struct stat identity {};
     (void)fstat(rank.memory_file, &identity);
-    draft.kind = wish.kind;
+    draft.kind = args.kind;
     draft.mechanism = Mechanism::file;
-    draft.flags = wish.flags;
+    draft.flags = args.flags;
     draft.mapping_device = identity.st_dev;
     draft.mapping_inode = identity.st_ino;
-    *out = publish(rank, slot, wish.kind == SegmentKind::local ? 0 : wish.id, draft);
+    *out = publish(rank, slot, args.kind == SegmentKind::local ? 0 : args.id, draft);
     if (*out != nullptr) return SENNIT_OK;
     file_unmap(reinterpret_cast<std::byte *>(draft.owner_address), draft.mapped_bytes);
     file_punch(rank.memory_file, draft.file_offset, draft.mapped_bytes);

@@ -47,7 +47,7 @@ void control_release(ControlBlock *control);
 sennit_status range_create(Rank &rank, std::uint64_t bytes, std::uint64_t *offset,
                            std::byte **address);
 
-struct SegmentWish {
+struct SegmentArgs {
     SegmentKind kind = SegmentKind::local;
     std::uint32_t id = 0;  // for kind team; a local one gets its id from its slot
     std::uint64_t bytes = 0;
@@ -57,7 +57,7 @@ struct SegmentWish {
 
 // A live segment in the rank's memory file; `record` points into the control block.
 // Errors: NOMEM, OS.
-sennit_status segment_create(Rank &rank, const SegmentWish &wish, SegmentRecord **record);
+sennit_status segment_create(Rank &rank, const SegmentArgs &args, SegmentRecord **record);
 // For registration.cpp: the segment of one rank that `draft` describes goes live in a slot of its
 // own. Errors: NOMEM (slots).
 sennit_status segment_publish(Rank &rank, SegmentRecord &draft, SegmentRecord **record);

@@ -192,8 +192,8 @@ void trace_open(Observer &observer, const char *pattern, std::int64_t started_ns
         log(SENNIT_LOG_WARNING, "SENNIT_TRACE=%.100s is too long for a name", pattern);
         return;
     }
-    const auto wish = static_cast<std::uint64_t>(std::max<std::int64_t>(knobs().trace_events, 0));
-    observer.most_records = allowed_records(std::clamp(wish, kFewestRecords, kMostRecords));
+    const auto args = static_cast<std::uint64_t>(std::max<std::int64_t>(knobs().trace_events, 0));
+    observer.most_records = allowed_records(std::clamp(args, kFewestRecords, kMostRecords));
     errno = EFBIG;  // of a limit that allows no record
     if (observer.most_records == 0 || !map_part(observer)) {
         log(SENNIT_LOG_WARNING, "nothing is traced: rank %d can not write %.200s: %s", rank,

@@ -24,12 +24,12 @@ sennit_status check_mapped(void *memory, std::size_t bytes) {
                 memory);
 }
 
-sennit_status register_private(Rank &rank, const memory::RegistrationWish &wish,
+sennit_status register_private(Rank &rank, const memory::RegistrationArgs &args,
                                sennit_gptr *gptr) {
     SegmentRecord *record = nullptr;
-    sennit_status status = check_mapped(wish.memory, wish.bytes);
+    sennit_status status = check_mapped(args.memory, args.bytes);
     if (status != SENNIT_OK) return status;
-    status = memory::segment_register(rank, wish, &record);
+    status = memory::segment_register(rank, args, &record);
     return status == SENNIT_OK ? attach_own(rank, record, gptr) : status;
 }
 
@@ -41,10 +41,10 @@ sennit_status not_registered(sennit_region region) {
 
 }  // namespace
 
-sennit_status register_region(Rank &rank, const memory::RegistrationWish &wish,
+sennit_status register_region(Rank &rank, const memory::RegistrationArgs &args,
                               sennit_region *region) {
-    void *const memory = wish.memory;
-    const std::size_t bytes = wish.bytes;
+    void *const memory = args.memory;
+    const std::size_t bytes = args.bytes;
     sennit_gptr gptr = SENNIT_GPTR_NULL;
     const sennit_status checked = check_addresses(memory, bytes);
     if (checked != SENNIT_OK) return checked;
@@ -57,7 +57,7 @@ sennit_status register_region(Rank &rank, const memory::RegistrationWish &wish,
         return fail(SENNIT_ERR_RANGE, "%zu bytes at %p lie in part inside a segment of Sennit",
                     bytes, memory);
     if (overlap == memory::Overlap::none) {
-        const sennit_status status = register_private(rank, wish, &gptr);
+        const sennit_status status = register_private(rank, args, &gptr);
         if (status != SENNIT_OK) return status;
     }
     *region = sennit_region{gptr, bytes};

@@ -8,7 +8,7 @@ namespace sennit::op {
 
 // Errors: ARG (the memory is null, not mapped, or runs past the end of addresses), RANGE (it lies
 // in part inside a segment), and those of memory::segment_register and attach_own.
-sennit_status register_region(Rank &rank, const memory::RegistrationWish &wish,
+sennit_status register_region(Rank &rank, const memory::RegistrationArgs &args,
                               sennit_region *region);
 
 // Errors: NOT_REGISTERED, ARG (the region's pointer was moved), and those of check_region.

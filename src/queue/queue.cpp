@@ -37,7 +37,7 @@ sennit_status make_memory(Rank &rank, const QueueArgs &args, Queue *made) {
     made->stride = memory::round_up(args.item_bytes, 8);
     made->capacity = args.capacity;
     made->rings = args.producers;
-    memory::SegmentWish segment;
+    memory::SegmentArgs segment;
     segment.kind = SegmentKind::queue;
     segment.bytes = bytes_of(args, made->stride);
     segment.alignment = kLineBytes;

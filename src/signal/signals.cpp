@@ -44,7 +44,7 @@ void free_signals(Signals *all, std::uint32_t size) {
 
 // The records of a chunk. Needs the cold mutex.
 sennit_status add_chunk(Rank &rank, Signals &all, std::uint32_t number) {
-    memory::SegmentWish args;
+    memory::SegmentArgs args;
     args.kind = SegmentKind::signals;
     args.bytes = chunk_bytes(number);
     args.alignment = kLineBytes;

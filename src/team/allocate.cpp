@@ -62,7 +62,7 @@ sennit_status make_own(Rank &rank, const AllocationArgs &args, std::uint32_t id,
     if (id == 0)
         return fail(SENNIT_ERR_NOMEM, "the team has %zu segments, which is the most",
                     kSegmentsPerTeam);
-    const memory::SegmentWish segment{SegmentKind::team, id, args.bytes, args.alignment,
+    const memory::SegmentArgs segment{SegmentKind::team, id, args.bytes, args.alignment,
                                       args.flags};
     const ColdLock lock(rank);
     return memory::segment_create(rank, segment, record);

@@ -134,12 +134,12 @@ bool has_arena_start(const Buffer &buffer, std::uint64_t begin, std::uint64_t en
            (!buffer.fills(last) && begins_arena(last));
 }
 
-Refusal judge_mapping(const Mapping &it) {
-    if (it.name == Mapping::Name::special) return Refusal::special;
-    if (it.shared) return Refusal::shared;
-    if (!it.readable || !it.writable) return Refusal::read_only;
-    if (it.executable) return Refusal::executable;
-    if (it.page_bytes != page_bytes()) return Refusal::large_pages;
+Refusal judge_mapping(const Mapping &mapping) {
+    if (mapping.name == Mapping::Name::special) return Refusal::special;
+    if (mapping.shared) return Refusal::shared;
+    if (!mapping.readable || !mapping.writable) return Refusal::read_only;
+    if (mapping.executable) return Refusal::executable;
+    if (mapping.page_bytes != page_bytes()) return Refusal::large_pages;
     return Refusal::none;
 }
 
