@@ -480,7 +480,7 @@ TEST(sim, the_control_block_of_a_peer_is_in_reach) {
     EXPECT_EQ(world.ranks[0].peers[1].control, nullptr);
     driver.put(0, 1, team_sync_offset(1), filled(8, 1));
     driver.finish();
-    EXPECT_EQ(world.ranks[1].control->teams[0].arrived.epoch.load(), 0x0101010101010101u);
+    EXPECT_EQ(world.ranks[1].control->first_teams[0].arrived.epoch.load(), 0x0101010101010101u);
 }
 
 TEST(sim, settings_that_it_does_not_understand_are_named) {
