@@ -23,6 +23,7 @@ struct Posted {
 };
 
 struct Message : Posted {
+    Message *made_before = nullptr;  // all messages of the rank, for its end
     MessageHeader header;
     alignas(8) std::byte body[kMostTaskBytes];
 };

@@ -125,6 +125,7 @@ class Network final : public Transport {
     std::size_t post_count_ = 0;
     Posted *free_posts_ = nullptr;
     Message *free_messages_ = nullptr;
+    Message *last_message_ = nullptr;  // that was made
     std::size_t receives_posted_ = 0;
     PostedList done_;    // completed, not yet worked off
     PostedList outbox_;  // messages that found the queue full

@@ -44,9 +44,9 @@ Network::~Network() {
     std::free(links_);
     std::free(exposed_);
     std::free(posts_);
-    while (free_messages_ != nullptr) {
-        Message *const message = free_messages_;
-        free_messages_ = static_cast<Message *>(message->next);
+    while (last_message_ != nullptr) {
+        Message *const message = last_message_;
+        last_message_ = message->made_before;
         delete message;
     }
     (void)pthread_mutex_destroy(&lock_);

@@ -24,7 +24,13 @@ std::size_t length_of(const MessageHeader &header) {
 // Null: no memory.
 Message *Network::take_message() {
     Message *message = free_messages_;
-    if (message == nullptr) return new (std::nothrow) Message;
+    if (message == nullptr) {
+        message = new (std::nothrow) Message;
+        if (message == nullptr) return nullptr;
+        message->made_before = last_message_;
+        last_message_ = message;
+        return message;
+    }
     free_messages_ = static_cast<Message *>(message->next);
     return message;
 }
