@@ -111,7 +111,7 @@ class SpackTest(unittest.TestCase):
 
     def test_versions_of_what_is_needed_are_those_that_cmake_asks_for(self):
         for package, pattern in (("cmake", r"cmake_minimum_required\(VERSION ([\d.]+)"), ("hwloc", r"hwloc>=([\d.]+)"),
-                                 ("pmix", r"pmix>=([\d.]+)"), ("python", r"Python3 ([\d.]+)")):
+                                 ("pmix", r"pmix>=([\d.]+)"), ("libfabric", r"libfabric>=([\d.]+)"), ("python", r"Python3 ([\d.]+)")):
             with self.subTest(package=package):
                 asked = re.search(pattern, self.lists)[1]
                 self.assertEqual(self.needs[package][0], f"{package}@{asked}:")
@@ -134,7 +134,7 @@ class SpackTest(unittest.TestCase):
 
     def test_options_are_options_of_the_build(self):
         known = set(re.findall(r"\boption\((\w+)", self.lists)) | set(re.findall(r"set\((SENNIT_\w+) \S+ CACHE", self.lists))
-        known |= {"SENNIT_PMIX", "SENNIT_OPENMPI", "SENNIT_OPENSHMEM", "SENNIT_MPICH", "SENNIT_FORTRAN"}  # made in a loop
+        known |= {"SENNIT_PMIX", "SENNIT_LIBFABRIC", "SENNIT_OPENMPI", "SENNIT_OPENSHMEM", "SENNIT_MPICH", "SENNIT_FORTRAN"}  # made in a loop
         known |= {"CMAKE_SKIP_INSTALL_ALL_DEPENDENCY"}  # of CMake itself
         packages = {"openmpi": "", "mpi": "mpicc"}
         for values in self.all_values():

@@ -28,6 +28,7 @@ class Sennit(CMakePackage):
     variant("programs", default=True, description="The command line, sennit run and so on")
     variant("man", default=True, when="+programs", description="Man pages")
     variant("pmix", default=True, description="Start under launchers that speak PMIx")
+    variant("libfabric", default=True, description="Reach ranks of other nodes")
     variant("fortran", default=True, description="Fortran modules")
     variant("mpi", default=False, when="+programs", description="Compare with an MPI in sennit bench")
 
@@ -42,6 +43,7 @@ class Sennit(CMakePackage):
     # The library opens both when it runs, the command line is linked with hwloc.
     depends_on("hwloc@2.5:")
     depends_on("pmix@3:", when="+pmix")
+    depends_on("libfabric@1.17:", when="+libfabric")
     depends_on("cli11", type="build", when="+programs")
     depends_on("nlohmann-json", type="build", when="+programs")
     depends_on("fmt", when="+programs")
@@ -60,6 +62,7 @@ class Sennit(CMakePackage):
             self.define("SENNIT_BUILD_TESTS", False),
             self.define_from_variant("SENNIT_BUILD_PROGRAMS", "programs"),
             self.define_from_variant("SENNIT_PMIX", "pmix"),
+            self.define_from_variant("SENNIT_LIBFABRIC", "libfabric"),
             self.define_from_variant("SENNIT_FORTRAN", "fortran"),
             self.define("SENNIT_MAN", self.spec.satisfies("+man")),
             # Else "install" builds applications and examples first, which nobody installs.
