@@ -47,6 +47,8 @@ void run(const std::string &) {
     expect(status, SENNIT_ERR_PEER_LOST, "a get from a dead rank");
     status = sennit_put(regions[1].gptr, mine.data(), mine.size());
     expect(status, SENNIT_ERR_PEER_LOST, "a put to a dead rank");
+    has_stranger = false;
+    expect(sennit_finalize(), SENNIT_ERR_PEER_LOST, "finalize");
 }
 
 }  // namespace
