@@ -44,6 +44,11 @@ struct PostedList {
         posted->next = first;
         first = posted;
     }
+    PostedList take_all() {
+        const PostedList all = *this;
+        *this = PostedList{};
+        return all;
+    }
     Posted *take() {
         Posted *posted = first;
         if (posted != nullptr) first = posted->next;

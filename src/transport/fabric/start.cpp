@@ -190,16 +190,13 @@ Reason Network::reach(int peer) {
             there.failing_since_ns = now;
             if (probed_peer_ < 0) probe(peer, now);
             poll_rail();
-            done = done_;
-            done_ = PostedList{};
+            done = done_.take_all();
         }
         // Before the engine is there nothing else can be over.
         while (Posted *posted = done.take())
             (void)work_off(posted);
         if (!there.probed) (void)sched_yield();
     }
-    ControlHeader header;
-    std::memcpy(static_cast<void *>(&header), probed_, sizeof header);
     rank_->peers[peer].control_handle = kControlKey;
     return Reason{Reason::Code::taken};
 }
@@ -318,8 +315,7 @@ void Network::say_goodbye(const Deadline &deadline) {
         {
             const Guard guard(*this);
             poll_rail();
-            done = done_;
-            done_ = PostedList{};
+            done = done_.take_all();
         }
         while (Posted *posted = done.take())
             (void)work_off(posted);

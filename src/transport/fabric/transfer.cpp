@@ -123,8 +123,7 @@ int Network::progress() {
         if (!rail_.is_open()) return 0;
         poll_rail();
         look_at_what_is_overdue();
-        done = done_;
-        done_ = PostedList{};
+        done = done_.take_all();
     }
     int completed = 0;
     while (Posted *posted = done.take())
@@ -217,7 +216,6 @@ void Network::finish_probe(Posted *posted) {
     give_back(posted);
     probed_peer_ = -1;
     PeerLink &link = links_[peer];
-    // reach() looks at what was read.
     link.probed = answered;
     if (!answered || link.failing_since_ns == 0) return;
     if (Posted *first = link.failed.take()) {
