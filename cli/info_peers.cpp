@@ -94,14 +94,15 @@ struct Registered {
 };
 
 Registered registered(void *memory, std::size_t bytes) {
-    Registered it;
-    const sennit_status status = sennit_register(memory, bytes, 0, &it.region);
-    it.trial = status == SENNIT_OK ? look_at(it.region) : failed_trial(status);
-    return it;
+    Registered registered;
+    const sennit_status status = sennit_register(memory, bytes, 0, &registered.region);
+    registered.trial = status == SENNIT_OK ? look_at(registered.region) : failed_trial(status);
+    return registered;
 }
 
-void let_go(const Registered &it) {
-    if (it.region.gptr.segment != 0) must(sennit_deregister(it.region), "sennit_deregister");
+void let_go(const Registered &registered) {
+    if (registered.region.gptr.segment != 0)
+        must(sennit_deregister(registered.region), "sennit_deregister");
 }
 
 constexpr std::size_t kTriedBytes = 65536;

@@ -221,21 +221,22 @@ sennit_status publish_one(Attempt &attempt, SegmentRecord **out) {
 }  // namespace
 
 sennit_status segment_register(Rank &rank, const RegistrationArgs &args, SegmentRecord **out) {
-    Attempt it{rank, args, 0, look_at_peers(rank)};
-    (void)read_list(runtime::knobs().register_by.text, &it.allowed);
+    Attempt attempt{rank, args, 0, look_at_peers(rank)};
+    (void)read_list(runtime::knobs().register_by.text, &attempt.allowed);
     // What a mechanism that was refused has said of itself is no error of the call.
     const sennit_error before = *thread_error();
-    choose(it);
-    if (it.taken == Mechanism::none) return none_takes_it(it);
+    choose(attempt);
+    if (attempt.taken == Mechanism::none) return none_takes_it(attempt);
     *thread_error() = before;
-    return it.taken == Mechanism::adopted ? publish_chain(it, out) : publish_one(it, out);
+    return attempt.taken == Mechanism::adopted ? publish_chain(attempt, out)
+                                               : publish_one(attempt, out);
 }
 
 sennit_status segment_lend(Rank &rank, void *memory, std::uint64_t bytes, SegmentRecord **out) {
     const RegistrationArgs args{memory, bytes};
-    Attempt it{rank, args, 0, {}};
-    it.taken = Mechanism::copied;
-    return publish_one(it, out);
+    Attempt attempt{rank, args, 0, {}};
+    attempt.taken = Mechanism::copied;
+    return publish_one(attempt, out);
 }
 
 void registration_end(Rank &rank, const SegmentRecord &record) {
@@ -249,10 +250,10 @@ void registration_end(Rank &rank, const SegmentRecord &record) {
     std::uint32_t count = 0;
     runs[count++] = rank.segments->runs[record.owner_slot];
     for (std::uint32_t next = record.next_extent; next != 0;) {
-        SegmentRecord &it = rank.control->records[next - 1];
-        next = it.next_extent;
-        runs[count++] = rank.segments->runs[it.owner_slot];
-        segment_withdraw(rank, it);
+        SegmentRecord &part = rank.control->records[next - 1];
+        next = part.next_extent;
+        runs[count++] = rank.segments->runs[part.owner_slot];
+        segment_withdraw(rank, part);
     }
     adopt::give_up(runs, count);
 }

@@ -32,20 +32,20 @@ bool find(void *handle, const char *name, Function *out) {
 }
 
 Library open_library() {
-    Library it;
+    Library library;
     // A second C library would come with it.
-    if (linked_statically()) return it;
+    if (linked_statically()) return library;
     void *const handle = dlopen("libxpmem.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return it;
-    XpmemCalls &calls = it.calls;
+    if (handle == nullptr) return library;
+    XpmemCalls &calls = library.calls;
     const bool complete =
         find(handle, "xpmem_version", &calls.version) && find(handle, "xpmem_make", &calls.make) &&
         find(handle, "xpmem_remove", &calls.remove) && find(handle, "xpmem_get", &calls.get) &&
         find(handle, "xpmem_release", &calls.release) &&
         find(handle, "xpmem_attach", &calls.attach) && find(handle, "xpmem_detach", &calls.detach);
-    it.why = {Refusal::none, 0};
-    if (!complete || calls.version() < 0) it.why = {Refusal::no_device, complete ? errno : 0};
-    return it;
+    library.why = {Refusal::none, 0};
+    if (!complete || calls.version() < 0) library.why = {Refusal::no_device, complete ? errno : 0};
+    return library;
 }
 
 std::uint64_t page_of(std::uint64_t address) {

@@ -401,9 +401,9 @@ TEST_F(Adopt, text_and_ioctl_of_the_kernels_record_agree) {
 TEST_F(Adopt, ten_thousand_registrations_leave_nothing_behind) {
     const auto count = [] {
         KernelRecord record;
-        Mapping it;
+        Mapping mapping;
         int mappings = 0;
-        for (std::uint64_t at = 0; record.find(at, &it); at = it.end)
+        for (std::uint64_t at = 0; record.find(at, &mapping); at = mapping.end)
             ++mappings;
         return mappings;
     };

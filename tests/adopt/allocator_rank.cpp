@@ -117,37 +117,38 @@ int main(int count, char **words) {
     for (int round = 0; round < kRounds; ++round) {
         Buffer buffers[kBuffers];
         for (int i = 0; i < kBuffers; ++i) {
-            Buffer &it = buffers[i];
-            it.bytes = bytes_of(round, i);
-            it.memory = static_cast<std::uint8_t *>(i % 3 == 0 ? std::calloc(it.bytes, 1)
-                                                               : std::malloc(it.bytes));
-            came_again += known.insert(it.memory).second ? 0 : 1;
-            std::memset(it.memory, i, it.bytes);
-            expect(sennit_register(it.memory, it.bytes, 0, &it.region), SENNIT_OK, "register");
-            adopted += adopted_of(it.region);
-            expect(sennit_region_attach(SENNIT_TEAM_WORLD, it.region, all.data()), SENNIT_OK,
+            Buffer &buffer = buffers[i];
+            buffer.bytes = bytes_of(round, i);
+            buffer.memory = static_cast<std::uint8_t *>(i % 3 == 0 ? std::calloc(buffer.bytes, 1)
+                                                                   : std::malloc(buffer.bytes));
+            came_again += known.insert(buffer.memory).second ? 0 : 1;
+            std::memset(buffer.memory, i, buffer.bytes);
+            expect(sennit_register(buffer.memory, buffer.bytes, 0, &buffer.region), SENNIT_OK,
+                   "register");
+            adopted += adopted_of(buffer.region);
+            expect(sennit_region_attach(SENNIT_TEAM_WORLD, buffer.region, all.data()), SENNIT_OK,
                    "attach");
             const sennit_region there = all[static_cast<std::size_t>((rank + 1) % size)];
-            std::vector<std::uint8_t> data(it.bytes);
-            for (std::size_t at = 0; at < it.bytes; ++at)
+            std::vector<std::uint8_t> data(buffer.bytes);
+            for (std::size_t at = 0; at < buffer.bytes; ++at)
                 data[at] = byte_of(static_cast<std::uint64_t>(rank + i), at);
-            expect(sennit_put(there.gptr, data.data(), it.bytes), SENNIT_OK, "put");
+            expect(sennit_put(there.gptr, data.data(), buffer.bytes), SENNIT_OK, "put");
         }
         barrier();
         for (int i = 0; i < kBuffers; ++i) {
-            Buffer &it = buffers[i];
+            Buffer &buffer = buffers[i];
             // Every second buffer is deregistered first; content must be the same either way.
-            if (i % 2 == 0) expect(sennit_deregister(it.region), SENNIT_OK, "deregister");
+            if (i % 2 == 0) expect(sennit_deregister(buffer.region), SENNIT_OK, "deregister");
             const auto salt = static_cast<std::uint64_t>((rank + size - 1) % size + i);
-            require(holds(it.memory, it.bytes, salt), "the buffer has what was put");
-            if (i % 2 == 1) expect(sennit_deregister(it.region), SENNIT_OK, "deregister");
+            require(holds(buffer.memory, buffer.bytes, salt), "the buffer has what was put");
+            if (i % 2 == 1) expect(sennit_deregister(buffer.region), SENNIT_OK, "deregister");
             if (i % 4 == 1) {
                 auto *const grown =
-                    static_cast<std::uint8_t *>(std::realloc(it.memory, it.bytes * 2));
-                require(holds(grown, it.bytes, salt), "realloc keeps the content");
-                it.memory = grown;
+                    static_cast<std::uint8_t *>(std::realloc(buffer.memory, buffer.bytes * 2));
+                require(holds(grown, buffer.bytes, salt), "realloc keeps the content");
+                buffer.memory = grown;
             }
-            std::free(it.memory);
+            std::free(buffer.memory);
         }
         barrier();
     }

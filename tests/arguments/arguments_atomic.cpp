@@ -10,8 +10,8 @@ constexpr When kAny = When::before_init;
 constexpr sennit_status kState = SENNIT_ERR_STATE;
 
 template <class T>
-T *place(Fixture &it) {
-    return reinterpret_cast<T *>(it.buffer);
+T *place(Fixture &fixture) {
+    return reinterpret_cast<T *>(fixture.buffer);
 }
 
 sennit_lock no_lock() {

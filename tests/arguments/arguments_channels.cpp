@@ -12,7 +12,8 @@ constexpr sennit_status kState = SENNIT_ERR_STATE;
 
 // One end with the caller itself, spoiled.
 template <class Spoil>
-sennit_status open_with(Fixture &it, Spoil spoil, unsigned flags = 0, std::int64_t timeout_ns = 0) {
+sennit_status open_with(Fixture &fixture, Spoil spoil, unsigned flags = 0,
+                        std::int64_t timeout_ns = 0) {
     static unsigned char own[8];
     const int target = 0;
     void *const buffer = own;
@@ -25,8 +26,8 @@ sennit_status open_with(Fixture &it, Spoil spoil, unsigned flags = 0, std::int64
     } all{target, buffer, bytes, {}};
     all.ends = {1, &all.target, &all.buffer, &all.bytes};
     spoil(all);
-    return sennit_channel_open(SENNIT_TEAM_WORLD, &all.ends, flags, timeout_ns, it.pointers,
-                               it.channels);
+    return sennit_channel_open(SENNIT_TEAM_WORLD, &all.ends, flags, timeout_ns, fixture.pointers,
+                               fixture.channels);
 }
 
 constexpr auto kAsItIs = [](auto &) {};

@@ -16,9 +16,9 @@ const sennit_vbuffer kNoSizes = {const_cast<unsigned char *>(in), nullptr, nullp
 const sennit_vbuffer kNoMemory = {nullptr, kEight, nullptr};
 const sennit_reduction kSum = sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_SUM);
 
-const sennit_vbuffer *blocks_at(Fixture &it) {
+const sennit_vbuffer *blocks_at(Fixture &fixture) {
     static sennit_vbuffer blocks;
-    blocks = {it.buffer, kEight, nullptr};
+    blocks = {fixture.buffer, kEight, nullptr};
     return &blocks;
 }
 

@@ -17,15 +17,16 @@ constexpr sennit_signal kNoSignals[] = {{0, 0}, {0, 1}, {0, UINT32_MAX}, {1, 1},
 sennit_region region_of(std::uint64_t bytes, std::uint64_t offset = 0) {
     return sennit_region{at_offset(offset), bytes};
 }
-sennit_status init_with(Fixture &it, sennit_region region, std::size_t offset, std::size_t bytes) {
+sennit_status init_with(Fixture &fixture, sennit_region region, std::size_t offset,
+                        std::size_t bytes) {
     return sennit_block_init(region, offset, bytes, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL,
-                             &it.block);
+                             &fixture.block);
 }
 
 // A batch of one part, of which nothing was done.
-sennit_status batch_with(decltype(sennit_put_notify_batch) *call, Fixture &it,
+sennit_status batch_with(decltype(sennit_put_notify_batch) *call, Fixture &fixture,
                          sennit_peer_block block) {
-    sennit_notify_part part{block, SENNIT_OK, 0, it.buffer, 8, nullptr};
+    sennit_notify_part part{block, SENNIT_OK, 0, fixture.buffer, 8, nullptr};
     std::size_t done = 77;
     const sennit_status status = call(1, &part, &done);
     if (status == SENNIT_ERR_STATE) return done == 77 ? status : SENNIT_ERR_INTERNAL;

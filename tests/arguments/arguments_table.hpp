@@ -87,7 +87,7 @@ struct Row {
     const char *what;
     When when;
     sennit_status wanted;
-    sennit_status (*call)(Fixture &it);
+    sennit_status (*call)(Fixture &fixture);
 };
 
 inline sennit_gptr at_offset(std::uint64_t offset) {

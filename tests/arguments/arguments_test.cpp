@@ -117,17 +117,17 @@ class Running : public testing::Test {
 
 // Every transfer to `gptr`, with the private buffer of the fixture.
 void expect_transfers_refused(sennit_gptr gptr, std::size_t bytes, sennit_status wanted) {
-    Fixture it;
-    EXPECT_EQ(sennit_put(gptr, it.buffer, bytes), wanted);
+    Fixture fixture;
+    EXPECT_EQ(sennit_put(gptr, fixture.buffer, bytes), wanted);
     EXPECT_STREQ(sennit_last_error()->operation, "sennit_put");
-    EXPECT_EQ(sennit_get(it.buffer, gptr, bytes), wanted);
+    EXPECT_EQ(sennit_get(fixture.buffer, gptr, bytes), wanted);
     EXPECT_STREQ(sennit_last_error()->operation, "sennit_get");
-    EXPECT_EQ(sennit_put_nb(gptr, it.buffer, bytes, &it.request), wanted);
-    EXPECT_EQ(sennit_get_nb(it.buffer, gptr, bytes, &it.request), wanted);
+    EXPECT_EQ(sennit_put_nb(gptr, fixture.buffer, bytes, &fixture.request), wanted);
+    EXPECT_EQ(sennit_get_nb(fixture.buffer, gptr, bytes, &fixture.request), wanted);
     EXPECT_STREQ(sennit_last_error()->operation, "sennit_get_nb");
-    EXPECT_EQ(sennit_put_nbi(gptr, it.buffer, bytes), wanted);
-    EXPECT_EQ(sennit_get_nbi(it.buffer, gptr, bytes), wanted);
-    EXPECT_TRUE(it.untouched());
+    EXPECT_EQ(sennit_put_nbi(gptr, fixture.buffer, bytes), wanted);
+    EXPECT_EQ(sennit_get_nbi(fixture.buffer, gptr, bytes), wanted);
+    EXPECT_TRUE(fixture.untouched());
 }
 
 // A function of Sennit's that the code of a header declares or calls.

@@ -103,15 +103,15 @@ struct Private {
 };
 
 // Tells the regions through mapped memory, as a program does that does not want the collective.
-void show_private(Private &it, sennit_gptr segment) {
-    it.words[0] = sennit_rank() + 10;
-    expect(sennit_register(it.words, sizeof it.words, 0, &it.mine), SENNIT_OK, "register");
-    expect(sennit_put(segment, &it.mine, sizeof it.mine), SENNIT_OK, "put");
+void show_private(Private &own, sennit_gptr segment) {
+    own.words[0] = sennit_rank() + 10;
+    expect(sennit_register(own.words, sizeof own.words, 0, &own.mine), SENNIT_OK, "register");
+    expect(sennit_put(segment, &own.mine, sizeof own.mine), SENNIT_OK, "put");
     barrier();
-    it.all.resize(static_cast<std::size_t>(sennit_size()));
+    own.all.resize(static_cast<std::size_t>(sennit_size()));
     for (int peer = 0; peer < sennit_size(); ++peer)
-        expect(sennit_get(&it.all[static_cast<std::size_t>(peer)], sennit_gptr_at(segment, peer),
-                          sizeof it.mine),
+        expect(sennit_get(&own.all[static_cast<std::size_t>(peer)], sennit_gptr_at(segment, peer),
+                          sizeof own.mine),
                SENNIT_OK, "get");
     barrier();
 }
@@ -134,10 +134,10 @@ void check_reasons(const char *cause) {
     }
 }
 
-void check_private(const Private &it) {
+void check_private(const Private &own) {
     const int rank = sennit_rank();
     for (int peer = 0; peer < sennit_size(); ++peer) {
-        const sennit_gptr there = it.all[static_cast<std::size_t>(peer)].gptr;
+        const sennit_gptr there = own.all[static_cast<std::size_t>(peer)].gptr;
         double got = 0;
         const bool forbidden = peer != rank && (peer == kVictim || rank == kVictim);
         expect(sennit_get(&got, there, sizeof got), forbidden ? SENNIT_ERR_UNSUPPORTED : SENNIT_OK,
@@ -151,8 +151,8 @@ void check_private(const Private &it) {
         require(sennit_ptr(there) == nullptr, "there is no pointer");
     }
     std::vector<sennit_region> regions(static_cast<std::size_t>(sennit_size()));
-    expect(sennit_region_attach(SENNIT_TEAM_WORLD, it.mine, regions.data()), SENNIT_ERR_UNSUPPORTED,
-           "region_attach");
+    expect(sennit_region_attach(SENNIT_TEAM_WORLD, own.mine, regions.data()),
+           SENNIT_ERR_UNSUPPORTED, "region_attach");
 }
 
 int run_refused(const char *cause) {

@@ -137,27 +137,27 @@ std::string describe(const Step &step) {
 
 class Program {
   public:
-    explicit Program(Ranks &it)
-        : it_(it),
-          segment_(it.allocate(kRegions * kRegionBytes)),
-          memory_(static_cast<std::size_t>(it.size),
+    explicit Program(Ranks &test)
+        : test_(test),
+          segment_(test.allocate(kRegions * kRegionBytes)),
+          memory_(static_cast<std::size_t>(test.size),
                   std::vector<std::uint8_t>(kRegions * kRegionBytes)) {}
 
     void run(int phases) {
-        for (int phase = 0; phase < phases && steps_ < it_.chosen.most_steps; ++phase) {
-            it_.at("a phase");
+        for (int phase = 0; phase < phases && steps_ < test_.chosen.most_steps; ++phase) {
+            test_.at("a phase");
             draw_uses();
             start_floats_well();
             run_steps();
-            it_.barrier();
+            test_.barrier();
             compare();
-            it_.barrier();
+            test_.barrier();
         }
-        it_.free(segment_);
+        test_.free(segment_);
     }
 
   private:
-    Random &random() { return it_.common; }
+    Random &random() { return test_.common; }
 
     void draw_uses();
     void start_floats_well();
@@ -167,7 +167,7 @@ class Program {
     void finish(Step &step);
     void compare();
 
-    Ranks &it_;
+    Ranks &test_;
     sennit_gptr segment_;
     std::vector<std::vector<std::uint8_t>> memory_;
     std::vector<Use> uses_;  // [owner * kRegions + region]
@@ -175,7 +175,7 @@ class Program {
 };
 
 void Program::draw_uses() {
-    uses_.assign(kRegions * static_cast<std::size_t>(it_.size), Use{});
+    uses_.assign(kRegions * static_cast<std::size_t>(test_.size), Use{});
     for (std::size_t i = 0; i < uses_.size(); ++i) {
         if (i % kRegions != 0 && !random().one_in(6)) {
             uses_[i] = uses_[i - 1];
@@ -186,7 +186,7 @@ void Program::draw_uses() {
         const std::uint64_t operators = use.type->is_float ? 4 : 7;
         use.op = static_cast<sennit_operator>(1 + random().below(operators));
         if (random().one_in(3))
-            use.user = static_cast<int>(random().below(static_cast<std::uint64_t>(it_.size)));
+            use.user = static_cast<int>(random().below(static_cast<std::uint64_t>(test_.size)));
     }
 }
 
@@ -204,12 +204,12 @@ void Program::start_floats_well() {
             if (use.type->bytes == 4) std::memcpy(model + at, &one, 4);
             if (use.type->bytes == 8) std::memcpy(model + at, &long_one, 8);
         }
-        if (static_cast<int>(owner) != it_.rank) continue;
-        it_.ok(sennit_put(
-            sennit_gptr_add(sennit_gptr_at(segment_, it_.rank), static_cast<std::int64_t>(offset)),
-            model, kRegionBytes));
+        if (static_cast<int>(owner) != test_.rank) continue;
+        test_.ok(sennit_put(sennit_gptr_add(sennit_gptr_at(segment_, test_.rank),
+                                            static_cast<std::int64_t>(offset)),
+                            model, kRegionBytes));
     }
-    it_.barrier();
+    test_.barrier();
 }
 
 Step Program::draw_step(int user, bool *some) {
@@ -252,55 +252,55 @@ void Program::start(Step &step) {
     step.result.assign(step.source.size(), 0xEE);
     switch (step.form) {
         case Form::blocking:
-            return it_.ok(sennit_accumulate(target, source, step.count, type, step.op));
+            return test_.ok(sennit_accumulate(target, source, step.count, type, step.op));
         case Form::request:
-            return it_.ok(
+            return test_.ok(
                 sennit_accumulate_nb(target, source, step.count, type, step.op, &step.request));
         case Form::implicit:
-            return it_.ok(sennit_accumulate_nbi(target, source, step.count, type, step.op));
+            return test_.ok(sennit_accumulate_nbi(target, source, step.count, type, step.op));
         case Form::fetching:
-            return it_.ok(sennit_get_accumulate(target, source, step.result.data(), step.count,
-                                                type, step.op));
+            return test_.ok(sennit_get_accumulate(target, source, step.result.data(), step.count,
+                                                  type, step.op));
         case Form::fetching_implicit:
-            return it_.ok(sennit_get_accumulate_nbi(target, source, step.result.data(), step.count,
-                                                    type, step.op));
+            return test_.ok(sennit_get_accumulate_nbi(target, source, step.result.data(),
+                                                      step.count, type, step.op));
     }
 }
 
 void Program::finish(Step &step) {
-    it_.ok(sennit_wait(&step.request, SENNIT_FOREVER));
+    test_.ok(sennit_wait(&step.request, SENNIT_FOREVER));
     const bool fetched = step.form == Form::fetching || step.form == Form::fetching_implicit;
     if (step.form == Form::implicit || step.form == Form::fetching_implicit)
-        it_.ok(sennit_flush(step.owner, SENNIT_FOREVER));
+        test_.ok(sennit_flush(step.owner, SENNIT_FOREVER));
     if (!fetched || !step.exact || step.result == step.expected) return;
-    it_.fail(Ranks::Where::current(), describe(step) + ": returned other old elements");
+    test_.fail(Ranks::Where::current(), describe(step) + ": returned other old elements");
 }
 
 void Program::run_steps() {
     std::vector<Step> mine;
-    for (int user = 0; user < it_.size; ++user) {
+    for (int user = 0; user < test_.size; ++user) {
         const std::uint64_t count = random().below(24);
-        for (std::uint64_t i = 0; i < count && steps_ < it_.chosen.most_steps; ++i) {
+        for (std::uint64_t i = 0; i < count && steps_ < test_.chosen.most_steps; ++i) {
             bool some = false;
             Step step = draw_step(user, &some);
             if (!some) continue;
             step.number = ++steps_;
-            if (!it_.chosen.has(step.number)) continue;
+            if (!test_.chosen.has(step.number)) continue;
             std::uint8_t *model =
                 memory_[static_cast<std::size_t>(step.owner)].data() + step.offset;
             step.expected.assign(model, model + step.source.size());
             step.type->apply(step.op, model, step.source.data(), step.count);
-            if (user == it_.rank) mine.push_back(std::move(step));
+            if (user == test_.rank) mine.push_back(std::move(step));
         }
     }
     // Steps of one rank in a region of its own are done in order; in shared ones several at a time.
     std::vector<Step *> open;
     for (Step &step : mine) {
-        it_.begin_step(step.number);
-        it_.show(describe(step));
+        test_.begin_step(step.number);
+        test_.show(describe(step));
         start(step);
         open.push_back(&step);
-        if (!step.exact && !it_.own.one_in(4)) continue;
+        if (!step.exact && !test_.own.one_in(4)) continue;
         for (Step *each : open)
             finish(*each);
         open.clear();
@@ -312,18 +312,18 @@ void Program::run_steps() {
 // Each rank its own memory, element by element as bits; floats here have one form of each number.
 void Program::compare() {
     std::vector<std::uint8_t> found(kRegions * kRegionBytes);
-    it_.ok(sennit_get(found.data(), sennit_gptr_at(segment_, it_.rank), found.size()));
-    const std::vector<std::uint8_t> &model = memory_[static_cast<std::size_t>(it_.rank)];
+    test_.ok(sennit_get(found.data(), sennit_gptr_at(segment_, test_.rank), found.size()));
+    const std::vector<std::uint8_t> &model = memory_[static_cast<std::size_t>(test_.rank)];
     for (std::size_t i = 0; i < found.size(); ++i) {
         if (found[i] == model[i]) continue;
-        const Use &use = uses_[static_cast<std::size_t>(it_.rank) * kRegions + i / kRegionBytes];
-        it_.fail(Ranks::Where::current(),
-                 "after " + std::to_string(steps_) + " steps: byte " + std::to_string(i) +
-                     " of rank " + std::to_string(it_.rank) + ", type " +
-                     std::to_string(static_cast<int>(use.type->type)) + ", operator " +
-                     std::to_string(static_cast<int>(use.op)) + ", user " +
-                     std::to_string(use.user) + ": expected " + std::to_string(model[i]) +
-                     ", found " + std::to_string(found[i]));
+        const Use &use = uses_[static_cast<std::size_t>(test_.rank) * kRegions + i / kRegionBytes];
+        test_.fail(Ranks::Where::current(),
+                   "after " + std::to_string(steps_) + " steps: byte " + std::to_string(i) +
+                       " of rank " + std::to_string(test_.rank) + ", type " +
+                       std::to_string(static_cast<int>(use.type->type)) + ", operator " +
+                       std::to_string(static_cast<int>(use.op)) + ", user " +
+                       std::to_string(use.user) + ": expected " + std::to_string(model[i]) +
+                       ", found " + std::to_string(found[i]));
     }
 }
 
@@ -332,14 +332,14 @@ void Program::compare() {
 // Broken by an operator that is wrong for a type, a container that touches its neighbours, a piece
 // that is lost, cut at the wrong place or carried out twice.
 RANK_TEST(atomic, accumulates_do_what_the_sequential_oracle_says, kAtomics) {
-    it.programs(it.quick ? 2 : 12, [&] { Program(it).run(it.quick ? 6 : 20); });
+    test.programs(test.quick ? 2 : 12, [&] { Program(test).run(test.quick ? 6 : 20); });
 }
 
 // Broken by elements that are changed in a step which is not atomic: neighbours of all sizes are
 // changed by all ranks at once.
 RANK_TEST(atomic, neighbours_of_all_sizes_do_not_disturb_each_other, kAtomics) {
-    const int rounds = it.quick ? 20 : 2000;
-    const sennit_gptr segment = it.allocate(64);
+    const int rounds = test.quick ? 20 : 2000;
+    const sennit_gptr segment = test.allocate(64);
     const sennit_gptr there = sennit_gptr_at(segment, 0);
     // 8 bytes of int8, 4 of them of int16, one int32, a float, an int64, all in two lines' halves.
     const std::int8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -348,99 +348,100 @@ RANK_TEST(atomic, neighbours_of_all_sizes_do_not_disturb_each_other, kAtomics) {
     const float number = 1;
     const std::int64_t large = std::int64_t{1} << 33;
     for (int i = 0; i < rounds; ++i) {
-        it.ok(sennit_accumulate_nbi(there, bytes, 8, SENNIT_INT8, SENNIT_SUM));
-        it.ok(
+        test.ok(sennit_accumulate_nbi(there, bytes, 8, SENNIT_INT8, SENNIT_SUM));
+        test.ok(
             sennit_accumulate_nbi(sennit_gptr_add(there, 8), halves, 4, SENNIT_INT16, SENNIT_SUM));
-        it.ok(
+        test.ok(
             sennit_accumulate_nbi(sennit_gptr_add(there, 16), &word, 1, SENNIT_INT32, SENNIT_SUM));
-        it.ok(sennit_accumulate_nbi(sennit_gptr_add(there, 20), &number, 1, SENNIT_FLOAT,
-                                    SENNIT_SUM));
-        it.ok(
+        test.ok(sennit_accumulate_nbi(sennit_gptr_add(there, 20), &number, 1, SENNIT_FLOAT,
+                                      SENNIT_SUM));
+        test.ok(
             sennit_accumulate_nbi(sennit_gptr_add(there, 24), &large, 1, SENNIT_INT64, SENNIT_SUM));
         // The word's own neighbours in its container, one at a time.
-        it.ok(sennit_accumulate_nbi(sennit_gptr_add(there, 1 + i % 7), bytes, 1, SENNIT_UINT8,
-                                    SENNIT_SUM));
+        test.ok(sennit_accumulate_nbi(sennit_gptr_add(there, 1 + i % 7), bytes, 1, SENNIT_UINT8,
+                                      SENNIT_SUM));
     }
-    it.ok(sennit_flush_all(SENNIT_FOREVER));
-    it.barrier();
+    test.ok(sennit_flush_all(SENNIT_FOREVER));
+    test.barrier();
     std::uint8_t found[32];
-    it.ok(sennit_get(found, there, sizeof found));
-    const auto times = static_cast<unsigned>(rounds) * static_cast<unsigned>(it.size);
+    test.ok(sennit_get(found, there, sizeof found));
+    const auto times = static_cast<unsigned>(rounds) * static_cast<unsigned>(test.size);
     for (unsigned i = 0; i < 8; ++i) {
         unsigned extra = 0;
         for (int round = 0; round < rounds; ++round)
-            if (1 + static_cast<unsigned>(round % 7) == i) extra += static_cast<unsigned>(it.size);
-        it.equal(unsigned{found[i]}, (times * (i + 1) + extra) & 0xFF);
+            if (1 + static_cast<unsigned>(round % 7) == i)
+                extra += static_cast<unsigned>(test.size);
+        test.equal(unsigned{found[i]}, (times * (i + 1) + extra) & 0xFF);
     }
     std::int16_t halves_now[4];
     std::memcpy(halves_now, found + 8, 8);
     for (unsigned i = 0; i < 4; ++i)
-        it.equal(static_cast<unsigned>(static_cast<std::uint16_t>(halves_now[i])),
-                 times * 100 * (i + 1) & 0xFFFF);
+        test.equal(static_cast<unsigned>(static_cast<std::uint16_t>(halves_now[i])),
+                   times * 100 * (i + 1) & 0xFFFF);
     std::uint32_t word_now = 0;
     std::memcpy(&word_now, found + 16, 4);
-    it.equal(word_now, times * 70000u);
+    test.equal(word_now, times * 70000u);
     float number_now = 0;
     std::memcpy(&number_now, found + 20, 4);
-    it.require(number_now == static_cast<float>(times), "the float has all its ones");
+    test.require(number_now == static_cast<float>(times), "the float has all its ones");
     std::int64_t large_now = 0;
     std::memcpy(&large_now, found + 24, 8);
-    it.equal(large_now, large * times);
-    it.barrier();
-    it.free(segment);
+    test.equal(large_now, large * times);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a minimum that keeps a NaN, or by unsigned elements compared as signed ones.
 RANK_TEST(atomic, minimum_and_maximum_know_signs_and_prefer_numbers_to_nan, kAtomics) {
-    const sennit_gptr segment = it.allocate(64);
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const sennit_gptr segment = test.allocate(64);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double three = 3;
     double old = 0;
-    it.ok(sennit_atomic_set_f64(there, nan));
-    it.ok(sennit_accumulate(there, &three, 1, SENNIT_DOUBLE, SENNIT_MIN));
-    it.ok(sennit_accumulate(there, &nan, 1, SENNIT_DOUBLE, SENNIT_MAX));
-    it.ok(sennit_get_accumulate(there, nullptr, &old, 1, SENNIT_DOUBLE, SENNIT_NO_OP));
-    it.require(old == 3, "the number stays");
+    test.ok(sennit_atomic_set_f64(there, nan));
+    test.ok(sennit_accumulate(there, &three, 1, SENNIT_DOUBLE, SENNIT_MIN));
+    test.ok(sennit_accumulate(there, &nan, 1, SENNIT_DOUBLE, SENNIT_MAX));
+    test.ok(sennit_get_accumulate(there, nullptr, &old, 1, SENNIT_DOUBLE, SENNIT_NO_OP));
+    test.require(old == 3, "the number stays");
     const std::int8_t minus = -1;
     const std::uint8_t large = 0xFF;
     std::uint8_t bytes[2] = {};
-    it.ok(sennit_accumulate(sennit_gptr_add(there, 8), &minus, 1, SENNIT_INT8, SENNIT_MAX));
-    it.ok(sennit_accumulate(sennit_gptr_add(there, 9), &large, 1, SENNIT_UINT8, SENNIT_MAX));
-    it.ok(sennit_get(bytes, sennit_gptr_add(there, 8), 2));
-    it.equal(unsigned{bytes[0]}, 0u);
-    it.equal(unsigned{bytes[1]}, 0xFFu);
-    it.barrier();
-    it.free(segment);
+    test.ok(sennit_accumulate(sennit_gptr_add(there, 8), &minus, 1, SENNIT_INT8, SENNIT_MAX));
+    test.ok(sennit_accumulate(sennit_gptr_add(there, 9), &large, 1, SENNIT_UINT8, SENNIT_MAX));
+    test.ok(sennit_get(bytes, sennit_gptr_add(there, 8), 2));
+    test.equal(unsigned{bytes[0]}, 0u);
+    test.equal(unsigned{bytes[1]}, 0xFFu);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a type that is taken for another one of its size, or that is changed in two steps.
 RANK_TEST(atomic, accumulate_refuses_long_double_in_every_form, kAnything) {
-    const sennit_gptr segment = it.allocate(sizeof(long double));
+    const sennit_gptr segment = test.allocate(sizeof(long double));
     const long double before = 1.5L;
     std::memcpy(sennit_ptr(segment), &before, sizeof before);
-    it.barrier();
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    test.barrier();
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
     const long double one = 1.0L;
     for (int number = SENNIT_SUM; number < SENNIT_OPERATOR_END; ++number) {
         const auto op = static_cast<sennit_operator>(number);
         const sennit_type type = SENNIT_LONG_DOUBLE;
         long double old = 7.0L;
         sennit_request request = SENNIT_REQUEST_NULL;
-        it.is(sennit_accumulate(there, &one, 1, type, op), SENNIT_ERR_UNSUPPORTED);
+        test.is(sennit_accumulate(there, &one, 1, type, op), SENNIT_ERR_UNSUPPORTED);
         const std::string text = sennit_last_error()->text;
-        it.require(text.find("long double") != std::string::npos, "the error names the type");
-        it.is(sennit_accumulate_nb(there, &one, 1, type, op, &request), SENNIT_ERR_UNSUPPORTED);
-        it.is(sennit_accumulate_nbi(there, &one, 1, type, op), SENNIT_ERR_UNSUPPORTED);
-        it.is(sennit_get_accumulate(there, &one, &old, 1, type, op), SENNIT_ERR_UNSUPPORTED);
-        it.is(sennit_get_accumulate_nbi(there, &one, &old, 1, type, op), SENNIT_ERR_UNSUPPORTED);
-        it.require(old == 7.0L && request.handle == 0, "nothing is written");
+        test.require(text.find("long double") != std::string::npos, "the error names the type");
+        test.is(sennit_accumulate_nb(there, &one, 1, type, op, &request), SENNIT_ERR_UNSUPPORTED);
+        test.is(sennit_accumulate_nbi(there, &one, 1, type, op), SENNIT_ERR_UNSUPPORTED);
+        test.is(sennit_get_accumulate(there, &one, &old, 1, type, op), SENNIT_ERR_UNSUPPORTED);
+        test.is(sennit_get_accumulate_nbi(there, &one, &old, 1, type, op), SENNIT_ERR_UNSUPPORTED);
+        test.require(old == 7.0L && request.handle == 0, "nothing is written");
     }
-    it.ok(sennit_flush_all(SENNIT_FOREVER));
-    it.barrier();
+    test.ok(sennit_flush_all(SENNIT_FOREVER));
+    test.barrier();
     long double after = 0;
     std::memcpy(&after, sennit_ptr(segment), sizeof after);
-    it.require(after == before, "and the element is as it was");
-    it.barrier();
-    it.free(segment);
+    test.require(after == before, "and the element is as it was");
+    test.barrier();
+    test.free(segment);
 }

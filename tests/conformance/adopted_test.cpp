@@ -14,25 +14,25 @@ using namespace conformance;
 
 namespace {
 
-bool is_adopted(Ranks &it, sennit_region region) {
+bool is_adopted(Ranks &test, sennit_region region) {
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
-    it.ok(sennit_region_mechanism(region, &mechanism));
+    test.ok(sennit_region_mechanism(region, &mechanism));
     char text[200] = "";
-    it.ok(sennit_region_reason(region, SENNIT_MECHANISM_ADOPT, text, sizeof text));
-    it.equal(std::strcmp(text, "taken") == 0, mechanism == SENNIT_MECHANISM_ADOPT);
+    test.ok(sennit_region_reason(region, SENNIT_MECHANISM_ADOPT, text, sizeof text));
+    test.equal(std::strcmp(text, "taken") == 0, mechanism == SENNIT_MECHANISM_ADOPT);
     // Whatever was taken, there is a reason against the better ways.
     for (int better = SENNIT_MECHANISM_INPROC; better < static_cast<int>(mechanism); ++better) {
-        it.ok(
+        test.ok(
             sennit_region_reason(region, static_cast<sennit_mechanism>(better), text, sizeof text));
-        it.require(std::strstr(text, "a better one was taken") == nullptr, "the reason is kept");
+        test.require(std::strstr(text, "a better one was taken") == nullptr, "the reason is kept");
     }
     return mechanism == SENNIT_MECHANISM_ADOPT;
 }
 
 // The same answer on all ranks. Collective.
-bool all_adopted(Ranks &it, sennit_region mine) {
+bool all_adopted(Ranks &test, sennit_region mine) {
     bool all = true;
-    for (const int one : it.tell_all(is_adopted(it, mine) ? 1 : 0))
+    for (const int one : test.tell_all(is_adopted(test, mine) ? 1 : 0))
         all &= one != 0;
     return all;
 }
@@ -74,33 +74,33 @@ std::uint64_t mapped_huge_kib(const void *place) {
 RANK_TEST(region, a_peer_has_the_exact_start_of_an_adopted_buffer_and_its_bounds, kTwoRanks) {
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{5000}, std::size_t{3} << 20}) {
         const Bytes memory = allocate_bytes(bytes + 8);
-        fill(memory.get(), bytes, static_cast<std::uint64_t>(it.rank));
+        fill(memory.get(), bytes, static_cast<std::uint64_t>(test.rank));
         sennit_region mine = SENNIT_REGION_NULL;
-        it.ok(sennit_register(memory.get(), bytes, 0, &mine));
+        test.ok(sennit_register(memory.get(), bytes, 0, &mine));
         // Each rank's buffer lies where its own allocator put it: one may be adopted and the other
         // not. The owner and who has the region say the same of it.
-        const auto next = static_cast<std::size_t>(it.next());
-        const auto theirs = it.tell_all(mine)[next];
-        const bool adopted = it.tell_all(is_adopted(it, mine) ? 1 : 0)[next] != 0;
-        it.equal(is_adopted(it, theirs), adopted);
+        const auto next = static_cast<std::size_t>(test.next());
+        const auto theirs = test.tell_all(mine)[next];
+        const bool adopted = test.tell_all(is_adopted(test, mine) ? 1 : 0)[next] != 0;
+        test.equal(is_adopted(test, theirs), adopted);
         auto *const there = static_cast<std::uint8_t *>(sennit_ptr(theirs.gptr));
         if (adopted) {
-            it.require(there != nullptr, "there is a pointer");
-            check_pattern(it, there, bytes, static_cast<std::uint64_t>(it.next()));
+            test.require(there != nullptr, "there is a pointer");
+            check_pattern(test, there, bytes, static_cast<std::uint64_t>(test.next()));
             const auto end = static_cast<std::int64_t>(bytes);
-            it.require(sennit_ptr(sennit_gptr_add(theirs.gptr, end - 1)) == there + bytes - 1,
-                       "the last byte has a pointer");
+            test.require(sennit_ptr(sennit_gptr_add(theirs.gptr, end - 1)) == there + bytes - 1,
+                         "the last byte has a pointer");
             std::uint8_t byte = 0;
-            it.is(sennit_get(&byte, sennit_gptr_add(theirs.gptr, end), 1), SENNIT_ERR_RANGE);
-            it.is(sennit_put(sennit_gptr_add(theirs.gptr, -1), &byte, 1), SENNIT_ERR_RANGE);
+            test.is(sennit_get(&byte, sennit_gptr_add(theirs.gptr, end), 1), SENNIT_ERR_RANGE);
+            test.is(sennit_put(sennit_gptr_add(theirs.gptr, -1), &byte, 1), SENNIT_ERR_RANGE);
         }
-        it.barrier();
-        it.ok(sennit_deregister(mine));
-        check_pattern(it, memory.get(), bytes, static_cast<std::uint64_t>(it.rank));
-        it.barrier();
+        test.barrier();
+        test.ok(sennit_deregister(mine));
+        check_pattern(test, memory.get(), bytes, static_cast<std::uint64_t>(test.rank));
+        test.barrier();
         std::uint8_t byte = 0;
-        it.is(sennit_get(&byte, theirs.gptr, 1), SENNIT_ERR_NOT_REGISTERED);
-        it.barrier();
+        test.is(sennit_get(&byte, theirs.gptr, 1), SENNIT_ERR_NOT_REGISTERED);
+        test.barrier();
     }
 }
 
@@ -110,49 +110,49 @@ RANK_TEST(region, all_ranks_count_in_one_adopted_word, kTwoRanks) {
     auto *const word = reinterpret_cast<std::int64_t *>(memory.get());
     *word = 0;
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(word, sizeof *word, 0, &mine));
-    const bool adopted = all_adopted(it, mine);
-    const sennit_region first = it.tell_all(mine)[0];
+    test.ok(sennit_register(word, sizeof *word, 0, &mine));
+    const bool adopted = all_adopted(test, mine);
+    const sennit_region first = test.tell_all(mine)[0];
     constexpr std::int64_t kTimes = 2000;
     if (adopted) {
         for (std::int64_t i = 0; i < kTimes; ++i)
-            it.ok(sennit_atomic_add_i64(first.gptr, 1));
+            test.ok(sennit_atomic_add_i64(first.gptr, 1));
     }
-    it.barrier();
-    if (adopted && it.rank == 0) it.equal(*word, kTimes * it.size);
-    it.barrier();
-    it.ok(sennit_deregister(mine));
-    if (adopted && it.rank == 0) it.equal(*word, kTimes * it.size);
+    test.barrier();
+    if (adopted && test.rank == 0) test.equal(*word, kTimes * test.size);
+    test.barrier();
+    test.ok(sennit_deregister(mine));
+    if (adopted && test.rank == 0) test.equal(*word, kTimes * test.size);
 }
 
 // Broken by pieces that a peer sees in another order or with gaps, and by one registration that
 // ends the memory of another.
 RANK_TEST(region, overlapping_buffers_are_each_seen_as_one_piece, kTwoRanks) {
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(kPage, 12 * kPage));
-    fill(memory, 12 * kPage, static_cast<std::uint64_t>(it.rank));
+    fill(memory, 12 * kPage, static_cast<std::uint64_t>(test.rank));
     sennit_region regions[3];
-    it.ok(sennit_register(memory + 2 * kPage, 3 * kPage, 0, &regions[0]));
-    it.ok(sennit_register(memory + 7 * kPage + 1, 1, 0, &regions[1]));
-    it.ok(sennit_register(memory + 100, 11 * kPage, 0, &regions[2]));
-    const sennit_region theirs = it.tell_all(regions[2])[static_cast<std::size_t>(it.next())];
-    it.ok(sennit_deregister(regions[0]));
-    it.ok(sennit_deregister(regions[1]));
-    it.barrier();
+    test.ok(sennit_register(memory + 2 * kPage, 3 * kPage, 0, &regions[0]));
+    test.ok(sennit_register(memory + 7 * kPage + 1, 1, 0, &regions[1]));
+    test.ok(sennit_register(memory + 100, 11 * kPage, 0, &regions[2]));
+    const sennit_region theirs = test.tell_all(regions[2])[static_cast<std::size_t>(test.next())];
+    test.ok(sennit_deregister(regions[0]));
+    test.ok(sennit_deregister(regions[1]));
+    test.barrier();
     std::vector<std::uint8_t> got(11 * kPage);
-    it.ok(sennit_get(got.data(), theirs.gptr, got.size()));
+    test.ok(sennit_get(got.data(), theirs.gptr, got.size()));
     std::vector<std::uint8_t> wanted(12 * kPage);
-    fill(wanted.data(), wanted.size(), static_cast<std::uint64_t>(it.next()));
-    it.require(std::memcmp(got.data(), wanted.data() + 100, got.size()) == 0, "it is one piece");
-    it.barrier();
+    fill(wanted.data(), wanted.size(), static_cast<std::uint64_t>(test.next()));
+    test.require(std::memcmp(got.data(), wanted.data() + 100, got.size()) == 0, "it is one piece");
+    test.barrier();
     const std::vector<std::uint8_t> zeros(11 * kPage, 0);
-    it.ok(sennit_put(theirs.gptr, zeros.data(), zeros.size()));
-    it.barrier();
-    it.ok(sennit_deregister(regions[2]));
-    fill(wanted.data(), wanted.size(), static_cast<std::uint64_t>(it.rank));
+    test.ok(sennit_put(theirs.gptr, zeros.data(), zeros.size()));
+    test.barrier();
+    test.ok(sennit_deregister(regions[2]));
+    fill(wanted.data(), wanted.size(), static_cast<std::uint64_t>(test.rank));
     std::memset(wanted.data() + 100, 0, 11 * kPage);
-    it.require(std::memcmp(memory, wanted.data(), wanted.size()) == 0, "strangers are untouched");
+    test.require(std::memcmp(memory, wanted.data(), wanted.size()) == 0, "strangers are untouched");
     std::free(memory);
-    it.barrier();
+    test.barrier();
 }
 
 // Broken by a table that believes itself: memory that was freed and comes again is another one.
@@ -167,50 +167,51 @@ RANK_TEST(region, memory_that_comes_again_at_its_address_is_registered_anew, kAn
         last = address;
         fill(memory.get(), bytes, static_cast<std::uint64_t>(round));
         sennit_region mine = SENNIT_REGION_NULL;
-        it.ok(sennit_register(memory.get(), bytes, 0, &mine));
-        const bool adopted = all_adopted(it, mine);
-        if (!adopted && !it.one_process) return it.ok(sennit_deregister(mine));
-        const auto theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
+        test.ok(sennit_register(memory.get(), bytes, 0, &mine));
+        const bool adopted = all_adopted(test, mine);
+        if (!adopted && !test.one_process) return test.ok(sennit_deregister(mine));
+        const auto theirs = test.tell_all(mine)[static_cast<std::size_t>(test.next())];
         std::vector<std::uint8_t> got(bytes);
-        it.ok(sennit_get(got.data(), theirs.gptr, bytes));
-        check_pattern(it, got.data(), bytes, static_cast<std::uint64_t>(round));
-        it.barrier();
-        it.ok(sennit_deregister(mine));
-        it.barrier();
+        test.ok(sennit_get(got.data(), theirs.gptr, bytes));
+        check_pattern(test, got.data(), bytes, static_cast<std::uint64_t>(round));
+        test.barrier();
+        test.ok(sennit_deregister(mine));
+        test.barrier();
     }
     // Sanitizers keep what was freed.
-    it.require(came_again > 0 || under_sanitizer(), "malloc has given the same memory again");
+    test.require(came_again > 0 || under_sanitizer(), "malloc has given the same memory again");
 }
 
 // Broken by an attachment that belongs to a team: the same region serves two.
 RANK_TEST(region, two_teams_use_one_buffer, kTwoRanks) {
     const Bytes memory = allocate_bytes(10000);
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(memory.get(), 10000, 0, &mine));
-    const bool adopted = all_adopted(it, mine);
-    if (!adopted) return it.ok(sennit_deregister(mine));
+    test.ok(sennit_register(memory.get(), 10000, 0, &mine));
+    const bool adopted = all_adopted(test, mine);
+    if (!adopted) return test.ok(sennit_deregister(mine));
     sennit_team odd_even;
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, it.rank % 2, 0, &odd_even));
-    std::vector<sennit_region> world(static_cast<std::size_t>(it.size));
-    std::vector<sennit_region> half(static_cast<std::size_t>(it.size));
-    it.ok(sennit_region_attach(SENNIT_TEAM_WORLD, mine, world.data()));
-    it.ok(sennit_region_attach(odd_even, mine, half.data()));
-    it.ok(sennit_team_destroy(odd_even));
-    const auto value = static_cast<std::uint8_t>(it.rank + 1);
-    it.ok(sennit_put(sennit_gptr_add(world[static_cast<std::size_t>(it.next())].gptr, 9999), &value,
-                     1));
-    it.barrier();
-    it.equal(memory.get()[9999], it.previous() + 1);
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, test.rank % 2, 0, &odd_even));
+    std::vector<sennit_region> world(static_cast<std::size_t>(test.size));
+    std::vector<sennit_region> half(static_cast<std::size_t>(test.size));
+    test.ok(sennit_region_attach(SENNIT_TEAM_WORLD, mine, world.data()));
+    test.ok(sennit_region_attach(odd_even, mine, half.data()));
+    test.ok(sennit_team_destroy(odd_even));
+    const auto value = static_cast<std::uint8_t>(test.rank + 1);
+    test.ok(sennit_put(sennit_gptr_add(world[static_cast<std::size_t>(test.next())].gptr, 9999),
+                       &value, 1));
+    test.barrier();
+    test.equal(memory.get()[9999], test.previous() + 1);
     // The next one of its half, counted round, by what that team's exchange gave.
-    const int own_place = it.rank / 2;
-    const int half_size = (it.size + 1 - it.rank % 2) / 2;
+    const int own_place = test.rank / 2;
+    const int half_size = (test.size + 1 - test.rank % 2) / 2;
     const auto by_half = static_cast<std::size_t>((own_place + 1) % half_size);
-    it.equal(half[by_half].gptr.rank, 2 * static_cast<int>(by_half) + it.rank % 2);
-    it.ok(sennit_put(sennit_gptr_add(half[by_half].gptr, 5000), &value, 1));
-    it.barrier();
-    it.equal(memory.get()[5000], 2 * ((own_place + half_size - 1) % half_size) + it.rank % 2 + 1);
-    it.barrier();
-    it.ok(sennit_deregister(mine));
+    test.equal(half[by_half].gptr.rank, 2 * static_cast<int>(by_half) + test.rank % 2);
+    test.ok(sennit_put(sennit_gptr_add(half[by_half].gptr, 5000), &value, 1));
+    test.barrier();
+    test.equal(memory.get()[5000],
+               2 * ((own_place + half_size - 1) % half_size) + test.rank % 2 + 1);
+    test.barrier();
+    test.ok(sennit_deregister(mine));
 }
 
 // Broken by lengths or offsets that do not fit 32 bits.
@@ -218,53 +219,53 @@ RANK_TEST(large_region, four_gib_are_reached_by_peers, kTwoRanks | kOnlyNamed) {
     constexpr std::size_t kBytes = (std::size_t{4} << 30) + 12345;
     auto *const memory = static_cast<std::uint8_t *>(
         mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    it.require(memory != MAP_FAILED, "there is address space");
+    test.require(memory != MAP_FAILED, "there is address space");
     const std::size_t places[] = {0, (std::size_t{2} << 30) + 5, (std::size_t{4} << 30) - 1,
                                   (std::size_t{4} << 30) + 7, kBytes - 1};
     for (const std::size_t place : places)
-        memory[place] = static_cast<std::uint8_t>(place % 251 + static_cast<unsigned>(it.rank));
+        memory[place] = static_cast<std::uint8_t>(place % 251 + static_cast<unsigned>(test.rank));
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(memory, kBytes, 0, &mine));
-    const bool adopted = all_adopted(it, mine);
-    const sennit_region theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
+    test.ok(sennit_register(memory, kBytes, 0, &mine));
+    const bool adopted = all_adopted(test, mine);
+    const sennit_region theirs = test.tell_all(mine)[static_cast<std::size_t>(test.next())];
     for (const std::size_t place : places) {
         const sennit_gptr there = sennit_gptr_add(theirs.gptr, static_cast<std::int64_t>(place));
         const auto wanted =
-            static_cast<std::uint8_t>(place % 251 + static_cast<unsigned>(it.next()));
+            static_cast<std::uint8_t>(place % 251 + static_cast<unsigned>(test.next()));
         std::uint8_t byte = 0;
-        it.ok(sennit_get(&byte, there, 1));
-        it.equal(byte, wanted);
-        if (adopted) it.equal(*static_cast<std::uint8_t *>(sennit_ptr(there)), wanted);
+        test.ok(sennit_get(&byte, there, 1));
+        test.equal(byte, wanted);
+        if (adopted) test.equal(*static_cast<std::uint8_t *>(sennit_ptr(there)), wanted);
     }
-    it.barrier();
-    it.ok(sennit_deregister(mine));
-    it.require(munmap(memory, kBytes) == 0, "munmap");
-    it.barrier();
+    test.barrier();
+    test.ok(sennit_deregister(mine));
+    test.require(munmap(memory, kBytes) == 0, "munmap");
+    test.barrier();
 }
 
 // Broken by a view of a peer whose address does not agree with the file's offset modulo 2 MiB:
 // small pages are mapped then.
 RANK_TEST(large_region, huge_pages_are_huge_at_the_peer_too, kTwoRanks | kOnlyNamed) {
-    if (it.one_process) return;
+    if (test.one_process) return;
     constexpr std::size_t kBytes = std::size_t{64} << 20;
     const Bytes memory(
         static_cast<std::uint8_t *>(std::aligned_alloc(std::size_t{2} << 20, kBytes)));
-    it.require(madvise(memory.get(), kBytes, MADV_HUGEPAGE) == 0, "madvise");
-    fill(memory.get(), kBytes, static_cast<std::uint64_t>(it.rank));
+    test.require(madvise(memory.get(), kBytes, MADV_HUGEPAGE) == 0, "madvise");
+    fill(memory.get(), kBytes, static_cast<std::uint64_t>(test.rank));
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(memory.get(), kBytes, 0, &mine));
-    const bool adopted = all_adopted(it, mine);
-    const auto next = static_cast<std::size_t>(it.next());
-    const sennit_region theirs = it.tell_all(mine)[next];
-    const bool is_huge = it.tell_all(mapped_huge_kib(memory.get()))[next] >= kBytes / 1024;
+    test.ok(sennit_register(memory.get(), kBytes, 0, &mine));
+    const bool adopted = all_adopted(test, mine);
+    const auto next = static_cast<std::size_t>(test.next());
+    const sennit_region theirs = test.tell_all(mine)[next];
+    const bool is_huge = test.tell_all(mapped_huge_kib(memory.get()))[next] >= kBytes / 1024;
     if (adopted && is_huge) {
         auto *const there = static_cast<std::uint8_t *>(sennit_ptr(theirs.gptr));
-        check_pattern(it, there, kBytes, static_cast<std::uint64_t>(it.next()));
-        it.equal(mapped_huge_kib(there), kBytes / 1024);
+        check_pattern(test, there, kBytes, static_cast<std::uint64_t>(test.next()));
+        test.equal(mapped_huge_kib(there), kBytes / 1024);
     } else {
         std::fprintf(stderr, "left out: not adopted, or the machine gives no huge pages now\n");
     }
-    it.barrier();
-    it.ok(sennit_deregister(mine));
-    it.barrier();
+    test.barrier();
+    test.ok(sennit_deregister(mine));
+    test.barrier();
 }

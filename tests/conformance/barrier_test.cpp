@@ -10,111 +10,114 @@ using namespace conformance;
 namespace {
 
 // A rank's delay before it comes: mostly none, sometimes long enough that others fall asleep.
-void dawdle(Ranks &it) {
-    const std::uint64_t kind = it.own.below(40);
+void dawdle(Ranks &test) {
+    const std::uint64_t kind = test.own.below(40);
     if (kind == 0) std::this_thread::sleep_for(std::chrono::microseconds(1500));
     for (std::uint64_t i = 0; kind > 0 && kind < 6 && i < kind; ++i)
         (void)sched_yield();
 }
 
-std::uint64_t read_counter(Ranks &it, sennit_gptr counters, int peer) {
+std::uint64_t read_counter(Ranks &test, sennit_gptr counters, int peer) {
     std::uint64_t value = 0;
-    it.ok(sennit_get(&value, sennit_gptr_at(counters, peer), sizeof value));
+    test.ok(sennit_get(&value, sennit_gptr_at(counters, peer), sizeof value));
     return value;
 }
 
 // Every rank counts its rounds in memory of its own. Between its two barriers of a round everybody
 // must have counted up to this round and not further.
-void count_rounds(Ranks &it, std::uint64_t rounds, int64_t slice_ns) {
-    const sennit_gptr counters = it.allocate(64);
+void count_rounds(Ranks &test, std::uint64_t rounds, int64_t slice_ns) {
+    const sennit_gptr counters = test.allocate(64);
     const auto pass = [&] {
         sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, slice_ns);
         for (int tries = 0; status == SENNIT_ERR_TIMEOUT; ++tries) {
-            it.equal(sennit_last_error()->status, SENNIT_ERR_TIMEOUT);
+            test.equal(sennit_last_error()->status, SENNIT_ERR_TIMEOUT);
             status = sennit_barrier(SENNIT_TEAM_WORLD, tries < 1000 ? slice_ns : kMillisecond);
         }
-        it.ok(status);
+        test.ok(status);
     };
     for (std::uint64_t round = 1; round <= rounds; ++round) {
-        dawdle(it);
-        it.ok(sennit_put(counters, &round, sizeof round));
+        dawdle(test);
+        test.ok(sennit_put(counters, &round, sizeof round));
         pass();
-        for (int peer = 0; peer < it.size; ++peer)
-            it.equal(read_counter(it, counters, peer), round);
+        for (int peer = 0; peer < test.size; ++peer)
+            test.equal(read_counter(test, counters, peer), round);
         pass();
     }
-    it.free(counters);
+    test.free(counters);
 }
 
 }  // namespace
 
 // Broken by a rank that passes before all have come, or before what they did is seen.
 RANK_TEST(barrier, nobody_passes_before_all_have_come, kAnything) {
-    count_rounds(it, it.quick ? 100 : 1000, SENNIT_FOREVER);
+    count_rounds(test, test.quick ? 100 : 1000, SENNIT_FOREVER);
 }
 
 // Broken by a barrier that counts an arrival twice when it is resumed after a timeout.
 RANK_TEST(barrier, a_barrier_that_timed_out_is_resumed, kAnything) {
-    count_rounds(it, it.quick ? 30 : 100, 20'000);
+    count_rounds(test, test.quick ? 30 : 100, 20'000);
 }
 
 // Broken by the same with no patience at all: 0 tries once.
 RANK_TEST(barrier, a_timeout_of_zero_tries_once, kAnything) {
-    count_rounds(it, it.quick ? 10 : 30, 0);
+    count_rounds(test, test.quick ? 10 : 30, 0);
 }
 
 // Broken by a timeout that is not kept, or that lets the rank through.
 RANK_TEST(barrier, a_rank_that_is_late_makes_the_others_time_out,
           kTwoRanks | kFreeThreads | kOnce) {
-    const sennit_gptr flag = it.allocate(64);
-    for (int late = 0; late < it.size; ++late) {
-        it.barrier();
-        if (it.rank == late) {
+    const sennit_gptr flag = test.allocate(64);
+    for (int late = 0; late < test.size; ++late) {
+        test.barrier();
+        if (test.rank == late) {
             std::this_thread::sleep_for(std::chrono::milliseconds(60));
             const std::uint64_t round = static_cast<std::uint64_t>(late) + 1;
-            it.ok(sennit_put(flag, &round, sizeof round));
+            test.ok(sennit_put(flag, &round, sizeof round));
         } else {
             const double start = sennit_wtime();
-            it.is(sennit_barrier(SENNIT_TEAM_WORLD, 5 * kMillisecond), SENNIT_ERR_TIMEOUT);
-            it.require(sennit_wtime() - start >= 0.0049, "it waited as long as it was told");
+            test.is(sennit_barrier(SENNIT_TEAM_WORLD, 5 * kMillisecond), SENNIT_ERR_TIMEOUT);
+            test.require(sennit_wtime() - start >= 0.0049, "it waited as long as it was told");
         }
-        it.barrier();
-        it.equal(read_counter(it, flag, late), static_cast<std::uint64_t>(late) + 1);
-        it.barrier();
+        test.barrier();
+        test.equal(read_counter(test, flag, late), static_cast<std::uint64_t>(late) + 1);
+        test.barrier();
     }
-    it.free(flag);
+    test.free(flag);
 }
 
 // Broken by a TIMEOUT that does not tell which ranks have not come.
 RANK_TEST(barrier, a_wait_that_timed_out_names_who_has_not_come, kTwoRanks | kLoadStore | kOnce) {
-    const int late = it.size - 1;
+    const int late = test.size - 1;
     const std::string name = "rank " + std::to_string(late) + " has not come";
-    const sennit_gptr flag = it.allocate(sizeof(std::uint64_t));
+    const sennit_gptr flag = test.allocate(sizeof(std::uint64_t));
     std::uint64_t word = 1;
-    it.barrier();
-    if (it.rank == late) {
-        while (read_counter(it, flag, late) + 1 < static_cast<std::uint64_t>(it.size))
+    test.barrier();
+    if (test.rank == late) {
+        while (read_counter(test, flag, late) + 1 < static_cast<std::uint64_t>(test.size))
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        it.barrier();
-        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, &word,
-                               sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), SENNIT_FOREVER));
+        test.barrier();
+        test.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, &word,
+                                 sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
+                                 SENNIT_FOREVER));
     } else {
         // All others are there before any gives up.
         sennit_status status = SENNIT_ERR_TIMEOUT;
         for (int i = 0; i < 50; ++i) {
             status = sennit_barrier(SENNIT_TEAM_WORLD, 5'000'000);
-            it.is(status, SENNIT_ERR_TIMEOUT);
+            test.is(status, SENNIT_ERR_TIMEOUT);
             if (std::strstr(sennit_last_error()->text, name.c_str()) != nullptr) break;
         }
-        it.require(std::strstr(sennit_last_error()->text, name.c_str()), "the late rank is named");
-        it.equal(sennit_last_error()->peer, late);
+        test.require(std::strstr(sennit_last_error()->text, name.c_str()),
+                     "the late rank is named");
+        test.equal(sennit_last_error()->peer, late);
         (void)sennit_atomic_fetch_add_u64(sennit_gptr_at(flag, late), 1, &word);
-        it.barrier();
+        test.barrier();
         word = 1;
-        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, &word,
-                               sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), SENNIT_FOREVER));
+        test.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, &word,
+                                 sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
+                                 SENNIT_FOREVER));
     }
-    it.free(flag);
+    test.free(flag);
 }
 
 // Broken by ranks in calls that can not meet, which wait without end, or do not learn of each
@@ -122,74 +125,75 @@ RANK_TEST(barrier, a_wait_that_timed_out_names_who_has_not_come, kTwoRanks | kLo
 RANK_TEST(barrier, ranks_in_two_different_calls_are_told_of_each_other,
           kTwoRanks | kLoadStore | kOnce) {
     sennit_team team{};
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
     std::uint64_t word = 1;
-    const bool reduces = it.rank == 0;
+    const bool reduces = test.rank == 0;
     const sennit_status status =
         reduces
             ? sennit_allreduce(team, SENNIT_IN_PLACE, &word,
                                sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), SENNIT_FOREVER)
             : sennit_barrier(team, SENNIT_FOREVER);
-    it.is(status, SENNIT_ERR_ARG);
+    test.is(status, SENNIT_ERR_ARG);
     const char *text = sennit_last_error()->text;
-    it.require(
+    test.require(
         std::strstr(text, reduces ? "waits in sennit_barrier" : "rank 0 waits in sennit_allreduce"),
         "the other call is named");
-    it.barrier();
+    test.barrier();
 }
 
 // Broken by a collective call that is let into the middle of a barrier.
 RANK_TEST(barrier, a_barrier_under_way_keeps_other_collective_calls_out, kTwoRanks | kFreeThreads) {
-    const sennit_gptr segment = it.allocate(64);
-    it.barrier();
-    if (it.rank == 0) {
+    const sennit_gptr segment = test.allocate(64);
+    test.barrier();
+    if (test.rank == 0) {
         std::this_thread::sleep_for(std::chrono::milliseconds(40));
     } else {
-        it.is(sennit_barrier(SENNIT_TEAM_WORLD, 0), SENNIT_ERR_TIMEOUT);
+        test.is(sennit_barrier(SENNIT_TEAM_WORLD, 0), SENNIT_ERR_TIMEOUT);
         sennit_gptr other{7, 7, 7};
-        it.is(sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &other), SENNIT_ERR_STATE);
-        it.equal(other.segment, 7u);
-        it.is(sennit_free(segment), SENNIT_ERR_STATE);
+        test.is(sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 0, &other), SENNIT_ERR_STATE);
+        test.equal(other.segment, 7u);
+        test.is(sennit_free(segment), SENNIT_ERR_STATE);
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a barrier that does not order plain loads and stores.
 RANK_TEST(barrier, plain_stores_before_are_seen_after, kLoadStore) {
     const std::size_t words = 500;
-    const sennit_gptr segment = it.allocate(words * 8);
+    const sennit_gptr segment = test.allocate(words * 8);
     auto *mine = static_cast<std::uint64_t *>(sennit_ptr(segment));
-    const std::uint64_t rounds = it.quick ? 20 : 200;
+    const std::uint64_t rounds = test.quick ? 20 : 200;
     for (std::uint64_t round = 1; round <= rounds; ++round) {
         for (std::size_t i = 0; i < words; ++i)
             mine[i] = round * 1000 + i;
-        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
-        for (int peer = 0; peer < it.size; ++peer) {
+        test.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+        for (int peer = 0; peer < test.size; ++peer) {
             const auto *theirs =
                 static_cast<const std::uint64_t *>(sennit_ptr(sennit_gptr_at(segment, peer)));
             for (std::size_t i = 0; i < words; ++i)
-                it.equal(theirs[i], round * 1000 + i);
+                test.equal(theirs[i], round * 1000 + i);
         }
-        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+        test.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     }
-    it.free(segment);
+    test.free(segment);
 }
 
 // Broken by a barrier that forgets implicit operations.
 RANK_TEST(barrier, implicit_operations_before_are_complete_after, kAnything) {
     const std::size_t bytes = 20000;
-    const sennit_gptr segment = it.allocate(bytes);
+    const sennit_gptr segment = test.allocate(bytes);
     std::vector<std::uint8_t> out(bytes);
     std::vector<std::uint8_t> in(bytes);
     for (std::uint64_t round = 0; round < 20; ++round) {
-        fill(out.data(), bytes, round * 64 + static_cast<std::uint64_t>(it.rank));
-        it.ok(sennit_put_nbi(sennit_gptr_at(segment, it.next()), out.data(), bytes));
-        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
-        it.ok(sennit_get_nbi(in.data(), segment, bytes));
-        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
-        check_pattern(it, in.data(), bytes, round * 64 + static_cast<std::uint64_t>(it.previous()));
-        it.barrier();
+        fill(out.data(), bytes, round * 64 + static_cast<std::uint64_t>(test.rank));
+        test.ok(sennit_put_nbi(sennit_gptr_at(segment, test.next()), out.data(), bytes));
+        test.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+        test.ok(sennit_get_nbi(in.data(), segment, bytes));
+        test.ok(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+        check_pattern(test, in.data(), bytes,
+                      round * 64 + static_cast<std::uint64_t>(test.previous()));
+        test.barrier();
     }
-    it.free(segment);
+    test.free(segment);
 }

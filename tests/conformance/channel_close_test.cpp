@@ -16,137 +16,137 @@ using namespace conformance;
 
 // Broken by a close that waits for the other's, or forgets a message.
 RANK_TEST(channel, close_waits_until_its_messages_are_read_and_not_for_the_other_close, kTwoRanks) {
-    if (!channels_lead_everywhere(it)) return;
-    const sennit_gptr memory = it.allocate(24);
+    if (!channels_lead_everywhere(test)) return;
+    const sennit_gptr memory = test.allocate(24);
     auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
-    if (takes_part(it)) {
-        const int peer = 1 - it.rank;
-        const Opened opened = open(it, {{peer, own, 8}, {peer, own + 1, 8}, {peer, own + 2, 8}});
-        const Opened flags = open(it, {{peer, nullptr, 0}});
-        if (it.rank == 0) {
-            send_word(it, opened, 0, 11);
-            send_word(it, opened, 1, 12);
+    if (takes_part(test)) {
+        const int peer = 1 - test.rank;
+        const Opened opened = open(test, {{peer, own, 8}, {peer, own + 1, 8}, {peer, own + 2, 8}});
+        const Opened flags = open(test, {{peer, nullptr, 0}});
+        if (test.rank == 0) {
+            send_word(test, opened, 0, 11);
+            send_word(test, opened, 1, 12);
             // Not all is read: nothing is closed, and everything works.
-            it.is(sennit_channel_close(opened.channels.data(), 3, 2 * kMillisecond),
-                  SENNIT_ERR_TIMEOUT);
-            it.equal(flag_of(it, sennit_channel_can_write, opened[2]), 1);
-            send_word(it, opened, 2, 13);
-            it.ok(sennit_channel_have_written(flags[0]));
-            close(it, opened);  // while the other reads
-            it.is(sennit_channel_have_read(opened[0]), SENNIT_ERR_ARG);
-            it.ok(sennit_channel_wait_read(flags[0], SENNIT_FOREVER));
+            test.is(sennit_channel_close(opened.channels.data(), 3, 2 * kMillisecond),
+                    SENNIT_ERR_TIMEOUT);
+            test.equal(flag_of(test, sennit_channel_can_write, opened[2]), 1);
+            send_word(test, opened, 2, 13);
+            test.ok(sennit_channel_have_written(flags[0]));
+            close(test, opened);  // while the other reads
+            test.is(sennit_channel_have_read(opened[0]), SENNIT_ERR_ARG);
+            test.ok(sennit_channel_wait_read(flags[0], SENNIT_FOREVER));
         } else {
-            it.ok(sennit_channel_wait_read(flags[0], SENNIT_FOREVER));
+            test.ok(sennit_channel_wait_read(flags[0], SENNIT_FOREVER));
             for (std::size_t i = 0; i < 3; ++i)
-                expect_word(it, opened[i], own[i], 11 + i);
-            it.is(sennit_channel_wait_read(opened[1], SENNIT_FOREVER), SENNIT_ERR_STATE);
+                expect_word(test, opened[i], own[i], 11 + i);
+            test.is(sennit_channel_wait_read(opened[1], SENNIT_FOREVER), SENNIT_ERR_STATE);
             int flag = 0;
-            it.is(sennit_channel_can_read(opened[1], &flag), SENNIT_ERR_STATE);
-            it.is(sennit_channel_can_write(opened[1], &flag), SENNIT_ERR_STATE);
-            it.is(sennit_channel_wait_write(opened[1], SENNIT_FOREVER), SENNIT_ERR_STATE);
-            it.is(sennit_channel_have_written(opened[1]), SENNIT_ERR_STATE);
-            it.is(sennit_channel_have_read(opened[1]), SENNIT_ERR_STATE);
-            it.ok(sennit_channel_have_read(flags[0]));
-            it.ok(sennit_channel_have_written(flags[0]));
-            close(it, opened);
+            test.is(sennit_channel_can_read(opened[1], &flag), SENNIT_ERR_STATE);
+            test.is(sennit_channel_can_write(opened[1], &flag), SENNIT_ERR_STATE);
+            test.is(sennit_channel_wait_write(opened[1], SENNIT_FOREVER), SENNIT_ERR_STATE);
+            test.is(sennit_channel_have_written(opened[1]), SENNIT_ERR_STATE);
+            test.is(sennit_channel_have_read(opened[1]), SENNIT_ERR_STATE);
+            test.ok(sennit_channel_have_read(flags[0]));
+            test.ok(sennit_channel_have_written(flags[0]));
+            close(test, opened);
         }
-        close(it, flags);
+        close(test, flags);
     }
-    it.barrier();
-    it.free(memory);
+    test.barrier();
+    test.free(memory);
 }
 
 // Broken by two that wait for each other to read.
 RANK_TEST(channel, two_that_close_with_messages_unread_do_not_wait_for_each_other, kTwoRanks) {
-    if (!channels_lead_everywhere(it)) return;
-    const sennit_gptr memory = it.allocate(8);
+    if (!channels_lead_everywhere(test)) return;
+    const sennit_gptr memory = test.allocate(8);
     auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
-    for (int round = 0; takes_part(it) && round < (it.quick ? 20 : 200); ++round) {
-        const Opened opened = open(it, {{1 - it.rank, own, 8}});
-        send_word(it, opened, 0, 1);
-        if (it.own.one_in(2)) it.ok(sennit_channel_wait_read(opened[0], SENNIT_FOREVER));
-        close(it, opened);
+    for (int round = 0; takes_part(test) && round < (test.quick ? 20 : 200); ++round) {
+        const Opened opened = open(test, {{1 - test.rank, own, 8}});
+        send_word(test, opened, 0, 1);
+        if (test.own.one_in(2)) test.ok(sennit_channel_wait_read(opened[0], SENNIT_FOREVER));
+        close(test, opened);
     }
-    it.barrier();
-    it.free(memory);
+    test.barrier();
+    test.free(memory);
 }
 
 // Broken by a wait or a drain that does not see the other's mark while it sleeps.
 RANK_TEST(channel, who_waits_is_told_that_the_other_has_closed, kTwoRanks | kFreeThreads) {
-    if (!channels_lead_everywhere(it)) return;
-    if (takes_part(it)) {
-        const Opened opened = open(it, {{1 - it.rank, nullptr, 0}}, 0);
-        if (it.rank == 0) {
+    if (!channels_lead_everywhere(test)) return;
+    if (takes_part(test)) {
+        const Opened opened = open(test, {{1 - test.rank, nullptr, 0}}, 0);
+        if (test.rank == 0) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
-            it.ok(sennit_channel_have_written(opened[0]));
+            test.ok(sennit_channel_have_written(opened[0]));
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         } else {
-            it.ok(sennit_channel_wait_read(opened[0], SENNIT_FOREVER));
-            it.ok(sennit_channel_have_read(opened[0]));
-            it.is(sennit_channel_wait_read(opened[0], SENNIT_FOREVER), SENNIT_ERR_STATE);
-            it.equal(sennit_last_error()->peer, 0);
+            test.ok(sennit_channel_wait_read(opened[0], SENNIT_FOREVER));
+            test.ok(sennit_channel_have_read(opened[0]));
+            test.is(sennit_channel_wait_read(opened[0], SENNIT_FOREVER), SENNIT_ERR_STATE);
+            test.equal(sennit_last_error()->peer, 0);
         }
-        close(it, opened);
+        close(test, opened);
     }
-    it.barrier();
+    test.barrier();
 }
 
 // One target comes and another does not. Broken by an error that leaves the first one open here, or
 // unaware there. Rank 1 may come late, on a busy machine: rank 0 tries until it says that it met.
 RANK_TEST(channel, a_target_that_had_met_finds_the_channel_of_a_failed_call_closed, kTwoRanks) {
-    if (!channels_lead_everywhere(it)) return;
-    if (it.size < 3) return;
-    const sennit_gptr memory = it.allocate(16);
+    if (!channels_lead_everywhere(test)) return;
+    if (test.size < 3) return;
+    const sennit_gptr memory = test.allocate(16);
     auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
     own[1] = 0;
-    it.barrier();
+    test.barrier();
     const sennit_gptr has_met = sennit_gptr_add(sennit_gptr_at(memory, 0), 8);
-    if (it.rank == 0) {
+    if (test.rank == 0) {
         std::uint64_t met = 0;
         while (met == 0) {
             Opened opened;
-            it.is(try_open({{2, own, 8}, {1, own, 8}}, kFlags, 30 * kMillisecond, &opened),
-                  SENNIT_ERR_TIMEOUT);
-            it.ok(sennit_get(&met, has_met, sizeof met));
+            test.is(try_open({{2, own, 8}, {1, own, 8}}, kFlags, 30 * kMillisecond, &opened),
+                    SENNIT_ERR_TIMEOUT);
+            test.ok(sennit_get(&met, has_met, sizeof met));
         }
     }
-    if (it.rank == 1) {
-        const Opened opened = open(it, {{0, own, 8}});
-        it.is(sennit_channel_wait_read(opened[0], SENNIT_FOREVER), SENNIT_ERR_STATE);
-        close(it, opened);
+    if (test.rank == 1) {
+        const Opened opened = open(test, {{0, own, 8}});
+        test.is(sennit_channel_wait_read(opened[0], SENNIT_FOREVER), SENNIT_ERR_STATE);
+        close(test, opened);
         const std::uint64_t yes = 1;
-        it.ok(sennit_put(has_met, &yes, sizeof yes));
+        test.ok(sennit_put(has_met, &yes, sizeof yes));
     }
-    it.barrier();
-    it.free(memory);
+    test.barrier();
+    test.free(memory);
 }
 
 // Broken by halves, places or registrations that are not given back, or handles that come back.
 RANK_TEST(channel, channels_come_and_go_by_the_thousand, kOnce) {
-    if (!channels_lead_everywhere(it)) return;
-    const int peer = it.rank ^ 1;
-    if (peer < it.size) {
+    if (!channels_lead_everywhere(test)) return;
+    const int peer = test.rank ^ 1;
+    if (peer < test.size) {
         std::uint64_t word = 0;
         std::set<std::uint32_t> handles;
         Opened probe;
         const sennit_status reached = try_open({{peer, &word, 8}}, kFlags, SENNIT_FOREVER, &probe);
-        if (reached == SENNIT_OK) close(it, probe);
+        if (reached == SENNIT_OK) close(test, probe);
         const std::size_t bytes = reached == SENNIT_OK ? 8 : 0;
-        const int rounds = it.quick ? 20 : 100;
+        const int rounds = test.quick ? 20 : 100;
         const std::size_t many = 20;
         for (int round = 0; round < rounds; ++round) {
             std::vector<End> ends(many, End{peer, &word, bytes});
-            const Opened opened = open(it, ends);
+            const Opened opened = open(test, ends);
             for (const sennit_channel channel : opened.channels)
-                it.require(handles.insert(channel.handle).second, "a handle comes once");
-            it.ok(sennit_channel_have_written(opened[many - 1]));
-            it.ok(sennit_channel_wait_read(opened[many - 1], SENNIT_FOREVER));
-            it.ok(sennit_channel_have_read(opened[many - 1]));
-            close(it, opened);
+                test.require(handles.insert(channel.handle).second, "a handle comes once");
+            test.ok(sennit_channel_have_written(opened[many - 1]));
+            test.ok(sennit_channel_wait_read(opened[many - 1], SENNIT_FOREVER));
+            test.ok(sennit_channel_have_read(opened[many - 1]));
+            close(test, opened);
         }
-        it.is(sennit_channel_have_written({*handles.begin()}), SENNIT_ERR_ARG);
+        test.is(sennit_channel_have_written({*handles.begin()}), SENNIT_ERR_ARG);
     }
-    it.barrier();
+    test.barrier();
 }
 
 namespace {
@@ -170,12 +170,12 @@ Held look() {
 }
 
 // One rank after the other, when all have come: the look itself opens a file. Collective.
-Held held_now(Ranks &it) {
+Held held_now(Ranks &test) {
     Held held;
-    it.barrier();
-    for (int rank = 0; rank < it.size; ++rank) {
-        if (rank == it.rank) held = look();
-        it.barrier();
+    test.barrier();
+    for (int rank = 0; rank < test.size; ++rank) {
+        if (rank == test.rank) held = look();
+        test.barrier();
     }
     return held;
 }
@@ -204,90 +204,90 @@ constexpr int kKindsOfAttempts = 6;
 // which the other does not come; one whose buffer has no pointer; one whose sides differ; one with
 // the rank itself and the other twice, over unaligned, overlapping, empty and unequal buffers; and
 // one with a target that does not exist behind one that does.
-void attempt(Ranks &it, const Buffers &buffers, int kind) {
-    const int peer = 1 - it.rank;
-    const unsigned copies = it.rank == 0 ? SENNIT_CHANNEL_MIRROR : 0;
+void attempt(Ranks &test, const Buffers &buffers, int kind) {
+    const int peer = 1 - test.rank;
+    const unsigned copies = test.rank == 0 ? SENNIT_CHANNEL_MIRROR : 0;
     Opened opened;
     sennit_status status = SENNIT_OK;
     switch (kind) {
         case 0:
-            opened = open(it, {{peer, buffers.own, 8}});
-            it.ok(sennit_channel_have_written(opened[0]));
-            it.ok(sennit_channel_wait_read(opened[0], SENNIT_FOREVER));
-            it.ok(sennit_channel_have_read(opened[0]));
-            return close(it, opened);
+            opened = open(test, {{peer, buffers.own, 8}});
+            test.ok(sennit_channel_have_written(opened[0]));
+            test.ok(sennit_channel_wait_read(opened[0], SENNIT_FOREVER));
+            test.ok(sennit_channel_have_read(opened[0]));
+            return close(test, opened);
         case 1:
             // The other is here too at some times, and gives up as well.
             status = try_open({{peer, buffers.own, 8}}, kFlags, 0, &opened);
-            if (status == SENNIT_OK) return close(it, opened);
-            return it.is(status, SENNIT_ERR_TIMEOUT);
+            if (status == SENNIT_OK) return close(test, opened);
+            return test.is(status, SENNIT_ERR_TIMEOUT);
         case 2:
             status = try_open({{peer, buffers.shared, 8}}, 0, SENNIT_FOREVER, &opened);
-            if (status == SENNIT_OK) return close(it, opened);
-            return it.is(status, SENNIT_ERR_UNSUPPORTED);
+            if (status == SENNIT_OK) return close(test, opened);
+            return test.is(status, SENNIT_ERR_UNSUPPORTED);
         case 4:
-            opened = open(it, {{it.rank, buffers.at(3), 5},
-                               {peer, buffers.at(1), 30 + static_cast<std::size_t>(it.rank)},
-                               {peer, buffers.at(9), 8},
-                               {peer, nullptr, 0},
-                               {it.rank, nullptr, 0}});
-            it.ok(sennit_channel_have_written(opened[0]));
-            it.ok(sennit_channel_have_written(opened[3]));
-            it.ok(sennit_channel_wait_read(opened[3], SENNIT_FOREVER));
-            it.ok(sennit_channel_have_read(opened[3]));
-            return close(it, opened);
+            opened = open(test, {{test.rank, buffers.at(3), 5},
+                                 {peer, buffers.at(1), 30 + static_cast<std::size_t>(test.rank)},
+                                 {peer, buffers.at(9), 8},
+                                 {peer, nullptr, 0},
+                                 {test.rank, nullptr, 0}});
+            test.ok(sennit_channel_have_written(opened[0]));
+            test.ok(sennit_channel_have_written(opened[3]));
+            test.ok(sennit_channel_wait_read(opened[3], SENNIT_FOREVER));
+            test.ok(sennit_channel_have_read(opened[3]));
+            return close(test, opened);
         case 5:
-            return it.is(try_open({{it.rank, buffers.own, 8}, {it.size, buffers.own, 8}}, kFlags,
-                                  SENNIT_FOREVER, &opened),
-                         SENNIT_ERR_RANGE);
+            return test.is(try_open({{test.rank, buffers.own, 8}, {test.size, buffers.own, 8}},
+                                    kFlags, SENNIT_FOREVER, &opened),
+                           SENNIT_ERR_RANGE);
         default:
-            it.is(try_open({{peer, buffers.own, 8}}, copies, SENNIT_FOREVER, &opened),
-                  SENNIT_ERR_ARG);
+            test.is(try_open({{peer, buffers.own, 8}}, copies, SENNIT_FOREVER, &opened),
+                    SENNIT_ERR_ARG);
     }
 }
 
-void attempts(Ranks &it, const Buffers &buffers, int kind, int rounds) {
-    for (int round = 0; takes_part(it) && round < rounds; ++round)
-        attempt(it, buffers, kind);
-    it.barrier();
+void attempts(Ranks &test, const Buffers &buffers, int kind, int rounds) {
+    for (int round = 0; takes_part(test) && round < rounds; ++round)
+        attempt(test, buffers, kind);
+    test.barrier();
 }
 
 // Some machines forbid to copy between processes.
-bool may_copy(Ranks &it, const Buffers &buffers) {
+bool may_copy(Ranks &test, const Buffers &buffers) {
     Opened opened;
     sennit_status status = SENNIT_ERR_UNSUPPORTED;
-    if (takes_part(it))
-        status = try_open({{1 - it.rank, buffers.shared, 8}}, kFlags, SENNIT_FOREVER, &opened);
-    if (status == SENNIT_OK) close(it, opened);
-    return it.tell_all(status)[0] == SENNIT_OK;
+    if (takes_part(test))
+        status = try_open({{1 - test.rank, buffers.shared, 8}}, kFlags, SENNIT_FOREVER, &opened);
+    if (status == SENNIT_OK) close(test, opened);
+    return test.tell_all(status)[0] == SENNIT_OK;
 }
 
 // A peer beyond a network is refused before anything is kept for it.
-void check_refusals_of_far_peers(Ranks &it, int rounds) {
+void check_refusals_of_far_peers(Ranks &test, int rounds) {
     const Buffers buffers;
-    const Held before = held_now(it);
+    const Held before = held_now(test);
     for (int round = 0; round < rounds; ++round) {
         Opened opened;
-        it.is(try_open({{it.rank, buffers.own, 8}, {it.next(), buffers.own, 8}}, kFlags,
-                       SENNIT_FOREVER, &opened),
-              SENNIT_ERR_OTHER_NODE);
+        test.is(try_open({{test.rank, buffers.own, 8}, {test.next(), buffers.own, 8}}, kFlags,
+                         SENNIT_FOREVER, &opened),
+                SENNIT_ERR_OTHER_NODE);
     }
-    const Held after = held_now(it);
-    it.equal(after.descriptors, before.descriptors);
-    it.equal(after.mappings, before.mappings);
+    const Held after = held_now(test);
+    test.equal(after.descriptors, before.descriptors);
+    test.equal(after.mappings, before.mappings);
 }
 
 // Attempts of each kind, after which all is as before the first.
-void check_attempts(Ranks &it, int rounds) {
+void check_attempts(Ranks &test, int rounds) {
     const Buffers buffers;
-    if (!may_copy(it, buffers)) return;
-    attempts(it, buffers, 0, 5);
-    const Held before = held_now(it);
+    if (!may_copy(test, buffers)) return;
+    attempts(test, buffers, 0, 5);
+    const Held before = held_now(test);
     for (int kind = 0; kind < kKindsOfAttempts; ++kind) {
-        attempts(it, buffers, kind, rounds);
-        const Held after = held_now(it);
-        it.equal(after.descriptors, before.descriptors);
-        it.equal(after.mappings, before.mappings);
+        attempts(test, buffers, kind, rounds);
+        const Held after = held_now(test);
+        test.equal(after.descriptors, before.descriptors);
+        test.equal(after.mappings, before.mappings);
     }
 }
 
@@ -296,16 +296,16 @@ void check_attempts(Ranks &it, int rounds) {
 // Broken by a descriptor, a mapping, a registration, a half or a place that an attempt keeps: each
 // way to end has its own code. A chunk has 255 halves, so one that is lost each time shows.
 RANK_TEST(channel, attempts_of_every_kind_leave_nothing_behind, kTwoRanks | kOnce) {
-    const int rounds = it.quick ? 20 : 300;
-    if (channels_lead_everywhere(it)) return check_attempts(it, rounds);
-    check_refusals_of_far_peers(it, rounds);
+    const int rounds = test.quick ? 20 : 300;
+    if (channels_lead_everywhere(test)) return check_attempts(test, rounds);
+    check_refusals_of_far_peers(test, rounds);
 }
 
 // A rank has 16383 segments and as many channels. Broken by one of either that is kept, or a number
 // that does not come round.
 RANK_TEST(channel_numbers, more_attempts_than_there_are_numbers_leave_nothing_behind,
           kTwoRanks | kOnlyNamed) {
-    if (channels_lead_everywhere(it)) check_attempts(it, 17000);
+    if (channels_lead_everywhere(test)) check_attempts(test, 17000);
 }
 
 // Broken by memory, mappings or registrations that only closing gives back, or by handles that
@@ -313,17 +313,17 @@ RANK_TEST(channel_numbers, more_attempts_than_there_are_numbers_leave_nothing_be
 RANK_TEST(channel, a_rank_may_end_with_channels_open, kNoWorld) {
     sennit_channel left = SENNIT_CHANNEL_NULL;
     for (int world = 0; world < 3; ++world) {
-        it.start();
+        test.start();
         std::uint64_t word = 0;
-        std::vector<End> ends{{it.rank, &word, 8}};
-        if (channels_lead_everywhere(it) && it.size > 1 && (it.rank ^ 1) < it.size)
-            ends.push_back({it.rank ^ 1, nullptr, 0});
-        const Opened opened = open(it, ends, 0);
-        it.ok(sennit_channel_have_written(opened[0]));
+        std::vector<End> ends{{test.rank, &word, 8}};
+        if (channels_lead_everywhere(test) && test.size > 1 && (test.rank ^ 1) < test.size)
+            ends.push_back({test.rank ^ 1, nullptr, 0});
+        const Opened opened = open(test, ends, 0);
+        test.ok(sennit_channel_have_written(opened[0]));
         int can = 0;
-        it.is(sennit_channel_can_read({opened[0].handle + 1}, &can), SENNIT_ERR_ARG);
+        test.is(sennit_channel_can_read({opened[0].handle + 1}, &can), SENNIT_ERR_ARG);
         left = opened[0];
-        it.stop();
-        it.is(sennit_channel_have_read(left), SENNIT_ERR_STATE);
+        test.stop();
+        test.is(sennit_channel_have_read(left), SENNIT_ERR_STATE);
     }
 }

@@ -11,9 +11,9 @@ namespace conformance {
 inline constexpr unsigned kFlags = SENNIT_CHANNEL_MIRROR;
 
 // A network that is only simulated counts as one. The same answer on all ranks.
-inline bool channels_lead_everywhere(Ranks &it) {
+inline bool channels_lead_everywhere(Ranks &test) {
     sennit_path path = SENNIT_PATH_NONE;
-    it.ok(sennit_peer_path(it.next(), &path));
+    test.ok(sennit_peer_path(test.next(), &path));
     return path != SENNIT_PATH_SIM && path != SENNIT_PATH_FABRIC;
 }
 
@@ -48,45 +48,45 @@ inline sennit_status try_open(const std::vector<End> &ends, unsigned flags, std:
                                opened->channels.data());
 }
 
-inline Opened open(Ranks &it, const std::vector<End> &ends, unsigned flags = kFlags) {
+inline Opened open(Ranks &test, const std::vector<End> &ends, unsigned flags = kFlags) {
     Opened opened;
-    it.ok(try_open(ends, flags, SENNIT_FOREVER, &opened));
+    test.ok(try_open(ends, flags, SENNIT_FOREVER, &opened));
     return opened;
 }
 
-inline void close(Ranks &it, const Opened &opened, Ranks::Where where = Ranks::Where::current()) {
-    it.ok(sennit_channel_close(opened.channels.data(), opened.channels.size(), SENNIT_FOREVER),
-          where);
+inline void close(Ranks &test, const Opened &opened, Ranks::Where where = Ranks::Where::current()) {
+    test.ok(sennit_channel_close(opened.channels.data(), opened.channels.size(), SENNIT_FOREVER),
+            where);
 }
 
-inline void send(Ranks &it, sennit_channel channel, void *peer, const void *message,
+inline void send(Ranks &test, sennit_channel channel, void *peer, const void *message,
                  std::size_t bytes) {
-    it.ok(sennit_channel_wait_write(channel, SENNIT_FOREVER));
+    test.ok(sennit_channel_wait_write(channel, SENNIT_FOREVER));
     std::memcpy(peer, message, bytes);
-    it.ok(sennit_channel_have_written(channel));
+    test.ok(sennit_channel_have_written(channel));
 }
 
-inline void send_word(Ranks &it, const Opened &opened, std::size_t i, std::uint64_t word) {
-    send(it, opened[i], opened.peers[i], &word, sizeof word);
+inline void send_word(Ranks &test, const Opened &opened, std::size_t i, std::uint64_t word) {
+    send(test, opened[i], opened.peers[i], &word, sizeof word);
 }
 
-inline void expect_word(Ranks &it, sennit_channel channel, const std::uint64_t &own,
+inline void expect_word(Ranks &test, sennit_channel channel, const std::uint64_t &own,
                         std::uint64_t word) {
-    it.ok(sennit_channel_wait_read(channel, SENNIT_FOREVER));
-    it.equal(own, word);
-    it.ok(sennit_channel_have_read(channel));
+    test.ok(sennit_channel_wait_read(channel, SENNIT_FOREVER));
+    test.equal(own, word);
+    test.ok(sennit_channel_have_read(channel));
 }
 
-inline int flag_of(Ranks &it, sennit_status (*test)(sennit_channel, int *),
+inline int flag_of(Ranks &test, sennit_status (*ask)(sennit_channel, int *),
                    sennit_channel channel) {
     int flag = -1;
-    it.ok(test(channel, &flag));
+    test.ok(ask(channel, &flag));
     return flag;
 }
 
 // Some tests are about two ranks and leave the others idle.
-inline bool takes_part(const Ranks &it) {
-    return it.rank < 2;
+inline bool takes_part(const Ranks &test) {
+    return test.rank < 2;
 }
 
 }  // namespace conformance

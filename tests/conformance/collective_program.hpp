@@ -123,6 +123,6 @@ struct CollWays {
 inline constexpr std::size_t kArenaBytes = 4 << 20;
 
 // The program: runs `steps` calls on the team, several at a time under way.
-void run_collectives(Ranks &it, const Members &members, int steps, const CollWays &ways);
+void run_collectives(Ranks &test, const Members &members, int steps, const CollWays &ways);
 
 }  // namespace conformance

@@ -37,14 +37,14 @@ std::string describe(const CollStep &step, bool has_request) {
 
 class Program {
   public:
-    Program(Ranks &it, const Members &members, const CollWays &ways)
-        : it_(it),
+    Program(Ranks &test, const Members &members, const CollWays &ways)
+        : test_(test),
           members_(members),
           ways_(ways),
-          arena_(ways.arena.segment != 0 ? ways.arena : it.allocate(kArenaBytes)),
+          arena_(ways.arena.segment != 0 ? ways.arena : test.allocate(kArenaBytes)),
           memory_(static_cast<std::uint8_t *>(sennit_ptr(arena_))),
           // The team's members draw alike, whatever other ranks do.
-          draw_(it.common.next()) {}
+          draw_(test.common.next()) {}
 
     void run(int steps) {
         for (int i = 0; i < steps; ++i) {
@@ -52,19 +52,19 @@ class Program {
             // Barriers with and without a request do not meet.
             const bool barrier_later = draw_.one_in(2);
             step.number = ++number_;
-            if (!it_.chosen.has(number_)) continue;
-            it_.begin_step(number_);
-            const bool later = step.kind == CollKind::barrier ? barrier_later : it_.own.one_in(2);
+            if (!test_.chosen.has(number_)) continue;
+            test_.begin_step(number_);
+            const bool later = step.kind == CollKind::barrier ? barrier_later : test_.own.one_in(2);
             one(std::move(step), later);
-            if (flights_.size() > 6 || it_.own.one_in(4)) complete_some();
+            if (flights_.size() > 6 || test_.own.one_in(4)) complete_some();
         }
         while (!flights_.empty())
-            finish(it_.own.below(flights_.size()));
+            finish(test_.own.below(flights_.size()));
     }
     void close() {
         if (ways_.arena.segment != 0) return;
-        it_.barrier();
-        it_.free(arena_);
+        test_.barrier();
+        test_.free(arena_);
     }
 
   private:
@@ -72,9 +72,9 @@ class Program {
     std::uint8_t *take(CollMemory kind, const Bytes &contents, Bytes *own) {
         const bool fits = memory_ != nullptr && used_ + contents.size() + 64 <= kArenaBytes;
         const bool in_segment =
-            kind == CollMemory::mixed ? it_.own.one_in(2) : kind == CollMemory::segment;
+            kind == CollMemory::mixed ? test_.own.one_in(2) : kind == CollMemory::segment;
         if (fits && in_segment) {
-            std::uint8_t *place = memory_ + used_ + it_.own.below(8) * 8;
+            std::uint8_t *place = memory_ + used_ + test_.own.below(8) * 8;
             used_ += contents.size() + 64;
             std::copy(contents.begin(), contents.end(), place);
             return place;
@@ -91,7 +91,8 @@ class Program {
         for (;;) {
             {
                 const std::lock_guard<std::mutex> turn(*ways_.turns);
-                const sennit_status status = call_for(it_.own.one_in(2) ? 0 : std::int64_t{20'000});
+                const sennit_status status =
+                    call_for(test_.own.one_in(2) ? 0 : std::int64_t{20'000});
                 if (status != SENNIT_ERR_TIMEOUT) return status;
             }
             std::this_thread::yield();
@@ -103,7 +104,7 @@ class Program {
         Flight &flight = *flights_.back();
         flight.step = std::move(step);
         flight.has_request = later;
-        it_.show(describe(flight.step, later));
+        test_.show(describe(flight.step, later));
         flight.buffers = make_buffers(flight.step, members_);
         std::uint8_t *source = take(flight.step.memory, flight.buffers.source, &flight.source);
         flight.at = take(flight.step.memory, flight.buffers.destination, &flight.destination);
@@ -114,14 +115,14 @@ class Program {
         });
         if (status != SENNIT_OK) say(flight, "failed: " + std::string(sennit_last_error()->text));
         if (!later) return over(flights_.size() - 1);
-        if (ways_.waiter == nullptr || it_.own.one_in(3)) return;
+        if (ways_.waiter == nullptr || test_.own.one_in(3)) return;
         flight.is_handed_over = true;
         ways_.waiter->take(flight.request);
     }
 
     void complete_some() {
         if (flights_.empty()) return;
-        if (!it_.own.one_in(4)) return finish(it_.own.below(flights_.size()));
+        if (!test_.own.one_in(4)) return finish(test_.own.below(flights_.size()));
         Flight &first = *flights_.front();
         if (first.is_handed_over) return;
         int done = 0;
@@ -160,10 +161,11 @@ class Program {
     }
 
     [[noreturn]] void say(const Flight &flight, const std::string &what) {
-        it_.fail(Ranks::Where::current(), describe(flight.step, flight.has_request) + ": " + what);
+        test_.fail(Ranks::Where::current(),
+                   describe(flight.step, flight.has_request) + ": " + what);
     }
 
-    Ranks &it_;
+    Ranks &test_;
     Members members_;
     CollWays ways_;
     sennit_gptr arena_;
@@ -176,9 +178,9 @@ class Program {
 
 }  // namespace
 
-void run_collectives(Ranks &it, const Members &members, int steps, const CollWays &ways) {
-    it.programs(1, [&] {
-        Program program(it, members, ways);
+void run_collectives(Ranks &test, const Members &members, int steps, const CollWays &ways) {
+    test.programs(1, [&] {
+        Program program(test, members, ways);
         program.run(steps);
         program.close();
     });

@@ -11,15 +11,15 @@ using namespace conformance;
 
 namespace {
 
-Members world_of(const Ranks &it) {
-    return {SENNIT_TEAM_WORLD, it.rank, it.size};
+Members world_of(const Ranks &test) {
+    return {SENNIT_TEAM_WORLD, test.rank, test.size};
 }
 
 // One blocking call of the world with private buffers, in blocks of `bytes`, or of as many elements
 // of doubles.
-void call_once(Ranks &it, CollKind kind, int root, std::size_t bytes) {
-    const Members members = world_of(it);
-    const auto size = static_cast<std::size_t>(it.size);
+void call_once(Ranks &test, CollKind kind, int root, std::size_t bytes) {
+    const Members members = world_of(test);
+    const auto size = static_cast<std::size_t>(test.size);
     CollStep step;
     step.kind = kind;
     step.root = root;
@@ -31,10 +31,10 @@ void call_once(Ranks &it, CollKind kind, int root, std::size_t bytes) {
     const CollBuffers buffers = make_buffers(step, members);
     Bytes source = buffers.source;
     Bytes destination = buffers.destination;
-    it.ok(call(step, members, buffers, source.data(), destination.data(), {}));
+    test.ok(call(step, members, buffers, source.data(), destination.data(), {}));
     if (destination != buffers.expected)
-        it.fail(Ranks::Where::current(), std::string(name_of(kind)) + " of " +
-                                             std::to_string(bytes) + " bytes has a wrong result");
+        test.fail(Ranks::Where::current(), std::string(name_of(kind)) + " of " +
+                                               std::to_string(bytes) + " bytes has a wrong result");
 }
 
 }  // namespace
@@ -42,30 +42,30 @@ void call_once(Ranks &it, CollKind kind, int root, std::size_t bytes) {
 // Broken by anything that brings the wrong bytes to the wrong place, or combines them in another
 // order.
 RANK_TEST(collective, programs_do_what_the_sequential_oracle_says, kAnything) {
-    for (int i = 0; i < (it.quick ? 2 : 6); ++i) {
-        it.at("a program of small calls");
-        run_collectives(it, world_of(it), it.quick ? 25 : 100, {});
+    for (int i = 0; i < (test.quick ? 2 : 6); ++i) {
+        test.at("a program of small calls");
+        run_collectives(test, world_of(test), test.quick ? 25 : 100, {});
     }
-    it.at("a program of large calls");
+    test.at("a program of large calls");
     CollWays large;
-    large.most_bytes = it.load_store ? 300000 : 40000;
-    run_collectives(it, world_of(it), it.quick ? 8 : 40, large);
+    large.most_bytes = test.load_store ? 300000 : 40000;
+    run_collectives(test, world_of(test), test.quick ? 8 : 40, large);
 }
 
 // Broken by a slot that is written before all have read what lies there, where posts of two sizes
 // share it; and by a payload that is longer than its slot.
 RANK_TEST(collective, calls_at_the_ends_of_every_kind_of_slot_are_whole, kAnything) {
     constexpr std::size_t kSizes[] = {8, 16, 17, 600, 608, 609, 4096, 4097, 8248, 8256, 8257};
-    const auto ranks = static_cast<std::size_t>(it.size);
-    for (int round = 0; round < (it.quick ? 1 : 5); ++round)
+    const auto ranks = static_cast<std::size_t>(test.size);
+    for (int round = 0; round < (test.quick ? 1 : 5); ++round)
         for (const std::size_t bytes : kSizes) {
-            call_once(it, CollKind::broadcast, static_cast<int>(bytes) % it.size, bytes);
-            call_once(it, CollKind::allgather, 0, bytes);
-            call_once(it, CollKind::allreduce, 0, bytes);
-            call_once(it, CollKind::alltoall, 0, bytes / ranks);
+            call_once(test, CollKind::broadcast, static_cast<int>(bytes) % test.size, bytes);
+            call_once(test, CollKind::allgather, 0, bytes);
+            call_once(test, CollKind::allreduce, 0, bytes);
+            call_once(test, CollKind::alltoall, 0, bytes / ranks);
             // One that waits for nobody goes on as far as there is room.
             for (std::size_t i = 0; i < 12; ++i)
-                call_once(it, CollKind::broadcast, 0, kSizes[(i + bytes) % std::size(kSizes)]);
+                call_once(test, CollKind::broadcast, 0, kSizes[(i + bytes) % std::size(kSizes)]);
         }
 }
 
@@ -73,9 +73,9 @@ RANK_TEST(collective, calls_at_the_ends_of_every_kind_of_slot_are_whole, kAnythi
 // buffers of this size it copies between the ranks, where it can.
 RANK_TEST(collective, private_buffers_of_megabytes_arrive_whole, kTwoRanks | kOnce) {
     constexpr std::size_t kBytes = (5 << 20) / 2 + 8;
-    if (it.size > 4) return;
+    if (test.size > 4) return;
     for (int kind = 1; kind < kCollKinds; ++kind)
-        if (!it.quick || kind % 5 == 1) call_once(it, static_cast<CollKind>(kind), 1, kBytes);
+        if (!test.quick || kind % 5 == 1) call_once(test, static_cast<CollKind>(kind), 1, kBytes);
 }
 
 // Broken by teams that meet in each other's slots, or by a team that finds what an earlier one
@@ -83,32 +83,34 @@ RANK_TEST(collective, private_buffers_of_megabytes_arrive_whole, kTwoRanks | kOn
 RANK_TEST(collective, teams_that_overlap_and_follow_each_other_do_not_meet, kTwoRanks) {
     CollWays ways;
     ways.most_bytes = 3000;
-    for (int round = 0; round < (it.quick ? 2 : 8); ++round) {
-        const std::uint64_t salt = it.common.next();
-        const int color = static_cast<int>((static_cast<std::uint64_t>(it.rank) * salt >> 20) % 2);
+    for (int round = 0; round < (test.quick ? 2 : 8); ++round) {
+        const std::uint64_t salt = test.common.next();
+        const int color =
+            static_cast<int>((static_cast<std::uint64_t>(test.rank) * salt >> 20) % 2);
         sennit_team halves{};
         sennit_team reversed{};
-        it.ok(sennit_team_split(SENNIT_TEAM_WORLD, color, 0, &halves));
-        it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, -it.rank, &reversed));
+        test.ok(sennit_team_split(SENNIT_TEAM_WORLD, color, 0, &halves));
+        test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, -test.rank, &reversed));
         Members half{halves, 0, 0};
-        it.ok(sennit_team_rank(halves, &half.rank));
-        it.ok(sennit_team_size(halves, &half.size));
-        it.at("programs in two halves");
-        run_collectives(it, half, it.quick ? 12 : 30, ways);
-        it.at("a program in reverse");
-        run_collectives(it, {reversed, it.size - 1 - it.rank, it.size}, it.quick ? 12 : 30, ways);
+        test.ok(sennit_team_rank(halves, &half.rank));
+        test.ok(sennit_team_size(halves, &half.size));
+        test.at("programs in two halves");
+        run_collectives(test, half, test.quick ? 12 : 30, ways);
+        test.at("a program in reverse");
+        run_collectives(test, {reversed, test.size - 1 - test.rank, test.size},
+                        test.quick ? 12 : 30, ways);
         // A request of one team is under way while the others work.
         std::uint64_t mine = 1;
         std::uint64_t sum = 0;
         sennit_request request = SENNIT_REQUEST_NULL;
-        it.ok(sennit_allreduce_nb(reversed, &mine, &sum,
-                                  sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), &request));
-        it.ok(sennit_broadcast(halves, 0, &mine, sizeof mine, SENNIT_FOREVER));
-        it.ok(sennit_wait(&request, SENNIT_FOREVER));
-        it.equal(sum, static_cast<std::uint64_t>(it.size));
-        it.ok(sennit_team_destroy(halves));
-        it.ok(sennit_team_destroy(reversed));
-        it.is(sennit_broadcast(halves, 0, &mine, sizeof mine, SENNIT_FOREVER), SENNIT_ERR_ARG);
+        test.ok(sennit_allreduce_nb(reversed, &mine, &sum,
+                                    sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), &request));
+        test.ok(sennit_broadcast(halves, 0, &mine, sizeof mine, SENNIT_FOREVER));
+        test.ok(sennit_wait(&request, SENNIT_FOREVER));
+        test.equal(sum, static_cast<std::uint64_t>(test.size));
+        test.ok(sennit_team_destroy(halves));
+        test.ok(sennit_team_destroy(reversed));
+        test.is(sennit_broadcast(halves, 0, &mine, sizeof mine, SENNIT_FOREVER), SENNIT_ERR_ARG);
     }
 }
 
@@ -134,11 +136,11 @@ std::vector<double> sums_in_order(int size, std::size_t count) {
     return out;
 }
 
-void require_same_bits(Ranks &it, const double *found, const std::vector<double> &wanted) {
+void require_same_bits(Ranks &test, const double *found, const std::vector<double> &wanted) {
     for (std::size_t i = 0; i < wanted.size(); ++i)
         if (std::memcmp(&found[i], &wanted[i], sizeof(double)) != 0)
-            it.fail(Ranks::Where::current(), "element " + std::to_string(i) + " of " +
-                                                 std::to_string(wanted.size()) + " differs");
+            test.fail(Ranks::Where::current(), "element " + std::to_string(i) + " of " +
+                                                   std::to_string(wanted.size()) + " differs");
 }
 
 // x -> a x + b, applied one after the other: associative and not commutative.
@@ -186,29 +188,30 @@ void add_bytes(const void *left, const void *right, void *result, std::size_t co
 
 // Broken by an algorithm, a size or a kind of buffer that combines in another order.
 RANK_TEST(collective, sums_of_floats_have_the_same_bits_with_every_buffer, kAnything) {
-    const std::size_t most = it.quick ? 20000 : 60000;
-    const sennit_gptr segment = it.allocate(2 * most * sizeof(double));
+    const std::size_t most = test.quick ? 20000 : 60000;
+    const sennit_gptr segment = test.allocate(2 * most * sizeof(double));
     auto *shared = static_cast<double *>(sennit_ptr(segment));
     for (std::size_t count : {std::size_t{1}, std::size_t{3}, std::size_t{900}, std::size_t{1025},
                               std::size_t{5000}, most}) {
-        const std::vector<double> wanted = sums_in_order(it.size, count);
-        const std::vector<double> mine = parts(it.rank, count);
+        const std::vector<double> wanted = sums_in_order(test.size, count);
+        const std::vector<double> mine = parts(test.rank, count);
         std::vector<double> found(count);
         const sennit_reduction sum = sennit_reduction_of(count, SENNIT_DOUBLE, SENNIT_SUM);
-        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, mine.data(), found.data(), sum, SENNIT_FOREVER));
-        require_same_bits(it, found.data(), wanted);
+        test.ok(
+            sennit_allreduce(SENNIT_TEAM_WORLD, mine.data(), found.data(), sum, SENNIT_FOREVER));
+        require_same_bits(test, found.data(), wanted);
         std::copy(mine.begin(), mine.end(), shared);
-        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, shared, shared + most, sum, SENNIT_FOREVER));
-        require_same_bits(it, shared + most, wanted);
-        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, shared, sum, SENNIT_FOREVER));
-        require_same_bits(it, shared, wanted);
-        const bool is_root = it.rank == it.size - 1;
+        test.ok(sennit_allreduce(SENNIT_TEAM_WORLD, shared, shared + most, sum, SENNIT_FOREVER));
+        require_same_bits(test, shared + most, wanted);
+        test.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, shared, sum, SENNIT_FOREVER));
+        require_same_bits(test, shared, wanted);
+        const bool is_root = test.rank == test.size - 1;
         std::fill(found.begin(), found.end(), 0.0);
-        it.ok(sennit_reduce(SENNIT_TEAM_WORLD, it.size - 1, mine.data(),
-                            is_root ? found.data() : nullptr, sum, SENNIT_FOREVER));
-        if (is_root) require_same_bits(it, found.data(), wanted);
+        test.ok(sennit_reduce(SENNIT_TEAM_WORLD, test.size - 1, mine.data(),
+                              is_root ? found.data() : nullptr, sum, SENNIT_FOREVER));
+        if (is_root) require_same_bits(test, found.data(), wanted);
     }
-    it.free(segment);
+    test.free(segment);
 }
 
 // Broken by operands that change places, or elements that are cut.
@@ -216,23 +219,23 @@ RANK_TEST(collective, operators_of_the_program_are_applied_in_the_order_of_the_r
     for (const std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{7000}}) {
         std::vector<Affine> mine;
         for (std::size_t i = 0; i < count; ++i)
-            mine.push_back(affine(it.rank, i));
+            mine.push_back(affine(test.rank, i));
         std::vector<Affine> all(count);
         std::vector<Affine> before(count);
         bool called = false;
         const sennit_reduction what =
             sennit_reduction_by(count, sizeof(Affine), combine_affine, &called);
-        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, mine.data(), all.data(), what, SENNIT_FOREVER));
-        it.ok(sennit_scan(SENNIT_TEAM_WORLD, mine.data(), before.data(), what, SENNIT_FOREVER));
-        it.equal(called, it.size > 1);
+        test.ok(sennit_allreduce(SENNIT_TEAM_WORLD, mine.data(), all.data(), what, SENNIT_FOREVER));
+        test.ok(sennit_scan(SENNIT_TEAM_WORLD, mine.data(), before.data(), what, SENNIT_FOREVER));
+        test.equal(called, test.size > 1);
         for (std::size_t i = 0; i < count; ++i) {
             Affine wanted = affine(0, i);
-            for (int rank = 1; rank < it.size; ++rank) {
-                if (rank == it.rank + 1) it.equal(before[i].b, wanted.b);
+            for (int rank = 1; rank < test.size; ++rank) {
+                if (rank == test.rank + 1) test.equal(before[i].b, wanted.b);
                 wanted = after(wanted, affine(rank, i));
             }
-            it.equal(all[i].a, wanted.a);
-            it.equal(all[i].b, wanted.b);
+            test.equal(all[i].a, wanted.a);
+            test.equal(all[i].b, wanted.b);
         }
     }
 }
@@ -250,35 +253,36 @@ void add_words(const void *left, const void *right, void *result, std::size_t co
 // Broken by an exception that passes through the library: the team's turns stay taken, and later
 // calls of the rank say that another thread is in them.
 RANK_TEST(collective, an_operator_that_throws_is_an_error_of_its_rank, kTwoRanks) {
-    const bool throws = it.rank == 0;
+    const bool throws = test.rank == 0;
     for (const std::size_t count : {std::size_t{1}, std::size_t{700}}) {
         std::vector<std::uint64_t> in(count, 1);
         std::vector<std::uint64_t> out(count, 0);
         const sennit_reduction sum =
             sennit_reduction_by(count, 8, throws ? throw_something : add_words, nullptr);
-        it.is(sennit_allreduce(SENNIT_TEAM_WORLD, in.data(), out.data(), sum, SENNIT_FOREVER),
-              throws ? SENNIT_ERR_ARG : SENNIT_OK);
+        test.is(sennit_allreduce(SENNIT_TEAM_WORLD, in.data(), out.data(), sum, SENNIT_FOREVER),
+                throws ? SENNIT_ERR_ARG : SENNIT_OK);
         sennit_request request = SENNIT_REQUEST_NULL;
-        it.ok(sennit_allreduce_nb(SENNIT_TEAM_WORLD, in.data(), out.data(), sum, &request));
-        it.is(sennit_wait(&request, SENNIT_FOREVER), throws ? SENNIT_ERR_ARG : SENNIT_OK);
+        test.ok(sennit_allreduce_nb(SENNIT_TEAM_WORLD, in.data(), out.data(), sum, &request));
+        test.is(sennit_wait(&request, SENNIT_FOREVER), throws ? SENNIT_ERR_ARG : SENNIT_OK);
         if (throws)
-            it.require(std::strstr(sennit_last_error()->text, "overflow in the operator"),
-                       "the error tells the exception's text");
-        it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, in.data(), out.data(),
-                               sennit_reduction_by(count, 8, add_words, nullptr), SENNIT_FOREVER));
-        it.equal(out.back(), static_cast<std::uint64_t>(it.size));
+            test.require(std::strstr(sennit_last_error()->text, "overflow in the operator"),
+                         "the error tells the exception's text");
+        test.ok(sennit_allreduce(SENNIT_TEAM_WORLD, in.data(), out.data(),
+                                 sennit_reduction_by(count, 8, add_words, nullptr),
+                                 SENNIT_FOREVER));
+        test.equal(out.back(), static_cast<std::uint64_t>(test.size));
     }
     sennit_team team{};
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
     std::vector<std::uint64_t> in(100000, 1);
     std::vector<std::uint64_t> out(in.size(), 0);
     const sennit_status status = sennit_allreduce(
         team, in.data(), out.data(),
         sennit_reduction_by(in.size(), 8, throws ? throw_something : add_words, nullptr),
         SENNIT_FOREVER);
-    if (throws) it.is(status, SENNIT_ERR_ARG);
-    it.barrier();
-    it.ok(sennit_team_destroy(team));
+    if (throws) test.is(status, SENNIT_ERR_ARG);
+    test.barrier();
+    test.ok(sennit_team_destroy(team));
 }
 
 std::jmp_buf way_out;
@@ -291,73 +295,74 @@ void jump_out(const void *, const void *, void *, std::size_t, void *) {
 // thread's, or waited for without end.
 RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRanks | kOnce) {
     sennit_team team{};
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
     const std::uint64_t one = 1;
     std::uint64_t sum = 0;
-    const bool jumps = it.rank == 1;
+    const bool jumps = test.rank == 1;
     if (jumps && setjmp(way_out) == 0) {
         (void)sennit_allreduce(team, &one, &sum, sennit_reduction_by(1, 8, jump_out, nullptr),
                                SENNIT_FOREVER);
-        it.require(false, "the jump was made");
+        test.require(false, "the jump was made");
     }
     if (jumps) {
-        it.is(sennit_barrier(team, SENNIT_FOREVER), SENNIT_ERR_STATE);
-        it.require(std::strstr(sennit_last_error()->text, "longjmp"), "the error tells of a jump");
+        test.is(sennit_barrier(team, SENNIT_FOREVER), SENNIT_ERR_STATE);
+        test.require(std::strstr(sennit_last_error()->text, "longjmp"),
+                     "the error tells of a jump");
     } else {
-        it.ok(sennit_allreduce(team, &one, &sum, sennit_reduction_by(1, 8, add_words, nullptr),
-                               SENNIT_FOREVER));
+        test.ok(sennit_allreduce(team, &one, &sum, sennit_reduction_by(1, 8, add_words, nullptr),
+                                 SENNIT_FOREVER));
     }
-    it.barrier();
+    test.barrier();
 }
 
 // Broken by pieces that do not hold a whole element, or elements in place that are sent after they
 // were replaced; and by a call that is not known again when it was made with such elements.
 RANK_TEST(collective, elements_of_every_size_are_whole, kAnything) {
     std::vector<std::size_t> sizes = {1, 7, 64, 1000, 3136, 3140, 3184, 3185, 4095, 4096};
-    for (int i = 0; i < (it.quick ? 5 : 40); ++i)
-        sizes.push_back(it.common.below(4096) + 1);
-    const auto ranks = static_cast<std::size_t>(it.size);
-    const auto all = static_cast<std::uint8_t>(it.size * (it.size + 1) / 2);
+    for (int i = 0; i < (test.quick ? 5 : 40); ++i)
+        sizes.push_back(test.common.below(4096) + 1);
+    const auto ranks = static_cast<std::size_t>(test.size);
+    const auto all = static_cast<std::uint8_t>(test.size * (test.size + 1) / 2);
     for (const std::size_t size : sizes)
         for (const std::size_t count : {std::size_t{1}, std::size_t{3}}) {
             std::size_t unit = size;
             const sennit_reduction sum = sennit_reduction_by(count, size, add_bytes, &unit);
-            const auto mine = static_cast<std::uint8_t>(it.rank + 1);
+            const auto mine = static_cast<std::uint8_t>(test.rank + 1);
             std::vector<std::uint8_t> elements(size * count * ranks, mine);
-            it.ok(patiently([&] {
+            test.ok(patiently([&] {
                 return sennit_reduce_scatter_block(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE,
                                                    elements.data(), sum, 20'000);
             }));
             std::vector<std::uint8_t> result(size * count, mine);
-            it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, result.data(), sum,
-                                   SENNIT_FOREVER));
+            test.ok(sennit_allreduce(SENNIT_TEAM_WORLD, SENNIT_IN_PLACE, result.data(), sum,
+                                     SENNIT_FOREVER));
             for (std::size_t i = 0; i < size * count; ++i) {
-                it.equal(elements[i], all);
-                it.equal(result[i], all);
+                test.equal(elements[i], all);
+                test.equal(result[i], all);
             }
         }
 }
 
 // Broken by a call that begins anew, or loses its place, when its time is over.
 RANK_TEST(collective, a_call_that_timed_out_goes_on_where_it_was, kTwoRanks) {
-    const std::size_t most = it.quick ? 20000 : 100000;
-    for (std::uint64_t round = 1; round <= (it.quick ? 10u : 40u); ++round) {
+    const std::size_t most = test.quick ? 20000 : 100000;
+    for (std::uint64_t round = 1; round <= (test.quick ? 10u : 40u); ++round) {
         const std::size_t bytes = round % 3 == 0 ? most : round * 8;
-        const int root = static_cast<int>(round) % it.size;
+        const int root = static_cast<int>(round) % test.size;
         std::vector<std::uint8_t> data(bytes);
-        if (it.rank == root) fill(data.data(), bytes, round);
-        if (it.own.one_in(4)) std::this_thread::sleep_for(std::chrono::microseconds(300));
-        it.ok(patiently(
+        if (test.rank == root) fill(data.data(), bytes, round);
+        if (test.own.one_in(4)) std::this_thread::sleep_for(std::chrono::microseconds(300));
+        test.ok(patiently(
             [&] { return sennit_broadcast(SENNIT_TEAM_WORLD, root, data.data(), bytes, 0); }));
-        check_pattern(it, data.data(), bytes, round);
+        check_pattern(test, data.data(), bytes, round);
         std::uint64_t sum = 0;
-        const auto mine = static_cast<std::uint64_t>(it.rank) + round;
-        it.ok(patiently([&] {
+        const auto mine = static_cast<std::uint64_t>(test.rank) + round;
+        test.ok(patiently([&] {
             return sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &sum,
                                     sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM), 10'000);
         }));
-        const auto size = static_cast<std::uint64_t>(it.size);
-        it.equal(sum, size * round + size * (size - 1) / 2);
+        const auto size = static_cast<std::uint64_t>(test.size);
+        test.equal(sum, size * round + size * (size - 1) / 2);
     }
 }
 
@@ -367,45 +372,45 @@ RANK_TEST(collective, a_call_that_timed_out_names_who_has_not_come,
     std::uint64_t one = 1;
     std::uint64_t sum = 0;
     const sennit_reduction count = sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM);
-    it.barrier();
-    if (it.rank == 0) {
+    test.barrier();
+    if (test.rank == 0) {
         std::this_thread::sleep_for(std::chrono::milliseconds(40));
-        return it.ok(sennit_allreduce(SENNIT_TEAM_WORLD, &one, &sum, count, SENNIT_FOREVER));
+        return test.ok(sennit_allreduce(SENNIT_TEAM_WORLD, &one, &sum, count, SENNIT_FOREVER));
     }
     sennit_status status = SENNIT_ERR_TIMEOUT;
     while (status == SENNIT_ERR_TIMEOUT) {
         status = sennit_allreduce(SENNIT_TEAM_WORLD, &one, &sum, count, kMillisecond);
         if (status == SENNIT_ERR_TIMEOUT)
-            it.require(std::strstr(sennit_last_error()->text, " 0") != nullptr,
-                       "the rank that has not come is named");
+            test.require(std::strstr(sennit_last_error()->text, " 0") != nullptr,
+                         "the rank that has not come is named");
     }
-    it.ok(status);
+    test.ok(status);
 }
 
 // Broken by another call that is let into the middle of one that timed out.
 RANK_TEST(collective, a_call_under_way_keeps_the_others_out, kTwoRanks | kFreeThreads | kOnce) {
-    int mine = it.rank;
+    int mine = test.rank;
     int sum = 0;
     const sennit_reduction what = sennit_reduction_of(1, SENNIT_INT32, SENNIT_SUM);
     const auto call = [&](int64_t timeout_ns) {
         return sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &sum, what, timeout_ns);
     };
-    it.barrier();
-    if (it.rank == 0) {
+    test.barrier();
+    if (test.rank == 0) {
         std::this_thread::sleep_for(std::chrono::milliseconds(40));
-        it.ok(call(SENNIT_FOREVER));
+        test.ok(call(SENNIT_FOREVER));
     } else {
         const double start = sennit_wtime();
-        it.is(call(5 * kMillisecond), SENNIT_ERR_TIMEOUT);
-        it.require(sennit_wtime() - start >= 0.0049, "it waited as long as it was told");
-        it.is(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &mine, sizeof mine, 0), SENNIT_ERR_STATE);
-        it.is(sennit_barrier(SENNIT_TEAM_WORLD, 0), SENNIT_ERR_STATE);
+        test.is(call(5 * kMillisecond), SENNIT_ERR_TIMEOUT);
+        test.require(sennit_wtime() - start >= 0.0049, "it waited as long as it was told");
+        test.is(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &mine, sizeof mine, 0), SENNIT_ERR_STATE);
+        test.is(sennit_barrier(SENNIT_TEAM_WORLD, 0), SENNIT_ERR_STATE);
         sennit_request request{77};
-        it.is(sennit_barrier_nb(SENNIT_TEAM_WORLD, &request), SENNIT_ERR_STATE);
-        it.equal(request.handle, 77u);
-        it.ok(call(SENNIT_FOREVER));
+        test.is(sennit_barrier_nb(SENNIT_TEAM_WORLD, &request), SENNIT_ERR_STATE);
+        test.equal(request.handle, 77u);
+        test.ok(call(SENNIT_FOREVER));
     }
-    it.equal(sum, it.size * (it.size - 1) / 2);
+    test.equal(sum, test.size * (test.size - 1) / 2);
 }
 
 // Broken by ranks that combine what does not belong together without a word, or that can not make
@@ -413,31 +418,31 @@ RANK_TEST(collective, a_call_under_way_keeps_the_others_out, kTwoRanks | kFreeTh
 RANK_TEST(collective, calls_that_differ_are_errors_and_the_next_ones_match, kTwoRanks) {
     std::uint64_t mine = 3;
     std::uint64_t sum = 0;
-    const auto size = static_cast<std::uint64_t>(it.size);
+    const auto size = static_cast<std::uint64_t>(test.size);
     const auto reduce = [&](sennit_operator op, std::size_t count) {
         return sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &sum,
                                 sennit_reduction_of(count, SENNIT_UINT64, op), SENNIT_FOREVER);
     };
     for (int round = 0; round < 3; ++round) {
-        it.is(reduce(it.rank == 0 ? SENNIT_MAX : SENNIT_SUM, 1), SENNIT_ERR_ARG);
-        it.ok(reduce(SENNIT_SUM, 1));
-        it.equal(sum, 3 * size);
+        test.is(reduce(test.rank == 0 ? SENNIT_MAX : SENNIT_SUM, 1), SENNIT_ERR_ARG);
+        test.ok(reduce(SENNIT_SUM, 1));
+        test.equal(sum, 3 * size);
         // Only who reads rank 0's post can see that it has another size.
-        const sennit_status status = reduce(SENNIT_SUM, it.rank == 0 ? 0 : 1);
-        it.is(status, SENNIT_ERR_ARG);
-        it.ok(reduce(SENNIT_SUM, 1));
-        it.equal(sum, 3 * size);
+        const sennit_status status = reduce(SENNIT_SUM, test.rank == 0 ? 0 : 1);
+        test.is(status, SENNIT_ERR_ARG);
+        test.ok(reduce(SENNIT_SUM, 1));
+        test.equal(sum, 3 * size);
     }
     // Sizes that differ where both sides name them.
-    std::vector<std::uint8_t> from(64), to(64 * static_cast<std::size_t>(it.size));
-    std::vector<std::size_t> sizes(static_cast<std::size_t>(it.size), 10);
+    std::vector<std::uint8_t> from(64), to(64 * static_cast<std::size_t>(test.size));
+    std::vector<std::size_t> sizes(static_cast<std::size_t>(test.size), 10);
     const sennit_vbuffer blocks{to.data(), sizes.data(), nullptr};
-    const std::size_t own = it.rank == 1 ? 20 : 10;
-    if (it.rank == 1) sizes[1] = 20;
-    it.is(sennit_allgatherv(SENNIT_TEAM_WORLD, from.data(), own, &blocks, SENNIT_FOREVER),
-          it.rank == 1 ? SENNIT_OK : SENNIT_ERR_ARG);
-    it.ok(reduce(SENNIT_SUM, 1));
-    it.equal(sum, 3 * size);
+    const std::size_t own = test.rank == 1 ? 20 : 10;
+    if (test.rank == 1) sizes[1] = 20;
+    test.is(sennit_allgatherv(SENNIT_TEAM_WORLD, from.data(), own, &blocks, SENNIT_FOREVER),
+            test.rank == 1 ? SENNIT_OK : SENNIT_ERR_ARG);
+    test.ok(reduce(SENNIT_SUM, 1));
+    test.equal(sum, 3 * size);
 }
 
 // Broken by a post that is read as if it lay in a slot of another size, or that does not say its
@@ -447,73 +452,73 @@ RANK_TEST(collective, broadcasts_whose_sizes_differ_are_errors_whatever_slots_th
                                     {100, 8},  {16, 17},  {600, 9},     {9, 5000},
                                     {5000, 9}, {2000, 9}, {2000, 6000}, {6000, 2000}};
     for (const auto &pair : pairs) {
-        std::vector<std::uint8_t> data(6000, static_cast<std::uint8_t>(it.rank));
-        const std::size_t bytes = pair[it.rank == 0 ? 0 : 1];
+        std::vector<std::uint8_t> data(6000, static_cast<std::uint8_t>(test.rank));
+        const std::size_t bytes = pair[test.rank == 0 ? 0 : 1];
         const sennit_status status =
             sennit_broadcast(SENNIT_TEAM_WORLD, 0, data.data(), bytes, SENNIT_FOREVER);
-        it.is(status, it.rank == 0 ? SENNIT_OK : SENNIT_ERR_ARG);
-        if (it.rank != 0) {
+        test.is(status, test.rank == 0 ? SENNIT_OK : SENNIT_ERR_ARG);
+        if (test.rank != 0) {
             const std::string text = sennit_last_error()->text;
             if (text.find("of " + std::to_string(pair[0]) + " bytes") == std::string::npos ||
                 text.find("of " + std::to_string(pair[1])) == std::string::npos)
-                it.fail(Ranks::Where::current(), "the sizes are not in the text: " + text);
+                test.fail(Ranks::Where::current(), "the sizes are not in the text: " + text);
             for (const std::uint8_t byte : data)
-                it.equal(static_cast<int>(byte), it.rank);
+                test.equal(static_cast<int>(byte), test.rank);
         }
-        std::uint64_t word = it.rank == 0 ? 77 : 0;
-        it.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &word, sizeof word, SENNIT_FOREVER));
-        it.equal(word, std::uint64_t{77});
+        std::uint64_t word = test.rank == 0 ? 77 : 0;
+        test.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &word, sizeof word, SENNIT_FOREVER));
+        test.equal(word, std::uint64_t{77});
     }
 }
 
 // Broken by requests that are not carried on while their rank waits for something else.
 RANK_TEST(collective, requests_go_on_while_other_calls_wait, kTwoRanks) {
-    const std::size_t bytes = it.load_store ? 300000 : 30000;
+    const std::size_t bytes = test.load_store ? 300000 : 30000;
     std::vector<std::uint8_t> data(bytes);
-    for (int round = 0; round < (it.quick ? 2 : 10); ++round) {
+    for (int round = 0; round < (test.quick ? 2 : 10); ++round) {
         const auto salt = static_cast<std::uint64_t>(round);
-        if (it.rank == 0) fill(data.data(), bytes, salt);
-        if (it.rank % 2 == 0) {
+        if (test.rank == 0) fill(data.data(), bytes, salt);
+        if (test.rank % 2 == 0) {
             sennit_request request = SENNIT_REQUEST_NULL;
-            it.ok(sennit_broadcast_nb(SENNIT_TEAM_WORLD, 0, data.data(), bytes, &request));
-            it.barrier();
-            it.ok(sennit_wait(&request, SENNIT_FOREVER));
-            it.equal(request.handle, 0u);
+            test.ok(sennit_broadcast_nb(SENNIT_TEAM_WORLD, 0, data.data(), bytes, &request));
+            test.barrier();
+            test.ok(sennit_wait(&request, SENNIT_FOREVER));
+            test.equal(request.handle, 0u);
         } else {
-            it.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, data.data(), bytes, SENNIT_FOREVER));
-            it.barrier();
+            test.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, data.data(), bytes, SENNIT_FOREVER));
+            test.barrier();
         }
-        check_pattern(it, data.data(), bytes, salt);
+        check_pattern(test, data.data(), bytes, salt);
     }
 }
 
 // Broken by requests that share a place, or that the functions for many do not know.
 RANK_TEST(collective, many_requests_are_completed_by_all_the_ways_there_are, kAnything) {
     constexpr std::size_t kMany = 24;
-    for (int round = 0; round < (it.quick ? 1 : 5); ++round) {
+    for (int round = 0; round < (test.quick ? 1 : 5); ++round) {
         std::uint64_t mine[kMany];
         std::uint64_t sums[kMany] = {};
         sennit_request requests[kMany + 1] = {};
         for (std::size_t i = 0; i < kMany; ++i) {
-            mine[i] = i * static_cast<std::uint64_t>(it.rank + 1);
-            it.ok(sennit_allreduce_nb(SENNIT_TEAM_WORLD, &mine[i], &sums[i],
-                                      sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
-                                      &requests[i]));
+            mine[i] = i * static_cast<std::uint64_t>(test.rank + 1);
+            test.ok(sennit_allreduce_nb(SENNIT_TEAM_WORLD, &mine[i], &sums[i],
+                                        sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
+                                        &requests[i]));
         }
         int done = 0;
-        it.ok(sennit_test_all(4, requests, &done));
+        test.ok(sennit_test_all(4, requests, &done));
         std::size_t index = 0;
-        it.ok(sennit_wait_any(kMany, requests, SENNIT_FOREVER, &index));
-        it.require(index < kMany, "one of them was found");
+        test.ok(sennit_wait_any(kMany, requests, SENNIT_FOREVER, &index));
+        test.require(index < kMany, "one of them was found");
         const sennit_request taken = requests[kMany - 1];
-        it.ok(sennit_wait(&requests[kMany - 1], SENNIT_FOREVER));
+        test.ok(sennit_wait(&requests[kMany - 1], SENNIT_FOREVER));
         if (taken.handle != 0) {
             sennit_request stale = taken;
-            it.is(sennit_wait(&stale, SENNIT_FOREVER), SENNIT_ERR_ARG);
+            test.is(sennit_wait(&stale, SENNIT_FOREVER), SENNIT_ERR_ARG);
         }
-        it.ok(sennit_wait_all(kMany, requests, SENNIT_FOREVER));
-        const auto size = static_cast<std::uint64_t>(it.size);
+        test.ok(sennit_wait_all(kMany, requests, SENNIT_FOREVER));
+        const auto size = static_cast<std::uint64_t>(test.size);
         for (std::size_t i = 0; i < kMany; ++i)
-            it.equal(sums[i], i * size * (size + 1) / 2);
+            test.equal(sums[i], i * size * (size + 1) / 2);
     }
 }

@@ -19,24 +19,24 @@ struct Lane {
 };
 
 // Teams of three kinds: all ranks, all in reverse, and two parts.
-std::vector<Lane> open_lanes(Ranks &it) {
+std::vector<Lane> open_lanes(Ranks &test) {
     std::vector<Lane> lanes(kThreadCount);
-    const int colors[kThreadCount] = {0, 0, it.rank % 2};
-    const int keys[kThreadCount] = {it.rank, -it.rank, it.rank * 5 % 7};
+    const int colors[kThreadCount] = {0, 0, test.rank % 2};
+    const int keys[kThreadCount] = {test.rank, -test.rank, test.rank * 5 % 7};
     for (std::size_t i = 0; i < lanes.size(); ++i) {
         Members &members = lanes[i].members;
-        it.ok(sennit_team_split(SENNIT_TEAM_WORLD, colors[i], keys[i], &members.team));
-        it.ok(sennit_team_rank(members.team, &members.rank));
-        it.ok(sennit_team_size(members.team, &members.size));
-        it.ok(sennit_alloc(members.team, kArenaBytes, 0, 0, &lanes[i].arena));
+        test.ok(sennit_team_split(SENNIT_TEAM_WORLD, colors[i], keys[i], &members.team));
+        test.ok(sennit_team_rank(members.team, &members.rank));
+        test.ok(sennit_team_size(members.team, &members.size));
+        test.ok(sennit_alloc(members.team, kArenaBytes, 0, 0, &lanes[i].arena));
     }
     return lanes;
 }
 
-void close_lanes(Ranks &it, const std::vector<Lane> &lanes) {
+void close_lanes(Ranks &test, const std::vector<Lane> &lanes) {
     for (const Lane &lane : lanes) {
-        it.ok(sennit_free(lane.arena));
-        it.ok(sennit_team_destroy(lane.members.team));
+        test.ok(sennit_free(lane.arena));
+        test.ok(sennit_team_destroy(lane.members.team));
     }
 }
 
@@ -96,52 +96,52 @@ void small_call(Ranks &mine, const Members &members, std::uint64_t round) {
 
 // Broken by calls of two teams that use one thing at the same time: a table, a slot, a count.
 RANK_TEST(collective, programs_of_threads_with_a_team_each_agree_with_the_oracle, kFreeThreads) {
-    const std::vector<Lane> lanes = open_lanes(it);
-    in_threads(it, kThreadCount, [&](Ranks &mine, int number) {
+    const std::vector<Lane> lanes = open_lanes(test);
+    in_threads(test, kThreadCount, [&](Ranks &mine, int number) {
         run_lane(mine, lanes[static_cast<std::size_t>(number)], {});
     });
-    it.barrier();
-    close_lanes(it, lanes);
+    test.barrier();
+    close_lanes(test, lanes);
 }
 
 // Broken by a request that only its own thread carries on or finds, and by a result that the thread
 // which waited sees before the one that started it does.
 RANK_TEST(collective, a_thread_waits_for_the_requests_of_the_others_teams, kFreeThreads) {
-    const std::vector<Lane> lanes = open_lanes(it);
+    const std::vector<Lane> lanes = open_lanes(test);
     RequestThread waiter;
     std::atomic<int> at_work{kThreadCount};
-    in_threads(it, kThreadCount + 1, [&](Ranks &mine, int number) {
+    in_threads(test, kThreadCount + 1, [&](Ranks &mine, int number) {
         if (number == kThreadCount) return waiter.work(mine.own);
         const LastEnds last{at_work, waiter};
         CollWays ways;
         ways.waiter = &waiter;
         run_lane(mine, lanes[static_cast<std::size_t>(number)], ways);
     });
-    it.barrier();
-    close_lanes(it, lanes);
+    test.barrier();
+    close_lanes(test, lanes);
 }
 
 // Broken by a call that keeps something of the rank for itself until it is made again: between two
 // attempts other threads make calls of other teams.
 RANK_TEST(collective, programs_of_threads_that_take_turns_agree_with_the_oracle,
           kFreeThreads | kTurns) {
-    const std::vector<Lane> lanes = open_lanes(it);
+    const std::vector<Lane> lanes = open_lanes(test);
     std::mutex turns;
-    in_threads(it, kThreadCount, [&](Ranks &mine, int number) {
+    in_threads(test, kThreadCount, [&](Ranks &mine, int number) {
         CollWays ways;
         ways.turns = &turns;
         run_lane(mine, lanes[static_cast<std::size_t>(number)], ways);
     });
-    it.barrier();
-    close_lanes(it, lanes);
+    test.barrier();
+    close_lanes(test, lanes);
 }
 
 // Broken by the short way of a small call that meets another thread's: of another team, or one that
 // carries on the requests of all.
 RANK_TEST(collective, small_calls_of_threads_with_a_team_each_do_not_meet, kFreeThreads) {
-    const std::vector<Lane> lanes = open_lanes(it);
-    const std::uint64_t rounds = it.quick ? 60 : it.size > 4 ? 400 : 1500;
-    in_threads(it, kThreadCount, [&](Ranks &mine, int number) {
+    const std::vector<Lane> lanes = open_lanes(test);
+    const std::uint64_t rounds = test.quick ? 60 : test.size > 4 ? 400 : 1500;
+    in_threads(test, kThreadCount, [&](Ranks &mine, int number) {
         const Members &members = lanes[static_cast<std::size_t>(number)].members;
         for (std::uint64_t round = 0; round < rounds; ++round) {
             std::uint64_t one = round;
@@ -157,8 +157,8 @@ RANK_TEST(collective, small_calls_of_threads_with_a_team_each_do_not_meet, kFree
             if (has_request) mine.equal(sum, round * static_cast<std::uint64_t>(members.size));
         }
     });
-    it.barrier();
-    close_lanes(it, lanes);
+    test.barrier();
+    close_lanes(test, lanes);
 }
 
 // Broken by a wait that counts as a collective call of the team, or keeps its queue: rank 0 starts
@@ -166,8 +166,8 @@ RANK_TEST(collective, small_calls_of_threads_with_a_team_each_do_not_meet, kFree
 RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_team,
           kTwoRanks | kFreeThreads | kOnce) {
     sennit_team team{};
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
-    const sennit_gptr may_come = it.allocate(8);
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    const sennit_gptr may_come = test.allocate(8);
     const sennit_reduction sum_of_one = sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM);
     const std::uint64_t one = 1;
     std::uint64_t sums[3] = {};
@@ -196,18 +196,18 @@ RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_
         mine.ok(sennit_allreduce(team, &one, &sums[2], sum_of_one, SENNIT_FOREVER));
         mine.ok(sennit_wait(&second, SENNIT_FOREVER));
     };
-    it.barrier();
-    in_threads(it, 2, [&](Ranks &mine, int number) {
+    test.barrier();
+    in_threads(test, 2, [&](Ranks &mine, int number) {
         if (number == 0) return make_calls(mine);
         while (!may_wait)
             std::this_thread::yield();
         mine.ok(sennit_wait(&first, SENNIT_FOREVER));
     });
     for (const std::uint64_t sum : sums)
-        it.equal(sum, static_cast<std::uint64_t>(it.size));
-    it.barrier();
-    it.free(may_come);
-    it.ok(sennit_team_destroy(team));
+        test.equal(sum, static_cast<std::uint64_t>(test.size));
+    test.barrier();
+    test.free(may_come);
+    test.ok(sennit_team_destroy(team));
 }
 
 // Broken by two threads that carry on one team's calls at the same time: the one that makes them
@@ -215,8 +215,8 @@ RANK_TEST(collective, a_thread_that_waits_for_a_request_keeps_no_other_from_the_
 RANK_TEST(collective, threads_that_wait_for_requests_of_one_team_carry_on_its_calls_in_turns,
           kFreeThreads) {
     constexpr std::size_t kWaiters = 2;
-    const std::uint64_t rounds = it.quick ? 100 : 1500;
-    const Members members{SENNIT_TEAM_WORLD, it.rank, it.size};
+    const std::uint64_t rounds = test.quick ? 100 : 1500;
+    const Members members{SENNIT_TEAM_WORLD, test.rank, test.size};
     sennit_request requests[kWaiters] = {};
     std::uint64_t sums[kWaiters] = {};
     // The round that a request was started in, and the one that was waited for.
@@ -238,7 +238,7 @@ RANK_TEST(collective, threads_that_wait_for_requests_of_one_team_carry_on_its_ca
             }
         }
     };
-    in_threads(it, kWaiters + 1, [&](Ranks &mine, int number) {
+    in_threads(test, kWaiters + 1, [&](Ranks &mine, int number) {
         const auto which = static_cast<std::size_t>(number);
         if (which == kWaiters) return make_calls(mine);
         for (std::uint64_t round = 1; round <= rounds; ++round) {
@@ -248,7 +248,7 @@ RANK_TEST(collective, threads_that_wait_for_requests_of_one_team_carry_on_its_ca
             waited[which] = round;
         }
     });
-    it.barrier();
+    test.barrier();
 }
 
 struct SlowSum {
@@ -277,7 +277,7 @@ void add_slowly(const void *left, const void *right, void *result, std::size_t c
 RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
           kTwoRanks | kFreeThreads | kLoadStore | kOnce) {
     sennit_team team{};
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
     const std::uint64_t one = 1;
     std::uint64_t sums[3] = {};
     SlowSum slow;
@@ -285,12 +285,12 @@ RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
     std::atomic<bool> may_wait{false};
     const sennit_reduction sum_of_one = sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM);
     // It is folded by the thread that waits, because rank 0 comes when all others have started.
-    if (it.rank == 0) {
+    if (test.rank == 0) {
         slow.may_end = true;
-        it.barrier();
+        test.barrier();
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    in_threads(it, 2, [&](Ranks &mine, int number) {
+    in_threads(test, 2, [&](Ranks &mine, int number) {
         if (number == 1) {
             while (!may_wait)
                 std::this_thread::yield();
@@ -311,11 +311,11 @@ RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
         mine.ok(sennit_allreduce(team, &one, &sums[2], sum_of_one, SENNIT_FOREVER));
         mine.ok(sennit_wait(&second, SENNIT_FOREVER));
     });
-    it.require(!slow.ended_by_time, "other calls go on during the operator");
+    test.require(!slow.ended_by_time, "other calls go on during the operator");
     for (const std::uint64_t sum : sums)
-        it.equal(sum, static_cast<std::uint64_t>(it.size));
-    it.barrier();
-    it.ok(sennit_team_destroy(team));
+        test.equal(sum, static_cast<std::uint64_t>(test.size));
+    test.barrier();
+    test.ok(sennit_team_destroy(team));
 }
 
 // Broken by two threads that are let into a call of one team at the same time, or by a thread that
@@ -323,11 +323,11 @@ RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
 RANK_TEST(collective, threads_that_come_to_one_team_at_once_are_let_in_one_at_a_time,
           kFreeThreads) {
     sennit_team team{};
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
-    const int calls = it.quick ? 150 : 1500;
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    const int calls = test.quick ? 150 : 1500;
     std::atomic<int> taken{0};
     std::atomic<int> made{0};
-    in_threads(it, kThreadCount, [&](Ranks &mine, int) {
+    in_threads(test, kThreadCount, [&](Ranks &mine, int) {
         // relaxed: it must be the team that orders the threads, not this count.
         while (taken.fetch_add(1, std::memory_order_relaxed) < calls) {
             const std::uint64_t one = 1;
@@ -344,7 +344,7 @@ RANK_TEST(collective, threads_that_come_to_one_team_at_once_are_let_in_one_at_a_
             made.fetch_add(1, std::memory_order_relaxed);
         }
     });
-    it.equal(made.load(), calls);
-    it.barrier();
-    it.ok(sennit_team_destroy(team));
+    test.equal(made.load(), calls);
+    test.barrier();
+    test.ok(sennit_team_destroy(team));
 }

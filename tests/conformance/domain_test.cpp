@@ -14,14 +14,14 @@ bool may_run_on(const cpu_set_t &set, int cpu) {
     return cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &set);
 }
 
-std::vector<int> ranks_of(Ranks &it, int index, int expected) {
-    std::vector<int> ranks(static_cast<std::size_t>(it.size), -7);
+std::vector<int> ranks_of(Ranks &test, int index, int expected) {
+    std::vector<int> ranks(static_cast<std::size_t>(test.size), -7);
     std::size_t count = 77;
-    it.ok(sennit_domain_ranks(index, ranks.size(), ranks.data(), &count));
-    it.equal(count, static_cast<std::size_t>(expected));
+    test.ok(sennit_domain_ranks(index, ranks.size(), ranks.data(), &count));
+    test.equal(count, static_cast<std::size_t>(expected));
     ranks.resize(count);
-    it.ok(sennit_domain_ranks(index, 0, nullptr, &count));
-    it.equal(count, ranks.size());
+    test.ok(sennit_domain_ranks(index, 0, nullptr, &count));
+    test.equal(count, ranks.size());
     return ranks;
 }
 
@@ -30,88 +30,89 @@ std::vector<int> ranks_of(Ranks &it, int index, int expected) {
 // Broken by a tree whose parts are not within their wholes.
 RANK_TEST(domain, domains_lie_within_each_other, kAnything) {
     int count = 0;
-    it.ok(sennit_domain_count(&count));
-    it.require(count >= 3, "a machine, a core, a processor");
+    test.ok(sennit_domain_count(&count));
+    test.require(count >= 3, "a machine, a core, a processor");
     int processors = 0;
     for (int i = 0; i < count; ++i) {
         sennit_domain domain;
-        it.ok(sennit_domain_get(i, &domain));
-        it.require(domain.inside >= 0 && i + domain.inside < count, "its inside is in the tree");
+        test.ok(sennit_domain_get(i, &domain));
+        test.require(domain.inside >= 0 && i + domain.inside < count, "its inside is in the tree");
         if (domain.kind == SENNIT_DOMAIN_PROCESSOR) {
             ++processors;
-            it.equal(domain.processors, 1);
-            it.equal(domain.inside, 0);
+            test.equal(domain.processors, 1);
+            test.equal(domain.inside, 0);
         }
         if (i == 0) {
-            it.equal(static_cast<int>(domain.kind), static_cast<int>(SENNIT_DOMAIN_MACHINE));
-            it.equal(domain.parent, -1);
-            it.equal(domain.depth, 0);
-            it.equal(domain.inside, count - 1);
+            test.equal(static_cast<int>(domain.kind), static_cast<int>(SENNIT_DOMAIN_MACHINE));
+            test.equal(domain.parent, -1);
+            test.equal(domain.depth, 0);
+            test.equal(domain.inside, count - 1);
             continue;
         }
         sennit_domain around;
-        it.require(domain.parent >= 0 && domain.parent < i, "the whole comes first");
-        it.ok(sennit_domain_get(domain.parent, &around));
-        it.equal(domain.depth, around.depth + 1);
-        it.require(i + domain.inside <= domain.parent + around.inside, "the parent has it all");
-        it.require(domain.processors <= around.processors, "no more processors than the whole");
-        it.require(domain.ranks <= around.ranks, "no more ranks than the whole");
+        test.require(domain.parent >= 0 && domain.parent < i, "the whole comes first");
+        test.ok(sennit_domain_get(domain.parent, &around));
+        test.equal(domain.depth, around.depth + 1);
+        test.require(i + domain.inside <= domain.parent + around.inside, "the parent has it all");
+        test.require(domain.processors <= around.processors, "no more processors than the whole");
+        test.require(domain.ranks <= around.ranks, "no more ranks than the whole");
     }
-    it.equal(processors, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+    test.equal(processors, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
     sennit_domain nothing;
     std::memset(static_cast<void *>(&nothing), 0x6B, sizeof nothing);
     for (const int wrong : {-1, count})
-        it.is(sennit_domain_get(wrong, &nothing), SENNIT_ERR_RANGE);
-    it.equal(nothing.depth, 0x6B6B6B6B);
+        test.is(sennit_domain_get(wrong, &nothing), SENNIT_ERR_RANGE);
+    test.equal(nothing.depth, 0x6B6B6B6B);
 }
 
 // Broken by ranks that are looked for in the wrong domain: a rank is in each that has all its
 // processors, and in no other.
 RANK_TEST(domain, every_rank_is_where_its_processors_are, kAnything) {
     int count = 0;
-    it.ok(sennit_domain_count(&count));
+    test.ok(sennit_domain_count(&count));
     cpu_set_t mine;
     CPU_ZERO(&mine);
-    it.equal(sched_getaffinity(0, sizeof mine, &mine), 0);
+    test.equal(sched_getaffinity(0, sizeof mine, &mine), 0);
     for (int i = 0; i < count; ++i) {
         sennit_domain domain;
-        it.ok(sennit_domain_get(i, &domain));
+        test.ok(sennit_domain_get(i, &domain));
         int here = 0;
         for (int inner = i; inner <= i + domain.inside; ++inner) {
             sennit_domain part;
-            it.ok(sennit_domain_get(inner, &part));
+            test.ok(sennit_domain_get(inner, &part));
             if (part.kind == SENNIT_DOMAIN_PROCESSOR && may_run_on(mine, part.os_number)) ++here;
         }
-        const std::vector<int> ranks = ranks_of(it, i, domain.ranks);
+        const std::vector<int> ranks = ranks_of(test, i, domain.ranks);
         for (std::size_t place = 1; place < ranks.size(); ++place)
-            it.require(ranks[place - 1] < ranks[place], "ranks ascend");
+            test.require(ranks[place - 1] < ranks[place], "ranks ascend");
         const bool all_mine_are_here = here == CPU_COUNT(&mine);
         // Memory domains beside another one stand empty.
         if (domain.inside == 0 && domain.kind == SENNIT_DOMAIN_NUMA) continue;
-        it.equal(place_in(ranks, it.rank) != SENNIT_RANK_NONE, all_mine_are_here);
+        test.equal(place_in(ranks, test.rank) != SENNIT_RANK_NONE, all_mine_are_here);
     }
 }
 
 // Broken by a text that is cut wrongly or about somebody else.
 RANK_TEST(domain, the_text_says_where_a_rank_is, kAnything) {
-    for (int rank = 0; rank < it.size; ++rank) {
+    for (int rank = 0; rank < test.size; ++rank) {
         char text[512] = "";
-        it.ok(sennit_locality_string(rank, text, sizeof text));
+        test.ok(sennit_locality_string(rank, text, sizeof text));
         const std::string line = text;
         const bool own = line.find("this rank") == 0;
-        it.equal(own, rank == it.rank);
+        test.equal(own, rank == test.rank);
         sennit_locality_level level = SENNIT_LOCALITY_SELF;
-        it.ok(sennit_locality(rank, &level));
+        test.ok(sennit_locality(rank, &level));
         if (level == SENNIT_LOCALITY_NETWORK) continue;
-        it.require(line.find("process ") != std::string::npos, "it names the process");
-        it.require(line.find("processors ") != std::string::npos, "it names the processors");
-        if (rank == it.rank)
-            it.require(line.find("process " + std::to_string(getpid()) + ";") != std::string::npos,
-                       "it is this process");
+        test.require(line.find("process ") != std::string::npos, "it names the process");
+        test.require(line.find("processors ") != std::string::npos, "it names the processors");
+        if (rank == test.rank)
+            test.require(
+                line.find("process " + std::to_string(getpid()) + ";") != std::string::npos,
+                "it is this process");
         char shorter[8];
         std::memset(shorter, 0x6B, sizeof shorter);
-        it.ok(sennit_locality_string(rank, shorter, 6));
-        it.require(std::strlen(shorter) == 5 && line.compare(0, 5, shorter) == 0, "cut to 5");
-        it.equal(static_cast<int>(shorter[6]), 0x6B);
+        test.ok(sennit_locality_string(rank, shorter, 6));
+        test.require(std::strlen(shorter) == 5 && line.compare(0, 5, shorter) == 0, "cut to 5");
+        test.equal(static_cast<int>(shorter[6]), 0x6B);
     }
 }

@@ -18,12 +18,12 @@ namespace {
 
 // Runs `child` in a forked process; its result is the exit code, which must be below 100.
 template <class Child>
-int in_child(Ranks &it, Child child) {
+int in_child(Ranks &test, Child child) {
     const pid_t made = fork();
     if (made == 0) _exit(child());
-    it.require(made > 0, "fork works");
+    test.require(made > 0, "fork works");
     int state = 0;
-    it.require(waitpid(made, &state, 0) == made, "the child ends");
+    test.require(waitpid(made, &state, 0) == made, "the child ends");
     return WIFEXITED(state) ? WEXITSTATUS(state) : 100 + WTERMSIG(state);
 }
 
@@ -35,8 +35,8 @@ void exit_on_fault(int) {
 
 // Broken by a child that believes to be the rank its parent is.
 RANK_TEST(fork, every_call_in_a_forked_child_answers_state, kProcesses) {
-    const sennit_gptr segment = it.allocate(64);
-    const int failed_at = in_child(it, [&] {
+    const sennit_gptr segment = test.allocate(64);
+    const int failed_at = in_child(test, [&] {
         std::uint64_t word = 1;
         sennit_gptr other = segment;
         sennit_request request = SENNIT_REQUEST_NULL;
@@ -64,26 +64,26 @@ RANK_TEST(fork, every_call_in_a_forked_child_answers_state, kProcesses) {
         if (sennit_ptr(segment) != nullptr) return 91;
         return 0;
     });
-    it.equal(failed_at, 0);
-    it.barrier();
-    it.free(segment);
+    test.equal(failed_at, 0);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a short way of a call that does not ask whether the process is the rank's, and finds
 // the parent's tables, whose shared lines are absent here.
 RANK_TEST(fork, channels_signals_and_teams_of_the_parent_are_none_in_a_forked_child, kProcesses) {
-    const int self = it.rank;
+    const int self = test.rank;
     void *const buffer = nullptr;
     const std::size_t no_bytes = 0;
     const sennit_channel_ends ends{1, &self, &buffer, &no_bytes};
     void *there = nullptr;
     sennit_channel channel = SENNIT_CHANNEL_NULL;
-    it.ok(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, &there, &channel));
+    test.ok(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, &there, &channel));
     sennit_signal signal = SENNIT_SIGNAL_NULL;
-    it.ok(sennit_signal_create(1, 1, &signal));
+    test.ok(sennit_signal_create(1, 1, &signal));
     sennit_team team{};
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, it.rank % 2, 0, &team));
-    const int failed_at = in_child(it, [&] {
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, test.rank % 2, 0, &team));
+    const int failed_at = in_child(test, [&] {
         int can = 0;
         std::uint64_t word = 0;
         sennit_signal another = signal;
@@ -116,20 +116,20 @@ RANK_TEST(fork, channels_signals_and_teams_of_the_parent_are_none_in_a_forked_ch
         }
         return 0;
     });
-    it.equal(failed_at, 0);
-    it.ok(sennit_channel_close(&channel, 1, SENNIT_FOREVER));
-    it.ok(sennit_signal_destroy(signal));
-    it.ok(sennit_team_destroy(team));
-    it.barrier();
+    test.equal(failed_at, 0);
+    test.ok(sennit_channel_close(&channel, 1, SENNIT_FOREVER));
+    test.ok(sennit_signal_destroy(signal));
+    test.ok(sennit_team_destroy(team));
+    test.barrier();
 }
 
 // Broken by a child that has the segments mapped and could write into them.
 RANK_TEST(fork, segments_are_absent_in_a_forked_child, kProcesses | kLoadStore) {
-    const sennit_gptr segment = it.allocate(64);
-    for (int peer = 0; peer < it.size; ++peer) {
+    const sennit_gptr segment = test.allocate(64);
+    for (int peer = 0; peer < test.size; ++peer) {
         auto *word =
             static_cast<std::atomic<std::uint64_t> *>(sennit_ptr(sennit_gptr_at(segment, peer)));
-        const int code = in_child(it, [&] {
+        const int code = in_child(test, [&] {
             struct sigaction action {};
             action.sa_handler = exit_on_fault;
             (void)sigaction(SIGSEGV, &action, nullptr);
@@ -137,14 +137,14 @@ RANK_TEST(fork, segments_are_absent_in_a_forked_child, kProcesses | kLoadStore) 
             word->store(77, std::memory_order_relaxed);
             return 0;
         });
-        it.equal(code, 55);
+        test.equal(code, 55);
     }
-    it.barrier();
+    test.barrier();
     std::uint64_t word = 1;
-    it.ok(sennit_get(&word, segment, sizeof word));
-    it.equal(word, 0u);
-    it.barrier();
-    it.free(segment);
+    test.ok(sennit_get(&word, segment, sizeof word));
+    test.equal(word, 0u);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by memory that parent and child share, so that one sees what the other stores, or that a
@@ -152,53 +152,53 @@ RANK_TEST(fork, segments_are_absent_in_a_forked_child, kProcesses | kLoadStore) 
 RANK_TEST(fork, registered_memory_is_a_private_copy_in_a_forked_child, kProcesses | kTwoRanks) {
     constexpr std::size_t kBytes = 100000;
     std::vector<std::uint8_t> memory(kBytes);
-    fill(memory.data(), kBytes, static_cast<std::uint64_t>(it.rank));
+    fill(memory.data(), kBytes, static_cast<std::uint64_t>(test.rank));
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(memory.data(), kBytes, 0, &mine));
-    const sennit_region theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
-    const int code = in_child(it, [&] {
+    test.ok(sennit_register(memory.data(), kBytes, 0, &mine));
+    const sennit_region theirs = test.tell_all(mine)[static_cast<std::size_t>(test.next())];
+    const int code = in_child(test, [&] {
         for (std::size_t i = 0; i < kBytes; ++i)
-            if (memory[i] != pattern_byte(static_cast<std::uint64_t>(it.rank), i)) return 1;
+            if (memory[i] != pattern_byte(static_cast<std::uint64_t>(test.rank), i)) return 1;
         std::memset(memory.data(), 7, kBytes);
         return sennit_deregister(mine) == SENNIT_ERR_STATE ? 0 : 2;
     });
-    it.equal(code, 0);
-    check_pattern(it, memory.data(), kBytes, static_cast<std::uint64_t>(it.rank));
-    it.barrier();
+    test.equal(code, 0);
+    check_pattern(test, memory.data(), kBytes, static_cast<std::uint64_t>(test.rank));
+    test.barrier();
     // Peers and the parent go on as before.
     if (sennit_ptr(theirs.gptr) != nullptr) {
         std::uint8_t byte = 200;
-        it.ok(sennit_put(theirs.gptr, &byte, 1));
-        it.barrier();
-        it.equal(memory[0], 200u);
+        test.ok(sennit_put(theirs.gptr, &byte, 1));
+        test.barrier();
+        test.equal(memory[0], 200u);
     } else {
-        it.barrier();
+        test.barrier();
     }
-    it.barrier();
-    it.ok(sennit_deregister(mine));
-    it.equal(memory[kBytes - 1], pattern_byte(static_cast<std::uint64_t>(it.rank), kBytes - 1));
+    test.barrier();
+    test.ok(sennit_deregister(mine));
+    test.equal(memory[kBytes - 1], pattern_byte(static_cast<std::uint64_t>(test.rank), kBytes - 1));
 }
 
 // Broken by a child whose end closes, unlocks or tells the launcher something.
 RANK_TEST(fork, the_parent_goes_on_as_if_nothing_had_been, kProcesses) {
-    const sennit_gptr segment = it.allocate(1000);
+    const sennit_gptr segment = test.allocate(1000);
     for (int round = 0; round < 5; ++round) {
-        it.equal(in_child(it, [] { return sennit_finalize() == SENNIT_ERR_STATE ? 7 : 8; }), 7);
+        test.equal(in_child(test, [] { return sennit_finalize() == SENNIT_ERR_STATE ? 7 : 8; }), 7);
         std::vector<std::uint8_t> data(1000);
-        fill(data.data(), data.size(), static_cast<std::uint64_t>(it.rank + round));
-        it.ok(sennit_put(sennit_gptr_at(segment, it.next()), data.data(), data.size()));
-        it.barrier();
-        it.ok(sennit_get(data.data(), segment, data.size()));
-        check_pattern(it, data.data(), data.size(),
-                      static_cast<std::uint64_t>(it.previous() + round));
-        it.barrier();
+        fill(data.data(), data.size(), static_cast<std::uint64_t>(test.rank + round));
+        test.ok(sennit_put(sennit_gptr_at(segment, test.next()), data.data(), data.size()));
+        test.barrier();
+        test.ok(sennit_get(data.data(), segment, data.size()));
+        check_pattern(test, data.data(), data.size(),
+                      static_cast<std::uint64_t>(test.previous() + round));
+        test.barrier();
     }
-    it.free(segment);
+    test.free(segment);
 }
 
 // Broken by state of an earlier world that keeps a child out although Sennit was not in use.
 RANK_TEST(fork, a_child_forked_between_two_worlds_is_free, kProcesses | kNoWorld) {
-    const int code = in_child(it, [] {
+    const int code = in_child(test, [] {
         (void)setenv("SENNIT_BOOTSTRAP", "alone", 1);
         sennit_options options = SENNIT_OPTIONS_INIT;
         options.paths = "self";
@@ -208,10 +208,10 @@ RANK_TEST(fork, a_child_forked_between_two_worlds_is_free, kProcesses | kNoWorld
         if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &segment) != SENNIT_OK) return 3;
         return sennit_finalize() == SENNIT_OK ? 0 : 4;
     });
-    it.equal(code, 0);
-    it.start();
-    it.barrier();
-    it.stop();
+    test.equal(code, 0);
+    test.start();
+    test.barrier();
+    test.stop();
 }
 
 // Broken by posix_spawn or vfork taken for a fork.
@@ -220,11 +220,11 @@ RANK_TEST(fork, a_spawned_program_runs_and_the_rank_stays_one, kProcesses) {
         pid_t made = 0;
         char name[] = "true";
         char *words[] = {name, nullptr};
-        it.equal(posix_spawnp(&made, "true", nullptr, nullptr, words, environ), 0);
+        test.equal(posix_spawnp(&made, "true", nullptr, nullptr, words, environ), 0);
         int state = 0;
-        it.require(waitpid(made, &state, 0) == made, "the program ends");
-        it.require(WIFEXITED(state) && WEXITSTATUS(state) == 0, "the program worked");
-        it.equal(sennit_rank(), it.rank);
-        it.barrier();
+        test.require(waitpid(made, &state, 0) == made, "the program ends");
+        test.require(WIFEXITED(state) && WEXITSTATUS(state) == 0, "the program worked");
+        test.equal(sennit_rank(), test.rank);
+        test.barrier();
     }
 }

@@ -46,53 +46,53 @@ int neighbour(const Shape &shape, const std::vector<Coords> &places, int rank,
     return rank_at(places, coords);
 }
 
-void check_shape(Ranks &it, sennit_team team, const Shape &shape) {
+void check_shape(Ranks &test, sennit_team team, const Shape &shape) {
     int dimensions = 0;
-    it.ok(sennit_team_grid_shape(team, 0, &dimensions, nullptr, nullptr));
-    it.equal(dimensions, static_cast<int>(shape.dims.size()));
+    test.ok(sennit_team_grid_shape(team, 0, &dimensions, nullptr, nullptr));
+    test.equal(dimensions, static_cast<int>(shape.dims.size()));
     std::vector<int> dims(shape.dims.size());
     std::vector<int> periodic(shape.dims.size());
-    it.ok(sennit_team_grid_shape(team, dimensions, &dimensions, dims.data(), periodic.data()));
-    it.require(dims == shape.dims, "the sizes are those asked for");
-    it.require(periodic == shape.periodic, "the edges are those asked for");
+    test.ok(sennit_team_grid_shape(team, dimensions, &dimensions, dims.data(), periodic.data()));
+    test.require(dims == shape.dims, "the sizes are those asked for");
+    test.require(periodic == shape.periodic, "the edges are those asked for");
     // What is not wanted is NULL.
     std::vector<int> alone(shape.dims.size(), -7);
-    it.ok(sennit_team_grid_shape(team, dimensions, &dimensions, alone.data(), nullptr));
-    it.require(alone == shape.dims, "the sizes without the edges");
-    it.ok(sennit_team_grid_shape(team, dimensions, &dimensions, nullptr, alone.data()));
-    it.require(alone == shape.periodic, "the edges without the sizes");
+    test.ok(sennit_team_grid_shape(team, dimensions, &dimensions, alone.data(), nullptr));
+    test.require(alone == shape.dims, "the sizes without the edges");
+    test.ok(sennit_team_grid_shape(team, dimensions, &dimensions, nullptr, alone.data()));
+    test.require(alone == shape.periodic, "the edges without the sizes");
     if (dimensions > 1)
-        it.is(
+        test.is(
             sennit_team_grid_shape(team, dimensions - 1, &dimensions, dims.data(), periodic.data()),
             SENNIT_ERR_RANGE);
 }
 
-void check_grid(Ranks &it, sennit_team team, const Shape &shape) {
-    check_shape(it, team, shape);
+void check_grid(Ranks &test, sennit_team team, const Shape &shape) {
+    check_shape(test, team, shape);
     const std::vector<Coords> places = places_of(shape.dims);
     int mine = -1;
-    it.ok(sennit_team_rank(team, &mine));
+    test.ok(sennit_team_rank(team, &mine));
     for (std::size_t rank = 0; rank < places.size(); ++rank) {
         Coords coords(shape.dims.size(), -7);
-        it.ok(sennit_team_grid_coords(team, static_cast<int>(rank), coords.data()));
-        it.require(coords == places[rank], "coordinates of a rank");
+        test.ok(sennit_team_grid_coords(team, static_cast<int>(rank), coords.data()));
+        test.require(coords == places[rank], "coordinates of a rank");
         int found = -7;
-        it.ok(sennit_team_grid_rank(team, coords.data(), &found));
-        it.equal(found, static_cast<int>(rank));
+        test.ok(sennit_team_grid_rank(team, coords.data(), &found));
+        test.equal(found, static_cast<int>(rank));
     }
     for (std::size_t dimension = 0; dimension < shape.dims.size(); ++dimension) {
         for (int steps = -5; steps <= 5; ++steps) {
             int source = -7;
             int destination = -7;
-            it.ok(sennit_team_grid_shift(team, static_cast<int>(dimension), steps, &source,
-                                         &destination));
-            it.equal(destination, neighbour(shape, places, mine, dimension, steps));
-            it.equal(source, neighbour(shape, places, mine, dimension, -steps));
+            test.ok(sennit_team_grid_shift(team, static_cast<int>(dimension), steps, &source,
+                                           &destination));
+            test.equal(destination, neighbour(shape, places, mine, dimension, steps));
+            test.equal(source, neighbour(shape, places, mine, dimension, -steps));
             Coords coords = places[static_cast<std::size_t>(mine)];
             coords[dimension] += steps;
             int found = -7;
-            it.ok(sennit_team_grid_rank(team, coords.data(), &found));
-            it.equal(found, destination);
+            test.ok(sennit_team_grid_rank(team, coords.data(), &found));
+            test.equal(found, destination);
         }
     }
 }
@@ -116,30 +116,31 @@ void all_shapes(int ranks, std::size_t count, std::vector<int> &so_far,
 
 // Broken by a shift that goes the wrong way, or around where the edge is open.
 RANK_TEST(grid, random_grids_agree_with_counting, kAnything) {
-    const std::uint64_t grids = std::min<std::uint64_t>(it.chosen.most_steps, it.quick ? 10 : 40);
+    const std::uint64_t grids =
+        std::min<std::uint64_t>(test.chosen.most_steps, test.quick ? 10 : 40);
     for (std::uint64_t i = 0; i < grids; ++i) {
         Shape shape;
-        int left = it.size;
-        for (std::uint64_t d = it.common.between(1, 5); d > 0; --d) {
+        int left = test.size;
+        for (std::uint64_t d = test.common.between(1, 5); d > 0; --d) {
             shape.dims.push_back(
-                static_cast<int>(it.common.between(1, static_cast<std::uint64_t>(left))));
-            shape.periodic.push_back(it.common.one_in(2) ? 1 : 0);
+                static_cast<int>(test.common.between(1, static_cast<std::uint64_t>(left))));
+            shape.periodic.push_back(test.common.one_in(2) ? 1 : 0);
             left /= shape.dims.back();
         }
         const std::size_t places = places_of(shape.dims).size();
         sennit_team team{77};
-        it.ok(sennit_team_grid(SENNIT_TEAM_WORLD, static_cast<int>(shape.dims.size()),
-                               shape.dims.data(), shape.periodic.data(), &team));
-        if (static_cast<std::size_t>(it.rank) >= places) {
-            it.equal(team.handle, 0u);
+        test.ok(sennit_team_grid(SENNIT_TEAM_WORLD, static_cast<int>(shape.dims.size()),
+                                 shape.dims.data(), shape.periodic.data(), &team));
+        if (static_cast<std::size_t>(test.rank) >= places) {
+            test.equal(team.handle, 0u);
             continue;
         }
         std::vector<int> members(places);
         for (std::size_t rank = 0; rank < places; ++rank)
             members[rank] = static_cast<int>(rank);
-        check_team(it, team, members);
-        check_grid(it, team, shape);
-        it.ok(sennit_team_destroy(team));
+        check_team(test, team, members);
+        check_grid(test, team, shape);
+        test.ok(sennit_team_destroy(team));
     }
 }
 
@@ -148,36 +149,36 @@ RANK_TEST(grid, what_is_sent_along_a_dimension_arrives_from_the_source, kAnythin
     const int dims[] = {0, 0};
     const int periodic[] = {1, 0};
     sennit_team team = SENNIT_TEAM_NULL;
-    it.ok(sennit_team_grid(SENNIT_TEAM_WORLD, 2, dims, periodic, &team));
+    test.ok(sennit_team_grid(SENNIT_TEAM_WORLD, 2, dims, periodic, &team));
     sennit_gptr inbox;
-    it.ok(sennit_alloc(team, 16, 0, 0, &inbox));
+    test.ok(sennit_alloc(team, 16, 0, 0, &inbox));
     for (int dimension = 0; dimension < 2; ++dimension) {
         int source = -7;
         int destination = -7;
-        it.ok(sennit_team_grid_shift(team, dimension, 1, &source, &destination));
-        const std::uint64_t word = static_cast<std::uint64_t>(it.rank) + 1;
+        test.ok(sennit_team_grid_shift(team, dimension, 1, &source, &destination));
+        const std::uint64_t word = static_cast<std::uint64_t>(test.rank) + 1;
         const std::uint64_t nothing = 0;
-        it.ok(sennit_put(inbox, &nothing, sizeof nothing));
-        it.ok(sennit_barrier(team, SENNIT_FOREVER));
+        test.ok(sennit_put(inbox, &nothing, sizeof nothing));
+        test.ok(sennit_barrier(team, SENNIT_FOREVER));
         if (destination != SENNIT_RANK_NONE) {
             int world_rank = -7;
-            it.ok(sennit_team_world_rank(team, destination, &world_rank));
-            it.ok(sennit_put(sennit_gptr_at(inbox, world_rank), &word, sizeof word));
+            test.ok(sennit_team_world_rank(team, destination, &world_rank));
+            test.ok(sennit_put(sennit_gptr_at(inbox, world_rank), &word, sizeof word));
         }
-        it.ok(sennit_barrier(team, SENNIT_FOREVER));
+        test.ok(sennit_barrier(team, SENNIT_FOREVER));
         std::uint64_t found = 0;
-        it.ok(sennit_get(&found, inbox, sizeof found));
+        test.ok(sennit_get(&found, inbox, sizeof found));
         std::uint64_t expected = 0;
         if (source != SENNIT_RANK_NONE) {
             int world_rank = -7;
-            it.ok(sennit_team_world_rank(team, source, &world_rank));
+            test.ok(sennit_team_world_rank(team, source, &world_rank));
             expected = static_cast<std::uint64_t>(world_rank) + 1;
         }
-        it.equal(found, expected);
-        it.ok(sennit_barrier(team, SENNIT_FOREVER));
+        test.equal(found, expected);
+        test.ok(sennit_barrier(team, SENNIT_FOREVER));
     }
-    it.ok(sennit_free(inbox));
-    it.ok(sennit_team_destroy(team));
+    test.ok(sennit_free(inbox));
+    test.ok(sennit_team_destroy(team));
 }
 
 // Broken by a balance that is not the best, or loses ranks.
@@ -188,42 +189,43 @@ RANK_TEST(grid, a_balanced_grid_has_the_smallest_edges, kOnce) {
             std::vector<int> so_far;
             all_shapes(ranks, count, so_far, shapes);
             std::vector<int> dims(count, 0);
-            it.ok(sennit_grid_balance(ranks, static_cast<int>(count), dims.data()));
-            it.require(dims == *std::min_element(shapes.begin(), shapes.end()),
-                       "the least sequence of sizes");
+            test.ok(sennit_grid_balance(ranks, static_cast<int>(count), dims.data()));
+            test.require(dims == *std::min_element(shapes.begin(), shapes.end()),
+                         "the least sequence of sizes");
         }
     }
     // What is given stays; what can not be is refused.
     int dims[] = {0, 3, 0};
-    it.ok(sennit_grid_balance(36, 3, dims));
-    it.require(dims[0] == 4 && dims[1] == 3 && dims[2] == 3, "the sizes around a given one");
+    test.ok(sennit_grid_balance(36, 3, dims));
+    test.require(dims[0] == 4 && dims[1] == 3 && dims[2] == 3, "the sizes around a given one");
     int odd[] = {0, 5};
-    it.is(sennit_grid_balance(36, 2, odd), SENNIT_ERR_ARG);
-    it.require(odd[0] == 0 && odd[1] == 5, "nothing is changed");
+    test.is(sennit_grid_balance(36, 2, odd), SENNIT_ERR_ARG);
+    test.require(odd[0] == 0 && odd[1] == 5, "nothing is changed");
     int full[] = {6, 5};
-    it.is(sennit_grid_balance(36, 2, full), SENNIT_ERR_ARG);
+    test.is(sennit_grid_balance(36, 2, full), SENNIT_ERR_ARG);
     int most[64] = {};
-    it.ok(sennit_grid_balance(720720, 64, most));
-    it.require(most[0] == 13 && most[63] == 1, "many dimensions of many ranks");
+    test.ok(sennit_grid_balance(720720, 64, most));
+    test.require(most[0] == 13 && most[63] == 1, "many dimensions of many ranks");
 }
 
 // Broken by a grid of more places than ranks, or a team that is taken for one.
 RANK_TEST(grid, what_is_no_grid_is_refused, kAnything) {
-    const int large[] = {it.size + 1};
+    const int large[] = {test.size + 1};
     const int huge[] = {1 << 30, 1 << 30, 1 << 30};
     const int negative[] = {-1};
     sennit_team team{77};
-    it.is(sennit_team_grid(SENNIT_TEAM_WORLD, 1, large, nullptr, &team), SENNIT_ERR_RANGE);
-    it.is(sennit_team_grid(SENNIT_TEAM_WORLD, 3, huge, nullptr, &team), SENNIT_ERR_RANGE);
-    it.is(sennit_team_grid(SENNIT_TEAM_WORLD, 1, negative, nullptr, &team), SENNIT_ERR_ARG);
-    it.is(sennit_team_grid(SENNIT_TEAM_WORLD, 0, large, nullptr, &team), SENNIT_ERR_RANGE);
-    it.is(sennit_team_grid(SENNIT_TEAM_WORLD, 65, large, nullptr, &team), SENNIT_ERR_RANGE);
-    it.is(sennit_team_grid(SENNIT_TEAM_WORLD, 1, nullptr, nullptr, &team), SENNIT_ERR_ARG);
-    it.equal(team.handle, 77u);
+    test.is(sennit_team_grid(SENNIT_TEAM_WORLD, 1, large, nullptr, &team), SENNIT_ERR_RANGE);
+    test.is(sennit_team_grid(SENNIT_TEAM_WORLD, 3, huge, nullptr, &team), SENNIT_ERR_RANGE);
+    test.is(sennit_team_grid(SENNIT_TEAM_WORLD, 1, negative, nullptr, &team), SENNIT_ERR_ARG);
+    test.is(sennit_team_grid(SENNIT_TEAM_WORLD, 0, large, nullptr, &team), SENNIT_ERR_RANGE);
+    test.is(sennit_team_grid(SENNIT_TEAM_WORLD, 65, large, nullptr, &team), SENNIT_ERR_RANGE);
+    test.is(sennit_team_grid(SENNIT_TEAM_WORLD, 1, nullptr, nullptr, &team), SENNIT_ERR_ARG);
+    test.equal(team.handle, 77u);
     int number = 0x6B;
-    it.is(sennit_team_grid_coords(SENNIT_TEAM_WORLD, 0, &number), SENNIT_ERR_ARG);
-    it.is(sennit_team_grid_rank(SENNIT_TEAM_WORLD, &number, &number), SENNIT_ERR_ARG);
-    it.is(sennit_team_grid_shift(SENNIT_TEAM_WORLD, 0, 1, &number, &number), SENNIT_ERR_ARG);
-    it.is(sennit_team_grid_shape(SENNIT_TEAM_WORLD, 0, &number, nullptr, nullptr), SENNIT_ERR_ARG);
-    it.equal(number, 0x6B);
+    test.is(sennit_team_grid_coords(SENNIT_TEAM_WORLD, 0, &number), SENNIT_ERR_ARG);
+    test.is(sennit_team_grid_rank(SENNIT_TEAM_WORLD, &number, &number), SENNIT_ERR_ARG);
+    test.is(sennit_team_grid_shift(SENNIT_TEAM_WORLD, 0, 1, &number, &number), SENNIT_ERR_ARG);
+    test.is(sennit_team_grid_shape(SENNIT_TEAM_WORLD, 0, &number, nullptr, nullptr),
+            SENNIT_ERR_ARG);
+    test.equal(number, 0x6B);
 }

@@ -117,14 +117,14 @@ std::size_t first_difference(const void *memory, std::size_t bytes, std::uint64_
     return bytes;
 }
 
-void check_pattern(Ranks &it, const void *memory, std::size_t bytes, std::uint64_t salt,
+void check_pattern(Ranks &ranks, const void *memory, std::size_t bytes, std::uint64_t salt,
                    Ranks::Where where) {
     const std::size_t place = first_difference(memory, bytes, salt);
     if (place == bytes) return;
     const auto *in = static_cast<const std::uint8_t *>(memory);
-    it.fail(where, "byte " + std::to_string(place) + " of " + std::to_string(bytes) + " is " +
-                       std::to_string(in[place]) + " and not " +
-                       std::to_string(pattern_byte(salt, place)));
+    ranks.fail(where, "byte " + std::to_string(place) + " of " + std::to_string(bytes) + " is " +
+                          std::to_string(in[place]) + " and not " +
+                          std::to_string(pattern_byte(salt, place)));
 }
 
 void Ranks::at(const char *what) {

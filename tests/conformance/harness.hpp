@@ -173,7 +173,7 @@ class Ranks {
     std::uint64_t programs_ = 0;  // of the test so far
 };
 
-using Body = void (*)(Ranks &it);
+using Body = void (*)(Ranks &test);
 
 struct Test {
     const char *group;
@@ -198,7 +198,7 @@ inline std::uint8_t pattern_byte(std::uint64_t salt, std::uint64_t index) {
 void fill(void *memory, std::size_t bytes, std::uint64_t salt);
 // The first place that differs from the pattern, or `bytes`.
 std::size_t first_difference(const void *memory, std::size_t bytes, std::uint64_t salt);
-void check_pattern(Ranks &it, const void *memory, std::size_t bytes, std::uint64_t salt,
+void check_pattern(Ranks &test, const void *memory, std::size_t bytes, std::uint64_t salt,
                    Ranks::Where where = Ranks::Where::current());
 
 bool under_sanitizer();
@@ -206,8 +206,8 @@ bool under_thread_sanitizer();
 
 }  // namespace conformance
 
-// A test and its entry in the list: RANK_TEST(group, a_sentence, needs) { ... uses `it` ... }
+// A test and its entry in the list: RANK_TEST(group, a_sentence, needs) { ... uses `test` ... }
 #define RANK_TEST(group, name, needs)                                                     \
-    static void name([[maybe_unused]] ::conformance::Ranks &it);                          \
+    static void name([[maybe_unused]] ::conformance::Ranks &test);                        \
     static const ::conformance::Registered registered_##name(#group, #name, needs, name); \
-    static void name([[maybe_unused]] ::conformance::Ranks &it)
+    static void name([[maybe_unused]] ::conformance::Ranks &test)

@@ -139,32 +139,32 @@ Ranks make_ranks(const Test &test, int rank, int size, std::uint64_t seed) {
     std::uint64_t name = 0;
     for (const char *c = test.name; *c != '\0'; ++c)
         name = name * 131 + static_cast<unsigned char>(*c);
-    Ranks it;
-    it.rank = rank;
-    it.size = size;
-    it.one_process = options.threads > 0;
-    it.load_store = all_load_store(size);
-    it.by_network = paths_have("fabric");
-    it.loses = paths_have("shaky") || paths_have("fail_rail");
-    it.quick = options.quick || under_sanitizer() || paths_have("sim");
-    it.for_seconds = options.for_seconds;
-    it.seed = seed;
-    it.base = seed ^ name;
-    it.chosen = options.chosen;
-    it.common = Random(seed ^ name);
-    it.own = Random((seed ^ name) + 1000003 * static_cast<std::uint64_t>(rank + 1));
-    return it;
+    Ranks ranks;
+    ranks.rank = rank;
+    ranks.size = size;
+    ranks.one_process = options.threads > 0;
+    ranks.load_store = all_load_store(size);
+    ranks.by_network = paths_have("fabric");
+    ranks.loses = paths_have("shaky") || paths_have("fail_rail");
+    ranks.quick = options.quick || under_sanitizer() || paths_have("sim");
+    ranks.for_seconds = options.for_seconds;
+    ranks.seed = seed;
+    ranks.base = seed ^ name;
+    ranks.chosen = options.chosen;
+    ranks.common = Random(seed ^ name);
+    ranks.own = Random((seed ^ name) + 1000003 * static_cast<std::uint64_t>(rank + 1));
+    return ranks;
 }
 
-void expect_path(Ranks &it) {
-    for (int peer = 0; peer < it.size; ++peer) {
+void expect_path(Ranks &ranks) {
+    for (int peer = 0; peer < ranks.size; ++peer) {
         sennit_path path = SENNIT_PATH_NONE;
-        it.ok(sennit_peer_path(peer, &path));
-        const std::string wanted = peer == it.rank ? "self" : options.expect;
+        ranks.ok(sennit_peer_path(peer, &path));
+        const std::string wanted = peer == ranks.rank ? "self" : options.expect;
         if (!options.expect.empty() && wanted != sennit_path_name(path))
-            it.fail(Ranks::Where::current(), std::string("rank ") + std::to_string(peer) +
-                                                 " is reached by " + sennit_path_name(path) +
-                                                 ", not by " + wanted);
+            ranks.fail(Ranks::Where::current(), std::string("rank ") + std::to_string(peer) +
+                                                    " is reached by " + sennit_path_name(path) +
+                                                    ", not by " + wanted);
     }
 }
 
@@ -180,23 +180,23 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 // ---------------------------------------------------------------- ranks as threads
 
 void run_as_thread(const Test &test, int rank, std::uint64_t seed) {
-    Ranks it = make_ranks(test, rank, options.threads, seed);
+    Ranks ranks = make_ranks(test, rank, options.threads, seed);
     try {
         if ((test.needs & kNoWorld) == 0) {
-            it.at("starting the world");
-            it.start();
-            expect_path(it);
+            ranks.at("starting the world");
+            ranks.start();
+            expect_path(ranks);
         }
-        it.at("the test");
-        test.body(it);
-        it.at("the last barrier");
-        if ((test.needs & kNoWorld) == 0) it.stop();
-        it.at("done");
+        ranks.at("the test");
+        test.body(ranks);
+        ranks.at("the last barrier");
+        if ((test.needs & kNoWorld) == 0) ranks.stop();
+        ranks.at("done");
     } catch (const Failed &) {
-        it.at("leaving after a failure");
+        ranks.at("leaving after a failure");
         while (sennit_initialized() != 0)
             if (sennit_finalize() == SENNIT_ERR_STATE) break;
-        it.at("done, failed");
+        ranks.at("done, failed");
     }
 }
 
@@ -259,17 +259,17 @@ int run_threads(const std::vector<Test> &tests) {
 // ---------------------------------------------------------------- this process is a rank
 
 void run_as_process_once(const Test &test, int rank, int size, std::uint64_t seed) {
-    Ranks it = make_ranks(test, rank, size, seed);
+    Ranks ranks = make_ranks(test, rank, size, seed);
     const auto start = std::chrono::steady_clock::now();
     begin_test(test, seed, paths_now);
     const bool own_world = (test.needs & kNoWorld) != 0;
-    if (own_world) it.stop();
+    if (own_world) ranks.stop();
     const Held before = what_is_held();
-    test.body(it);
+    test.body(ranks);
     if (own_world && !(what_is_held() == before))
-        it.fail(Ranks::Where::current(), "the test left descriptors or mappings behind");
-    if (own_world) it.start();
-    it.barrier();
+        ranks.fail(Ranks::Where::current(), "the test left descriptors or mappings behind");
+    if (own_world) ranks.start();
+    ranks.barrier();
     end_test();
     if (rank == 0 && options.seeds == 1) print_ok(test, size, seconds_since(start));
 }
@@ -280,16 +280,16 @@ int run_process(const std::vector<Test> &tests) {
     begin_test(kWorld, options.seed, paths_now);
     int ran = 0;
     try {
-        Ranks it = make_ranks(kWorld, 0, 1, options.seed);
-        it.ok(start_world(it));
+        Ranks ranks = make_ranks(kWorld, 0, 1, options.seed);
+        ranks.ok(start_world(ranks));
         const int rank = sennit_rank();
         const int size = sennit_size();
-        it = make_ranks(kWorld, rank, size, options.seed);
-        it.start();  // counts to two
-        it.ok(sennit_finalize());
-        expect_path(it);
+        ranks = make_ranks(kWorld, rank, size, options.seed);
+        ranks.start();  // counts to two
+        ranks.ok(sennit_finalize());
+        expect_path(ranks);
         if (options.any_seed)
-            options.seed = it.tell_all(rank == 0 ? draw_seed() : std::uint64_t{0}).front();
+            options.seed = ranks.tell_all(rank == 0 ? draw_seed() : std::uint64_t{0}).front();
         for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
             for (const Test &test : tests) {
                 if (!fits(test, size, seed)) continue;
@@ -298,7 +298,7 @@ int run_process(const std::vector<Test> &tests) {
             }
         }
         begin_test(kWorld, options.seed, paths_now);
-        it.stop();
+        ranks.stop();
         end_test();
     } catch (const Failed &) {
         // `sennit run` ends the other ranks as soon as one has failed: let them speak first.
@@ -402,10 +402,10 @@ std::vector<Test> chosen_tests() {
 
 }  // namespace
 
-sennit_status start_world(const Ranks &it) {
+sennit_status start_world(const Ranks &ranks) {
     sennit_options wish = SENNIT_OPTIONS_INIT;
     wish.thread_level = options.level;
-    if (options.threads > 0) wish.bootstrap = &bootstraps[static_cast<std::size_t>(it.rank)];
+    if (options.threads > 0) wish.bootstrap = &bootstraps[static_cast<std::size_t>(ranks.rank)];
     if (!paths_now.empty()) wish.paths = paths_now.c_str();
     return sennit_init(&wish);
 }

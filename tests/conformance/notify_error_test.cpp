@@ -8,61 +8,61 @@
 using namespace conformance;
 
 // The call was refused so, and the text of its error has the signal and all of these.
-static void refused(Ranks &it, sennit_status status, sennit_status wanted, sennit_signal signal,
+static void refused(Ranks &test, sennit_status status, sennit_status wanted, sennit_signal signal,
                     const std::vector<std::string> &parts) {
-    it.is(status, wanted);
+    test.is(status, wanted);
     char handle[16];
     (void)std::snprintf(handle, sizeof handle, "%#x", signal.handle);
     const std::string text = sennit_last_error()->text;
-    it.require(text.find(handle) != std::string::npos,
-               ("the error names the signal: " + text).c_str());
+    test.require(text.find(handle) != std::string::npos,
+                 ("the error names the signal: " + text).c_str());
     for (const std::string &part : parts)
-        it.require(text.find(part) != std::string::npos,
-                   ("the error has " + part + ": " + text).c_str());
+        test.require(text.find(part) != std::string::npos,
+                     ("the error has " + part + ": " + text).c_str());
 }
 
 // Broken by an error that says what went wrong, and not with which signal, in which epoch or by how
 // much. What the owner's own calls say is in tests/engine/sim_levels_test.cpp: here no event comes
 // that its sender could not see.
 RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAnything) {
-    const sennit_gptr memory = it.allocate(64);
-    const sennit_signal bound = make_signal(it, 3);
-    const sennit_signal local = make_signal(it, 1);
-    const sennit_region region{sennit_gptr_at(memory, it.rank), 64};
+    const sennit_gptr memory = test.allocate(64);
+    const sennit_signal bound = make_signal(test, 3);
+    const sennit_signal local = make_signal(test, 1);
+    const sennit_region region{sennit_gptr_at(memory, test.rank), 64};
     sennit_block mine;
-    it.ok(sennit_block_init(region, 0, 64, bound, bound, &mine));
-    const auto blocks = it.tell_all(mine);
-    const auto all = it.tell_all(bound);
-    const sennit_signal there = all[static_cast<std::size_t>(it.next())];
+    test.ok(sennit_block_init(region, 0, 64, bound, bound, &mine));
+    const auto blocks = test.tell_all(mine);
+    const auto all = test.tell_all(bound);
+    const sennit_signal there = all[static_cast<std::size_t>(test.next())];
     sennit_peer_block peer = SENNIT_PEER_BLOCK_NULL;
-    it.ok(sennit_block_attach(&blocks[static_cast<std::size_t>(it.next())], &peer));
+    test.ok(sennit_block_attach(&blocks[static_cast<std::size_t>(test.next())], &peer));
     std::uint64_t word = 7;
     std::size_t done = 0;
     sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2};
     sennit_notify_part part{peer, SENNIT_OK, 0, &word, 8, &notice};
     const auto early = [&](sennit_status status) {
-        refused(it, status, SENNIT_ERR_SIGNAL_EARLY, there, {"epoch 2 ", "epochs 0 and 1"});
-        it.equal(sennit_last_error()->peer, it.next());
+        refused(test, status, SENNIT_ERR_SIGNAL_EARLY, there, {"epoch 2 ", "epochs 0 and 1"});
+        test.equal(sennit_last_error()->peer, test.next());
     };
     early(sennit_signal_notify(there, 2));
     early(sennit_put_notify_with(peer, 0, &word, 8, &notice));
     early(sennit_get_notify_with(&word, peer, 0, 8, &notice));
     early(sennit_put_notify_batch(1, &part, &done));
     sennit_plan plan = SENNIT_PLAN_NULL;
-    it.ok(sennit_plan_create(&plan));
-    it.ok(sennit_plan_put(plan, peer, 0, &word, 8));
-    it.ok(sennit_plan_commit(plan, 2, 1));
+    test.ok(sennit_plan_create(&plan));
+    test.ok(sennit_plan_put(plan, peer, 0, &word, 8));
+    test.ok(sennit_plan_commit(plan, 2, 1));
     early(sennit_plan_start(plan));
-    it.ok(sennit_plan_destroy(plan));
-    refused(it, sennit_signal_notify(there, UINT64_MAX), SENNIT_ERR_SIGNAL_OVERFLOW, there,
+    test.ok(sennit_plan_destroy(plan));
+    refused(test, sennit_signal_notify(there, UINT64_MAX), SENNIT_ERR_SIGNAL_OVERFLOW, there,
             {"epoch 18446744073709551615 ", "epochs 0 and 1"});
 
     for (int i = 0; i < 3; ++i)
-        it.ok(sennit_signal_notify(there, 0));
+        test.ok(sennit_signal_notify(there, 0));
     const auto surplus = [&](sennit_status status) {
-        refused(it, status, SENNIT_ERR_SIGNAL_OVERFLOW, there,
+        refused(test, status, SENNIT_ERR_SIGNAL_OVERFLOW, there,
                 {"3 events in epoch 0", "with this one 4 have come"});
-        it.equal(sennit_last_error()->peer, it.next());
+        test.equal(sennit_last_error()->peer, test.next());
     };
     notice.epoch = 0;
     surplus(sennit_signal_notify(there, 0));
@@ -72,20 +72,20 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
     surplus(sennit_put_notify_batch(1, &part, &done));
     part.notice = nullptr;
     surplus(sennit_get_notify_batch(1, &part, &done));
-    it.ok(sennit_plan_create(&plan));
-    it.ok(sennit_plan_put(plan, peer, 0, &word, 8));
-    it.ok(sennit_plan_commit(plan, 0, 1));
+    test.ok(sennit_plan_create(&plan));
+    test.ok(sennit_plan_put(plan, peer, 0, &word, 8));
+    test.ok(sennit_plan_commit(plan, 0, 1));
     surplus(sennit_plan_start(plan));
-    it.ok(sennit_plan_destroy(plan));
+    test.ok(sennit_plan_destroy(plan));
 
-    it.ok(sennit_signal_notify(local, 0));
+    test.ok(sennit_signal_notify(local, 0));
     notice = {SENNIT_SIGNAL_NULL, local, 1};
-    refused(it, sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW,
+    refused(test, sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW,
             local, {"1 events in epoch 0", "with this one 2 have come"});
-    it.barrier();
-    it.ok(sennit_block_detach(peer));
-    it.ok(sennit_signal_destroy(local));
-    it.ok(sennit_signal_destroy(bound));
-    it.barrier();
-    it.free(memory);
+    test.barrier();
+    test.ok(sennit_block_detach(peer));
+    test.ok(sennit_signal_destroy(local));
+    test.ok(sennit_signal_destroy(bound));
+    test.barrier();
+    test.free(memory);
 }

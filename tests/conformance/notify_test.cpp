@@ -19,31 +19,31 @@ using namespace conformance;
 
 namespace {
 
-sennit_block make_block(Ranks &it, sennit_region region, std::size_t offset, std::size_t bytes,
+sennit_block make_block(Ranks &test, sennit_region region, std::size_t offset, std::size_t bytes,
                         sennit_signal on_send = SENNIT_SIGNAL_NULL,
                         sennit_signal on_recv = SENNIT_SIGNAL_NULL) {
     sennit_block made;
-    it.ok(sennit_block_init(region, offset, bytes, on_send, on_recv, &made));
+    test.ok(sennit_block_init(region, offset, bytes, on_send, on_recv, &made));
     return made;
 }
 
-sennit_peer_block attach(Ranks &it, const sennit_block &block) {
+sennit_peer_block attach(Ranks &test, const sennit_block &block) {
     sennit_peer_block attached = SENNIT_PEER_BLOCK_NULL;
-    it.ok(sennit_block_attach(&block, &attached));
-    it.require(attached.handle != 0, "there is a handle");
+    test.ok(sennit_block_attach(&block, &attached));
+    test.require(attached.handle != 0, "there is a handle");
     return attached;
 }
 
 // Calls until the owner has come near enough.
 template <class Call>
-void when_taken(Ranks &it, Call call) {
+void when_taken(Ranks &test, Call call) {
     const std::uint64_t word = 0;
     sennit_status status = call();
     while (status == SENNIT_ERR_SIGNAL_EARLY) {
         (void)sennit_signal_wait_word(&word, SENNIT_NOT_EQUAL, 0, 0);
         status = call();
     }
-    it.ok(status);
+    test.ok(status);
 }
 
 std::uint64_t salt_of(int from, std::uint64_t epoch) {
@@ -56,178 +56,180 @@ std::uint64_t salt_of(int from, std::uint64_t epoch) {
 // does not go on. Two halves take turns, so senders run an epoch ahead and nobody waits otherwise.
 RANK_TEST(notify, data_of_all_ranks_is_there_when_the_signal_fires, kAnything) {
     const std::size_t part = 1024;
-    const auto size = static_cast<std::size_t>(it.size);
+    const auto size = static_cast<std::size_t>(test.size);
     const std::size_t half = part * size;
-    const sennit_gptr memory = it.allocate(2 * half);
+    const sennit_gptr memory = test.allocate(2 * half);
     auto *own = static_cast<std::uint8_t *>(sennit_ptr(memory));
-    const sennit_signal arrived = make_signal(it, static_cast<std::uint32_t>(it.size));
-    const sennit_region region{sennit_gptr_at(memory, it.rank), 2 * half};
+    const sennit_signal arrived = make_signal(test, static_cast<std::uint32_t>(test.size));
+    const sennit_region region{sennit_gptr_at(memory, test.rank), 2 * half};
     const auto blocks =
-        it.tell_all(make_block(it, region, 0, 2 * half, SENNIT_SIGNAL_NULL, arrived));
+        test.tell_all(make_block(test, region, 0, 2 * half, SENNIT_SIGNAL_NULL, arrived));
     std::vector<sennit_peer_block> peers;
     for (const sennit_block &block : blocks)
-        peers.push_back(attach(it, block));
+        peers.push_back(attach(test, block));
     std::vector<std::uint8_t> data(part);
-    for (std::uint64_t epoch = 0; epoch < (it.quick ? 8u : 200u); ++epoch) {
-        const std::size_t bytes = it.common.one_in(4) ? 8 : it.common.between(0, part);
+    for (std::uint64_t epoch = 0; epoch < (test.quick ? 8u : 200u); ++epoch) {
+        const std::size_t bytes = test.common.one_in(4) ? 8 : test.common.between(0, part);
         const std::size_t begin = epoch % 2 * half;
-        fill(data.data(), bytes, salt_of(it.rank, epoch));
+        fill(data.data(), bytes, salt_of(test.rank, epoch));
         for (std::size_t i = 0; i < size; ++i) {
-            const std::size_t peer = (static_cast<std::size_t>(it.rank) + i) % size;
-            const std::size_t place = begin + part * static_cast<std::size_t>(it.rank);
-            when_taken(it,
+            const std::size_t peer = (static_cast<std::size_t>(test.rank) + i) % size;
+            const std::size_t place = begin + part * static_cast<std::size_t>(test.rank);
+            when_taken(test,
                        [&] { return sennit_put_notify(peers[peer], place, data.data(), bytes); });
         }
-        it.ok(sennit_signal_wait(arrived, SENNIT_FOREVER));
-        for (int from = 0; from < it.size; ++from)
-            check_pattern(it, own + begin + part * static_cast<std::size_t>(from), bytes,
+        test.ok(sennit_signal_wait(arrived, SENNIT_FOREVER));
+        for (int from = 0; from < test.size; ++from)
+            check_pattern(test, own + begin + part * static_cast<std::size_t>(from), bytes,
                           salt_of(from, epoch));
-        it.ok(sennit_signal_reset(arrived));
+        test.ok(sennit_signal_reset(arrived));
     }
-    it.barrier();
+    test.barrier();
     for (const sennit_peer_block peer : peers)
-        it.ok(sennit_block_detach(peer));
-    it.ok(sennit_signal_destroy(arrived));
-    it.free(memory);
+        test.ok(sennit_block_detach(peer));
+    test.ok(sennit_signal_destroy(arrived));
+    test.free(memory);
 }
 
 // Broken by an event that tells the owner of a read before it is over.
 RANK_TEST(notify, a_get_tells_the_owner_that_its_data_was_read, kAnything) {
     const std::size_t bytes = 3000;
-    const sennit_gptr memory = it.allocate(bytes);
+    const sennit_gptr memory = test.allocate(bytes);
     auto *own = static_cast<std::uint8_t *>(sennit_ptr(memory));
-    const sennit_signal read = make_signal(it, 1);
-    const sennit_signal ready = make_signal(it, 1);
+    const sennit_signal read = make_signal(test, 1);
+    const sennit_signal ready = make_signal(test, 1);
     const auto blocks =
-        it.tell_all(make_block(it, {sennit_gptr_at(memory, it.rank), bytes}, 0, bytes, read));
-    const auto readies = it.tell_all(ready);
-    const auto previous = static_cast<std::size_t>(it.previous());
-    const sennit_peer_block peer = attach(it, blocks[previous]);
+        test.tell_all(make_block(test, {sennit_gptr_at(memory, test.rank), bytes}, 0, bytes, read));
+    const auto readies = test.tell_all(ready);
+    const auto previous = static_cast<std::size_t>(test.previous());
+    const sennit_peer_block peer = attach(test, blocks[previous]);
     std::vector<std::uint8_t> got(bytes);
-    for (std::uint64_t epoch = 0; epoch < (it.quick ? 8u : 200u); ++epoch) {
-        fill(own, bytes, salt_of(it.rank, epoch));
-        add_when_taken(it, readies[static_cast<std::size_t>(it.next())], epoch);
-        it.ok(sennit_signal_wait(ready, SENNIT_FOREVER));
-        it.ok(sennit_signal_reset(ready));
-        it.ok(sennit_get_notify(got.data(), peer, 0, bytes));
-        check_pattern(it, got.data(), bytes, salt_of(it.previous(), epoch));
-        it.ok(sennit_signal_wait(read, SENNIT_FOREVER));
-        it.ok(sennit_signal_reset(read));
+    for (std::uint64_t epoch = 0; epoch < (test.quick ? 8u : 200u); ++epoch) {
+        fill(own, bytes, salt_of(test.rank, epoch));
+        add_when_taken(test, readies[static_cast<std::size_t>(test.next())], epoch);
+        test.ok(sennit_signal_wait(ready, SENNIT_FOREVER));
+        test.ok(sennit_signal_reset(ready));
+        test.ok(sennit_get_notify(got.data(), peer, 0, bytes));
+        check_pattern(test, got.data(), bytes, salt_of(test.previous(), epoch));
+        test.ok(sennit_signal_wait(read, SENNIT_FOREVER));
+        test.ok(sennit_signal_reset(read));
     }
-    it.barrier();
-    it.ok(sennit_block_detach(peer));
-    it.ok(sennit_signal_destroy(read));
-    it.ok(sennit_signal_destroy(ready));
-    it.free(memory);
+    test.barrier();
+    test.ok(sennit_block_detach(peer));
+    test.ok(sennit_signal_destroy(read));
+    test.ok(sennit_signal_destroy(ready));
+    test.free(memory);
 }
 
 // Broken by a notice that is taken for the block's own signals, or epochs that it mixes up.
 RANK_TEST(notify, signals_and_epochs_are_given_in_the_call, kAnything) {
-    const sennit_gptr memory = it.allocate(64);
-    const sennit_signal bound = make_signal(it, 1);
-    const sennit_signal other = make_signal(it, 2);
-    const sennit_signal local = make_signal(it, 3);
-    const auto blocks =
-        it.tell_all(make_block(it, {sennit_gptr_at(memory, it.rank), 64}, 8, 48, bound, bound));
-    const auto others = it.tell_all(other);
-    const auto next = static_cast<std::size_t>(it.next());
-    const sennit_peer_block peer = attach(it, blocks[next]);
-    const std::uint64_t word = 77 + static_cast<std::uint64_t>(it.rank);
+    const sennit_gptr memory = test.allocate(64);
+    const sennit_signal bound = make_signal(test, 1);
+    const sennit_signal other = make_signal(test, 2);
+    const sennit_signal local = make_signal(test, 3);
+    const auto blocks = test.tell_all(
+        make_block(test, {sennit_gptr_at(memory, test.rank), 64}, 8, 48, bound, bound));
+    const auto others = test.tell_all(other);
+    const auto next = static_cast<std::size_t>(test.next());
+    const sennit_peer_block peer = attach(test, blocks[next]);
+    const std::uint64_t word = 77 + static_cast<std::uint64_t>(test.rank);
     sennit_notice notice{others[next], local, 1};
-    it.ok(sennit_put_notify_with(peer, 0, &word, 8, &notice));
-    it.ok(sennit_put_notify_with(peer, 8, &word, 8, &notice));
-    it.equal(left_of(it, local), 1u);
+    test.ok(sennit_put_notify_with(peer, 0, &word, 8, &notice));
+    test.ok(sennit_put_notify_with(peer, 8, &word, 8, &notice));
+    test.equal(left_of(test, local), 1u);
     notice.epoch = 2;
-    it.is(sennit_put_notify_with(peer, 16, &word, 8, &notice), SENNIT_ERR_SIGNAL_EARLY);
+    test.is(sennit_put_notify_with(peer, 16, &word, 8, &notice), SENNIT_ERR_SIGNAL_EARLY);
     notice.epoch = SENNIT_EPOCH_NEXT;
-    it.is(sennit_put_notify_with(peer, 16, &word, 8, &notice), SENNIT_ERR_ARG);
+    test.is(sennit_put_notify_with(peer, 16, &word, 8, &notice), SENNIT_ERR_ARG);
     notice.remote = SENNIT_SIGNAL_NULL;  // the block's own, epoch 0
-    it.ok(sennit_put_notify_with(peer, 24, &word, 8, &notice));
-    it.require(is_fired(it, local), "the local signal has counted each call that succeeded");
+    test.ok(sennit_put_notify_with(peer, 24, &word, 8, &notice));
+    test.require(is_fired(test, local), "the local signal has counted each call that succeeded");
     // A message too many is seen for an instant by its receiver too: nobody waits any more.
-    it.ok(sennit_signal_wait(bound, SENNIT_FOREVER));
-    it.barrier();
-    it.is(sennit_put_notify_with(peer, 24, &word, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.ok(sennit_signal_wait(bound, SENNIT_FOREVER));
+    test.barrier();
+    test.is(sennit_put_notify_with(peer, 24, &word, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW);
     notice.local = SENNIT_SIGNAL_NULL;
     notice.epoch = 0;
     std::uint64_t got = 0;
-    it.is(sennit_get_notify_with(&got, peer, 24, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW);
-    it.barrier();
+    test.is(sennit_get_notify_with(&got, peer, 24, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.barrier();
     const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
-    const std::uint64_t wanted = 77 + static_cast<std::uint64_t>(it.previous());
-    it.equal(own[1], wanted);
-    it.equal(own[2], wanted);
-    it.equal(own[3], 0u);
-    it.equal(own[4], wanted);
-    it.equal(left_of(it, other), 2u);
+    const std::uint64_t wanted = 77 + static_cast<std::uint64_t>(test.previous());
+    test.equal(own[1], wanted);
+    test.equal(own[2], wanted);
+    test.equal(own[3], 0u);
+    test.equal(own[4], wanted);
+    test.equal(left_of(test, other), 2u);
     notice = sennit_notice{local, SENNIT_SIGNAL_NULL, 0};
-    if (it.size > 1) it.is(sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_ARG);
-    if (it.size > 1) {
+    if (test.size > 1) test.is(sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_ARG);
+    if (test.size > 1) {
         notice = sennit_notice{others[next], others[next], 0};
-        it.is(sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_ARG);
+        test.is(sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_ARG);
     }
-    it.barrier();
+    test.barrier();
     for (const sennit_signal signal : {bound, other, local})
-        it.ok(sennit_signal_destroy(signal));
-    it.barrier();
-    it.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
-    it.ok(sennit_block_detach(peer));
-    it.barrier();
-    it.free(memory);
+        test.ok(sennit_signal_destroy(signal));
+    test.barrier();
+    test.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+    test.ok(sennit_block_detach(peer));
+    test.barrier();
+    test.free(memory);
 }
 
 // Broken by a check value that does not cover a byte, or a record that is believed.
 RANK_TEST(notify, a_block_that_was_changed_or_is_of_another_job_is_refused, kAnything) {
-    const sennit_gptr memory = it.allocate(256);
-    const sennit_signal signal = make_signal(it, 1);
-    const sennit_gptr mine = sennit_gptr_at(memory, it.rank);
+    const sennit_gptr memory = test.allocate(256);
+    const sennit_signal signal = make_signal(test, 1);
+    const sennit_gptr mine = sennit_gptr_at(memory, test.rank);
     const auto blocks =
-        it.tell_all(make_block(it, {mine, 256}, 100, 56, SENNIT_SIGNAL_NULL, signal));
-    const sennit_block &block = blocks[static_cast<std::size_t>(it.next())];
+        test.tell_all(make_block(test, {mine, 256}, 100, 56, SENNIT_SIGNAL_NULL, signal));
+    const sennit_block &block = blocks[static_cast<std::size_t>(test.next())];
     sennit_block_info info{};
-    it.ok(sennit_block_query(&block, &info));
-    it.equal(info.gptr.rank, it.next());
-    it.equal(info.gptr.offset, 100u);
-    it.equal(info.bytes, 56u);
-    it.equal(info.on_send.handle, 0u);
-    it.equal(info.on_recv.rank, it.next());
+    test.ok(sennit_block_query(&block, &info));
+    test.equal(info.gptr.rank, test.next());
+    test.equal(info.gptr.offset, 100u);
+    test.equal(info.bytes, 56u);
+    test.equal(info.on_send.handle, 0u);
+    test.equal(info.on_recv.rank, test.next());
     sennit_peer_block attached{99};
-    for (std::size_t bit = 0; bit < 8 * sizeof block; bit += it.quick ? 37 : 1) {
+    for (std::size_t bit = 0; bit < 8 * sizeof block; bit += test.quick ? 37 : 1) {
         sennit_block changed = block;
         changed.words[bit / 64] ^= std::uint64_t{1} << bit % 64;
-        it.is(sennit_block_attach(&changed, &attached), SENNIT_ERR_ARG);
-        it.is(sennit_block_query(&changed, &info), SENNIT_ERR_ARG);
+        test.is(sennit_block_attach(&changed, &attached), SENNIT_ERR_ARG);
+        test.is(sennit_block_query(&changed, &info), SENNIT_ERR_ARG);
     }
-    it.equal(attached.handle, 99u);
+    test.equal(attached.handle, 99u);
     const sennit_block zeros{};
-    it.is(sennit_block_attach(&zeros, &attached), SENNIT_ERR_ARG);
+    test.is(sennit_block_attach(&zeros, &attached), SENNIT_ERR_ARG);
     sennit_block out = zeros;
-    it.is(sennit_block_init({mine, 256}, 200, 57, SENNIT_SIGNAL_NULL, signal, &out),
-          SENNIT_ERR_RANGE);
-    it.is(sennit_block_init({mine, 257}, 0, 8, SENNIT_SIGNAL_NULL, signal, &out), SENNIT_ERR_RANGE);
-    it.is(sennit_block_init({mine, 256}, SIZE_MAX, 2, SENNIT_SIGNAL_NULL, signal, &out),
-          SENNIT_ERR_RANGE);
-    if (it.size > 1) {
-        it.is(sennit_block_init({sennit_gptr_at(memory, it.next()), 256}, 0, 8, SENNIT_SIGNAL_NULL,
-                                signal, &out),
-              SENNIT_ERR_ARG);
+    test.is(sennit_block_init({mine, 256}, 200, 57, SENNIT_SIGNAL_NULL, signal, &out),
+            SENNIT_ERR_RANGE);
+    test.is(sennit_block_init({mine, 257}, 0, 8, SENNIT_SIGNAL_NULL, signal, &out),
+            SENNIT_ERR_RANGE);
+    test.is(sennit_block_init({mine, 256}, SIZE_MAX, 2, SENNIT_SIGNAL_NULL, signal, &out),
+            SENNIT_ERR_RANGE);
+    if (test.size > 1) {
+        test.is(sennit_block_init({sennit_gptr_at(memory, test.next()), 256}, 0, 8,
+                                  SENNIT_SIGNAL_NULL, signal, &out),
+                SENNIT_ERR_ARG);
     }
-    it.equal(out.words[0], 0u);
-    it.barrier();
-    it.ok(sennit_signal_destroy(signal));
-    it.barrier();
-    it.is(sennit_block_attach(&block, &attached), SENNIT_ERR_NOT_REGISTERED);
-    it.barrier();
-    it.free(memory);
+    test.equal(out.words[0], 0u);
+    test.barrier();
+    test.ok(sennit_signal_destroy(signal));
+    test.barrier();
+    test.is(sennit_block_attach(&block, &attached), SENNIT_ERR_NOT_REGISTERED);
+    test.barrier();
+    test.free(memory);
 }
 
 // Broken by an offset that is checked against the segment, or a sum that wraps.
 RANK_TEST(notify, what_leaves_the_block_is_refused_and_empty_messages_count, kAnything) {
-    const sennit_gptr memory = it.allocate(256);
-    const sennit_signal signal = make_signal(it, 3);
-    const sennit_region region{sennit_gptr_at(memory, it.rank), 256};
-    const auto blocks = it.tell_all(make_block(it, region, 64, 100, SENNIT_SIGNAL_NULL, signal));
-    const sennit_peer_block peer = attach(it, blocks[static_cast<std::size_t>(it.next())]);
+    const sennit_gptr memory = test.allocate(256);
+    const sennit_signal signal = make_signal(test, 3);
+    const sennit_region region{sennit_gptr_at(memory, test.rank), 256};
+    const auto blocks =
+        test.tell_all(make_block(test, region, 64, 100, SENNIT_SIGNAL_NULL, signal));
+    const sennit_peer_block peer = attach(test, blocks[static_cast<std::size_t>(test.next())]);
     std::uint8_t data[256] = {1};
     const struct {
         std::size_t offset, bytes;
@@ -235,176 +237,178 @@ RANK_TEST(notify, what_leaves_the_block_is_refused_and_empty_messages_count, kAn
                    {SIZE_MAX, 0},     {SIZE_MAX, 1},    {SIZE_MAX, 8}, {1, SIZE_MAX},
                    {8, SIZE_MAX - 7}, {SIZE_MAX - 7, 8}};
     for (const auto &one : outside) {
-        it.is(sennit_put_notify(peer, one.offset, data, one.bytes), SENNIT_ERR_RANGE);
-        it.is(sennit_get_notify(data, peer, one.offset, one.bytes), SENNIT_ERR_RANGE);
+        test.is(sennit_put_notify(peer, one.offset, data, one.bytes), SENNIT_ERR_RANGE);
+        test.is(sennit_get_notify(data, peer, one.offset, one.bytes), SENNIT_ERR_RANGE);
     }
-    it.is(sennit_put_notify(peer, 0, nullptr, 1), SENNIT_ERR_ARG);
-    it.ok(sennit_put_notify(peer, 0, nullptr, 0));
+    test.is(sennit_put_notify(peer, 0, nullptr, 1), SENNIT_ERR_ARG);
+    test.ok(sennit_put_notify(peer, 0, nullptr, 0));
     const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
-    it.ok(sennit_put_notify_with(peer, 100, data, 0, &notice));
-    it.ok(sennit_put_notify_with(peer, 92, data, 8, &notice));
-    it.ok(sennit_get_notify(data, peer, 0, 100));  // no signal: a plain get
-    it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
-    it.barrier();
-    it.ok(sennit_block_detach(peer));
-    it.is(sennit_block_detach(peer), SENNIT_ERR_ARG);
-    it.is(sennit_put_notify(peer, 0, data, 8), SENNIT_ERR_ARG);
-    it.ok(sennit_signal_destroy(signal));
-    it.free(memory);
+    test.ok(sennit_put_notify_with(peer, 100, data, 0, &notice));
+    test.ok(sennit_put_notify_with(peer, 92, data, 8, &notice));
+    test.ok(sennit_get_notify(data, peer, 0, 100));  // no signal: a plain get
+    test.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+    test.barrier();
+    test.ok(sennit_block_detach(peer));
+    test.is(sennit_block_detach(peer), SENNIT_ERR_ARG);
+    test.is(sennit_put_notify(peer, 0, data, 8), SENNIT_ERR_ARG);
+    test.ok(sennit_signal_destroy(signal));
+    test.free(memory);
 }
 
 // Broken by a handle of a segment that serves the next one in its place, or memory that is written
 // because it is mapped still.
 RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is_used_again,
           kAnything) {
-    const sennit_signal signal = make_signal(it, 1);
+    const sennit_signal signal = make_signal(test, 1);
     // On each rank in most rounds; but another rank of the process may take the place first.
     bool used_again = false;
-    const int least = it.quick ? 3 : 20;
+    const int least = test.quick ? 3 : 20;
     // Too large for a window of the rank's file, whose addresses are not used again.
     const std::uint64_t bytes = std::uint64_t{17} << 20;
     for (int round = 0; round < least || (!used_again && round < 10 * least); ++round) {
         sennit_gptr first = SENNIT_GPTR_NULL;
-        it.ok(sennit_alloc_local(bytes, 0, 0, &first));
+        test.ok(sennit_alloc_local(bytes, 0, 0, &first));
         const void *place = sennit_ptr(first);
         const auto blocks =
-            it.tell_all(make_block(it, {first, 128}, 0, 128, SENNIT_SIGNAL_NULL, signal));
-        const sennit_block &block = blocks[static_cast<std::size_t>(it.next())];
-        const sennit_peer_block peer = attach(it, block);
-        it.barrier();
-        it.ok(sennit_free(first));
+            test.tell_all(make_block(test, {first, 128}, 0, 128, SENNIT_SIGNAL_NULL, signal));
+        const sennit_block &block = blocks[static_cast<std::size_t>(test.next())];
+        const sennit_peer_block peer = attach(test, block);
+        test.barrier();
+        test.ok(sennit_free(first));
         // The kernel chooses the place; other holes may be used first, or another thread be faster.
         std::vector<sennit_gptr> seconds;
         do {
             seconds.push_back(SENNIT_GPTR_NULL);
-            it.ok(sennit_alloc_local(bytes, 0, 0, &seconds.back()));
+            test.ok(sennit_alloc_local(bytes, 0, 0, &seconds.back()));
         } while (sennit_ptr(seconds.back()) != place && seconds.size() < 20);
         const bool is_used_again = sennit_ptr(seconds.back()) == place;
-        const auto all = it.tell_all(is_used_again ? 1 : 0);
+        const auto all = test.tell_all(is_used_again ? 1 : 0);
         used_again = used_again || *std::max_element(all.begin(), all.end()) > 0;
-        it.barrier();
+        test.barrier();
         const std::uint64_t word = 5;
-        it.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+        test.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
         sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;
-        it.is(sennit_block_attach(&block, &again), SENNIT_ERR_NOT_REGISTERED);
-        it.ok(sennit_block_detach(peer));
-        it.barrier();
-        if (is_used_again) it.equal(*static_cast<const std::uint64_t *>(place), 0u);
-        it.require(!is_fired(it, signal), "what was refused is not counted");
+        test.is(sennit_block_attach(&block, &again), SENNIT_ERR_NOT_REGISTERED);
+        test.ok(sennit_block_detach(peer));
+        test.barrier();
+        if (is_used_again) test.equal(*static_cast<const std::uint64_t *>(place), 0u);
+        test.require(!is_fired(test, signal), "what was refused is not counted");
         for (const sennit_gptr second : seconds)
-            it.ok(sennit_free(second));
+            test.ok(sennit_free(second));
     }
-    it.require(used_again, "the memory is used again");
-    it.barrier();
-    it.ok(sennit_signal_destroy(signal));
+    test.require(used_again, "the memory is used again");
+    test.barrier();
+    test.ok(sennit_signal_destroy(signal));
 }
 
 // Broken by a look at the segment's id alone, which is the same again after 255 others.
 RANK_TEST(notify, a_block_is_refused_when_another_region_has_got_the_id_of_its_own, kOnce) {
-    const sennit_signal signal = make_signal(it, 1);
-    const sennit_gptr old = it.allocate(64);
-    const auto blocks = it.tell_all(
-        make_block(it, {sennit_gptr_at(old, it.rank), 64}, 0, 64, SENNIT_SIGNAL_NULL, signal));
-    const sennit_block &block = blocks[static_cast<std::size_t>(it.next())];
-    const sennit_peer_block peer = attach(it, block);
+    const sennit_signal signal = make_signal(test, 1);
+    const sennit_gptr old = test.allocate(64);
+    const auto blocks = test.tell_all(
+        make_block(test, {sennit_gptr_at(old, test.rank), 64}, 0, 64, SENNIT_SIGNAL_NULL, signal));
+    const sennit_block &block = blocks[static_cast<std::size_t>(test.next())];
+    const sennit_peer_block peer = attach(test, block);
     const std::uint64_t word = 5;
     sennit_plan plan = SENNIT_PLAN_NULL;
-    it.ok(sennit_plan_create(&plan));
-    it.ok(sennit_plan_put(plan, peer, 0, &word, 8));
-    it.ok(sennit_plan_commit(plan, 0, 1));
-    it.free(old);
-    sennit_gptr now = it.allocate(64);
+    test.ok(sennit_plan_create(&plan));
+    test.ok(sennit_plan_put(plan, peer, 0, &word, 8));
+    test.ok(sennit_plan_commit(plan, 0, 1));
+    test.free(old);
+    sennit_gptr now = test.allocate(64);
     for (int tenants = 1; now.segment != old.segment && tenants < 300; ++tenants) {
-        it.free(now);
-        now = it.allocate(64);
+        test.free(now);
+        now = test.allocate(64);
     }
-    it.equal(now.segment, old.segment);
+    test.equal(now.segment, old.segment);
     sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;
-    it.is(sennit_block_attach(&block, &again), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_plan_start(plan), SENNIT_ERR_NOT_REGISTERED);
-    it.ok(sennit_plan_destroy(plan));
-    it.ok(sennit_block_detach(peer));
-    it.barrier();
-    it.equal(*static_cast<const std::uint64_t *>(sennit_ptr(now)), 0u);
-    it.require(!is_fired(it, signal), "what was refused is not counted");
-    it.barrier();
-    it.ok(sennit_signal_destroy(signal));
-    it.free(now);
+    test.is(sennit_block_attach(&block, &again), SENNIT_ERR_NOT_REGISTERED);
+    test.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+    test.is(sennit_plan_start(plan), SENNIT_ERR_NOT_REGISTERED);
+    test.ok(sennit_plan_destroy(plan));
+    test.ok(sennit_block_detach(peer));
+    test.barrier();
+    test.equal(*static_cast<const std::uint64_t *>(sennit_ptr(now)), 0u);
+    test.require(!is_fired(test, signal), "what was refused is not counted");
+    test.barrier();
+    test.ok(sennit_signal_destroy(signal));
+    test.free(now);
 }
 
 // Broken by a registration that is taken for the one before of the same memory.
 RANK_TEST(notify, a_block_of_memory_that_is_registered_anew_is_refused, kAnything) {
     std::vector<std::uint64_t> memory(8192, 0);
     const std::size_t bytes = 8 * memory.size();
-    const sennit_signal signal = make_signal(it, 1);
-    for (std::uint64_t round = 0; round < (it.quick ? 2u : 6u); ++round) {
+    const sennit_signal signal = make_signal(test, 1);
+    for (std::uint64_t round = 0; round < (test.quick ? 2u : 6u); ++round) {
         sennit_region region = SENNIT_REGION_NULL;
-        it.ok(sennit_register(memory.data(), bytes, 0, &region));
-        const auto olds = it.tell_all(make_block(it, region, 0, bytes, SENNIT_SIGNAL_NULL, signal));
-        const sennit_block &old = olds[static_cast<std::size_t>(it.next())];
+        test.ok(sennit_register(memory.data(), bytes, 0, &region));
+        const auto olds =
+            test.tell_all(make_block(test, region, 0, bytes, SENNIT_SIGNAL_NULL, signal));
+        const sennit_block &old = olds[static_cast<std::size_t>(test.next())];
         sennit_peer_block peer = SENNIT_PEER_BLOCK_NULL;
         const sennit_status reached = sennit_block_attach(&old, &peer);
-        if (reached != SENNIT_OK) it.is(reached, SENNIT_ERR_UNSUPPORTED);
-        it.barrier();
-        it.ok(sennit_deregister(region));
-        it.ok(sennit_register(memory.data(), bytes, 0, &region));
-        const auto news = it.tell_all(make_block(it, region, 0, bytes, SENNIT_SIGNAL_NULL, signal));
+        if (reached != SENNIT_OK) test.is(reached, SENNIT_ERR_UNSUPPORTED);
+        test.barrier();
+        test.ok(sennit_deregister(region));
+        test.ok(sennit_register(memory.data(), bytes, 0, &region));
+        const auto news =
+            test.tell_all(make_block(test, region, 0, bytes, SENNIT_SIGNAL_NULL, signal));
         const std::uint64_t word = round + 1;
         sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;
-        it.is(sennit_block_attach(&old, &again), SENNIT_ERR_NOT_REGISTERED);
+        test.is(sennit_block_attach(&old, &again), SENNIT_ERR_NOT_REGISTERED);
         if (reached == SENNIT_OK) {
-            it.is(sennit_put_notify(peer, 8, &word, 8), SENNIT_ERR_NOT_REGISTERED);
-            it.ok(sennit_block_detach(peer));
+            test.is(sennit_put_notify(peer, 8, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+            test.ok(sennit_block_detach(peer));
         }
-        it.barrier();
-        it.equal(memory[1], round);
-        it.require(!is_fired(it, signal), "what was refused is not counted");
-        it.barrier();
+        test.barrier();
+        test.equal(memory[1], round);
+        test.require(!is_fired(test, signal), "what was refused is not counted");
+        test.barrier();
         const bool all_reach = [&] {
             bool all = true;
-            for (const sennit_status theirs : it.tell_all(reached))
+            for (const sennit_status theirs : test.tell_all(reached))
                 all &= theirs == SENNIT_OK;
             return all;
         }();
         if (all_reach) {
-            const sennit_peer_block now = attach(it, news[static_cast<std::size_t>(it.next())]);
-            it.ok(sennit_put_notify(now, 8, &word, 8));
-            it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
-            it.ok(sennit_signal_reset(signal));
-            it.ok(sennit_block_detach(now));
+            const sennit_peer_block now = attach(test, news[static_cast<std::size_t>(test.next())]);
+            test.ok(sennit_put_notify(now, 8, &word, 8));
+            test.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+            test.ok(sennit_signal_reset(signal));
+            test.ok(sennit_block_detach(now));
         }
-        it.barrier();
+        test.barrier();
         memory[1] = word;
-        it.ok(sennit_deregister(region));
+        test.ok(sennit_deregister(region));
     }
-    it.barrier();
-    it.ok(sennit_signal_destroy(signal));
+    test.barrier();
+    test.ok(sennit_signal_destroy(signal));
 }
 
 // Sends the caller's block to the rank before it, and takes that of the next one, by a file.
-static sennit_block travel_by_file(Ranks &it, const sennit_block &mine) {
-    const auto processes = it.tell_all(static_cast<std::int64_t>(getpid()));
+static sennit_block travel_by_file(Ranks &test, const sennit_block &mine) {
+    const auto processes = test.tell_all(static_cast<std::int64_t>(getpid()));
     const auto path_of = [&](int rank) {
         return std::filesystem::temp_directory_path() /
                ("sennit-block." + std::to_string(processes[static_cast<std::size_t>(rank)]) + "." +
                 std::to_string(rank));
     };
-    std::ofstream(path_of(it.rank), std::ios::binary)
+    std::ofstream(path_of(test.rank), std::ios::binary)
         .write(reinterpret_cast<const char *>(&mine), sizeof mine);
-    it.barrier();
+    test.barrier();
     sennit_block got{};
-    std::ifstream file(path_of(it.next()), std::ios::binary);
+    std::ifstream file(path_of(test.next()), std::ios::binary);
     file.read(reinterpret_cast<char *>(&got), sizeof got);
-    it.require(file.good() && file.gcount() == sizeof got, "the file has a block");
-    it.barrier();
-    std::filesystem::remove(path_of(it.rank));
+    test.require(file.good() && file.gcount() == sizeof got, "the file has a block");
+    test.barrier();
+    std::filesystem::remove(path_of(test.rank));
     return got;
 }
 
 // The same by a socket.
-static sennit_block travel_by_socket(Ranks &it, const sennit_block &mine) {
-    const auto processes = it.tell_all(static_cast<std::int64_t>(getpid()));
+static sennit_block travel_by_socket(Ranks &test, const sennit_block &mine) {
+    const auto processes = test.tell_all(static_cast<std::int64_t>(getpid()));
     const auto name_of = [&](int rank) {
         // An abstract name: its first byte is 0, and no file has it.
         sockaddr_un name{};
@@ -415,17 +419,17 @@ static sennit_block travel_by_socket(Ranks &it, const sennit_block &mine) {
         return name;
     };
     const int end = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const sockaddr_un own = name_of(it.rank);
-    it.require(end >= 0 && bind(end, reinterpret_cast<const sockaddr *>(&own), sizeof own) == 0,
-               "there is a socket");
-    it.barrier();
-    const sockaddr_un there = name_of(it.previous());
-    it.equal(sendto(end, &mine, sizeof mine, 0, reinterpret_cast<const sockaddr *>(&there),
-                    sizeof there),
-             static_cast<ssize_t>(sizeof mine));
-    it.barrier();
+    const sockaddr_un own = name_of(test.rank);
+    test.require(end >= 0 && bind(end, reinterpret_cast<const sockaddr *>(&own), sizeof own) == 0,
+                 "there is a socket");
+    test.barrier();
+    const sockaddr_un there = name_of(test.previous());
+    test.equal(sendto(end, &mine, sizeof mine, 0, reinterpret_cast<const sockaddr *>(&there),
+                      sizeof there),
+               static_cast<ssize_t>(sizeof mine));
+    test.barrier();
     sennit_block got{};
-    it.equal(recv(end, &got, sizeof got, MSG_DONTWAIT), static_cast<ssize_t>(sizeof got));
+    test.equal(recv(end, &got, sizeof got, MSG_DONTWAIT), static_cast<ssize_t>(sizeof got));
     (void)close(end);
     return got;
 }
@@ -433,63 +437,64 @@ static sennit_block travel_by_socket(Ranks &it, const sennit_block &mine) {
 // Broken by a block that means something only in the process, or only to the rank, that made it.
 // By MPI: tests/signal/block_rank.c.
 RANK_TEST(notify, blocks_travel_by_files_and_sockets, kAnything) {
-    const sennit_gptr memory = it.allocate(16);
-    const sennit_signal signal = make_signal(it, 2);
-    const sennit_block mine =
-        make_block(it, {sennit_gptr_at(memory, it.rank), 16}, 0, 16, SENNIT_SIGNAL_NULL, signal);
-    const sennit_peer_block by_file = attach(it, travel_by_file(it, mine));
-    const sennit_peer_block by_socket = attach(it, travel_by_socket(it, mine));
-    const std::uint64_t words[2] = {100 + static_cast<std::uint64_t>(it.rank),
-                                    200 + static_cast<std::uint64_t>(it.rank)};
-    it.ok(sennit_put_notify(by_file, 0, &words[0], 8));
-    it.ok(sennit_put_notify(by_socket, 8, &words[1], 8));
-    it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+    const sennit_gptr memory = test.allocate(16);
+    const sennit_signal signal = make_signal(test, 2);
+    const sennit_block mine = make_block(test, {sennit_gptr_at(memory, test.rank), 16}, 0, 16,
+                                         SENNIT_SIGNAL_NULL, signal);
+    const sennit_peer_block by_file = attach(test, travel_by_file(test, mine));
+    const sennit_peer_block by_socket = attach(test, travel_by_socket(test, mine));
+    const std::uint64_t words[2] = {100 + static_cast<std::uint64_t>(test.rank),
+                                    200 + static_cast<std::uint64_t>(test.rank)};
+    test.ok(sennit_put_notify(by_file, 0, &words[0], 8));
+    test.ok(sennit_put_notify(by_socket, 8, &words[1], 8));
+    test.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
     const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
-    it.equal(own[0], 100 + static_cast<std::uint64_t>(it.previous()));
-    it.equal(own[1], 200 + static_cast<std::uint64_t>(it.previous()));
-    it.barrier();
-    it.ok(sennit_block_detach(by_file));
-    it.ok(sennit_block_detach(by_socket));
-    it.ok(sennit_signal_destroy(signal));
-    it.free(memory);
+    test.equal(own[0], 100 + static_cast<std::uint64_t>(test.previous()));
+    test.equal(own[1], 200 + static_cast<std::uint64_t>(test.previous()));
+    test.barrier();
+    test.ok(sennit_block_detach(by_file));
+    test.ok(sennit_block_detach(by_socket));
+    test.ok(sennit_signal_destroy(signal));
+    test.free(memory);
 }
 
 // Broken by blocks that share what belongs to one of them.
 RANK_TEST(notify, thousands_of_blocks_lie_in_one_region, kOnce) {
-    const std::size_t count = it.quick || !it.load_store ? 300 : 10000;
-    const sennit_gptr memory = it.allocate(16 * count);
-    const sennit_signal signal = make_signal(it, static_cast<std::uint32_t>(count));
+    const std::size_t count = test.quick || !test.load_store ? 300 : 10000;
+    const sennit_gptr memory = test.allocate(16 * count);
+    const sennit_signal signal = make_signal(test, static_cast<std::uint32_t>(count));
     std::vector<sennit_block> mine;
-    const sennit_region region{sennit_gptr_at(memory, it.rank), 16 * count};
+    const sennit_region region{sennit_gptr_at(memory, test.rank), 16 * count};
     for (std::size_t i = 0; i < count; ++i)
-        mine.push_back(make_block(it, region, 16 * i, 16, SENNIT_SIGNAL_NULL, signal));
-    const sennit_gptr mail = it.allocate(sizeof(sennit_block) * count);
+        mine.push_back(make_block(test, region, 16 * i, 16, SENNIT_SIGNAL_NULL, signal));
+    const sennit_gptr mail = test.allocate(sizeof(sennit_block) * count);
     std::memcpy(sennit_ptr(mail), mine.data(), sizeof(sennit_block) * count);
-    it.barrier();
+    test.barrier();
     std::vector<sennit_block> theirs(count);
-    it.ok(sennit_get(theirs.data(), sennit_gptr_at(mail, it.next()), sizeof(sennit_block) * count));
+    test.ok(
+        sennit_get(theirs.data(), sennit_gptr_at(mail, test.next()), sizeof(sennit_block) * count));
     std::vector<sennit_peer_block> peers;
     for (const sennit_block &block : theirs)
-        peers.push_back(attach(it, block));
+        peers.push_back(attach(test, block));
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
         for (std::uint64_t i = 0; i < count; ++i) {
             const std::uint64_t word = i * 10 + epoch;
-            it.ok(sennit_put_notify(peers[i], 8 * epoch, &word, 8));
+            test.ok(sennit_put_notify(peers[i], 8 * epoch, &word, 8));
         }
-        it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+        test.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
         const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
         for (std::uint64_t i = 0; i < count; ++i)
-            it.equal(own[2 * i + epoch], i * 10 + epoch);
-        it.barrier();
-        it.ok(sennit_signal_reset(signal));
-        it.barrier();
+            test.equal(own[2 * i + epoch], i * 10 + epoch);
+        test.barrier();
+        test.ok(sennit_signal_reset(signal));
+        test.barrier();
     }
     for (const sennit_peer_block peer : peers)
-        it.ok(sennit_block_detach(peer));
-    it.barrier();
-    it.ok(sennit_signal_destroy(signal));
-    it.free(mail);
-    it.free(memory);
+        test.ok(sennit_block_detach(peer));
+    test.barrier();
+    test.ok(sennit_signal_destroy(signal));
+    test.free(mail);
+    test.free(memory);
 }
 
 // Broken by a path to registered memory whose copy comes after the event.
@@ -497,49 +502,49 @@ RANK_TEST(notify, blocks_of_registered_memory_are_written_and_read, kAnything) {
     const std::size_t bytes = 40000;
     std::vector<std::uint8_t> memory(bytes, 0);
     sennit_region region = SENNIT_REGION_NULL;
-    it.ok(sennit_register(memory.data(), bytes, 0, &region));
-    const sennit_signal signal = make_signal(it, 1);
-    const auto blocks = it.tell_all(make_block(it, region, 1, bytes - 1, signal, signal));
+    test.ok(sennit_register(memory.data(), bytes, 0, &region));
+    const sennit_signal signal = make_signal(test, 1);
+    const auto blocks = test.tell_all(make_block(test, region, 1, bytes - 1, signal, signal));
     sennit_peer_block peer = SENNIT_PEER_BLOCK_NULL;
     const sennit_status reached =
-        sennit_block_attach(&blocks[static_cast<std::size_t>(it.next())], &peer);
+        sennit_block_attach(&blocks[static_cast<std::size_t>(test.next())], &peer);
     bool all_reach = true;
-    for (const sennit_status theirs : it.tell_all(reached)) {
-        if (theirs != SENNIT_OK) it.is(theirs, SENNIT_ERR_UNSUPPORTED);
+    for (const sennit_status theirs : test.tell_all(reached)) {
+        if (theirs != SENNIT_OK) test.is(theirs, SENNIT_ERR_UNSUPPORTED);
         all_reach &= theirs == SENNIT_OK;
     }
     std::vector<std::uint8_t> data(bytes);
-    for (std::uint64_t epoch = 0; all_reach && epoch < (it.quick ? 3u : 40u); ++epoch) {
-        fill(data.data(), bytes - 1, salt_of(it.rank, epoch));
+    for (std::uint64_t epoch = 0; all_reach && epoch < (test.quick ? 3u : 40u); ++epoch) {
+        fill(data.data(), bytes - 1, salt_of(test.rank, epoch));
         const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
-        it.ok(epoch % 2 == 0 ? sennit_put_notify_with(peer, 0, data.data(), bytes - 1, &notice)
-                             : sennit_get_notify_with(data.data(), peer, 0, bytes - 1, &notice));
-        it.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+        test.ok(epoch % 2 == 0 ? sennit_put_notify_with(peer, 0, data.data(), bytes - 1, &notice)
+                               : sennit_get_notify_with(data.data(), peer, 0, bytes - 1, &notice));
+        test.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
         if (epoch % 2 == 0) {
-            check_pattern(it, memory.data() + 1, bytes - 1, salt_of(it.previous(), epoch));
+            check_pattern(test, memory.data() + 1, bytes - 1, salt_of(test.previous(), epoch));
         } else {
-            check_pattern(it, data.data(), bytes - 1, salt_of(it.rank, epoch - 1));
+            check_pattern(test, data.data(), bytes - 1, salt_of(test.rank, epoch - 1));
         }
-        it.ok(sennit_signal_reset(signal));
-        it.barrier();
+        test.ok(sennit_signal_reset(signal));
+        test.barrier();
     }
-    it.barrier();
-    if (reached == SENNIT_OK) it.ok(sennit_block_detach(peer));
-    it.ok(sennit_signal_destroy(signal));
-    it.ok(sennit_deregister(region));
+    test.barrier();
+    if (reached == SENNIT_OK) test.ok(sennit_block_detach(peer));
+    test.ok(sennit_signal_destroy(signal));
+    test.ok(sennit_deregister(region));
 }
 
 // Broken by an event of one thread that is lost among those of another.
 RANK_TEST(notify, threads_of_a_rank_send_through_blocks_of_their_own, kFreeThreads) {
     const int threads = 3;
-    const sennit_gptr memory = it.allocate(8 * threads * 2);
-    const sennit_signal signal = make_signal(it, threads);
-    const sennit_region region{sennit_gptr_at(memory, it.rank), 8 * threads * 2};
+    const sennit_gptr memory = test.allocate(8 * threads * 2);
+    const sennit_signal signal = make_signal(test, threads);
+    const sennit_region region{sennit_gptr_at(memory, test.rank), 8 * threads * 2};
     const auto blocks =
-        it.tell_all(make_block(it, region, 0, 8 * threads * 2, SENNIT_SIGNAL_NULL, signal));
-    const sennit_block &block = blocks[static_cast<std::size_t>(it.next())];
-    const std::uint64_t epochs = it.quick ? 20 : 150;
-    in_threads(it, threads + 1, [&](Ranks &mine, int number) {
+        test.tell_all(make_block(test, region, 0, 8 * threads * 2, SENNIT_SIGNAL_NULL, signal));
+    const sennit_block &block = blocks[static_cast<std::size_t>(test.next())];
+    const std::uint64_t epochs = test.quick ? 20 : 150;
+    in_threads(test, threads + 1, [&](Ranks &mine, int number) {
         if (number == threads) {
             const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
             for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
@@ -559,7 +564,7 @@ RANK_TEST(notify, threads_of_a_rank_send_through_blocks_of_their_own, kFreeThrea
         }
         mine.ok(sennit_block_detach(peer));
     });
-    it.barrier();
-    it.ok(sennit_signal_destroy(signal));
-    it.free(memory);
+    test.barrier();
+    test.ok(sennit_signal_destroy(signal));
+    test.free(memory);
 }

@@ -23,8 +23,8 @@ std::string in_hex(std::uint32_t handle) {
     return text;
 }
 
-void expect_words(Ranks &it, const std::string &words) {
-    it.require(std::strstr(sennit_last_error()->text, words.c_str()) != nullptr, words.c_str());
+void expect_words(Ranks &test, const std::string &words) {
+    test.require(std::strstr(sennit_last_error()->text, words.c_str()) != nullptr, words.c_str());
 }
 
 }  // namespace
@@ -32,15 +32,16 @@ void expect_words(Ranks &it, const std::string &words) {
 // Broken by an item that is lost, doubled or overtaken, or a place that is written before it was
 // read. Everybody puts into everybody's queue and takes out of his own meanwhile.
 RANK_TEST(queue, items_of_each_producer_come_out_once_and_in_order, kAnything) {
-    if (!queues_lead_everywhere(it)) return;
-    const auto size = static_cast<std::size_t>(it.size);
-    it.programs(it.quick ? 2 : 8, [&] {
-        const std::size_t capacity = it.common.between(1, 5) * it.common.between(1, 5);
-        const Made mine = make_queue(it, sizeof(Item), capacity, static_cast<unsigned>(it.size));
+    if (!queues_lead_everywhere(test)) return;
+    const auto size = static_cast<std::size_t>(test.size);
+    test.programs(test.quick ? 2 : 8, [&] {
+        const std::size_t capacity = test.common.between(1, 5) * test.common.between(1, 5);
+        const Made mine =
+            make_queue(test, sizeof(Item), capacity, static_cast<unsigned>(test.size));
         std::vector<sennit_producer> producers;
-        for (const sennit_queue_address &address : it.tell_all(mine.address))
-            producers.push_back(attach(it, address));
-        const std::uint64_t count = it.quick ? 100 : 1000;
+        for (const sennit_queue_address &address : test.tell_all(mine.address))
+            producers.push_back(attach(test, address));
+        const std::uint64_t count = test.quick ? 100 : 1000;
         std::vector<std::uint64_t> put(size, 0);
         std::vector<std::uint64_t> taken(size, 0);
         std::uint64_t left_to_put = count * size;
@@ -48,10 +49,10 @@ RANK_TEST(queue, items_of_each_producer_come_out_once_and_in_order, kAnything) {
         while (left_to_put + left_to_take > 0) {
             for (std::size_t peer = 0; peer < size; ++peer) {
                 if (put[peer] == count) continue;
-                const Item item{static_cast<std::uint64_t>(it.rank), put[peer]};
+                const Item item{static_cast<std::uint64_t>(test.rank), put[peer]};
                 const sennit_status status = sennit_queue_push(producers[peer], &item, 0);
                 if (status == SENNIT_ERR_TIMEOUT) continue;
-                it.ok(status);
+                test.ok(status);
                 ++put[peer];
                 --left_to_put;
             }
@@ -59,220 +60,222 @@ RANK_TEST(queue, items_of_each_producer_come_out_once_and_in_order, kAnything) {
             const sennit_status status =
                 left_to_take == 0 ? SENNIT_ERR_TIMEOUT : sennit_queue_pop(mine.queue, &item, 0);
             if (status == SENNIT_ERR_TIMEOUT) continue;
-            it.ok(status);
-            it.require(item.from < size, "a rank");
-            it.equal(item.number, taken[item.from]++);
+            test.ok(status);
+            test.require(item.from < size, "a rank");
+            test.equal(item.number, taken[item.from]++);
             --left_to_take;
         }
         Item item{};
-        it.is(sennit_queue_pop(mine.queue, &item, 0), SENNIT_ERR_TIMEOUT);
-        it.barrier();
+        test.is(sennit_queue_pop(mine.queue, &item, 0), SENNIT_ERR_TIMEOUT);
+        test.barrier();
         for (const sennit_producer producer : producers)
-            it.ok(sennit_queue_detach(producer));
-        it.barrier();
-        it.ok(sennit_queue_destroy(mine.queue));
+            test.ok(sennit_queue_detach(producer));
+        test.barrier();
+        test.ok(sennit_queue_destroy(mine.queue));
     });
 }
 
 // Broken by an item that is lost, doubled or overtaken where several are moved at once, at the end
 // of the places too, and by a count that is not what was moved.
 RANK_TEST(queue, many_items_in_one_call_come_out_once_and_in_order, kAnything) {
-    if (!queues_lead_everywhere(it)) return;
+    if (!queues_lead_everywhere(test)) return;
     for (const std::size_t words : {1u, 2u, 9u, 100u}) {
-        const std::size_t capacity = it.common.between(1, 40);
-        const Made mine = make_queue(it, words * 8, capacity, 1);
-        const auto all = it.tell_all(mine.address);
-        const sennit_producer producer = attach(it, all[static_cast<std::size_t>(it.next())]);
-        const std::uint64_t count = it.quick ? 200 : 2000;
+        const std::size_t capacity = test.common.between(1, 40);
+        const Made mine = make_queue(test, words * 8, capacity, 1);
+        const auto all = test.tell_all(mine.address);
+        const sennit_producer producer = attach(test, all[static_cast<std::size_t>(test.next())]);
+        const std::uint64_t count = test.quick ? 200 : 2000;
         std::vector<std::uint64_t> out(64 * words);
         std::vector<std::uint64_t> in(64 * words);
         std::uint64_t put = 0;
         std::uint64_t taken = 0;
         while (put + taken < 2 * count) {
-            const std::size_t some = std::min<std::uint64_t>(it.own.below(65), count - put);
+            const std::size_t some = std::min<std::uint64_t>(test.own.below(65), count - put);
             for (std::size_t i = 0; i < some * words; ++i)
                 out[i] = (put + i / words) * words + i % words;
             std::size_t moved = 77;
             sennit_status status = sennit_queue_push_many(producer, out.data(), some, 0, &moved);
-            it.require(status == (moved == some ? SENNIT_OK : SENNIT_ERR_TIMEOUT),
-                       "all are put in, or there is no place");
-            it.require(moved <= some, "no more than there are");
+            test.require(status == (moved == some ? SENNIT_OK : SENNIT_ERR_TIMEOUT),
+                         "all are put in, or there is no place");
+            test.require(moved <= some, "no more than there are");
             put += moved;
-            const std::size_t most = it.own.below(65);
+            const std::size_t most = test.own.below(65);
             std::fill(in.begin(), in.end(), ~std::uint64_t{0});
             moved = 77;
             status = sennit_queue_pop_many(mine.queue, in.data(), most, 0, &moved);
-            it.require(status == SENNIT_OK || (status == SENNIT_ERR_TIMEOUT && moved == 0),
-                       "some are there, or none");
-            it.require(moved <= most, "no more than are asked for");
+            test.require(status == SENNIT_OK || (status == SENNIT_ERR_TIMEOUT && moved == 0),
+                         "some are there, or none");
+            test.require(moved <= most, "no more than are asked for");
             for (std::size_t i = 0; i < moved * words; ++i)
-                it.equal(in[i], (taken + i / words) * words + i % words);
+                test.equal(in[i], (taken + i / words) * words + i % words);
             for (std::size_t i = moved * words; i < in.size(); ++i)
-                it.equal(in[i], ~std::uint64_t{0});
+                test.equal(in[i], ~std::uint64_t{0});
             taken += moved;
         }
         std::size_t moved = 77;
-        it.is(sennit_queue_pop_many(mine.queue, in.data(), 3, kMillisecond, &moved),
-              SENNIT_ERR_TIMEOUT);
-        it.equal(moved, std::size_t{0});
-        it.barrier();
-        it.ok(sennit_queue_detach(producer));
-        it.barrier();
-        it.ok(sennit_queue_destroy(mine.queue));
+        test.is(sennit_queue_pop_many(mine.queue, in.data(), 3, kMillisecond, &moved),
+                SENNIT_ERR_TIMEOUT);
+        test.equal(moved, std::size_t{0});
+        test.barrier();
+        test.ok(sennit_queue_detach(producer));
+        test.barrier();
+        test.ok(sennit_queue_destroy(mine.queue));
     }
 }
 
 // Broken by a wait that is not for all of the items, or for more than the first.
 RANK_TEST(queue, many_items_wait_for_places_and_for_one_item, kTwoRanks) {
-    if (!queues_lead_everywhere(it)) return;
+    if (!queues_lead_everywhere(test)) return;
     constexpr std::size_t kCapacity = 5;
     constexpr std::size_t kCount = 1000;
-    const Made mine = make_queue(it, 8, kCapacity, 1);
-    const auto all = it.tell_all(mine.address);
+    const Made mine = make_queue(test, 8, kCapacity, 1);
+    const auto all = test.tell_all(mine.address);
     std::vector<std::uint64_t> words(kCount);
     std::size_t moved = 0;
-    if (it.rank == 1) {
-        const sennit_producer producer = attach(it, all[0]);
+    if (test.rank == 1) {
+        const sennit_producer producer = attach(test, all[0]);
         for (std::size_t i = 0; i < kCount; ++i)
             words[i] = i;
-        it.ok(sennit_queue_push_many(producer, words.data(), kCount, SENNIT_FOREVER, &moved));
-        it.equal(moved, kCount);
-        it.barrier();
-        it.is(sennit_queue_push_many(producer, words.data(), 8, kMillisecond, &moved),
-              SENNIT_ERR_TIMEOUT);
-        it.equal(moved, kCapacity);
-        it.barrier();
-        it.ok(sennit_queue_detach(producer));
-    } else if (it.rank == 0) {
+        test.ok(sennit_queue_push_many(producer, words.data(), kCount, SENNIT_FOREVER, &moved));
+        test.equal(moved, kCount);
+        test.barrier();
+        test.is(sennit_queue_push_many(producer, words.data(), 8, kMillisecond, &moved),
+                SENNIT_ERR_TIMEOUT);
+        test.equal(moved, kCapacity);
+        test.barrier();
+        test.ok(sennit_queue_detach(producer));
+    } else if (test.rank == 0) {
         for (std::size_t taken = 0; taken < kCount; taken += moved) {
-            it.ok(sennit_queue_pop_many(mine.queue, words.data(), kCount, SENNIT_FOREVER, &moved));
-            it.require(moved != 0 && taken + moved <= kCount, "one at least");
+            test.ok(
+                sennit_queue_pop_many(mine.queue, words.data(), kCount, SENNIT_FOREVER, &moved));
+            test.require(moved != 0 && taken + moved <= kCount, "one at least");
             for (std::size_t i = 0; i < moved; ++i)
-                it.equal(words[i], std::uint64_t{taken + i});
+                test.equal(words[i], std::uint64_t{taken + i});
         }
-        it.barrier();
-        it.barrier();
-        it.ok(sennit_queue_pop_many(mine.queue, words.data(), kCount, 0, &moved));
-        it.equal(moved, kCapacity);
+        test.barrier();
+        test.barrier();
+        test.ok(sennit_queue_pop_many(mine.queue, words.data(), kCount, 0, &moved));
+        test.equal(moved, kCapacity);
     } else {
-        it.barrier();
-        it.barrier();
+        test.barrier();
+        test.barrier();
     }
-    it.barrier();
-    it.ok(sennit_queue_destroy(mine.queue));
+    test.barrier();
+    test.ok(sennit_queue_destroy(mine.queue));
 }
 
 // Broken by a stride that is not the item's, or bytes beside it.
 RANK_TEST(queue, items_of_every_size_are_whole, kAnything) {
-    if (!queues_lead_everywhere(it)) return;
+    if (!queues_lead_everywhere(test)) return;
     for (const std::size_t bytes : {1u, 2u, 7u, 8u, 9u, 63u, 64u, 65u, 1000u, 5000u}) {
-        const Made mine = make_queue(it, bytes, 3, 1);
-        const auto all = it.tell_all(mine.address);
-        const sennit_producer producer = attach(it, all[static_cast<std::size_t>(it.next())]);
+        const Made mine = make_queue(test, bytes, 3, 1);
+        const auto all = test.tell_all(mine.address);
+        const sennit_producer producer = attach(test, all[static_cast<std::size_t>(test.next())]);
         std::vector<std::uint8_t> item(bytes + 1, 0);
         for (std::uint64_t number = 0; number < 10; ++number) {
-            fill(item.data(), bytes, number * 64 + static_cast<std::uint64_t>(it.rank));
-            it.ok(sennit_queue_push(producer, item.data(), SENNIT_FOREVER));
+            fill(item.data(), bytes, number * 64 + static_cast<std::uint64_t>(test.rank));
+            test.ok(sennit_queue_push(producer, item.data(), SENNIT_FOREVER));
             item[bytes] = 0x77;
-            it.ok(sennit_queue_pop(mine.queue, item.data(), SENNIT_FOREVER));
-            check_pattern(it, item.data(), bytes,
-                          number * 64 + static_cast<std::uint64_t>(it.previous()));
-            it.equal(item[bytes], 0x77);
+            test.ok(sennit_queue_pop(mine.queue, item.data(), SENNIT_FOREVER));
+            check_pattern(test, item.data(), bytes,
+                          number * 64 + static_cast<std::uint64_t>(test.previous()));
+            test.equal(item[bytes], 0x77);
         }
-        it.barrier();
-        it.ok(sennit_queue_detach(producer));
-        it.barrier();
-        it.ok(sennit_queue_destroy(mine.queue));
+        test.barrier();
+        test.ok(sennit_queue_detach(producer));
+        test.barrier();
+        test.ok(sennit_queue_destroy(mine.queue));
     }
 }
 
 // Broken by a place that is used twice, or a producer's place that nobody gets again; by an error
 // that does not say which queue it was, and whether full or empty.
 RANK_TEST(queue, a_full_queue_refuses_and_places_of_producers_serve_again, kAnything) {
-    if (!queues_lead_everywhere(it)) return;
-    const Made mine = make_queue(it, 8, 3, 2);
-    const auto all = it.tell_all(mine.address);
-    const sennit_queue_address there = all[static_cast<std::size_t>(it.next())];
+    if (!queues_lead_everywhere(test)) return;
+    const Made mine = make_queue(test, 8, 3, 2);
+    const auto all = test.tell_all(mine.address);
+    const sennit_queue_address there = all[static_cast<std::size_t>(test.next())];
     std::uint64_t word = 0;
     for (int round = 0; round < 5; ++round) {
-        const sennit_producer one = attach(it, there);
-        const sennit_producer two = attach(it, there);
+        const sennit_producer one = attach(test, there);
+        const sennit_producer two = attach(test, there);
         sennit_producer three{77};
-        it.is(sennit_queue_attach(there, &three), SENNIT_ERR_NOMEM);
-        it.equal(three.handle, 77u);
+        test.is(sennit_queue_attach(there, &three), SENNIT_ERR_NOMEM);
+        test.equal(three.handle, 77u);
         for (word = 0; word < 3; ++word)
-            it.ok(sennit_queue_push(one, &word, 0));
+            test.ok(sennit_queue_push(one, &word, 0));
         for (const std::int64_t limit : {std::int64_t{0}, kMillisecond}) {
-            it.is(sennit_queue_push(one, &word, limit), SENNIT_ERR_TIMEOUT);
-            expect_words(it, "all 3 places of producer " + in_hex(one.handle) +
-                                 " in the queue of rank " + std::to_string(it.next()) +
-                                 " are taken");
+            test.is(sennit_queue_push(one, &word, limit), SENNIT_ERR_TIMEOUT);
+            expect_words(test, "all 3 places of producer " + in_hex(one.handle) +
+                                   " in the queue of rank " + std::to_string(test.next()) +
+                                   " are taken");
         }
         word = 100;
-        it.ok(sennit_queue_push(two, &word, 0));
-        it.ok(sennit_queue_detach(one));
-        it.is(sennit_queue_push(one, &word, 0), SENNIT_ERR_ARG);
-        three = attach(it, there);  // behind the items of the one before
-        it.is(sennit_queue_push(three, &word, 0), SENNIT_ERR_TIMEOUT);
-        it.ok(sennit_queue_detach(three));
-        it.barrier();
+        test.ok(sennit_queue_push(two, &word, 0));
+        test.ok(sennit_queue_detach(one));
+        test.is(sennit_queue_push(one, &word, 0), SENNIT_ERR_ARG);
+        three = attach(test, there);  // behind the items of the one before
+        test.is(sennit_queue_push(three, &word, 0), SENNIT_ERR_TIMEOUT);
+        test.ok(sennit_queue_detach(three));
+        test.barrier();
         std::uint64_t sum = 0;
         for (int i = 0; i < 4; ++i) {
-            it.ok(sennit_queue_pop(mine.queue, &word, 0));
+            test.ok(sennit_queue_pop(mine.queue, &word, 0));
             sum += word;
         }
-        it.equal(sum, 103u);
+        test.equal(sum, 103u);
         for (const std::int64_t limit : {std::int64_t{0}, kMillisecond}) {
-            it.is(sennit_queue_pop(mine.queue, &word, limit), SENNIT_ERR_TIMEOUT);
-            expect_words(it, "queue " + in_hex(mine.queue.handle) + " is empty");
+            test.is(sennit_queue_pop(mine.queue, &word, limit), SENNIT_ERR_TIMEOUT);
+            expect_words(test, "queue " + in_hex(mine.queue.handle) + " is empty");
         }
-        it.barrier();
-        it.ok(sennit_queue_detach(two));
-        it.barrier();
+        test.barrier();
+        test.ok(sennit_queue_detach(two));
+        test.barrier();
         // Nobody is told that there is no producer any more.
-        it.is(sennit_queue_pop(mine.queue, &word, 2 * kMillisecond), SENNIT_ERR_TIMEOUT);
-        it.barrier();
+        test.is(sennit_queue_pop(mine.queue, &word, 2 * kMillisecond), SENNIT_ERR_TIMEOUT);
+        test.barrier();
     }
-    const sennit_producer last = attach(it, there);
-    it.ok(sennit_queue_push(last, &word, 0));
-    it.barrier();
-    it.ok(sennit_queue_destroy(mine.queue));
-    it.is(sennit_queue_destroy(mine.queue), SENNIT_ERR_ARG);
-    it.is(sennit_queue_pop(mine.queue, &word, 0), SENNIT_ERR_ARG);
-    it.barrier();
-    it.is(sennit_queue_push(last, &word, SENNIT_FOREVER), SENNIT_ERR_NOT_REGISTERED);
+    const sennit_producer last = attach(test, there);
+    test.ok(sennit_queue_push(last, &word, 0));
+    test.barrier();
+    test.ok(sennit_queue_destroy(mine.queue));
+    test.is(sennit_queue_destroy(mine.queue), SENNIT_ERR_ARG);
+    test.is(sennit_queue_pop(mine.queue, &word, 0), SENNIT_ERR_ARG);
+    test.barrier();
+    test.is(sennit_queue_push(last, &word, SENNIT_FOREVER), SENNIT_ERR_NOT_REGISTERED);
     sennit_producer none = SENNIT_PRODUCER_NULL;
-    it.is(sennit_queue_attach(there, &none), SENNIT_ERR_NOT_REGISTERED);
-    it.ok(sennit_queue_detach(last));
-    it.barrier();
+    test.is(sennit_queue_attach(there, &none), SENNIT_ERR_NOT_REGISTERED);
+    test.ok(sennit_queue_detach(last));
+    test.barrier();
 }
 
 // Broken by an address of other memory that is believed.
 RANK_TEST(queue, an_address_that_is_none_is_refused, kAnything) {
-    if (!queues_lead_everywhere(it)) return;
-    const sennit_gptr memory = it.allocate(4096);
-    const Made mine = make_queue(it, 8, 1, 1);
+    if (!queues_lead_everywhere(test)) return;
+    const sennit_gptr memory = test.allocate(4096);
+    const Made mine = make_queue(test, 8, 1, 1);
     sennit_producer none = SENNIT_PRODUCER_NULL;
-    it.is(sennit_queue_attach({sennit_gptr_at(memory, it.next())}, &none), SENNIT_ERR_ARG);
-    it.is(sennit_queue_attach({sennit_gptr_add(mine.address.gptr, 384)}, &none), SENNIT_ERR_ARG);
-    it.is(sennit_queue_attach({sennit_gptr_add(mine.address.gptr, 4096)}, &none), SENNIT_ERR_RANGE);
-    it.is(sennit_queue_attach({sennit_gptr_at(mine.address.gptr, it.size)}, &none),
-          SENNIT_ERR_RANGE);
-    it.equal(none.handle, 0u);
-    it.ok(sennit_queue_destroy(mine.queue));
-    it.barrier();
-    it.free(memory);
+    test.is(sennit_queue_attach({sennit_gptr_at(memory, test.next())}, &none), SENNIT_ERR_ARG);
+    test.is(sennit_queue_attach({sennit_gptr_add(mine.address.gptr, 384)}, &none), SENNIT_ERR_ARG);
+    test.is(sennit_queue_attach({sennit_gptr_add(mine.address.gptr, 4096)}, &none),
+            SENNIT_ERR_RANGE);
+    test.is(sennit_queue_attach({sennit_gptr_at(mine.address.gptr, test.size)}, &none),
+            SENNIT_ERR_RANGE);
+    test.equal(none.handle, 0u);
+    test.ok(sennit_queue_destroy(mine.queue));
+    test.barrier();
+    test.free(memory);
 }
 
 // Broken by a wait for a place, or for an item, that sleeps without end, or passes it over. That
 // sleeps are ended by who pushes or pops is found by tests/faults/wake_rank.cpp.
 RANK_TEST(queue, who_sleeps_for_a_place_or_an_item_gets_it, kTwoRanks | kFreeThreads) {
-    if (!queues_lead_everywhere(it)) return;
-    const Made mine = make_queue(it, 8, 1, 1);
-    const auto all = it.tell_all(mine.address);
-    const sennit_producer producer = attach(it, all[static_cast<std::size_t>(it.next())]);
-    const std::uint64_t count = it.quick ? 4 : 12;
-    in_threads(it, 2, [&](Ranks &own, int number) {
+    if (!queues_lead_everywhere(test)) return;
+    const Made mine = make_queue(test, 8, 1, 1);
+    const auto all = test.tell_all(mine.address);
+    const sennit_producer producer = attach(test, all[static_cast<std::size_t>(test.next())]);
+    const std::uint64_t count = test.quick ? 4 : 12;
+    in_threads(test, 2, [&](Ranks &own, int number) {
         const std::uint64_t never = 0;
         for (std::uint64_t i = 0; i < count; ++i) {
             // Each side sleeps for a while in turn, so that the other waits long enough to sleep.
@@ -288,8 +291,8 @@ RANK_TEST(queue, who_sleeps_for_a_place_or_an_item_gets_it, kTwoRanks | kFreeThr
             }
         }
     });
-    it.barrier();
-    it.ok(sennit_queue_detach(producer));
-    it.barrier();
-    it.ok(sennit_queue_destroy(mine.queue));
+    test.barrier();
+    test.ok(sennit_queue_detach(producer));
+    test.barrier();
+    test.ok(sennit_queue_destroy(mine.queue));
 }

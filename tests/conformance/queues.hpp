@@ -10,36 +10,36 @@ struct Made {
     sennit_queue_address address{};
 };
 
-inline Made make_queue(Ranks &it, std::size_t bytes, std::size_t capacity, unsigned producers) {
+inline Made make_queue(Ranks &test, std::size_t bytes, std::size_t capacity, unsigned producers) {
     Made made;
-    it.ok(sennit_queue_create(bytes, capacity, producers, &made.queue, &made.address));
-    it.require(made.queue.handle != 0, "there is a handle");
+    test.ok(sennit_queue_create(bytes, capacity, producers, &made.queue, &made.address));
+    test.require(made.queue.handle != 0, "there is a handle");
     return made;
 }
 
-inline sennit_producer attach(Ranks &it, sennit_queue_address address) {
+inline sennit_producer attach(Ranks &test, sennit_queue_address address) {
     sennit_producer producer = SENNIT_PRODUCER_NULL;
-    it.ok(sennit_queue_attach(address, &producer));
+    test.ok(sennit_queue_attach(address, &producer));
     return producer;
 }
 
 // Whether queues of all ranks are reached by load and store; where not, attaching says so. The same
 // answer on all ranks. Collective.
-inline bool queues_lead_everywhere(Ranks &it) {
-    const Made mine = make_queue(it, 8, 1, static_cast<unsigned>(it.size));
+inline bool queues_lead_everywhere(Ranks &test) {
+    const Made mine = make_queue(test, 8, 1, static_cast<unsigned>(test.size));
     bool leads = true;
-    for (const sennit_queue_address &address : it.tell_all(mine.address)) {
+    for (const sennit_queue_address &address : test.tell_all(mine.address)) {
         sennit_producer producer = SENNIT_PRODUCER_NULL;
         const sennit_status status = sennit_queue_attach(address, &producer);
         leads &= status == SENNIT_OK;
-        if (status == SENNIT_OK) it.ok(sennit_queue_detach(producer));
-        if (status != SENNIT_OK) it.is(status, SENNIT_ERR_UNSUPPORTED);
+        if (status == SENNIT_OK) test.ok(sennit_queue_detach(producer));
+        if (status != SENNIT_OK) test.is(status, SENNIT_ERR_UNSUPPORTED);
     }
     bool all_lead = true;
-    for (const int one : it.tell_all(leads ? 1 : 0))
+    for (const int one : test.tell_all(leads ? 1 : 0))
         all_lead &= one != 0;
-    it.barrier();
-    it.ok(sennit_queue_destroy(mine.queue));
+    test.barrier();
+    test.ok(sennit_queue_destroy(mine.queue));
     return all_lead;
 }
 

@@ -35,16 +35,17 @@ sennit_gptr Runner::place_of(const Step &step) const {
 
 void Runner::ok(sennit_status status, const Step &step) {
     if (status != SENNIT_OK)
-        it_.fail(Ranks::Where::current(), describe(step) + ": " + sennit_status_string(status) +
-                                              ": " + sennit_last_error()->text);
+        test_.fail(Ranks::Where::current(), describe(step) + ": " + sennit_status_string(status) +
+                                                ": " + sennit_last_error()->text);
 }
 
 void Runner::check(const Step &step, const std::vector<std::uint8_t> &got) {
     for (std::size_t i = 0; i < step.bytes; ++i) {
         if (got[i] == step.expected[i]) continue;
-        it_.fail(Ranks::Where::current(), describe(step) + ": byte " + std::to_string(i) + " is " +
-                                              std::to_string(got[i]) + ", the oracle says " +
-                                              std::to_string(step.expected[i]));
+        test_.fail(Ranks::Where::current(), describe(step) + ": byte " + std::to_string(i) +
+                                                " is " + std::to_string(got[i]) +
+                                                ", the oracle says " +
+                                                std::to_string(step.expected[i]));
     }
 }
 
@@ -61,7 +62,7 @@ void Runner::finish(std::size_t place) {
     if (flight.implicit) {
         const Step step = flight.step;
         const int peer = step.piece.owner;
-        if (it_.own.one_in(3)) {
+        if (test_.own.one_in(3)) {
             ok(sennit_flush_all(SENNIT_FOREVER), step);
         } else {
             ok(sennit_flush(peer, SENNIT_FOREVER), step);
@@ -71,7 +72,7 @@ void Runner::finish(std::size_t place) {
             if (flights_[i].implicit && flights_[i].step.piece.owner == peer) over(i);
         return;
     }
-    switch (it_.own.below(4)) {
+    switch (test_.own.below(4)) {
         case 0: {
             int done = 0;
             while (done == 0)
@@ -97,15 +98,15 @@ void Runner::finish_all_by_request() {
     std::vector<sennit_request> requests;
     for (const Flight &flight : flights_)
         requests.push_back(flight.implicit ? SENNIT_REQUEST_NULL : flight.request);
-    it_.ok(sennit_wait_all(requests.size(), requests.data(), SENNIT_FOREVER));
+    test_.ok(sennit_wait_all(requests.size(), requests.data(), SENNIT_FOREVER));
     for (std::size_t i = flights_.size(); i-- > 0;)
         if (!flights_[i].implicit) over(i);
 }
 
 void Runner::complete_all() {
-    if (it_.own.one_in(2)) finish_all_by_request();
+    if (test_.own.one_in(2)) finish_all_by_request();
     while (!flights_.empty())
-        finish(it_.own.below(flights_.size()));
+        finish(test_.own.below(flights_.size()));
 }
 
 // Nothing under way may touch the range if either writes; a fence is enough between two puts.
@@ -120,8 +121,8 @@ void Runner::make_way(const Step &step, std::size_t begin, std::size_t end, bool
             continue;
         }
         if (is_put(step.kind) && other.writes) {
-            if (!other.fenced && it_.own.one_in(2)) {
-                it_.ok(sennit_fence());
+            if (!other.fenced && test_.own.one_in(2)) {
+                test_.ok(sennit_fence());
                 for (Flight &flight : flights_)
                     flight.fenced = flight.writes;
             }
@@ -141,8 +142,8 @@ void Runner::move_within(const Step &step) {
     Step from = step;
     from.offset = step.source;
     void *address = sennit_ptr(place_of(from));
-    it_.require(address != nullptr, "a rank has a pointer to its own memory");
-    if (it_.own.one_in(2)) {
+    test_.require(address != nullptr, "a rank has a pointer to its own memory");
+    if (test_.own.one_in(2)) {
         ok(sennit_put(place_of(step), address, step.bytes), step);
     } else {
         ok(sennit_get(sennit_ptr(place_of(step)), place_of(from), step.bytes), step);
@@ -186,8 +187,8 @@ void Runner::start(Step &step) {
 }
 
 void Runner::run(Step step) {
-    it_.begin_step(step.number);
-    if (step.number != 0) it_.show(describe(step));
+    test_.begin_step(step.number);
+    if (step.number != 0) test_.show(describe(step));
     switch (step.kind) {
         case StepKind::move:
             move_within(step);
@@ -198,9 +199,9 @@ void Runner::run(Step step) {
         case StepKind::out_of_it: {
             std::vector<std::uint8_t> buffer(step.bytes, 0x5A);
             const sennit_status status =
-                it_.own.one_in(2) ? sennit_put(place_of(step), buffer.data(), step.bytes)
-                                  : sennit_get(buffer.data(), place_of(step), step.bytes);
-            it_.is(status, SENNIT_ERR_RANGE);
+                test_.own.one_in(2) ? sennit_put(place_of(step), buffer.data(), step.bytes)
+                                    : sennit_get(buffer.data(), place_of(step), step.bytes);
+            test_.is(status, SENNIT_ERR_RANGE);
             break;
         }
         default:
@@ -208,7 +209,7 @@ void Runner::run(Step step) {
             break;
     }
     // Sometimes something is completed early.
-    if (!flights_.empty() && it_.own.one_in(4)) finish(it_.own.below(flights_.size()));
+    if (!flights_.empty() && test_.own.one_in(4)) finish(test_.own.below(flights_.size()));
 }
 
 }  // namespace conformance

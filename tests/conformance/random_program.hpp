@@ -57,7 +57,7 @@ struct ModelSegment {
 // Runs what one rank has to do in one phase, with as much at a time under way as it likes.
 class Runner {
   public:
-    Runner(Ranks &it, std::vector<ModelSegment> &segments) : it_(it), segments_(segments) {}
+    Runner(Ranks &test, std::vector<ModelSegment> &segments) : test_(test), segments_(segments) {}
     void run(Step step);
     void complete_all();
 
@@ -81,7 +81,7 @@ class Runner {
     void check(const Step &step, const std::vector<std::uint8_t> &got);
     void ok(sennit_status status, const Step &step);
 
-    Ranks &it_;
+    Ranks &test_;
     std::vector<ModelSegment> &segments_;
     std::vector<Flight> flights_;
 };

@@ -11,19 +11,20 @@ constexpr std::size_t kMostSegments = 6;
 
 class Program {
   public:
-    explicit Program(Ranks &it) : it_(it), runner_(it, segments_), segments_(kMostSegments) {}
+    explicit Program(Ranks &test)
+        : test_(test), runner_(test, segments_), segments_(kMostSegments) {}
 
     void run(int phases) {
-        for (int phase = 0; phase < phases && steps_ < it_.chosen.most_steps; ++phase) {
-            it_.at("changing segments");
+        for (int phase = 0; phase < phases && steps_ < test_.chosen.most_steps; ++phase) {
+            test_.at("changing segments");
             change_segments();
-            it_.at("a phase");
+            test_.at("a phase");
             assign_pieces();
             run_steps();
             runner_.complete_all();
-            it_.barrier();
+            test_.barrier();
             compare();
-            it_.barrier();
+            test_.barrier();
         }
         for (ModelSegment &segment : segments_)
             if (segment.live) release(segment);
@@ -44,7 +45,7 @@ class Program {
             .pieces[static_cast<std::size_t>(piece.owner)];
     }
 
-    Ranks &it_;
+    Ranks &test_;
     Runner runner_;
     std::vector<ModelSegment> segments_;
     std::uint64_t steps_ = 0;
@@ -52,51 +53,51 @@ class Program {
 
 void Program::make(ModelSegment &segment) {
     const std::size_t bytes =
-        it_.common.one_in(8) ? it_.common.between(1, 40000) : it_.common.between(1, 600);
-    const std::size_t alignment = std::size_t{1} << it_.common.below(14);
+        test_.common.one_in(8) ? test_.common.between(1, 40000) : test_.common.between(1, 600);
+    const std::size_t alignment = std::size_t{1} << test_.common.below(14);
     segment = ModelSegment{};
     segment.live = true;
     segment.bytes = bytes;
-    segment.local = it_.common.one_in(3);
-    segment.owner = static_cast<int>(it_.common.below(static_cast<std::uint64_t>(it_.size)));
-    segment.pieces.resize(static_cast<std::size_t>(it_.size));
-    for (int rank = 0; rank < it_.size; ++rank)
+    segment.local = test_.common.one_in(3);
+    segment.owner = static_cast<int>(test_.common.below(static_cast<std::uint64_t>(test_.size)));
+    segment.pieces.resize(static_cast<std::size_t>(test_.size));
+    for (int rank = 0; rank < test_.size; ++rank)
         if (segment.has_piece(rank))
             segment.pieces[static_cast<std::size_t>(rank)].assign(bytes, 0);
     if (!segment.local) {
-        segment.gptr = it_.allocate(bytes, alignment);
+        segment.gptr = test_.allocate(bytes, alignment);
         return;
     }
     sennit_gptr mine = SENNIT_GPTR_NULL;
-    if (it_.rank == segment.owner) it_.ok(sennit_alloc_local(bytes, alignment, 0, &mine));
-    segment.gptr = it_.tell_all(mine)[static_cast<std::size_t>(segment.owner)];
+    if (test_.rank == segment.owner) test_.ok(sennit_alloc_local(bytes, alignment, 0, &mine));
+    segment.gptr = test_.tell_all(mine)[static_cast<std::size_t>(segment.owner)];
 }
 
 void Program::release(ModelSegment &segment) {
     if (!segment.local) {
-        it_.free(sennit_gptr_at(segment.gptr, it_.next()));
+        test_.free(sennit_gptr_at(segment.gptr, test_.next()));
     } else {
-        if (it_.rank == segment.owner) it_.ok(sennit_free(segment.gptr));
-        it_.barrier();
+        if (test_.rank == segment.owner) test_.ok(sennit_free(segment.gptr));
+        test_.barrier();
     }
     std::uint8_t byte = 0;
-    it_.is(sennit_get(&byte, segment.gptr, 1), SENNIT_ERR_NOT_REGISTERED);
+    test_.is(sennit_get(&byte, segment.gptr, 1), SENNIT_ERR_NOT_REGISTERED);
     segment.live = false;
 }
 
 void Program::change_segments() {
     for (ModelSegment &segment : segments_) {
-        if (segment.live && it_.common.one_in(5)) release(segment);
-        if (!segment.live && it_.common.one_in(3)) make(segment);
+        if (segment.live && test_.common.one_in(5)) release(segment);
+        if (!segment.live && test_.common.one_in(3)) make(segment);
     }
 }
 
 void Program::assign_pieces() {
     for (ModelSegment &segment : segments_) {
         segment.users.clear();
-        for (int owner = 0; owner < it_.size; ++owner)
+        for (int owner = 0; owner < test_.size; ++owner)
             segment.users.push_back(
-                static_cast<int>(it_.common.below(static_cast<std::uint64_t>(it_.size))));
+                static_cast<int>(test_.common.below(static_cast<std::uint64_t>(test_.size))));
     }
 }
 
@@ -104,12 +105,12 @@ void Program::assign_pieces() {
 bool Program::draw_step(int user, Step *step) {
     std::vector<Piece> pieces;
     for (std::size_t i = 0; i < segments_.size(); ++i)
-        for (int owner = 0; owner < it_.size && segments_[i].live; ++owner)
+        for (int owner = 0; owner < test_.size && segments_[i].live; ++owner)
             if (segments_[i].has_piece(owner) &&
                 segments_[i].users[static_cast<std::size_t>(owner)] == user)
                 pieces.push_back({static_cast<int>(i), owner});
     if (pieces.empty()) return false;
-    Random &draw = it_.common;
+    Random &draw = test_.common;
     step->piece = pieces[draw.below(pieces.size())];
     const std::size_t room = memory(step->piece).size();
     const std::uint64_t kind = draw.below(20);
@@ -151,15 +152,15 @@ void Program::apply(Step &step) {
 
 void Program::run_steps() {
     std::vector<Step> mine;
-    for (int user = 0; user < it_.size; ++user) {
-        const std::uint64_t count = it_.common.below(16);
-        for (std::uint64_t i = 0; i < count && steps_ < it_.chosen.most_steps; ++i) {
+    for (int user = 0; user < test_.size; ++user) {
+        const std::uint64_t count = test_.common.below(16);
+        for (std::uint64_t i = 0; i < count && steps_ < test_.chosen.most_steps; ++i) {
             Step step;
             if (!draw_step(user, &step)) break;
             step.number = ++steps_;
-            if (!it_.chosen.has(step.number)) continue;
+            if (!test_.chosen.has(step.number)) continue;
             apply(step);
-            if (user == it_.rank) mine.push_back(std::move(step));
+            if (user == test_.rank) mine.push_back(std::move(step));
         }
     }
     for (Step &step : mine)
@@ -169,10 +170,10 @@ void Program::run_steps() {
 // Some pieces as a whole, by a rank that is drawn for each.
 void Program::compare() {
     for (std::size_t i = 0; i < segments_.size(); ++i) {
-        for (int owner = 0; owner < it_.size && segments_[i].live; ++owner) {
+        for (int owner = 0; owner < test_.size && segments_[i].live; ++owner) {
             if (!segments_[i].has_piece(owner)) continue;
-            if (it_.common.below(static_cast<std::uint64_t>(it_.size)) !=
-                static_cast<std::uint64_t>(it_.rank))
+            if (test_.common.below(static_cast<std::uint64_t>(test_.size)) !=
+                static_cast<std::uint64_t>(test_.rank))
                 continue;
             Step step;
             step.kind = StepKind::get;
@@ -189,5 +190,5 @@ void Program::compare() {
 
 // Broken by anything that puts the wrong byte at the wrong place at the wrong time.
 RANK_TEST(random, programs_do_what_the_sequential_oracle_says, kAnything) {
-    it.programs(it.quick ? 3 : 20, [&] { Program(it).run(it.quick ? 8 : 20); });
+    test.programs(test.quick ? 3 : 20, [&] { Program(test).run(test.quick ? 8 : 20); });
 }

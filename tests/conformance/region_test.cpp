@@ -12,11 +12,11 @@ namespace {
 
 // Whether the ranks of this run reach each other's private memory: a machine may forbid it to
 // processes. The same answer on all ranks. Collective.
-bool private_memory_is_reached(Ranks &it) {
+bool private_memory_is_reached(Ranks &test) {
     std::uint64_t word = 5;
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(&word, sizeof word, 0, &mine));
-    const auto all = it.tell_all(mine);
+    test.ok(sennit_register(&word, sizeof word, 0, &mine));
+    const auto all = test.tell_all(mine);
     std::uint64_t got = 0;
     sennit_status status = SENNIT_OK;
     for (const sennit_region &region : all) {
@@ -24,12 +24,12 @@ bool private_memory_is_reached(Ranks &it) {
         if (one != SENNIT_OK) status = one;
     }
     bool reached = true;
-    for (const sennit_status theirs : it.tell_all(status)) {
-        if (theirs != SENNIT_OK) it.is(theirs, SENNIT_ERR_UNSUPPORTED);
+    for (const sennit_status theirs : test.tell_all(status)) {
+        if (theirs != SENNIT_OK) test.is(theirs, SENNIT_ERR_UNSUPPORTED);
         reached &= theirs == SENNIT_OK;
     }
-    it.ok(sennit_deregister(mine));
-    if (!reached && it.rank == 0)
+    test.ok(sennit_deregister(mine));
+    if (!reached && test.rank == 0)
         std::fprintf(stderr, "left out: this machine forbids to copy between processes\n");
     return reached;
 }
@@ -55,33 +55,33 @@ class Pages {
 };
 
 // The next rank writes all of it, the one after reads it, in every form.
-void use_region(Ranks &it, std::uint8_t *memory, std::size_t bytes, std::uint64_t salt) {
+void use_region(Ranks &test, std::uint8_t *memory, std::size_t bytes, std::uint64_t salt) {
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(memory, bytes, 0, &mine));
-    it.equal(mine.bytes, bytes);
-    const auto all = it.tell_all(mine);
-    const auto theirs = all[static_cast<std::size_t>(it.previous())];
+    test.ok(sennit_register(memory, bytes, 0, &mine));
+    test.equal(mine.bytes, bytes);
+    const auto all = test.tell_all(mine);
+    const auto theirs = all[static_cast<std::size_t>(test.previous())];
     std::vector<std::uint8_t> data(bytes + 1, 0xAA);
-    fill(data.data(), bytes, salt + static_cast<std::uint64_t>(it.rank));
+    fill(data.data(), bytes, salt + static_cast<std::uint64_t>(test.rank));
     const std::size_t half = bytes / 2;
-    it.ok(sennit_put(theirs.gptr, data.data(), half));
+    test.ok(sennit_put(theirs.gptr, data.data(), half));
     sennit_request request = SENNIT_REQUEST_NULL;
     const sennit_gptr middle = sennit_gptr_add(theirs.gptr, static_cast<int64_t>(half));
-    it.ok(sennit_put_nb(middle, data.data() + half, bytes - half, &request));
-    it.ok(sennit_wait(&request, SENNIT_FOREVER));
-    it.barrier();
-    check_pattern(it, memory, bytes, salt + static_cast<std::uint64_t>(it.next()));
+    test.ok(sennit_put_nb(middle, data.data() + half, bytes - half, &request));
+    test.ok(sennit_wait(&request, SENNIT_FOREVER));
+    test.barrier();
+    check_pattern(test, memory, bytes, salt + static_cast<std::uint64_t>(test.next()));
     std::vector<std::uint8_t> back(bytes + 1, 0xBB);
-    it.ok(sennit_get(back.data(), theirs.gptr, half));
-    it.ok(sennit_get_nbi(back.data() + half, middle, bytes - half));
-    it.ok(sennit_flush(theirs.gptr.rank, SENNIT_FOREVER));
-    check_pattern(it, back.data(), bytes, salt + static_cast<std::uint64_t>(it.rank));
-    it.equal(back[bytes], 0xBB);
+    test.ok(sennit_get(back.data(), theirs.gptr, half));
+    test.ok(sennit_get_nbi(back.data() + half, middle, bytes - half));
+    test.ok(sennit_flush(theirs.gptr.rank, SENNIT_FOREVER));
+    check_pattern(test, back.data(), bytes, salt + static_cast<std::uint64_t>(test.rank));
+    test.equal(back[bytes], 0xBB);
     const sennit_gptr end = sennit_gptr_add(theirs.gptr, static_cast<int64_t>(bytes));
-    it.is(sennit_put(end, data.data(), 1), SENNIT_ERR_RANGE);
-    it.barrier();
-    it.ok(sennit_deregister(mine));
-    it.barrier();
+    test.is(sennit_put(end, data.data(), 1), SENNIT_ERR_RANGE);
+    test.barrier();
+    test.ok(sennit_deregister(mine));
+    test.barrier();
 }
 
 // Memory of the heap, at an odd address. In a process of several ranks no page of it belongs to
@@ -89,8 +89,8 @@ void use_region(Ranks &it, std::uint8_t *memory, std::size_t bytes, std::uint64_
 // kernel's copies, which not every path has.
 class Heap {
   public:
-    Heap(const Ranks &it, std::size_t bytes)
-        : lead_(it.one_process ? Pages::kPage + 3 : 3),
+    Heap(const Ranks &test, std::size_t bytes)
+        : lead_(test.one_process ? Pages::kPage + 3 : 3),
           memory_(std::make_unique<std::uint8_t[]>(bytes + 2 * lead_)) {}
     std::uint8_t *begin() const { return memory_.get() + lead_; }
 
@@ -105,253 +105,254 @@ std::uint8_t static_memory[30000];
 
 // Broken by a wrong address, a lost byte at a page's edge, kinds of memory that are not reached.
 RANK_TEST(region, memory_of_any_kind_is_read_and_written_by_others, kAnything) {
-    if (!private_memory_is_reached(it)) return;
+    if (!private_memory_is_reached(test)) return;
     std::uint8_t on_stack[9000];
-    const std::size_t most = it.quick ? 70000 : std::size_t{3} << 20;
+    const std::size_t most = test.quick ? 70000 : std::size_t{3} << 20;
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{7}, std::size_t{8},
                                     std::size_t{4095}, std::size_t{4097}, most + 3}) {
-        const Heap heap(it, bytes);
-        use_region(it, heap.begin(), bytes, bytes);
+        const Heap heap(test, bytes);
+        use_region(test, heap.begin(), bytes, bytes);
     }
     // Ranks of one process share it.
-    if (!it.one_process) use_region(it, static_memory + 1, 4096, 11);
-    use_region(it, on_stack, sizeof on_stack, 12);
+    if (!test.one_process) use_region(test, static_memory + 1, 4096, 11);
+    use_region(test, on_stack, sizeof on_stack, 12);
     const Pages pages(3);
-    use_region(it, pages.begin(), 3 * Pages::kPage, 13);
+    use_region(test, pages.begin(), 3 * Pages::kPage, 13);
 }
 
 // Broken by registrations that share a count or a slot, or one that ends another.
 RANK_TEST(region, overlapping_and_repeated_registrations_live_by_themselves, kAnything) {
-    if (!private_memory_is_reached(it)) return;
+    if (!private_memory_is_reached(test)) return;
     std::uint64_t words[64] = {};
     sennit_region regions[3];
-    it.ok(sennit_register(words, sizeof words, 0, &regions[0]));
-    it.ok(sennit_register(words, sizeof words, 0, &regions[1]));
-    it.ok(sennit_register(words + 8, 64, 0, &regions[2]));
+    test.ok(sennit_register(words, sizeof words, 0, &regions[0]));
+    test.ok(sennit_register(words, sizeof words, 0, &regions[1]));
+    test.ok(sennit_register(words + 8, 64, 0, &regions[2]));
     struct Three {
         sennit_region regions[3];
     };
     Three mine{};
     std::memcpy(mine.regions, regions, sizeof regions);
-    const Three theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
-    const std::uint64_t value = 100 + static_cast<std::uint64_t>(it.rank);
-    it.ok(sennit_put(sennit_gptr_add(theirs.regions[0].gptr, 64), &value, sizeof value));
+    const Three theirs = test.tell_all(mine)[static_cast<std::size_t>(test.next())];
+    const std::uint64_t value = 100 + static_cast<std::uint64_t>(test.rank);
+    test.ok(sennit_put(sennit_gptr_add(theirs.regions[0].gptr, 64), &value, sizeof value));
     std::uint64_t got = 0;
-    it.ok(sennit_get(&got, sennit_gptr_add(theirs.regions[1].gptr, 64), sizeof got));
-    it.equal(got, value);
-    it.ok(sennit_get(&got, theirs.regions[2].gptr, sizeof got));
-    it.equal(got, value);
-    it.barrier();
-    it.equal(words[8], 100 + static_cast<std::uint64_t>(it.previous()));
-    it.ok(sennit_deregister(regions[0]));
-    it.barrier();
-    it.is(sennit_get(&got, theirs.regions[0].gptr, sizeof got), SENNIT_ERR_NOT_REGISTERED);
-    it.ok(sennit_get(&got, sennit_gptr_add(theirs.regions[1].gptr, 64), sizeof got));
-    it.ok(sennit_get(&got, theirs.regions[2].gptr, sizeof got));
-    it.barrier();
-    it.ok(sennit_deregister(regions[2]));
-    it.ok(sennit_deregister(regions[1]));
-    it.is(sennit_deregister(regions[1]), SENNIT_ERR_NOT_REGISTERED);
+    test.ok(sennit_get(&got, sennit_gptr_add(theirs.regions[1].gptr, 64), sizeof got));
+    test.equal(got, value);
+    test.ok(sennit_get(&got, theirs.regions[2].gptr, sizeof got));
+    test.equal(got, value);
+    test.barrier();
+    test.equal(words[8], 100 + static_cast<std::uint64_t>(test.previous()));
+    test.ok(sennit_deregister(regions[0]));
+    test.barrier();
+    test.is(sennit_get(&got, theirs.regions[0].gptr, sizeof got), SENNIT_ERR_NOT_REGISTERED);
+    test.ok(sennit_get(&got, sennit_gptr_add(theirs.regions[1].gptr, 64), sizeof got));
+    test.ok(sennit_get(&got, theirs.regions[2].gptr, sizeof got));
+    test.barrier();
+    test.ok(sennit_deregister(regions[2]));
+    test.ok(sennit_deregister(regions[1]));
+    test.is(sennit_deregister(regions[1]), SENNIT_ERR_NOT_REGISTERED);
 }
 
 // Broken by a stale pointer that is followed, or by one that meets the slot's next tenant.
 RANK_TEST(region, what_was_deregistered_is_refused, kAnything) {
-    if (!private_memory_is_reached(it)) return;
+    if (!private_memory_is_reached(test)) return;
     std::vector<std::uint64_t> memory(100, 7);
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(memory.data(), 800, 0, &mine));
-    it.is(sennit_free(mine.gptr), SENNIT_ERR_ARG);
-    const auto all = it.tell_all(mine);
-    const sennit_region theirs = all[static_cast<std::size_t>(it.next())];
+    test.ok(sennit_register(memory.data(), 800, 0, &mine));
+    test.is(sennit_free(mine.gptr), SENNIT_ERR_ARG);
+    const auto all = test.tell_all(mine);
+    const sennit_region theirs = all[static_cast<std::size_t>(test.next())];
     std::uint64_t word = 9;
-    it.ok(sennit_put(theirs.gptr, &word, sizeof word));
-    if (it.size > 1) it.ok(sennit_region_detach(theirs));
-    if (it.size > 1) it.is(sennit_region_detach(theirs), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_region_detach(mine), SENNIT_ERR_ARG);
-    it.ok(sennit_get(&word, theirs.gptr, sizeof word));
-    it.equal(word, 9u);
-    it.barrier();
-    it.ok(sennit_deregister(mine));
-    it.is(sennit_deregister(mine), SENNIT_ERR_NOT_REGISTERED);
+    test.ok(sennit_put(theirs.gptr, &word, sizeof word));
+    if (test.size > 1) test.ok(sennit_region_detach(theirs));
+    if (test.size > 1) test.is(sennit_region_detach(theirs), SENNIT_ERR_NOT_REGISTERED);
+    test.is(sennit_region_detach(mine), SENNIT_ERR_ARG);
+    test.ok(sennit_get(&word, theirs.gptr, sizeof word));
+    test.equal(word, 9u);
+    test.barrier();
+    test.ok(sennit_deregister(mine));
+    test.is(sennit_deregister(mine), SENNIT_ERR_NOT_REGISTERED);
     sennit_region other = SENNIT_REGION_NULL;
-    it.ok(sennit_register(memory.data(), 800, 0, &other));
-    it.require(other.gptr.segment != mine.gptr.segment, "the id is another one");
-    it.barrier();
-    it.is(sennit_put(theirs.gptr, &word, sizeof word), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_get(&word, theirs.gptr, sizeof word), SENNIT_ERR_NOT_REGISTERED);
+    test.ok(sennit_register(memory.data(), 800, 0, &other));
+    test.require(other.gptr.segment != mine.gptr.segment, "the id is another one");
+    test.barrier();
+    test.is(sennit_put(theirs.gptr, &word, sizeof word), SENNIT_ERR_NOT_REGISTERED);
+    test.is(sennit_get(&word, theirs.gptr, sizeof word), SENNIT_ERR_NOT_REGISTERED);
     sennit_status status = sennit_put_nbi(theirs.gptr, &word, sizeof word);
     // On a network the target finds out, and flush reports it.
-    if (status == SENNIT_OK && !it.load_store)
+    if (status == SENNIT_OK && !test.load_store)
         status = sennit_flush(theirs.gptr.rank, SENNIT_FOREVER);
-    it.is(status, SENNIT_ERR_NOT_REGISTERED);
-    it.barrier();
-    it.ok(sennit_deregister(other));
+    test.is(status, SENNIT_ERR_NOT_REGISTERED);
+    test.barrier();
+    test.ok(sennit_deregister(other));
 }
 
 // Broken by arithmetic with a length of 0, or by a record of it that others can write through.
 RANK_TEST(region, a_region_of_no_bytes_is_legal_and_holds_nothing, kAnything) {
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(nullptr, 0, 0, &mine));
+    test.ok(sennit_register(nullptr, 0, 0, &mine));
     std::uint8_t byte = 0;
-    it.ok(sennit_put(mine.gptr, &byte, 0));
-    it.is(sennit_put(mine.gptr, &byte, 1), SENNIT_ERR_RANGE);
+    test.ok(sennit_put(mine.gptr, &byte, 0));
+    test.is(sennit_put(mine.gptr, &byte, 1), SENNIT_ERR_RANGE);
     std::size_t bytes = 1;
-    it.ok(sennit_segment_bytes(mine.gptr, &bytes));
-    it.equal(bytes, 0u);
-    it.ok(sennit_deregister(mine));
+    test.ok(sennit_segment_bytes(mine.gptr, &bytes));
+    test.equal(bytes, 0u);
+    test.ok(sennit_deregister(mine));
 }
 
 // Broken by registered memory that goes around the segment that it lies in: others would copy by
 // system call what they could load.
 RANK_TEST(region, memory_in_a_segment_is_reached_through_the_segment, kAnything) {
-    const sennit_gptr segment = it.allocate(1000);
+    const sennit_gptr segment = test.allocate(1000);
     auto *const own = static_cast<std::uint8_t *>(sennit_ptr(segment));
     sennit_region region = SENNIT_REGION_NULL;
-    it.ok(sennit_register(own + 100, 50, 0, &region));
-    it.equal(region.gptr.rank, it.rank);
-    it.equal(region.gptr.segment, segment.segment);
-    it.equal(region.gptr.offset, 100u);
-    it.equal(region.bytes, 50u);
-    it.is(sennit_register(own + 990, 50, 0, &region), SENNIT_ERR_RANGE);
-    it.is(sennit_register(own - 10, 50, 0, &region), SENNIT_ERR_RANGE);
-    const auto theirs = it.tell_all(region)[static_cast<std::size_t>(it.next())];
-    if (it.load_store) it.require(sennit_ptr(theirs.gptr) != nullptr, "it can be loaded from");
-    it.ok(sennit_deregister(region));
-    it.barrier();
+    test.ok(sennit_register(own + 100, 50, 0, &region));
+    test.equal(region.gptr.rank, test.rank);
+    test.equal(region.gptr.segment, segment.segment);
+    test.equal(region.gptr.offset, 100u);
+    test.equal(region.bytes, 50u);
+    test.is(sennit_register(own + 990, 50, 0, &region), SENNIT_ERR_RANGE);
+    test.is(sennit_register(own - 10, 50, 0, &region), SENNIT_ERR_RANGE);
+    const auto theirs = test.tell_all(region)[static_cast<std::size_t>(test.next())];
+    if (test.load_store) test.require(sennit_ptr(theirs.gptr) != nullptr, "it can be loaded from");
+    test.ok(sennit_deregister(region));
+    test.barrier();
     std::uint8_t byte = 0;
-    it.ok(sennit_get(&byte, theirs.gptr, 1));
-    if (auto *there = static_cast<std::uint8_t *>(sennit_ptr(sennit_gptr_at(segment, it.next())))) {
-        it.ok(sennit_register(there + 8, 8, 0, &region));
-        it.equal(region.gptr.rank, it.next());
-        it.equal(region.gptr.segment, segment.segment);
-        it.equal(region.gptr.offset, 8u);
-        it.ok(sennit_deregister(region));
+    test.ok(sennit_get(&byte, theirs.gptr, 1));
+    if (auto *there =
+            static_cast<std::uint8_t *>(sennit_ptr(sennit_gptr_at(segment, test.next())))) {
+        test.ok(sennit_register(there + 8, 8, 0, &region));
+        test.equal(region.gptr.rank, test.next());
+        test.equal(region.gptr.segment, segment.segment);
+        test.equal(region.gptr.offset, 8u);
+        test.ok(sennit_deregister(region));
     }
-    it.barrier();
-    it.free(segment);
-    it.is(sennit_deregister(region), SENNIT_ERR_NOT_REGISTERED);
+    test.barrier();
+    test.free(segment);
+    test.is(sennit_deregister(region), SENNIT_ERR_NOT_REGISTERED);
 }
 
 // Broken by an abort, or by an error that leaves the user guessing whose memory it was.
 RANK_TEST(region, memory_that_is_not_there_any_more_is_an_error, kProcesses | kTwoRanks) {
-    if (!private_memory_is_reached(it)) return;
+    if (!private_memory_is_reached(test)) return;
     // The provider tells neither side of a page that is gone: docs/design/fabric.md.
-    if (it.by_network) return;
+    if (test.by_network) return;
     constexpr std::size_t kPage = Pages::kPage;
     const Pages pages(4);
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(pages.begin(), 4 * kPage, 0, &mine));
+    test.ok(sennit_register(pages.begin(), 4 * kPage, 0, &mine));
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
-    it.ok(sennit_region_mechanism(mine, &mechanism));
+    test.ok(sennit_region_mechanism(mine, &mechanism));
     // What peers map stays there for them: adopted_test.cpp.
-    if (mechanism != SENNIT_MECHANISM_CMA) return it.ok(sennit_deregister(mine));
-    const auto theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
+    if (mechanism != SENNIT_MECHANISM_CMA) return test.ok(sennit_deregister(mine));
+    const auto theirs = test.tell_all(mine)[static_cast<std::size_t>(test.next())];
     std::vector<std::uint8_t> data(4 * kPage, 3);
-    it.ok(sennit_put(theirs.gptr, data.data(), data.size()));
-    it.barrier();
+    test.ok(sennit_put(theirs.gptr, data.data(), data.size()));
+    test.barrier();
     // The second page is gone, the third may only be read.
-    it.require(munmap(pages.begin() + kPage, kPage) == 0, "munmap works");
-    it.require(mprotect(pages.begin() + 2 * kPage, kPage, PROT_READ) == 0, "mprotect works");
-    it.barrier();
+    test.require(munmap(pages.begin() + kPage, kPage) == 0, "munmap works");
+    test.require(mprotect(pages.begin() + 2 * kPage, kPage, PROT_READ) == 0, "mprotect works");
+    test.barrier();
     const auto at = [&](std::size_t page) {
         return sennit_gptr_add(theirs.gptr, static_cast<int64_t>(page * kPage));
     };
-    it.is(sennit_get(data.data(), at(1), 8), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_put(at(1), data.data(), 8), SENNIT_ERR_NOT_REGISTERED);
-    it.equal(sennit_last_error()->peer, it.next());
-    it.is(sennit_get(data.data(), theirs.gptr, data.size()), SENNIT_ERR_NOT_REGISTERED);
-    it.ok(sennit_get(data.data(), at(2), kPage));
-    it.is(sennit_put(at(2), data.data(), 1), SENNIT_ERR_NOT_REGISTERED);
-    it.ok(sennit_put(at(3), data.data(), kPage));
-    it.is(sennit_get(pages.begin() + kPage, at(3), kPage), SENNIT_ERR_ARG);
-    it.is(sennit_put(at(3), pages.begin() + kPage, kPage), SENNIT_ERR_ARG);
-    it.barrier();
-    it.ok(sennit_deregister(mine));
-    it.is(sennit_register(pages.begin(), 2 * kPage, 0, &mine), SENNIT_ERR_ARG);
+    test.is(sennit_get(data.data(), at(1), 8), SENNIT_ERR_NOT_REGISTERED);
+    test.is(sennit_put(at(1), data.data(), 8), SENNIT_ERR_NOT_REGISTERED);
+    test.equal(sennit_last_error()->peer, test.next());
+    test.is(sennit_get(data.data(), theirs.gptr, data.size()), SENNIT_ERR_NOT_REGISTERED);
+    test.ok(sennit_get(data.data(), at(2), kPage));
+    test.is(sennit_put(at(2), data.data(), 1), SENNIT_ERR_NOT_REGISTERED);
+    test.ok(sennit_put(at(3), data.data(), kPage));
+    test.is(sennit_get(pages.begin() + kPage, at(3), kPage), SENNIT_ERR_ARG);
+    test.is(sennit_put(at(3), pages.begin() + kPage, kPage), SENNIT_ERR_ARG);
+    test.barrier();
+    test.ok(sennit_deregister(mine));
+    test.is(sennit_register(pages.begin(), 2 * kPage, 0, &mine), SENNIT_ERR_ARG);
 }
 
 // Broken by a pointer to memory that is another process's.
 RANK_TEST(region, a_pointer_is_given_where_memory_is_mapped_or_in_one_process, kTwoRanks) {
-    if (!private_memory_is_reached(it)) return;
-    std::uint64_t word = static_cast<std::uint64_t>(it.rank);
+    if (!private_memory_is_reached(test)) return;
+    std::uint64_t word = static_cast<std::uint64_t>(test.rank);
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(&word, sizeof word, 0, &mine));
-    it.require(sennit_ptr(mine.gptr) == &word, "the owner's pointer is the memory itself");
-    const auto theirs = it.tell_all(mine)[static_cast<std::size_t>(it.next())];
+    test.ok(sennit_register(&word, sizeof word, 0, &mine));
+    test.require(sennit_ptr(mine.gptr) == &word, "the owner's pointer is the memory itself");
+    const auto theirs = test.tell_all(mine)[static_cast<std::size_t>(test.next())];
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
-    it.ok(sennit_region_mechanism(theirs, &mechanism));
+    test.ok(sennit_region_mechanism(theirs, &mechanism));
     auto *there = static_cast<std::uint64_t *>(sennit_ptr(theirs.gptr));
-    if (it.one_process && it.load_store) {
+    if (test.one_process && test.load_store) {
         sennit_path path = SENNIT_PATH_NONE;
-        it.ok(sennit_peer_path(it.next(), &path));
-        if (path == SENNIT_PATH_INPROC) it.equal(*there, static_cast<std::uint64_t>(it.next()));
+        test.ok(sennit_peer_path(test.next(), &path));
+        if (path == SENNIT_PATH_INPROC) test.equal(*there, static_cast<std::uint64_t>(test.next()));
     } else if (mechanism == SENNIT_MECHANISM_ADOPT) {
         // Under a sanitizer that has variables elsewhere than on the stack.
-        it.require(there != nullptr, "there is a pointer");
+        test.require(there != nullptr, "there is a pointer");
     } else {
-        it.require(there == nullptr, "there is no pointer");
-        it.is(sennit_last_error()->status, SENNIT_ERR_UNSUPPORTED);
-        it.equal(sennit_last_error()->peer, it.next());
+        test.require(there == nullptr, "there is no pointer");
+        test.is(sennit_last_error()->status, SENNIT_ERR_UNSUPPORTED);
+        test.equal(sennit_last_error()->peer, test.next());
     }
-    it.barrier();
-    it.ok(sennit_deregister(mine));
+    test.barrier();
+    test.ok(sennit_deregister(mine));
 }
 
 // Broken by an exchange that assumes sizes, loses an empty region, or leaves ranks in different
 // states when one of them gives what is none.
 RANK_TEST(region, regions_of_different_sizes_are_exchanged, kAnything) {
-    if (!private_memory_is_reached(it)) return;
+    if (!private_memory_is_reached(test)) return;
     // Rank 1 has nothing to give.
     const auto bytes_of = [](int rank) { return static_cast<std::size_t>(100 + 1000 * rank); };
-    const std::size_t bytes = bytes_of(it.rank);
-    const Heap memory(it, bytes);
+    const std::size_t bytes = bytes_of(test.rank);
+    const Heap memory(test, bytes);
     sennit_region mine = SENNIT_REGION_NULL;
-    if (it.rank != 1) it.ok(sennit_register(memory.begin(), bytes, 0, &mine));
-    std::vector<sennit_region> all(static_cast<std::size_t>(it.size));
-    it.ok(sennit_region_attach(SENNIT_TEAM_WORLD, mine, all.data()));
-    for (int peer = 0; peer < it.size; ++peer) {
+    if (test.rank != 1) test.ok(sennit_register(memory.begin(), bytes, 0, &mine));
+    std::vector<sennit_region> all(static_cast<std::size_t>(test.size));
+    test.ok(sennit_region_attach(SENNIT_TEAM_WORLD, mine, all.data()));
+    for (int peer = 0; peer < test.size; ++peer) {
         const sennit_region &theirs = all[static_cast<std::size_t>(peer)];
         if (peer == 1) {
-            it.require(sennit_gptr_is_null(theirs.gptr), "nothing given is nothing got");
+            test.require(sennit_gptr_is_null(theirs.gptr), "nothing given is nothing got");
             continue;
         }
-        it.equal(theirs.gptr.rank, peer);
-        it.equal(theirs.bytes, bytes_of(peer));
-        const std::uint8_t byte = static_cast<std::uint8_t>(it.rank + 1);
-        const auto last = static_cast<std::int64_t>(bytes_of(peer)) - 1 - it.rank;
-        it.ok(sennit_put(sennit_gptr_add(theirs.gptr, last), &byte, 1));
+        test.equal(theirs.gptr.rank, peer);
+        test.equal(theirs.bytes, bytes_of(peer));
+        const std::uint8_t byte = static_cast<std::uint8_t>(test.rank + 1);
+        const auto last = static_cast<std::int64_t>(bytes_of(peer)) - 1 - test.rank;
+        test.ok(sennit_put(sennit_gptr_add(theirs.gptr, last), &byte, 1));
     }
-    it.barrier();
-    for (int peer = 0; peer < it.size && it.rank != 1; ++peer)
-        it.equal(memory.begin()[bytes - 1 - static_cast<std::size_t>(peer)], peer + 1);
-    if (it.rank != 1) it.ok(sennit_deregister(mine));
+    test.barrier();
+    for (int peer = 0; peer < test.size && test.rank != 1; ++peer)
+        test.equal(memory.begin()[bytes - 1 - static_cast<std::size_t>(peer)], peer + 1);
+    if (test.rank != 1) test.ok(sennit_deregister(mine));
     // One that is over.
-    const sennit_region wrong = it.rank == 0 ? mine : SENNIT_REGION_NULL;
-    it.is(sennit_region_attach(SENNIT_TEAM_WORLD, wrong, all.data()), SENNIT_ERR_NOT_REGISTERED);
-    it.ok(sennit_region_attach(SENNIT_TEAM_WORLD, SENNIT_REGION_NULL, all.data()));
+    const sennit_region wrong = test.rank == 0 ? mine : SENNIT_REGION_NULL;
+    test.is(sennit_region_attach(SENNIT_TEAM_WORLD, wrong, all.data()), SENNIT_ERR_NOT_REGISTERED);
+    test.ok(sennit_region_attach(SENNIT_TEAM_WORLD, SENNIT_REGION_NULL, all.data()));
 }
 
 // Broken by slots that are not given back, and ids that come back too early.
 RANK_TEST(region, thousands_of_registrations_come_and_go, kOnce) {
-    const std::size_t count = it.quick ? 300 : 2000;
+    const std::size_t count = test.quick ? 300 : 2000;
     std::vector<std::uint64_t> memory(count);
     std::vector<sennit_region> regions(count);
     std::set<std::uint32_t> ids;
     for (int round = 0; round < 3; ++round) {
         for (std::size_t i = 0; i < count; ++i) {
-            it.ok(sennit_register(&memory[i], 8, 0, &regions[i]));
+            test.ok(sennit_register(&memory[i], 8, 0, &regions[i]));
             ids.insert(regions[i].gptr.segment);
         }
         for (std::size_t i = 0; i < count; ++i) {
             const std::uint64_t word = i * 3;
-            it.ok(sennit_put(regions[i].gptr, &word, sizeof word));
-            it.equal(memory[i], word);
+            test.ok(sennit_put(regions[i].gptr, &word, sizeof word));
+            test.equal(memory[i], word);
         }
         for (const sennit_region &region : regions)
-            it.ok(sennit_deregister(region));
+            test.ok(sennit_deregister(region));
     }
-    it.equal(ids.size(), 3 * count);
+    test.equal(ids.size(), 3 * count);
     std::uint64_t word = 0;
     for (const sennit_region &region : regions)
-        it.is(sennit_get(&word, region.gptr, sizeof word), SENNIT_ERR_NOT_REGISTERED);
+        test.is(sennit_get(&word, region.gptr, sizeof word), SENNIT_ERR_NOT_REGISTERED);
 }

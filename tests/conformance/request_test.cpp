@@ -16,27 +16,27 @@ struct Many {
 };
 
 // `count` puts to the next rank, each of its own bytes.
-Many start_puts(Ranks &it, sennit_gptr segment, std::size_t count, std::size_t part,
+Many start_puts(Ranks &test, sennit_gptr segment, std::size_t count, std::size_t part,
                 std::uint64_t salt) {
     Many many{segment, part, {}, std::vector<sennit_request>(count, SENNIT_REQUEST_NULL)};
     for (std::size_t i = 0; i < count; ++i) {
         many.data.emplace_back(part);
         fill(many.data[i].data(), part, salt + i);
-        it.ok(sennit_put_nb(
-            sennit_gptr_add(sennit_gptr_at(segment, it.next()), static_cast<int64_t>(i * part)),
+        test.ok(sennit_put_nb(
+            sennit_gptr_add(sennit_gptr_at(segment, test.next()), static_cast<int64_t>(i * part)),
             many.data[i].data(), part, &many.requests[i]));
     }
     return many;
 }
 
-void check_puts(Ranks &it, const Many &many, std::uint64_t salt) {
+void check_puts(Ranks &test, const Many &many, std::uint64_t salt) {
     std::vector<std::uint8_t> in(many.part);
     for (std::size_t i = 0; i < many.data.size(); ++i) {
-        it.ok(sennit_get(in.data(),
-                         sennit_gptr_add(sennit_gptr_at(many.segment, it.next()),
-                                         static_cast<int64_t>(i * many.part)),
-                         many.part));
-        check_pattern(it, in.data(), many.part, salt + i);
+        test.ok(sennit_get(in.data(),
+                           sennit_gptr_add(sennit_gptr_at(many.segment, test.next()),
+                                           static_cast<int64_t>(i * many.part)),
+                           many.part));
+        check_pattern(test, in.data(), many.part, salt + i);
     }
 }
 
@@ -50,44 +50,44 @@ bool all_null(const std::vector<sennit_request> &requests) {
 // Broken by a null request that is looked up.
 RANK_TEST(request, a_null_request_is_complete, kAnything) {
     sennit_request request = SENNIT_REQUEST_NULL;
-    it.ok(sennit_wait(&request, 0));
+    test.ok(sennit_wait(&request, 0));
     int done = 0;
-    it.ok(sennit_test(&request, &done));
-    it.equal(done, 1);
+    test.ok(sennit_test(&request, &done));
+    test.equal(done, 1);
     sennit_request many[3] = {};
-    it.ok(sennit_wait_all(3, many, 0));
+    test.ok(sennit_wait_all(3, many, 0));
     done = 0;
-    it.ok(sennit_test_all(3, many, &done));
-    it.equal(done, 1);
+    test.ok(sennit_test_all(3, many, &done));
+    test.equal(done, 1);
     std::size_t index = 99;
-    it.ok(sennit_wait_any(3, many, 0, &index));
-    it.equal(index, 3u);
-    it.ok(sennit_wait_all(0, nullptr, 0));
+    test.ok(sennit_wait_any(3, many, 0, &index));
+    test.equal(index, 3u);
+    test.ok(sennit_wait_all(0, nullptr, 0));
     done = 0;
-    it.ok(sennit_test_all(0, nullptr, &done));
-    it.equal(done, 1);
-    it.ok(sennit_wait_any(0, nullptr, 0, &index));
-    it.equal(index, 0u);
+    test.ok(sennit_test_all(0, nullptr, &done));
+    test.equal(done, 1);
+    test.ok(sennit_wait_any(0, nullptr, 0, &index));
+    test.equal(index, 0u);
 }
 
 namespace {
 
 // What the ranks that are in time tell the late one: the round, in a word of its own each.
-void tell_late(Ranks &it, sennit_gptr segment, int late, std::uint64_t round) {
-    it.ok(sennit_put(sennit_gptr_add(sennit_gptr_at(segment, late), 8 * it.rank), &round, 8));
-    it.ok(sennit_flush_all(20 * kSecond));
+void tell_late(Ranks &test, sennit_gptr segment, int late, std::uint64_t round) {
+    test.ok(sennit_put(sennit_gptr_add(sennit_gptr_at(segment, late), 8 * test.rank), &round, 8));
+    test.ok(sennit_flush_all(20 * kSecond));
 }
 
 // The late rank makes no call that the others wait for, but some that carry the network on.
-void be_late(Ranks &it, sennit_gptr segment, std::uint64_t round) {
-    std::vector<std::uint64_t> words(static_cast<std::size_t>(it.size));
+void be_late(Ranks &test, sennit_gptr segment, std::uint64_t round) {
+    std::vector<std::uint64_t> words(static_cast<std::size_t>(test.size));
     std::uint64_t word = 0;
     do {
-        it.ok(sennit_get(&word, sennit_gptr_at(segment, it.next()), 8));
+        test.ok(sennit_get(&word, sennit_gptr_at(segment, test.next()), 8));
         // Each by itself: a single word is read whole while it is put.
         for (std::size_t i = 0; i < words.size(); ++i)
-            it.ok(sennit_get(&words[i], sennit_gptr_add(segment, 8 * i), 8));
-    } while (std::count(words.begin(), words.end(), round) < it.size - 1);
+            test.ok(sennit_get(&words[i], sennit_gptr_add(segment, 8 * i), 8));
+    } while (std::count(words.begin(), words.end(), round) < test.size - 1);
 }
 
 // Requests that stay open until the late rank comes.
@@ -109,237 +109,237 @@ struct Collected {
     }
 };
 
-void test_in_vain(Ranks &it, sennit_request *request) {
+void test_in_vain(Ranks &test, sennit_request *request) {
     const std::uint64_t handle = request->handle;
     const double start = sennit_wtime();
     for (int tries = 0; tries < 100; ++tries) {
         int is_done = 9;
-        it.ok(sennit_test(request, &is_done));
-        it.equal(is_done, 0);
+        test.ok(sennit_test(request, &is_done));
+        test.equal(is_done, 0);
         is_done = 9;
-        it.ok(sennit_test_all(1, request, &is_done));
-        it.equal(is_done, 0);
-        it.equal(request->handle, handle);
+        test.ok(sennit_test_all(1, request, &is_done));
+        test.equal(is_done, 0);
+        test.equal(request->handle, handle);
     }
     // A test that slept would take long, however late the peer is.
-    it.require(sennit_wtime() - start < 10, "200 tests take no time worth speaking of");
+    test.require(sennit_wtime() - start < 10, "200 tests take no time worth speaking of");
 }
 
 }  // namespace
 
 // Broken by a test that waits for a peer: the late one comes only when all tests have returned.
 RANK_TEST(request, a_test_with_a_late_peer_returns_at_once_and_says_not_done, kTwoRanks) {
-    const auto size = static_cast<std::size_t>(it.size);
-    const sennit_gptr segment = it.allocate(8 * size);
+    const auto size = static_cast<std::size_t>(test.size);
+    const sennit_gptr segment = test.allocate(8 * size);
     std::memset(sennit_ptr(segment), 0, 8 * size);
-    it.barrier();
+    test.barrier();
     std::uint64_t round = 0;
-    for (int late = 0; late < it.size; late += it.size - 1) {
+    for (int late = 0; late < test.size; late += test.size - 1) {
         for (int form = 0; form < kForms; ++form) {
             ++round;
-            if (it.rank == late) be_late(it, segment, round);
+            if (test.rank == late) be_late(test, segment, round);
             Collected collected;
             collected.mine = round;
             sennit_request request = SENNIT_REQUEST_NULL;
-            it.ok(collected.start(form, late, &request));
-            if (it.rank != late) {
-                test_in_vain(it, &request);
-                tell_late(it, segment, late, round);
+            test.ok(collected.start(form, late, &request));
+            if (test.rank != late) {
+                test_in_vain(test, &request);
+                tell_late(test, segment, late, round);
             }
-            it.ok(sennit_wait(&request, 20 * kSecond));
-            if (form == 2) it.equal(collected.words[size - 1], round);
-            if (form == 3) it.equal(collected.words[kMany - 1], size);
+            test.ok(sennit_wait(&request, 20 * kSecond));
+            if (form == 2) test.equal(collected.words[size - 1], round);
+            if (form == 3) test.equal(collected.words[kMany - 1], size);
         }
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a put whose request ends before the data is there.
 RANK_TEST(request, after_wait_the_data_is_there_and_the_request_is_null, kAnything) {
     const std::size_t bytes = 10000;
-    const sennit_gptr segment = it.allocate(bytes);
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const sennit_gptr segment = test.allocate(bytes);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
     std::vector<std::uint8_t> out(bytes);
     std::vector<std::uint8_t> in(bytes);
     for (std::uint64_t round = 0; round < 20; ++round) {
         fill(out.data(), bytes, round);
         sennit_request request = SENNIT_REQUEST_NULL;
-        it.ok(sennit_put_nb(there, out.data(), bytes, &request));
-        it.ok(sennit_wait(&request, SENNIT_FOREVER));
-        it.equal(request.handle, 0u);
+        test.ok(sennit_put_nb(there, out.data(), bytes, &request));
+        test.ok(sennit_wait(&request, SENNIT_FOREVER));
+        test.equal(request.handle, 0u);
         std::fill(out.begin(), out.end(), std::uint8_t{0});
-        it.ok(sennit_get_nb(in.data(), there, bytes, &request));
+        test.ok(sennit_get_nb(in.data(), there, bytes, &request));
         int done = 0;
         while (done == 0)
-            it.ok(sennit_test(&request, &done));
-        it.equal(request.handle, 0u);
-        check_pattern(it, in.data(), bytes, round);
-        it.ok(sennit_wait(&request, 0));
+            test.ok(sennit_test(&request, &done));
+        test.equal(request.handle, 0u);
+        check_pattern(test, in.data(), bytes, round);
+        test.ok(sennit_wait(&request, 0));
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a handle that is honoured after its request ended, or that anything else is taken for.
 RANK_TEST(request, stale_and_invented_handles_are_refused, kAnything) {
-    const sennit_gptr segment = it.allocate(64);
+    const sennit_gptr segment = test.allocate(64);
     std::uint64_t word = 1;
     sennit_request request = SENNIT_REQUEST_NULL;
-    it.ok(sennit_put_nb(sennit_gptr_at(segment, it.next()), &word, 8, &request));
+    test.ok(sennit_put_nb(sennit_gptr_at(segment, test.next()), &word, 8, &request));
     const sennit_request copy = request;
-    it.ok(sennit_wait(&request, SENNIT_FOREVER));
+    test.ok(sennit_wait(&request, SENNIT_FOREVER));
     std::vector<sennit_request> wrong = {{1}, {2}, {UINT64_MAX}, {0x100000000u}, {0x7fffffffu}};
     if (copy.handle != 0) wrong.push_back(copy);
     for (const sennit_request given : wrong) {
         sennit_request handle = given;
         int done = 7;
-        it.is(sennit_wait(&handle, 0), SENNIT_ERR_ARG);
-        it.is(sennit_wait(&handle, SENNIT_FOREVER), SENNIT_ERR_ARG);
-        it.is(sennit_test(&handle, &done), SENNIT_ERR_ARG);
-        it.equal(done, 7);
-        it.is(sennit_wait_all(1, &handle, SENNIT_FOREVER), SENNIT_ERR_ARG);
-        it.equal(handle.handle, given.handle);
+        test.is(sennit_wait(&handle, 0), SENNIT_ERR_ARG);
+        test.is(sennit_wait(&handle, SENNIT_FOREVER), SENNIT_ERR_ARG);
+        test.is(sennit_test(&handle, &done), SENNIT_ERR_ARG);
+        test.equal(done, 7);
+        test.is(sennit_wait_all(1, &handle, SENNIT_FOREVER), SENNIT_ERR_ARG);
+        test.equal(handle.handle, given.handle);
         std::size_t index = 5;
-        it.is(sennit_wait_any(1, &handle, SENNIT_FOREVER, &index), SENNIT_ERR_ARG);
-        it.equal(handle.handle, given.handle);
+        test.is(sennit_wait_any(1, &handle, SENNIT_FOREVER, &index), SENNIT_ERR_ARG);
+        test.equal(handle.handle, given.handle);
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a wait_all that forgets one, or leaves handles behind.
 RANK_TEST(request, wait_all_completes_all, kAnything) {
     const std::size_t count = 50;
-    const sennit_gptr segment = it.allocate(count * 100);
+    const sennit_gptr segment = test.allocate(count * 100);
     for (std::uint64_t round = 0; round < 5; ++round) {
-        Many many = start_puts(it, segment, count, 100, round * 1000);
+        Many many = start_puts(test, segment, count, 100, round * 1000);
         many.requests.insert(many.requests.begin() + 7, SENNIT_REQUEST_NULL);
-        it.ok(sennit_wait_all(many.requests.size(), many.requests.data(), SENNIT_FOREVER));
-        it.require(all_null(many.requests), "all requests are null after wait_all");
-        check_puts(it, many, round * 1000);
+        test.ok(sennit_wait_all(many.requests.size(), many.requests.data(), SENNIT_FOREVER));
+        test.require(all_null(many.requests), "all requests are null after wait_all");
+        check_puts(test, many, round * 1000);
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a test_all that says done too early, or never.
 RANK_TEST(request, test_all_says_done_when_all_are, kAnything) {
     const std::size_t count = 50;
-    const sennit_gptr segment = it.allocate(count * 100);
+    const sennit_gptr segment = test.allocate(count * 100);
     for (std::uint64_t round = 0; round < 5; ++round) {
-        Many many = start_puts(it, segment, count, 100, round * 1000);
+        Many many = start_puts(test, segment, count, 100, round * 1000);
         int done = 0;
         while (done == 0)
-            it.ok(sennit_test_all(count, many.requests.data(), &done));
-        it.require(all_null(many.requests), "all requests are null after test_all");
-        check_puts(it, many, round * 1000);
+            test.ok(sennit_test_all(count, many.requests.data(), &done));
+        test.require(all_null(many.requests), "all requests are null after test_all");
+        check_puts(test, many, round * 1000);
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a wait_any that returns one twice, or not at all.
 RANK_TEST(request, wait_any_returns_each_request_once, kAnything) {
     const std::size_t count = 30;
-    const sennit_gptr segment = it.allocate(count * 100);
-    Many many = start_puts(it, segment, count, 100, 5);
+    const sennit_gptr segment = test.allocate(count * 100);
+    Many many = start_puts(test, segment, count, 100, 5);
     std::vector<bool> open(count);
     for (std::size_t i = 0; i < count; ++i)
         open[i] = many.requests[i].handle != 0;
     for (;;) {
         std::size_t index = SIZE_MAX;
-        it.ok(sennit_wait_any(count, many.requests.data(), SENNIT_FOREVER, &index));
+        test.ok(sennit_wait_any(count, many.requests.data(), SENNIT_FOREVER, &index));
         if (index == count) break;
-        it.require(index < count, "the index is one of those given");
-        it.require(open[index], "no request comes twice");
+        test.require(index < count, "the index is one of those given");
+        test.require(open[index], "no request comes twice");
         open[index] = false;
-        it.equal(many.requests[index].handle, 0u);
+        test.equal(many.requests[index].handle, 0u);
     }
-    it.require(std::find(open.begin(), open.end(), true) == open.end(), "each request came");
-    check_puts(it, many, 5);
-    it.barrier();
-    it.free(segment);
+    test.require(std::find(open.begin(), open.end(), true) == open.end(), "each request came");
+    check_puts(test, many, 5);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by requests that depend on the order of their waits.
 RANK_TEST(request, a_thousand_requests_may_be_completed_in_any_order, kAnything) {
-    const std::size_t count = it.quick ? 200 : 1000;
-    const sennit_gptr segment = it.allocate(count * 16);
-    Many many = start_puts(it, segment, count, 16, 9);
+    const std::size_t count = test.quick ? 200 : 1000;
+    const sennit_gptr segment = test.allocate(count * 16);
+    Many many = start_puts(test, segment, count, 16, 9);
     std::vector<std::size_t> order(count);
     for (std::size_t i = 0; i < count; ++i)
         order[i] = i;
     for (std::size_t i = count; i > 1; --i)
-        std::swap(order[i - 1], order[it.own.below(i)]);
+        std::swap(order[i - 1], order[test.own.below(i)]);
     for (const std::size_t i : order)
-        it.ok(sennit_wait(&many.requests[i], SENNIT_FOREVER));
-    it.require(all_null(many.requests), "all are null");
-    check_puts(it, many, 9);
-    it.barrier();
-    it.free(segment);
+        test.ok(sennit_wait(&many.requests[i], SENNIT_FOREVER));
+    test.require(all_null(many.requests), "all are null");
+    check_puts(test, many, 9);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a wait that takes its timeout for the end of the operation.
 RANK_TEST(request, a_wait_that_timed_out_can_be_repeated, kAnything) {
-    const std::size_t bytes = it.quick ? 10000 : 100000;
-    const sennit_gptr segment = it.allocate(bytes);
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const std::size_t bytes = test.quick ? 10000 : 100000;
+    const sennit_gptr segment = test.allocate(bytes);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
     std::vector<std::uint8_t> out(bytes);
     for (std::uint64_t round = 0; round < 5; ++round) {
         fill(out.data(), bytes, round);
         sennit_request request = SENNIT_REQUEST_NULL;
-        it.ok(sennit_put_nb(there, out.data(), bytes, &request));
+        test.ok(sennit_put_nb(there, out.data(), bytes, &request));
         const std::uint64_t handle = request.handle;
         sennit_status status = sennit_wait(&request, 0);
         while (status == SENNIT_ERR_TIMEOUT) {
-            it.equal(request.handle, handle);
+            test.equal(request.handle, handle);
             status = sennit_wait_all(1, &request, 1000);
         }
-        it.ok(status);
-        it.equal(request.handle, 0u);
+        test.ok(status);
+        test.equal(request.handle, 0u);
         std::vector<std::uint8_t> in(bytes);
-        it.ok(sennit_get(in.data(), there, bytes));
-        check_pattern(it, in.data(), bytes, round);
+        test.ok(sennit_get(in.data(), there, bytes));
+        check_pattern(test, in.data(), bytes, round);
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a flush or barrier that takes requests away.
 RANK_TEST(request, requests_outlive_flush_and_barrier, kAnything) {
-    const sennit_gptr segment = it.allocate(20 * 100);
-    Many many = start_puts(it, segment, 20, 100, 3);
-    it.ok(sennit_flush_all(SENNIT_FOREVER));
-    it.barrier();
+    const sennit_gptr segment = test.allocate(20 * 100);
+    Many many = start_puts(test, segment, 20, 100, 3);
+    test.ok(sennit_flush_all(SENNIT_FOREVER));
+    test.barrier();
     // A flush completes puts: their data is there although the requests are not waited for.
-    check_puts(it, many, 3);
-    it.ok(sennit_wait_all(20, many.requests.data(), SENNIT_FOREVER));
-    it.require(all_null(many.requests), "they were still there to be waited for");
-    it.barrier();
-    it.free(segment);
+    check_puts(test, many, 3);
+    test.ok(sennit_wait_all(20, many.requests.data(), SENNIT_FOREVER));
+    test.require(all_null(many.requests), "they were still there to be waited for");
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by flush that leaves an implicit get unfinished.
 RANK_TEST(request, flush_completes_implicit_operations, kAnything) {
     const std::size_t count = 40;
-    const sennit_gptr segment = it.allocate(count * 500);
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const sennit_gptr segment = test.allocate(count * 500);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
     std::vector<std::uint8_t> out(count * 500);
-    fill(out.data(), out.size(), static_cast<std::uint64_t>(it.rank));
+    fill(out.data(), out.size(), static_cast<std::uint64_t>(test.rank));
     for (std::size_t i = 0; i < count; ++i)
-        it.ok(sennit_put_nbi(sennit_gptr_add(there, static_cast<int64_t>(i * 500)),
-                             out.data() + i * 500, 500));
-    sennit_status status = sennit_flush(it.next(), 0);
+        test.ok(sennit_put_nbi(sennit_gptr_add(there, static_cast<int64_t>(i * 500)),
+                               out.data() + i * 500, 500));
+    sennit_status status = sennit_flush(test.next(), 0);
     while (status == SENNIT_ERR_TIMEOUT)
-        status = sennit_flush(it.next(), 1000);
-    it.ok(status);
+        status = sennit_flush(test.next(), 1000);
+    test.ok(status);
     std::vector<std::uint8_t> in(count * 500);
     for (std::size_t i = 0; i < count; ++i)
-        it.ok(sennit_get_nbi(in.data() + i * 500,
-                             sennit_gptr_add(there, static_cast<int64_t>(i * 500)), 500));
-    it.ok(sennit_flush_all(SENNIT_FOREVER));
-    check_pattern(it, in.data(), in.size(), static_cast<std::uint64_t>(it.rank));
-    it.barrier();
-    it.free(segment);
+        test.ok(sennit_get_nbi(in.data() + i * 500,
+                               sennit_gptr_add(there, static_cast<int64_t>(i * 500)), 500));
+    test.ok(sennit_flush_all(SENNIT_FOREVER));
+    check_pattern(test, in.data(), in.size(), static_cast<std::uint64_t>(test.rank));
+    test.barrier();
+    test.free(segment);
 }

@@ -6,7 +6,7 @@
 namespace conformance {
 
 // main.cpp: sennit_init of this rank with the bootstrap and paths of the run.
-sennit_status start_world(const Ranks &it);
+sennit_status start_world(const Ranks &ranks);
 
 // Ends the process with code 3 when a test takes longer.
 void start_watchdog(std::int64_t limit_ns);

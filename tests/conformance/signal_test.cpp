@@ -13,218 +13,218 @@ using namespace conformance;
 
 // Broken by an event that is lost or counted twice, or in the epoch of its neighbour.
 RANK_TEST(signal, events_of_all_ranks_fire_it_once_each_epoch, kAnything) {
-    const auto events = static_cast<std::uint32_t>(2 * it.size);
-    const sennit_signal mine = make_signal(it, events, 100);
-    const auto all = it.tell_all(mine);
-    const std::uint64_t epochs = it.quick ? 12 : 300;
+    const auto events = static_cast<std::uint32_t>(2 * test.size);
+    const sennit_signal mine = make_signal(test, events, 100);
+    const auto all = test.tell_all(mine);
+    const std::uint64_t epochs = test.quick ? 12 : 300;
     for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
-        for (int i = 0; i < it.size; ++i) {
-            const sennit_signal peer = all[static_cast<std::size_t>((it.rank + i) % it.size)];
-            add_when_taken(it, peer, epoch);
-            add_when_taken(it, peer, epoch);
+        for (int i = 0; i < test.size; ++i) {
+            const sennit_signal peer = all[static_cast<std::size_t>((test.rank + i) % test.size)];
+            add_when_taken(test, peer, epoch);
+            add_when_taken(test, peer, epoch);
         }
-        it.equal(epoch_of(it, mine), epoch);
-        it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
-        it.require(is_fired(it, mine), "it stays fired until it is reset");
-        it.equal(left_of(it, mine), 0u);
-        it.ok(sennit_signal_reset(mine));
+        test.equal(epoch_of(test, mine), epoch);
+        test.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+        test.require(is_fired(test, mine), "it stays fired until it is reset");
+        test.equal(left_of(test, mine), 0u);
+        test.ok(sennit_signal_reset(mine));
     }
-    it.barrier();
-    it.equal(left_of(it, mine), events);
-    it.ok(sennit_signal_destroy(mine));
+    test.barrier();
+    test.equal(left_of(test, mine), events);
+    test.ok(sennit_signal_destroy(mine));
 }
 
 // Broken by two epochs that share a count, a third that is counted, or a refusal that counts.
 RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refused, kAnything) {
-    const sennit_signal mine = make_signal(it, 2);
-    const auto all = it.tell_all(mine);
-    const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
-    it.ok(sennit_signal_notify(peer, 1));
-    it.ok(sennit_signal_notify(peer, 1));
-    it.is(sennit_signal_notify(peer, 2), SENNIT_ERR_SIGNAL_EARLY);
-    it.equal(sennit_last_error()->peer, it.next());
-    it.is(sennit_signal_notify(peer, 3), SENNIT_ERR_SIGNAL_EARLY);
-    it.is(sennit_signal_notify(peer, UINT64_MAX), SENNIT_ERR_SIGNAL_OVERFLOW);
-    it.barrier();
-    it.require(!is_fired(it, mine), "events of the next epoch do not fire this one");
-    it.equal(left_of(it, mine), 2u);
-    it.is(sennit_signal_reset(mine), SENNIT_ERR_STATE);
+    const sennit_signal mine = make_signal(test, 2);
+    const auto all = test.tell_all(mine);
+    const sennit_signal peer = all[static_cast<std::size_t>(test.next())];
+    test.ok(sennit_signal_notify(peer, 1));
+    test.ok(sennit_signal_notify(peer, 1));
+    test.is(sennit_signal_notify(peer, 2), SENNIT_ERR_SIGNAL_EARLY);
+    test.equal(sennit_last_error()->peer, test.next());
+    test.is(sennit_signal_notify(peer, 3), SENNIT_ERR_SIGNAL_EARLY);
+    test.is(sennit_signal_notify(peer, UINT64_MAX), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.barrier();
+    test.require(!is_fired(test, mine), "events of the next epoch do not fire this one");
+    test.equal(left_of(test, mine), 2u);
+    test.is(sennit_signal_reset(mine), SENNIT_ERR_STATE);
     for (const std::int64_t limit : {std::int64_t{0}, kMillisecond}) {
-        it.is(sennit_signal_wait(mine, limit), SENNIT_ERR_TIMEOUT);
-        it.require(std::strstr(sennit_last_error()->text,
-                               "of 2 events of epoch 0, 2 are still to come") != nullptr,
-                   "the text says what is missing");
+        test.is(sennit_signal_wait(mine, limit), SENNIT_ERR_TIMEOUT);
+        test.require(std::strstr(sennit_last_error()->text,
+                                 "of 2 events of epoch 0, 2 are still to come") != nullptr,
+                     "the text says what is missing");
     }
-    it.barrier();
-    it.ok(sennit_signal_notify(peer, 0));
-    it.ok(sennit_signal_notify(peer, 0));
-    it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
-    it.ok(sennit_signal_reset(mine));
-    it.require(is_fired(it, mine), "what came early counts as soon as its epoch begins");
-    it.barrier();
-    it.is(sennit_signal_notify(peer, 0), SENNIT_ERR_SIGNAL_OVERFLOW);
-    it.ok(sennit_signal_notify(peer, 2));
-    it.barrier();
-    it.ok(sennit_signal_reset(mine));
-    it.equal(epoch_of(it, mine), 2u);
-    it.equal(left_of(it, mine), 1u);
-    it.ok(sennit_signal_destroy(mine));
-    it.barrier();
+    test.barrier();
+    test.ok(sennit_signal_notify(peer, 0));
+    test.ok(sennit_signal_notify(peer, 0));
+    test.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+    test.ok(sennit_signal_reset(mine));
+    test.require(is_fired(test, mine), "what came early counts as soon as its epoch begins");
+    test.barrier();
+    test.is(sennit_signal_notify(peer, 0), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.ok(sennit_signal_notify(peer, 2));
+    test.barrier();
+    test.ok(sennit_signal_reset(mine));
+    test.equal(epoch_of(test, mine), 2u);
+    test.equal(left_of(test, mine), 1u);
+    test.ok(sennit_signal_destroy(mine));
+    test.barrier();
 }
 
 // By the reset, the test, or the wait for a set, whatever comes first.
-void owner_is_told_once(Ranks &it, sennit_signal mine, std::uint64_t epoch) {
+void owner_is_told_once(Ranks &test, sennit_signal mine, std::uint64_t epoch) {
     sennit_waitset set = SENNIT_WAITSET_NULL;
     sennit_signal fired = SENNIT_SIGNAL_NULL;
     int done = 0;
-    it.ok(sennit_waitset_create(&set));
-    it.ok(sennit_waitset_add(set, mine));
+    test.ok(sennit_waitset_create(&set));
+    test.ok(sennit_waitset_add(set, mine));
     const auto call = [&](std::uint64_t which) {
         if (which == 0) return sennit_signal_test(mine, &done);
         if (which == 1) return sennit_waitset_wait_any(set, SENNIT_FOREVER, &fired);
         return sennit_signal_reset(mine);
     };
-    it.is(call(epoch % 3), SENNIT_ERR_SIGNAL_OVERFLOW);
-    it.require(std::strstr(sennit_last_error()->text, "and one more came") != nullptr,
-               "the text says what was refused");
-    it.ok(call(0));
-    it.ok(call(1));
-    it.equal(done, 1);
-    it.equal(epoch_of(it, mine), epoch);
-    it.ok(sennit_waitset_destroy(set));
+    test.is(call(epoch % 3), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.require(std::strstr(sennit_last_error()->text, "and one more came") != nullptr,
+                 "the text says what was refused");
+    test.ok(call(0));
+    test.ok(call(1));
+    test.equal(done, 1);
+    test.equal(epoch_of(test, mine), epoch);
+    test.ok(sennit_waitset_destroy(set));
 }
 
 // Broken by an event too many that stays in the count, or is told to its sender alone.
 RANK_TEST(signal, one_event_too_many_is_refused_and_the_epoch_goes_on, kAnything) {
     for (const std::uint32_t most : {3u, 1000u}) {
-        const sennit_signal mine = make_signal(it, 3, most);
-        const auto all = it.tell_all(mine);
-        const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
+        const sennit_signal mine = make_signal(test, 3, most);
+        const auto all = test.tell_all(mine);
+        const sennit_signal peer = all[static_cast<std::size_t>(test.next())];
         for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
             for (int i = 0; i < 3; ++i)
-                it.ok(sennit_signal_notify(peer, epoch));
+                test.ok(sennit_signal_notify(peer, epoch));
             for (int i = 0; i < 5; ++i)
-                it.is(sennit_signal_notify(peer, epoch), SENNIT_ERR_SIGNAL_OVERFLOW);
+                test.is(sennit_signal_notify(peer, epoch), SENNIT_ERR_SIGNAL_OVERFLOW);
             // A wait in the instant before one is taken back may report it too.
-            it.barrier();
-            it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
-            owner_is_told_once(it, mine, epoch);
-            it.ok(sennit_signal_reset(mine));
-            it.equal(left_of(it, mine), 3u);
-            it.barrier();
+            test.barrier();
+            test.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+            owner_is_told_once(test, mine, epoch);
+            test.ok(sennit_signal_reset(mine));
+            test.equal(left_of(test, mine), 3u);
+            test.barrier();
         }
-        it.ok(sennit_signal_destroy(mine));
-        it.barrier();
+        test.ok(sennit_signal_destroy(mine));
+        test.barrier();
     }
 }
 
 // Broken by a wait that sleeps on, or a refusal that ends the signal.
 RANK_TEST(signal, a_wait_hears_of_an_event_too_many_of_the_next_epoch, kAnything) {
-    const sennit_signal mine = make_signal(it, 1);
-    const auto all = it.tell_all(mine);
-    const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
-    it.ok(sennit_signal_notify(peer, 1));
-    it.is(sennit_signal_notify(peer, 1), SENNIT_ERR_SIGNAL_OVERFLOW);
-    it.is(sennit_signal_wait(mine, 5000 * kMillisecond), SENNIT_ERR_SIGNAL_OVERFLOW);
-    it.is(sennit_signal_wait(mine, 0), SENNIT_ERR_TIMEOUT);
-    it.barrier();
-    it.ok(sennit_signal_notify(peer, 0));
+    const sennit_signal mine = make_signal(test, 1);
+    const auto all = test.tell_all(mine);
+    const sennit_signal peer = all[static_cast<std::size_t>(test.next())];
+    test.ok(sennit_signal_notify(peer, 1));
+    test.is(sennit_signal_notify(peer, 1), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.is(sennit_signal_wait(mine, 5000 * kMillisecond), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.is(sennit_signal_wait(mine, 0), SENNIT_ERR_TIMEOUT);
+    test.barrier();
+    test.ok(sennit_signal_notify(peer, 0));
     for (int epoch = 0; epoch < 2; ++epoch) {
-        it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
-        it.ok(sennit_signal_reset(mine));
+        test.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+        test.ok(sennit_signal_reset(mine));
     }
-    it.barrier();
-    it.ok(sennit_signal_destroy(mine));
-    it.barrier();
+    test.barrier();
+    test.ok(sennit_signal_destroy(mine));
+    test.barrier();
 }
 
 // Broken by a handle that serves the next signal of its place.
 RANK_TEST(signal, a_destroyed_signal_is_refused_everywhere, kAnything) {
-    const sennit_signal old = make_signal(it, 1);
-    const auto all = it.tell_all(old);
-    const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
-    it.ok(sennit_signal_notify(peer, 0));
-    it.barrier();
-    it.ok(sennit_signal_destroy(old));
+    const sennit_signal old = make_signal(test, 1);
+    const auto all = test.tell_all(old);
+    const sennit_signal peer = all[static_cast<std::size_t>(test.next())];
+    test.ok(sennit_signal_notify(peer, 0));
+    test.barrier();
+    test.ok(sennit_signal_destroy(old));
     std::vector<sennit_signal> later;
-    for (int i = 0; i < (it.quick ? 70 : 700); ++i) {
-        later.push_back(make_signal(it, 1));
-        it.require(!is_same(later.back(), old), "a handle comes back late");
+    for (int i = 0; i < (test.quick ? 70 : 700); ++i) {
+        later.push_back(make_signal(test, 1));
+        test.require(!is_same(later.back(), old), "a handle comes back late");
         if (i % 3 != 0) continue;
-        it.ok(sennit_signal_destroy(later.back()));
+        test.ok(sennit_signal_destroy(later.back()));
         later.pop_back();
     }
-    it.barrier();
+    test.barrier();
     int done = 7;
-    it.is(sennit_signal_destroy(old), SENNIT_ERR_ARG);
-    it.is(sennit_signal_test(old, &done), SENNIT_ERR_ARG);
-    it.is(sennit_signal_wait(old, SENNIT_FOREVER), SENNIT_ERR_ARG);
-    it.is(sennit_signal_notify(peer, 0), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_signal_notify({it.next(), 0}, 0), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_signal_notify({it.next(), UINT32_MAX}, 0), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_signal_notify({it.next(), 0x00FFFF01}, 0), SENNIT_ERR_NOT_REGISTERED);
-    it.is(sennit_signal_notify({it.size, 1}, 0), SENNIT_ERR_RANGE);
-    it.is(sennit_signal_notify({-1, 1}, 0), SENNIT_ERR_RANGE);
-    it.equal(done, 7);
+    test.is(sennit_signal_destroy(old), SENNIT_ERR_ARG);
+    test.is(sennit_signal_test(old, &done), SENNIT_ERR_ARG);
+    test.is(sennit_signal_wait(old, SENNIT_FOREVER), SENNIT_ERR_ARG);
+    test.is(sennit_signal_notify(peer, 0), SENNIT_ERR_NOT_REGISTERED);
+    test.is(sennit_signal_notify({test.next(), 0}, 0), SENNIT_ERR_NOT_REGISTERED);
+    test.is(sennit_signal_notify({test.next(), UINT32_MAX}, 0), SENNIT_ERR_NOT_REGISTERED);
+    test.is(sennit_signal_notify({test.next(), 0x00FFFF01}, 0), SENNIT_ERR_NOT_REGISTERED);
+    test.is(sennit_signal_notify({test.size, 1}, 0), SENNIT_ERR_RANGE);
+    test.is(sennit_signal_notify({-1, 1}, 0), SENNIT_ERR_RANGE);
+    test.equal(done, 7);
     for (const sennit_signal signal : later) {
-        it.require(!is_fired(it, signal), "what was refused has fired nothing");
-        it.ok(sennit_signal_destroy(signal));
+        test.require(!is_fired(test, signal), "what was refused has fired nothing");
+        test.ok(sennit_signal_destroy(signal));
     }
-    it.barrier();
+    test.barrier();
 }
 
 // Broken by an event that is seen before what its sender did before it.
 RANK_TEST(signal, what_was_put_before_an_event_is_seen_after_it, kAnything) {
     const std::size_t words = 64;
-    const sennit_gptr memory = it.allocate(8 * words * 2);
-    const sennit_signal mine = make_signal(it, 1);
-    const auto all = it.tell_all(mine);
-    const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
+    const sennit_gptr memory = test.allocate(8 * words * 2);
+    const sennit_signal mine = make_signal(test, 1);
+    const auto all = test.tell_all(mine);
+    const sennit_signal peer = all[static_cast<std::size_t>(test.next())];
     const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
     std::vector<std::uint64_t> data(words);
-    for (std::uint64_t epoch = 0; epoch < (it.quick ? 20u : 500u); ++epoch) {
+    for (std::uint64_t epoch = 0; epoch < (test.quick ? 20u : 500u); ++epoch) {
         const std::uint64_t half = epoch % 2 * 8 * words;
         for (std::size_t i = 0; i < words; ++i)
             data[i] = epoch * 1000 + i;
-        it.ok(sennit_put(
-            sennit_gptr_add(sennit_gptr_at(memory, it.next()), static_cast<std::int64_t>(half)),
+        test.ok(sennit_put(
+            sennit_gptr_add(sennit_gptr_at(memory, test.next()), static_cast<std::int64_t>(half)),
             data.data(), 8 * words));
-        it.ok(sennit_signal_notify(peer, epoch));
-        it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+        test.ok(sennit_signal_notify(peer, epoch));
+        test.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
         for (std::size_t i = 0; i < words; ++i)
-            it.equal(own[half / 8 + i], epoch * 1000 + i);
-        it.ok(sennit_signal_reset(mine));
-        it.barrier();
+            test.equal(own[half / 8 + i], epoch * 1000 + i);
+        test.ok(sennit_signal_reset(mine));
+        test.barrier();
     }
-    it.barrier();
-    it.ok(sennit_signal_destroy(mine));
-    it.free(memory);
+    test.barrier();
+    test.ok(sennit_signal_destroy(mine));
+    test.free(memory);
 }
 
 // Broken by a sleep that has no end, or after which the wait looks at something else. Sleeps end by
 // themselves after some milliseconds; that an event ends them is found by
 // tests/faults/wake_rank.cpp.
 RANK_TEST(signal, a_wait_that_sleeps_ends_with_its_event, kFreeThreads) {
-    const sennit_signal mine = make_signal(it, 1);
-    const auto all = it.tell_all(mine);
-    const sennit_signal peer = all[static_cast<std::size_t>(it.next())];
-    for (std::uint64_t epoch = 0; epoch < (it.quick ? 2u : 6u); ++epoch) {
-        if (it.rank % 2 == static_cast<int>(epoch % 2)) {
+    const sennit_signal mine = make_signal(test, 1);
+    const auto all = test.tell_all(mine);
+    const sennit_signal peer = all[static_cast<std::size_t>(test.next())];
+    for (std::uint64_t epoch = 0; epoch < (test.quick ? 2u : 6u); ++epoch) {
+        if (test.rank % 2 == static_cast<int>(epoch % 2)) {
             std::uint64_t never = 0;
-            it.is(sennit_signal_wait_word(&never, SENNIT_EQUAL, 1, 20 * kMillisecond),
-                  SENNIT_ERR_TIMEOUT);
+            test.is(sennit_signal_wait_word(&never, SENNIT_EQUAL, 1, 20 * kMillisecond),
+                    SENNIT_ERR_TIMEOUT);
         }
-        add_when_taken(it, peer, epoch);
-        it.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
-        it.ok(sennit_signal_reset(mine));
+        add_when_taken(test, peer, epoch);
+        test.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
+        test.ok(sennit_signal_reset(mine));
     }
-    it.barrier();
-    it.ok(sennit_signal_destroy(mine));
+    test.barrier();
+    test.ok(sennit_signal_destroy(mine));
 }
 
 // Broken by a comparison that is signed, or the wrong one.
 RANK_TEST(signal, a_word_of_the_program_is_waited_for_in_every_comparison, kAnything) {
-    const sennit_gptr memory = it.allocate(8);
+    const sennit_gptr memory = test.allocate(8);
     auto *word = static_cast<std::uint64_t *>(sennit_ptr(memory));
     struct Case {
         sennit_comparison comparison;
@@ -238,19 +238,19 @@ RANK_TEST(signal, a_word_of_the_program_is_waited_for_in_every_comparison, kAnyt
                           {SENNIT_LESS_EQUAL, 8, 7, 7}};
     for (const Case &one : cases) {
         *word = one.from;
-        it.barrier();
-        it.is(sennit_signal_wait_word(word, one.comparison, one.value, 0), SENNIT_ERR_TIMEOUT);
-        it.barrier();
-        it.ok(sennit_put(sennit_gptr_at(memory, it.next()), &one.to, sizeof one.to));
-        it.ok(sennit_signal_wait_word(word, one.comparison, one.value, SENNIT_FOREVER));
-        it.barrier();
+        test.barrier();
+        test.is(sennit_signal_wait_word(word, one.comparison, one.value, 0), SENNIT_ERR_TIMEOUT);
+        test.barrier();
+        test.ok(sennit_put(sennit_gptr_at(memory, test.next()), &one.to, sizeof one.to));
+        test.ok(sennit_signal_wait_word(word, one.comparison, one.value, SENNIT_FOREVER));
+        test.barrier();
     }
-    it.free(memory);
+    test.free(memory);
 }
 
 // Broken by a wait that looks once only, or at a stale word.
 RANK_TEST(signal, a_condition_of_the_program_is_waited_for, kAnything) {
-    const sennit_gptr memory = it.allocate(8);
+    const sennit_gptr memory = test.allocate(8);
     auto *words = static_cast<std::uint32_t *>(sennit_ptr(memory));
     // Both halves have come: what no single comparison says.
     const sennit_condition both = [](void *context) {
@@ -258,19 +258,19 @@ RANK_TEST(signal, a_condition_of_the_program_is_waited_for, kAnything) {
         return static_cast<int>(__atomic_load_n(&halves[0], __ATOMIC_ACQUIRE) == 7 &&
                                 __atomic_load_n(&halves[1], __ATOMIC_ACQUIRE) == 9);
     };
-    it.barrier();
-    it.is(sennit_wait_until(both, words, 0), SENNIT_ERR_TIMEOUT);
-    it.is(sennit_wait_until(both, words, 3 * kMillisecond), SENNIT_ERR_TIMEOUT);
-    it.barrier();
-    const sennit_gptr there = sennit_gptr_at(memory, it.next());
+    test.barrier();
+    test.is(sennit_wait_until(both, words, 0), SENNIT_ERR_TIMEOUT);
+    test.is(sennit_wait_until(both, words, 3 * kMillisecond), SENNIT_ERR_TIMEOUT);
+    test.barrier();
+    const sennit_gptr there = sennit_gptr_at(memory, test.next());
     const std::uint32_t second = 9;
-    it.ok(sennit_put(sennit_gptr_add(there, 4), &second, sizeof second));
+    test.ok(sennit_put(sennit_gptr_add(there, 4), &second, sizeof second));
     const std::uint32_t first = 7;
-    it.ok(sennit_put(there, &first, sizeof first));
-    it.ok(sennit_wait_until(both, words, SENNIT_FOREVER));
-    it.ok(sennit_wait_until(both, words, 0));
-    it.barrier();
-    it.free(memory);
+    test.ok(sennit_put(there, &first, sizeof first));
+    test.ok(sennit_wait_until(both, words, SENNIT_FOREVER));
+    test.ok(sennit_wait_until(both, words, 0));
+    test.barrier();
+    test.free(memory);
 }
 
 // Broken by polling that does not look at the time: it calls the condition some thousand times.
@@ -281,25 +281,25 @@ RANK_TEST(signal, a_condition_that_takes_long_does_not_make_the_wait_longer, kAn
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         return 0;
     };
-    it.is(sennit_wait_until(slow, &looks, 0), SENNIT_ERR_TIMEOUT);
-    it.equal(looks, 1);
+    test.is(sennit_wait_until(slow, &looks, 0), SENNIT_ERR_TIMEOUT);
+    test.equal(looks, 1);
     looks = 0;
-    it.is(sennit_wait_until(slow, &looks, 10 * kMillisecond), SENNIT_ERR_TIMEOUT);
-    it.require(looks >= 1 && looks <= 6, "no more than there is time for, and one");
-    it.barrier();
+    test.is(sennit_wait_until(slow, &looks, 10 * kMillisecond), SENNIT_ERR_TIMEOUT);
+    test.require(looks >= 1 && looks <= 6, "no more than there is time for, and one");
+    test.barrier();
 }
 
 // The signals of the next rank, as many as the caller's. Collective.
-static std::vector<sennit_signal> signals_of_next(Ranks &it,
+static std::vector<sennit_signal> signals_of_next(Ranks &test,
                                                   const std::vector<sennit_signal> &mine) {
     const std::size_t bytes = sizeof(sennit_signal) * mine.size();
-    const sennit_gptr memory = it.allocate(bytes);
+    const sennit_gptr memory = test.allocate(bytes);
     std::memcpy(sennit_ptr(memory), mine.data(), bytes);
-    it.barrier();
+    test.barrier();
     std::vector<sennit_signal> theirs(mine.size());
-    it.ok(sennit_get(theirs.data(), sennit_gptr_at(memory, it.next()), bytes));
-    it.barrier();
-    it.free(memory);
+    test.ok(sennit_get(theirs.data(), sennit_gptr_at(memory, test.next()), bytes));
+    test.barrier();
+    test.free(memory);
     return theirs;
 }
 
@@ -314,21 +314,21 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
     const std::size_t count = 150;
     std::vector<sennit_signal> mine;
     sennit_waitset sets[2] = {SENNIT_WAITSET_NULL, SENNIT_WAITSET_NULL};
-    it.ok(sennit_waitset_create(&sets[0]));
-    it.ok(sennit_waitset_create(&sets[1]));
+    test.ok(sennit_waitset_create(&sets[0]));
+    test.ok(sennit_waitset_create(&sets[1]));
     for (std::size_t i = 0; i < count; ++i) {
-        mine.push_back(make_signal(it, 1));
-        if (i < 100) it.ok(sennit_waitset_add(sets[i % 2], mine[i]));
+        mine.push_back(make_signal(test, 1));
+        if (i < 100) test.ok(sennit_waitset_add(sets[i % 2], mine[i]));
     }
-    const std::vector<sennit_signal> theirs = signals_of_next(it, mine);
+    const std::vector<sennit_signal> theirs = signals_of_next(test, mine);
     std::vector<std::uint64_t> epochs(count, 0);
-    for (int round = 0; round < (it.quick ? 4 : 60); ++round) {
+    for (int round = 0; round < (test.quick ? 4 : 60); ++round) {
         // The same on all ranks: which signals of its neighbour each fires.
         std::set<std::size_t> chosen;
-        for (std::uint64_t i = it.common.between(1, 20); i > 0; --i)
-            chosen.insert(it.common.below(count));
+        for (std::uint64_t i = test.common.between(1, 20); i > 0; --i)
+            chosen.insert(test.common.below(count));
         for (const std::size_t i : chosen)
-            add_when_taken(it, theirs[i], epochs[i]);
+            add_when_taken(test, theirs[i], epochs[i]);
         for (unsigned which = 0; which < 2; ++which) {
             std::set<std::size_t> wanted;
             for (const std::size_t i : chosen)
@@ -336,127 +336,127 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
             while (!wanted.empty()) {
                 sennit_signal fired[7];
                 std::size_t found = 0;
-                it.ok(sennit_waitset_wait_some(sets[which], SENNIT_FOREVER, it.own.between(1, 7),
-                                               fired, &found));
-                it.require(found >= 1 && found <= 7, "some have fired");
+                test.ok(sennit_waitset_wait_some(sets[which], SENNIT_FOREVER,
+                                                 test.own.between(1, 7), fired, &found));
+                test.require(found >= 1 && found <= 7, "some have fired");
                 for (std::size_t k = 0; k < found; ++k) {
                     const std::size_t i = place_of(mine, fired[k]);
-                    it.equal(wanted.erase(i), 1u);
-                    it.ok(sennit_signal_reset(fired[k]));
+                    test.equal(wanted.erase(i), 1u);
+                    test.ok(sennit_signal_reset(fired[k]));
                 }
             }
             sennit_signal none = SENNIT_SIGNAL_NULL;
-            it.is(sennit_waitset_wait_any(sets[which], 0, &none), SENNIT_ERR_TIMEOUT);
+            test.is(sennit_waitset_wait_any(sets[which], 0, &none), SENNIT_ERR_TIMEOUT);
         }
         for (const std::size_t i : chosen) {
-            if (i >= 100) it.ok(sennit_signal_wait(mine[i], SENNIT_FOREVER));
-            if (i >= 100) it.ok(sennit_signal_reset(mine[i]));
+            if (i >= 100) test.ok(sennit_signal_wait(mine[i], SENNIT_FOREVER));
+            if (i >= 100) test.ok(sennit_signal_reset(mine[i]));
             ++epochs[i];
         }
-        it.barrier();  // nobody fires what is chosen next before all have looked
+        test.barrier();  // nobody fires what is chosen next before all have looked
     }
-    it.barrier();
-    it.ok(sennit_waitset_destroy(sets[0]));
-    it.is(sennit_waitset_destroy(sets[0]), SENNIT_ERR_ARG);
+    test.barrier();
+    test.ok(sennit_waitset_destroy(sets[0]));
+    test.is(sennit_waitset_destroy(sets[0]), SENNIT_ERR_ARG);
     for (const sennit_signal signal : mine)
-        it.ok(sennit_signal_destroy(signal));
+        test.ok(sennit_signal_destroy(signal));
     sennit_signal none = SENNIT_SIGNAL_NULL;
-    it.is(sennit_waitset_wait_any(sets[1], SENNIT_FOREVER, &none), SENNIT_ERR_STATE);
-    it.ok(sennit_waitset_wait_all(sets[1], 0));
-    it.ok(sennit_waitset_destroy(sets[1]));
+    test.is(sennit_waitset_wait_any(sets[1], SENNIT_FOREVER, &none), SENNIT_ERR_STATE);
+    test.ok(sennit_waitset_wait_all(sets[1], 0));
+    test.ok(sennit_waitset_destroy(sets[1]));
 }
 
 // Broken by marks that are taken before their epoch and then forgotten, or a list that keeps what
 // was reset.
 RANK_TEST(signal, a_set_counts_what_came_early_and_forgets_what_was_reset, kAnything) {
     sennit_waitset set = SENNIT_WAITSET_NULL;
-    it.ok(sennit_waitset_create(&set));
-    const sennit_signal a = make_signal(it, 1);
-    const sennit_signal b = make_signal(it, 2);
+    test.ok(sennit_waitset_create(&set));
+    const sennit_signal a = make_signal(test, 1);
+    const sennit_signal b = make_signal(test, 2);
     sennit_signal got = SENNIT_SIGNAL_NULL;
-    it.is(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got), SENNIT_ERR_STATE);
-    it.ok(sennit_signal_notify(a, 1));
-    it.ok(sennit_waitset_add(set, a));
-    it.is(sennit_waitset_add(set, a), SENNIT_ERR_STATE);
-    it.is(sennit_waitset_remove(set, b), SENNIT_ERR_ARG);
-    it.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
-    it.ok(sennit_signal_notify(a, 0));
-    it.ok(sennit_waitset_wait_any(set, 0, &got));
-    it.require(is_same(got, a), "the signal that fired");
-    it.ok(sennit_waitset_wait_any(set, 0, &got));
-    it.ok(sennit_signal_reset(a));
-    it.ok(sennit_waitset_wait_all(set, 0));  // its next epoch had come
-    it.ok(sennit_signal_reset(a));
-    it.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
-    it.ok(sennit_signal_notify(a, 2));
-    it.ok(sennit_signal_notify(b, 0));
-    it.ok(sennit_signal_notify(b, 0));
-    it.ok(sennit_waitset_add(set, b));  // has fired before
-    it.ok(sennit_waitset_wait_all(set, 0));
+    test.is(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got), SENNIT_ERR_STATE);
+    test.ok(sennit_signal_notify(a, 1));
+    test.ok(sennit_waitset_add(set, a));
+    test.is(sennit_waitset_add(set, a), SENNIT_ERR_STATE);
+    test.is(sennit_waitset_remove(set, b), SENNIT_ERR_ARG);
+    test.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
+    test.ok(sennit_signal_notify(a, 0));
+    test.ok(sennit_waitset_wait_any(set, 0, &got));
+    test.require(is_same(got, a), "the signal that fired");
+    test.ok(sennit_waitset_wait_any(set, 0, &got));
+    test.ok(sennit_signal_reset(a));
+    test.ok(sennit_waitset_wait_all(set, 0));  // its next epoch had come
+    test.ok(sennit_signal_reset(a));
+    test.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
+    test.ok(sennit_signal_notify(a, 2));
+    test.ok(sennit_signal_notify(b, 0));
+    test.ok(sennit_signal_notify(b, 0));
+    test.ok(sennit_waitset_add(set, b));  // has fired before
+    test.ok(sennit_waitset_wait_all(set, 0));
     std::set<std::uint32_t> seen;
     for (int i = 0; i < 2; ++i) {
-        it.ok(sennit_waitset_wait_any(set, 0, &got));
+        test.ok(sennit_waitset_wait_any(set, 0, &got));
         seen.insert(got.handle);
     }
-    it.equal(seen.size(), 2u);  // in turns
-    it.ok(sennit_waitset_remove(set, a));
-    it.ok(sennit_waitset_wait_any(set, 0, &got));
-    it.require(is_same(got, b), "what was taken out is not reported");
-    it.ok(sennit_signal_destroy(b));
-    it.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_STATE);
-    it.ok(sennit_waitset_destroy(set));
-    it.ok(sennit_signal_destroy(a));
+    test.equal(seen.size(), 2u);  // in turns
+    test.ok(sennit_waitset_remove(set, a));
+    test.ok(sennit_waitset_wait_any(set, 0, &got));
+    test.require(is_same(got, b), "what was taken out is not reported");
+    test.ok(sennit_signal_destroy(b));
+    test.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_STATE);
+    test.ok(sennit_waitset_destroy(set));
+    test.ok(sennit_signal_destroy(a));
 }
 
 // Broken by a table that grows wrongly. A set that looked at all of it would pass here, and is
 // found by tests/signal/set_visits_test.cpp.
 RANK_TEST(signal, a_hundred_thousand_signals_are_waited_for_at_once, kOnce) {
-    const bool long_run = !it.quick && it.load_store;
+    const bool long_run = !test.quick && test.load_store;
     const std::uint32_t count = long_run ? 100000 : 3000;
     sennit_waitset set = SENNIT_WAITSET_NULL;
-    it.ok(sennit_waitset_create(&set));
+    test.ok(sennit_waitset_create(&set));
     std::vector<sennit_signal> mine;
     for (std::uint32_t i = 0; i < count; ++i) {
-        mine.push_back(make_signal(it, 1));
-        it.ok(sennit_waitset_add(set, mine.back()));
+        mine.push_back(make_signal(test, 1));
+        test.ok(sennit_waitset_add(set, mine.back()));
     }
     std::vector<std::uint32_t> handles;
     for (const sennit_signal signal : mine)
         handles.push_back(signal.handle);
     std::sort(handles.begin(), handles.end());
-    it.require(std::adjacent_find(handles.begin(), handles.end()) == handles.end(),
-               "every signal has a handle of its own");
-    const auto lasts = it.tell_all(mine.back());
-    const auto firsts = it.tell_all(mine.front());
-    const auto next = static_cast<std::size_t>(it.next());
-    it.ok(sennit_signal_notify(lasts[next], 0));
+    test.require(std::adjacent_find(handles.begin(), handles.end()) == handles.end(),
+                 "every signal has a handle of its own");
+    const auto lasts = test.tell_all(mine.back());
+    const auto firsts = test.tell_all(mine.front());
+    const auto next = static_cast<std::size_t>(test.next());
+    test.ok(sennit_signal_notify(lasts[next], 0));
     sennit_signal got = SENNIT_SIGNAL_NULL;
-    it.ok(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got));
-    it.require(is_same(got, mine.back()), "the last one");
-    it.ok(sennit_signal_reset(got));
-    it.barrier();
-    it.ok(sennit_signal_notify(firsts[next], 0));
-    it.ok(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got));
-    it.require(is_same(got, mine.front()), "the first one");
-    it.barrier();
+    test.ok(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got));
+    test.require(is_same(got, mine.back()), "the last one");
+    test.ok(sennit_signal_reset(got));
+    test.barrier();
+    test.ok(sennit_signal_notify(firsts[next], 0));
+    test.ok(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got));
+    test.require(is_same(got, mine.front()), "the first one");
+    test.barrier();
     for (const sennit_signal signal : mine)
-        it.ok(sennit_signal_notify(signal, is_same(signal, mine.back()) ? 1
-                                           : is_same(signal, got)       ? 1
-                                                                        : 0));
-    it.ok(sennit_signal_reset(got));
-    it.ok(sennit_waitset_wait_all(set, SENNIT_FOREVER));
-    it.ok(sennit_waitset_destroy(set));
+        test.ok(sennit_signal_notify(signal, is_same(signal, mine.back()) ? 1
+                                             : is_same(signal, got)       ? 1
+                                                                          : 0));
+    test.ok(sennit_signal_reset(got));
+    test.ok(sennit_waitset_wait_all(set, SENNIT_FOREVER));
+    test.ok(sennit_waitset_destroy(set));
     for (const sennit_signal signal : mine)
-        it.ok(sennit_signal_destroy(signal));
-    it.barrier();
+        test.ok(sennit_signal_destroy(signal));
+    test.barrier();
 }
 
 // Broken by tables or marks that threads of one rank spoil for each other.
 RANK_TEST(signal, threads_of_a_rank_use_signals_at_once, kFreeThreads) {
     const int threads = 4;
     sennit_waitset set = SENNIT_WAITSET_NULL;
-    it.ok(sennit_waitset_create(&set));
-    in_threads(it, threads, [&](Ranks &mine, int) {
+    test.ok(sennit_waitset_create(&set));
+    in_threads(test, threads, [&](Ranks &mine, int) {
         for (int round = 0; round < (mine.quick ? 5 : 60); ++round) {
             sennit_signal own[3];
             for (sennit_signal &signal : own) {
@@ -476,17 +476,17 @@ RANK_TEST(signal, threads_of_a_rank_use_signals_at_once, kFreeThreads) {
                 mine.ok(sennit_signal_destroy(signal));
         }
     });
-    it.ok(sennit_waitset_destroy(set));
-    it.barrier();
+    test.ok(sennit_waitset_destroy(set));
+    test.barrier();
 }
 
 // Broken by a reset that two threads make, which would pass over an epoch, or one that stores over
 // an event which comes at the same time.
 RANK_TEST(signal, of_threads_that_reset_at_once_one_begins_the_next_epoch, kFreeThreads) {
     using Clock = std::chrono::steady_clock;
-    const std::uint64_t epochs = it.quick ? 300 : 2000;
-    const sennit_signal mine = make_signal(it, 2);
-    it.ok(sennit_signal_notify(mine, 0));
+    const std::uint64_t epochs = test.quick ? 300 : 2000;
+    const sennit_signal mine = make_signal(test, 2);
+    test.ok(sennit_signal_notify(mine, 0));
     std::atomic<std::uint64_t> begun{0};  // epochs that have fired
     std::atomic<std::uint64_t> over{0};   // resets that were tried
     std::atomic<std::uint64_t> resets{0};
@@ -496,7 +496,7 @@ RANK_TEST(signal, of_threads_that_reset_at_once_one_begins_the_next_epoch, kFree
         for (unsigned looks = 0; count < wanted && !is_wrong; ++looks)
             if (looks > 2000) std::this_thread::yield();
     };
-    in_threads(it, 2, [&](Ranks &own, int number) {
+    in_threads(test, 2, [&](Ranks &own, int number) {
         for (std::uint64_t epoch = 0; epoch < epochs && !is_wrong; ++epoch) {
             if (number == 0) {
                 own.ok(sennit_signal_notify(mine, epoch));
@@ -525,6 +525,6 @@ RANK_TEST(signal, of_threads_that_reset_at_once_one_begins_the_next_epoch, kFree
             own.equal(left_of(own, mine), 1u);
         }
     });
-    it.ok(sennit_signal_destroy(mine));
-    it.barrier();
+    test.ok(sennit_signal_destroy(mine));
+    test.barrier();
 }

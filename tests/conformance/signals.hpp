@@ -6,40 +6,40 @@
 namespace conformance {
 
 // Counts an event as soon as the owner has come near enough. Waits inside Sennit alone.
-inline void add_when_taken(Ranks &it, sennit_signal signal, std::uint64_t epoch) {
+inline void add_when_taken(Ranks &test, sennit_signal signal, std::uint64_t epoch) {
     for (;;) {
         const sennit_status status = sennit_signal_notify(signal, epoch);
         if (status != SENNIT_ERR_SIGNAL_EARLY) {
-            it.ok(status);
+            test.ok(status);
             return;
         }
         (void)sennit_signal_wait_word(&epoch, SENNIT_NOT_EQUAL, epoch, 0);
     }
 }
 
-inline sennit_signal make_signal(Ranks &it, std::uint32_t events, std::uint32_t most = 0) {
+inline sennit_signal make_signal(Ranks &test, std::uint32_t events, std::uint32_t most = 0) {
     sennit_signal made = SENNIT_SIGNAL_NULL;
-    it.ok(sennit_signal_create(events, most == 0 ? events : most, &made));
-    it.equal(made.rank, it.rank);
+    test.ok(sennit_signal_create(events, most == 0 ? events : most, &made));
+    test.equal(made.rank, test.rank);
     return made;
 }
 
-inline bool is_fired(Ranks &it, sennit_signal signal) {
+inline bool is_fired(Ranks &test, sennit_signal signal) {
     int done = -1;
-    it.ok(sennit_signal_test(signal, &done));
-    it.require(done == 0 || done == 1, "done is 0 or 1");
+    test.ok(sennit_signal_test(signal, &done));
+    test.require(done == 0 || done == 1, "done is 0 or 1");
     return done == 1;
 }
 
-inline std::uint32_t left_of(Ranks &it, sennit_signal signal) {
+inline std::uint32_t left_of(Ranks &test, sennit_signal signal) {
     std::uint32_t left = UINT32_MAX;
-    it.ok(sennit_signal_remaining(signal, &left));
+    test.ok(sennit_signal_remaining(signal, &left));
     return left;
 }
 
-inline std::uint64_t epoch_of(Ranks &it, sennit_signal signal) {
+inline std::uint64_t epoch_of(Ranks &test, sennit_signal signal) {
     std::uint64_t epoch = UINT64_MAX;
-    it.ok(sennit_signal_epoch(signal, &epoch));
+    test.ok(sennit_signal_epoch(signal, &epoch));
     return epoch;
 }
 

@@ -12,28 +12,28 @@ namespace conformance {
 
 class StormQueues {
   public:
-    explicit StormQueues(Ranks &it) : it_(it) {
+    explicit StormQueues(Ranks &test) : test_(test) {
         // Queues are reached by load and store alone.
-        const bool is_drawn = it.load_store && !it.common.one_in(5);
-        item_bytes_ = sizeof(Head) + it.common.below(200);
-        capacity_ = it.common.one_in(3) ? 1 : it.common.between(2, 64);
-        lanes_ = it.common.between(1, 2);
-        items_ = it.common.between(1, it.quick ? 60 : 300);
-        is_used_ = is_drawn && it.chosen.has(1);
+        const bool is_drawn = test.load_store && !test.common.one_in(5);
+        item_bytes_ = sizeof(Head) + test.common.below(200);
+        capacity_ = test.common.one_in(3) ? 1 : test.common.between(2, 64);
+        lanes_ = test.common.between(1, 2);
+        items_ = test.common.between(1, test.quick ? 60 : 300);
+        is_used_ = is_drawn && test.chosen.has(1);
         if (is_used_)
-            it.show("step 1: queues of " + std::to_string(capacity_) + " items of " +
-                    std::to_string(item_bytes_) + " bytes");
+            test.show("step 1: queues of " + std::to_string(capacity_) + " items of " +
+                      std::to_string(item_bytes_) + " bytes");
         items_room_.resize(kMost * item_bytes_);
     }
 
     // Collective, as close().
     void open() {
         if (!is_used_) return;
-        const auto producers = static_cast<unsigned>(lanes_) * static_cast<unsigned>(it_.size);
+        const auto producers = static_cast<unsigned>(lanes_) * static_cast<unsigned>(test_.size);
         sennit_queue_address mine{};
-        it_.ok(sennit_queue_create(item_bytes_, capacity_, producers, &queue_, &mine));
+        test_.ok(sennit_queue_create(item_bytes_, capacity_, producers, &queue_, &mine));
         left_to_pop_ = items_ * producers;
-        const auto addresses = it_.tell_all(mine);
+        const auto addresses = test_.tell_all(mine);
         for (const sennit_queue_address &address : addresses) {
             for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
                 producers_.push_back({address, lane, 0, 0, items_, SENNIT_PRODUCER_NULL});
@@ -48,16 +48,16 @@ class StormQueues {
     // Both return whether an item has moved.
     bool push_some() {
         if (producers_.empty()) return false;
-        const std::size_t number = it_.own.below(producers_.size());
+        const std::size_t number = test_.own.below(producers_.size());
         Producer &producer = producers_[number];
-        const std::size_t most = std::min(it_.own.between(1, kMost), producer.left);
-        const bool has_moved = push(producer, most, it_.own.one_in(2)) > 0;
+        const std::size_t most = std::min(test_.own.between(1, kMost), producer.left);
+        const bool has_moved = push(producer, most, test_.own.one_in(2)) > 0;
         if (producer.left == 0) {
-            it_.ok(sennit_queue_detach(producer.handle));
+            test_.ok(sennit_queue_detach(producer.handle));
             producers_.erase(producers_.begin() + static_cast<std::ptrdiff_t>(number));
-        } else if (it_.own.one_in(40)) {
+        } else if (test_.own.one_in(40)) {
             // What it has put in may come out after what it puts in from now on.
-            it_.ok(sennit_queue_detach(producer.handle));
+            test_.ok(sennit_queue_detach(producer.handle));
             producer.number = 0;
             ++producer.turn;
             attach(producer);
@@ -66,13 +66,13 @@ class StormQueues {
     }
 
     bool pop_some(std::int64_t timeout_ns) {
-        const std::size_t most = std::min(it_.own.between(1, kMost), left_to_pop_);
+        const std::size_t most = std::min(test_.own.between(1, kMost), left_to_pop_);
         if (most == 0) return false;
-        if (it_.own.one_in(2)) {
+        if (test_.own.one_in(2)) {
             std::size_t popped = 0;
             const sennit_status status =
                 sennit_queue_pop_many(queue_, items_room_.data(), most, timeout_ns, &popped);
-            it_.is(status, popped == 0 ? SENNIT_ERR_TIMEOUT : SENNIT_OK);
+            test_.is(status, popped == 0 ? SENNIT_ERR_TIMEOUT : SENNIT_OK);
             for (std::size_t i = 0; i < popped; ++i)
                 check(item_at(i));
             return popped > 0;
@@ -82,7 +82,7 @@ class StormQueues {
             const sennit_status status =
                 sennit_queue_pop(queue_, item_at(0), popped > 0 ? 0 : timeout_ns);
             if (status == SENNIT_ERR_TIMEOUT) break;
-            it_.ok(status);
+            test_.ok(status);
             check(item_at(0));
         }
         return popped > 0;
@@ -90,8 +90,8 @@ class StormQueues {
 
     void close() {
         if (!is_used_) return;
-        it_.is(sennit_queue_pop(queue_, item_at(0), 0), SENNIT_ERR_TIMEOUT);
-        it_.ok(sennit_queue_destroy(queue_));
+        test_.is(sennit_queue_pop(queue_, item_at(0), 0), SENNIT_ERR_TIMEOUT);
+        test_.ok(sennit_queue_destroy(queue_));
     }
 
   private:
@@ -122,7 +122,7 @@ class StormQueues {
         const std::uint64_t never = 0;
         for (;;) {
             const sennit_status status = sennit_queue_attach(producer.address, &producer.handle);
-            if (status != SENNIT_ERR_NOMEM) return it_.ok(status);
+            if (status != SENNIT_ERR_NOMEM) return test_.ok(status);
             (void)sennit_signal_wait_word(&never, SENNIT_NOT_EQUAL, 0, 0);
         }
     }
@@ -133,7 +133,7 @@ class StormQueues {
     // for.
     std::size_t push(Producer &producer, std::size_t count, bool at_once) {
         for (std::size_t i = 0; i < count; ++i) {
-            const Head head{static_cast<std::uint32_t>(it_.rank), producer.lane, producer.turn,
+            const Head head{static_cast<std::uint32_t>(test_.rank), producer.lane, producer.turn,
                             producer.number + i};
             std::memcpy(item_at(i), &head, sizeof head);
             fill(item_at(i) + sizeof head, item_bytes_ - sizeof head, salt_of(head));
@@ -146,7 +146,7 @@ class StormQueues {
             status = sennit_queue_push(producer.handle, item_at(pushed), 0);
             if (status == SENNIT_OK) ++pushed;
         }
-        it_.is(status, pushed == count ? SENNIT_OK : SENNIT_ERR_TIMEOUT);
+        test_.is(status, pushed == count ? SENNIT_OK : SENNIT_ERR_TIMEOUT);
         producer.number += pushed;
         producer.left -= pushed;
         return pushed;
@@ -155,14 +155,14 @@ class StormQueues {
     void check(const std::uint8_t *item) {
         Head head{};
         std::memcpy(&head, item, sizeof head);
-        it_.require(head.rank < static_cast<std::uint32_t>(it_.size) && head.lane < lanes_,
-                    "the item is of a producer that there is");
-        it_.equal(head.number, next_[{head.rank, head.lane, head.turn}]++);
-        check_pattern(it_, item + sizeof head, item_bytes_ - sizeof head, salt_of(head));
+        test_.require(head.rank < static_cast<std::uint32_t>(test_.size) && head.lane < lanes_,
+                      "the item is of a producer that there is");
+        test_.equal(head.number, next_[{head.rank, head.lane, head.turn}]++);
+        check_pattern(test_, item + sizeof head, item_bytes_ - sizeof head, salt_of(head));
         --left_to_pop_;
     }
 
-    Ranks &it_;
+    Ranks &test_;
     bool is_used_ = false;
     std::size_t item_bytes_ = 0;
     std::size_t capacity_ = 0;

@@ -5,37 +5,37 @@
 
 namespace conformance {
 
-StormStreams::Stream StormStreams::draw(Ranks &it, bool is_wide) {
+StormStreams::Stream StormStreams::draw(Ranks &test, bool is_wide) {
     Stream made;
-    made.way = static_cast<Way>(it.common.below(kWays));
+    made.way = static_cast<Way>(test.common.below(kWays));
     const bool is_short = made.way == Way::put || made.way == Way::get;
-    const auto size = static_cast<std::uint64_t>(it.size);
-    made.senders = it.common.between(1, is_wide ? std::min<std::uint64_t>(size, 2) : size);
-    made.messages = is_short ? 1 : it.common.between(1, 3);
-    made.epochs = it.common.between(1, is_wide ? 4 : it.quick ? 12 : 40);
-    made.room = is_wide ? 16 : it.common.one_in(6) ? 3000 : it.common.between(0, 200);
-    made.is_full = it.common.one_in(2);
-    if (is_plan(made.way) && it.common.one_in(2)) made.room = sizeof(std::uint64_t);
-    made.set = it.common.below(kSets + 1);
+    const auto size = static_cast<std::uint64_t>(test.size);
+    made.senders = test.common.between(1, is_wide ? std::min<std::uint64_t>(size, 2) : size);
+    made.messages = is_short ? 1 : test.common.between(1, 3);
+    made.epochs = test.common.between(1, is_wide ? 4 : test.quick ? 12 : 40);
+    made.room = is_wide ? 16 : test.common.one_in(6) ? 3000 : test.common.between(0, 200);
+    made.is_full = test.common.one_in(2);
+    if (is_plan(made.way) && test.common.one_in(2)) made.room = sizeof(std::uint64_t);
+    made.set = test.common.below(kSets + 1);
     // A plain put is not held back by the epoch.
     made.copies = made.way == Way::add ? made.epochs : 2;
     return made;
 }
 
-StormStreams::StormStreams(Ranks &it) : it_(it) {
+StormStreams::StormStreams(Ranks &test) : test_(test) {
     static const char *const words[kWays] = {"put",       "get",      "put_with",
                                              "get_with",  "add",      "put_batch",
                                              "get_batch", "put_plan", "get_plan"};
-    const bool is_wide = it.common.one_in(6);
+    const bool is_wide = test.common.one_in(6);
     const std::uint64_t count =
-        is_wide ? it.common.between(100, it.quick ? 200 : 1000) : it.common.between(1, 24);
+        is_wide ? test.common.between(100, test.quick ? 200 : 1000) : test.common.between(1, 24);
     for (std::uint64_t step = 2; step < count + 2; ++step) {
-        const Stream made = draw(it, is_wide);
-        if (!it.chosen.has(step)) continue;
-        it.show("step " + std::to_string(step) + ": " + std::to_string(made.senders) +
-                " senders by " + words[static_cast<int>(made.way)] + ", " +
-                std::to_string(made.messages) + " messages in each of " +
-                std::to_string(made.epochs) + " epochs");
+        const Stream made = draw(test, is_wide);
+        if (!test.chosen.has(step)) continue;
+        test.show("step " + std::to_string(step) + ": " + std::to_string(made.senders) +
+                  " senders by " + words[static_cast<int>(made.way)] + ", " +
+                  std::to_string(made.messages) + " messages in each of " +
+                  std::to_string(made.epochs) + " epochs");
         streams_.push_back(made);
         memory_bytes_ += made.bytes();
         buffer_.resize(std::max(buffer_.size(), made.room + 1));
@@ -47,7 +47,7 @@ std::uint64_t StormStreams::salt_of(const Message &message) const {
     const std::uint64_t stream =
         static_cast<std::uint64_t>(message.owner) * 100000 + message.stream;
     const std::uint64_t sent = (message.epoch * 64 + message.sender) * 64 + message.number;
-    return Random(it_.base + Random(stream * 0x9E3779B97F4A7C15u + sent).next()).next();
+    return Random(test_.base + Random(stream * 0x9E3779B97F4A7C15u + sent).next()).next();
 }
 
 std::size_t StormStreams::bytes_of(const Message &message) const {
@@ -72,31 +72,33 @@ void StormStreams::open_own(std::size_t number, sennit_block *block, std::size_t
     const Stream &stream = streams_[number];
     Own &own = own_[number];
     const auto events = static_cast<std::uint32_t>(stream.senders * stream.messages);
-    own.signal = make_signal(it_, events, events + static_cast<std::uint32_t>(it_.own.below(3)));
+    own.signal =
+        make_signal(test_, events, events + static_cast<std::uint32_t>(test_.own.below(3)));
     own.block = static_cast<std::uint8_t *>(sennit_ptr(memory_)) + offset;
-    const sennit_region region{sennit_gptr_at(memory_, it_.rank), memory_bytes_};
+    const sennit_region region{sennit_gptr_at(memory_, test_.rank), memory_bytes_};
     const bool gets = is_get(stream.way);
-    it_.ok(sennit_block_init(region, offset, stream.bytes(), gets ? own.signal : SENNIT_SIGNAL_NULL,
-                             gets ? SENNIT_SIGNAL_NULL : own.signal, block));
+    test_.ok(sennit_block_init(region, offset, stream.bytes(),
+                               gets ? own.signal : SENNIT_SIGNAL_NULL,
+                               gets ? SENNIT_SIGNAL_NULL : own.signal, block));
     of_handle_[own.signal.handle] = number;
     live_.push_back(number);
-    if (stream.set < kSets) it_.ok(sennit_waitset_add(sets_[stream.set], own.signal));
+    if (stream.set < kSets) test_.ok(sennit_waitset_add(sets_[stream.set], own.signal));
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch)
         if (gets) fill_epoch(number, epoch);
 }
 
 void StormStreams::attach_to(int owner, const std::vector<sennit_block> &blocks) {
-    const auto sender = static_cast<std::uint64_t>((it_.rank - owner + it_.size) % it_.size);
+    const auto sender = static_cast<std::uint64_t>((test_.rank - owner + test_.size) % test_.size);
     for (std::size_t number = 0; number < streams_.size(); ++number) {
         if (sender >= streams_[number].senders) continue;
         Sending to;
         to.owner = owner;
         to.stream = number;
         to.sender = sender;
-        it_.ok(sennit_block_attach(&blocks[number], &to.peer));
+        test_.ok(sennit_block_attach(&blocks[number], &to.peer));
         peers_.push_back(to.peer);
         sennit_block_info info{};
-        it_.ok(sennit_block_query(&blocks[number], &info));
+        test_.ok(sennit_block_query(&blocks[number], &info));
         to.signal = is_get(streams_[number].way) ? info.on_send : info.on_recv;
         to.gptr = info.gptr;
         if (is_plan(streams_[number].way)) {
@@ -109,10 +111,10 @@ void StormStreams::attach_to(int owner, const std::vector<sennit_block> &blocks)
 
 void StormStreams::open() {
     for (sennit_waitset &set : sets_)
-        it_.ok(sennit_waitset_create(&set));
-    sent_events_ = static_cast<std::uint32_t>(it_.own.between(1, 9));
-    sent_ = make_signal(it_, sent_events_);
-    memory_ = it_.allocate(memory_bytes_);
+        test_.ok(sennit_waitset_create(&set));
+    sent_events_ = static_cast<std::uint32_t>(test_.own.between(1, 9));
+    sent_ = make_signal(test_, sent_events_);
+    memory_ = test_.allocate(memory_bytes_);
     std::vector<sennit_block> blocks(streams_.size());
     std::size_t offset = 0;
     for (std::size_t number = 0; number < streams_.size(); ++number) {
@@ -120,32 +122,32 @@ void StormStreams::open() {
         offset += streams_[number].bytes();
     }
     const std::size_t mail_bytes = sizeof(sennit_block) * blocks.size();
-    const sennit_gptr mail = it_.allocate(mail_bytes);
-    it_.ok(sennit_put(mail, blocks.data(), mail_bytes));
-    it_.barrier();
-    for (int owner = 0; owner < it_.size; ++owner) {
-        it_.ok(sennit_get(blocks.data(), sennit_gptr_at(mail, owner), mail_bytes));
+    const sennit_gptr mail = test_.allocate(mail_bytes);
+    test_.ok(sennit_put(mail, blocks.data(), mail_bytes));
+    test_.barrier();
+    for (int owner = 0; owner < test_.size; ++owner) {
+        test_.ok(sennit_get(blocks.data(), sennit_gptr_at(mail, owner), mail_bytes));
         attach_to(owner, blocks);
     }
     record_plans();
-    it_.barrier();
-    it_.free(mail);
+    test_.barrier();
+    test_.free(mail);
 }
 
 void StormStreams::close() {
     for (std::size_t number = 0; number < streams_.size(); ++number) {
         const Stream &stream = streams_[number];
-        it_.equal(epoch_of(it_, own_[number].signal), stream.epochs);
-        it_.equal(left_of(it_, own_[number].signal), stream.senders * stream.messages);
-        it_.ok(sennit_signal_destroy(own_[number].signal));
+        test_.equal(epoch_of(test_, own_[number].signal), stream.epochs);
+        test_.equal(left_of(test_, own_[number].signal), stream.senders * stream.messages);
+        test_.ok(sennit_signal_destroy(own_[number].signal));
     }
-    it_.equal(left_of(it_, sent_), sent_events_ - sent_count_);
-    it_.ok(sennit_signal_destroy(sent_));
+    test_.equal(left_of(test_, sent_), sent_events_ - sent_count_);
+    test_.ok(sennit_signal_destroy(sent_));
     for (const sennit_peer_block peer : peers_)
-        it_.ok(sennit_block_detach(peer));
+        test_.ok(sennit_block_detach(peer));
     for (const sennit_waitset set : sets_)
-        it_.ok(sennit_waitset_destroy(set));
-    it_.free(memory_);
+        test_.ok(sennit_waitset_destroy(set));
+    test_.free(memory_);
 }
 
 // ---------------------------------------------------------------- the sender
@@ -153,8 +155,8 @@ void StormStreams::close() {
 sennit_status StormStreams::carry_out_with(const Sending &to, std::size_t place,
                                            std::size_t bytes) {
     sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, to.epoch};
-    if (it_.own.one_in(2)) notice.remote = to.signal;
-    const bool counts = it_.own.one_in(2);
+    if (test_.own.one_in(2)) notice.remote = to.signal;
+    const bool counts = test_.own.one_in(2);
     if (counts) notice.local = sent_;
     const sennit_status status =
         is_get(streams_[to.stream].way)
@@ -174,8 +176,8 @@ sennit_status StormStreams::carry_out(const Sending &to, std::size_t place, std:
         case Way::get_with:
             return carry_out_with(to, place, bytes);
         case Way::add:
-            it_.ok(sennit_put(sennit_gptr_add(to.gptr, static_cast<std::int64_t>(place)),
-                              buffer_.data(), bytes));
+            test_.ok(sennit_put(sennit_gptr_add(to.gptr, static_cast<std::int64_t>(place)),
+                                buffer_.data(), bytes));
             return sennit_signal_notify(to.signal, to.epoch);
         default:
             return SENNIT_ERR_ARG;
@@ -184,10 +186,10 @@ sennit_status StormStreams::carry_out(const Sending &to, std::size_t place, std:
 
 void StormStreams::count_local(std::uint32_t calls) {
     sent_count_ += calls;
-    it_.require(is_fired(it_, sent_) == (sent_count_ == sent_events_),
-                "the local signal counts every call that succeeded");
+    test_.require(is_fired(test_, sent_) == (sent_count_ == sent_events_),
+                  "the local signal counts every call that succeeded");
     if (sent_count_ < sent_events_) return;
-    it_.ok(sennit_signal_reset(sent_));
+    test_.ok(sennit_signal_reset(sent_));
     sent_count_ = 0;
 }
 
@@ -208,25 +210,25 @@ bool StormStreams::send(Sending &to) {
         fill(buffer_.data(), bytes, salt_of(message));
     }
     const sennit_status status = carry_out(to, place_of(message), bytes);
-    if (gets) it_.equal(buffer_[bytes], kUntouched);
+    if (gets) test_.equal(buffer_[bytes], kUntouched);
     if (status == SENNIT_ERR_SIGNAL_EARLY) {
-        if (gets) it_.equal(buffer_[0], kUntouched);
+        if (gets) test_.equal(buffer_[0], kUntouched);
         return false;
     }
-    it_.ok(status);
-    if (gets) check_pattern(it_, buffer_.data(), bytes, salt_of(message));
+    test_.ok(status);
+    if (gets) check_pattern(test_, buffer_.data(), bytes, salt_of(message));
     advance(to);
     return true;
 }
 
 bool StormStreams::send_some() {
     if (has_sent_all()) return false;
-    const std::size_t number = it_.own.below(sendings_.size() + planned_.size());
+    const std::size_t number = test_.own.below(sendings_.size() + planned_.size());
     if (number >= sendings_.size()) return run_plan(number - sendings_.size());
     Sending &to = sendings_[number];
     if (is_batch(streams_[to.stream].way)) return send_batch(number);
     bool has_sent = false;
-    for (std::uint64_t most = it_.own.between(1, 8); most > 0; --most) {
+    for (std::uint64_t most = test_.own.between(1, 8); most > 0; --most) {
         if (!send(to)) break;
         has_sent = true;
         if (!has_ended(to)) continue;
@@ -243,7 +245,7 @@ void StormStreams::fill_epoch(std::size_t number, std::uint64_t epoch) {
     const Stream &stream = streams_[number];
     for (std::uint64_t sender = 0; sender < stream.senders; ++sender) {
         for (std::uint64_t i = 0; i < stream.messages; ++i) {
-            const Message message{it_.rank, number, sender, epoch, i};
+            const Message message{test_.rank, number, sender, epoch, i};
             fill(own_[number].block + place_of(message), bytes_of(message), salt_of(message));
         }
     }
@@ -253,8 +255,8 @@ void StormStreams::check_epoch(std::size_t number) {
     const Stream &stream = streams_[number];
     for (std::uint64_t sender = 0; sender < stream.senders; ++sender) {
         for (std::uint64_t i = 0; i < stream.messages; ++i) {
-            const Message message{it_.rank, number, sender, own_[number].epoch, i};
-            check_pattern(it_, own_[number].block + place_of(message), bytes_of(message),
+            const Message message{test_.rank, number, sender, own_[number].epoch, i};
+            check_pattern(test_, own_[number].block + place_of(message), bytes_of(message),
                           salt_of(message));
         }
     }
@@ -264,26 +266,26 @@ void StormStreams::check_epoch(std::size_t number) {
 void StormStreams::take(std::size_t number) {
     const Stream &stream = streams_[number];
     Own &own = own_[number];
-    it_.equal(epoch_of(it_, own.signal), own.epoch);
+    test_.equal(epoch_of(test_, own.signal), own.epoch);
     // All have read what was there for this epoch; who reads ahead has the other places.
     if (is_get(stream.way)) {
         fill_epoch(number, own.epoch + 2);
     } else {
         check_epoch(number);
     }
-    it_.ok(sennit_signal_reset(own.signal));
+    test_.ok(sennit_signal_reset(own.signal));
     if (++own.epoch < stream.epochs) return;
-    if (stream.set < kSets) it_.ok(sennit_waitset_remove(sets_[stream.set], own.signal));
+    if (stream.set < kSets) test_.ok(sennit_waitset_remove(sets_[stream.set], own.signal));
     live_.erase(std::find(live_.begin(), live_.end(), number));
 }
 
 bool StormStreams::take_one(std::size_t number, std::int64_t timeout_ns) {
-    if (timeout_ns == 0 && it_.own.one_in(2)) {
-        if (!is_fired(it_, own_[number].signal)) return false;
+    if (timeout_ns == 0 && test_.own.one_in(2)) {
+        if (!is_fired(test_, own_[number].signal)) return false;
     } else {
         const sennit_status status = sennit_signal_wait(own_[number].signal, timeout_ns);
         if (status == SENNIT_ERR_TIMEOUT) return false;
-        it_.ok(status);
+        test_.ok(status);
     }
     take(number);
     return true;
@@ -294,15 +296,15 @@ bool StormStreams::take_of_set(std::size_t set, std::int64_t timeout_ns) {
     sennit_signal fired[kMost] = {};
     std::size_t count = 1;
     const sennit_status status =
-        it_.own.one_in(2) ? sennit_waitset_wait_any(sets_[set], timeout_ns, fired)
-                          : sennit_waitset_wait_some(sets_[set], timeout_ns,
-                                                     it_.own.between(1, kMost), fired, &count);
+        test_.own.one_in(2) ? sennit_waitset_wait_any(sets_[set], timeout_ns, fired)
+                            : sennit_waitset_wait_some(sets_[set], timeout_ns,
+                                                       test_.own.between(1, kMost), fired, &count);
     if (status == SENNIT_ERR_TIMEOUT) return false;
-    it_.ok(status);
+    test_.ok(status);
     for (std::size_t i = 0; i < count; ++i) {
         const auto found = of_handle_.find(fired[i].handle);
-        it_.require(found != of_handle_.end() && fired[i].rank == it_.rank,
-                    "a signal of this rank was reported");
+        test_.require(found != of_handle_.end() && fired[i].rank == test_.rank,
+                      "a signal of this rank was reported");
         take(found->second);
     }
     return true;
@@ -311,7 +313,7 @@ bool StormStreams::take_of_set(std::size_t set, std::int64_t timeout_ns) {
 bool StormStreams::take_all_of_set(std::size_t set, std::int64_t timeout_ns) {
     const sennit_status status = sennit_waitset_wait_all(sets_[set], timeout_ns);
     if (status == SENNIT_ERR_TIMEOUT) return false;
-    it_.ok(status);
+    test_.ok(status);
     const std::vector<std::size_t> live = live_;
     for (const std::size_t number : live)
         if (streams_[number].set == set) take(number);
@@ -320,10 +322,10 @@ bool StormStreams::take_all_of_set(std::size_t set, std::int64_t timeout_ns) {
 
 bool StormStreams::take_some(std::int64_t timeout_ns) {
     if (live_.empty()) return false;
-    const std::size_t number = live_[it_.own.below(live_.size())];
+    const std::size_t number = live_[test_.own.below(live_.size())];
     const std::size_t set = streams_[number].set;
-    if (set == kSets || it_.own.one_in(4)) return take_one(number, timeout_ns);
-    return it_.own.one_in(4) ? take_all_of_set(set, timeout_ns) : take_of_set(set, timeout_ns);
+    if (set == kSets || test_.own.one_in(4)) return take_one(number, timeout_ns);
+    return test_.own.one_in(4) ? take_all_of_set(set, timeout_ns) : take_of_set(set, timeout_ns);
 }
 
 }  // namespace conformance

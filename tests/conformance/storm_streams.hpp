@@ -14,7 +14,7 @@ namespace conformance {
 
 class StormStreams {
   public:
-    explicit StormStreams(Ranks &it);
+    explicit StormStreams(Ranks &test);
 
     // Collective, as close().
     void open();
@@ -103,7 +103,7 @@ class StormStreams {
         sennit_notice notice;
     };
 
-    static Stream draw(Ranks &it, bool is_wide);
+    static Stream draw(Ranks &test, bool is_wide);
     std::uint64_t salt_of(const Message &message) const;
     std::size_t bytes_of(const Message &message) const;
     std::size_t place_of(const Message &message) const;
@@ -127,10 +127,10 @@ class StormStreams {
     bool send_batch(std::size_t first);
     void drop_ended();
 
-    Message message_of(const Planned &it, std::size_t number) const;
-    std::size_t local_of(const Planned &it, std::size_t number) const;
-    std::size_t messages_of(const Planned &it) const {
-        return it.to.size() * streams_[it.stream].messages;
+    Message message_of(const Planned &planned, std::size_t number) const;
+    std::size_t local_of(const Planned &planned, std::size_t number) const;
+    std::size_t messages_of(const Planned &planned) const {
+        return planned.to.size() * streams_[planned.stream].messages;
     }
     void plan(const Sending &to);
     void record_plans();
@@ -140,7 +140,7 @@ class StormStreams {
     bool take_of_set(std::size_t set, std::int64_t timeout_ns);
     bool take_all_of_set(std::size_t set, std::int64_t timeout_ns);
 
-    Ranks &it_;
+    Ranks &test_;
     std::vector<Stream> streams_;
     std::vector<Own> own_;                                      // by stream
     std::vector<std::size_t> live_;                             // streams with epochs to come

@@ -11,7 +11,7 @@ StormStreams::Part StormStreams::make_part(std::size_t sending, const Sending &a
     Part part;
     part.sending = sending;
     part.message = {at.owner, at.stream, at.sender, at.epoch, at.number};
-    part.notice = {it_.own.one_in(2) ? at.signal : SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL,
+    part.notice = {test_.own.one_in(2) ? at.signal : SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL,
                    at.epoch};
     // One byte more: a get must leave it alone.
     part.buffer.resize(bytes_of(part.message) + 1, kUntouched);
@@ -28,17 +28,17 @@ std::vector<StormStreams::Part> StormStreams::draw_parts(std::size_t first) {
     for (std::size_t turn = 0; turn < sendings_.size() && parts.size() < 40; ++turn) {
         const std::size_t number = (first + turn) % sendings_.size();
         Sending at = sendings_[number];
-        if (streams_[at.stream].way != way || (turn > 0 && it_.own.one_in(2))) continue;
-        for (std::uint64_t most = it_.own.between(1, 8); most > 0 && !has_ended(at); --most) {
+        if (streams_[at.stream].way != way || (turn > 0 && test_.own.one_in(2))) continue;
+        for (std::uint64_t most = test_.own.between(1, 8); most > 0 && !has_ended(at); --most) {
             parts.push_back(make_part(number, at));
             advance(at);
         }
     }
     // As many as the local signal still takes.
-    std::uint32_t left = it_.own.one_in(2) ? sent_events_ - sent_count_ : 0;
+    std::uint32_t left = test_.own.one_in(2) ? sent_events_ - sent_count_ : 0;
     for (Part &part : parts) {
         if (left == 0) break;
-        if (it_.own.one_in(3)) continue;
+        if (test_.own.one_in(3)) continue;
         part.notice.local = sent_;
         --left;
     }
@@ -48,11 +48,11 @@ std::vector<StormStreams::Part> StormStreams::draw_parts(std::size_t first) {
 void StormStreams::check_part(const Part &part, bool is_done) {
     const std::size_t bytes = part.buffer.size() - 1;
     if (!is_get(streams_[part.message.stream].way)) return;
-    it_.equal(part.buffer[bytes], kUntouched);
+    test_.equal(part.buffer[bytes], kUntouched);
     if (is_done) {
-        check_pattern(it_, part.buffer.data(), bytes, salt_of(part.message));
+        check_pattern(test_, part.buffer.data(), bytes, salt_of(part.message));
     } else {
-        it_.equal(part.buffer[0], kUntouched);
+        test_.equal(part.buffer[0], kUntouched);
     }
 }
 
@@ -73,13 +73,13 @@ bool StormStreams::send_batch(std::size_t first) {
                                      ? sennit_get_notify_batch(all.size(), all.data(), &done)
                                      : sennit_put_notify_batch(all.size(), all.data(), &done);
     if (status != SENNIT_ERR_SIGNAL_EARLY) {
-        it_.ok(status);
-        it_.equal(done, all.size());
+        test_.ok(status);
+        test_.equal(done, all.size());
     }
-    it_.require(done <= all.size(), "no more is done than was asked for");
+    test_.require(done <= all.size(), "no more is done than was asked for");
     std::uint32_t counted = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        it_.is(all[i].status, i < done ? SENNIT_OK : SENNIT_ERR_SIGNAL_EARLY);
+        test_.is(all[i].status, i < done ? SENNIT_OK : SENNIT_ERR_SIGNAL_EARLY);
         check_part(parts[i], i < done);
         if (i >= done) continue;
         if (parts[i].notice.local.handle != 0) ++counted;
@@ -96,77 +96,79 @@ bool StormStreams::send_batch(std::size_t first) {
 void StormStreams::plan(const Sending &to) {
     const auto found = std::find_if(planned_.begin(), planned_.end(),
                                     [&to](const Planned &one) { return one.stream == to.stream; });
-    if (found != planned_.end() && it_.own.one_in(2)) {
+    if (found != planned_.end() && test_.own.one_in(2)) {
         found->to.push_back(to);
         return;
     }
     Planned made;
     made.stream = to.stream;
-    made.is_backwards = it_.own.one_in(2);
+    made.is_backwards = test_.own.one_in(2);
     made.to.push_back(to);
     planned_.push_back(made);
 }
 
 // Of all messages of a run.
-StormStreams::Message StormStreams::message_of(const Planned &it, std::size_t number) const {
-    const std::uint64_t messages = streams_[it.stream].messages;
-    const Sending &to = it.to[number / messages];
-    return {to.owner, to.stream, to.sender, it.epoch, number % messages};
+StormStreams::Message StormStreams::message_of(const Planned &planned, std::size_t number) const {
+    const std::uint64_t messages = streams_[planned.stream].messages;
+    const Sending &to = planned.to[number / messages];
+    return {to.owner, to.stream, to.sender, planned.epoch, number % messages};
 }
 
-std::size_t StormStreams::local_of(const Planned &it, std::size_t number) const {
-    return (it.is_backwards ? messages_of(it) - 1 - number : number) * streams_[it.stream].room;
+std::size_t StormStreams::local_of(const Planned &planned, std::size_t number) const {
+    return (planned.is_backwards ? messages_of(planned) - 1 - number : number) *
+           streams_[planned.stream].room;
 }
 
 void StormStreams::record_plans() {
-    for (Planned &it : planned_) {
+    for (Planned &planned : planned_) {
         for (std::uint64_t turn = 0; turn < 2; ++turn) {
-            std::vector<std::uint8_t> &buffer = it.buffers[turn];
-            buffer.resize(messages_of(it) * streams_[it.stream].room + 1);
-            sennit_plan &made = it.plans[turn];
-            it_.ok(sennit_plan_create(&made));
-            it.epoch = turn;
-            for (std::size_t i = 0; i < messages_of(it); ++i) {
-                const Message message = message_of(it, i);
-                const sennit_peer_block peer = it.to[i / streams_[it.stream].messages].peer;
-                std::uint8_t *local = buffer.data() + local_of(it, i);
+            std::vector<std::uint8_t> &buffer = planned.buffers[turn];
+            buffer.resize(messages_of(planned) * streams_[planned.stream].room + 1);
+            sennit_plan &made = planned.plans[turn];
+            test_.ok(sennit_plan_create(&made));
+            planned.epoch = turn;
+            for (std::size_t i = 0; i < messages_of(planned); ++i) {
+                const Message message = message_of(planned, i);
+                const sennit_peer_block peer =
+                    planned.to[i / streams_[planned.stream].messages].peer;
+                std::uint8_t *local = buffer.data() + local_of(planned, i);
                 const std::size_t bytes = bytes_of(message);
-                it_.ok(is_get(streams_[it.stream].way)
-                           ? sennit_plan_get(made, local, peer, place_of(message), bytes)
-                           : sennit_plan_put(made, peer, place_of(message), local, bytes));
+                test_.ok(is_get(streams_[planned.stream].way)
+                             ? sennit_plan_get(made, local, peer, place_of(message), bytes)
+                             : sennit_plan_put(made, peer, place_of(message), local, bytes));
             }
-            it_.ok(sennit_plan_commit(made, turn, 2));
+            test_.ok(sennit_plan_commit(made, turn, 2));
         }
-        it.epoch = 0;
+        planned.epoch = 0;
     }
 }
 
 // Returns whether it has run: one owner that is behind holds it back, and nothing has moved.
 bool StormStreams::run_plan(std::size_t number) {
-    Planned &it = planned_[number];
-    const bool gets = is_get(streams_[it.stream].way);
-    const sennit_plan plan = it.plans[it.epoch % 2];
-    std::vector<std::uint8_t> &buffer = it.buffers[it.epoch % 2];
+    Planned &planned = planned_[number];
+    const bool gets = is_get(streams_[planned.stream].way);
+    const sennit_plan plan = planned.plans[planned.epoch % 2];
+    std::vector<std::uint8_t> &buffer = planned.buffers[planned.epoch % 2];
     std::fill(buffer.begin(), buffer.end(), kUntouched);
-    for (std::size_t i = 0; !gets && i < messages_of(it); ++i)
-        fill(buffer.data() + local_of(it, i), bytes_of(message_of(it, i)),
-             salt_of(message_of(it, i)));
+    for (std::size_t i = 0; !gets && i < messages_of(planned); ++i)
+        fill(buffer.data() + local_of(planned, i), bytes_of(message_of(planned, i)),
+             salt_of(message_of(planned, i)));
     const sennit_status status = sennit_plan_start(plan);
     if (status == SENNIT_ERR_SIGNAL_EARLY) {
         const auto is_touched = [](std::uint8_t byte) { return byte != kUntouched; };
-        it_.require(!gets || std::none_of(buffer.begin(), buffer.end(), is_touched),
-                    "a run that is refused has moved nothing");
+        test_.require(!gets || std::none_of(buffer.begin(), buffer.end(), is_touched),
+                      "a run that is refused has moved nothing");
         return false;
     }
-    it_.ok(status);
-    if (it_.own.one_in(4)) it_.is(sennit_plan_start(plan), SENNIT_ERR_STATE);
-    it_.ok(sennit_plan_wait(plan, SENNIT_FOREVER));
-    for (std::size_t i = 0; gets && i < messages_of(it); ++i)
-        check_pattern(it_, buffer.data() + local_of(it, i), bytes_of(message_of(it, i)),
-                      salt_of(message_of(it, i)));
-    if (++it.epoch < streams_[it.stream].epochs) return true;
-    for (const sennit_plan over : it.plans)
-        it_.ok(sennit_plan_destroy(over));
+    test_.ok(status);
+    if (test_.own.one_in(4)) test_.is(sennit_plan_start(plan), SENNIT_ERR_STATE);
+    test_.ok(sennit_plan_wait(plan, SENNIT_FOREVER));
+    for (std::size_t i = 0; gets && i < messages_of(planned); ++i)
+        check_pattern(test_, buffer.data() + local_of(planned, i), bytes_of(message_of(planned, i)),
+                      salt_of(message_of(planned, i)));
+    if (++planned.epoch < streams_[planned.stream].epochs) return true;
+    for (const sennit_plan over : planned.plans)
+        test_.ok(sennit_plan_destroy(over));
     planned_.erase(planned_.begin() + static_cast<std::ptrdiff_t>(number));
     return true;
 }

@@ -14,12 +14,12 @@ using namespace conformance;
 
 namespace {
 
-void run_program(Ranks &it) {
-    StormQueues queues(it);
-    StormStreams streams(it);
+void run_program(Ranks &test) {
+    StormQueues queues(test);
+    StormStreams streams(test);
     queues.open();
     streams.open();
-    it.barrier();
+    test.barrier();
     const std::uint64_t never = 0;
     int idle = 0;
     while (queues.is_open() || streams.is_open()) {
@@ -31,7 +31,7 @@ void run_program(Ranks &it) {
         if (has_moved) continue;
         // Nobody waits for this rank: what it waits for comes.
         if (queues.has_pushed_all() && streams.has_sent_all()) {
-            const bool takes = streams.is_open() && (!queues.is_open() || it.own.one_in(2));
+            const bool takes = streams.is_open() && (!queues.is_open() || test.own.one_in(2));
             (void)(takes ? streams.take_some(SENNIT_FOREVER) : queues.pop_some(SENNIT_FOREVER));
         } else if (idle % 8 == 0) {
             (void)streams.take_some(kMillisecond / 4);
@@ -39,10 +39,10 @@ void run_program(Ranks &it) {
             (void)sennit_signal_wait_word(&never, SENNIT_NOT_EQUAL, 0, 0);
         }
     }
-    it.barrier();
+    test.barrier();
     streams.close();
     queues.close();
-    it.barrier();
+    test.barrier();
 }
 
 }  // namespace
@@ -50,19 +50,19 @@ void run_program(Ranks &it) {
 // Broken by an event that is lost, doubled, too early or in the wrong epoch, data that comes after
 // its event, a wait that nobody wakes, or an item that is lost, doubled, torn or overtaken.
 RANK_TEST(stress, signals_and_queues_keep_their_word_as_long_as_it_lasts, kOnce | kOnlyNamed) {
-    const std::chrono::duration<double> length(it.for_seconds > 0 ? it.for_seconds : 2);
+    const std::chrono::duration<double> length(test.for_seconds > 0 ? test.for_seconds : 2);
     const auto end = std::chrono::steady_clock::now() + length;
     std::uint64_t programs = 0;
     // The clock of one rank, so that all make the same programs.
     const auto is_over = [&] {
         const int mine = std::chrono::steady_clock::now() > end ? 1 : 0;
-        return it.tell_all(mine).front() != 0 || programs == it.chosen.program;
+        return test.tell_all(mine).front() != 0 || programs == test.chosen.program;
     };
     do {
-        it.programs(1, [&] { run_program(it); });
+        test.programs(1, [&] { run_program(test); });
         ++programs;
     } while (!is_over());
-    if (it.rank == 0)
+    if (test.rank == 0)
         std::printf("%llu programs, seed %llu\n", static_cast<unsigned long long>(programs),
-                    static_cast<unsigned long long>(it.seed));
+                    static_cast<unsigned long long>(test.seed));
 }

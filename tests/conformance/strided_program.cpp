@@ -128,7 +128,9 @@ std::string describe(const Step &step, int owner) {
 
 class Program {
   public:
-    Program(Ranks &it, bool with_private_memory) : it_(it) { make_memory(with_private_memory); }
+    Program(Ranks &test, bool with_private_memory) : test_(test) {
+        make_memory(with_private_memory);
+    }
     void run(int phases);
 
   private:
@@ -141,7 +143,7 @@ class Program {
     void compare();
     void release();
 
-    Ranks &it_;
+    Ranks &test_;
     std::vector<Memory> memories_;
     std::vector<std::uint8_t> own_private_;
     sennit_gptr segment_ = SENNIT_GPTR_NULL;
@@ -150,22 +152,22 @@ class Program {
 };
 
 void Program::make_memory(bool with_private_memory) {
-    const std::size_t bytes = it_.common.between(600, 5000);
-    segment_ = it_.allocate(bytes);
-    for (int owner = 0; owner < it_.size; ++owner)
+    const std::size_t bytes = test_.common.between(600, 5000);
+    segment_ = test_.allocate(bytes);
+    for (int owner = 0; owner < test_.size; ++owner)
         memories_.push_back(
             {owner, 0, sennit_gptr_at(segment_, owner), std::vector<std::uint8_t>(bytes, 0)});
     if (!with_private_memory) return;
-    const std::size_t private_bytes = it_.common.between(600, 9000);
+    const std::size_t private_bytes = test_.common.between(600, 9000);
     own_private_.assign(private_bytes, 0);
-    it_.ok(sennit_register(own_private_.data(), private_bytes, 0, &region_));
-    for (const sennit_region &theirs : it_.tell_all(region_))
+    test_.ok(sennit_register(own_private_.data(), private_bytes, 0, &region_));
+    for (const sennit_region &theirs : test_.tell_all(region_))
         memories_.push_back(
             {theirs.gptr.rank, 0, theirs.gptr, std::vector<std::uint8_t>(private_bytes, 0)});
 }
 
 Step Program::draw_step(int user) {
-    Random &draw = it_.common;
+    Random &draw = test_.common;
     Step step;
     std::vector<std::size_t> usable;
     for (std::size_t i = 0; i < memories_.size(); ++i)
@@ -236,7 +238,7 @@ sennit_status Program::call(const Step &step, sennit_gptr there, std::uint8_t *h
 
 void Program::perform(const Step &step) {
     const Memory &memory = memories_[step.memory];
-    it_.show(describe(step, memory.owner));
+    test_.show(describe(step, memory.owner));
     std::vector<std::uint8_t> buffer(step.shape.local_span + 1);
     fill(buffer.data(), buffer.size() - 1, step.salt);
     const std::size_t named = step.place + step.shape.remote_origin;
@@ -248,51 +250,52 @@ void Program::perform(const Step &step) {
     if (status == SENNIT_OK && step.form == 2) status = sennit_flush(memory.owner, SENNIT_FOREVER);
     buffer.pop_back();
     if (status == SENNIT_OK && buffer == step.expected) return;
-    it_.fail(Ranks::Where::current(),
-             describe(step, memory.owner) + ": " +
-                 (status == SENNIT_OK ? "the private buffer is wrong" : sennit_last_error()->text));
+    test_.fail(Ranks::Where::current(), describe(step, memory.owner) + ": " +
+                                            (status == SENNIT_OK ? "the private buffer is wrong"
+                                                                 : sennit_last_error()->text));
 }
 
 // All memory as a whole, each by a rank that is drawn.
 void Program::compare() {
     for (const Memory &memory : memories_) {
-        const auto reader = it_.common.below(static_cast<std::uint64_t>(it_.size));
-        if (reader != static_cast<std::uint64_t>(it_.rank)) continue;
+        const auto reader = test_.common.below(static_cast<std::uint64_t>(test_.size));
+        if (reader != static_cast<std::uint64_t>(test_.rank)) continue;
         std::vector<std::uint8_t> all(memory.model.size());
-        it_.ok(sennit_get(all.data(), memory.gptr, all.size()));
+        test_.ok(sennit_get(all.data(), memory.gptr, all.size()));
         const auto place = std::mismatch(all.begin(), all.end(), memory.model.begin()).first;
         if (place != all.end())
-            it_.fail(Ranks::Where::current(), "after step " + std::to_string(steps_) + " byte " +
-                                                  std::to_string(place - all.begin()) +
-                                                  " of rank " + std::to_string(memory.owner) +
-                                                  " is wrong");
+            test_.fail(Ranks::Where::current(), "after step " + std::to_string(steps_) + " byte " +
+                                                    std::to_string(place - all.begin()) +
+                                                    " of rank " + std::to_string(memory.owner) +
+                                                    " is wrong");
     }
 }
 
 void Program::run(int phases) {
-    for (int phase = 0; phase < phases && steps_ < it_.chosen.most_steps; ++phase) {
+    for (int phase = 0; phase < phases && steps_ < test_.chosen.most_steps; ++phase) {
         for (Memory &memory : memories_)
-            memory.user = static_cast<int>(it_.common.below(static_cast<std::uint64_t>(it_.size)));
-        for (int user = 0; user < it_.size; ++user) {
-            for (std::uint64_t i = it_.common.below(8); i > 0 && steps_ < it_.chosen.most_steps;
+            memory.user =
+                static_cast<int>(test_.common.below(static_cast<std::uint64_t>(test_.size)));
+        for (int user = 0; user < test_.size; ++user) {
+            for (std::uint64_t i = test_.common.below(8); i > 0 && steps_ < test_.chosen.most_steps;
                  --i) {
                 Step step = draw_step(user);
                 if (step.number == 0) break;
-                if (!it_.chosen.has(step.number)) continue;
+                if (!test_.chosen.has(step.number)) continue;
                 apply(step);
-                if (user == it_.rank) perform(step);
+                if (user == test_.rank) perform(step);
             }
         }
-        it_.barrier();
+        test_.barrier();
         compare();
-        it_.barrier();
+        test_.barrier();
     }
     release();
 }
 
 void Program::release() {
-    if (region_.gptr.segment != 0) it_.ok(sennit_deregister(region_));
-    it_.free(segment_);
+    if (region_.gptr.segment != 0) test_.ok(sennit_deregister(region_));
+    test_.free(segment_);
 }
 
 }  // namespace
@@ -301,8 +304,8 @@ Shape draw_shape(Random &draw, bool is_put, std::size_t most) {
     return draw.one_in(3) ? draw_list(draw, is_put, most) : draw_box(draw, is_put, most);
 }
 
-void run_strided_program(Ranks &it, int phases, bool with_private_memory) {
-    it.programs(1, [&] { Program(it, with_private_memory).run(phases); });
+void run_strided_program(Ranks &test, int phases, bool with_private_memory) {
+    test.programs(1, [&] { Program(test, with_private_memory).run(phases); });
 }
 
 }  // namespace conformance

@@ -27,6 +27,6 @@ struct Shape {
 Shape draw_shape(Random &draw, bool is_put, std::size_t most);
 
 // Runs whole programs over memory that Sennit allocated (and registered private memory, if so).
-void run_strided_program(Ranks &it, int phases, bool with_private_memory);
+void run_strided_program(Ranks &test, int phases, bool with_private_memory);
 
 }  // namespace conformance

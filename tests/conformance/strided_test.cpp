@@ -12,15 +12,15 @@ sennit_box line(std::size_t element, std::size_t count, std::int64_t remote, std
 }
 
 // Every rank finds out for itself, and all do what the worst of them can.
-bool private_memory_is_reached(Ranks &it) {
+bool private_memory_is_reached(Ranks &test) {
     std::uint64_t word = 0;
     sennit_region mine = SENNIT_REGION_NULL;
-    it.ok(sennit_register(&word, sizeof word, 0, &mine));
+    test.ok(sennit_register(&word, sizeof word, 0, &mine));
     int missed = 0;
-    for (const sennit_region &region : it.tell_all(mine))
+    for (const sennit_region &region : test.tell_all(mine))
         missed += sennit_get(&word, region.gptr, 8) == SENNIT_OK ? 0 : 1;
-    const auto all = it.tell_all(missed);
-    it.ok(sennit_deregister(mine));
+    const auto all = test.tell_all(missed);
+    test.ok(sennit_deregister(mine));
     return std::accumulate(all.begin(), all.end(), 0) == 0;
 }
 
@@ -29,23 +29,23 @@ bool private_memory_is_reached(Ranks &it) {
 // Broken by a wrong stride, a run cut in the wrong place, a list that is read after the call, or a
 // box that is moved twice.
 RANK_TEST(strided, programs_do_what_the_oracle_does_byte_by_byte, kAnything) {
-    const bool with_private_memory = private_memory_is_reached(it);
-    const int programs = it.quick ? 4 : 15;
+    const bool with_private_memory = private_memory_is_reached(test);
+    const int programs = test.quick ? 4 : 15;
     for (int i = 0; i < programs; ++i)
-        run_strided_program(it, it.quick ? 3 : 8, with_private_memory);
+        run_strided_program(test, test.quick ? 3 : 8, with_private_memory);
 }
 
 // Broken by a box that is checked element by element, so that a part has moved when it is refused.
 RANK_TEST(strided, a_box_that_leaves_the_segment_is_refused_as_a_whole, kAnything) {
-    const sennit_gptr segment = it.allocate(1000);
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const sennit_gptr segment = test.allocate(1000);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
     std::vector<std::uint64_t> data(200, 7);
     const auto refused = [&](sennit_gptr place, const sennit_box &box) {
-        it.is(sennit_put_strided(place, data.data() + 100, &box), SENNIT_ERR_RANGE);
-        it.is(sennit_get_strided(data.data() + 100, place, &box), SENNIT_ERR_RANGE);
+        test.is(sennit_put_strided(place, data.data() + 100, &box), SENNIT_ERR_RANGE);
+        test.is(sennit_get_strided(data.data() + 100, place, &box), SENNIT_ERR_RANGE);
         sennit_request request = {77};
-        it.is(sennit_put_strided_nb(place, data.data() + 100, &box, &request), SENNIT_ERR_RANGE);
-        it.equal(request.handle, 77u);
+        test.is(sennit_put_strided_nb(place, data.data() + 100, &box, &request), SENNIT_ERR_RANGE);
+        test.equal(request.handle, 77u);
     };
     refused(there, line(8, 64, 16, 8));
     refused(there, line(8, 2, -8, 8));
@@ -57,30 +57,30 @@ RANK_TEST(strided, a_box_that_leaves_the_segment_is_refused_as_a_whole, kAnythin
     refused(there, line(8, 3, INT64_MAX, 8));
     refused(there, line(8, 3, INT64_MIN, 8));
     const sennit_box last = line(8, 1, 99, 99);
-    it.ok(sennit_put_strided(sennit_gptr_add(there, 992), data.data(), &last));
+    test.ok(sennit_put_strided(sennit_gptr_add(there, 992), data.data(), &last));
     const sennit_piece outside[] = {{0, 0, 8}, {993, 8, 8}};
-    it.is(sennit_put_indexed(there, data.data(), 2, outside), SENNIT_ERR_RANGE);
+    test.is(sennit_put_indexed(there, data.data(), 2, outside), SENNIT_ERR_RANGE);
     const sennit_piece before[] = {{0, 0, 8}, {-1, 8, 8}};
-    it.is(sennit_put_indexed(there, data.data(), 2, before), SENNIT_ERR_RANGE);
+    test.is(sennit_put_indexed(there, data.data(), 2, before), SENNIT_ERR_RANGE);
     const sennit_piece huge[] = {{0, 0, SIZE_MAX}, {0, 8, 8}};
-    it.is(sennit_get_indexed(data.data(), there, 2, huge), SENNIT_ERR_RANGE);
-    it.barrier();
+    test.is(sennit_get_indexed(data.data(), there, 2, huge), SENNIT_ERR_RANGE);
+    test.barrier();
     std::vector<std::uint8_t> all(992);
-    it.ok(sennit_get(all.data(), segment, all.size()));
+    test.ok(sennit_get(all.data(), segment, all.size()));
     for (const std::uint8_t byte : all)
-        it.equal(byte, 0);
-    it.barrier();
-    it.free(segment);
+        test.equal(byte, 0);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by elements that overwrite each other in an order that depends on the path.
 RANK_TEST(strided, a_destination_whose_elements_overlap_is_refused, kAnything) {
-    const sennit_gptr segment = it.allocate(1000);
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const sennit_gptr segment = test.allocate(1000);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
     std::vector<std::uint8_t> data(1000, 1);
     const auto is = [&](const sennit_box &box, sennit_status put, sennit_status get) {
-        it.is(sennit_put_strided(there, data.data(), &box), put);
-        it.is(sennit_get_strided(data.data(), there, &box), get);
+        test.is(sennit_put_strided(there, data.data(), &box), put);
+        test.is(sennit_get_strided(data.data(), there, &box), get);
     };
     is(line(8, 2, 7, 8), SENNIT_ERR_ARG, SENNIT_OK);
     is(line(8, 2, 0, 8), SENNIT_ERR_ARG, SENNIT_OK);
@@ -91,43 +91,43 @@ RANK_TEST(strided, a_destination_whose_elements_overlap_is_refused, kAnything) {
     is({4, {3, 2, 1}, {8, 4, 0}, {4, 12, 0}}, SENNIT_OK, SENNIT_OK);
     is({4, {3, 2, 1}, {8, 12, 0}, {4, 12, 0}}, SENNIT_ERR_ARG, SENNIT_OK);
     is({0, {2, 1, 1}, {8, 0, 0}, {8, 0, 0}}, SENNIT_ERR_ARG, SENNIT_ERR_ARG);
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by arithmetic with nothing, or by a request that is left open.
 RANK_TEST(strided, nothing_is_legal_and_complete, kAnything) {
-    const sennit_gptr segment = it.allocate(16);
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const sennit_gptr segment = test.allocate(16);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
     for (int d = 0; d < 3; ++d) {
         sennit_box box{8, {5, 5, 5}, {800, 800, 800}, {8, 8, 8}};
         box.counts[d] = 0;
         sennit_request request = {5};
-        it.ok(sennit_put_strided(there, nullptr, &box));
-        it.ok(sennit_get_strided_nb(nullptr, there, &box, &request));
-        it.equal(request.handle, 0u);
+        test.ok(sennit_put_strided(there, nullptr, &box));
+        test.ok(sennit_get_strided_nb(nullptr, there, &box, &request));
+        test.equal(request.handle, 0u);
     }
     const sennit_piece empty[] = {{5000, 5000, 0}, {-3, -3, 0}};
-    it.ok(sennit_put_indexed(there, nullptr, 2, empty));
-    it.ok(sennit_get_indexed(nullptr, there, 0, nullptr));
-    it.ok(sennit_get_indexed_nbi(nullptr, there, 0, nullptr));
-    it.free(segment);
+    test.ok(sennit_put_indexed(there, nullptr, 2, empty));
+    test.ok(sennit_get_indexed(nullptr, there, 0, nullptr));
+    test.ok(sennit_get_indexed_nbi(nullptr, there, 0, nullptr));
+    test.free(segment);
     const sennit_box box{8, {0, 1, 1}, {8, 0, 0}, {8, 0, 0}};
-    it.is(sennit_put_strided(there, nullptr, &box), SENNIT_ERR_NOT_REGISTERED);
+    test.is(sennit_put_strided(there, nullptr, &box), SENNIT_ERR_NOT_REGISTERED);
 }
 
 // Broken by a box that is written while it is still to be read, as memcpy would.
 RANK_TEST(strided, sides_that_overlap_in_memory_move_as_if_read_first, kAnything) {
     constexpr std::size_t kBytes = 600;
-    const sennit_gptr segment = it.allocate(kBytes);
+    const sennit_gptr segment = test.allocate(kBytes);
     auto *const memory = static_cast<std::uint8_t *>(sennit_ptr(segment));
-    const int turns = it.quick ? 50 : 400;
+    const int turns = test.quick ? 50 : 400;
     for (int turn = 0; turn < turns; ++turn) {
-        const bool is_put = it.own.one_in(2);
-        const Shape shape = draw_shape(it.own, is_put, kBytes / 3);
+        const bool is_put = test.own.one_in(2);
+        const Shape shape = draw_shape(test.own, is_put, kBytes / 3);
         if (shape.local_span > kBytes || shape.bytes.empty()) continue;
-        const std::size_t remote = it.own.below(kBytes - shape.remote_span + 1);
-        const std::size_t local = it.own.below(kBytes - shape.local_span + 1);
+        const std::size_t remote = test.own.below(kBytes - shape.remote_span + 1);
+        const std::size_t local = test.own.below(kBytes - shape.local_span + 1);
         fill(memory, kBytes, static_cast<std::uint64_t>(turn));
         std::vector<std::uint8_t> model(memory, memory + kBytes);
         const std::vector<std::uint8_t> before = model;
@@ -141,49 +141,49 @@ RANK_TEST(strided, sides_that_overlap_in_memory_move_as_if_read_first, kAnything
         std::uint8_t *buffer = memory + local + shape.local_origin;
         const std::size_t count = shape.pieces.size();
         if (shape.is_box) {
-            it.ok(is_put ? sennit_put_strided(place, buffer, &shape.box)
-                         : sennit_get_strided(buffer, place, &shape.box));
+            test.ok(is_put ? sennit_put_strided(place, buffer, &shape.box)
+                           : sennit_get_strided(buffer, place, &shape.box));
         } else {
-            it.ok(is_put ? sennit_put_indexed(place, buffer, count, shape.pieces.data())
-                         : sennit_get_indexed(buffer, place, count, shape.pieces.data()));
+            test.ok(is_put ? sennit_put_indexed(place, buffer, count, shape.pieces.data())
+                           : sennit_get_indexed(buffer, place, count, shape.pieces.data()));
         }
-        it.require(std::memcmp(memory, model.data(), kBytes) == 0,
-                   "all was read before any was written");
+        test.require(std::memcmp(memory, model.data(), kBytes) == 0,
+                     "all was read before any was written");
     }
-    it.free(segment);
+    test.free(segment);
 }
 
 // Broken by a batch of the kernel's lists that ends in the wrong place, and by a list that is too
 // long for one.
 RANK_TEST(strided, a_column_of_a_matrix_and_a_long_list_arrive, kOnce) {
-    const std::size_t rows = it.quick ? 700 : 5000;
+    const std::size_t rows = test.quick ? 700 : 5000;
     constexpr std::size_t kColumns = 7;
     std::vector<double> matrix(rows * kColumns, -1.0);
-    const sennit_gptr segment = it.allocate(matrix.size() * sizeof(double));
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
-    it.ok(sennit_put(segment, matrix.data(), matrix.size() * sizeof(double)));
-    it.barrier();
+    const sennit_gptr segment = test.allocate(matrix.size() * sizeof(double));
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
+    test.ok(sennit_put(segment, matrix.data(), matrix.size() * sizeof(double)));
+    test.barrier();
     std::vector<double> column(rows);
-    std::iota(column.begin(), column.end(), it.rank * 1000000.0);
+    std::iota(column.begin(), column.end(), test.rank * 1000000.0);
     const sennit_box box = line(sizeof(double), rows, kColumns * sizeof(double), sizeof(double));
-    it.ok(sennit_put_strided(sennit_gptr_add(there, 3 * sizeof(double)), column.data(), &box));
+    test.ok(sennit_put_strided(sennit_gptr_add(there, 3 * sizeof(double)), column.data(), &box));
     std::vector<sennit_piece> pieces;
     for (std::size_t i = 0; i < rows; ++i) {
         const std::size_t row = i * 17 % rows;
         pieces.push_back({static_cast<std::int64_t>((row * kColumns + 5) * sizeof(double)),
                           static_cast<std::int64_t>(row * sizeof(double)), sizeof(double)});
     }
-    it.ok(sennit_put_indexed_nbi(there, column.data(), rows, pieces.data()));
+    test.ok(sennit_put_indexed_nbi(there, column.data(), rows, pieces.data()));
     pieces.assign(rows, sennit_piece{});
-    it.ok(sennit_flush(it.next(), SENNIT_FOREVER));
-    it.barrier();
-    it.ok(sennit_get(matrix.data(), segment, matrix.size() * sizeof(double)));
+    test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
+    test.barrier();
+    test.ok(sennit_get(matrix.data(), segment, matrix.size() * sizeof(double)));
     for (std::size_t row = 0; row < rows; ++row) {
-        const double wanted = it.previous() * 1000000.0 + static_cast<double>(row);
-        it.require(matrix[row * kColumns + 3] == wanted, "the column arrived by its stride");
-        it.require(matrix[row * kColumns + 5] == wanted || rows % 17 == 0, "and by its list");
-        it.require(matrix[row * kColumns + 4] == -1.0, "nothing between was touched");
+        const double wanted = test.previous() * 1000000.0 + static_cast<double>(row);
+        test.require(matrix[row * kColumns + 3] == wanted, "the column arrived by its stride");
+        test.require(matrix[row * kColumns + 5] == wanted || rows % 17 == 0, "and by its list");
+        test.require(matrix[row * kColumns + 4] == -1.0, "nothing between was touched");
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }

@@ -17,41 +17,41 @@ using namespace conformance;
 
 namespace {
 
-std::vector<int> world_of(const Ranks &it) {
+std::vector<int> world_of(const Ranks &test) {
     std::vector<int> all;
-    for (int rank = 0; rank < it.size; ++rank)
+    for (int rank = 0; rank < test.size; ++rank)
         all.push_back(rank);
     return all;
 }
 
-std::vector<int> node_of(Ranks &it) {
+std::vector<int> node_of(Ranks &test) {
     std::vector<int> here;
-    for (const int rank : world_of(it)) {
+    for (const int rank : world_of(test)) {
         sennit_locality_level level = SENNIT_LOCALITY_SELF;
-        it.ok(sennit_locality(rank, &level));
+        test.ok(sennit_locality(rank, &level));
         if (level != SENNIT_LOCALITY_NETWORK) here.push_back(rank);
     }
     return here;
 }
 
-sennit_team copy_of(Ranks &it, sennit_team parent) {
+sennit_team copy_of(Ranks &test, sennit_team parent) {
     sennit_team team = SENNIT_TEAM_NULL;
-    it.ok(sennit_team_split(parent, 0, 0, &team));
+    test.ok(sennit_team_split(parent, 0, 0, &team));
     return team;
 }
 
-void expect_gone(Ranks &it, sennit_team team) {
+void expect_gone(Ranks &test, sennit_team team) {
     int number = 0x6B;
-    it.is(sennit_barrier(team, 0), SENNIT_ERR_ARG);
-    it.is(sennit_team_size(team, &number), SENNIT_ERR_ARG);
-    it.is(sennit_team_rank(team, &number), SENNIT_ERR_ARG);
-    it.is(sennit_team_translate(team, 0, SENNIT_TEAM_WORLD, &number), SENNIT_ERR_ARG);
-    it.is(sennit_team_translate(SENNIT_TEAM_WORLD, 0, team, &number), SENNIT_ERR_ARG);
-    it.is(sennit_team_destroy(team), SENNIT_ERR_ARG);
+    test.is(sennit_barrier(team, 0), SENNIT_ERR_ARG);
+    test.is(sennit_team_size(team, &number), SENNIT_ERR_ARG);
+    test.is(sennit_team_rank(team, &number), SENNIT_ERR_ARG);
+    test.is(sennit_team_translate(team, 0, SENNIT_TEAM_WORLD, &number), SENNIT_ERR_ARG);
+    test.is(sennit_team_translate(SENNIT_TEAM_WORLD, 0, team, &number), SENNIT_ERR_ARG);
+    test.is(sennit_team_destroy(team), SENNIT_ERR_ARG);
     sennit_gptr gptr{9, 9, 9};
-    it.is(sennit_alloc(team, 8, 0, 0, &gptr), SENNIT_ERR_ARG);
-    it.equal(number, 0x6B);
-    it.equal(gptr.segment, 9u);
+    test.is(sennit_alloc(team, 8, 0, 0, &gptr), SENNIT_ERR_ARG);
+    test.equal(number, 0x6B);
+    test.equal(gptr.segment, 9u);
 }
 
 constexpr std::int64_t kSoon = 20 * kSecond;
@@ -74,10 +74,10 @@ std::size_t memory_file_kib(const char *name) {
 }
 
 // What this process uses. One rank of it looks, the others wait.
-Use use_of_process(Ranks &it) {
+Use use_of_process(Ranks &test) {
     Use use{0, 0, 0};
-    it.barrier();
-    if (!it.one_process || it.rank == 0) {
+    test.barrier();
+    if (!test.one_process || test.rank == 0) {
         std::ifstream statm("/proc/self/statm");
         std::size_t total = 0;
         statm >> total >> use.resident_kib;
@@ -90,143 +90,143 @@ Use use_of_process(Ranks &it) {
             (void)closedir(folder);
         }
     }
-    it.barrier();
+    test.barrier();
     return use;
 }
 
 // Reductions and a broadcast of private memory, long enough that the team gets wide slots, lends
 // its buffers to peers, and keeps a request.
-void reduce_and_broadcast(Ranks &it, sennit_team team) {
+void reduce_and_broadcast(Ranks &test, sennit_team team) {
     int size = 0;
-    it.ok(sennit_team_size(team, &size));
+    test.ok(sennit_team_size(team, &size));
     static thread_local std::vector<std::uint64_t> words(32768);
     static thread_local std::vector<std::uint64_t> sums(8192);
-    const std::size_t few = it.quick ? 2500 : sums.size();
-    const std::size_t many = it.quick ? few : words.size();
+    const std::size_t few = test.quick ? 2500 : sums.size();
+    const std::size_t many = test.quick ? few : words.size();
     std::fill(words.begin(), words.end(), 3);
     const sennit_reduction sum = sennit_reduction_of(few, SENNIT_UINT64, SENNIT_SUM);
-    it.ok(sennit_allreduce(team, words.data(), sums.data(), sum, kSoon));
-    it.equal(sums[few - 1], 3u * static_cast<std::uint64_t>(size));
+    test.ok(sennit_allreduce(team, words.data(), sums.data(), sum, kSoon));
+    test.equal(sums[few - 1], 3u * static_cast<std::uint64_t>(size));
     sennit_request request = SENNIT_REQUEST_NULL;
     const sennit_reduction most = sennit_reduction_of(few, SENNIT_UINT64, SENNIT_MAX);
-    it.ok(sennit_allreduce_nb(team, words.data(), sums.data(), most, &request));
-    it.ok(sennit_wait(&request, kSoon));
-    it.equal(sums[0], 3u);
-    it.ok(sennit_broadcast(team, 0, words.data(), many * 8, kSoon));
+    test.ok(sennit_allreduce_nb(team, words.data(), sums.data(), most, &request));
+    test.ok(sennit_wait(&request, kSoon));
+    test.equal(sums[0], 3u);
+    test.ok(sennit_broadcast(team, 0, words.data(), many * 8, kSoon));
     sennit_gptr segment = SENNIT_GPTR_NULL;
-    it.ok(sennit_alloc(team, few * 8, 0, 0, &segment));
-    it.ok(sennit_allreduce(team, words.data(), sennit_ptr(segment), sum, kSoon));
-    it.ok(sennit_allreduce(team, SENNIT_IN_PLACE, sennit_ptr(segment), sum, kSoon));
-    it.ok(sennit_free(segment));
+    test.ok(sennit_alloc(team, few * 8, 0, 0, &segment));
+    test.ok(sennit_allreduce(team, words.data(), sennit_ptr(segment), sum, kSoon));
+    test.ok(sennit_allreduce(team, SENNIT_IN_PLACE, sennit_ptr(segment), sum, kSoon));
+    test.ok(sennit_free(segment));
 }
 
 // No rank gets one where the kernel alone copies.
-void lock_once(Ranks &it, sennit_team team) {
+void lock_once(Ranks &test, sennit_team team) {
     sennit_lock lock = SENNIT_LOCK_NULL;
     const sennit_status made = sennit_lock_create(team, &lock);
     if (made == SENNIT_ERR_UNSUPPORTED) return;
-    it.ok(made);
-    it.ok(sennit_lock_acquire(lock, kSoon));
-    it.ok(sennit_lock_release(lock));
-    it.ok(sennit_barrier(team, SENNIT_FOREVER));
-    it.ok(sennit_lock_destroy(lock));
+    test.ok(made);
+    test.ok(sennit_lock_acquire(lock, kSoon));
+    test.ok(sennit_lock_release(lock));
+    test.ok(sennit_barrier(team, SENNIT_FOREVER));
+    test.ok(sennit_lock_destroy(lock));
 }
 
 // Makes and ends `count` teams, of all ranks and of parts in turn. Some have a segment; of `every`,
 // which is odd so that both kinds of teams do, one makes collective calls and one has a lock.
-void make_and_end(Ranks &it, std::uint64_t count, std::uint64_t every) {
+void make_and_end(Ranks &test, std::uint64_t count, std::uint64_t every) {
     for (std::uint64_t i = 0; i < count; ++i) {
         sennit_team team = SENNIT_TEAM_NULL;
-        const int color = i % 2 == 0 ? 0 : it.rank % 2;
-        it.ok(sennit_team_split(SENNIT_TEAM_WORLD, color, -it.rank, &team));
+        const int color = i % 2 == 0 ? 0 : test.rank % 2;
+        test.ok(sennit_team_split(SENNIT_TEAM_WORLD, color, -test.rank, &team));
         if (i % 16 == 0) {
             sennit_gptr gptr;
-            it.ok(sennit_alloc(team, 64, 0, 0, &gptr));
-            it.ok(sennit_free(gptr));
+            test.ok(sennit_alloc(team, 64, 0, 0, &gptr));
+            test.ok(sennit_free(gptr));
         }
-        if (i % every == 0) reduce_and_broadcast(it, team);
-        if (i % every == every / 2) lock_once(it, team);
-        it.ok(sennit_team_destroy(team));
+        if (i % every == 0) reduce_and_broadcast(test, team);
+        if (i % every == every / 2) lock_once(test, team);
+        test.ok(sennit_team_destroy(team));
     }
 }
 
-void stay_flat(Ranks &it, std::uint64_t count, std::uint64_t every) {
+void stay_flat(Ranks &test, std::uint64_t count, std::uint64_t every) {
     // Until the allocator has what all threads use of it at a time.
-    make_and_end(it, count / 10 + 64, every);
-    make_and_end(it, 91, 7);
-    const Use before = use_of_process(it);
-    make_and_end(it, count, every);
-    const Use after = use_of_process(it);
-    it.equal(after.descriptors, before.descriptors);
+    make_and_end(test, count / 10 + 64, every);
+    make_and_end(test, 91, 7);
+    const Use before = use_of_process(test);
+    make_and_end(test, count, every);
+    const Use after = use_of_process(test);
+    test.equal(after.descriptors, before.descriptors);
     if (under_sanitizer()) return;  // which keeps freed memory for a while
-    it.require(after.resident_kib < before.resident_kib + 1024, "no memory is left behind");
-    it.require(after.file_kib < before.file_kib + 1024, "and no pages of memory files");
+    test.require(after.resident_kib < before.resident_kib + 1024, "no memory is left behind");
+    test.require(after.file_kib < before.file_kib + 1024, "and no pages of memory files");
 }
 
 }  // namespace
 
 // Broken by constants that are no teams, or a team of the node that has ranks of another one.
 RANK_TEST(team, world_and_node_are_teams, kAnything) {
-    check_team(it, SENNIT_TEAM_WORLD, world_of(it));
-    check_team(it, SENNIT_TEAM_NODE, node_of(it));
-    it.ok(sennit_barrier(SENNIT_TEAM_NODE, SENNIT_FOREVER));
+    check_team(test, SENNIT_TEAM_WORLD, world_of(test));
+    check_team(test, SENNIT_TEAM_NODE, node_of(test));
+    test.ok(sennit_barrier(SENNIT_TEAM_NODE, SENNIT_FOREVER));
     for (const sennit_team team : {SENNIT_TEAM_WORLD, SENNIT_TEAM_NODE})
-        it.is(sennit_team_destroy(team), SENNIT_ERR_ARG);
-    check_team(it, SENNIT_TEAM_NODE, node_of(it));
-    use_team(it, SENNIT_TEAM_NODE, node_of(it), 100);
+        test.is(sennit_team_destroy(team), SENNIT_ERR_ARG);
+    check_team(test, SENNIT_TEAM_NODE, node_of(test));
+    use_team(test, SENNIT_TEAM_NODE, node_of(test), 100);
 }
 
 // Broken by an order that is not that of keys and then of the parent.
 RANK_TEST(team, a_split_orders_by_key_and_then_by_the_parent, kAnything) {
     sennit_team backwards = SENNIT_TEAM_NULL;
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 7, -it.rank, &backwards));
-    std::vector<int> expected = world_of(it);
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 7, -test.rank, &backwards));
+    std::vector<int> expected = world_of(test);
     std::reverse(expected.begin(), expected.end());
-    check_team(it, backwards, expected);
+    check_team(test, backwards, expected);
     // Equal keys: the order of the parent, which is not that of the world.
     sennit_team same = SENNIT_TEAM_NULL;
-    it.ok(sennit_team_split(backwards, 0, 5, &same));
-    check_team(it, same, expected);
-    use_team(it, same, expected, 333);
-    it.ok(sennit_team_destroy(backwards));
-    use_team(it, same, expected, 77);
-    it.ok(sennit_team_destroy(same));
-    expect_gone(it, same);
-    expect_gone(it, backwards);
+    test.ok(sennit_team_split(backwards, 0, 5, &same));
+    check_team(test, same, expected);
+    use_team(test, same, expected, 333);
+    test.ok(sennit_team_destroy(backwards));
+    use_team(test, same, expected, 77);
+    test.ok(sennit_team_destroy(same));
+    expect_gone(test, same);
+    expect_gone(test, backwards);
 }
 
 // Broken by a rank that joins although it said no, or a team that waits for it.
 RANK_TEST(team, a_negative_color_joins_no_team, kAnything) {
     sennit_team team{77};
-    const bool joins = it.rank % 2 == 0;
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, joins ? 3 : -it.rank - 1, 0, &team));
+    const bool joins = test.rank % 2 == 0;
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, joins ? 3 : -test.rank - 1, 0, &team));
     std::vector<int> even;
-    for (int rank = 0; rank < it.size; rank += 2)
+    for (int rank = 0; rank < test.size; rank += 2)
         even.push_back(rank);
     if (joins) {
-        check_team(it, team, even);
-        use_team(it, team, even, 10);
-        it.ok(sennit_team_destroy(team));
+        check_team(test, team, even);
+        use_team(test, team, even, 10);
+        test.ok(sennit_team_destroy(team));
     } else {
-        it.equal(team.handle, 0u);
+        test.equal(team.handle, 0u);
     }
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, SENNIT_COLOR_NONE, 0, &team));
-    it.equal(team.handle, 0u);
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, SENNIT_COLOR_NONE, 0, &team));
+    test.equal(team.handle, 0u);
 }
 
 // Broken by a destroy that leaves segments without an owner, or that does half of it.
 RANK_TEST(team, a_team_with_segments_is_not_destroyed, kAnything) {
-    const sennit_team team = copy_of(it, SENNIT_TEAM_WORLD);
+    const sennit_team team = copy_of(test, SENNIT_TEAM_WORLD);
     sennit_gptr gptr;
-    it.ok(sennit_alloc(team, 64, 0, 0, &gptr));
-    it.is(sennit_team_destroy(team), SENNIT_ERR_STATE);
-    check_team(it, team, world_of(it));
+    test.ok(sennit_alloc(team, 64, 0, 0, &gptr));
+    test.is(sennit_team_destroy(team), SENNIT_ERR_STATE);
+    check_team(test, team, world_of(test));
     const std::uint64_t word = 5;
-    it.ok(sennit_put(gptr, &word, sizeof word));
-    it.ok(sennit_barrier(team, SENNIT_FOREVER));
-    it.ok(sennit_free(gptr));
-    it.ok(sennit_team_destroy(team));
-    expect_gone(it, team);
+    test.ok(sennit_put(gptr, &word, sizeof word));
+    test.ok(sennit_barrier(team, SENNIT_FOREVER));
+    test.ok(sennit_free(gptr));
+    test.ok(sennit_team_destroy(team));
+    expect_gone(test, team);
 }
 
 // Broken by a team that takes over the pointers of the one that had its slot before.
@@ -234,54 +234,54 @@ RANK_TEST(team, pointers_of_an_earlier_team_of_the_slot_are_refused, kAnything) 
     std::vector<sennit_gptr> stale;
     std::set<std::uint32_t> handles;
     for (int round = 0; round < 20; ++round) {
-        const sennit_team team = copy_of(it, SENNIT_TEAM_WORLD);
-        it.require(handles.insert(team.handle).second, "handles differ");
+        const sennit_team team = copy_of(test, SENNIT_TEAM_WORLD);
+        test.require(handles.insert(team.handle).second, "handles differ");
         sennit_gptr gptr;
-        it.ok(sennit_alloc(team, 64, 0, 0, &gptr));
+        test.ok(sennit_alloc(team, 64, 0, 0, &gptr));
         for (const sennit_gptr old : stale) {
             std::uint64_t word = 1;
-            it.is(sennit_get(&word, old, sizeof word), SENNIT_ERR_NOT_REGISTERED);
-            it.is(sennit_put(sennit_gptr_at(old, it.next()), &word, sizeof word),
-                  SENNIT_ERR_NOT_REGISTERED);
-            it.is(sennit_free(old), SENNIT_ERR_NOT_REGISTERED);
+            test.is(sennit_get(&word, old, sizeof word), SENNIT_ERR_NOT_REGISTERED);
+            test.is(sennit_put(sennit_gptr_at(old, test.next()), &word, sizeof word),
+                    SENNIT_ERR_NOT_REGISTERED);
+            test.is(sennit_free(old), SENNIT_ERR_NOT_REGISTERED);
         }
-        it.ok(sennit_free(gptr));
+        test.ok(sennit_free(gptr));
         stale.push_back(gptr);
-        it.ok(sennit_team_destroy(team));
+        test.ok(sennit_team_destroy(team));
     }
 }
 
 // Broken by teams that outlive the world; the harness counts descriptors and mappings.
 RANK_TEST(team, teams_and_their_segments_end_with_the_rank, kNoWorld) {
     for (int round = 0; round < 3; ++round) {
-        it.start();
-        const std::vector<int> all = world_of(it);
-        const sennit_team team = copy_of(it, SENNIT_TEAM_WORLD);
-        const sennit_team inner = copy_of(it, team);
+        test.start();
+        const std::vector<int> all = world_of(test);
+        const sennit_team team = copy_of(test, SENNIT_TEAM_WORLD);
+        const sennit_team inner = copy_of(test, team);
         for (const sennit_team one : {team, inner, SENNIT_TEAM_NODE}) {
             sennit_gptr gptr;
-            it.ok(sennit_alloc(one, 3000, 0, 0, &gptr));
+            test.ok(sennit_alloc(one, 3000, 0, 0, &gptr));
             const bool is_node = one.handle == SENNIT_TEAM_NODE.handle;
-            fill_pieces(it, gptr, is_node ? node_of(it) : all, 3000, 5);
+            fill_pieces(test, gptr, is_node ? node_of(test) : all, 3000, 5);
         }
-        it.barrier();
-        it.stop();
+        test.barrier();
+        test.stop();
         int number = 0x6B;
-        it.is(sennit_team_size(team, &number), SENNIT_ERR_STATE);
-        it.equal(number, 0x6B);
+        test.is(sennit_team_size(team, &number), SENNIT_ERR_STATE);
+        test.equal(number, 0x6B);
     }
 }
 
 // Broken by memory, descriptors or slots that a team leaves behind, also one that made collective
 // calls or had a lock: what it kept for them, wide slots, and buffers that it lent to peers.
 RANK_TEST(team, many_teams_one_after_the_other_leave_nothing, kOnce) {
-    const std::uint64_t all = it.size <= 2 ? 20000 : 6000;
-    stay_flat(it, it.quick ? 300 : all / static_cast<std::uint64_t>(it.size), 65);
+    const std::uint64_t all = test.size <= 2 ? 20000 : 6000;
+    stay_flat(test, test.quick ? 300 : all / static_cast<std::uint64_t>(test.size), 65);
 }
 
 // The same at length; runs when its group is asked for.
 RANK_TEST(million, a_million_teams_one_after_the_other_leave_nothing, kOnce | kOnlyNamed) {
-    stay_flat(it, 1000000, 257);
+    stay_flat(test, 1000000, 257);
 }
 
 // Broken by a table of teams whose end is not looked for, or that does not give slots back.
@@ -291,32 +291,32 @@ RANK_TEST(team, the_table_of_teams_may_be_full, kOnce) {
         sennit_team team{77};
         const sennit_status status = sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team);
         if (status != SENNIT_OK) {
-            it.is(status, SENNIT_ERR_NOMEM);
-            it.equal(team.handle, 77u);
+            test.is(status, SENNIT_ERR_NOMEM);
+            test.equal(team.handle, 77u);
             break;
         }
         teams.push_back(team);
     }
-    it.equal(teams.size(), std::size_t{1021});
-    it.ok(sennit_barrier(teams.back(), SENNIT_FOREVER));
-    it.ok(sennit_team_destroy(teams[500]));
-    teams[500] = copy_of(it, teams[3]);
-    use_team(it, teams[500], world_of(it), 40);
+    test.equal(teams.size(), std::size_t{1021});
+    test.ok(sennit_barrier(teams.back(), SENNIT_FOREVER));
+    test.ok(sennit_team_destroy(teams[500]));
+    teams[500] = copy_of(test, teams[3]);
+    use_team(test, teams[500], world_of(test), 40);
     for (const sennit_team team : teams)
-        it.ok(sennit_team_destroy(team));
+        test.ok(sennit_team_destroy(team));
 }
 
 // Broken by memory of one team that is counted, found or freed as another's.
 RANK_TEST(team, nested_and_overlapping_teams_allocate_on_their_own, kAnything) {
-    const std::vector<int> all = world_of(it);
+    const std::vector<int> all = world_of(test);
     // The lower and the upper part, which share the middle rank, and the world's own.
-    const int middle = it.size / 2;
+    const int middle = test.size / 2;
     const std::vector<int> low(all.begin(), all.begin() + middle + 1);
     const std::vector<int> high(all.begin() + middle, all.end());
     sennit_team lower = SENNIT_TEAM_NULL;
     sennit_team upper = SENNIT_TEAM_NULL;
-    it.ok(sennit_team_create(SENNIT_TEAM_WORLD, low.size(), low.data(), &lower));
-    it.ok(sennit_team_create(SENNIT_TEAM_WORLD, high.size(), high.data(), &upper));
+    test.ok(sennit_team_create(SENNIT_TEAM_WORLD, low.size(), low.data(), &lower));
+    test.ok(sennit_team_create(SENNIT_TEAM_WORLD, high.size(), high.data(), &upper));
     struct Held {
         sennit_team team;
         const std::vector<int> *members;
@@ -330,40 +330,40 @@ RANK_TEST(team, nested_and_overlapping_teams_allocate_on_their_own, kAnything) {
             // Neither allocates every time, so their tables differ.
             if (team.handle == 0 || round % 3 == number) continue;
             Held one{team, members, SENNIT_GPTR_NULL, round * 2 + number};
-            it.ok(sennit_alloc(team, 500 + round, 0, 0, &one.gptr));
-            fill_pieces(it, one.gptr, *members, 500 + round, one.salt);
+            test.ok(sennit_alloc(team, 500 + round, 0, 0, &one.gptr));
+            fill_pieces(test, one.gptr, *members, 500 + round, one.salt);
             held.push_back(one);
         }
     }
     for (const Held &one : held) {
-        it.ok(sennit_barrier(one.team, SENNIT_FOREVER));
-        check_pieces(it, one.gptr, *one.members, 500 + one.salt / 2, one.salt);
-        it.ok(sennit_barrier(one.team, SENNIT_FOREVER));
-        it.ok(sennit_free(one.gptr));
+        test.ok(sennit_barrier(one.team, SENNIT_FOREVER));
+        check_pieces(test, one.gptr, *one.members, 500 + one.salt / 2, one.salt);
+        test.ok(sennit_barrier(one.team, SENNIT_FOREVER));
+        test.ok(sennit_free(one.gptr));
     }
-    if (lower.handle != 0) it.ok(sennit_team_destroy(lower));
-    if (upper.handle != 0) it.ok(sennit_team_destroy(upper));
+    if (lower.handle != 0) test.ok(sennit_team_destroy(lower));
+    if (upper.handle != 0) test.ok(sennit_team_destroy(upper));
 }
 
 // Broken by a stride that is followed wrongly, at the edges of what fits.
 RANK_TEST(team, a_strided_split_takes_every_nth_rank, kAnything) {
-    for (int start = 0; start < it.size; ++start) {
-        for (int stride = -it.size; stride <= it.size; ++stride) {
+    for (int start = 0; start < test.size; ++start) {
+        for (int stride = -test.size; stride <= test.size; ++stride) {
             std::vector<int> expected;
-            for (int rank = start; rank >= 0 && rank < it.size; rank += stride) {
+            for (int rank = start; rank >= 0 && rank < test.size; rank += stride) {
                 expected.push_back(rank);
                 if (stride == 0) break;
             }
             const auto count = static_cast<int>(expected.size());
             sennit_team team{77};
-            it.ok(sennit_team_split_strided(SENNIT_TEAM_WORLD, start, stride, count, &team));
-            check_team(it, team, expected);
-            if (team.handle != 0) it.ok(sennit_team_destroy(team));
+            test.ok(sennit_team_split_strided(SENNIT_TEAM_WORLD, start, stride, count, &team));
+            check_team(test, team, expected);
+            if (team.handle != 0) test.ok(sennit_team_destroy(team));
             team.handle = 77;
             const sennit_status wanted = stride == 0 ? SENNIT_ERR_ARG : SENNIT_ERR_RANGE;
-            it.is(sennit_team_split_strided(SENNIT_TEAM_WORLD, start, stride, count + 1, &team),
-                  wanted);
-            it.equal(team.handle, 77u);
+            test.is(sennit_team_split_strided(SENNIT_TEAM_WORLD, start, stride, count + 1, &team),
+                    wanted);
+            test.equal(team.handle, 77u);
         }
     }
 }
@@ -373,110 +373,113 @@ RANK_TEST(team, a_split_by_locality_joins_who_is_near, kAnything) {
     for (int level = SENNIT_LOCALITY_SELF; level <= SENNIT_LOCALITY_NETWORK; ++level) {
         const auto wanted = static_cast<sennit_locality_level>(level);
         std::vector<int> expected;
-        for (int rank = 0; rank < it.size; ++rank) {
+        for (int rank = 0; rank < test.size; ++rank) {
             sennit_locality_level found{};
-            it.ok(sennit_locality(rank, &found));
+            test.ok(sennit_locality(rank, &found));
             if (found <= wanted) expected.push_back(rank);
         }
         sennit_team team = SENNIT_TEAM_NULL;
-        it.ok(sennit_team_split_locality(SENNIT_TEAM_WORLD, wanted, &team));
-        check_team(it, team, expected);
-        use_team(it, team, expected, 60);
-        it.ok(sennit_team_destroy(team));
+        test.ok(sennit_team_split_locality(SENNIT_TEAM_WORLD, wanted, &team));
+        check_team(test, team, expected);
+        use_team(test, team, expected, 60);
+        test.ok(sennit_team_destroy(team));
     }
     sennit_team team{77};
-    it.is(
+    test.is(
         sennit_team_split_locality(SENNIT_TEAM_WORLD, static_cast<sennit_locality_level>(5), &team),
         SENNIT_ERR_ARG);
-    it.equal(team.handle, 77u);
+    test.equal(team.handle, 77u);
 }
 
 // Broken by a rank that fails alone: the others would wait, or have a team that it is not in.
 RANK_TEST(team, a_rank_with_wrong_arguments_fails_them_all, kAnything) {
-    const std::vector<int> all = world_of(it);
-    const auto size = static_cast<std::size_t>(it.size);
-    const int outside[] = {it.size};
+    const std::vector<int> all = world_of(test);
+    const auto size = static_cast<std::size_t>(test.size);
+    const int outside[] = {test.size};
     const int negative[] = {-1};
     const int twice[] = {0, 0};
-    for (int culprit = 0; culprit < it.size; ++culprit) {
-        const bool wrong = culprit == it.rank;
+    for (int culprit = 0; culprit < test.size; ++culprit) {
+        const bool wrong = culprit == test.rank;
         sennit_team team{77};
-        it.is(sennit_team_create(SENNIT_TEAM_WORLD, wrong ? 1 : size, wrong ? outside : all.data(),
-                                 &team),
-              SENNIT_ERR_RANGE);
-        it.is(sennit_team_create(SENNIT_TEAM_WORLD, wrong ? 1 : size, wrong ? negative : all.data(),
-                                 &team),
-              SENNIT_ERR_RANGE);
-        it.is(sennit_team_create(SENNIT_TEAM_WORLD, wrong ? 2 : size, wrong ? twice : all.data(),
-                                 &team),
-              SENNIT_ERR_ARG);
-        it.is(sennit_team_create(SENNIT_TEAM_WORLD, size, wrong ? nullptr : all.data(), &team),
-              SENNIT_ERR_ARG);
-        it.is(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, wrong ? nullptr : &team), SENNIT_ERR_ARG);
-        it.equal(team.handle, 77u);
-        it.require(std::strcmp(sennit_last_error()->operation, "sennit_team_split") == 0, "named");
+        test.is(sennit_team_create(SENNIT_TEAM_WORLD, wrong ? 1 : size,
+                                   wrong ? outside : all.data(), &team),
+                SENNIT_ERR_RANGE);
+        test.is(sennit_team_create(SENNIT_TEAM_WORLD, wrong ? 1 : size,
+                                   wrong ? negative : all.data(), &team),
+                SENNIT_ERR_RANGE);
+        test.is(sennit_team_create(SENNIT_TEAM_WORLD, wrong ? 2 : size, wrong ? twice : all.data(),
+                                   &team),
+                SENNIT_ERR_ARG);
+        test.is(sennit_team_create(SENNIT_TEAM_WORLD, size, wrong ? nullptr : all.data(), &team),
+                SENNIT_ERR_ARG);
+        test.is(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, wrong ? nullptr : &team),
+                SENNIT_ERR_ARG);
+        test.equal(team.handle, 77u);
+        test.require(std::strcmp(sennit_last_error()->operation, "sennit_team_split") == 0,
+                     "named");
     }
-    use_team(it, SENNIT_TEAM_WORLD, all, 50);
+    use_team(test, SENNIT_TEAM_WORLD, all, 50);
 }
 
 // Broken by ranks that each make another team of the same call.
 RANK_TEST(team, arguments_that_must_be_alike_and_differ_are_refused, kTwoRanks) {
-    const std::vector<int> all = world_of(it);
+    const std::vector<int> all = world_of(test);
     std::vector<int> other = all;
     std::swap(other[0], other[1]);
-    const bool differs = it.rank == it.size - 1;
+    const bool differs = test.rank == test.size - 1;
     sennit_team team{77};
-    it.is(sennit_team_create(SENNIT_TEAM_WORLD, all.size(), (differs ? other : all).data(), &team),
-          SENNIT_ERR_ARG);
-    it.is(sennit_team_create(SENNIT_TEAM_WORLD, differs ? 0 : all.size(), all.data(), &team),
-          SENNIT_ERR_ARG);
-    it.is(sennit_team_split_strided(SENNIT_TEAM_WORLD, 0, 1, differs ? 1 : it.size, &team),
-          SENNIT_ERR_ARG);
-    it.is(differs ? sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team)
-                  : sennit_team_split_locality(SENNIT_TEAM_WORLD, SENNIT_LOCALITY_NODE, &team),
-          SENNIT_ERR_ARG);
-    it.equal(team.handle, 77u);
-    use_team(it, SENNIT_TEAM_WORLD, all, 50);
+    test.is(
+        sennit_team_create(SENNIT_TEAM_WORLD, all.size(), (differs ? other : all).data(), &team),
+        SENNIT_ERR_ARG);
+    test.is(sennit_team_create(SENNIT_TEAM_WORLD, differs ? 0 : all.size(), all.data(), &team),
+            SENNIT_ERR_ARG);
+    test.is(sennit_team_split_strided(SENNIT_TEAM_WORLD, 0, 1, differs ? 1 : test.size, &team),
+            SENNIT_ERR_ARG);
+    test.is(differs ? sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team)
+                    : sennit_team_split_locality(SENNIT_TEAM_WORLD, SENNIT_LOCALITY_NODE, &team),
+            SENNIT_ERR_ARG);
+    test.equal(team.handle, 77u);
+    use_team(test, SENNIT_TEAM_WORLD, all, 50);
 }
 
 // Broken by a team that two ranks end differently, or that is half gone after a mistake.
 RANK_TEST(team, a_rank_in_another_call_keeps_the_team_alive, kTwoRanks) {
-    const sennit_team team = copy_of(it, SENNIT_TEAM_WORLD);
-    if (it.rank == it.size - 1) {
-        it.ok(sennit_barrier(team, SENNIT_FOREVER));
+    const sennit_team team = copy_of(test, SENNIT_TEAM_WORLD);
+    if (test.rank == test.size - 1) {
+        test.ok(sennit_barrier(team, SENNIT_FOREVER));
     } else {
-        it.is(sennit_team_destroy(team), SENNIT_ERR_ARG);
+        test.is(sennit_team_destroy(team), SENNIT_ERR_ARG);
     }
-    check_team(it, team, world_of(it));
-    use_team(it, team, world_of(it), 50);
-    it.ok(sennit_team_destroy(team));
+    check_team(test, team, world_of(test));
+    use_team(test, team, world_of(test), 50);
+    test.ok(sennit_team_destroy(team));
 }
 
 // Broken by a team's barrier that lets the ranks of another team in, or waits for them.
 RANK_TEST(team, the_barrier_of_a_team_waits_for_its_ranks_alone, kAnything) {
-    const int color = it.rank % 3;
+    const int color = test.rank % 3;
     sennit_team team = SENNIT_TEAM_NULL;
-    it.ok(sennit_team_split(SENNIT_TEAM_WORLD, color, 0, &team));
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, color, 0, &team));
     std::vector<int> members;
-    for (int rank = color; rank < it.size; rank += 3)
+    for (int rank = color; rank < test.size; rank += 3)
         members.push_back(rank);
     sennit_gptr counter;
-    it.ok(sennit_alloc(team, 8, 0, 0, &counter));
+    test.ok(sennit_alloc(team, 8, 0, 0, &counter));
     // The teams go through different numbers of rounds.
-    const std::uint64_t rounds = (it.quick ? 20 : 200) * static_cast<std::uint64_t>(color + 1);
+    const std::uint64_t rounds = (test.quick ? 20 : 200) * static_cast<std::uint64_t>(color + 1);
     for (std::uint64_t round = 1; round <= rounds; ++round) {
-        it.ok(sennit_put(counter, &round, sizeof round));
+        test.ok(sennit_put(counter, &round, sizeof round));
         sennit_status status = sennit_barrier(team, 20'000);
         while (status == SENNIT_ERR_TIMEOUT)
             status = sennit_barrier(team, kMillisecond);
-        it.ok(status);
+        test.ok(status);
         for (const int member : members) {
             std::uint64_t found = 0;
-            it.ok(sennit_get(&found, sennit_gptr_at(counter, member), sizeof found));
-            it.equal(found, round);
+            test.ok(sennit_get(&found, sennit_gptr_at(counter, member), sizeof found));
+            test.equal(found, round);
         }
-        it.ok(sennit_barrier(team, SENNIT_FOREVER));
+        test.ok(sennit_barrier(team, SENNIT_FOREVER));
     }
-    it.ok(sennit_free(counter));
-    it.ok(sennit_team_destroy(team));
+    test.ok(sennit_free(counter));
+    test.ok(sennit_team_destroy(team));
 }

@@ -8,24 +8,24 @@ using namespace conformance;
 
 namespace {
 
-std::vector<int> everyone(const Ranks &it) {
+std::vector<int> everyone(const Ranks &test) {
     std::vector<int> all;
-    for (int rank = 0; rank < it.size; ++rank)
+    for (int rank = 0; rank < test.size; ++rank)
         all.push_back(rank);
     return all;
 }
 
 // One team of all ranks for each thread.
-std::vector<sennit_team> teams_for_threads(Ranks &it, int count) {
+std::vector<sennit_team> teams_for_threads(Ranks &test, int count) {
     std::vector<sennit_team> teams(static_cast<std::size_t>(count));
     for (sennit_team &team : teams)
-        it.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+        test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
     return teams;
 }
 
-void end_teams(Ranks &it, const std::vector<sennit_team> &teams) {
+void end_teams(Ranks &test, const std::vector<sennit_team> &teams) {
     for (const sennit_team team : teams)
-        it.ok(sennit_team_destroy(team));
+        test.ok(sennit_team_destroy(team));
 }
 
 constexpr int kThreadCount = 3;
@@ -34,9 +34,9 @@ constexpr int kThreadCount = 3;
 
 // Broken by barriers of two teams that share a word or wait for each other.
 RANK_TEST(team, threads_meet_in_a_team_of_their_own_each, kFreeThreads) {
-    const std::vector<sennit_team> teams = teams_for_threads(it, kThreadCount);
-    const sennit_gptr counters = it.allocate(8 * kThreadCount);
-    in_threads(it, kThreadCount, [&](Ranks &mine, int number) {
+    const std::vector<sennit_team> teams = teams_for_threads(test, kThreadCount);
+    const sennit_gptr counters = test.allocate(8 * kThreadCount);
+    in_threads(test, kThreadCount, [&](Ranks &mine, int number) {
         const sennit_team team = teams[static_cast<std::size_t>(number)];
         const sennit_gptr counter = sennit_gptr_add(counters, 8 * number);
         const std::uint64_t rounds = mine.quick ? 20 : 200;
@@ -51,16 +51,16 @@ RANK_TEST(team, threads_meet_in_a_team_of_their_own_each, kFreeThreads) {
             mine.ok(sennit_barrier(team, SENNIT_FOREVER));
         }
     });
-    it.barrier();
-    it.free(counters);
-    end_teams(it, teams);
+    test.barrier();
+    test.free(counters);
+    end_teams(test, teams);
 }
 
 // Broken by creations over two parents that block each other, or choose the same slot: the threads
 // of different ranks come in every order.
 RANK_TEST(team, threads_make_teams_from_several_parents_at_once, kFreeThreads) {
-    const std::vector<sennit_team> parents = teams_for_threads(it, kThreadCount);
-    in_threads(it, kThreadCount, [&](Ranks &mine, int number) {
+    const std::vector<sennit_team> parents = teams_for_threads(test, kThreadCount);
+    in_threads(test, kThreadCount, [&](Ranks &mine, int number) {
         const sennit_team parent = parents[static_cast<std::size_t>(number)];
         Random common(mine.seed * 31 + static_cast<std::uint64_t>(number));
         const int rounds = mine.quick ? 12 : 60;
@@ -76,17 +76,17 @@ RANK_TEST(team, threads_make_teams_from_several_parents_at_once, kFreeThreads) {
             mine.ok(sennit_team_destroy(team));
         }
     });
-    it.barrier();
-    end_teams(it, parents);
+    test.barrier();
+    end_teams(test, parents);
 }
 
 // Broken by a second thread that is let into a collective call of the same team.
 RANK_TEST(team, one_thread_at_a_time_is_in_a_call_of_a_team, kTwoRanks | kFreeThreads) {
-    const sennit_team team = teams_for_threads(it, 1)[0];
-    const sennit_gptr flag = it.allocate(8);
+    const sennit_team team = teams_for_threads(test, 1)[0];
+    const sennit_gptr flag = test.allocate(8);
     sennit_gptr freed;
-    it.ok(sennit_alloc(team, 8, 0, 0, &freed));
-    it.ok(sennit_free(freed));
+    test.ok(sennit_alloc(team, 8, 0, 0, &freed));
+    test.ok(sennit_free(freed));
     const auto wait_in_barrier = [&](Ranks &mine, int) {
         // Refused while the other thread looks.
         sennit_status status = SENNIT_ERR_STATE;
@@ -109,20 +109,20 @@ RANK_TEST(team, one_thread_at_a_time_is_in_a_call_of_a_team, kTwoRanks | kFreeTh
         for (int peer = 1; peer < mine.size; ++peer)
             mine.ok(sennit_put(sennit_gptr_at(flag, peer), &word, sizeof word));
     };
-    if (it.rank == 0) {
-        in_threads(it, 2, [&](Ranks &mine, int number) {
+    if (test.rank == 0) {
+        in_threads(test, 2, [&](Ranks &mine, int number) {
             number == 0 ? wait_in_barrier(mine, number) : look_and_let_go(mine, number);
         });
     } else {
         std::uint64_t word = 0;
         while (word == 0) {
-            it.ok(sennit_get(&word, flag, sizeof word));
+            test.ok(sennit_get(&word, flag, sizeof word));
             std::this_thread::yield();
         }
-        it.ok(sennit_barrier(team, SENNIT_FOREVER));
+        test.ok(sennit_barrier(team, SENNIT_FOREVER));
     }
-    it.barrier();
-    use_team(it, team, everyone(it), 30);
-    it.ok(sennit_team_destroy(team));
-    it.free(flag);
+    test.barrier();
+    use_team(test, team, everyone(test), 30);
+    test.ok(sennit_team_destroy(team));
+    test.free(flag);
 }

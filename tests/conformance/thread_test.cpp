@@ -6,29 +6,29 @@ using namespace conformance;
 namespace {
 
 // One thread's transfers in a part of the segments that no other thread uses.
-void hammer(Ranks &it, sennit_gptr segment, std::size_t part, int number, int rounds) {
+void hammer(Ranks &test, sennit_gptr segment, std::size_t part, int number, int rounds) {
     std::vector<std::uint8_t> data(part);
     for (int round = 0; round < rounds; ++round) {
-        const auto salt = static_cast<std::uint64_t>(round * 1000 + it.rank * 16 + number);
-        const std::size_t bytes = it.own.between(1, part);
-        const int peer = static_cast<int>(it.own.below(static_cast<std::uint64_t>(it.size)));
+        const auto salt = static_cast<std::uint64_t>(round * 1000 + test.rank * 16 + number);
+        const std::size_t bytes = test.own.between(1, part);
+        const int peer = static_cast<int>(test.own.below(static_cast<std::uint64_t>(test.size)));
         // Every rank and thread has a part of its own at every peer.
         const sennit_gptr place = sennit_gptr_add(
-            sennit_gptr_at(segment, peer), static_cast<int64_t>(part) * (it.rank * 4 + number));
+            sennit_gptr_at(segment, peer), static_cast<int64_t>(part) * (test.rank * 4 + number));
         fill(data.data(), bytes, salt);
         sennit_request request = SENNIT_REQUEST_NULL;
         if (round % 3 == 0) {
-            it.ok(sennit_put_nb(place, data.data(), bytes, &request));
-            it.ok(sennit_wait(&request, SENNIT_FOREVER));
+            test.ok(sennit_put_nb(place, data.data(), bytes, &request));
+            test.ok(sennit_wait(&request, SENNIT_FOREVER));
         } else if (round % 3 == 1) {
-            it.ok(sennit_put_nbi(place, data.data(), bytes));
-            it.ok(sennit_flush(peer, SENNIT_FOREVER));
+            test.ok(sennit_put_nbi(place, data.data(), bytes));
+            test.ok(sennit_flush(peer, SENNIT_FOREVER));
         } else {
-            it.ok(sennit_put(place, data.data(), bytes));
+            test.ok(sennit_put(place, data.data(), bytes));
         }
         std::fill(data.begin(), data.end(), std::uint8_t{0});
-        it.ok(sennit_get(data.data(), place, bytes));
-        check_pattern(it, data.data(), bytes, salt);
+        test.ok(sennit_get(data.data(), place, bytes));
+        check_pattern(test, data.data(), bytes, salt);
     }
 }
 
@@ -37,18 +37,18 @@ void hammer(Ranks &it, sennit_gptr segment, std::size_t part, int number, int ro
 // Broken by a table or a queue that two threads change at once.
 RANK_TEST(thread, many_threads_put_and_get_at_once, kFreeThreads) {
     const std::size_t part = 3000;
-    const sennit_gptr segment = it.allocate(part * 4 * static_cast<std::size_t>(it.size));
-    const int rounds = it.quick ? 30 : 200;
-    in_threads(it, 4,
+    const sennit_gptr segment = test.allocate(part * 4 * static_cast<std::size_t>(test.size));
+    const int rounds = test.quick ? 30 : 200;
+    in_threads(test, 4,
                [&](Ranks &mine, int number) { hammer(mine, segment, part, number, rounds); });
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by segments that two threads are given at once, or a free that takes another's.
 RANK_TEST(thread, many_threads_allocate_and_free_at_once, kFreeThreads) {
-    const int rounds = it.quick ? 30 : 150;
-    in_threads(it, 4, [&](Ranks &mine, int number) {
+    const int rounds = test.quick ? 30 : 150;
+    in_threads(test, 4, [&](Ranks &mine, int number) {
         std::vector<sennit_gptr> held;
         for (int round = 0; round < rounds; ++round) {
             sennit_gptr made;
@@ -70,21 +70,21 @@ RANK_TEST(thread, many_threads_allocate_and_free_at_once, kFreeThreads) {
         for (const sennit_gptr gptr : held)
             mine.ok(sennit_free(gptr));
     });
-    it.barrier();
+    test.barrier();
 }
 
 // Broken by a first use of a peer's segment that two threads make at once.
 RANK_TEST(thread, many_threads_meet_a_peers_segments_for_the_first_time, kFreeThreads) {
-    const int count = it.quick ? 20 : 100;
+    const int count = test.quick ? 20 : 100;
     for (int round = 0; round < count; ++round) {
         sennit_gptr mine = SENNIT_GPTR_NULL;
-        it.ok(sennit_alloc_local(256, 0, 0, &mine));
-        const auto all = it.tell_all(mine);
-        in_threads(it, 3, [&](Ranks &one, int number) {
-            for (int peer = 0; peer < it.size; ++peer) {
+        test.ok(sennit_alloc_local(256, 0, 0, &mine));
+        const auto all = test.tell_all(mine);
+        in_threads(test, 3, [&](Ranks &one, int number) {
+            for (int peer = 0; peer < test.size; ++peer) {
                 const sennit_gptr place =
                     sennit_gptr_add(all[static_cast<std::size_t>(peer)],
-                                    it.rank < 10 ? 8 * (it.rank * 3 + number) : 0);
+                                    test.rank < 10 ? 8 * (test.rank * 3 + number) : 0);
                 const std::uint64_t word = static_cast<std::uint64_t>(round) + 1;
                 one.ok(sennit_put(place, &word, sizeof word));
                 std::uint64_t found = 0;
@@ -92,18 +92,18 @@ RANK_TEST(thread, many_threads_meet_a_peers_segments_for_the_first_time, kFreeTh
                 one.equal(found, word);
             }
         });
-        it.barrier();
-        it.ok(sennit_free(mine));
-        it.barrier();
+        test.barrier();
+        test.ok(sennit_free(mine));
+        test.barrier();
     }
 }
 
 // Broken by a barrier that does not bear other threads' transfers.
 RANK_TEST(thread, one_thread_is_in_collective_calls_while_others_put, kFreeThreads) {
     const std::size_t part = 1000;
-    const sennit_gptr segment = it.allocate(part * 4 * static_cast<std::size_t>(it.size));
-    const int rounds = it.quick ? 20 : 100;
-    in_threads(it, 4, [&](Ranks &mine, int number) {
+    const sennit_gptr segment = test.allocate(part * 4 * static_cast<std::size_t>(test.size));
+    const int rounds = test.quick ? 20 : 100;
+    in_threads(test, 4, [&](Ranks &mine, int number) {
         if (number > 0) return hammer(mine, segment, part, number, rounds);
         for (int round = 0; round < rounds; ++round) {
             const sennit_gptr other = mine.allocate(100);
@@ -111,21 +111,21 @@ RANK_TEST(thread, one_thread_is_in_collective_calls_while_others_put, kFreeThrea
             mine.free(other);
         }
     });
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by two threads that share the state of one collective call.
 RANK_TEST(thread, a_second_thread_in_a_barrier_gets_an_error, kTwoRanks | kFreeThreads) {
-    it.barrier();
-    if (it.rank == 0) {
+    test.barrier();
+    if (test.rank == 0) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        it.barrier();
+        test.barrier();
         return;
     }
     std::atomic<int> states{0};
     std::atomic<int> passed{0};
-    in_threads(it, 3, [&](Ranks &mine, int) {
+    in_threads(test, 3, [&](Ranks &mine, int) {
         const sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
         if (status == SENNIT_OK) {
             ++passed;
@@ -134,61 +134,61 @@ RANK_TEST(thread, a_second_thread_in_a_barrier_gets_an_error, kTwoRanks | kFreeT
             ++states;
         }
     });
-    it.equal(passed.load(), 1);
-    it.equal(states.load(), 2);
+    test.equal(passed.load(), 1);
+    test.equal(states.load(), 2);
 }
 
 // Broken by requests that only the thread that started them can find.
 RANK_TEST(thread, a_request_may_be_waited_for_in_another_thread, kFreeThreads) {
     const std::size_t bytes = 50000;
-    const sennit_gptr segment = it.allocate(bytes);
+    const sennit_gptr segment = test.allocate(bytes);
     std::vector<std::uint8_t> data(bytes);
     fill(data.data(), bytes, 1);
     sennit_request request = SENNIT_REQUEST_NULL;
-    it.ok(sennit_put_nb(sennit_gptr_at(segment, it.next()), data.data(), bytes, &request));
-    in_threads(it, 1, [&](Ranks &mine, int) { mine.ok(sennit_wait(&request, SENNIT_FOREVER)); });
-    it.equal(request.handle, 0u);
-    it.barrier();
-    it.ok(sennit_get(data.data(), segment, bytes));
-    check_pattern(it, data.data(), bytes, 1);
-    it.barrier();
-    it.free(segment);
+    test.ok(sennit_put_nb(sennit_gptr_at(segment, test.next()), data.data(), bytes, &request));
+    in_threads(test, 1, [&](Ranks &mine, int) { mine.ok(sennit_wait(&request, SENNIT_FOREVER)); });
+    test.equal(request.handle, 0u);
+    test.barrier();
+    test.ok(sennit_get(data.data(), segment, bytes));
+    check_pattern(test, data.data(), bytes, 1);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by worker threads that have to be told what they can only be.
 RANK_TEST(thread, the_threads_of_a_process_with_one_rank_find_it, kFreeThreads) {
-    if (it.one_process && it.size > 1) return;
+    if (test.one_process && test.size > 1) return;
     int rank = -2;
     int size = -2;
     std::thread([&] {
         rank = sennit_rank();
         size = sennit_size();
     }).join();
-    it.equal(rank, it.rank);
-    it.equal(size, it.size);
-    it.barrier();
+    test.equal(rank, test.rank);
+    test.equal(size, test.size);
+    test.barrier();
 }
 
 // Broken by a thread that becomes some rank by chance, or stays one after it has detached.
 RANK_TEST(thread, a_thread_beside_several_ranks_is_none_until_it_attaches,
           kThreads | kTwoRanks | kFreeThreads) {
-    const sennit_gptr segment = it.allocate(64);
-    it.barrier();
+    const sennit_gptr segment = test.allocate(64);
+    test.barrier();
     std::atomic<int> failed{0};
     std::thread([&] {
-        Ranks mine = it;
+        Ranks mine = test;
         try {
             std::uint64_t word = 5;
             mine.equal(sennit_initialized(), 0);
             mine.equal(sennit_rank(), -1);
             mine.is(sennit_put(segment, &word, 8), SENNIT_ERR_STATE);
             mine.is(sennit_finalize(), SENNIT_ERR_STATE);
-            mine.is(sennit_thread_attach(it.size), SENNIT_ERR_RANGE);
+            mine.is(sennit_thread_attach(test.size), SENNIT_ERR_RANGE);
             mine.is(sennit_thread_attach(-2), SENNIT_ERR_RANGE);
-            for (const int rank : {it.rank, it.next(), it.rank}) {
+            for (const int rank : {test.rank, test.next(), test.rank}) {
                 mine.ok(sennit_thread_attach(rank));
                 mine.equal(sennit_rank(), rank);
-                mine.ok(sennit_put(sennit_gptr_at(segment, it.rank), &word, 8));
+                mine.ok(sennit_put(sennit_gptr_at(segment, test.rank), &word, 8));
             }
             mine.ok(sennit_thread_attach(-1));
             mine.equal(sennit_rank(), -1);
@@ -197,43 +197,43 @@ RANK_TEST(thread, a_thread_beside_several_ranks_is_none_until_it_attaches,
             ++failed;
         }
     }).join();
-    it.equal(failed.load(), 0);
-    it.barrier();
-    it.free(segment);
+    test.equal(failed.load(), 0);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by threads of a rank that left which become threads of one that stays.
 RANK_TEST(thread, a_rank_that_left_is_no_rank_although_others_stay,
           kThreads | kTwoRanks | kNoWorld | kFreeThreads) {
-    it.start();
-    it.barrier();
-    it.stop();
-    it.equal(sennit_rank(), -1);
-    it.is(sennit_finalize(), SENNIT_ERR_STATE);
+    test.start();
+    test.barrier();
+    test.stop();
+    test.equal(sennit_rank(), -1);
+    test.is(sennit_finalize(), SENNIT_ERR_STATE);
     std::uint64_t word = 0;
-    it.is(sennit_get(&word, sennit_gptr{0, 1, 0}, 8), SENNIT_ERR_STATE);
+    test.is(sennit_get(&word, sennit_gptr{0, 1, 0}, 8), SENNIT_ERR_STATE);
 }
 
 // Broken by a thread that stays with a rank object that has been given to another rank.
 RANK_TEST(thread, a_thread_of_a_rank_that_left_follows_the_process_to_its_next_rank, kNoWorld) {
-    if (it.one_process && it.size > 1) return;
+    if (test.one_process && test.size > 1) return;
     for (int round = 0; round < 3; ++round) {
-        it.start();
+        test.start();
         int rank = -2;
         std::atomic<bool> stop{false};
         // Attached in an earlier world, used in the next.
         std::thread helper([&] {
-            (void)sennit_thread_attach(it.rank);
+            (void)sennit_thread_attach(test.rank);
             while (!stop)
                 std::this_thread::yield();
             rank = sennit_rank();
         });
-        it.barrier();
-        it.stop();
-        it.start();
+        test.barrier();
+        test.stop();
+        test.start();
         stop = true;
         helper.join();
-        it.equal(rank, it.rank);
-        it.stop();
+        test.equal(rank, test.rank);
+        test.stop();
     }
 }

@@ -13,41 +13,41 @@ namespace {
 enum class Way { blocking, request, implicit };
 constexpr Way kWays[] = {Way::blocking, Way::request, Way::implicit};
 
-void finish(Ranks &it, Way way, sennit_request *request, int peer) {
-    if (way == Way::request) it.ok(sennit_wait(request, SENNIT_FOREVER));
-    if (way == Way::implicit) it.ok(sennit_flush(peer, SENNIT_FOREVER));
+void finish(Ranks &test, Way way, sennit_request *request, int peer) {
+    if (way == Way::request) test.ok(sennit_wait(request, SENNIT_FOREVER));
+    if (way == Way::implicit) test.ok(sennit_flush(peer, SENNIT_FOREVER));
 }
 
-void put(Ranks &it, Way way, sennit_gptr to, const void *from, std::size_t bytes) {
+void put(Ranks &test, Way way, sennit_gptr to, const void *from, std::size_t bytes) {
     sennit_request request = SENNIT_REQUEST_NULL;
     switch (way) {
         case Way::blocking:
-            it.ok(sennit_put(to, from, bytes));
+            test.ok(sennit_put(to, from, bytes));
             break;
         case Way::request:
-            it.ok(sennit_put_nb(to, from, bytes, &request));
+            test.ok(sennit_put_nb(to, from, bytes, &request));
             break;
         case Way::implicit:
-            it.ok(sennit_put_nbi(to, from, bytes));
+            test.ok(sennit_put_nbi(to, from, bytes));
             break;
     }
-    finish(it, way, &request, to.rank);
+    finish(test, way, &request, to.rank);
 }
 
-void get(Ranks &it, Way way, void *to, sennit_gptr from, std::size_t bytes) {
+void get(Ranks &test, Way way, void *to, sennit_gptr from, std::size_t bytes) {
     sennit_request request = SENNIT_REQUEST_NULL;
     switch (way) {
         case Way::blocking:
-            it.ok(sennit_get(to, from, bytes));
+            test.ok(sennit_get(to, from, bytes));
             break;
         case Way::request:
-            it.ok(sennit_get_nb(to, from, bytes, &request));
+            test.ok(sennit_get_nb(to, from, bytes, &request));
             break;
         case Way::implicit:
-            it.ok(sennit_get_nbi(to, from, bytes));
+            test.ok(sennit_get_nbi(to, from, bytes));
             break;
     }
-    finish(it, way, &request, from.rank);
+    finish(test, way, &request, from.rank);
 }
 
 // A range of a piece, and how far the private buffer is off from being aligned.
@@ -61,29 +61,29 @@ struct Place {
 
 // Puts there and gets it back, and sees to it that the bytes around stay as they are. No other rank
 // writes the piece meanwhile.
-void round_trip(Ranks &it, const Place &place, Way way) {
+void round_trip(Ranks &test, const Place &place, Way way) {
     const auto [piece, room, offset, bytes, skew] = place;
     const std::uint64_t salt = bytes * 31 + offset * 7 + skew;
     std::vector<std::uint8_t> out(room + 64);
     fill(out.data(), room, ~salt);
-    it.ok(sennit_put(piece, out.data(), room));
+    test.ok(sennit_put(piece, out.data(), room));
     fill(out.data() + skew, bytes, salt);
-    put(it, way, sennit_gptr_add(piece, static_cast<int64_t>(offset)), out.data() + skew, bytes);
+    put(test, way, sennit_gptr_add(piece, static_cast<int64_t>(offset)), out.data() + skew, bytes);
     std::vector<std::uint8_t> in(room + 64, 0xAB);
-    get(it, way, in.data() + skew, sennit_gptr_add(piece, static_cast<int64_t>(offset)), bytes);
-    check_pattern(it, in.data() + skew, bytes, salt);
+    get(test, way, in.data() + skew, sennit_gptr_add(piece, static_cast<int64_t>(offset)), bytes);
+    check_pattern(test, in.data() + skew, bytes, salt);
     for (std::size_t i = 0; i < skew; ++i)
-        it.equal(in[i], 0xAB);
-    it.equal(in[skew + bytes], 0xAB);
-    it.ok(sennit_get(in.data(), piece, room));
+        test.equal(in[i], 0xAB);
+    test.equal(in[skew + bytes], 0xAB);
+    test.ok(sennit_get(in.data(), piece, room));
     for (std::size_t i = 0; i < room; ++i) {
         const bool inside = i >= offset && i < offset + bytes;
         const std::uint8_t wanted =
             inside ? pattern_byte(salt, i - offset) : pattern_byte(~salt, i);
         if (in[i] != wanted)
-            it.fail(Ranks::Where::current(), "byte " + std::to_string(i) + " around a put of " +
-                                                 std::to_string(bytes) + " at " +
-                                                 std::to_string(offset) + " is wrong");
+            test.fail(Ranks::Where::current(), "byte " + std::to_string(i) + " around a put of " +
+                                                   std::to_string(bytes) + " at " +
+                                                   std::to_string(offset) + " is wrong");
     }
 }
 
@@ -92,144 +92,145 @@ void round_trip(Ranks &it, const Place &place, Way way) {
 // Broken by a put that returns before its data is at the target, or a barrier that does not order
 // it.
 RANK_TEST(transfer, put_is_seen_after_the_barrier, kAnything) {
-    const sennit_gptr segment = it.allocate(4096);
+    const sennit_gptr segment = test.allocate(4096);
     for (std::uint64_t round = 0; round < 100; ++round) {
-        const std::size_t bytes = it.common.between(1, 4096);
+        const std::size_t bytes = test.common.between(1, 4096);
         std::vector<std::uint8_t> data(bytes);
-        fill(data.data(), bytes, round * 64 + static_cast<std::uint64_t>(it.rank));
-        put(it, kWays[round % 3], sennit_gptr_at(segment, it.next()), data.data(), bytes);
-        it.barrier();
-        it.ok(sennit_get(data.data(), segment, bytes));
-        check_pattern(it, data.data(), bytes,
-                      round * 64 + static_cast<std::uint64_t>(it.previous()));
-        it.barrier();
+        fill(data.data(), bytes, round * 64 + static_cast<std::uint64_t>(test.rank));
+        put(test, kWays[round % 3], sennit_gptr_at(segment, test.next()), data.data(), bytes);
+        test.barrier();
+        test.ok(sennit_get(data.data(), segment, bytes));
+        check_pattern(test, data.data(), bytes,
+                      round * 64 + static_cast<std::uint64_t>(test.previous()));
+        test.barrier();
     }
-    it.free(segment);
+    test.free(segment);
 }
 
 // Broken by a size that takes another branch of the copy: words, pieces, tails.
 RANK_TEST(transfer, all_small_sizes_move_exactly_their_bytes, kAnything) {
     const std::size_t room = 256;
-    const sennit_gptr segment = it.allocate(room);
+    const sennit_gptr segment = test.allocate(room);
     for (const Way way : kWays) {
-        for (std::size_t bytes = 0; bytes <= 130; bytes += it.quick ? 3 : 1)
-            round_trip(it, {sennit_gptr_at(segment, it.next()), room, bytes % 9, bytes, bytes % 5},
+        for (std::size_t bytes = 0; bytes <= 130; bytes += test.quick ? 3 : 1)
+            round_trip(test,
+                       {sennit_gptr_at(segment, test.next()), room, bytes % 9, bytes, bytes % 5},
                        way);
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by cutting that goes wrong at the edge of a piece, a page or a power of two.
 RANK_TEST(transfer, sizes_around_powers_of_two_move_exactly_their_bytes, kAnything) {
-    const std::size_t most = it.quick ? std::size_t{1} << 15 : std::size_t{1} << 22;
-    const sennit_gptr segment = it.allocate(most + 64);
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const std::size_t most = test.quick ? std::size_t{1} << 15 : std::size_t{1} << 22;
+    const sennit_gptr segment = test.allocate(most + 64);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
     std::vector<std::uint8_t> out(most + 64);
     std::vector<std::uint8_t> in(most + 64);
-    fill(out.data(), out.size(), static_cast<std::uint64_t>(it.rank));
+    fill(out.data(), out.size(), static_cast<std::uint64_t>(test.rank));
     unsigned number = 0;
     for (std::size_t power = 64; power <= most; power *= 2) {
         for (const std::size_t bytes : {power - 1, power, power + 1}) {
             const Way way = kWays[number++ % 3];
             const std::size_t skew = number % 7;
-            put(it, way, sennit_gptr_add(there, number % 3), out.data() + skew, bytes);
+            put(test, way, sennit_gptr_add(there, number % 3), out.data() + skew, bytes);
             std::fill(in.begin(), in.end(), std::uint8_t{0});
-            get(it, way, in.data() + skew, sennit_gptr_add(there, number % 3), bytes);
-            it.require(std::memcmp(in.data() + skew, out.data() + skew, bytes) == 0,
-                       "what was put is what is got");
-            it.equal(in[skew + bytes], 0);
+            get(test, way, in.data() + skew, sennit_gptr_add(there, number % 3), bytes);
+            test.require(std::memcmp(in.data() + skew, out.data() + skew, bytes) == 0,
+                         "what was put is what is got");
+            test.equal(in[skew + bytes], 0);
         }
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a word copy where the address is not aligned to words.
 RANK_TEST(transfer, no_address_needs_to_be_aligned, kAnything) {
     const std::size_t room = 96;
-    const sennit_gptr segment = it.allocate(room);
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
-    const std::size_t step = it.quick ? 3 : 1;
+    const sennit_gptr segment = test.allocate(room);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
+    const std::size_t step = test.quick ? 3 : 1;
     for (std::size_t offset = 0; offset < 16; offset += step)
         for (std::size_t skew = 0; skew < 16; skew += step)
             for (const std::size_t bytes : {2, 4, 8, 16, 33})
-                round_trip(it, {there, room, offset, bytes, skew}, kWays[(offset + skew) % 3]);
-    it.barrier();
-    it.free(segment);
+                round_trip(test, {there, room, offset, bytes, skew}, kWays[(offset + skew) % 3]);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by memcpy where memmove is promised, at any size that has a way of its own.
 RANK_TEST(transfer, source_and_destination_may_overlap, kAnything) {
     const std::size_t room = 15000;
-    const sennit_gptr segment = it.allocate(room);
+    const sennit_gptr segment = test.allocate(room);
     auto *mine = static_cast<std::uint8_t *>(sennit_ptr(segment));
-    it.require(mine != nullptr, "a rank has a pointer to its own memory");
+    test.require(mine != nullptr, "a rank has a pointer to its own memory");
     std::vector<std::uint8_t> expected(room);
     for (int round = 0; round < 200; ++round) {
         const std::size_t most = round % 10 == 0 ? 14000 : round % 2 == 0 ? 100 : 2000;
-        const std::size_t bytes = it.own.between(1, most);
-        const std::size_t from = it.own.below(room - bytes + 1);
-        const std::size_t distance = it.own.below(40);
-        std::size_t to = it.own.one_in(2) ? from + distance : from - std::min(from, distance);
+        const std::size_t bytes = test.own.between(1, most);
+        const std::size_t from = test.own.below(room - bytes + 1);
+        const std::size_t distance = test.own.below(40);
+        std::size_t to = test.own.one_in(2) ? from + distance : from - std::min(from, distance);
         to = std::min(to, room - bytes);
         fill(mine, room, static_cast<std::uint64_t>(round));
         fill(expected.data(), room, static_cast<std::uint64_t>(round));
         std::memmove(expected.data() + to, expected.data() + from, bytes);
-        if (it.own.one_in(2)) {
-            put(it, kWays[round % 3], sennit_gptr_add(segment, static_cast<int64_t>(to)),
+        if (test.own.one_in(2)) {
+            put(test, kWays[round % 3], sennit_gptr_add(segment, static_cast<int64_t>(to)),
                 mine + from, bytes);
         } else {
-            get(it, kWays[round % 3], mine + to,
+            get(test, kWays[round % 3], mine + to,
                 sennit_gptr_add(segment, static_cast<int64_t>(from)), bytes);
         }
-        it.require(std::memcmp(mine, expected.data(), room) == 0, "it moved as by memmove");
+        test.require(std::memcmp(mine, expected.data(), room) == 0, "it moved as by memmove");
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a fast path that takes the private buffer for private: here it is a peer's memory.
 RANK_TEST(transfer, a_peers_memory_may_serve_as_buffer, kLoadStore) {
-    const sennit_gptr segment = it.allocate(2000);
-    auto *theirs = static_cast<std::uint8_t *>(sennit_ptr(sennit_gptr_at(segment, it.next())));
-    it.barrier();
-    fill(theirs, 1000, static_cast<std::uint64_t>(it.rank));
+    const sennit_gptr segment = test.allocate(2000);
+    auto *theirs = static_cast<std::uint8_t *>(sennit_ptr(sennit_gptr_at(segment, test.next())));
+    test.barrier();
+    fill(theirs, 1000, static_cast<std::uint64_t>(test.rank));
     // Within the peer's piece, overlapping.
-    it.ok(sennit_put(sennit_gptr_add(sennit_gptr_at(segment, it.next()), 500), theirs, 1000));
-    check_pattern(it, theirs + 500, 1000, static_cast<std::uint64_t>(it.rank));
-    it.barrier();
-    it.free(segment);
+    test.ok(sennit_put(sennit_gptr_add(sennit_gptr_at(segment, test.next()), 500), theirs, 1000));
+    check_pattern(test, theirs + 500, 1000, static_cast<std::uint64_t>(test.rank));
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by a size of zero that is taken for an error, or that touches the buffer.
 RANK_TEST(transfer, zero_bytes_are_legal_everywhere_in_the_segment, kAnything) {
-    const sennit_gptr segment = it.allocate(10);
-    const sennit_gptr empty = it.allocate(0);
-    for (int peer = 0; peer < it.size; ++peer) {
+    const sennit_gptr segment = test.allocate(10);
+    const sennit_gptr empty = test.allocate(0);
+    for (int peer = 0; peer < test.size; ++peer) {
         const sennit_gptr end = sennit_gptr_add(sennit_gptr_at(segment, peer), 10);
         for (const sennit_gptr place : {end, sennit_gptr_at(empty, peer)}) {
             std::uint8_t byte = 9;
             for (const Way way : kWays) {
-                put(it, way, place, &byte, 0);
-                get(it, way, &byte, place, 0);
-                put(it, way, place, nullptr, 0);
-                get(it, way, nullptr, place, 0);
+                put(test, way, place, &byte, 0);
+                get(test, way, &byte, place, 0);
+                put(test, way, place, nullptr, 0);
+                get(test, way, nullptr, place, 0);
             }
-            it.equal(byte, 9);
-            it.is(sennit_put(place, &byte, 1), SENNIT_ERR_RANGE);
+            test.equal(byte, 9);
+            test.is(sennit_put(place, &byte, 1), SENNIT_ERR_RANGE);
         }
-        it.is(sennit_put(sennit_gptr_add(end, 1), nullptr, 0), SENNIT_ERR_RANGE);
+        test.is(sennit_put(sennit_gptr_add(end, 1), nullptr, 0), SENNIT_ERR_RANGE);
     }
-    it.barrier();
-    it.free(segment);
-    it.free(empty);
+    test.barrier();
+    test.free(segment);
+    test.free(empty);
 }
 
 // Broken by a bounds check that adds before it compares.
 RANK_TEST(transfer, a_range_past_the_end_moves_nothing, kAnything) {
-    const sennit_gptr segment = it.allocate(100);
-    const sennit_gptr there = sennit_gptr_at(segment, it.next());
+    const sennit_gptr segment = test.allocate(100);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
     std::vector<std::uint8_t> data(200, 0x77);
     struct {
         std::uint64_t offset;
@@ -249,107 +250,107 @@ RANK_TEST(transfer, a_range_past_the_end_moves_nothing, kAnything) {
         sennit_gptr place = there;
         place.offset = range.offset;
         sennit_request request{42};
-        it.is(sennit_put(place, data.data(), range.bytes), SENNIT_ERR_RANGE);
-        it.is(sennit_put_nbi(place, data.data(), range.bytes), SENNIT_ERR_RANGE);
-        it.is(sennit_put_nb(place, data.data(), range.bytes, &request), SENNIT_ERR_RANGE);
-        it.is(sennit_get(data.data(), place, range.bytes), SENNIT_ERR_RANGE);
-        it.is(sennit_get_nbi(data.data(), place, range.bytes), SENNIT_ERR_RANGE);
-        it.is(sennit_get_nb(data.data(), place, range.bytes, &request), SENNIT_ERR_RANGE);
-        it.equal(request.handle, 42u);
-        it.equal(sennit_last_error()->peer, it.next());
+        test.is(sennit_put(place, data.data(), range.bytes), SENNIT_ERR_RANGE);
+        test.is(sennit_put_nbi(place, data.data(), range.bytes), SENNIT_ERR_RANGE);
+        test.is(sennit_put_nb(place, data.data(), range.bytes, &request), SENNIT_ERR_RANGE);
+        test.is(sennit_get(data.data(), place, range.bytes), SENNIT_ERR_RANGE);
+        test.is(sennit_get_nbi(data.data(), place, range.bytes), SENNIT_ERR_RANGE);
+        test.is(sennit_get_nb(data.data(), place, range.bytes, &request), SENNIT_ERR_RANGE);
+        test.equal(request.handle, 42u);
+        test.equal(sennit_last_error()->peer, test.next());
     }
     for (const std::uint8_t byte : data)
-        it.equal(byte, 0x77);
-    it.barrier();
-    it.ok(sennit_get(data.data(), segment, 100));
+        test.equal(byte, 0x77);
+    test.barrier();
+    test.ok(sennit_get(data.data(), segment, 100));
     for (std::size_t i = 0; i < 100; ++i)
-        it.equal(data[i], 0);
-    it.free(segment);
+        test.equal(data[i], 0);
+    test.free(segment);
 }
 
 // Broken by operations of different ranks that disturb each other.
 RANK_TEST(transfer, all_ranks_put_to_all_ranks_at_once, kAnything) {
     const std::size_t part = 3001;
-    const auto size = static_cast<std::size_t>(it.size);
-    const sennit_gptr segment = it.allocate(part * size);
+    const auto size = static_cast<std::size_t>(test.size);
+    const sennit_gptr segment = test.allocate(part * size);
     std::vector<std::vector<std::uint8_t>> out(size, std::vector<std::uint8_t>(part));
     for (int round = 0; round < 5; ++round) {
         const auto salt = [&](int from, int to) {
             return static_cast<std::uint64_t>(round * 10000 + from * 100 + to);
         };
-        for (int peer = 0; peer < it.size; ++peer) {
+        for (int peer = 0; peer < test.size; ++peer) {
             auto &data = out[static_cast<std::size_t>(peer)];
-            fill(data.data(), part, salt(it.rank, peer));
+            fill(data.data(), part, salt(test.rank, peer));
             const sennit_gptr place =
                 sennit_gptr_add(sennit_gptr_at(segment, peer),
-                                static_cast<int64_t>(part) * static_cast<int64_t>(it.rank));
-            it.ok(sennit_put_nbi(place, data.data(), part));
+                                static_cast<int64_t>(part) * static_cast<int64_t>(test.rank));
+            test.ok(sennit_put_nbi(place, data.data(), part));
         }
-        if (round % 2 == 0) it.ok(sennit_flush_all(SENNIT_FOREVER));
-        it.barrier();
+        if (round % 2 == 0) test.ok(sennit_flush_all(SENNIT_FOREVER));
+        test.barrier();
         std::vector<std::uint8_t> in(part);
-        for (int peer = 0; peer < it.size; ++peer) {
-            it.ok(sennit_get(
+        for (int peer = 0; peer < test.size; ++peer) {
+            test.ok(sennit_get(
                 in.data(),
                 sennit_gptr_add(segment, static_cast<int64_t>(part) * static_cast<int64_t>(peer)),
                 part));
-            check_pattern(it, in.data(), part, salt(peer, it.rank));
+            check_pattern(test, in.data(), part, salt(peer, test.rank));
         }
-        it.barrier();
+        test.barrier();
     }
-    it.free(segment);
+    test.free(segment);
 }
 
 // Broken by a fence that does not order, or rails that overtake across it. The reader polls the
 // flag that was put last.
 RANK_TEST(transfer, puts_before_a_fence_arrive_before_puts_after_it, kTwoRanks | kFences) {
     const std::size_t bytes = 1000;
-    const sennit_gptr segment = it.allocate(2048);
+    const sennit_gptr segment = test.allocate(2048);
     const sennit_gptr flag = sennit_gptr_add(segment, 2040);
-    const std::uint64_t rounds = it.quick ? 20 : 100;
+    const std::uint64_t rounds = test.quick ? 20 : 100;
     std::vector<std::uint8_t> data(bytes);
     for (std::uint64_t round = 1; round <= rounds; ++round) {
-        if (it.rank == 0) {
+        if (test.rank == 0) {
             fill(data.data(), bytes, round);
-            it.ok(sennit_put_nbi(sennit_gptr_at(segment, 1), data.data(), bytes));
-            it.ok(sennit_fence());
-            it.ok(sennit_put_nbi(sennit_gptr_at(flag, 1), &round, sizeof round));
-            it.ok(sennit_flush(1, SENNIT_FOREVER));
-        } else if (it.rank == 1) {
+            test.ok(sennit_put_nbi(sennit_gptr_at(segment, 1), data.data(), bytes));
+            test.ok(sennit_fence());
+            test.ok(sennit_put_nbi(sennit_gptr_at(flag, 1), &round, sizeof round));
+            test.ok(sennit_flush(1, SENNIT_FOREVER));
+        } else if (test.rank == 1) {
             std::uint64_t seen = 0;
             while (seen != round) {
-                it.ok(sennit_get(&seen, flag, sizeof seen));
+                test.ok(sennit_get(&seen, flag, sizeof seen));
                 // Makes progress, so that a simulated network goes on.
                 std::uint64_t word = 0;
-                it.ok(sennit_get(&word, sennit_gptr_at(segment, 0), sizeof word));
+                test.ok(sennit_get(&word, sennit_gptr_at(segment, 0), sizeof word));
                 (void)sched_yield();
             }
             std::atomic_thread_fence(std::memory_order_acquire);
-            it.ok(sennit_get(data.data(), segment, bytes));
-            check_pattern(it, data.data(), bytes, round);
+            test.ok(sennit_get(data.data(), segment, bytes));
+            check_pattern(test, data.data(), bytes, round);
         }
-        it.barrier();
+        test.barrier();
     }
-    it.free(segment);
+    test.free(segment);
 }
 
 // Broken by a word that is stored in halves: a reader would see one that nobody wrote.
 RANK_TEST(transfer, an_aligned_word_is_never_seen_in_halves, kLoadStore | kTwoRanks) {
-    const sennit_gptr segment = it.allocate(64);
+    const sennit_gptr segment = test.allocate(64);
     const sennit_gptr word = sennit_gptr_at(segment, 0);
-    const int rounds = it.quick ? 2000 : 50000;
-    if (it.rank == 0) {
+    const int rounds = test.quick ? 2000 : 50000;
+    if (test.rank == 0) {
         for (int i = 0; i < rounds; ++i) {
             const std::uint64_t value = i % 2 == 0 ? 0 : UINT64_MAX;
-            it.ok(sennit_put(word, &value, sizeof value));
+            test.ok(sennit_put(word, &value, sizeof value));
         }
     } else {
         for (int i = 0; i < rounds; ++i) {
             std::uint64_t value = 1;
-            it.ok(sennit_get(&value, word, sizeof value));
-            it.require(value == 0 || value == UINT64_MAX, "the word is whole");
+            test.ok(sennit_get(&value, word, sizeof value));
+            test.require(value == 0 || value == UINT64_MAX, "the word is whole");
         }
     }
-    it.barrier();
-    it.free(segment);
+    test.barrier();
+    test.free(segment);
 }

@@ -127,18 +127,18 @@ TEST(lock_end, a_holder_that_is_killed_frees_the_lock_for_the_next_who_is_told) 
         const bool in_queue = seed % 3 != 0;
         job.run(
             [&](int rank) {
-                const OneRank it(job, scene, rank);
+                const OneRank one(job, scene, rank);
                 if (rank == victim) {
-                    it.acquire_first();
-                    it.wait_for(0, [&] { return scene.made == kRanks; });
-                    if (in_queue) it.wait_for_changes(kRanks);
-                    it.kill(victim);
-                    if (sennit_lock_release(it.lock) != SENNIT_ERR_PEER_LOST)
+                    one.acquire_first();
+                    one.wait_for(0, [&] { return scene.made == kRanks; });
+                    if (in_queue) one.wait_for_changes(kRanks);
+                    one.kill(victim);
+                    if (sennit_lock_release(one.lock) != SENNIT_ERR_PEER_LOST)
                         job.note("a rank that is cut off released the lock");
                     return;
                 }
-                it.wait_for(other_of(rank, victim), [&] { return scene.held.load(); });
-                it.take_after(victim);
+                one.wait_for(other_of(rank, victim), [&] { return scene.held.load(); });
+                one.take_after(victim);
             },
             {SENNIT_ERR_PEER_LOST});
         expect_one_was_told(job, scene, "seed " + std::to_string(seed));
@@ -152,12 +152,12 @@ TEST(lock_end, a_holder_that_finalizes_frees_the_lock_for_the_next_who_is_told) 
         const int victim = kRanks - 1;
         job.run(
             [&](int rank) {
-                const OneRank it(job, scene, rank);
-                if (rank == victim) return it.acquire_first();
-                it.wait_for(1 - rank, [&] { return scene.held.load(); });
+                const OneRank one(job, scene, rank);
+                if (rank == victim) return one.acquire_first();
+                one.wait_for(1 - rank, [&] { return scene.held.load(); });
                 // It meets the holder's finalize, which says so where load and store lead.
                 job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
-                it.take_after(victim);
+                one.take_after(victim);
             },
             {SENNIT_ERR_PEER_LOST, SENNIT_ERR_ARG});
         expect_one_was_told(job, scene, path);
@@ -165,18 +165,18 @@ TEST(lock_end, a_holder_that_finalizes_frees_the_lock_for_the_next_who_is_told) 
 }
 
 // Rank 0 keeps the lock's words, rank 1 holds it and can not let go of it, rank 2 can not get it.
-void expect_lost(const OneRank &it, std::atomic<int> &lost) {
-    if (it.rank == 1) {
-        if (sennit_lock_release(it.lock) == SENNIT_ERR_PEER_LOST) ++lost;
+void expect_lost(const OneRank &one, std::atomic<int> &lost) {
+    if (one.rank == 1) {
+        if (sennit_lock_release(one.lock) == SENNIT_ERR_PEER_LOST) ++lost;
     } else {
         int got = 9;
-        if (sennit_lock_acquire(it.lock, kLong) == SENNIT_ERR_PEER_LOST) ++lost;
-        if (sennit_lock_try(it.lock, &got) == SENNIT_ERR_PEER_LOST) ++lost;
-        if (got != 9) it.job.note("a try that failed said something");
+        if (sennit_lock_acquire(one.lock, kLong) == SENNIT_ERR_PEER_LOST) ++lost;
+        if (sennit_lock_try(one.lock, &got) == SENNIT_ERR_PEER_LOST) ++lost;
+        if (got != 9) one.job.note("a try that failed said something");
     }
-    if (sennit_last_error()->peer != 0) it.job.note("the error does not name the keeper");
-    ++it.scene.through;
-    it.wait_for(other_of(it.rank, 0), [&] { return it.scene.through == kRanks - 1; });
+    if (sennit_last_error()->peer != 0) one.job.note("the error does not name the keeper");
+    ++one.scene.through;
+    one.wait_for(other_of(one.rank, 0), [&] { return one.scene.through == kRanks - 1; });
 }
 
 TEST(lock_end, without_the_rank_that_keeps_it_every_call_of_a_lock_is_peer_lost) {
@@ -186,15 +186,15 @@ TEST(lock_end, without_the_rank_that_keeps_it_every_call_of_a_lock_is_peer_lost)
         std::atomic<int> lost{0};
         job.run(
             [&](int rank) {
-                const OneRank it(job, scene, rank);
+                const OneRank one(job, scene, rank);
                 if (rank == 0) {
-                    it.wait_for_changes(2);
-                    return it.kill(0);
+                    one.wait_for_changes(2);
+                    return one.kill(0);
                 }
-                if (rank == 1) it.acquire_first();
-                if (rank == 1) it.wait_for(2, [&] { return !it.look(0); });
-                if (rank == 2) it.wait_for(1, [&] { return scene.held.load(); });
-                expect_lost(it, lost);
+                if (rank == 1) one.acquire_first();
+                if (rank == 1) one.wait_for(2, [&] { return !one.look(0); });
+                if (rank == 2) one.wait_for(1, [&] { return scene.held.load(); });
+                expect_lost(one, lost);
             },
             {SENNIT_ERR_PEER_LOST});
         ASSERT_EQ(job.fault, "") << "seed " << seed;
@@ -209,8 +209,8 @@ TEST(lock_end, once_its_keeper_has_left_every_call_of_a_lock_is_peer_lost) {
         std::atomic<int> lost{0};
         job.run(
             [&](int rank) {
-                const OneRank it(job, scene, rank);
-                if (rank == 1) it.acquire_first();
+                const OneRank one(job, scene, rank);
+                if (rank == 1) one.acquire_first();
                 job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
                 if (rank == 0) {
                     const bool is_told = path == "inproc" || path == "mapped";
@@ -222,8 +222,8 @@ TEST(lock_end, once_its_keeper_has_left_every_call_of_a_lock_is_peer_lost) {
                 }
                 job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "its last barrier");
                 // Ranks of a process share mappings: a get now would be one from freed memory.
-                it.wait_for(other_of(rank, 0), [&] { return scene.left.load(); });
-                expect_lost(it, lost);
+                one.wait_for(other_of(rank, 0), [&] { return scene.left.load(); });
+                expect_lost(one, lost);
             },
             {SENNIT_ERR_PEER_LOST, SENNIT_ERR_STATE});
         ASSERT_EQ(job.fault, "") << path;
@@ -234,47 +234,47 @@ TEST(lock_end, once_its_keeper_has_left_every_call_of_a_lock_is_peer_lost) {
 // Visits of a lock in all forms, and where they had got to when the network lost the victim.
 class Visitor {
   public:
-    Visitor(const OneRank &it, int victim, std::uint64_t seed)
-        : it_(it), victim_(victim), state_(seed * 977 + static_cast<std::uint64_t>(it.rank)) {}
+    Visitor(const OneRank &one, int victim, std::uint64_t seed)
+        : one_(one), victim_(victim), state_(seed * 977 + static_cast<std::uint64_t>(one.rank)) {}
 
     // False: this rank is dead.
     bool visit() {
         const std::int64_t limits[] = {0, 20'000, 2'000'000, kLong};
         int got = 0;
         const std::uint64_t form = draw() % 5;
-        sennit_status status = form == 4 ? sennit_lock_try(it_.lock, &got)
-                                         : sennit_lock_acquire(it_.lock, limits[form]);
+        sennit_status status = form == 4 ? sennit_lock_try(one_.lock, &got)
+                                         : sennit_lock_acquire(one_.lock, limits[form]);
         if (form == 4 && status == SENNIT_OK && got == 0) return true;
         if (status == SENNIT_ERR_TIMEOUT) return true;
         if (dead(status)) return false;
-        const int before = it_.scene.inside.exchange(it_.rank);
+        const int before = one_.scene.inside.exchange(one_.rank);
         if (status == SENNIT_ERR_OWNER_DIED) {
-            ++it_.scene.told;
-            if (before != -1 && before != victim_) it_.job.note("who was inside lives");
+            ++one_.scene.told;
+            if (before != -1 && before != victim_) one_.job.note("who was inside lives");
         } else {
-            it_.job.expect(status, "a visit");
-            if (before != -1) it_.job.note("two ranks had the lock, or a death was hidden");
+            one_.job.expect(status, "a visit");
+            if (before != -1) one_.job.note("two ranks had the lock, or a death was hidden");
         }
         for (std::uint64_t rounds = draw() % 4; rounds > 0; --rounds)
             if (dead(SENNIT_OK)) return false;
-        if (it_.scene.inside.exchange(-1) != it_.rank) it_.job.note("another rank came in");
-        status = sennit_lock_release(it_.lock);
-        if (it_.rank == victim_ && status == SENNIT_ERR_PEER_LOST) return false;
-        it_.job.expect(status, "a release");
+        if (one_.scene.inside.exchange(-1) != one_.rank) one_.job.note("another rank came in");
+        status = sennit_lock_release(one_.lock);
+        if (one_.rank == victim_ && status == SENNIT_ERR_PEER_LOST) return false;
+        one_.job.expect(status, "a release");
         return true;
     }
 
   private:
     // In lockstep nothing happens between this and the next call.
     bool dead(sennit_status status) const {
-        return it_.rank == victim_ && (status == SENNIT_ERR_PEER_LOST || !it_.look(0));
+        return one_.rank == victim_ && (status == SENNIT_ERR_PEER_LOST || !one_.look(0));
     }
     std::uint64_t draw() {
         state_ = state_ * 6364136223846793005u + 1442695040888963407u;
         return state_ >> 33;
     }
 
-    const OneRank &it_;
+    const OneRank &one_;
     int victim_;
     std::uint64_t state_;
 };
@@ -288,9 +288,9 @@ TEST(lock_end, a_lock_outlives_a_rank_that_is_killed_at_any_step) {
         Scene scene;
         job.run(
             [&](int rank) {
-                const OneRank it(job, scene, rank);
-                if (it.lock.segment == 0) return;
-                Visitor visitor(it, victim, static_cast<std::uint64_t>(seed));
+                const OneRank one(job, scene, rank);
+                if (one.lock.segment == 0) return;
+                Visitor visitor(one, victim, static_cast<std::uint64_t>(seed));
                 if (rank == victim) {
                     while (visitor.visit()) {
                     }
@@ -298,11 +298,11 @@ TEST(lock_end, a_lock_outlives_a_rank_that_is_killed_at_any_step) {
                 }
                 const int other = other_of(rank, victim);
                 for (bool after = false; !after;) {
-                    after = !it.look(victim);
+                    after = !one.look(victim);
                     (void)visitor.visit();
                 }
                 ++scene.through;
-                it.wait_for(other, [&] { return scene.through == kRanks - 1; });
+                one.wait_for(other, [&] { return scene.through == kRanks - 1; });
             },
             {SENNIT_ERR_PEER_LOST});
         ASSERT_EQ(job.fault, "") << "seed " << seed;

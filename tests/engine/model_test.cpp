@@ -182,14 +182,14 @@ class Model {
     void test(int rank, std::size_t index, bool progress) {
         std::vector<Open> &open = requests_[SimWorld::at(rank)];
         int done = 0;
-        const Open it = open[index];
+        const Open pending = open[index];
         const sennit_status status =
-            op::engine_test(world_.ranks[rank], it.request, progress, &done);
-        judge(status, rank, it.operation->owner);
+            op::engine_test(world_.ranks[rank], pending.request, progress, &done);
+        judge(status, rank, pending.operation->owner);
         if (done == 0) return;
-        finish(it.operation, status);
+        finish(pending.operation, status);
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(index));
-        if (op::engine_test(world_.ranks[rank], it.request, false, &done) != SENNIT_ERR_ARG)
+        if (op::engine_test(world_.ranks[rank], pending.request, false, &done) != SENNIT_ERR_ARG)
             note("a handle was good twice");
     }
 
@@ -207,9 +207,9 @@ class Model {
         std::erase_if(open, [&](const Oracle::Operation *operation) { return operation->over; });
         // Puts with a request are at their target as well, although the request stays.
         if (shape_.victim >= 0) return;
-        for (const Open &it : requests_[SimWorld::at(rank)])
-            if (it.operation->is_put && (peer == kAnyPeer || it.operation->owner == peer))
-                finish(it.operation, SENNIT_OK);
+        for (const Open &pending : requests_[SimWorld::at(rank)])
+            if (pending.operation->is_put && (peer == kAnyPeer || pending.operation->owner == peer))
+                finish(pending.operation, SENNIT_OK);
     }
 
     const Shape shape_;

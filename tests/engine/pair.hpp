@@ -62,8 +62,9 @@ struct Pair {
         remote.signal = signal;
         bool rides = false;
         std::uint64_t word = 1;
-        const signal::Attached *it = signal::find_attached(self, block);
-        ok(signal::put_riding(self, {&remote, epoch, it->gptr, &word, 8}, &rides), "put_riding");
+        const signal::Attached *attached = signal::find_attached(self, block);
+        ok(signal::put_riding(self, {&remote, epoch, attached->gptr, &word, 8}, &rides),
+           "put_riding");
         if (!rides) job.note("the event does not ride");
     }
     std::uint32_t left() const {

@@ -180,7 +180,9 @@ class Program {
             job_.expect(status, "put or get");
         }
 
-        void over(const Open &it) { job_.note(it.shared->oracle->finish(it.operation, true)); }
+        void over(const Open &pending) {
+            job_.note(pending.shared->oracle->finish(pending.operation, true));
+        }
 
         // Takes the requests that are {0} now off the list.
         void collect(const std::vector<sennit_request> &requests) {
@@ -197,8 +199,8 @@ class Program {
         }
         std::vector<sennit_request> requests() const {
             std::vector<sennit_request> all;
-            for (const Open &it : open_)
-                all.push_back(it.request);
+            for (const Open &pending : open_)
+                all.push_back(pending.request);
             return all;
         }
 
@@ -245,11 +247,12 @@ class Program {
 
         // Implicit operations and all puts towards `owner` (-1: all) are over.
         void flushed(int owner) {
-            for (const Open &it : implicit_)
-                if (owner < 0 || it.operation->owner == owner) over(it);
-            std::erase_if(implicit_, [](const Open &it) { return it.operation->over; });
-            for (const Open &it : open_)
-                if (it.operation->is_put && (owner < 0 || it.operation->owner == owner)) over(it);
+            for (const Open &pending : implicit_)
+                if (owner < 0 || pending.operation->owner == owner) over(pending);
+            std::erase_if(implicit_, [](const Open &pending) { return pending.operation->over; });
+            for (const Open &pending : open_)
+                if (pending.operation->is_put && (owner < 0 || pending.operation->owner == owner))
+                    over(pending);
         }
         void flush(int owner) {
             job_.expect(owner < 0 ? sennit_flush_all(kLong) : sennit_flush(owner, kLong),

@@ -349,15 +349,15 @@ TEST(sim_api, a_death_ends_plans_and_waits_for_some_and_all_of_a_set) {
                        std::to_string(1500 + 60 * seed) + "+events=" +
                        std::to_string(events[seed % 3]) + "+seed=" + std::to_string(seed));
         const auto body = [&](int) {
-            Sender it;
-            sennit_status status = it.begin();
+            Sender sender;
+            sennit_status status = sender.begin();
             std::atomic<int> *at = nullptr;
             while (status == SENNIT_OK) {
                 at = &in_plan;
-                status = it.send();
+                status = sender.send();
                 if (status != SENNIT_OK) break;
                 at = &in_wait;
-                status = it.receive(seed % 2 == 0);
+                status = sender.receive(seed % 2 == 0);
             }
             if (status != SENNIT_ERR_PEER_LOST) job.expect(status, "the last call");
             if (at != nullptr) ++*at;

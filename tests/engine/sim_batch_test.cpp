@@ -21,20 +21,20 @@ std::uint64_t steps_of_messages(bool in_a_batch, bool with_signals) {
     Job job(3, "sim:lockstep=1+events=0+delay=20");
     std::uint64_t steps = 0;
     job.run([&](int rank) {
-        const Blocks it(job, rank, 3, with_signals ? kMessages : 0);
+        const Blocks blocks(job, rank, 3, with_signals ? kMessages : 0);
         if (rank == 0) {
             const std::uint64_t word = 7;
             const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
             std::vector<sennit_notify_part> parts;
             for (std::size_t i = 0; i < 2 * kMessages; ++i)
-                parts.push_back({it.peers[1 + i % 2], SENNIT_OK, 8 * i,
+                parts.push_back({blocks.peers[1 + i % 2], SENNIT_OK, 8 * i,
                                  const_cast<std::uint64_t *>(&word), 8,
                                  with_signals ? &notice : nullptr});
             transport::sim::World *world = transport::sim::hold_world(*current_rank());
             const std::uint64_t before = transport::sim::counters(*world).steps;
             if (in_a_batch) {
                 std::size_t done = 0;
-                it.ok(sennit_put_notify_batch(parts.size(), parts.data(), &done), "batch");
+                blocks.ok(sennit_put_notify_batch(parts.size(), parts.data(), &done), "batch");
             } else {
                 for (const sennit_notify_part &part : parts) {
                     const sennit_status status =
@@ -42,15 +42,15 @@ std::uint64_t steps_of_messages(bool in_a_batch, bool with_signals) {
                             ? sennit_put_notify_with(part.block, part.offset, part.local,
                                                      part.bytes, part.notice)
                             : sennit_put_notify(part.block, part.offset, part.local, part.bytes);
-                    it.ok(status, "put_notify");
+                    blocks.ok(status, "put_notify");
                 }
             }
             steps = transport::sim::counters(*world).steps - before;
             transport::sim::release_world(world);
         } else if (with_signals) {
-            it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
+            blocks.ok(sennit_signal_wait(blocks.arrived, kLong), "wait");
         }
-        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
     });
     EXPECT_EQ(job.fault, "");
     return steps;
@@ -73,7 +73,7 @@ TEST(sim_batch, batches_and_single_calls_are_counted_once_although_rails_fail) {
                        std::to_string(bits[seed % 4]) + "+seed=" + std::to_string(seed));
         constexpr std::uint32_t kMessages = 40;
         const auto body = [&](int rank) {
-            const Blocks it(job, rank, 3, 2 * 3 * kMessages);
+            const Blocks blocks(job, rank, 3, 2 * 3 * kMessages);
             for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
                 std::uint64_t words[3 * kMessages];
                 const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
@@ -82,7 +82,7 @@ TEST(sim_batch, batches_and_single_calls_are_counted_once_although_rails_fail) {
                 for (std::size_t i = 0; i < 3 * kMessages; ++i) {
                     words[i] = epoch * 1000 + i;
                     parts.push_back(
-                        {it.peers[i % 3], SENNIT_OK,
+                        {blocks.peers[i % 3], SENNIT_OK,
                          half + 8 * (static_cast<std::size_t>(rank) * kMessages + i / 3), &words[i],
                          8, &notice});
                 }
@@ -92,24 +92,24 @@ TEST(sim_batch, batches_and_single_calls_are_counted_once_although_rails_fail) {
                     const sennit_status status =
                         sennit_put_notify_batch(parts.size() - first, parts.data() + first, &done);
                     first += done;
-                    if (status != SENNIT_ERR_SIGNAL_EARLY) it.ok(status, "batch");
+                    if (status != SENNIT_ERR_SIGNAL_EARLY) blocks.ok(status, "batch");
                     if (status != SENNIT_OK && status != SENNIT_ERR_SIGNAL_EARLY) return;
-                    it.ok(sennit_flush_all(kLong), "flush_all");
+                    blocks.ok(sennit_flush_all(kLong), "flush_all");
                 }
                 for (std::size_t i = 0; i < 3 * kMessages; ++i)
-                    it.ok(sennit_put_notify_with(it.peers[i % 3], 0, &words[i], 0, &notice),
-                          "put_notify");
-                it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
+                    blocks.ok(sennit_put_notify_with(blocks.peers[i % 3], 0, &words[i], 0, &notice),
+                              "put_notify");
+                blocks.ok(sennit_signal_wait(blocks.arrived, kLong), "wait");
                 const auto *own =
-                    static_cast<const std::uint64_t *>(sennit_ptr(it.memory)) + half / 8;
+                    static_cast<const std::uint64_t *>(sennit_ptr(blocks.memory)) + half / 8;
                 for (std::size_t from = 0; from < 3; ++from)
                     for (std::size_t i = 0; i < kMessages; ++i)
                         if (own[from * kMessages + i] !=
                             epoch * 1000 + 3 * i + static_cast<std::size_t>(rank))
                             job.note("a word is wrong");
-                it.ok(sennit_signal_reset(it.arrived), "reset");
+                blocks.ok(sennit_signal_reset(blocks.arrived), "reset");
             }
-            it.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+            blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
         };
         // The last put of the last barrier may be lost where its receiver has got it and left.
         job.run(body, {SENNIT_ERR_PEER_LOST});
@@ -127,13 +127,13 @@ TEST(sim_batch, a_batch_whose_time_is_over_before_the_count_can_be_made_again) {
     // part.
     Job job(2, "sim:events=0+max_piece=64+depth=1+delay=200");
     job.run([&](int rank) {
-        const Blocks it(job, rank, 2, kSmall + 1, 2 * kLarge);
+        const Blocks blocks(job, rank, 2, kSmall + 1, 2 * kLarge);
         if (rank == 0) {
             const std::vector<char> data(kLarge, 'x');
             const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
             std::vector<sennit_notify_part> parts;
             for (std::size_t i = 0; i <= kSmall; ++i)
-                parts.push_back({it.peers[1], SENNIT_OK, 8 * i, const_cast<char *>(data.data()),
+                parts.push_back({blocks.peers[1], SENNIT_OK, 8 * i, const_cast<char *>(data.data()),
                                  i < kSmall ? 8 : kLarge, &notice});
             std::size_t done = 99;
             sennit_status status = SENNIT_OK;
@@ -145,15 +145,15 @@ TEST(sim_batch, a_batch_whose_time_is_over_before_the_count_can_be_made_again) {
             if (status != SENNIT_ERR_TIMEOUT || done != 0)
                 job.note(std::string(sennit_status_string(status)) + " at part " +
                          std::to_string(done));
-            it.ok(sennit_flush_all(kLong), "flush_all");
-            it.ok(sennit_put_notify_batch(parts.size(), parts.data(), &done), "batch");
+            blocks.ok(sennit_flush_all(kLong), "flush_all");
+            blocks.ok(sennit_put_notify_batch(parts.size(), parts.data(), &done), "batch");
         } else {
             while (!is_over)
                 std::this_thread::yield();
-            it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
+            blocks.ok(sennit_signal_wait(blocks.arrived, kLong), "wait");
         }
-        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
-        if (it.left() != (rank == 0 ? kSmall + 1 : 0)) job.note("counted wrongly");
+        blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        if (blocks.left() != (rank == 0 ? kSmall + 1 : 0)) job.note("counted wrongly");
     });
     EXPECT_EQ(job.fault, "");
 }
@@ -168,7 +168,7 @@ TEST(sim_batch, when_an_owner_dies_each_part_says_whether_it_is_done) {
         std::atomic<bool> over{false};
         job.run(
             [&](int rank) {
-                const Blocks it(job, rank, 3, kMost);
+                const Blocks blocks(job, rank, 3, kMost);
                 sennit_request none = SENNIT_REQUEST_NULL;
                 int tested = 0;
                 if (rank == 2) {
@@ -184,7 +184,7 @@ TEST(sim_batch, when_an_owner_dies_each_part_says_whether_it_is_done) {
                     for (int round = 0; round < 1000; ++round) {
                         std::vector<sennit_notify_part> parts;
                         for (std::size_t i = 0; i < 12; ++i)
-                            parts.push_back({it.peers[1 + i % 2], SENNIT_OK, 0,
+                            parts.push_back({blocks.peers[1 + i % 2], SENNIT_OK, 0,
                                              const_cast<std::uint64_t *>(&word), 8, &notice});
                         if (round == seed % 5 + 3) transport::sim::kill(*world, 2);
                         std::size_t done = 0;
@@ -208,9 +208,9 @@ TEST(sim_batch, when_an_owner_dies_each_part_says_whether_it_is_done) {
                 } else {
                     while (!over)
                         job.expect(sennit_test(&none, &tested), "test");
-                    if (kMost - it.left() != counted)
+                    if (kMost - blocks.left() != counted)
                         job.note(std::to_string(counted) + " are said to be counted, and " +
-                                 std::to_string(kMost - it.left()) + " have come");
+                                 std::to_string(kMost - blocks.left()) + " have come");
                 }
             },
             {SENNIT_ERR_PEER_LOST, SENNIT_ERR_TIMEOUT, SENNIT_ERR_STATE});

@@ -55,14 +55,16 @@ class Troubled final : public transport::Transport {
     }
     Submit submit(Operation *operation) override {
         const int number = ++seen_[static_cast<unsigned>(operation->kind)];
-        for (const Trouble &it : troubles) {
-            if (it.kind != operation->kind || (it.number != 0 && it.number != number)) continue;
-            if (!it.is_done) {
-                (void)fail(it.status, "trouble with an operation");
+        for (const Trouble &trouble : troubles) {
+            if (trouble.kind != operation->kind ||
+                (trouble.number != 0 && trouble.number != number))
+                continue;
+            if (!trouble.is_done) {
+                (void)fail(trouble.status, "trouble with an operation");
                 return Submit::failed;
             }
             completed_ = operation->completed;
-            answer_ = it.status;
+            answer_ = trouble.status;
             operation->completed = [](Operation *over, sennit_status status) {
                 completed_(over, status == SENNIT_OK ? answer_ : status);
             };
@@ -83,9 +85,9 @@ class Troubled final : public transport::Transport {
 };
 
 // What was added to a slot of the signal, as a number of events.
-std::uint64_t counted(const Pair &it, sennit_signal signal, unsigned slot) {
+std::uint64_t counted(const Pair &pair, sennit_signal signal, unsigned slot) {
     const signal::Own *own = signal::find_own(*current_rank(), signal);
-    if (own == nullptr) it.job.note("no signal");
+    if (own == nullptr) pair.job.note("no signal");
     return own == nullptr ? 0 : 0 - own->record->slot[slot].load();
 }
 
@@ -106,31 +108,31 @@ void owner_goes_on(GoesOn how) {
                        "+seed=" + std::to_string(seed));
         job.run(
             [&](int rank) {
-                const Pair it(job, rank, 1);
+                const Pair pair(job, rank, 1);
                 constexpr std::size_t kLength = 3000;
                 for (std::uint64_t epoch = 0; epoch < (how == GoesOn::frees ? 1 : 4); ++epoch) {
-                    if (rank == 0) it.put(kLength, epoch);
+                    if (rank == 0) pair.put(kLength, epoch);
                     if (rank == 1) {
-                        it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
-                        auto *own = static_cast<char *>(sennit_ptr(it.memory));
+                        pair.ok(sennit_signal_wait(pair.arrived, kLong), "wait");
+                        auto *own = static_cast<char *>(sennit_ptr(pair.memory));
                         if (how == GoesOn::frees) {
-                            it.ok(sennit_free(it.memory), "free");
+                            pair.ok(sennit_free(pair.memory), "free");
                         } else {
                             std::fill(own, own + kLength, 'o');
                         }
-                        it.progress();
+                        pair.progress();
                         if (how == GoesOn::writes && std::count(own, own + kLength, 'o') != kLength)
                             job.note("data was put again");
-                        it.ok(sennit_signal_reset(it.arrived), "reset");
+                        pair.ok(sennit_signal_reset(pair.arrived), "reset");
                     }
-                    it.barrier();
+                    pair.barrier();
                 }
-                it.barrier();
+                pair.barrier();
                 const std::uint64_t wanted = how == GoesOn::frees ? 0 : 2;
-                if (rank == 1 && counted(it, it.arrived, 1) != wanted) job.note("slot 1");
-                if (rank == 1 && counted(it, it.arrived, 0) != (how == GoesOn::frees ? 1 : 2))
+                if (rank == 1 && counted(pair, pair.arrived, 1) != wanted) job.note("slot 1");
+                if (rank == 1 && counted(pair, pair.arrived, 0) != (how == GoesOn::frees ? 1 : 2))
                     job.note("slot 0");
-                it.barrier();
+                pair.barrier();
             },
             {SENNIT_ERR_PEER_LOST});
         ASSERT_EQ(job.fault, "") << "seed " << seed;
@@ -155,30 +157,30 @@ TEST(sim_event_ack, without_memory_in_the_midst_of_acknowledging_every_event_is_
         for (int number = 1; number <= 8; ++number) {
             Job job(2, "sim:lockstep=1+events=64+max_piece=256");
             job.run([&](int rank) {
-                const Pair it(job, rank, 1);
+                const Pair pair(job, rank, 1);
                 if (rank == 0) {
-                    it.put(600, 0);
+                    pair.put(600, 0);
                     close_rails(*current_rank());
                 }
                 if (rank == 1) {
-                    it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
-                    it.ok(sennit_signal_reset(it.arrived), "reset");
+                    pair.ok(sennit_signal_wait(pair.arrived, kLong), "wait");
+                    pair.ok(sennit_signal_reset(pair.arrived), "reset");
                 }
-                it.barrier();
+                pair.barrier();
                 if (rank == 0) {
                     Troubled troubled(*current_rank());
                     troubled.troubles.push_back(
                         {Operation::Kind::execute, number, SENNIT_ERR_NOMEM, is_done});
-                    it.put(600, 1);
-                    it.put(600, 2);
+                    pair.put(600, 1);
+                    pair.put(600, 2);
                 }
-                it.barrier();
+                pair.barrier();
                 if (rank == 1) {
-                    it.progress();
-                    if (counted(it, it.arrived, 0) != 2 || counted(it, it.arrived, 1) != 1)
+                    pair.progress();
+                    if (counted(pair, pair.arrived, 0) != 2 || counted(pair, pair.arrived, 1) != 1)
                         job.note("an event was lost, or counted twice");
                 }
-                it.barrier();
+                pair.barrier();
             });
             EXPECT_EQ(job.fault, "") << "operation " << number << (is_done ? ", done" : "");
         }
@@ -199,45 +201,46 @@ TEST(sim_event_ack,
     Job job(2, "sim:delay=1+events=64");
     job.run([&](int rank) {
         // So many that the place of one is given again at once.
-        const Pair it(job, rank, 1, 70);
+        const Pair pair(job, rank, 1, 70);
         sennit_signal next = SENNIT_SIGNAL_NULL;
         for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
             if (rank == 0) {
-                it.put(8, epoch);
+                pair.put(8, epoch);
                 close_rails(*current_rank());
             } else {
-                it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
-                it.ok(sennit_signal_reset(it.arrived), "reset");
+                pair.ok(sennit_signal_wait(pair.arrived, kLong), "wait");
+                pair.ok(sennit_signal_reset(pair.arrived), "reset");
             }
-            it.barrier();
+            pair.barrier();
         }
         if (rank == 0) {
             const std::uint64_t word = 1;
             const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2};
-            it.is(sennit_put_notify_with(it.block, 0, &word, sizeof word, &notice),
-                  SENNIT_ERR_TIMEOUT, "put_notify to a rank that does not answer");
+            pair.is(sennit_put_notify_with(pair.block, 0, &word, sizeof word, &notice),
+                    SENNIT_ERR_TIMEOUT, "put_notify to a rank that does not answer");
             if (current_rank()->engine->queues[1].events->tickets.ended == 0)
                 job.note("nothing is unconfirmed");
             is_over = true;
         } else {
             while (!is_over)
                 std::this_thread::yield();
-            it.ok(sennit_signal_destroy(it.arrived), "destroy");
-            it.ok(sennit_signal_create(3, 3, &next), "create");
-            if (signal::index_of(next.handle) != signal::index_of(it.arrived.handle))
+            pair.ok(sennit_signal_destroy(pair.arrived), "destroy");
+            pair.ok(sennit_signal_create(3, 3, &next), "create");
+            if (signal::index_of(next.handle) != signal::index_of(pair.arrived.handle))
                 job.note("the place is another one");
         }
-        it.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 1, &next, sizeof next, kLong), "broadcast");
+        pair.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 1, &next, sizeof next, kLong), "broadcast");
         if (rank == 0) {
             const sennit_notice notice{next, SENNIT_SIGNAL_NULL, 0};
             const std::uint64_t word = 2;
-            it.ok(sennit_put_notify_with(it.block, 0, &word, sizeof word, &notice), "put_notify");
+            pair.ok(sennit_put_notify_with(pair.block, 0, &word, sizeof word, &notice),
+                    "put_notify");
         }
-        it.barrier();
-        if (rank == 1) it.progress();
-        if (rank == 1 && (counted(it, next, 0) != 1 || counted(it, next, 1) != 0))
+        pair.barrier();
+        if (rank == 1) pair.progress();
+        if (rank == 1 && (counted(pair, next, 0) != 1 || counted(pair, next, 1) != 0))
             job.note("an event of the signal before it was counted");
-        it.barrier();
+        pair.barrier();
     });
     EXPECT_EQ(job.fault, "");
 }
@@ -246,36 +249,36 @@ TEST(sim_event_ack,
      a_message_that_has_failed_tells_why_also_where_its_events_can_not_be_acknowledged) {
     Job job(2, "sim:lockstep=1+events=64+max_piece=256");
     job.run([&](int rank) {
-        const Pair it(job, rank, 1);
+        const Pair pair(job, rank, 1);
         if (rank == 0) {
             Troubled troubled(*current_rank());
             troubled.troubles.push_back(
                 {Operation::Kind::put_event, 2, SENNIT_ERR_NOT_REGISTERED, false});
             troubled.troubles.push_back({Operation::Kind::execute, 0, SENNIT_ERR_FABRIC, false});
             const std::vector<char> data(512, 'x');
-            it.is(sennit_put_notify(it.block, 0, data.data(), data.size()),
-                  SENNIT_ERR_NOT_REGISTERED, "put_notify");
+            pair.is(sennit_put_notify(pair.block, 0, data.data(), data.size()),
+                    SENNIT_ERR_NOT_REGISTERED, "put_notify");
             if (sennit_last_error()->status != SENNIT_ERR_NOT_REGISTERED || !mentions("put of"))
                 job.note(std::string("the error says: ") + sennit_last_error()->text);
-            it.is(sennit_put_notify(it.block, 0, data.data(), data.size()), SENNIT_ERR_FABRIC,
-                  "put_notify while nothing can be acknowledged");
-            it.barrier();
-            it.barrier();
+            pair.is(sennit_put_notify(pair.block, 0, data.data(), data.size()), SENNIT_ERR_FABRIC,
+                    "put_notify while nothing can be acknowledged");
+            pair.barrier();
+            pair.barrier();
             troubled.troubles.clear();
-            it.ok(sennit_put_notify(it.block, 0, data.data(), data.size()), "put_notify");
+            pair.ok(sennit_put_notify(pair.block, 0, data.data(), data.size()), "put_notify");
         } else {
-            it.barrier();
-            it.is(sennit_signal_reset(it.arrived), SENNIT_ERR_STATE, "reset");
+            pair.barrier();
+            pair.is(sennit_signal_reset(pair.arrived), SENNIT_ERR_STATE, "reset");
             if (!mentions("0 are still to come, and parts of others"))
                 job.note(sennit_last_error()->text);
-            it.barrier();
+            pair.barrier();
         }
-        it.barrier();
+        pair.barrier();
         if (rank == 1) {
-            it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
-            if (counted(it, it.arrived, 0) != 1) job.note("counted by half");
+            pair.ok(sennit_signal_wait(pair.arrived, kLong), "wait");
+            if (counted(pair, pair.arrived, 0) != 1) job.note("counted by half");
         }
-        it.barrier();
+        pair.barrier();
     });
     EXPECT_EQ(job.fault, "");
 }

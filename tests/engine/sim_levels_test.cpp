@@ -20,10 +20,10 @@ namespace {
 std::uint64_t events_of_message(const std::string &settings, std::size_t bytes, int signals = 1) {
     Job job(2, "sim:lockstep=1+order=0+" + settings);
     job.run([&](int rank) {
-        const Pair it(job, rank, 1, signals);
-        if (rank == 0) it.put(bytes, 0);
-        if (rank == 1) it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
-        it.barrier();
+        const Pair pair(job, rank, 1, signals);
+        if (rank == 0) pair.put(bytes, 0);
+        if (rank == 1) pair.ok(sennit_signal_wait(pair.arrived, kLong), "wait");
+        pair.barrier();
     });
     EXPECT_EQ(job.fault, "") << settings;
     return job.counters.events;
@@ -92,32 +92,32 @@ TEST(sim_levels, an_event_of_no_epoch_that_is_counted_is_told_to_the_owner_once)
     for (const int bits : {16, 32, 64, 128}) {
         Job job(2, "sim:lockstep=1+events=" + std::to_string(bits));
         job.run([&](int rank) {
-            const Pair it(job, rank, 1);
-            if (rank == 0) it.forge(it.arrived, 2);
-            it.barrier();
+            const Pair pair(job, rank, 1);
+            if (rank == 0) pair.forge(pair.arrived, 2);
+            pair.barrier();
             if (rank == 1) {
-                it.progress();
-                it.is(sennit_signal_wait(it.arrived, kLong), SENNIT_ERR_SIGNAL_EARLY, "wait");
+                pair.progress();
+                pair.is(sennit_signal_wait(pair.arrived, kLong), SENNIT_ERR_SIGNAL_EARLY, "wait");
                 if (!mentions("expects 1 events of epoch 0") || !mentions("one of epoch 2"))
                     job.note(sennit_last_error()->text);
-                if (it.left() != 1) job.note("it was counted");
+                if (pair.left() != 1) job.note("it was counted");
             }
-            it.barrier();
-            if (rank == 0) it.put(8, 0);
-            if (rank == 1) it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
-            if (rank == 1) it.ok(sennit_signal_reset(it.arrived), "reset");
-            it.barrier();
-            if (rank == 0) it.forge(it.arrived, 0);
-            if (rank == 0) it.put(8, 1);
-            it.barrier();
+            pair.barrier();
+            if (rank == 0) pair.put(8, 0);
+            if (rank == 1) pair.ok(sennit_signal_wait(pair.arrived, kLong), "wait");
+            if (rank == 1) pair.ok(sennit_signal_reset(pair.arrived), "reset");
+            pair.barrier();
+            if (rank == 0) pair.forge(pair.arrived, 0);
+            if (rank == 0) pair.put(8, 1);
+            pair.barrier();
             if (rank == 1) {
-                it.progress();
-                it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
-                it.is(sennit_signal_reset(it.arrived), SENNIT_ERR_SIGNAL_OVERFLOW, "reset");
+                pair.progress();
+                pair.ok(sennit_signal_wait(pair.arrived, kLong), "wait");
+                pair.is(sennit_signal_reset(pair.arrived), SENNIT_ERR_SIGNAL_OVERFLOW, "reset");
                 if (!mentions("one of epoch 0 has come")) job.note(sennit_last_error()->text);
-                it.ok(sennit_signal_reset(it.arrived), "reset");
+                pair.ok(sennit_signal_reset(pair.arrived), "reset");
             }
-            it.barrier();
+            pair.barrier();
         });
         EXPECT_EQ(job.fault, "") << bits << " bits";
     }
@@ -127,17 +127,18 @@ TEST(sim_levels, too_many_events_of_an_epoch_are_told_to_the_owner) {
     for (const int bits : {8, 16, 32, 64, 128}) {
         Job job(2, "sim:lockstep=1+events=" + std::to_string(bits));
         job.run([&](int rank) {
-            const Pair it(job, rank, 1);
-            if (rank == 0) it.forge(it.arrived, 0);
-            if (rank == 0) it.forge(it.arrived, 0);
-            it.barrier();
+            const Pair pair(job, rank, 1);
+            if (rank == 0) pair.forge(pair.arrived, 0);
+            if (rank == 0) pair.forge(pair.arrived, 0);
+            pair.barrier();
             if (rank == 1) {
-                it.progress();
-                it.is(sennit_signal_wait(it.arrived, kLong), SENNIT_ERR_SIGNAL_OVERFLOW, "wait");
+                pair.progress();
+                pair.is(sennit_signal_wait(pair.arrived, kLong), SENNIT_ERR_SIGNAL_OVERFLOW,
+                        "wait");
                 if (!mentions("expects 1 events in epoch 0, and 2 have come"))
                     job.note(sennit_last_error()->text);
             }
-            it.barrier();
+            pair.barrier();
         });
         EXPECT_EQ(job.fault, "") << bits << " bits";
     }
@@ -151,11 +152,11 @@ TEST(sim_levels, what_is_too_many_or_of_no_epoch_is_told_by_waits_for_a_set) {
             for (const bool joins_later : {false, true}) {
                 Job job(2, "sim:lockstep=1+events=64");
                 job.run([&](int rank) {
-                    const Pair it(job, rank, 1, 2);
+                    const Pair pair(job, rank, 1, 2);
                     sennit_waitset set = SENNIT_WAITSET_NULL;
                     const auto join = [&] {
-                        it.ok(sennit_waitset_create(&set), "set_create");
-                        it.ok(sennit_waitset_add(set, it.arrived), "set_add");
+                        pair.ok(sennit_waitset_create(&set), "set_create");
+                        pair.ok(sennit_waitset_add(set, pair.arrived), "set_add");
                     };
                     const auto wait = [&] {
                         std::size_t count = 0;
@@ -165,36 +166,36 @@ TEST(sim_levels, what_is_too_many_or_of_no_epoch_is_told_by_waits_for_a_set) {
                         return sennit_waitset_wait_some(set, kShort, 1, &fired, &count);
                     };
                     if (rank == 1 && !joins_later) join();
-                    it.barrier();
-                    if (rank == 0) it.forge(it.arrived, is_early ? 2 : 0);
-                    it.barrier();
+                    pair.barrier();
+                    if (rank == 0) pair.forge(pair.arrived, is_early ? 2 : 0);
+                    pair.barrier();
                     // The set has it among those that have fired when one more comes.
-                    if (rank == 1) it.progress();
-                    if (rank == 1 && !is_early && !joins_later) it.ok(wait(), "wait");
-                    it.barrier();
-                    if (rank == 0 && !is_early) it.forge(it.arrived, 0);
-                    it.barrier();
-                    if (rank == 1) it.progress();
+                    if (rank == 1) pair.progress();
+                    if (rank == 1 && !is_early && !joins_later) pair.ok(wait(), "wait");
+                    pair.barrier();
+                    if (rank == 0 && !is_early) pair.forge(pair.arrived, 0);
+                    pair.barrier();
+                    if (rank == 1) pair.progress();
                     if (rank == 1 && joins_later) join();
                     if (rank == 1 && is_early) {
-                        it.is(wait(), SENNIT_ERR_SIGNAL_EARLY, "the first wait");
+                        pair.is(wait(), SENNIT_ERR_SIGNAL_EARLY, "the first wait");
                         if (!mentions("one of epoch 2 has come"))
                             job.note(sennit_last_error()->text);
-                        it.is(wait(), SENNIT_ERR_TIMEOUT, "the second wait");
+                        pair.is(wait(), SENNIT_ERR_TIMEOUT, "the second wait");
                     }
                     for (int again = 0; rank == 1 && !is_early && again < 2; ++again) {
-                        it.is(wait(), SENNIT_ERR_SIGNAL_OVERFLOW, "wait");
+                        pair.is(wait(), SENNIT_ERR_SIGNAL_OVERFLOW, "wait");
                         if (!mentions("expects 1 events in epoch 0, and 2 have come"))
                             job.note(sennit_last_error()->text);
                     }
                     if (rank == 1) {
                         // The others of the set go on without it.
-                        it.ok(sennit_waitset_remove(set, it.arrived), "set_remove");
-                        it.ok(sennit_waitset_add(set, it.other), "set_add");
-                        it.ok(sennit_signal_notify(it.other, 0), "add");
-                        it.ok(wait(), "wait for another");
+                        pair.ok(sennit_waitset_remove(set, pair.arrived), "set_remove");
+                        pair.ok(sennit_waitset_add(set, pair.other), "set_add");
+                        pair.ok(sennit_signal_notify(pair.other, 0), "add");
+                        pair.ok(wait(), "wait for another");
                     }
-                    it.barrier();
+                    pair.barrier();
                 });
                 EXPECT_EQ(job.fault, "") << call << is_early << joins_later;
             }
@@ -205,14 +206,14 @@ TEST(sim_levels, what_is_too_many_or_of_no_epoch_is_told_by_waits_for_a_set) {
 TEST(sim_levels, an_event_for_a_signal_that_was_destroyed_is_dropped) {
     Job job(2, "sim:lockstep=1+events=64");
     job.run([&](int rank) {
-        const Pair it(job, rank, 1);
-        sennit_signal before = it.arrived;
+        const Pair pair(job, rank, 1);
+        sennit_signal before = pair.arrived;
         before.handle ^= 3;  // another incarnation
-        if (rank == 0) it.forge(before, 0);
-        it.barrier();
-        if (rank == 1) it.progress();
-        if (rank == 1 && it.left() != 1) job.note("it was counted");
-        it.barrier();
+        if (rank == 0) pair.forge(before, 0);
+        pair.barrier();
+        if (rank == 1) pair.progress();
+        if (rank == 1 && pair.left() != 1) job.note("it was counted");
+        pair.barrier();
     });
     EXPECT_EQ(job.fault, "");
 }
@@ -223,27 +224,27 @@ TEST(sim_levels, a_message_whose_region_ends_under_it_is_counted_not_even_by_hal
         Job job(2, "sim:lockstep=1+order=0+rails=3+max_piece=256+depth=4+delay=12+seed=" +
                        std::to_string(seed));
         job.run([&](int rank) {
-            const Pair it(job, rank, 3);
+            const Pair pair(job, rank, 3);
             int done = 0;
             if (rank == 1) {
                 for (int i = 0; i < 2 * seed; ++i)
-                    (void)sennit_signal_test(it.arrived, &done);
-                it.ok(sennit_free(it.memory), "free");
+                    (void)sennit_signal_test(pair.arrived, &done);
+                pair.ok(sennit_free(pair.memory), "free");
             } else {
                 const std::vector<char> data(6000, 'x');
-                const sennit_status status = sennit_put_notify(it.block, 0, data.data(), 6000);
+                const sennit_status status = sennit_put_notify(pair.block, 0, data.data(), 6000);
                 if (status != SENNIT_OK && status != SENNIT_ERR_NOT_REGISTERED)
-                    it.ok(status, "put_notify");
+                    pair.ok(status, "put_notify");
                 done = status == SENNIT_OK ? 1 : 0;
                 failed += 1 - done;
             }
-            it.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &done, sizeof done, kLong), "broadcast");
-            if (rank == 1) it.progress();
-            if (rank == 1 && it.left() != (done != 0 ? 2u : 3u)) job.note("counted wrongly");
+            pair.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &done, sizeof done, kLong), "broadcast");
+            if (rank == 1) pair.progress();
+            if (rank == 1 && pair.left() != (done != 0 ? 2u : 3u)) job.note("counted wrongly");
             // Whole events: nothing is left in the upper bits.
-            const signal::Own *own = signal::find_own(*current_rank(), it.arrived);
-            if (rank == 1 && signal::own_value(*own) != it.left()) job.note("half a message");
-            it.barrier();
+            const signal::Own *own = signal::find_own(*current_rank(), pair.arrived);
+            if (rank == 1 && signal::own_value(*own) != pair.left()) job.note("half a message");
+            pair.barrier();
         });
         ASSERT_EQ(job.fault, "") << "seed " << seed;
     }
@@ -255,16 +256,16 @@ TEST(sim_levels, a_message_whose_region_ends_under_it_is_counted_not_even_by_hal
 TEST(sim_levels, without_a_rail_for_events_they_are_counted_by_operations_of_their_own) {
     Job job(2, "sim:lockstep=1+events=64+max_piece=256");
     job.run([&](int rank) {
-        const Pair it(job, rank, 1);
+        const Pair pair(job, rank, 1);
         for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
             if (rank == 0) {
-                it.put(epoch == 3 ? 0 : 3000, epoch);
+                pair.put(epoch == 3 ? 0 : 3000, epoch);
                 current_rank()->engine->queues[1].events->tickets.closed = 1;
             } else {
-                it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
-                it.ok(sennit_signal_reset(it.arrived), "reset");
+                pair.ok(sennit_signal_wait(pair.arrived, kLong), "wait");
+                pair.ok(sennit_signal_reset(pair.arrived), "reset");
             }
-            it.barrier();
+            pair.barrier();
         }
     });
     EXPECT_EQ(job.fault, "");
@@ -278,29 +279,29 @@ TEST(sim_levels, the_limit_of_time_holds_for_a_call_and_not_for_each_of_its_wait
     (void)setenv("SENNIT_TIMEOUT", limit.c_str(), 1);
     Job job(2, "sim:delay=1+events=0");
     job.run([&](int rank) {
-        const Pair it(job, rank, 1);
+        const Pair pair(job, rank, 1);
         if (rank == 1) {
             sennit_waitset set = SENNIT_WAITSET_NULL;
-            it.ok(sennit_waitset_create(&set), "set_create");
-            it.ok(sennit_waitset_add(set, it.arrived), "set_add");
+            pair.ok(sennit_waitset_create(&set), "set_create");
+            pair.ok(sennit_waitset_add(set, pair.arrived), "set_add");
         }
-        it.barrier();
+        pair.barrier();
         if (rank == 0) {
             const std::uint64_t word = 1;
             const std::int64_t before = now_ns();
-            it.is(sennit_put_notify(it.block, 0, &word, sizeof word), SENNIT_ERR_TIMEOUT,
-                  "put_notify");
+            pair.is(sennit_put_notify(pair.block, 0, &word, sizeof word), SENNIT_ERR_TIMEOUT,
+                    "put_notify");
             if (now_ns() - before > 2'200'000'000) job.note("it took more than the limit");
         } else {
             int done = 0;
             while (done == 0)
-                it.ok(sennit_signal_test(it.arrived, &done), "test");
+                pair.ok(sennit_signal_test(pair.arrived, &done), "test");
             for (int i = 0; i < 3; ++i) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(800));
-                it.ok(sennit_flush_all(kLong), "flush_all");
+                pair.ok(sennit_flush_all(kLong), "flush_all");
             }
         }
-        it.barrier();
+        pair.barrier();
     });
     (void)unsetenv("SENNIT_TIMEOUT");
     EXPECT_EQ(job.fault, "");
@@ -315,33 +316,33 @@ TEST(sim_levels, threads_of_a_rank_share_their_tickets) {
                 SENNIT_THREAD_MULTIPLE);
         job.run(
             [&](int rank) {
-                const Pair it(job, rank, 2);
+                const Pair pair(job, rank, 2);
                 const auto send = [&](sennit_peer_block block, std::size_t offset) {
                     for (std::uint64_t epoch = 0; epoch < 50; ++epoch) {
                         const std::vector<char> data(epoch * 37 % 3000, 'x');
-                        const sennit_notice notice{it.arrived, SENNIT_SIGNAL_NULL, epoch};
+                        const sennit_notice notice{pair.arrived, SENNIT_SIGNAL_NULL, epoch};
                         sennit_status status = SENNIT_ERR_SIGNAL_EARLY;
                         while (status == SENNIT_ERR_SIGNAL_EARLY)
                             status = sennit_put_notify_with(block, offset, data.data(), data.size(),
                                                             &notice);
-                        it.ok(status, "put_notify");
+                        pair.ok(status, "put_notify");
                     }
                 };
                 if (rank == 0) {
                     std::thread other([&] {
-                        it.ok(sennit_thread_attach(0), "thread_attach");
-                        send(it.again, 10'000);
+                        pair.ok(sennit_thread_attach(0), "thread_attach");
+                        send(pair.again, 10'000);
                     });
-                    send(it.block, 0);
+                    send(pair.block, 0);
                     other.join();
                 }
                 for (int epoch = 0; rank == 1 && epoch < 50; ++epoch) {
-                    it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
-                    it.ok(sennit_signal_reset(it.arrived), "reset");
+                    pair.ok(sennit_signal_wait(pair.arrived, kLong), "wait");
+                    pair.ok(sennit_signal_reset(pair.arrived), "reset");
                 }
-                it.barrier();
-                if (rank == 1 && it.left() != 2) job.note("an event too many");
-                it.barrier();
+                pair.barrier();
+                if (rank == 1 && pair.left() != 2) job.note("an event too many");
+                pair.barrier();
             },
             {SENNIT_ERR_PEER_LOST});
         ASSERT_EQ(job.fault, "") << "seed " << seed;

@@ -40,22 +40,22 @@ bool is_sent_to(const std::vector<Recorded> &pieces, int rank) {
 }
 
 // The epoch's messages one by one, or in a batch.
-void send(const Blocks &it, const std::vector<Recorded> &pieces, std::uint64_t epoch, bool notified,
-          char *data, bool in_a_batch) {
+void send(const Blocks &blocks, const std::vector<Recorded> &pieces, std::uint64_t epoch,
+          bool notified, char *data, bool in_a_batch) {
     const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
     std::vector<sennit_notify_part> parts;
     for (const Recorded &one : pieces)
-        parts.push_back({it.peers[static_cast<std::size_t>(one.peer)], SENNIT_OK, one.place,
+        parts.push_back({blocks.peers[static_cast<std::size_t>(one.peer)], SENNIT_OK, one.place,
                          data + one.local, one.bytes, notified ? &notice : nullptr});
     std::size_t done = 0;
     if (in_a_batch)
-        it.ok(sennit_put_notify_batch(parts.size(), parts.data(), &done), "put_notify_batch");
+        blocks.ok(sennit_put_notify_batch(parts.size(), parts.data(), &done), "put_notify_batch");
     for (const sennit_notify_part &one : parts) {
         if (in_a_batch) break;
-        it.ok(notified
-                  ? sennit_put_notify_with(one.block, one.offset, one.local, one.bytes, one.notice)
-                  : sennit_put_notify(one.block, one.offset, one.local, one.bytes),
-              "put_notify");
+        blocks.ok(notified ? sennit_put_notify_with(one.block, one.offset, one.local, one.bytes,
+                                                    one.notice)
+                           : sennit_put_notify(one.block, one.offset, one.local, one.bytes),
+                  "put_notify");
     }
 }
 
@@ -67,51 +67,51 @@ Cost cost_of(const std::vector<Recorded> &pieces, std::uint32_t events, How how 
     Job job(3, "sim:lockstep=1+events=" + std::to_string(bits) + "+delay=20");
     Cost cost;
     job.run([&](int rank) {
-        const Blocks it(job, rank, 3, events);
+        const Blocks blocks(job, rank, 3, events);
         std::vector<char> data(kBytes);
         for (std::size_t i = 0; i < kBytes; ++i)
             data[i] = static_cast<char>(i * 7 % 251);
         sennit_plan plan = SENNIT_PLAN_NULL;
-        if (rank == 0) it.ok(sennit_plan_create(&plan), "plan_create");
+        if (rank == 0) blocks.ok(sennit_plan_create(&plan), "plan_create");
         for (const Recorded &one : pieces) {
             if (rank != 0 || !in_a_plan) continue;
-            const sennit_peer_block peer = it.peers[static_cast<std::size_t>(one.peer)];
+            const sennit_peer_block peer = blocks.peers[static_cast<std::size_t>(one.peer)];
             char *local = data.data() + one.local;
-            it.ok(one.is_get ? sennit_plan_get(plan, local, peer, one.place, one.bytes)
-                             : sennit_plan_put(plan, peer, one.place, local, one.bytes),
-                  "plan_put");
+            blocks.ok(one.is_get ? sennit_plan_get(plan, local, peer, one.place, one.bytes)
+                                 : sennit_plan_put(plan, peer, one.place, local, one.bytes),
+                      "plan_put");
         }
-        if (rank == 0) it.ok(sennit_plan_commit(plan, 0, 1), "plan_commit");
+        if (rank == 0) blocks.ok(sennit_plan_commit(plan, 0, 1), "plan_commit");
         for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
-            it.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+            blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
             // What the barrier has left under way takes steps too.
             for (int i = 0; i < 300; ++i)
-                it.ok(sennit_flush_all(kLong), "flush_all");
+                blocks.ok(sennit_flush_all(kLong), "flush_all");
             if (rank == 0) {
                 transport::sim::World *world = transport::sim::hold_world(*current_rank());
                 const transport::sim::Counters before = transport::sim::counters(*world);
                 if (in_a_plan) {
-                    it.ok(sennit_plan_start(plan), "plan_start");
-                    it.ok(sennit_plan_wait(plan, kLong), "plan_wait");
+                    blocks.ok(sennit_plan_start(plan), "plan_start");
+                    blocks.ok(sennit_plan_wait(plan, kLong), "plan_wait");
                 } else {
-                    send(it, pieces, epoch, events != 0, data.data(), how == How::batch);
+                    send(blocks, pieces, epoch, events != 0, data.data(), how == How::batch);
                 }
                 const transport::sim::Counters after = transport::sim::counters(*world);
                 cost = {after.steps - before.steps, after.puts - before.puts,
                         after.tasks - before.tasks};
                 transport::sim::release_world(world);
             } else if (events != 0 && is_sent_to(pieces, rank)) {
-                it.ok(sennit_signal_wait(it.arrived, kLong), "wait");
-                it.ok(sennit_signal_reset(it.arrived), "reset");
+                blocks.ok(sennit_signal_wait(blocks.arrived, kLong), "wait");
+                blocks.ok(sennit_signal_reset(blocks.arrived), "reset");
             }
-            it.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+            blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
         }
-        const auto *own = static_cast<const char *>(sennit_ptr(it.memory));
+        const auto *own = static_cast<const char *>(sennit_ptr(blocks.memory));
         for (const Recorded &one : pieces)
             for (std::size_t i = 0; one.peer == rank && !one.is_get && i < one.bytes; ++i)
                 if (own[one.place + i] != data[one.local + i]) job.note("a byte is wrong");
-        if (rank == 0) it.ok(sennit_plan_destroy(plan), "plan_destroy");
-        it.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        if (rank == 0) blocks.ok(sennit_plan_destroy(plan), "plan_destroy");
+        blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
     });
     EXPECT_EQ(job.fault, "");
     return cost;

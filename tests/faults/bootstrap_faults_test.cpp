@@ -35,18 +35,18 @@ struct Wrapped {
 
 int allgather(void *context, const void *mine, void *all, std::size_t bytes,
               std::int64_t timeout_ns) {
-    auto &it = *static_cast<Wrapped *>(context);
-    const int number = it.calls++;
-    if (it.before)
-        if (const int code = it.before(number)) return code;
-    const int code = it.inner.allgather(it.inner.context, mine, all, bytes, timeout_ns);
-    if (code == 0 && it.after) it.after(number, all, bytes);
+    auto &wrapped = *static_cast<Wrapped *>(context);
+    const int number = wrapped.calls++;
+    if (wrapped.before)
+        if (const int code = wrapped.before(number)) return code;
+    const int code = wrapped.inner.allgather(wrapped.inner.context, mine, all, bytes, timeout_ns);
+    if (code == 0 && wrapped.after) wrapped.after(number, all, bytes);
     return code;
 }
 
 int barrier(void *context, std::int64_t timeout_ns) {
-    auto &it = *static_cast<Wrapped *>(context);
-    return it.inner.barrier(it.inner.context, timeout_ns);
+    auto &wrapped = *static_cast<Wrapped *>(context);
+    return wrapped.inner.barrier(wrapped.inner.context, timeout_ns);
 }
 
 void release(void *context) {

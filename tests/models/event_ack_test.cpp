@@ -24,15 +24,15 @@ struct Rules {
     static constexpr bool kQueriesByTwo = false;   // at a time
     static constexpr bool kRetransmits = true;
     static void ended(EventAckSender &, std::uint64_t) {}
-    static bool needs(const EventAckSender &it) { return is_outstanding(it); }
-    static EventAck judged(EventAckSender &it, std::uint64_t word, std::uint64_t closed) {
-        return acknowledge(it, word, closed);
+    static bool needs(const EventAckSender &sender) { return is_outstanding(sender); }
+    static EventAck judged(EventAckSender &sender, std::uint64_t word, std::uint64_t closed) {
+        return acknowledge(sender, word, closed);
     }
-    static bool in(EventAckReceiver &it, unsigned rail, unsigned ticket) {
-        return receive_event(it, rail, ticket);
+    static bool in(EventAckReceiver &receiver, unsigned rail, unsigned ticket) {
+        return receive_event(receiver, rail, ticket);
     }
-    static bool received(EventAckReceiver &it, const EventRetransmission &sent) {
-        return receive_retransmission(it, sent);
+    static bool received(EventAckReceiver &receiver, const EventRetransmission &sent) {
+        return receive_retransmission(receiver, sent);
     }
     static bool wanted(bool is_good) { return is_good; }
 };
@@ -47,15 +47,15 @@ struct RepeatsAtOnce : Rules {
 };
 // The word has no bit of an event that was retransmitted.
 struct ForgetsTheWord : Rules {
-    static bool received(EventAckReceiver &it, const EventRetransmission &sent) {
-        EventAckReceiver copy = it;
+    static bool received(EventAckReceiver &receiver, const EventRetransmission &sent) {
+        EventAckReceiver copy = receiver;
         return receive_retransmission(copy, sent);
     }
 };
 // A retransmission that comes again is counted again.
 struct CountsTwice : Rules {
-    static bool received(EventAckReceiver &it, const EventRetransmission &sent) {
-        (void)receive_retransmission(it, sent);
+    static bool received(EventAckReceiver &receiver, const EventRetransmission &sent) {
+        (void)receive_retransmission(receiver, sent);
         return true;
     }
 };
@@ -66,29 +66,29 @@ struct NeverRetransmits : Rules {
     static constexpr bool kRetransmits = false;
 };
 struct ClosesNothing : Rules {
-    static bool in(EventAckReceiver &it, unsigned, unsigned ticket) {
-        return receive_event(it, 63, ticket);
+    static bool in(EventAckReceiver &receiver, unsigned, unsigned ticket) {
+        return receive_event(receiver, 63, ticket);
     }
 };
 // What was completed must have come.
 struct TrustsCompletion : Rules {
-    static bool needs(const EventAckSender &it) {
-        return (it.unconfirmed | it.cancelled | it.retransmit) != 0;
+    static bool needs(const EventAckSender &sender) {
+        return (sender.unconfirmed | sender.cancelled | sender.retransmit) != 0;
     }
-    static EventAck judged(EventAckSender &it, std::uint64_t word, std::uint64_t closed) {
-        const std::uint64_t sure = it.ended & ~it.unconfirmed & ~it.retransmit;
-        const std::uint64_t missed = sure & (word ^ it.expected);
-        it.ended &= ~missed;
-        const EventAck ack = acknowledge(it, word, closed);
-        it.ended |= missed;
+    static EventAck judged(EventAckSender &sender, std::uint64_t word, std::uint64_t closed) {
+        const std::uint64_t sure = sender.ended & ~sender.unconfirmed & ~sender.retransmit;
+        const std::uint64_t missed = sure & (word ^ sender.expected);
+        sender.ended &= ~missed;
+        const EventAck ack = acknowledge(sender, word, closed);
+        sender.ended |= missed;
         return ack;
     }
 };
 struct ReusesWhatIsComplete : Rules {
-    static void ended(EventAckSender &it, std::uint64_t sure) {
-        const std::uint64_t free = sure & ~it.cancelled;
-        it.in_use &= ~free;
-        it.ended &= ~free;
+    static void ended(EventAckSender &sender, std::uint64_t sure) {
+        const std::uint64_t free = sure & ~sender.cancelled;
+        sender.in_use &= ~free;
+        sender.ended &= ~free;
     }
 };
 struct KeepsWhatHasFailed : Rules {
@@ -233,14 +233,14 @@ class Search {
     }
 
     void step_caller(const State &state, unsigned caller) {
-        const Caller &it = state.callers[caller];
-        if (it.next == bounds_.messages[caller].size()) return;
-        if (it.is_open) return finish(state, caller);
-        if (it.is_over) {
+        const Caller &waiting = state.callers[caller];
+        if (waiting.next == bounds_.messages[caller].size()) return;
+        if (waiting.is_open) return finish(state, caller);
+        if (waiting.is_over) {
             if (R::needs(state.tickets)) return;
             State next = state;
             for (unsigned i = 0; i < parts_of(state, caller); ++i)
-                next.is_done[first_[caller][it.next] + i] = true;
+                next.is_done[first_[caller][waiting.next] + i] = true;
             next.callers[caller].is_over = false;
             ++next.callers[caller].next;
             return visit(next);
@@ -391,32 +391,32 @@ class Search {
     void message(const State &state, unsigned number) {
         if (state.ack_messages[number].at != Sending::no) return;
         State next = state;
-        Message &it = next.ack_messages[number];
+        Message &sent = next.ack_messages[number];
         if (next.tickets.retransmit != 0) {
-            it.at = Sending::retransmission;
-            it.ticket = static_cast<std::uint8_t>(std::countr_zero(next.tickets.retransmit));
+            sent.at = Sending::retransmission;
+            sent.ticket = static_cast<std::uint8_t>(std::countr_zero(next.tickets.retransmit));
         } else {
-            it.at = Sending::query;
-            it.asked = close_rails(next.tickets);
+            sent.at = Sending::query;
+            sent.asked = close_rails(next.tickets);
         }
         visit(next);
     }
 
     void step_message(const State &state, unsigned number) {
         State next = state;
-        Message &it = next.ack_messages[number];
-        switch (it.at) {
+        Message &sent = next.ack_messages[number];
+        switch (sent.at) {
             case Sending::no:
                 if (state.tickets.unacknowledged != 0 || R::needs(state.tickets))
                     message(state, number);
                 return;
             case Sending::query:
-                it.answer = reply_to_query(next.intake, it.asked);
-                it.at = Sending::reply;
+                sent.answer = reply_to_query(next.intake, sent.asked);
+                sent.at = Sending::reply;
                 return visit(next);
             case Sending::reply: {
-                const EventAck ack = R::judged(next.tickets, it.answer, it.asked);
-                it = Message{};
+                const EventAck ack = R::judged(next.tickets, sent.answer, sent.asked);
+                sent = Message{};
                 decide(next, ack);
                 return visit(next);
             }

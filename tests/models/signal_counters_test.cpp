@@ -93,8 +93,8 @@ class Search {
     void visit(const State &state) {
         std::size_t key = state.receiver;
         for (unsigned epoch = 0; epoch < kEpochs; ++epoch) {
-            const Arrived &it = state.arrived[epoch];
-            key = key * sizes_[epoch] + it.firsts * (further_[epoch] + 1) + it.further;
+            const Arrived &arrived = state.arrived[epoch];
+            key = key * sizes_[epoch] + arrived.firsts * (further_[epoch] + 1) + arrived.further;
         }
         if (seen_[key]) return;
         seen_[key] = true;
@@ -273,16 +273,16 @@ class SenderSearch {
         if (sender.next == messages_[i].size()) return false;
         const unsigned epoch = messages_[i][sender.next];
         State next = state;
-        Sender &it = next.senders[i];
+        Sender &changed = next.senders[i];
         switch (sender.at) {
             case At::look:
                 if (is_counted(epoch, state.receiver)) {
-                    it.at = At::add;
+                    changed.at = At::add;
                 } else if (is_early(epoch, state.receiver)) {
                     return false;  // told so, and comes again
                 } else {
                     ++next.refused;
-                    it = Sender{sender.next + 1, At::look};
+                    changed = Sender{sender.next + 1, At::look};
                 }
                 break;
             case At::add: {
@@ -290,19 +290,19 @@ class SenderSearch {
                 next.slots[slot_of(epoch)] += kWholeMessage;
                 const bool surplus = is_surplus(before, 1, events_, bits_);
                 if (!surplus) ++next.counted[epoch];
-                it = surplus ? Sender{sender.next, At::take_back}
-                             : Sender{sender.next + 1, At::look};
+                changed = surplus ? Sender{sender.next, At::take_back}
+                                  : Sender{sender.next + 1, At::look};
                 break;
             }
             case At::take_back:
                 next.slots[slot_of(epoch)] -= kWholeMessage;
                 ++next.refused;
                 ++next.taken_back;
-                it.at = At::tell;
+                changed.at = At::tell;
                 break;
             case At::tell:
                 if (kMistake != Mistake::tells_nobody) next.refused_word = epoch + 1;
-                it = Sender{sender.next + 1, At::look};
+                changed = Sender{sender.next + 1, At::look};
         }
         step(next);
         return true;

@@ -113,10 +113,10 @@ class SplitSearch {
         for (unsigned parts = 1; parts <= most_parts_; ++parts) {
             State next = state;
             next.last[sender] = static_cast<std::uint8_t>(epoch);
-            Epoch &it = next.epochs[epoch];
-            --it.unsent;
-            ++it.firsts[parts - 1];
-            it.further = static_cast<std::uint8_t>(it.further + parts - 1);
+            Epoch &counts = next.epochs[epoch];
+            --counts.unsent;
+            ++counts.firsts[parts - 1];
+            counts.further = static_cast<std::uint8_t>(counts.further + parts - 1);
             // Else both senders have passed over a message, and it is of no program.
             if (can_send_all(next)) visit(next);
         }
@@ -130,21 +130,21 @@ class SplitSearch {
     }
 
     void arrive(const State &state, unsigned epoch) {
-        const Epoch &it = state.epochs[epoch];
-        if (!is_under_way(it)) return;
+        const Epoch &counts = state.epochs[epoch];
+        if (!is_under_way(counts)) return;
         for (const unsigned bits : widths_) {
             const std::uint64_t judged = epoch_of_tag(epoch & low_mask(bits), state.receiver, bits);
             if (!is_counted(judged, state.receiver)) wrong_ = "is not counted";
             if (judged != epoch) wrong_ = "is counted for another epoch";
         }
         for (unsigned parts = 1; parts <= most_parts_; ++parts) {
-            if (it.firsts[parts - 1] == 0) continue;
+            if (counts.firsts[parts - 1] == 0) continue;
             State next = state;
             --next.epochs[epoch].firsts[parts - 1];
             next.slots[R::slot(epoch)] += R::first(parts, bits_);
             visit(next);
         }
-        if (it.further == 0) return;
+        if (counts.further == 0) return;
         State next = state;
         --next.epochs[epoch].further;
         next.slots[R::slot(epoch)] += R::further(bits_);

@@ -48,11 +48,11 @@ class Moves : public ::testing::Test {
     // The sizes of the moves after commit, in their order.
     std::vector<std::uint64_t> committed() {
         EXPECT_EQ(sennit_plan_commit(handle_, 0, 1), SENNIT_OK) << sennit_last_error()->text;
-        const plan::Plan &it = *plan::find(*current_rank(), handle_);
-        EXPECT_TRUE(it.goes_at_once);
+        const plan::Plan &recorded = *plan::find(*current_rank(), handle_);
+        EXPECT_TRUE(recorded.goes_at_once);
         std::vector<std::uint64_t> sizes;
-        for (std::uint32_t i = 0; i < it.move_count; ++i)
-            sizes.push_back(it.moves[i].bytes);
+        for (std::uint32_t i = 0; i < recorded.move_count; ++i)
+            sizes.push_back(recorded.moves[i].bytes);
         return sizes;
     }
     using Sizes = std::vector<std::uint64_t>;

@@ -237,8 +237,8 @@ int by_a_helper(Work &work) {
     pthread_t helper;
     const int error = pthread_create(
         &helper, nullptr,
-        [](void *it) -> void * {
-            (*static_cast<Work *>(it))();
+        [](void *context) -> void * {
+            (*static_cast<Work *>(context))();
             return nullptr;
         },
         &work);

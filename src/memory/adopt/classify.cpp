@@ -86,22 +86,22 @@ constexpr std::uint64_t kRestOfControlBlock = 1500;
 // Has the range something of the thread whose control block is there? Other threads than the first
 // have their stack below it in the same mapping; a mapping of other memory may join it above.
 bool find_part_of_thread(void *context, std::uint64_t control_block, bool is_first) {
-    auto &it = *static_cast<ThreadSearch *>(context);
-    if (control_block < it.mapping->begin || control_block >= it.mapping->end) return false;
+    auto &search = *static_cast<ThreadSearch *>(context);
+    if (control_block < search.mapping->begin || control_block >= search.mapping->end) return false;
     const std::uint64_t page = page_bytes();
     const auto overlaps = [&](std::uint64_t begin, std::uint64_t end) {
-        return it.range.begin < round_up(end, page) && it.range.end > begin / page * page;
+        return search.range.begin < round_up(end, page) && search.range.end > begin / page * page;
     };
-    const std::uint64_t begin = control_block - static_cast<std::uint64_t>(-it.storage.begin);
+    const std::uint64_t begin = control_block - static_cast<std::uint64_t>(-search.storage.begin);
     std::uint64_t end = std::max(control_block + kRestOfControlBlock,
-                                 control_block + static_cast<std::uint64_t>(it.storage.end));
-    if (!is_first && !kControlBlockEndsStack) end = it.mapping->end;
+                                 control_block + static_cast<std::uint64_t>(search.storage.end));
+    if (!is_first && !kControlBlockEndsStack) end = search.mapping->end;
     if (overlaps(begin, end)) {
-        it.found = ThreadPart::storage;
-    } else if (!is_first && overlaps(it.mapping->begin, begin)) {
-        it.found = ThreadPart::stack;
+        search.found = ThreadPart::storage;
+    } else if (!is_first && overlaps(search.mapping->begin, begin)) {
+        search.found = ThreadPart::stack;
     }
-    return it.found != ThreadPart::none;
+    return search.found != ThreadPart::none;
 }
 
 ThreadPart part_of_thread(const Mapping &mapping, std::uint64_t begin, std::uint64_t end) {

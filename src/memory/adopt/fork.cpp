@@ -120,9 +120,10 @@ void in_parent() {
 }
 
 int file_shown(const Table &table, const Mapping &mapping) {
-    for (const RunFile &it : table.files)
-        if (it.file >= 0 && it.device == mapping.device && it.inode == mapping.inode)
-            return it.file;
+    for (const RunFile &run_file : table.files)
+        if (run_file.file >= 0 && run_file.device == mapping.device &&
+            run_file.inode == mapping.inode)
+            return run_file.file;
     return -1;
 }
 
@@ -149,14 +150,14 @@ void copy_runs(const Table &table) {
 void copy_shared_memory(const Table &table) {
     KernelRecord record;
     if (!record.is_open()) return copy_runs(table);
-    Mapping it;
-    for (std::uint64_t at = 0; record.find(at, &it); at = it.end) {
-        const int file = it.shared ? file_shown(table, it) : -1;
+    Mapping mapping;
+    for (std::uint64_t at = 0; record.find(at, &mapping); at = mapping.end) {
+        const int file = mapping.shared ? file_shown(table, mapping) : -1;
         if (file < 0) continue;
         Move move;
-        move.address = it.begin;
-        move.bytes = it.end - it.begin;
-        move.file_offset = it.file_offset;
+        move.address = mapping.begin;
+        move.bytes = mapping.end - mapping.begin;
+        move.file_offset = mapping.file_offset;
         move.file = file;
         copy_or_close(move);
     }

@@ -31,11 +31,11 @@ std::uint64_t take_back_pages(Table &table, const Run &run) {
     const bool held = guard.open();
     bool whole = true;
     std::uint64_t at = run.address;
-    for (Mapping it; at < most && record.find(at, &it);) {
-        if (shows_run(table, run, it, at)) {
+    for (Mapping mapping; at < most && record.find(at, &mapping);) {
+        if (shows_run(table, run, mapping, at)) {
             Move move;
             move.address = at;
-            move.bytes = std::min(it.end, most) - at;
+            move.bytes = std::min(mapping.end, most) - at;
             move.file_offset = run.file_offset + (at - run.address);
             move.file = file.file;
             move.guard = held ? &guard : nullptr;
@@ -45,7 +45,7 @@ std::uint64_t take_back_pages(Table &table, const Run &run) {
         }
         if (at >= end) break;
         whole = false;
-        at = it.begin > at ? it.begin : it.end;
+        at = mapping.begin > at ? mapping.begin : mapping.end;
         if (at >= end) break;
     }
     return whole && at >= end ? at : 0;

@@ -81,36 +81,36 @@ bool WriteGuard::open() {
 }
 
 bool WriteGuard::cover(std::uint64_t address, std::uint64_t bytes) {
-    uffdio_register it{};
-    it.range.start = address;
-    it.range.len = bytes;
-    it.mode = UFFDIO_REGISTER_MODE_WP;
-    if (file_ >= 0 && ioctl(file_, UFFDIO_REGISTER, &it) == 0) return true;
+    uffdio_register registration{};
+    registration.range.start = address;
+    registration.range.len = bytes;
+    registration.mode = UFFDIO_REGISTER_MODE_WP;
+    if (file_ >= 0 && ioctl(file_, UFFDIO_REGISTER, &registration) == 0) return true;
     if (file_ >= 0) error_ = errno;
     return false;
 }
 
 long WriteGuard::protect(std::uint64_t address, std::uint64_t bytes) const {
-    const uffdio_writeprotect it{{address, bytes}, UFFDIO_WRITEPROTECT_MODE_WP};
+    const uffdio_writeprotect protection{{address, bytes}, UFFDIO_WRITEPROTECT_MODE_WP};
     long result;
     do {
-        result = raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WRITEPROTECT}, &it);
+        result = raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WRITEPROTECT}, &protection);
     } while (result == -EAGAIN || result == -EINTR);
     return result;
 }
 
 void WriteGuard::unprotect(std::uint64_t address, std::uint64_t bytes) const {
-    const uffdio_writeprotect it{{address, bytes}, 0};
+    const uffdio_writeprotect protection{{address, bytes}, 0};
     long result;
     do {
-        result = raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WRITEPROTECT}, &it);
+        result = raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WRITEPROTECT}, &protection);
     } while (result == -EAGAIN || result == -EINTR);
     wake(address, bytes);
 }
 
 void WriteGuard::wake(std::uint64_t address, std::uint64_t bytes) const {
-    const uffdio_range it{address, bytes};
-    (void)raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WAKE}, &it);
+    const uffdio_range range{address, bytes};
+    (void)raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WAKE}, &range);
 }
 
 }  // namespace sennit::memory::adopt

@@ -145,32 +145,32 @@ bool KernelRecord::find(std::uint64_t address, Mapping *mapping) {
 
 bool KernelRecord::query(std::uint64_t address, Mapping *mapping, bool *answered) {
     char name[128] = "";
-    ProcmapQuery it{};
-    it.size = sizeof it;
-    it.query_flags = kCoveringOrNext;
-    it.query_addr = address;
-    it.vma_name_size = sizeof name;
-    it.vma_name_addr = reinterpret_cast<std::uintptr_t>(name);
-    int result = ioctl(file_, kProcmapQuery, &it);
+    ProcmapQuery query{};
+    query.size = sizeof query;
+    query.query_flags = kCoveringOrNext;
+    query.query_addr = address;
+    query.vma_name_size = sizeof name;
+    query.vma_name_addr = reinterpret_cast<std::uintptr_t>(name);
+    int result = ioctl(file_, kProcmapQuery, &query);
     if (result != 0 && errno == ENAMETOOLONG) {
         // No name that matters here is that long.
         std::memcpy(name, "/", 2);
-        it.vma_name_size = 0;
-        it.vma_name_addr = 0;
-        result = ioctl(file_, kProcmapQuery, &it);
+        query.vma_name_size = 0;
+        query.vma_name_addr = 0;
+        result = ioctl(file_, kProcmapQuery, &query);
     }
     *answered = result == 0 || errno == ENOENT;
     if (result != 0) return false;
-    mapping->begin = it.vma_start;
-    mapping->end = it.vma_end;
-    mapping->file_offset = it.vma_offset;
-    mapping->device = makedev(it.dev_major, it.dev_minor);
-    mapping->inode = it.inode;
-    mapping->page_bytes = it.vma_page_size;
-    mapping->readable = (it.vma_flags & kReadable) != 0;
-    mapping->writable = (it.vma_flags & kWritable) != 0;
-    mapping->executable = (it.vma_flags & kExecutable) != 0;
-    mapping->shared = (it.vma_flags & kShared) != 0;
+    mapping->begin = query.vma_start;
+    mapping->end = query.vma_end;
+    mapping->file_offset = query.vma_offset;
+    mapping->device = makedev(query.dev_major, query.dev_minor);
+    mapping->inode = query.inode;
+    mapping->page_bytes = query.vma_page_size;
+    mapping->readable = (query.vma_flags & kReadable) != 0;
+    mapping->writable = (query.vma_flags & kWritable) != 0;
+    mapping->executable = (query.vma_flags & kExecutable) != 0;
+    mapping->shared = (query.vma_flags & kShared) != 0;
     mapping->name = name_of(name);
     return true;
 }

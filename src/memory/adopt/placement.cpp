@@ -49,15 +49,15 @@ void prefer_node(int node) {
 }
 
 void save_policy(void *policy) {
-    Policy it{};
-    (void)syscall(SYS_get_mempolicy, &it.mode, it.nodes, kNodeBits + 1, nullptr, 0);
-    std::memcpy(policy, &it, sizeof it);
+    Policy saved{};
+    (void)syscall(SYS_get_mempolicy, &saved.mode, saved.nodes, kNodeBits + 1, nullptr, 0);
+    std::memcpy(policy, &saved, sizeof saved);
 }
 
 void restore_policy(const void *policy) {
-    Policy it;
-    std::memcpy(&it, policy, sizeof it);
-    (void)syscall(SYS_set_mempolicy, it.mode, it.nodes, kNodeBits + 1);
+    Policy saved;
+    std::memcpy(&saved, policy, sizeof saved);
+    (void)syscall(SYS_set_mempolicy, saved.mode, saved.nodes, kNodeBits + 1);
 }
 
 constexpr PlacementCalls kKernel{machine_nodes, where_are, prefer_node, save_policy,

@@ -117,8 +117,10 @@ bool run_is_there(const Table &table, const Run &run, KernelRecord &record, std:
 RunFile *file_known(Table &table, const Rank &rank) {
     struct stat identity {};
     if (fstat(rank.memory_file, &identity) != 0) return nullptr;
-    for (RunFile &it : table.files)
-        if (it.file >= 0 && it.device == identity.st_dev && it.inode == identity.st_ino) return &it;
+    for (RunFile &run_file : table.files)
+        if (run_file.file >= 0 && run_file.device == identity.st_dev &&
+            run_file.inode == identity.st_ino)
+            return &run_file;
     return nullptr;
 }
 
@@ -126,12 +128,12 @@ RunFile *file_of(Table &table, const Rank &rank) {
     if (RunFile *const known = file_known(table, rank)) return known;
     struct stat identity {};
     if (fstat(rank.memory_file, &identity) != 0) return nullptr;
-    for (RunFile &it : table.files) {
-        if (it.file >= 0) continue;
+    for (RunFile &run_file : table.files) {
+        if (run_file.file >= 0) continue;
         const int file = fcntl(rank.memory_file, F_DUPFD_CLOEXEC, 0);
         if (file < 0) return nullptr;
-        it = RunFile{file, identity.st_dev, identity.st_ino, 0, false, false};
-        return &it;
+        run_file = RunFile{file, identity.st_dev, identity.st_ino, 0, false, false};
+        return &run_file;
     }
     return nullptr;
 }
@@ -148,19 +150,19 @@ void file_settle(Table &table, RunFile &file) {
 }
 
 bool has_adopted(const Table &table) {
-    for (const RunFile &it : table.files)
-        if (it.file >= 0 && (it.runs != 0 || it.abandoned)) return true;
+    for (const RunFile &run_file : table.files)
+        if (run_file.file >= 0 && (run_file.runs != 0 || run_file.abandoned)) return true;
     return false;
 }
 
 bool is_shown(const RunFile &file, std::uint64_t begin, std::uint64_t end, bool shared_only) {
     KernelRecord record;
     if (!record.is_open()) return true;
-    Mapping it;
-    for (std::uint64_t at = 0; record.find(at, &it); at = it.end) {
-        const std::uint64_t stop = it.file_offset + (it.end - it.begin);
-        if ((it.shared || !shared_only) && it.device == file.device && it.inode == file.inode &&
-            it.file_offset < end && stop > begin)
+    Mapping mapping;
+    for (std::uint64_t at = 0; record.find(at, &mapping); at = mapping.end) {
+        const std::uint64_t stop = mapping.file_offset + (mapping.end - mapping.begin);
+        if ((mapping.shared || !shared_only) && mapping.device == file.device &&
+            mapping.inode == file.inode && mapping.file_offset < end && stop > begin)
             return true;
     }
     return false;
@@ -176,13 +178,14 @@ void spare_add(Table &table, const Spare &spare) {
 
 bool spare_take(Table &table, std::uint32_t file, std::uint64_t bytes, Spare *spare) {
     for (std::uint32_t i = 0; i < table.spare_count; ++i) {
-        const Spare it = table.spares[i];
-        if (it.file != file || it.end - it.begin < bytes ||
-            is_shown(table.files[file], it.begin, it.end, false))
+        const Spare candidate = table.spares[i];
+        if (candidate.file != file || candidate.end - candidate.begin < bytes ||
+            is_shown(table.files[file], candidate.begin, candidate.end, false))
             continue;
         --table.spare_count;
-        std::memmove(table.spares + i, table.spares + i + 1, (table.spare_count - i) * sizeof it);
-        *spare = it;
+        std::memmove(table.spares + i, table.spares + i + 1,
+                     (table.spare_count - i) * sizeof candidate);
+        *spare = candidate;
         return true;
     }
     return false;
@@ -212,9 +215,9 @@ void held_remove(Table &table, std::uint64_t begin, std::uint64_t end) {
 }
 
 void table_forget_all(Table &table) {
-    for (RunFile &it : table.files) {
-        if (it.file >= 0) (void)close(it.file);
-        it = RunFile{};
+    for (RunFile &run_file : table.files) {
+        if (run_file.file >= 0) (void)close(run_file.file);
+        run_file = RunFile{};
     }
     table.live = 0;
     table.rows_used = 0;

@@ -35,20 +35,20 @@ bool is_live(const ControlBlock &control, const SegmentRecord &first) {
 
 // False: the records do not fit each other, as when they are written anew meanwhile.
 bool read_chain(const ControlBlock &control, const SegmentRecord &first, Chain *chain) {
-    SegmentRecord it{};
-    load_words(&it, &first, sizeof it);
+    SegmentRecord record{};
+    load_words(&record, &first, sizeof record);
     for (;;) {
         const std::uint64_t page = page_bytes();
-        if (it.mechanism != Mechanism::adopted || it.mapped_bytes == 0 ||
-            it.mapped_bytes % page != 0 || it.file_offset % page != 0 ||
-            it.view_offset != chain->total || chain->count == kMostExtents)
+        if (record.mechanism != Mechanism::adopted || record.mapped_bytes == 0 ||
+            record.mapped_bytes % page != 0 || record.file_offset % page != 0 ||
+            record.view_offset != chain->total || chain->count == kMostExtents)
             return false;
-        chain->offsets[chain->count] = it.file_offset;
-        chain->bytes[chain->count++] = it.mapped_bytes;
-        chain->total += it.mapped_bytes;
-        if (it.next_extent == 0) return it.head_bytes < page;
-        if (it.next_extent > kSegmentsPerTeam) return false;
-        load_words(&it, &control.records[it.next_extent - 1], sizeof it);
+        chain->offsets[chain->count] = record.file_offset;
+        chain->bytes[chain->count++] = record.mapped_bytes;
+        chain->total += record.mapped_bytes;
+        if (record.next_extent == 0) return record.head_bytes < page;
+        if (record.next_extent > kSegmentsPerTeam) return false;
+        load_words(&record, &control.records[record.next_extent - 1], sizeof record);
     }
 }
 
