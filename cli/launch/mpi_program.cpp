@@ -3,6 +3,8 @@
 
 #include <elf.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <vector>
