@@ -17,9 +17,6 @@ using Mode = op::Completion::Mode;
 using op::Look;
 
 template <class T>
-using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-
-template <class T>
 constexpr sennit_type kTypeOf = std::is_same_v<T, float>           ? SENNIT_FLOAT
                                 : std::is_same_v<T, double>        ? SENNIT_DOUBLE
                                 : std::is_same_v<T, std::int32_t>  ? SENNIT_INT32
@@ -28,7 +25,7 @@ constexpr sennit_type kTypeOf = std::is_same_v<T, float>           ? SENNIT_FLOA
                                                                    : SENNIT_UINT64;
 
 // What a function does, for the cold way. One constant for each function.
-struct Call {
+struct AtomicCall {
     std::uint8_t operation;
     sennit_type type;
     Mode mode;
@@ -37,21 +34,21 @@ struct Call {
 };
 
 template <class T>
-Bits<T> bits_of(T value) {
-    Bits<T> bits;
+BitsOf<T> bits_of(T value) {
+    BitsOf<T> bits;
     std::memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
 template <class T>
-T value_of(Bits<T> bits) {
+T value_of(BitsOf<T> bits) {
     T value;
     std::memcpy(&value, &bits, sizeof value);
     return value;
 }
 
 // What the hot path could not do. The operands are bits, the first in the low bytes of its word.
-[[gnu::cold, gnu::noinline]] sennit_status cold(const Call &call, sennit_gptr target,
+[[gnu::cold, gnu::noinline]] sennit_status cold(const AtomicCall &call, sennit_gptr target,
                                                 const void *operands, void *old,
                                                 sennit_request *request) {
     Rank *rank = caller();
@@ -66,29 +63,29 @@ T value_of(Bits<T> bits) {
 }
 
 template <class T>
-[[gnu::cold, gnu::noinline]] sennit_status cold_one(const Call &call, sennit_gptr target,
-                                                    Bits<T> value, T *old,
+[[gnu::cold, gnu::noinline]] sennit_status cold_one(const AtomicCall &call, sennit_gptr target,
+                                                    BitsOf<T> value, T *old,
                                                     sennit_request *request = nullptr) {
     return cold(call, target, &value, old, request);
 }
 
 template <class T>
-[[gnu::cold, gnu::noinline]] sennit_status cold_two(const Call &call, sennit_gptr target,
-                                                    Bits<T> expected, Bits<T> value, T *old,
+[[gnu::cold, gnu::noinline]] sennit_status cold_two(const AtomicCall &call, sennit_gptr target,
+                                                    BitsOf<T> expected, BitsOf<T> value, T *old,
                                                     sennit_request *request) {
-    const Bits<T> operands[2] = {expected, value};
+    const BitsOf<T> operands[2] = {expected, value};
     return cold(call, target, operands, old, request);
 }
 
 template <class T, Look kLook>
-inline Bits<T> *place_of(sennit_gptr target) {
-    return op::direct_word<Bits<T>, kLook>(*current_rank(), target);
+inline BitsOf<T> *place_of(sennit_gptr target) {
+    return op::direct_word<BitsOf<T>, kLook>(*current_rank(), target);
 }
 
 // One atomic step on a word, which returns what was there.
 template <class T, std::uint8_t Operation>
-inline Bits<T> change(Bits<T> *place, Bits<T> value) {
-    const std::atomic_ref<Bits<T>> word(*place);
+inline BitsOf<T> change(BitsOf<T> *place, BitsOf<T> value) {
+    const std::atomic_ref<BitsOf<T>> word(*place);
     // SYNC atomic-word: each is release and acquire in one, and pairs with the same in another rank
     // or with update_bits(); what a rank did before it changed the word is seen by who saw it.
     if constexpr (Operation == SENNIT_SUM) return word.fetch_add(value, std::memory_order_acq_rel);
@@ -104,17 +101,17 @@ inline Bits<T> change(Bits<T> *place, Bits<T> value) {
 // with what is far, and then it is for the cold way.
 
 template <class T, std::uint8_t Operation>
-sennit_status change_only_far(const Call &call, sennit_gptr target, T value);
+sennit_status change_only_far(const AtomicCall &call, sennit_gptr target, T value);
 template <class T, std::uint8_t Operation>
-sennit_status change_and_fetch_far(const Call &call, sennit_gptr target, T value, T *old);
+sennit_status change_and_fetch_far(const AtomicCall &call, sennit_gptr target, T value, T *old);
 template <class T, std::uint8_t Operation>
-sennit_status change_and_fetch_nb_far(const Call &call, sennit_gptr target, T value, T *old,
+sennit_status change_and_fetch_nb_far(const AtomicCall &call, sennit_gptr target, T value, T *old,
                                       sennit_request *request);
 
 // Without the old value, so that a set is a store and an add needs no exchange.
 template <class T, std::uint8_t Operation, Look kLook = Look::near>
-inline sennit_status change_only(const Call &call, sennit_gptr target, T value) {
-    Bits<T> *place = place_of<T, kLook>(target);
+inline sennit_status change_only(const AtomicCall &call, sennit_gptr target, T value) {
+    BitsOf<T> *place = place_of<T, kLook>(target);
     if (place == nullptr) [[unlikely]] {
         if constexpr (kLook == Look::near)
             return change_only_far<T, Operation>(call, target, value);
@@ -122,7 +119,7 @@ inline sennit_status change_only(const Call &call, sennit_gptr target, T value) 
     }
     if constexpr (Operation == SENNIT_REPLACE) {
         // SYNC atomic-word: pairs with the acquires in change() and update_bits().
-        std::atomic_ref<Bits<T>>(*place).store(bits_of(value), std::memory_order_release);
+        std::atomic_ref<BitsOf<T>>(*place).store(bits_of(value), std::memory_order_release);
     } else {
         (void)change<T, Operation>(place, bits_of(value));
     }
@@ -130,8 +127,8 @@ inline sennit_status change_only(const Call &call, sennit_gptr target, T value) 
 }
 
 template <class T, std::uint8_t Operation, Look kLook = Look::near>
-inline sennit_status change_and_fetch(const Call &call, sennit_gptr target, T value, T *old) {
-    Bits<T> *place = place_of<T, kLook>(target);
+inline sennit_status change_and_fetch(const AtomicCall &call, sennit_gptr target, T value, T *old) {
+    BitsOf<T> *place = place_of<T, kLook>(target);
     if (place == nullptr || old == nullptr) [[unlikely]] {
         if constexpr (kLook == Look::near)
             return change_and_fetch_far<T, Operation>(call, target, value, old);
@@ -142,9 +139,9 @@ inline sennit_status change_and_fetch(const Call &call, sennit_gptr target, T va
 }
 
 template <class T, std::uint8_t Operation, Look kLook = Look::near>
-inline sennit_status change_and_fetch_nb(const Call &call, sennit_gptr target, T value, T *old,
-                                         sennit_request *request) {
-    Bits<T> *place = place_of<T, kLook>(target);
+inline sennit_status change_and_fetch_nb(const AtomicCall &call, sennit_gptr target, T value,
+                                         T *old, sennit_request *request) {
+    BitsOf<T> *place = place_of<T, kLook>(target);
     if (place == nullptr || old == nullptr || request == nullptr) [[unlikely]] {
         if constexpr (kLook == Look::near)
             return change_and_fetch_nb_far<T, Operation>(call, target, value, old, request);
@@ -162,14 +159,14 @@ struct Comparison {
 };
 
 template <class T>
-sennit_status compare_swap_far(const Call &call, sennit_gptr target, Comparison<T> by, T *old,
+sennit_status compare_swap_far(const AtomicCall &call, sennit_gptr target, Comparison<T> by, T *old,
                                sennit_request *request);
 
 template <class T, Look kLook = Look::near>
-inline sennit_status compare_swap(const Call &call, sennit_gptr target, Comparison<T> by, T *old,
-                                  sennit_request *request) {
-    Bits<T> *place = place_of<T, kLook>(target);
-    Bits<T> expected = bits_of(by.expected);
+inline sennit_status compare_swap(const AtomicCall &call, sennit_gptr target, Comparison<T> by,
+                                  T *old, sennit_request *request) {
+    BitsOf<T> *place = place_of<T, kLook>(target);
+    BitsOf<T> expected = bits_of(by.expected);
     if (place == nullptr || old == nullptr || (call.mode == Mode::request && request == nullptr))
         [[unlikely]] {
         if constexpr (kLook == Look::near)
@@ -177,7 +174,7 @@ inline sennit_status compare_swap(const Call &call, sennit_gptr target, Comparis
         return cold_two<T>(call, target, expected, bits_of(by.value), old, request);
     }
     // SYNC atomic-word: as in change().
-    (void)std::atomic_ref<Bits<T>>(*place).compare_exchange_strong(
+    (void)std::atomic_ref<BitsOf<T>>(*place).compare_exchange_strong(
         expected, bits_of(by.value), std::memory_order_acq_rel, std::memory_order_acquire);
     *old = value_of<T>(expected);
     if (call.mode == Mode::request) *request = SENNIT_REQUEST_NULL;
@@ -185,24 +182,25 @@ inline sennit_status compare_swap(const Call &call, sennit_gptr target, Comparis
 }
 
 template <class T, std::uint8_t Operation>
-[[gnu::noinline]] sennit_status change_only_far(const Call &call, sennit_gptr target, T value) {
+[[gnu::noinline]] sennit_status change_only_far(const AtomicCall &call, sennit_gptr target,
+                                                T value) {
     return change_only<T, Operation, Look::far>(call, target, value);
 }
 
 template <class T, std::uint8_t Operation>
-[[gnu::noinline]] sennit_status change_and_fetch_far(const Call &call, sennit_gptr target, T value,
-                                                     T *old) {
+[[gnu::noinline]] sennit_status change_and_fetch_far(const AtomicCall &call, sennit_gptr target,
+                                                     T value, T *old) {
     return change_and_fetch<T, Operation, Look::far>(call, target, value, old);
 }
 
 template <class T, std::uint8_t Operation>
-[[gnu::noinline]] sennit_status change_and_fetch_nb_far(const Call &call, sennit_gptr target,
+[[gnu::noinline]] sennit_status change_and_fetch_nb_far(const AtomicCall &call, sennit_gptr target,
                                                         T value, T *old, sennit_request *request) {
     return change_and_fetch_nb<T, Operation, Look::far>(call, target, value, old, request);
 }
 
 template <class T>
-[[gnu::noinline]] sennit_status compare_swap_far(const Call &call, sennit_gptr target,
+[[gnu::noinline]] sennit_status compare_swap_far(const AtomicCall &call, sennit_gptr target,
                                                  Comparison<T> by, T *old,
                                                  sennit_request *request) {
     return compare_swap<T, Look::far>(call, target, by, old, request);
@@ -228,7 +226,7 @@ std::uint8_t operation_of(sennit_operator op) {
 extern "C" {
 
 #define SENNIT_CALL(T, OPERATION, MODE, FETCHES, NAME)   \
-    static constexpr Call kCall {                        \
+    static constexpr AtomicCall kCall {                  \
         OPERATION, kTypeOf<T>, Mode::MODE, FETCHES, NAME \
     }
 

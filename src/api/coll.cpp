@@ -31,7 +31,7 @@ Way later(sennit_request *request) {
 }
 
 // What is wrong with the call's arguments on this team.
-using Check = sennit_status (*)(const team::Team &team, coll::Call &call);
+using ArgumentCheck = sennit_status (*)(const team::Team &team, coll::Call &call);
 
 sennit_status check_way(const Way &way) {
     if (way.blocks) return check_timeout(way.timeout_ns);
@@ -39,7 +39,7 @@ sennit_status check_way(const Way &way) {
 }
 
 sennit_status make(Rank &rank, const char *name, sennit_team team, coll::Call &call, const Way &way,
-                   Check check) {
+                   ArgumentCheck check) {
     team::Team *found = team::find(rank, team.handle);
     if (found == nullptr) return no_team(team.handle);
     sennit_status status = check_way(way);
@@ -56,7 +56,7 @@ sennit_status make(Rank &rank, const char *name, sennit_team team, coll::Call &c
 }
 
 sennit_status run(const char *name, sennit_team team, coll::Call &call, const Way &way,
-                  Check check) {
+                  ArgumentCheck check) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     return done(make(*rank, name, team, call, way, check), name);

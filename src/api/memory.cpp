@@ -133,9 +133,9 @@ void *sennit_ptr(sennit_gptr gptr) {
         (void)no_rank(name);
         return nullptr;
     }
-    if (const memory::Entry *known = op::direct_entry(*rank, gptr, 1))
+    if (const memory::SegmentEntry *known = op::direct_entry(*rank, gptr, 1))
         return known->base + gptr.offset;
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     sennit_status status = op::resolve(*rank, gptr, &entry);
     if (status == SENNIT_OK) status = op::check_range(*entry, gptr, 0);
     if (status == SENNIT_OK && entry->base != nullptr) return entry->base + gptr.offset;
@@ -155,7 +155,7 @@ sennit_status sennit_segment_bytes(sennit_gptr gptr, size_t *bytes) {
     Rank *rank = caller();
     if (rank == nullptr) return no_rank(name);
     if (bytes == nullptr) return null_argument("bytes", name);
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     const sennit_status status = op::resolve(*rank, gptr, &entry);
     if (status != SENNIT_OK) return fail_in(status, name);
     *bytes = entry->bytes;

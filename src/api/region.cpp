@@ -27,7 +27,7 @@ sennit_status detach(Rank &rank, sennit_region region) {
         return op::check_region(rank, region);
     const ColdLock lock(rank);
     const auto size = static_cast<std::uint32_t>(world_size(rank));
-    const memory::Entry *entry = memory::entry_at(rank, size, region.gptr.segment, peer);
+    const memory::SegmentEntry *entry = memory::entry_at(rank, size, region.gptr.segment, peer);
     if (entry == nullptr || region.gptr.segment == 0 || entry->id() != region.gptr.segment)
         return fail_peer(SENNIT_ERR_NOT_REGISTERED, peer, "",
                          "segment %#x of rank %d is not attached here", region.gptr.segment, peer);
@@ -75,7 +75,7 @@ sennit_status find_way(Rank &rank, sennit_region region, RegionWay *way) {
     if (status != SENNIT_OK) return status;
     way->mechanism = way->record.mechanism;
     if (way->mechanism != Mechanism::xpmem || region.gptr.rank == rank.world_rank) return SENNIT_OK;
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     status = op::resolve(rank, region.gptr, &entry);
     if (status != SENNIT_OK || entry->base != nullptr) return status;
     way->mechanism = Mechanism::copied;

@@ -61,7 +61,8 @@ template <class Call>
 // What load and store could not do, with the entry that was found, or null.
 template <class Call>
 [[gnu::noinline]] sennit_status blocking_cold(typename Call::To to, typename Call::From from,
-                                              std::size_t bytes, const memory::Entry *entry) {
+                                              std::size_t bytes,
+                                              const memory::SegmentEntry *entry) {
     const sennit_gptr &remote = Call::remote(to, from);
     const transport::CopyRun run{remote.offset, Call::local(to, from), bytes};
     if (op::copied_at_once(*current_rank(), entry, Call::kKind, run, remote.rank)) [[likely]]
@@ -71,8 +72,8 @@ template <class Call>
 
 // The entry of what may be copied at once, or null.
 template <class Call, Look kLook>
-inline const memory::Entry *entry_for(typename Call::To to, typename Call::From from,
-                                      std::size_t bytes) {
+inline const memory::SegmentEntry *entry_for(typename Call::To to, typename Call::From from,
+                                             std::size_t bytes) {
     Rank *rank = current_rank();
     if (Call::local(to, from) == nullptr) [[unlikely]]
         return nullptr;
@@ -81,14 +82,14 @@ inline const memory::Entry *entry_for(typename Call::To to, typename Call::From 
 
 template <class Call, auto kCopy>
 inline void copy_by(typename Call::To to, typename Call::From from, std::size_t bytes,
-                    const memory::Entry &entry) {
+                    const memory::SegmentEntry &entry) {
     kCopy(Call::target(to, from, entry.base), Call::source(to, from, entry.base), bytes);
 }
 
 // True if it is done.
 template <class Call, Look kLook = Look::both, auto kCopy = copy_any>
 inline bool is_direct(typename Call::To to, typename Call::From from, std::size_t bytes) {
-    const memory::Entry *entry = entry_for<Call, kLook>(to, from, bytes);
+    const memory::SegmentEntry *entry = entry_for<Call, kLook>(to, from, bytes);
     if (entry == nullptr) [[unlikely]]
         return false;
     copy_by<Call, kCopy>(to, from, bytes, *entry);
@@ -104,7 +105,7 @@ template <class Call>
                                     std::size_t bytes) {
     Rank &rank = *current_rank();
     const sennit_gptr &remote = Call::remote(to, from);
-    memory::Entry *entry = op::named_entry(rank, remote);
+    memory::SegmentEntry *entry = op::named_entry(rank, remote);
     if (Call::local(to, from) != nullptr && op::reaches_by(rank, entry, remote, bytes)) [[likely]] {
         copy_by<Call, copy_any>(to, from, bytes, *entry);
         return SENNIT_OK;
@@ -129,7 +130,7 @@ template <class Call>
                                                                typename Call::From from,
                                                                std::size_t bytes) {
     if (bytes <= kMiddleBytes || bytes > kInPlaceBytes) __builtin_unreachable();
-    const memory::Entry *entry = entry_for<Call, Look::near>(to, from, bytes);
+    const memory::SegmentEntry *entry = entry_for<Call, Look::near>(to, from, bytes);
     if (entry == nullptr) [[unlikely]]
         return far<Call>(to, from, bytes);
     const auto target = Call::target(to, from, entry->base);
@@ -144,7 +145,7 @@ template <class Call>
 // for while the copy ends: vectors are still on their way then, but the C library is done, and gets
 // the end of what it copies as a copy of its own.
 inline void copy_long(void *to, const void *from, std::size_t bytes, sennit_gptr gptr,
-                      const memory::Entry &entry) {
+                      const memory::SegmentEntry &entry) {
     constexpr std::size_t kEnd = 4096;
     const bool is_cut = bytes >= kCopyWholeFrom && are_apart(to, from, bytes);
     const std::size_t front = is_cut ? bytes - kEnd : bytes;
@@ -160,7 +161,7 @@ inline void copy_long(void *to, const void *from, std::size_t bytes, sennit_gptr
 template <class Call>
 [[gnu::noinline]] sennit_status by_long_copy(typename Call::To to, typename Call::From from,
                                              std::size_t bytes) {
-    const memory::Entry *entry = entry_for<Call, Look::near>(to, from, bytes);
+    const memory::SegmentEntry *entry = entry_for<Call, Look::near>(to, from, bytes);
     if (entry == nullptr) [[unlikely]]
         return far<Call>(to, from, bytes);
     copy_long(Call::target(to, from, entry->base), Call::source(to, from, entry->base), bytes,

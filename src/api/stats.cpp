@@ -14,7 +14,7 @@ namespace sennit::api {
 sennit_path path_to(Rank &rank, sennit_gptr gptr) {
     const auto size = static_cast<std::uint32_t>(world_size(rank));
     if (static_cast<std::uint32_t>(gptr.rank) >= size) return SENNIT_PATH_NONE;
-    const memory::Entry *entry = memory::find(rank, size, gptr);
+    const memory::SegmentEntry *entry = memory::find(rank, size, gptr);
     return entry != nullptr ? static_cast<sennit_path>(entry->path) : rank.peers[gptr.rank].path;
 }
 

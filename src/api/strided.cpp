@@ -22,7 +22,7 @@ struct StridedCall {
     const char *name;
 };
 
-struct List {
+struct PieceList {
     const sennit_piece *pieces;
     std::size_t count;
 };
@@ -31,7 +31,7 @@ sennit_status make_layout(const StridedCall &call, const sennit_box *box, op::La
     return box == nullptr ? null_argument("box") : layout_of_box(*box, call.direction, layout);
 }
 
-sennit_status make_layout(const StridedCall &, const List &list, op::Layout *layout) {
+sennit_status make_layout(const StridedCall &, const PieceList &list, op::Layout *layout) {
     if (list.pieces == nullptr && list.count != 0) return null_argument("pieces");
     return layout_of_list(list.pieces, list.count, layout);
 }
@@ -47,7 +47,7 @@ bool moved_at_once(const StridedCall &call, const sennit_box *box) {
     return true;
 }
 
-bool moved_at_once(const StridedCall & /*call*/, const List & /*list*/) {
+bool moved_at_once(const StridedCall & /*call*/, const PieceList & /*list*/) {
     return false;
 }
 
@@ -119,39 +119,39 @@ sennit_status sennit_get_strided_nbi(void *destination, sennit_gptr source, cons
 sennit_status sennit_put_indexed(sennit_gptr destination, const void *source, size_t count,
                                  const sennit_piece pieces[]) {
     const StridedCall call = put_call(destination, source, kBlocking, "sennit_put_indexed");
-    return run(call, List{pieces, count});
+    return run(call, PieceList{pieces, count});
 }
 
 sennit_status sennit_get_indexed(void *destination, sennit_gptr source, size_t count,
                                  const sennit_piece pieces[]) {
     const StridedCall call = get_call(destination, source, kBlocking, "sennit_get_indexed");
-    return run(call, List{pieces, count});
+    return run(call, PieceList{pieces, count});
 }
 
 sennit_status sennit_put_indexed_nb(sennit_gptr destination, const void *source, size_t count,
                                     const sennit_piece pieces[], sennit_request *request) {
     const op::Completion completion{Mode::request, request};
     const StridedCall call = put_call(destination, source, completion, "sennit_put_indexed_nb");
-    return run(call, List{pieces, count});
+    return run(call, PieceList{pieces, count});
 }
 
 sennit_status sennit_get_indexed_nb(void *destination, sennit_gptr source, size_t count,
                                     const sennit_piece pieces[], sennit_request *request) {
     const op::Completion completion{Mode::request, request};
     const StridedCall call = get_call(destination, source, completion, "sennit_get_indexed_nb");
-    return run(call, List{pieces, count});
+    return run(call, PieceList{pieces, count});
 }
 
 sennit_status sennit_put_indexed_nbi(sennit_gptr destination, const void *source, size_t count,
                                      const sennit_piece pieces[]) {
     const StridedCall call = put_call(destination, source, kImplicit, "sennit_put_indexed_nbi");
-    return run(call, List{pieces, count});
+    return run(call, PieceList{pieces, count});
 }
 
 sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size_t count,
                                      const sennit_piece pieces[]) {
     const StridedCall call = get_call(destination, source, kImplicit, "sennit_get_indexed_nbi");
-    return run(call, List{pieces, count});
+    return run(call, PieceList{pieces, count});
 }
 
 }  // extern "C"

@@ -87,7 +87,7 @@ const char *wanted(Type type) {
     return "";
 }
 
-struct Row {
+struct KnobRow {
     const char *name;
     Type type;
     const char *type_name;
@@ -97,7 +97,7 @@ struct Row {
     std::size_t offset;
 };
 
-const Row kRows[] = {
+const KnobRow kRows[] = {
 #define KNOB(field, name, type, initial, unit, help) \
     {name, Type::type, #type, initial, unit, help, offsetof(Knobs, field)},
 #include "base/knobs.def"
@@ -110,18 +110,18 @@ static_assert(kRowCount <= 40);
 const char *const kInternal[] = {"SENNIT_RANK", "SENNIT_SIZE", "SENNIT_CONTROL_FD", "SENNIT_JOB"};
 
 // What the environment says; null also where it is empty, which is how shells unset.
-const char *setting(const Row &row) {
+const char *setting(const KnobRow &row) {
     const char *value = std::getenv(row.name);
     return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-void *field_of(Knobs *values, const Row &row) {
+void *field_of(Knobs *values, const KnobRow &row) {
     return reinterpret_cast<char *>(values) + row.offset;
 }
 
 Knobs defaults() {
     Knobs values{};
-    for (const Row &row : kRows)
+    for (const KnobRow &row : kRows)
         (void)set_field(row.type, field_of(&values, row), row.initial);
     return values;
 }
@@ -135,7 +135,7 @@ bool is_known(const char *name, std::size_t length) {
     const auto same = [&](const char *known) {
         return std::strlen(known) == length && std::strncmp(known, name, length) == 0;
     };
-    for (const Row &row : kRows)
+    for (const KnobRow &row : kRows)
         if (same(row.name)) return true;
     for (const char *internal : kInternal)
         if (same(internal)) return true;
@@ -158,7 +158,7 @@ bool parse_log_level(const char *text, sennit_log_level *level) {
     return false;
 }
 
-void value_text(const Row &row, char *text, std::size_t bytes) {
+void value_text(const KnobRow &row, char *text, std::size_t bytes) {
     void *field = field_of(&in_force(), row);
     switch (row.type) {
         case Type::text:
@@ -185,7 +185,7 @@ std::size_t knob_count() {
 }
 
 void knob_describe(std::size_t index, sennit_knob *knob) {
-    const Row &row = kRows[index];
+    const KnobRow &row = kRows[index];
     *knob = sennit_knob{row.name, row.type_name, row.initial,
                         row.unit, row.help,      setting(row) != nullptr ? 1 : 0,
                         {}};
@@ -198,7 +198,7 @@ const Knobs &knobs() {
 
 sennit_status knobs_read() {
     Knobs values = defaults();
-    for (const Row &row : kRows) {
+    for (const KnobRow &row : kRows) {
         const char *value = setting(row);
         if (value == nullptr) continue;
         if (!set_field(row.type, field_of(&values, row), value))

@@ -25,7 +25,7 @@ constexpr int kRanksPerMessage = 64;  // two descriptors each; the kernel allows
 
 // What travels with the descriptors. Bit i of `has_pid_fd` tells whether rank i of the message sent
 // one; its descriptor follows its memory file.
-struct Message {
+struct DescriptorMessage {
     std::uint32_t greeting = kGreeting;
     std::int32_t count = 0;
     std::uint64_t job_cookie = 0;
@@ -68,9 +68,9 @@ sennit_status wait_socket(int socket, short events, const Deadline &deadline) {
     }
 }
 
-sennit_status send_message(int socket, const Message &message, const Descriptors &descriptors,
-                           const Deadline &deadline) {
-    iovec part{const_cast<Message *>(&message), sizeof message};
+sennit_status send_message(int socket, const DescriptorMessage &message,
+                           const Descriptors &descriptors, const Deadline &deadline) {
+    iovec part{const_cast<DescriptorMessage *>(&message), sizeof message};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors.list)] = {};
     msghdr header{};
     header.msg_iov = &part;
@@ -106,7 +106,7 @@ void close_all(const Descriptors &descriptors) {
 // Takes one message; its descriptors are the caller's to close. Errors: BOOTSTRAP (not our
 // protocol, other cookie, other side gone), TIMEOUT, OS (of this rank).
 sennit_status receive_message(int socket, std::uint64_t cookie, const Deadline &deadline,
-                              Message *message, Descriptors *descriptors) {
+                              DescriptorMessage *message, Descriptors *descriptors) {
     const sennit_status status = wait_socket(socket, POLLIN, deadline);
     if (status != SENNIT_OK) return status;
     iovec part{message, sizeof *message};
@@ -141,7 +141,8 @@ sennit_status receive_message(int socket, std::uint64_t cookie, const Deadline &
     return fail(SENNIT_ERR_BOOTSTRAP, "a rank of this node closed the exchange or sent nonsense");
 }
 
-void append(Message *message, Descriptors *descriptors, int rank, int memory_file, int pid_fd) {
+void append(DescriptorMessage *message, Descriptors *descriptors, int rank, int memory_file,
+            int pid_fd) {
     message->ranks[message->count] = rank;
     descriptors->list[descriptors->count++] = memory_file;
     if (pid_fd >= 0) {
@@ -152,7 +153,7 @@ void append(Message *message, Descriptors *descriptors, int rank, int memory_fil
 }
 
 // Stores received descriptors with their peers; those nobody wants are closed.
-void keep(Rank &rank, const Message &message, const Descriptors &descriptors) {
+void keep(Rank &rank, const DescriptorMessage &message, const Descriptors &descriptors) {
     int next = 0;
     // relaxed: constant since the start of start-up.
     const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
@@ -218,7 +219,7 @@ sennit_status accept_member(Rank &rank, const NodeExchange &exchange, const Dead
         return errno == EINTR || errno == ECONNABORTED
                    ? SENNIT_OK
                    : fail_os(SENNIT_ERR_OS, errno, "accepting a rank of this node");
-    Message message;
+    DescriptorMessage message;
     Descriptors descriptors;
     const Deadline patience = Deadline::after(2'000'000'000);
     status = same_user(socket)
@@ -265,7 +266,7 @@ int descriptor_of(Rank &rank, int member, int own_pid_fd, bool memory_file) {
 sennit_status distribute(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
                          const Deadline &deadline, const int *sockets) {
     for (int first = 0; first < exchange.count; first += kRanksPerMessage) {
-        Message message;
+        DescriptorMessage message;
         message.job_cookie = rank.job_cookie;
         Descriptors descriptors;
         const int end =
@@ -326,7 +327,7 @@ sennit_status follow(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
     int leader = -1;
     sennit_status status = connect_leader(exchange, deadline, &leader);
     if (status != SENNIT_OK) return status;
-    Message message;
+    DescriptorMessage message;
     message.job_cookie = rank.job_cookie;
     Descriptors descriptors;
     append(&message, &descriptors, rank.world_rank, rank.memory_file, own_pid_fd);
@@ -339,7 +340,7 @@ sennit_status follow(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
     }
     status = send_message(leader, message, descriptors, deadline);
     for (int received = 0; status == SENNIT_OK && received < exchange.count;) {
-        Message reply;
+        DescriptorMessage reply;
         Descriptors theirs;
         status = receive_message(leader, rank.job_cookie, deadline, &reply, &theirs);
         if (status == SENNIT_ERR_BOOTSTRAP) status = fail_gave_up(exchange.members[0]);

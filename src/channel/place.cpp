@@ -107,7 +107,7 @@ void publish(Rank &rank, Channel &channel) {
 
 sennit_status reach_memory(Rank &rank, Channel &channel) {
     if (channel.peer_bytes == 0) return SENNIT_OK;
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     sennit_status status = op::resolve(rank, channel.peer_memory, &entry);
     if (status == SENNIT_OK)
         status = op::check_range(*entry, channel.peer_memory, channel.peer_bytes);
@@ -140,7 +140,7 @@ void forget_memory(Rank &rank, Channel &channel) {
     channel.detaches = false;
     const ColdLock lock(rank);
     const std::uint32_t id = channel.peer_memory.segment;
-    const memory::Entry *entry =
+    const memory::SegmentEntry *entry =
         memory::entry_at(rank, size_of(rank), id, channel.peer_memory.rank);
     if (entry != nullptr && entry->id() == id)
         op::detach_segment(rank, channel.peer_memory.rank, id);

@@ -22,7 +22,7 @@ struct OwnChunk {
 };
 
 // A peer's chunk as it is reached from here.
-struct View {
+struct PeerChunk {
     std::int32_t peer;
     bool by_address;
     std::uint64_t offset;  // in the peer's memory file
@@ -59,7 +59,7 @@ void release_chunk(Chunk *chunk) {
 struct Pool {
     OwnChunk *chunks = nullptr;
     std::uint32_t chunk_count = 0;
-    View *views = nullptr;
+    PeerChunk *views = nullptr;
     std::uint32_t view_count = 0;
 };
 
@@ -108,7 +108,7 @@ sennit_status add_chunk(Rank &rank, Pool &pool) {
     return SENNIT_OK;
 }
 
-void close_view(const View &view) {
+void close_view(const PeerChunk &view) {
     if (view.by_address) {
         release_chunk(view.chunk);
     } else {
@@ -116,7 +116,7 @@ void close_view(const View &view) {
     }
 }
 
-sennit_status view_chunk(Rank &rank, int peer, const ChannelOffer &offer, View *view) {
+sennit_status view_chunk(Rank &rank, int peer, const ChannelOffer &offer, PeerChunk *view) {
     Peer &the_peer = rank.peers[peer];
     if (the_peer.memory_file >= 0) {
         std::byte *address = nullptr;
@@ -204,15 +204,15 @@ void half_describe(const Pool &pool, std::uint32_t half, ChannelOffer *offer) {
 
 sennit_status half_of_peer(Rank &rank, Pool &pool, int peer, const ChannelOffer &offer,
                            Half **half) {
-    const View *found = nullptr;
+    const PeerChunk *found = nullptr;
     for (std::uint32_t i = 0; i < pool.view_count && found == nullptr; ++i)
         if (pool.views[i].peer == peer && pool.views[i].offset == offer.chunk_offset)
             found = &pool.views[i];
     if (found == nullptr) {
-        View made{peer, false, offer.chunk_offset, nullptr};
+        PeerChunk made{peer, false, offer.chunk_offset, nullptr};
         const sennit_status status = view_chunk(rank, peer, offer, &made);
         if (status != SENNIT_OK) return status;
-        View *added = add_one(&pool.views, &pool.view_count);
+        PeerChunk *added = add_one(&pool.views, &pool.view_count);
         if (added == nullptr) {
             close_view(made);
             return fail(SENNIT_ERR_NOMEM, "no memory for the table of channels");

@@ -166,7 +166,7 @@ inline Area &area_of(TeamSync &sync) {
 }
 
 // What a rank says of its buffers where a call has a round of letters first: payload of a post.
-// Behind it, for blocks of several sizes, one Extent for each member, if they fit.
+// Behind it, for blocks of several sizes, one LetterExtent for each member, if they fit.
 struct CollLetter {
     std::uint64_t most_bytes;  // of a block that this rank sends
     std::uint32_t flags;       // kLetter*
@@ -190,12 +190,13 @@ inline constexpr std::uint32_t kLetterWide = 4;       // there are wide slots
 inline constexpr std::uint32_t kLetterShares = 8;     // the rank shares its processor with others
 inline constexpr std::uint32_t kLetterTakes = 16;     // peers may write into the destination
 
-struct Extent {
+struct LetterExtent {
     std::uint64_t offset;  // from the source
     std::uint64_t bytes;
 };
-static_assert(sizeof(Extent) == 16);
+static_assert(sizeof(LetterExtent) == 16);
 
-inline constexpr std::size_t kMostExtents = (kPayloadBytes - sizeof(CollLetter)) / sizeof(Extent);
+inline constexpr std::size_t kMostLetterExtents =
+    (kPayloadBytes - sizeof(CollLetter)) / sizeof(LetterExtent);
 
 }  // namespace sennit::coll

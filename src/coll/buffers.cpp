@@ -131,7 +131,7 @@ bool describe_source(TeamState &state, OpenCall &operation, CollLetter *letter) 
     const bool is_read_by_others =
         is_read(call, *state.team, state.team->rank) || call.kind == Kind::reduce;
     if (!is_read_by_others) return true;
-    if (has_extents(call) && state.team->size > kMostExtents) return false;
+    if (has_extents(call) && state.team->size > kMostLetterExtents) return false;
     const Block sent = sent_range(call, *state.team);
     letter->source_address = reinterpret_cast<std::uintptr_t>(sent.memory);
     if ((letter->flags & kLetterAddresses) != 0) return true;
@@ -166,8 +166,8 @@ void write_extents(const TeamState &state, const Call &call, std::byte *payload)
     const std::byte *base = sent_range(call, *state.team).memory;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         const Block block = block_for(call, *state.team, member);
-        const Extent extent{block.bytes == 0 ? 0 : static_cast<std::uint64_t>(block.memory - base),
-                            block.bytes};
+        const LetterExtent extent{
+            block.bytes == 0 ? 0 : static_cast<std::uint64_t>(block.memory - base), block.bytes};
         std::memcpy(payload + sizeof(CollLetter) + member * sizeof extent, &extent, sizeof extent);
     }
 }
@@ -209,7 +209,7 @@ sennit_status source_offset(TeamState &state, const OpenCall &operation, std::ui
     *offset = 0;
     if (!has_own_blocks(call.kind)) return SENNIT_OK;
     if (has_sizes(call.kind)) {
-        Extent extent{};
+        LetterExtent extent{};
         const sennit_status status =
             fetch(state, operation, member,
                   {sizeof(CollLetter) + own * sizeof extent, sizeof extent}, &extent);
@@ -224,7 +224,7 @@ sennit_status source_offset(TeamState &state, const OpenCall &operation, std::ui
 
 sennit_status find_address(Rank &rank, Where *where) {
     if (where->address != nullptr || where->place.segment == 0) return SENNIT_OK;
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     const sennit_status status = op::resolve(rank, where->place, &entry);
     if (status == SENNIT_OK && entry->base != nullptr)
         where->address = entry->base + where->place.offset;

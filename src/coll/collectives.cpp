@@ -238,8 +238,8 @@ void give_back(Collectives &all, OpenCall *operation) {
     all.table.give_back(*operation);
 }
 
-// See RequestKind in rank/rank.hpp. Makes progress in any case: what carries on all teams passes by
-// while another thread has their list.
+// See RequestCalls in rank/rank.hpp. Makes progress in any case: what carries on all teams passes
+// by while another thread has their list.
 sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_progress*/, int *done) {
     Collectives &all = *rank.collectives;
     OpenCall *operation = nullptr;
@@ -345,7 +345,7 @@ sennit_status collectives_open(Rank &rank) {
     rank.collectives = new (std::nothrow) Collectives;
     if (rank.collectives == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the collective calls");
-    request::register_kind(rank, request::Kind::collective, {test_request, nullptr});
+    request::register_kind(rank, request::RequestKind::collective, {test_request, nullptr});
     rank.poll_requests = poll_all;
     return SENNIT_OK;
 }
@@ -359,7 +359,7 @@ void collectives_close(Rank &rank) {
     all->table.close();
     delete all;
     rank.collectives = nullptr;
-    request::register_kind(rank, request::Kind::collective, {});
+    request::register_kind(rank, request::RequestKind::collective, {});
     // relaxed: no other thread of the rank is in Sennit any more.
     rank.polled_requests.store(0, std::memory_order_relaxed);
 }
@@ -450,8 +450,8 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
         return status;
     }
     // relaxed: this thread has published it.
-    const sennit_request made =
-        request::make(request::Kind::collective, operation->handle.load(std::memory_order_relaxed));
+    const sennit_request made = request::make(request::RequestKind::collective,
+                                              operation->handle.load(std::memory_order_relaxed));
     // relaxed twice: counts that only say that somebody should poll.
     state->open_requests.fetch_add(1, std::memory_order_relaxed);
     rank.polled_requests.fetch_add(1, std::memory_order_relaxed);

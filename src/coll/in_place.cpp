@@ -31,8 +31,8 @@ sennit_status check_size(TeamState &state, const OpenCall &operation, std::uint3
     if (!has_sizes(call.kind) || !reads(call, own, member)) return SENNIT_OK;
     std::uint64_t sent = letter.most_bytes;
     if (has_own_blocks(call.kind)) {
-        if (state.team->size > kMostExtents) return SENNIT_OK;
-        Extent extent{};
+        if (state.team->size > kMostLetterExtents) return SENNIT_OK;
+        LetterExtent extent{};
         const sennit_status status =
             fetch(state, operation, member,
                   {sizeof(CollLetter) + own * sizeof extent, sizeof extent}, &extent);
@@ -156,7 +156,7 @@ sennit_status find_operands(TeamState &state, OpenCall &operation, Operands *out
 }
 
 // A part of the vector, in bytes, and where its sum goes.
-struct Range {
+struct FoldRange {
     std::size_t begin;
     std::size_t end;
     std::byte *into;
@@ -164,7 +164,7 @@ struct Range {
 
 // Folds the range of all sources that `reader` reads, in the members' order.
 sennit_status fold_range(TeamState &state, const Call &call, std::uint32_t reader,
-                         const Operands &operands, const Range &range) {
+                         const Operands &operands, const FoldRange &range) {
     const std::size_t bytes = range.end - range.begin;
     const std::byte *left = nullptr;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
@@ -308,7 +308,7 @@ void write_letter(TeamState &state, OpenCall &operation) {
         letter.wide_segment = state.wide_segment;
     }
     if (has_extents(call) && is_read(call, *state.team, state.team->rank) &&
-        state.team->size <= kMostExtents)
+        state.team->size <= kMostLetterExtents)
         write_extents(state, call, payload);
     std::memcpy(payload, &letter, sizeof letter);
 }

@@ -162,7 +162,7 @@ std::byte *payload_of(TeamState &state, const OpenCall &operation, std::uint32_t
 }
 
 sennit_status fetch(TeamState &state, const OpenCall &operation, std::uint32_t member,
-                    const Part &part, void *to) {
+                    const PayloadPart &part, void *to) {
     if (part.bytes == 0) return SENNIT_OK;
     const std::byte *payload = payload_of(state, operation, member);
     if (payload == nullptr)

@@ -14,13 +14,13 @@
 namespace sennit::coll {
 namespace {
 
-struct Stretch {
+struct ByteRange {
     std::size_t begin;
     std::size_t bytes;
 };
 
 // The piece of a round, in bytes of the vector; empty in the round after the last piece.
-Stretch piece_of_round(const OpenCall &operation, std::uint64_t round) {
+ByteRange piece_of_round(const OpenCall &operation, std::uint64_t round) {
     const std::size_t begin = round * operation.cut.piece_bytes;
     if (begin >= operation.call.bytes) return {begin, 0};
     return {begin, std::min(operation.cut.piece_bytes, operation.call.bytes - begin)};
@@ -28,8 +28,8 @@ Stretch piece_of_round(const OpenCall &operation, std::uint64_t round) {
 
 // What `member` folds of the piece, counted from the piece's beginning. Whole lines, where the
 // piece is long enough.
-Stretch share_of(const OpenCall &operation, const team::Team &team, const Stretch &piece,
-                 std::uint32_t member) {
+ByteRange share_of(const OpenCall &operation, const team::Team &team, const ByteRange &piece,
+                   std::uint32_t member) {
     const std::size_t unit = operation.call.element_bytes;
     const std::size_t elements = piece.bytes / unit;
     const std::size_t line = std::max<std::size_t>(64 / unit, 1);
@@ -41,7 +41,7 @@ Stretch share_of(const OpenCall &operation, const team::Team &team, const Stretc
 }
 
 // Where the result of the own share is made: in the destination, if there is one.
-std::byte *result_of(TeamState &state, const OpenCall &operation, const Stretch &piece) {
+std::byte *result_of(TeamState &state, const OpenCall &operation, const ByteRange &piece) {
     const Call &call = operation.call;
     if (call.kind == Kind::reduce && state.team->rank != call.root) return state.stages;
     return call.destination.memory + piece.begin +
@@ -68,13 +68,13 @@ Cut relay_cut(const TeamState &state, const Call &call) {
 void relay_fill(TeamState &state, OpenCall &operation) {
     const team::Team &team = *state.team;
     std::byte *payload = payload_of(state, operation, team.rank);
-    const Stretch piece = piece_of_round(operation, operation.round);
+    const ByteRange piece = piece_of_round(operation, operation.round);
     if (piece.bytes != 0)
         copy_bytes(payload, block_for(operation.call, team, team.rank).memory + piece.begin,
                    piece.bytes);
     if (operation.round == 0) return;
-    const Stretch last = piece_of_round(operation, operation.round - 1);
-    const Stretch share = share_of(operation, team, last, team.rank);
+    const ByteRange last = piece_of_round(operation, operation.round - 1);
+    const ByteRange share = share_of(operation, team, last, team.rank);
     copy_bytes(payload + operation.cut.piece_bytes, result_of(state, operation, last), share.bytes);
 }
 
@@ -84,13 +84,13 @@ sennit_status relay_take(TeamState &state, OpenCall &operation, std::uint32_t me
     const std::byte *payload = payload_of(state, operation, member);
     const bool has_destination = call.kind == Kind::allreduce || team.rank == call.root;
     if (operation.round != 0 && has_destination && member != team.rank) {
-        const Stretch last = piece_of_round(operation, operation.round - 1);
-        const Stretch share = share_of(operation, team, last, member);
+        const ByteRange last = piece_of_round(operation, operation.round - 1);
+        const ByteRange share = share_of(operation, team, last, member);
         copy_bytes(call.destination.memory + last.begin + share.begin,
                    payload + operation.cut.piece_bytes, share.bytes);
     }
-    const Stretch piece = piece_of_round(operation, operation.round);
-    const Stretch share = share_of(operation, team, piece, team.rank);
+    const ByteRange piece = piece_of_round(operation, operation.round);
+    const ByteRange share = share_of(operation, team, piece, team.rank);
     if (share.bytes == 0) return SENNIT_OK;
     const std::byte *operand = payload + share.begin;
     if (operation.first_operand == nullptr) {

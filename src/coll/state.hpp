@@ -147,12 +147,12 @@ bool has_room(TeamState &state, const Place &place);
 // The payload of the member's present post, or null where load and store do not reach.
 std::byte *payload_of(TeamState &state, const OpenCall &operation, std::uint32_t member);
 // Copies from it. Errors: those of a get.
-struct Part {
+struct PayloadPart {
     std::size_t offset;
     std::size_t bytes;
 };
 sennit_status fetch(TeamState &state, const OpenCall &operation, std::uint32_t member,
-                    const Part &part, void *to);
+                    const PayloadPart &part, void *to);
 inline Place place_of(const OpenCall &operation) {
     return {operation.number, operation.slot_size};
 }

@@ -18,11 +18,11 @@
 #include "rank/rank.hpp"
 
 namespace sennit::memory {
-struct Entry;
+struct SegmentEntry;
 }
 template <>
 struct sennit::PartType<sennit::Part::entry> {
-    using Type = sennit::memory::Entry;
+    using Type = sennit::memory::SegmentEntry;
 };
 
 namespace sennit::memory {
@@ -61,7 +61,7 @@ inline std::uint64_t name_of(const sennit_gptr &gptr) {
 inline constexpr auto kClearedName =
     std::bit_cast<std::uint64_t>(std::array<std::int32_t, 2>{INT32_MIN, 0});
 
-struct alignas(64) Entry {
+struct alignas(64) SegmentEntry {
     // See name_of(). Of an entry that was never filled 0, of one that was cleared kClearedName.
     std::atomic<std::uint64_t> name;
     std::byte *base;  // load/store address, or null
@@ -94,18 +94,18 @@ struct alignas(64) Entry {
         return name.load(std::memory_order_acquire) == name_of(gptr);
     }
 };
-static_assert(sizeof(Entry) == 64);
+static_assert(sizeof(SegmentEntry) == 64);
 
 // The entry that holds the name of `gptr`, or null: unknown, or not attached yet. The rank must be
 // below `size`. A zeroed pointer finds the first entry of the table, which nobody ever fills: no
 // rank gives its record 0 away.
-inline Entry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
+inline SegmentEntry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
     // SYNC entry-table: pairs with the release in table_create(); the empty entries come before.
-    Entry *table = rank.tables[team_slot_of(gptr.segment)].load(std::memory_order_acquire);
+    SegmentEntry *table = rank.tables[team_slot_of(gptr.segment)].load(std::memory_order_acquire);
     if (table == nullptr) [[unlikely]]
         return nullptr;
-    Entry &entry = table[static_cast<std::size_t>(index_of(gptr.segment)) * size +
-                         static_cast<std::uint32_t>(gptr.rank)];
+    SegmentEntry &entry = table[static_cast<std::size_t>(index_of(gptr.segment)) * size +
+                                static_cast<std::uint32_t>(gptr.rank)];
     return entry.is_of(gptr) ? &entry : nullptr;
 }
 
@@ -120,13 +120,13 @@ inline AtomicPartPointer<Part::entry> &near_place(Rank &rank, const sennit_gptr 
 
 // As find_named(), of what was found lately: entries stay where they are, and what they hold is
 // looked at again. Null says nothing.
-inline Entry *find_near(Rank &rank, const sennit_gptr &gptr) {
+inline SegmentEntry *find_near(Rank &rank, const sennit_gptr &gptr) {
     // relaxed: the pointer alone is wanted; the entry's name comes with its other fields.
-    Entry *entry = near_place(rank, gptr).load(std::memory_order_relaxed);
+    SegmentEntry *entry = near_place(rank, gptr).load(std::memory_order_relaxed);
     return entry != nullptr && entry->is_of(gptr) ? entry : nullptr;
 }
 
-inline void remember(Rank &rank, const sennit_gptr &gptr, Entry *entry) {
+inline void remember(Rank &rank, const sennit_gptr &gptr, SegmentEntry *entry) {
     // relaxed: as above.
     near_place(rank, gptr).store(entry, std::memory_order_relaxed);
 }
@@ -135,7 +135,7 @@ inline void remember(Rank &rank, const sennit_gptr &gptr, Entry *entry) {
 // the entry's other fields, which may have changed under the same name: the ids of a team repeat
 // after 255 allocations at one index, those of a rank after 255 of every slot. A late thread may
 // then see the word of the last fill.
-inline bool is_live(const Entry &entry) {
+inline bool is_live(const SegmentEntry &entry) {
     // SYNC entry-live: pairs with the release in fill_entry(); base and bounds come before.
     const std::uint32_t wanted = entry.live_value.load(std::memory_order_acquire);
     // relaxed: only equality counts. A program that frees while another rank still uses the segment
@@ -145,8 +145,8 @@ inline bool is_live(const Entry &entry) {
 
 // The entry that serves `gptr`, or null: unknown, freed, or not attached yet. The rank must be
 // below `size`. Reads three lines, all of them written rarely.
-inline Entry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
-    Entry *entry = find_named(rank, size, gptr);
+inline SegmentEntry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
+    SegmentEntry *entry = find_named(rank, size, gptr);
     // A zeroed pointer found an entry without a word to look at.
     if (entry == nullptr || gptr.segment == 0 || !is_live(*entry)) [[unlikely]]
         return nullptr;

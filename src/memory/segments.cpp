@@ -178,7 +178,7 @@ void segment_end(Rank &rank, SegmentRecord &record, bool is_reached) {
 constexpr std::size_t kTableOffset = 23 * 64;
 
 std::size_t table_bytes(std::uint32_t size) {
-    return kTableOffset + sizeof(Entry) * kSegmentsPerTeam * size;
+    return kTableOffset + sizeof(SegmentEntry) * kSegmentsPerTeam * size;
 }
 
 }  // namespace
@@ -308,7 +308,7 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
         const std::size_t rows = rank.table_rows[slot];
         for (std::size_t i = 0; i < rows * size; ++i) {
             // relaxed: under the cold mutex, as are the changes.
-            const Entry &entry = rank.tables[slot].load(std::memory_order_relaxed)[i];
+            const SegmentEntry &entry = rank.tables[slot].load(std::memory_order_relaxed)[i];
             // Private memory that a rank of this process registered has no pages of its own.
             if (entry.id() == 0 || entry.base == nullptr || entry.mapped_bytes == 0) continue;
             if (begin >= entry.base + entry.bytes || begin + bytes <= entry.base) continue;
@@ -352,7 +352,7 @@ sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t si
         return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of segments");
     void *table = static_cast<std::byte *>(memory) + kTableOffset;
     // SYNC entry-table: pairs with the acquires in find_named() and entry_at(), of other threads.
-    rank.tables[team_slot].store(static_cast<Entry *>(table), std::memory_order_release);
+    rank.tables[team_slot].store(static_cast<SegmentEntry *>(table), std::memory_order_release);
     return SENNIT_OK;
 }
 
@@ -364,22 +364,22 @@ void forget_entries(Rank &rank) {
 
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
     // relaxed: the team's segments have ended, and who still uses one is wrong in any order.
-    Entry *table = rank.tables[team_slot].load(std::memory_order_relaxed);
+    SegmentEntry *table = rank.tables[team_slot].load(std::memory_order_relaxed);
     if (table == nullptr) return;
     (void)munmap(reinterpret_cast<std::byte *>(table) - kTableOffset, table_bytes(size));
     rank.tables[team_slot].store(nullptr, std::memory_order_relaxed);  // relaxed: as above
     rank.table_rows[team_slot] = 0;
 }
 
-Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer) {
+SegmentEntry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer) {
     // SYNC entry-table: pairs with the release in table_create(), perhaps of another thread.
-    Entry *table = rank.tables[team_slot_of(id)].load(std::memory_order_acquire);
+    SegmentEntry *table = rank.tables[team_slot_of(id)].load(std::memory_order_acquire);
     return table == nullptr ? nullptr
                             : &table[static_cast<std::size_t>(index_of(id)) * size +
                                      static_cast<std::uint32_t>(peer)];
 }
 
-sennit_status entry_to_fill(Rank &rank, std::uint32_t id, int peer, Entry **entry) {
+sennit_status entry_to_fill(Rank &rank, std::uint32_t id, int peer, SegmentEntry **entry) {
     const std::uint32_t slot = team_slot_of(id);
     const std::uint32_t size = size_of(rank);
     SENNIT_INVARIANT(generation_of(id) != 0 && static_cast<std::uint32_t>(peer) < size);
@@ -394,7 +394,7 @@ sennit_status entry_to_fill(Rank &rank, std::uint32_t id, int peer, Entry **entr
     return SENNIT_OK;
 }
 
-void fill_entry(Entry *entry, const SegmentRecord &record, const sennit_gptr &named,
+void fill_entry(SegmentEntry *entry, const SegmentRecord &record, const sennit_gptr &named,
                 const EntryFields &fields) {
     entry->path = static_cast<std::uint16_t>(fields.path);
     entry->actor = record.actor;
@@ -414,7 +414,7 @@ void fill_entry(Entry *entry, const SegmentRecord &record, const sennit_gptr &na
     entry->name.store(name_of(named), std::memory_order_release);
 }
 
-void clear_entry(Entry *entry) {
+void clear_entry(SegmentEntry *entry) {
     // relaxed: the memory is unmapped next, so a concurrent user is wrong in any order.
     entry->name.store(kClearedName, std::memory_order_relaxed);
     entry->base = nullptr;

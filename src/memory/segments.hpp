@@ -83,9 +83,9 @@ void forget_entries(Rank &rank);
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
 
 // Null: the team slot has no table.
-Entry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer);
+SegmentEntry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer);
 // The place of an entry that is to be filled; makes the table. Needs the cold mutex. Errors: NOMEM.
-sennit_status entry_to_fill(Rank &rank, std::uint32_t id, int peer, Entry **entry);
+sennit_status entry_to_fill(Rank &rank, std::uint32_t id, int peer, SegmentEntry **entry);
 
 // What fill_entry stores.
 struct EntryFields {
@@ -97,8 +97,8 @@ struct EntryFields {
     std::uint64_t mapped_bytes = 0;          // of address space, if there are pages of its own
     std::uint8_t attach_errno = 0;           // as in the entry
 };
-void fill_entry(Entry *entry, const SegmentRecord &record, const sennit_gptr &named,
+void fill_entry(SegmentEntry *entry, const SegmentRecord &record, const sennit_gptr &named,
                 const EntryFields &fields);
-void clear_entry(Entry *entry);
+void clear_entry(SegmentEntry *entry);
 
 }  // namespace sennit::memory

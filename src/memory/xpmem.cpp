@@ -20,7 +20,7 @@ constexpr std::uintptr_t kOwnerOnly = 0600;
 
 std::atomic<const XpmemCalls *> replaced{nullptr};
 
-struct Library {
+struct XpmemLibrary {
     XpmemCalls calls{};
     Refused why{Refusal::no_library, 0};
 };
@@ -31,8 +31,8 @@ bool find(void *handle, const char *name, Function *out) {
     return *out != nullptr;
 }
 
-Library open_library() {
-    Library library;
+XpmemLibrary open_library() {
+    XpmemLibrary library;
     // A second C library would come with it.
     if (linked_statically()) return library;
     void *const handle = dlopen("libxpmem.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -58,7 +58,7 @@ const XpmemCalls *xpmem_calls(Refused *why) {
     // relaxed: set by a test before it registers anything.
     const XpmemCalls *const given = replaced.load(std::memory_order_relaxed);
     if (given != nullptr) return given;
-    static const Library library = open_library();
+    static const XpmemLibrary library = open_library();
     *why = library.why;
     return library.why.is_none() ? &library.calls : nullptr;
 }

@@ -10,8 +10,9 @@ namespace sennit::op {
 
 // True if the bytes were moved. False, and nothing decided, when anything is out of the ordinary:
 // the caller then takes the general way, which finds out what. `entry` is that of `gptr` or null.
-inline bool copied_at_once(Rank &rank, const memory::Entry *entry, transport::Operation::Kind kind,
-                           const transport::CopyRun &run, int peer) {
+inline bool copied_at_once(Rank &rank, const memory::SegmentEntry *entry,
+                           transport::Operation::Kind kind, const transport::CopyRun &run,
+                           int peer) {
     if (entry == nullptr || !memory::is_live(*entry)) return false;
     if (entry->path != SENNIT_PATH_CMA || run.local == nullptr) return false;
     if (rank.observer != nullptr) [[unlikely]]

@@ -35,7 +35,7 @@ sennit_status misaligned(const AtomicArgs &args, std::size_t bytes) {
 }
 
 // Who may operate on the segment, as far as this rank is concerned?
-sennit_status check_actor(const memory::Entry &entry, sennit_gptr gptr) {
+sennit_status check_actor(const memory::SegmentEntry &entry, sennit_gptr gptr) {
     const char *path = sennit_path_name(static_cast<sennit_path>(entry.path));
     if (entry.actor != AtomicsActor::processor)
         return fail_peer(SENNIT_ERR_UNSUPPORTED, gptr.rank, path,
@@ -60,7 +60,7 @@ sennit_status start(Rank &rank, const AtomicArgs &args, const Target &target, st
 sennit_status atomic(Rank &rank, const AtomicArgs &args, const Completion &completion) {
     sennit_status status = check(args);
     if (status != SENNIT_OK) return status;
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     status = resolve(rank, args.target, &entry);
     if (status != SENNIT_OK) return status;
     const std::size_t element = element_bytes(args.type);

@@ -12,7 +12,7 @@ namespace sennit::op {
 // of the ordinary: the caller then takes the cold way, which finds out what.
 template <class T, Look kLook>
 inline T *direct_word(Rank &rank, sennit_gptr gptr) {
-    const memory::Entry *entry = direct_entry<kLook>(rank, gptr, sizeof(T));
+    const memory::SegmentEntry *entry = direct_entry<kLook>(rank, gptr, sizeof(T));
     if (entry == nullptr) [[unlikely]]
         return nullptr;
     std::byte *place = entry->base + gptr.offset;

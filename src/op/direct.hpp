@@ -9,7 +9,7 @@ namespace sennit::op {
 
 // Whether load and store reach `bytes` bytes at `gptr` by its entry, and nothing at all is out of
 // the ordinary (a size of 0 is). A size that is known where this is inlined takes a test less.
-inline bool reaches(const memory::Entry &entry, const sennit_gptr &gptr, std::size_t bytes) {
+inline bool reaches(const memory::SegmentEntry &entry, const sennit_gptr &gptr, std::size_t bytes) {
     if (!memory::is_live(entry)) [[unlikely]]
         return false;
     const std::uint64_t reach = entry.direct_bytes;
@@ -18,14 +18,14 @@ inline bool reaches(const memory::Entry &entry, const sennit_gptr &gptr, std::si
 
 // The entry by which `bytes` bytes at `gptr` are reached, if it was found lately, or null, which
 // says nothing.
-inline const memory::Entry *near_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
-    const memory::Entry *entry = memory::find_near(rank, gptr);
+inline const memory::SegmentEntry *near_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+    const memory::SegmentEntry *entry = memory::find_near(rank, gptr);
     return entry != nullptr && reaches(*entry, gptr, bytes) ? entry : nullptr;
 }
 
 // The entry of `gptr` by way of the tables, whatever leads there and whether it lives or not, or
 // null.
-inline memory::Entry *named_entry(Rank &rank, sennit_gptr gptr) {
+inline memory::SegmentEntry *named_entry(Rank &rank, sennit_gptr gptr) {
     // relaxed: 0 unless the rank is in use, and then constant; the rank was found through only-rank
     // or by its own thread.
     const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
@@ -37,7 +37,8 @@ inline memory::Entry *named_entry(Rank &rank, sennit_gptr gptr) {
 // True if `bytes` bytes at `gptr` are reached by what named_entry() found, which is remembered
 // then. False when anything at all is out of the ordinary: the caller takes the cold way, which
 // finds out what.
-inline bool reaches_by(Rank &rank, memory::Entry *entry, sennit_gptr gptr, std::size_t bytes) {
+inline bool reaches_by(Rank &rank, memory::SegmentEntry *entry, sennit_gptr gptr,
+                       std::size_t bytes) {
     if (entry == nullptr || !reaches(*entry, gptr, bytes)) [[unlikely]]
         return false;
     memory::remember(rank, gptr, entry);
@@ -45,8 +46,8 @@ inline bool reaches_by(Rank &rank, memory::Entry *entry, sennit_gptr gptr, std::
 }
 
 // As near_entry(), by way of the tables, or null as reaches_by() is false.
-inline const memory::Entry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
-    memory::Entry *entry = named_entry(rank, gptr);
+inline const memory::SegmentEntry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+    memory::SegmentEntry *entry = named_entry(rank, gptr);
     return reaches_by(rank, entry, gptr, bytes) ? entry : nullptr;
 }
 
@@ -54,8 +55,8 @@ inline const memory::Entry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t 
 enum class Look : std::uint8_t { near, far, both };
 
 template <Look kLook = Look::both>
-inline const memory::Entry *direct_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
-    const memory::Entry *entry = nullptr;
+inline const memory::SegmentEntry *direct_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
+    const memory::SegmentEntry *entry = nullptr;
     if constexpr (kLook != Look::far) entry = near_entry(rank, gptr, bytes);
     if constexpr (kLook != Look::near)
         if (entry == nullptr) entry = far_entry(rank, gptr, bytes);
@@ -67,7 +68,7 @@ inline std::byte *reached(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     // relaxed: as above.
     const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
     if (static_cast<std::uint32_t>(gptr.rank) >= size) return nullptr;
-    const memory::Entry *entry = memory::find(rank, size, gptr);
+    const memory::SegmentEntry *entry = memory::find(rank, size, gptr);
     if (entry == nullptr || entry->base == nullptr) return nullptr;
     const std::uint64_t reach = entry->bytes;
     if (bytes - 1 >= reach || gptr.offset > reach - bytes) return nullptr;

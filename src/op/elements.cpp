@@ -13,27 +13,6 @@
 namespace sennit::op {
 namespace {
 
-template <std::size_t Bytes>
-struct UnsignedOf;
-template <>
-struct UnsignedOf<1> {
-    using Type = std::uint8_t;
-};
-template <>
-struct UnsignedOf<2> {
-    using Type = std::uint16_t;
-};
-template <>
-struct UnsignedOf<4> {
-    using Type = std::uint32_t;
-};
-template <>
-struct UnsignedOf<8> {
-    using Type = std::uint64_t;
-};
-template <class T>
-using Bits = typename UnsignedOf<sizeof(T)>::Type;
-
 static_assert(std::atomic_ref<std::uint8_t>::is_always_lock_free &&
               std::atomic_ref<std::uint16_t>::is_always_lock_free &&
               std::atomic_ref<std::uint32_t>::is_always_lock_free &&
@@ -174,7 +153,7 @@ void update(const ElementsArgs &args) {
             step<T, std::uint64_t>(args, at);
             at += 8;
         } else {
-            step<T, Bits<T>>(args, at);
+            step<T, BitsOf<T>>(args, at);
             at += sizeof(T);
         }
     }

@@ -273,7 +273,7 @@ sennit_status engine_create(Rank &rank) {
         return status;
     }
     rank.engine = engine;
-    request::register_kind(rank, request::Kind::operation, {engine_test, engine_flush});
+    request::register_kind(rank, request::RequestKind::operation, {engine_test, engine_flush});
     rank.hooks[hooks] = ProgressHook{poll, engine};
     rank.progress_yields = engine->path_count != 0;
     for (unsigned i = 0; i < engine->path_count; ++i)
@@ -303,7 +303,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     }
     rank.hook_count.store(hooks, std::memory_order_relaxed);  // relaxed: as above
     rank.engine = nullptr;
-    request::register_kind(rank, request::Kind::operation, {});
+    request::register_kind(rank, request::RequestKind::operation, {});
     rank.progress_yields = false;
     for (int peer = 0; peer < engine->size; ++peer)
         fail_queued(*engine, engine->queues[peer], SENNIT_ERR_TIMEOUT);

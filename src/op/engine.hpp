@@ -88,7 +88,7 @@ void engine_abandon(Rank &rank, sennit_request request);
 sennit_status engine_implicit(Rank &rank, Direction direction, const Target &target, void *local,
                               std::size_t bytes);
 
-// See RequestKind in rank/rank.hpp. A rank without engine has no requests: every handle but {0} is
+// See RequestCalls in rank/rank.hpp. A rank without engine has no requests: every handle but {0} is
 // ARG. {0} is done and OK.
 sennit_status engine_test(Rank &rank, sennit_request request, bool progress, int *done);
 // The peer of a request that is still open, -1 if it is none.

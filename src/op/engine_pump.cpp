@@ -200,8 +200,8 @@ OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *rec
     operation.kind = kind_of(record->direction);
     operation.peer = record->peer;
     operation.remote = record->remote;
-    Part part{static_cast<std::int64_t>(record->cut), static_cast<std::int64_t>(record->cut),
-              record->bytes - record->cut};
+    LayoutPart part{static_cast<std::int64_t>(record->cut), static_cast<std::int64_t>(record->cut),
+                    record->bytes - record->cut};
     if (record->layout != nullptr)
         part = layout_part(*record->layout, record->cut, &record->cursor);
     operation.offset = record->offset + static_cast<std::uint64_t>(part.remote);

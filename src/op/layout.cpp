@@ -95,13 +95,13 @@ void copy_run(std::byte *to, const std::byte *from, std::uint64_t run_bytes) {
     }
 }
 
-struct Side {
+struct BoxSide {
     std::byte *base;
     const std::int64_t *strides;
 };
 
 template <std::size_t bytes>
-void copy_box(const Layout &layout, const Side &to, const Side &from) {
+void copy_box(const Layout &layout, const BoxSide &to, const BoxSide &from) {
     const std::uint64_t n = layout.counts[0];
     const std::int64_t to_step = to.strides[0];
     const std::int64_t from_step = from.strides[0];
@@ -121,7 +121,7 @@ void copy_box(const Layout &layout, const Side &to, const Side &from) {
     }
 }
 
-void copy_any_box(const Layout &layout, const Side &to, const Side &from) {
+void copy_any_box(const Layout &layout, const BoxSide &to, const BoxSide &from) {
     switch (layout.run_bytes) {
         case 1:
             return copy_box<1>(layout, to, from);
@@ -155,7 +155,7 @@ void copy_list(const Layout &layout, Direction direction, std::byte *remote, std
 void pack(const Layout &layout, std::byte *packed, std::byte *place, bool is_remote, bool is_in) {
     Cursor cursor;
     for (std::uint64_t at = 0; at < layout.bytes;) {
-        const Part part = layout_part(layout, at, &cursor);
+        const LayoutPart part = layout_part(layout, at, &cursor);
         std::byte *there = place + (is_remote ? part.remote : part.local);
         if (is_in) {
             copy_any(packed + at, there, part.bytes);
@@ -283,7 +283,7 @@ void layout_free(Layout *layout) {
     std::free(layout);
 }
 
-Part layout_part(const Layout &layout, std::uint64_t at, Cursor *cursor) {
+LayoutPart layout_part(const Layout &layout, std::uint64_t at, Cursor *cursor) {
     if (layout.pieces != nullptr) {
         while (at < cursor->start)
             cursor->start -= layout.pieces[--cursor->piece].bytes;
@@ -296,7 +296,8 @@ Part layout_part(const Layout &layout, std::uint64_t at, Cursor *cursor) {
     }
     const std::uint64_t in = at % layout.run_bytes;
     std::uint64_t run = at / layout.run_bytes;
-    Part part{static_cast<std::int64_t>(in), static_cast<std::int64_t>(in), layout.run_bytes - in};
+    LayoutPart part{static_cast<std::int64_t>(in), static_cast<std::int64_t>(in),
+                    layout.run_bytes - in};
     for (int d = 0; d < kBoxDimensions && run != 0; ++d) {
         const auto index = static_cast<std::int64_t>(run % layout.counts[d]);
         part.remote += index * layout.remote_strides[d];
@@ -316,8 +317,8 @@ sennit_status layout_move(const Layout &layout, Direction direction, std::byte *
         copy_list(layout, direction, remote, local);
         return SENNIT_OK;
     }
-    const Side there{remote, layout.remote_strides};
-    const Side here{local, layout.local_strides};
+    const BoxSide there{remote, layout.remote_strides};
+    const BoxSide here{local, layout.local_strides};
     if (direction == Direction::put) {
         copy_any_box(layout, there, here);
     } else {

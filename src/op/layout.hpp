@@ -52,7 +52,7 @@ Layout *layout_copy(const Layout &layout);
 void layout_free(Layout *layout);
 
 // The part of one run that begins at byte `at` of the transfer, counted run by run.
-struct Part {
+struct LayoutPart {
     std::int64_t remote;  // from the place that the call names
     std::int64_t local;
     std::uint64_t bytes;  // to the end of the run, not 0
@@ -63,7 +63,7 @@ struct Cursor {
     std::uint64_t start = 0;  // bytes before it
 };
 // `at` is below layout.bytes.
-Part layout_part(const Layout &layout, std::uint64_t at, Cursor *cursor);
+LayoutPart layout_part(const Layout &layout, std::uint64_t at, Cursor *cursor);
 
 // Moves everything between two places that load and store reach. If the two sides overlap in memory
 // a buffer lies between, and the result is as if everything was read before anything was written.

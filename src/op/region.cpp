@@ -65,7 +65,7 @@ sennit_status register_region(Rank &rank, const memory::RegistrationArgs &args,
 }
 
 sennit_status check_region(Rank &rank, sennit_region region) {
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     const sennit_status status = resolve(rank, region.gptr, &entry);
     return status != SENNIT_OK ? status : check_range(*entry, region.gptr, region.bytes);
 }

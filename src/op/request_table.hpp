@@ -102,7 +102,7 @@ class RequestTable {
 
     static sennit_request request_of(const OperationRecord &record) {
         // relaxed: under the engine's mutex.
-        return request::make(request::Kind::operation,
+        return request::make(request::RequestKind::operation,
                              record.handle.load(std::memory_order_relaxed));
     }
     // The record in use that has this handle, or null.

@@ -42,7 +42,7 @@ sennit_status fetch_record(Rank &rank, sennit_gptr gptr, SegmentRecord *copy) {
 
 }  // namespace
 
-sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::Entry **entry) {
+sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::SegmentEntry **entry) {
     // relaxed: constant while the rank is in use.
     const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
     if (static_cast<std::uint32_t>(gptr.rank) >= size)
@@ -62,7 +62,7 @@ sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record) 
     return fetch_record(rank, gptr, record);
 }
 
-sennit_status check_range(const memory::Entry &entry, sennit_gptr gptr, std::size_t bytes) {
+sennit_status check_range(const memory::SegmentEntry &entry, sennit_gptr gptr, std::size_t bytes) {
     if (bytes <= entry.bytes && gptr.offset <= entry.bytes - bytes) return SENNIT_OK;
     // Offsets before the segment have wrapped; people think of them as negative.
     return fail_peer(

@@ -26,7 +26,7 @@ sennit_status start_operation(Rank &rank, Direction direction, const Target &tar
 sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void *local,
                        std::size_t bytes, const Completion &completion) {
     if (local == nullptr && bytes != 0) return fail(SENNIT_ERR_ARG, "the private buffer is null");
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     sennit_status status = resolve(rank, remote, &entry);
     if (status != SENNIT_OK) return status;
     status = check_range(*entry, remote, bytes);
@@ -57,7 +57,7 @@ sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void
 
 sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, Target *target,
                              bool *by_message) {
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     sennit_status status = resolve(rank, remote, &entry);
     if (status == SENNIT_OK) status = check_range(*entry, remote, bytes);
     if (status != SENNIT_OK) return status;

@@ -10,7 +10,7 @@ namespace sennit::op {
 namespace {
 
 // What is touched must lie inside; the place that is named need not.
-sennit_status check_hull(const memory::Entry &entry, sennit_gptr remote, const Hull &hull) {
+sennit_status check_hull(const memory::SegmentEntry &entry, sennit_gptr remote, const Hull &hull) {
     const auto place = static_cast<std::int64_t>(remote.offset);
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -34,7 +34,7 @@ sennit_status copy_now(transport::Transport &transport, Direction direction, con
     for (std::uint64_t at = 0; at < layout.bytes;) {
         std::size_t count = 0;
         for (; count < kRuns && at < layout.bytes; ++count) {
-            const Part part = layout_part(layout, at, &cursor);
+            const LayoutPart part = layout_part(layout, at, &cursor);
             runs[count] = {target.offset + static_cast<std::uint64_t>(part.remote),
                            here + part.local, part.bytes};
             at += part.bytes;
@@ -53,7 +53,7 @@ bool moved_at_once(Rank &rank, Direction direction, sennit_gptr remote, void *lo
     Layout layout;
     if (local == nullptr || !layout_of_plain_box(box, direction, &layout)) return false;
     const auto span = static_cast<std::size_t>(layout.remote.end);
-    const memory::Entry *entry = direct_entry(rank, remote, span);
+    const memory::SegmentEntry *entry = direct_entry(rank, remote, span);
     return entry != nullptr && layout_move(layout, direction, entry->base + remote.offset,
                                            static_cast<std::byte *>(local)) == SENNIT_OK;
 }
@@ -62,7 +62,7 @@ sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remot
                               const Layout &layout, const Completion &completion) {
     if (local == nullptr && layout.bytes != 0)
         return fail(SENNIT_ERR_ARG, "the private buffer is null");
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     sennit_status status = resolve(rank, remote, &entry);
     if (status != SENNIT_OK) return status;
     status = check_hull(*entry, remote, layout.remote);

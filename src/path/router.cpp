@@ -204,7 +204,7 @@ sennit_status attach_by(Peer &peer, const SegmentRecord &record, Transport **tra
 }
 
 sennit_status attach_entry(Rank &rank, sennit_gptr gptr, const SegmentRecord &record,
-                           memory::Entry *entry) {
+                           memory::SegmentEntry *entry) {
     SENNIT_INVARIANT(entry->id() == 0);
     Peer &peer = rank.peers[gptr.rank];
     memory::EntryFields fields{peer.path, nullptr, 0, nullptr, rank.observer != nullptr};
@@ -229,7 +229,7 @@ sennit_status attach_entry(Rank &rank, sennit_gptr gptr, const SegmentRecord &re
     return SENNIT_OK;
 }
 
-void detach_entry(Rank &rank, int peer, memory::Entry *entry) {
+void detach_entry(Rank &rank, int peer, memory::SegmentEntry *entry) {
     if (entry == nullptr || entry->id() == 0) return;
     const transport::RemoteMemory remote{entry->base, entry->handle, entry->mapped_bytes};
     Transport *transport = transport_of(rank, *entry);
@@ -354,13 +354,13 @@ Transport *router_transport(Rank &rank, int index) {
 }
 
 sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id) {
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     const sennit_status status = memory::entry_to_fill(rank, id, peer, &entry);
     return status == SENNIT_OK ? attach_entry(rank, {peer, id, 0}, record, entry) : status;
 }
 
 sennit_status attach_once(Rank &rank, sennit_gptr gptr, const SegmentRecord &record,
-                          memory::Entry **entry) {
+                          memory::SegmentEntry **entry) {
     const ColdLock lock(rank);
     *entry = memory::find(rank, size_of(rank), gptr);
     if (*entry != nullptr) return SENNIT_OK;
@@ -375,11 +375,11 @@ void detach(Rank &rank, int peer, std::uint32_t id) {
     detach_entry(rank, peer, memory::entry_at(rank, size_of(rank), id, peer));
 }
 
-Transport *transport_of(Rank &rank, const memory::Entry &entry) {
+Transport *transport_of(Rank &rank, const memory::SegmentEntry &entry) {
     return rank.router->by_path[entry.path];
 }
 
-Transport *immediate_of(Rank &rank, const memory::Entry &entry) {
+Transport *immediate_of(Rank &rank, const memory::SegmentEntry &entry) {
     return rank.router->immediate[entry.path];
 }
 

@@ -60,9 +60,9 @@ bool router_needs_engine(Rank &rank);
 transport::Transport *router_transport(Rank &rank, int index);
 
 // The transport that serves an attached entry of a peer; null for this rank's own.
-transport::Transport *transport_of(Rank &rank, const memory::Entry &entry);
+transport::Transport *transport_of(Rank &rank, const memory::SegmentEntry &entry);
 // The same if it is an immediate one, else null.
-transport::Transport *immediate_of(Rank &rank, const memory::Entry &entry);
+transport::Transport *immediate_of(Rank &rank, const memory::SegmentEntry &entry);
 
 // Makes the segment that `record` describes, owned by `peer`, reachable, and fills its entry. The
 // path is the peer's, except for private memory, which mapping does not reach, and for what can not
@@ -74,7 +74,7 @@ sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uin
 // lets go of the segment that had the index before. *entry is where it is filled, also by another
 // thread that came first.
 sennit_status attach_once(Rank &rank, sennit_gptr gptr, const SegmentRecord &record,
-                          memory::Entry **entry);
+                          memory::SegmentEntry **entry);
 void detach(Rank &rank, int peer, std::uint32_t id);
 
 // A stable copy of the record of a local segment whose owner's control block is mapped here.

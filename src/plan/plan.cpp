@@ -23,10 +23,10 @@ sennit_status check_state(const Plan &plan, PlanState wanted, const char *why) {
                                 : fail(SENNIT_ERR_STATE, "plan %#x: %s", plan.handle, why);
 }
 
-void free_parts(Parts *parts) {
+void free_parts(BatchParts *parts) {
     std::free(parts->parts);
     std::free(parts->pieces);
-    *parts = Parts{};
+    *parts = BatchParts{};
 }
 
 // What commit has made.
@@ -35,7 +35,7 @@ void free_committed(Plan &plan) {
     std::free(plan.moves);
     std::free(plan.runs);
     std::free(plan.words.pairs);
-    plan.words = Words{};
+    plan.words = WordMoves{};
     plan.groups = nullptr;
     plan.moves = nullptr;
     plan.runs = nullptr;
@@ -179,7 +179,7 @@ bool is_of_words(const Plan &plan) {
 
 // Where all sources, and all destinations, lie within 4 GiB. False: no memory.
 bool make_words(Plan &plan) {
-    Words words{nullptr, plan.moves[0].to, plan.moves[0].from};
+    WordMoves words{nullptr, plan.moves[0].to, plan.moves[0].from};
     for (std::uint32_t i = 1; i < plan.move_count; ++i) {
         words.to = std::min(words.to, plan.moves[i].to);
         words.from = std::min(words.from, plan.moves[i].from);
@@ -203,13 +203,13 @@ bool is_at_once(const BlockGroup &group) {
            (group.notified->remote.is_none() || group.notified->remote.record != nullptr);
 }
 
-bool make_room(Parts *made, std::size_t room) {
+bool make_room(BatchParts *made, std::size_t room) {
     made->parts = static_cast<sennit_notify_part *>(std::malloc(sizeof *made->parts * room));
     made->pieces = static_cast<signal::PlannedPart *>(std::malloc(sizeof *made->pieces * room));
     return made->parts != nullptr && made->pieces != nullptr;
 }
 
-void add_part(Parts *parts, const Plan &plan, const RecordedOperation &operation,
+void add_part(BatchParts *parts, const Plan &plan, const RecordedOperation &operation,
               std::uint32_t messages) {
     parts->parts[parts->count] =
         sennit_notify_part{operation.block, SENNIT_OK,       operation.offset,
@@ -221,7 +221,7 @@ void add_part(Parts *parts, const Plan &plan, const RecordedOperation &operation
 // The pieces of a group to which messages lead: what lies one behind the other is one, and the last
 // of them counts all messages.
 void make_pieces(Plan &plan, const BlockGroup &group, const Ordered *ordered) {
-    Parts &parts = plan.carried_out;
+    BatchParts &parts = plan.carried_out;
     const std::uint32_t first = parts.count;
     for (std::uint32_t i = 0; i < group.messages; ++i) {
         const RecordedOperation &operation = plan.operations[ordered[i].operation];
@@ -327,7 +327,7 @@ bool count_group(const BlockGroup &group, std::uint64_t epoch) {
            signal::count_whole(remote, group.notified->expected, epoch, group.messages);
 }
 
-signal::Batch batch_of(const Parts &parts) {
+signal::Batch batch_of(const BatchParts &parts) {
     return {op::Direction::put, parts.parts, parts.count, parts.pieces};
 }
 

@@ -57,7 +57,7 @@ struct BlockGroup {
 };
 
 // Of batches, of as many parts as there are.
-struct Parts {
+struct BatchParts {
     sennit_notify_part *parts = nullptr;
     signal::PlannedPart *pieces = nullptr;
     std::uint32_t count = 0;
@@ -67,7 +67,7 @@ enum class PlanState : std::uint8_t { recording, idle, running };
 
 // The moves of a plan that moves nothing but words, each in one word itself: a start is bound by
 // what it loads and stores. Offsets from the lowest addresses, 32 bits each.
-struct Words {
+struct WordMoves {
     std::uint64_t *pairs =
         nullptr;  // [move_count], offset of the source << 32 | of the destination
     std::byte *to = nullptr;
@@ -84,7 +84,7 @@ struct alignas(64) Plan {
     std::uint32_t move_count = 0;
     BlockGroup *groups = nullptr;  // [group_count]
     // There where all goes at once, each move is a word, and all are of one group.
-    Words words;
+    WordMoves words;
     std::uint64_t next_epoch = 0;  // counts where there are events
     std::uint64_t epoch_step = 0;
     Move *moves = nullptr;       // [move_count], in the order of groups
@@ -94,8 +94,8 @@ struct alignas(64) Plan {
     std::uint32_t operation_room = 0;
     RecordedOperation *operations = nullptr;
     // Where not all goes at once: what a start looks at, and what it carries out.
-    Parts looked_at;
-    Parts carried_out;
+    BatchParts looked_at;
+    BatchParts carried_out;
     sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};  // of all parts
 };
 
@@ -150,14 +150,14 @@ inline bool may_start_at_once(const Plan &plan) {
     return true;
 }
 
-inline void move_word(const Words &words, std::uint64_t pair) {
+inline void move_word(const WordMoves &words, std::uint64_t pair) {
     copy_any(words.to + static_cast<std::uint32_t>(pair), words.from + (pair >> 32),
              sizeof(std::uint64_t));
 }
 
 // Calls nothing, and so saves no register: a store to the stack costs as much as one to the peer.
 // `words` is a copy, which no word that moves can change.
-inline void move_words(Words words, std::uint32_t count) {
+inline void move_words(WordMoves words, std::uint32_t count) {
     constexpr std::uint32_t kStride = 8;
     for (; count >= kStride; count -= kStride, words.pairs += kStride) {
 #pragma GCC unroll 8

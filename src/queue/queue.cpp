@@ -65,7 +65,7 @@ void free_memory(Rank &rank, const Queue &queue) {
 }
 
 // Where the queue at the address is, from here.
-sennit_status reach(Rank &rank, sennit_queue_address address, memory::Entry **entry) {
+sennit_status reach(Rank &rank, sennit_queue_address address, memory::SegmentEntry **entry) {
     sennit_status status = op::resolve(rank, address.gptr, entry);
     if (status == SENNIT_OK) status = op::check_range(**entry, address.gptr, sizeof(QueueHead));
     if (status != SENNIT_OK) return status;
@@ -241,7 +241,7 @@ sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
         with_barrier = sleep_with_barrier(rank);
     }
     const Attaching attaching(rank);
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     const sennit_status status = reach(rank, address, &entry);
     if (status != SENNIT_OK) return status;
     const auto &head = *reinterpret_cast<const QueueHead *>(entry->base);

@@ -69,7 +69,7 @@ inline constexpr std::size_t kProgressHooks = 4;
 
 // What the folder that makes requests of one kind does with them. request/request.hpp has the
 // kinds.
-struct RequestKind {
+struct RequestCalls {
     // Is the request over? OK and *done = 0, or *done = 1 with the request's own status, and then
     // the request is freed. ARG if the handle is no request of this rank. `makes_progress`: first.
     sennit_status (*test)(Rank &rank, sennit_request request, bool makes_progress, int *done);
@@ -114,8 +114,8 @@ struct RankSetup {
     ProgressHook hooks[kProgressHooks] = {};
     SegmentWatch segment_watch;
     bool progress_yields = false;  // the hooks give the processor away; set with them
-    RequestKind request_kinds[kRequestKinds] = {};  // by request::register_kind()
-    void (*poll_requests)(Rank &rank) = nullptr;    // carries on Rank::polled_requests
+    RequestCalls request_kinds[kRequestKinds] = {};  // by request::register_kind()
+    void (*poll_requests)(Rank &rank) = nullptr;     // carries on Rank::polled_requests
 
     // Parts that belong to other folders.
     PartPointer<Part::segments> segments;

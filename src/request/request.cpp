@@ -7,14 +7,14 @@
 namespace sennit::request {
 namespace {
 
-const RequestKind &functions_of(const Rank &rank, Kind kind) {
+const RequestCalls &functions_of(const Rank &rank, RequestKind kind) {
     return rank.request_kinds[static_cast<std::size_t>(kind)];
 }
 
 // See RequestKind::test. The null request is done; whoever polls for it may be waited for, so it
 // makes the progress of an operation.
 sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, int *done) {
-    const RequestKind &kind = functions_of(rank, kind_of(request));
+    const RequestCalls &kind = functions_of(rank, kind_of(request));
     if (kind.test != nullptr) return kind.test(rank, request, makes_progress, done);
     if (!is_null(request)) return no_request(request);
     *done = 1;
@@ -23,7 +23,7 @@ sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, 
 
 }  // namespace
 
-void register_kind(Rank &rank, Kind kind, const RequestKind &functions) {
+void register_kind(Rank &rank, RequestKind kind, const RequestCalls &functions) {
     rank.request_kinds[static_cast<std::size_t>(kind)] = functions;
 }
 
@@ -119,7 +119,7 @@ sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
 sennit_status flush(Rank &rank, int peer, const Deadline &deadline) {
     store_load_fence();
     // Implicit operations are the only ones without a handle.
-    const RequestKind &operations = functions_of(rank, Kind::operation);
+    const RequestCalls &operations = functions_of(rank, RequestKind::operation);
     return operations.flush == nullptr ? SENNIT_OK : operations.flush(rank, peer, deadline);
 }
 

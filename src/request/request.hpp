@@ -14,21 +14,21 @@
 
 namespace sennit::request {
 
-enum class Kind : std::uint8_t {
+enum class RequestKind : std::uint8_t {
     operation,   // put, get and atomic operations by messages: op/
     collective,  // coll/
 };
-static_assert(static_cast<std::size_t>(Kind::collective) < kRequestKinds);
+static_assert(static_cast<std::size_t>(RequestKind::collective) < kRequestKinds);
 
 inline constexpr unsigned kKindShift = 63;
 // Of the tables of all kinds.
 using Handles = HandleLayout<std::uint64_t, 31, 31>;
 
-constexpr sennit_request make(Kind kind, std::uint64_t handle) {
+constexpr sennit_request make(RequestKind kind, std::uint64_t handle) {
     return {static_cast<std::uint64_t>(kind) << kKindShift | handle};
 }
-constexpr Kind kind_of(sennit_request request) {
-    return static_cast<Kind>(request.handle >> kKindShift);
+constexpr RequestKind kind_of(sennit_request request) {
+    return static_cast<RequestKind>(request.handle >> kKindShift);
 }
 constexpr std::uint64_t handle_in(sennit_request request) {
     return request.handle & ~(std::uint64_t{1} << kKindShift);
@@ -38,9 +38,9 @@ inline bool is_null(sennit_request request) {
     return request.handle == 0;
 }
 
-// For the folder that makes requests of that kind, in start-up and teardown. An empty RequestKind
+// For the folder that makes requests of that kind, in start-up and teardown. An empty RequestCalls
 // takes it back.
-void register_kind(Rank &rank, Kind kind, const RequestKind &functions);
+void register_kind(Rank &rank, RequestKind kind, const RequestCalls &functions);
 
 // The error of a handle that no request in use has. Returns ARG.
 [[gnu::cold]] sennit_status no_request(sennit_request request);

@@ -27,7 +27,7 @@ sennit_status no_block(const char *why) {
 }
 
 // The record of the caller's own segment that the entry serves.
-const SegmentRecord &record_of(const memory::Entry &entry) {
+const SegmentRecord &record_of(const memory::SegmentEntry &entry) {
     return *reinterpret_cast<const SegmentRecord *>(
         reinterpret_cast<const std::byte *>(entry.live) - offsetof(SegmentRecord, live));
 }
@@ -51,7 +51,8 @@ sennit_status has_ended(int owner) {
 
 // Does the region that the block was made of still live? Where the owner's words are out of sight
 // they are fetched.
-sennit_status check_region(Rank &rank, const BlockRecord &block, const memory::Entry &entry) {
+sennit_status check_region(Rank &rank, const BlockRecord &block,
+                           const memory::SegmentEntry &entry) {
     bool lives = false;
     if (control_of(rank, block.rank) != nullptr) {
         // relaxed: the entry was just found.
@@ -85,7 +86,7 @@ sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epo
 
 // An entry for one more block. Needs the cold mutex.
 sennit_status take_entry(Rank &rank, Signals &all, Attached **entry) {
-    if (all.blocks == nullptr) all.blocks = new (std::nothrow) Blocks;
+    if (all.blocks == nullptr) all.blocks = new (std::nothrow) AttachedBlocks;
     if (all.blocks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of blocks");
     BlockTable &table = all.blocks->table;
     *entry = table.take();
@@ -126,7 +127,7 @@ sennit_status publish(Rank &rank, const Attached &filled, sennit_peer_block *att
 
 }  // namespace
 
-void blocks_close(Blocks *blocks) {
+void blocks_close(AttachedBlocks *blocks) {
     if (blocks == nullptr) return;
     blocks->table.close();
     delete blocks;
@@ -137,7 +138,7 @@ sennit_status block_init(Rank &rank, const BlockArgs &args, sennit_block *block)
     sennit_status status = own_signal(rank, args.on_send, &made.on_send, &made.send_epoch);
     if (status == SENNIT_OK)
         status = own_signal(rank, args.on_recv, &made.on_recv, &made.recv_epoch);
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     if (status == SENNIT_OK) status = op::resolve(rank, args.region.gptr, &entry);
     if (status == SENNIT_OK) status = op::check_range(*entry, args.region.gptr, args.region.bytes);
     if (status != SENNIT_OK) return status;
@@ -188,7 +189,7 @@ sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_bl
     sennit_status status = block_read(rank, block, &record);
     if (status != SENNIT_OK) return status;
     const sennit_gptr gptr{record.rank, record.segment, record.offset};
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     status = op::resolve(rank, gptr, &entry);
     if (status == SENNIT_OK) status = check_region(rank, record, *entry);
     if (status == SENNIT_OK) status = op::check_range(*entry, gptr, record.bytes);
@@ -212,7 +213,7 @@ sennit_status check_lives(Rank &rank, const Attached &attached) {
         return attached.live->load(std::memory_order_relaxed) == attached.live_value
                    ? SENNIT_OK
                    : has_ended(attached.gptr.rank);
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     const sennit_status status = op::resolve(rank, attached.gptr, &entry);
     if (status != SENNIT_OK) return status;
     // relaxed: the entry was just found.
@@ -222,7 +223,7 @@ sennit_status check_lives(Rank &rank, const Attached &attached) {
 }
 
 void block_detach(Rank &rank, Attached &attached) {
-    Blocks &blocks = *signals_of(rank)->blocks;
+    AttachedBlocks &blocks = *signals_of(rank)->blocks;
     const ColdLock lock(rank);
     // relaxed: a call that finds the handle still is made at the same time, which is wrong.
     attached.short_handle.store(0, std::memory_order_relaxed);

@@ -35,12 +35,12 @@ struct alignas(kLineBytes) Attached {
 using BlockHandles = HandleLayout<std::uint32_t, 20, 11>;
 using BlockTable = HandleTable<Attached, BlockHandles, TableShape{1u << 20, 1u << 20, 64}>;
 // Under `cold`.
-struct Blocks {
+struct AttachedBlocks {
     BlockTable table;
 };
 
 // The end of a rank. Null: it never attached a block.
-void blocks_close(Blocks *blocks);
+void blocks_close(AttachedBlocks *blocks);
 
 // The region is the rank's own. Errors: NOT_REGISTERED, RANGE, ARG.
 struct BlockArgs {

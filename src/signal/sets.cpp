@@ -15,7 +15,7 @@ namespace sennit::signal {
 
 namespace {
 
-struct List {
+struct SignalList {
     std::uint32_t count;
     std::uint32_t first;  // index + 1
     std::uint32_t last;
@@ -24,8 +24,8 @@ struct List {
 struct Waitset {
     std::atomic<std::uint32_t> handle;
     std::uint32_t members;
-    List fired;
-    List faulty;
+    SignalList fired;
+    SignalList faulty;
 };
 
 using SetHandles = HandleLayout<std::uint32_t, 12, 19>;
@@ -56,13 +56,13 @@ Waitset &set_of(Waitsets &sets, const Own &own) {
     return sets.table[own.set];
 }
 
-List &list_of(Waitset &set, Listed listed) {
+SignalList &list_of(Waitset &set, Listed listed) {
     return listed == Listed::fired ? set.fired : set.faulty;
 }
 
 void link_last(Signals &all, Waitset &set, Listed listed, std::uint32_t index) {
     Own &own = own_at(all, index);
-    List &list = list_of(set, listed);
+    SignalList &list = list_of(set, listed);
     own.listed = listed;
     own.next = 0;
     own.previous = list.last;
@@ -74,7 +74,7 @@ void link_last(Signals &all, Waitset &set, Listed listed, std::uint32_t index) {
 void unlink(Signals &all, Waitset &set, std::uint32_t index) {
     Own &own = own_at(all, index);
     if (own.listed == Listed::none) return;
-    List &list = list_of(set, own.listed);
+    SignalList &list = list_of(set, own.listed);
     own.listed = Listed::none;
     (own.previous != 0 ? own_at(all, own.previous - 1).next : list.first) = own.next;
     (own.next != 0 ? own_at(all, own.next - 1).previous : list.last) = own.previous;
@@ -181,7 +181,7 @@ sennit_status set_create(Waitsets &sets, sennit_waitset *set) {
                     SetTable::kMost);
     }
     made->members = 0;
-    made->fired = made->faulty = List{};
+    made->fired = made->faulty = SignalList{};
     set->handle = sets.table.publish(*made);
     return SENNIT_OK;
 }

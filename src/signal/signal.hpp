@@ -25,7 +25,7 @@ struct sennit::PartType<sennit::Part::signals> {
 namespace sennit::signal {
 
 struct Attached;
-struct Blocks;
+struct AttachedBlocks;
 struct Waitsets;
 
 // Bits of Own::state; where it is 0, a reset is a store.
@@ -71,7 +71,7 @@ inline std::uint32_t handle_of(const Own &own) {
 }
 
 // A peer's chunk as it is reached from here.
-struct View {
+struct ChunkView {
     std::atomic<std::uint32_t> segment{0};  // 0: not opened; SYNC signal-view
     std::uint32_t live_value = 0;
     const std::atomic<std::uint32_t> *live = nullptr;  // null: the peer's record is out of sight
@@ -85,10 +85,10 @@ using SignalTable = HandleTable<Own, SignalHandles, kSignalShape>;
 struct Signals {
     SignalTable table;
     std::atomic<std::byte *> chunks[kSignalChunks] = {};  // of records; SYNC signal-chunk
-    std::atomic<View *> *views = nullptr;  // [size], each [kSignalChunks]; SYNC signal-view
-    Waitsets *sets = nullptr;              // made with this
-    Blocks *blocks = nullptr;              // null until the first is attached; under `cold`
-    bool resets_by_exchange = false;       // several threads may reset
+    std::atomic<ChunkView *> *views = nullptr;  // [size], each [kSignalChunks]; SYNC signal-view
+    Waitsets *sets = nullptr;                   // made with this
+    AttachedBlocks *blocks = nullptr;           // null until the first is attached; under `cold`
+    bool resets_by_exchange = false;            // several threads may reset
 };
 
 // The rank's signals if it has any, else null.

@@ -30,7 +30,7 @@ sennit_status not_registered(sennit_signal signal) {
 void free_signals(Signals *all, std::uint32_t size) {
     for (std::uint32_t peer = 0; all->views != nullptr && peer < size; ++peer) {
         // relaxed: the rank is ended by one thread.
-        View *views = all->views[peer].load(std::memory_order_relaxed);
+        ChunkView *views = all->views[peer].load(std::memory_order_relaxed);
         for (std::uint32_t chunk = 0; views != nullptr && chunk < kSignalChunks; ++chunk)
             if (views[chunk].mapped_bytes != 0)
                 memory::file_unmap(views[chunk].base, views[chunk].mapped_bytes);
@@ -103,7 +103,7 @@ sennit_status segment_of_chunk(Rank &rank, int peer, std::uint32_t chunk, std::u
 }
 
 // Memory of the peer that its path copies is mapped for its signals alone, as for channels.
-sennit_status map_view(Rank &rank, int peer, sennit_gptr gptr, View *view) {
+sennit_status map_view(Rank &rank, int peer, sennit_gptr gptr, ChunkView *view) {
     const Peer &the_peer = rank.peers[peer];
     if (the_peer.control == nullptr || the_peer.memory_file < 0)
         return fail_peer(
@@ -119,8 +119,8 @@ sennit_status map_view(Rank &rank, int peer, sennit_gptr gptr, View *view) {
 }
 
 // Needs the cold mutex.
-sennit_status fill_view(Rank &rank, int peer, sennit_gptr gptr, const memory::Entry &entry,
-                        View *view) {
+sennit_status fill_view(Rank &rank, int peer, sennit_gptr gptr, const memory::SegmentEntry &entry,
+                        ChunkView *view) {
     if (rank.peers[peer].control != nullptr) {
         view->live = entry.live;
         // relaxed: the entry was just found.
@@ -145,14 +145,14 @@ sennit_status open_view(Rank &rank, Signals &all, int peer, std::uint32_t chunk)
         return fail_peer(SENNIT_ERR_NOT_REGISTERED, peer, "", "rank %d never had that signal",
                          peer);
     const sennit_gptr gptr{peer, segment, 0};
-    memory::Entry *entry = nullptr;
+    memory::SegmentEntry *entry = nullptr;
     status = op::resolve(rank, gptr, &entry);
     if (status != SENNIT_OK) return status;
     const ColdLock lock(rank);
     // relaxed: under the lock, as is the change.
-    View *views = all.views[peer].load(std::memory_order_relaxed);
+    ChunkView *views = all.views[peer].load(std::memory_order_relaxed);
     if (views == nullptr) {
-        views = new (std::nothrow) View[kSignalChunks];
+        views = new (std::nothrow) ChunkView[kSignalChunks];
         if (views == nullptr) return no_memory();
         // SYNC signal-view: pairs with the acquire in view_of(); the empty views come before.
         all.views[peer].store(views, std::memory_order_release);
@@ -173,8 +173,8 @@ sennit_status make_signals(Rank &rank, Signals **out) {
     auto *made = new (std::nothrow) Signals;
     if (made == nullptr) return no_memory();
     made->resets_by_exchange = rank.thread_level == SENNIT_THREAD_MULTIPLE;
-    made->views =
-        static_cast<std::atomic<View *> *>(std::calloc(size_of(rank), sizeof(std::atomic<View *>)));
+    made->views = static_cast<std::atomic<ChunkView *> *>(
+        std::calloc(size_of(rank), sizeof(std::atomic<ChunkView *>)));
     made->sets = sets_open();
     if (made->views == nullptr || made->sets == nullptr) {
         free_signals(made, size_of(rank));
@@ -247,13 +247,13 @@ void signal_destroy(Rank &rank, Own &own) {
     all.table.give_back(own);
 }
 
-sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const View **view) {
+sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const ChunkView **view) {
     Signals *all = nullptr;
     const sennit_status made = make_signals(rank, &all);
     if (made != SENNIT_OK) return made;
     for (;;) {
         // SYNC signal-view: pairs with the release in open_view().
-        View *views = all->views[peer].load(std::memory_order_acquire);
+        ChunkView *views = all->views[peer].load(std::memory_order_acquire);
         // SYNC signal-view: pairs with the release in fill_view(); the fields come before.
         if (views != nullptr && views[chunk].segment.load(std::memory_order_acquire) != 0) {
             *view = &views[chunk];
@@ -284,7 +284,7 @@ sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote) {
         *remote = found;
         return SENNIT_OK;
     }
-    const View *view = nullptr;
+    const ChunkView *view = nullptr;
     const sennit_status status = view_of(rank, signal.rank, chunk, &view);
     if (status != SENNIT_OK) return status;
     found.live = view->live;

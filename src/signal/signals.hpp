@@ -24,7 +24,7 @@ void signal_destroy(Rank &rank, Own &own);
 
 // How a peer's chunk of signals is reached, opened when it is first used. Errors: NOT_REGISTERED
 // (the peer has none there), UNSUPPORTED, OTHER_NODE, PEER_LOST, NOMEM, OS.
-sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const View **view);
+sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const ChunkView **view);
 
 // Finds the signal; it may be the rank's own. Errors: RANGE (rank), NOT_REGISTERED (by messages
 // only count_event() finds that), and those of view_of().

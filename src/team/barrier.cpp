@@ -51,14 +51,14 @@ int find_lost_arrival(Rank &rank, const Team &team) {
 }
 
 // What a wait of a meeting looks at about once a millisecond.
-struct Meeting {
+struct BarrierWait {
     const Team *team;
     LongWait *wait;
 };
 
 // A LostSearch.
 int look_at_meeting(Rank &rank, const void *context) {
-    const Meeting &meeting = *static_cast<const Meeting *>(context);
+    const BarrierWait &meeting = *static_cast<const BarrierWait *>(context);
     const int lost = find_lost_arrival(rank, *meeting.team);
     if (lost < 0) meeting.wait->look();
     return lost;
@@ -76,7 +76,7 @@ void report_late(const Team &team, std::uint64_t epoch) {
                                               const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
     LongWait long_wait(rank, team, static_cast<std::uint8_t>(purpose), epoch);
-    const Meeting meeting{&team, &long_wait};
+    const BarrierWait meeting{&team, &long_wait};
     for (; team.next_peer + 1 < team.size; ++team.next_peer) {
         if (has_arrived(team, team.next_peer, epoch)) continue;
         const auto ready = [&] {

@@ -35,7 +35,7 @@ sennit_status reach_all(Rank &rank, const Team &team, const RegionLetter *offers
     for (std::uint32_t member = 0; member < team.size; ++member) {
         const sennit_region &region = offers[member].region;
         if (region.gptr.segment == 0) continue;
-        memory::Entry *entry = nullptr;
+        memory::SegmentEntry *entry = nullptr;
         sennit_status status = op::resolve(rank, region.gptr, &entry);
         if (status == SENNIT_OK) status = op::check_range(*entry, region.gptr, region.bytes);
         if (status != SENNIT_OK) return status;

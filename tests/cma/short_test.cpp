@@ -95,7 +95,7 @@ TEST(cma_short, what_is_left_of_a_batch_is_what_was_not_moved) {
         }
         // Dropped at every byte in one go, and then the rest by steps of all sizes.
         for (std::size_t first = 0; first <= local.size(); ++first) {
-            Batch batch;
+            RunBatch batch;
             ASSERT_EQ(batch.fill(kBase, runs.data(), runs.size()), runs.size());
             std::size_t dropped = first;
             batch.drop(first);

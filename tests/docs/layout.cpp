@@ -17,7 +17,7 @@ using namespace sennit::runtime;
 using lock::LockLine;
 using lock::LockOwn;
 using lock::LockPiece;
-using memory::Entry;
+using memory::SegmentEntry;
 
 static void print_control_block() {
     STRUCT(ControlBlock);
@@ -219,18 +219,18 @@ static void print_pointers_and_entry() {
     FIELD(sennit_gptr, rank);
     FIELD(sennit_gptr, segment);
     FIELD(sennit_gptr, offset);
-    STRUCT(Entry);
-    FIELD(Entry, name);
-    FIELD(Entry, base);
-    FIELD(Entry, direct_bytes);
-    FIELD(Entry, bytes);
-    FIELD(Entry, live);
-    FIELD(Entry, handle);
-    FIELD(Entry, mapped_bytes);
-    FIELD(Entry, path);
-    FIELD(Entry, actor);
-    FIELD(Entry, attach_errno);
-    FIELD(Entry, live_value);
+    STRUCT(SegmentEntry);
+    FIELD(SegmentEntry, name);
+    FIELD(SegmentEntry, base);
+    FIELD(SegmentEntry, direct_bytes);
+    FIELD(SegmentEntry, bytes);
+    FIELD(SegmentEntry, live);
+    FIELD(SegmentEntry, handle);
+    FIELD(SegmentEntry, mapped_bytes);
+    FIELD(SegmentEntry, path);
+    FIELD(SegmentEntry, actor);
+    FIELD(SegmentEntry, attach_errno);
+    FIELD(SegmentEntry, live_value);
 }
 
 static void print_task() {

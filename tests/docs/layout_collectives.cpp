@@ -40,7 +40,7 @@ void print_collective_layouts() {
     FIELD(CollLetter, wide_segment);
     FIELD(CollLetter, source_address);
     FIELD(CollLetter, destination_address);
-    STRUCT(Extent);
-    FIELD(Extent, offset);
-    FIELD(Extent, bytes);
+    STRUCT(LetterExtent);
+    FIELD(LetterExtent, offset);
+    FIELD(LetterExtent, bytes);
 }

@@ -4,11 +4,11 @@
 #include "bootstrap/node_exchange.cpp"
 
 void print_node_exchange_layouts() {
-    using sennit::runtime::Message;
-    STRUCT(Message);
-    FIELD(Message, greeting);
-    FIELD(Message, count);
-    FIELD(Message, job_cookie);
-    FIELD(Message, has_pid_fd);
-    FIELD(Message, ranks);
+    using sennit::runtime::DescriptorMessage;
+    STRUCT(DescriptorMessage);
+    FIELD(DescriptorMessage, greeting);
+    FIELD(DescriptorMessage, count);
+    FIELD(DescriptorMessage, job_cookie);
+    FIELD(DescriptorMessage, has_pid_fd);
+    FIELD(DescriptorMessage, ranks);
 }

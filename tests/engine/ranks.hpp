@@ -77,12 +77,12 @@ class Ranks {
 
 // The events that a rank's transport delivered.
 struct EventLog {
-    struct Entry {
+    struct SegmentEntry {
         int from;
         std::uint64_t event;
         std::uint64_t high;
     };
-    std::vector<Entry> entries;
+    std::vector<SegmentEntry> entries;
 
     static void arrived(void *context, int from, unsigned, const transport::EventData &event) {
         static_cast<EventLog *>(context)->entries.push_back({from, event.low, event.high});

@@ -30,7 +30,7 @@ struct Way {
 // Operations submitted by hand, with what came of them.
 class Driver {
   public:
-    struct Entry {
+    struct SegmentEntry {
         Operation operation;  // first: completed() gets a pointer to it
         Driver *driver = nullptr;
         std::vector<std::byte> buffer;
@@ -48,9 +48,9 @@ class Driver {
     Driver(const Driver &) = delete;
     Driver &operator=(const Driver &) = delete;
 
-    Entry *submit(int from, int to, Operation::Kind kind, std::uint64_t offset,
-                  std::vector<std::byte> buffer, Way way = {}) {
-        auto entry = std::make_unique<Entry>();
+    SegmentEntry *submit(int from, int to, Operation::Kind kind, std::uint64_t offset,
+                         std::vector<std::byte> buffer, Way way = {}) {
+        auto entry = std::make_unique<SegmentEntry>();
         entry->driver = this;
         entry->buffer = std::move(buffer);
         Operation &operation = entry->operation;
@@ -69,8 +69,8 @@ class Driver {
         ++open;
         return entries.back().get();
     }
-    Entry *put(int from, int to, std::uint64_t offset, std::vector<std::byte> buffer,
-               unsigned rail = 0) {
+    SegmentEntry *put(int from, int to, std::uint64_t offset, std::vector<std::byte> buffer,
+                      unsigned rail = 0) {
         return submit(from, to, Operation::Kind::put, offset, std::move(buffer), {rail});
     }
 
@@ -86,14 +86,14 @@ class Driver {
         }
     }
 
-    std::vector<std::unique_ptr<Entry>> entries;
+    std::vector<std::unique_ptr<SegmentEntry>> entries;
     Submit last = Submit::accepted;
     int open = 0;
     std::uint64_t order = 0;
 
   private:
     static void completed(Operation *operation, sennit_status status) {
-        auto *entry = reinterpret_cast<Entry *>(operation);
+        auto *entry = reinterpret_cast<SegmentEntry *>(operation);
         ++entry->completions;
         entry->status = status;
         entry->completed_at = ++entry->driver->order;
@@ -142,7 +142,7 @@ TEST(sim, the_same_seed_gives_the_same_steps_and_trace_and_another_seed_another_
 TEST(sim, an_operation_completes_only_when_its_rank_makes_progress) {
     SimWorld world(2, "delay=1", 64);
     Driver driver(world);
-    Driver::Entry *put = driver.put(0, 1, 0, filled(8, 1));
+    Driver::SegmentEntry *put = driver.put(0, 1, 0, filled(8, 1));
     for (int i = 0; i < 100; ++i)
         driver.progress(1);
     EXPECT_EQ(put->completions, 0);
@@ -163,7 +163,7 @@ TEST(sim, puts_and_gets_move_every_byte_at_any_alignment) {
             driver.put(0, 1, offset, buffer);
             driver.finish();
             ASSERT_EQ(world.memory[1], expected);
-            Driver::Entry *get =
+            Driver::SegmentEntry *get =
                 driver.submit(0, 1, Operation::Kind::get, offset, filled(bytes, 0));
             driver.finish();
             ASSERT_EQ(get->buffer, buffer);
@@ -176,7 +176,7 @@ TEST(sim, a_transfer_arrives_in_parts_so_a_torn_one_can_be_seen) {
     for (int seed = 1; seed <= 20; ++seed) {
         SimWorld world(2, "delay=20+seed=" + std::to_string(seed), 4096);
         Driver driver(world);
-        const Driver::Entry *put = driver.put(0, 1, 0, filled(4096, 7));
+        const Driver::SegmentEntry *put = driver.put(0, 1, 0, filled(4096, 7));
         while (put->completions == 0) {
             driver.progress(0);
             const auto arrived =
@@ -191,7 +191,7 @@ TEST(sim, an_aligned_word_is_never_torn) {
     SimWorld world(2, "delay=20+seed=9", 4096);
     Driver driver(world);
     for (int round = 1; round < 50; ++round) {
-        const Driver::Entry *put = driver.put(0, 1, 4, filled(4088, round));
+        const Driver::SegmentEntry *put = driver.put(0, 1, 4, filled(4088, round));
         while (put->completions == 0) {
             driver.progress(0);
             for (std::size_t word = 1; word < 511; ++word) {
@@ -295,7 +295,7 @@ TEST(sim, a_shaky_rail_loses_operations_and_lives_on_and_the_last_one_loses_none
     Driver driver(world);
     int lost[2] = {0, 0};
     for (int i = 0; i < 100; ++i) {
-        Driver::Entry *put = driver.put(0, 1, 0, filled(8, 1), static_cast<unsigned>(i % 2));
+        Driver::SegmentEntry *put = driver.put(0, 1, 0, filled(8, 1), static_cast<unsigned>(i % 2));
         ASSERT_NE(put, nullptr);
         driver.finish();
         if (put->status == SENNIT_ERR_FABRIC) ++lost[i % 2];
@@ -323,7 +323,7 @@ TEST(sim, every_event_comes_once_and_after_its_data_in_200000_steps) {
         const int cells = 32;
         SimWorld world(2, "order=0+rails=2+delay=25+depth=6+seed=" + std::to_string(seed), 64 * 64);
         Driver driver(world);
-        std::map<std::uint64_t, Driver::Entry *> waiting;  // by event: number * cells + cell
+        std::map<std::uint64_t, Driver::SegmentEntry *> waiting;  // by event: number * cells + cell
         std::uint64_t number = 0;
         std::mt19937 random(static_cast<unsigned>(seed));
         while (world.counters().steps < 20'000) {
@@ -333,15 +333,16 @@ TEST(sim, every_event_comes_once_and_after_its_data_in_200000_steps) {
             });
             if (!busy) {
                 const std::uint64_t event = ++number * cells + cell;
-                Driver::Entry *put = driver.submit(0, 1, Operation::Kind::put_event, cell * 64,
-                                                   filled(64, static_cast<int>(number)),
-                                                   {static_cast<unsigned>(random() % 2), event});
+                Driver::SegmentEntry *put =
+                    driver.submit(0, 1, Operation::Kind::put_event, cell * 64,
+                                  filled(64, static_cast<int>(number)),
+                                  {static_cast<unsigned>(random() % 2), event});
                 if (put != nullptr) waiting[event] = put;
             }
             driver.progress(static_cast<int>(random() % 2));
-            for (const EventLog::Entry &entry : world.logs[1].entries) {
+            for (const EventLog::SegmentEntry &entry : world.logs[1].entries) {
                 ASSERT_EQ(waiting.count(entry.event), 1u) << "seed " << seed;
-                const Driver::Entry *put = waiting[entry.event];
+                const Driver::SegmentEntry *put = waiting[entry.event];
                 ASSERT_EQ(std::memcmp(world.memory[1].data() + entry.event % cells * 64,
                                       put->buffer.data(), 64),
                           0)
@@ -362,8 +363,8 @@ TEST(sim, every_event_comes_once_and_after_its_data_in_200000_steps) {
 TEST(sim, what_is_on_a_rail_that_fails_ends_with_fabric_and_the_rail_takes_no_more) {
     SimWorld world(2, "rails=2+delay=20", 64);
     Driver driver(world);
-    Driver::Entry *on_failing = driver.put(0, 1, 0, filled(8, 1), 1);
-    Driver::Entry *on_other = driver.put(0, 1, 8, filled(8, 1), 0);
+    Driver::SegmentEntry *on_failing = driver.put(0, 1, 0, filled(8, 1), 1);
+    Driver::SegmentEntry *on_other = driver.put(0, 1, 8, filled(8, 1), 0);
     sim::fail_rail(*world.world, 1);
     EXPECT_FALSE(world.transports[0]->rail_usable(1));
     EXPECT_TRUE(world.transports[0]->rail_usable(0));
@@ -384,7 +385,7 @@ TEST(sim, a_failed_rail_may_lose_the_completion_of_a_put_that_arrived) {
     for (int seed = 1; seed <= 60; ++seed) {
         SimWorld world(2, "rails=2+delay=20+fail_rail=0@25+seed=" + std::to_string(seed), 8);
         Driver driver(world);
-        const Driver::Entry *put = driver.put(0, 1, 0, filled(8, 1), 0);
+        const Driver::SegmentEntry *put = driver.put(0, 1, 0, filled(8, 1), 0);
         driver.finish();
         if (put->status == SENNIT_ERR_FABRIC && world.memory[1][0] == std::byte{1})
             ++arrived_but_failed;
@@ -395,9 +396,9 @@ TEST(sim, a_failed_rail_may_lose_the_completion_of_a_put_that_arrived) {
 TEST(sim, what_is_under_way_to_a_rank_that_dies_ends_with_peer_lost) {
     SimWorld world(3, "delay=20", 64);
     Driver driver(world);
-    Driver::Entry *to_dead = driver.put(0, 2, 0, filled(8, 1));
-    Driver::Entry *from_dead = driver.put(2, 1, 0, filled(8, 1));
-    Driver::Entry *others = driver.put(0, 1, 8, filled(8, 1));
+    Driver::SegmentEntry *to_dead = driver.put(0, 2, 0, filled(8, 1));
+    Driver::SegmentEntry *from_dead = driver.put(2, 1, 0, filled(8, 1));
+    Driver::SegmentEntry *others = driver.put(0, 1, 8, filled(8, 1));
     sim::kill(*world.world, 2);
     driver.finish();
     EXPECT_EQ(to_dead->status, SENNIT_ERR_PEER_LOST);
@@ -414,8 +415,8 @@ TEST(sim, what_is_under_way_to_a_rank_that_dies_ends_with_peer_lost) {
 TEST(sim, a_rank_that_closes_ends_its_operations_and_the_others_see_that_it_left) {
     SimWorld world(2, "delay=20", 64);
     Driver driver(world);
-    Driver::Entry *own = driver.put(1, 0, 0, filled(8, 1));
-    Driver::Entry *towards = driver.put(0, 1, 0, filled(8, 1));
+    Driver::SegmentEntry *own = driver.put(1, 0, 0, filled(8, 1));
+    Driver::SegmentEntry *towards = driver.put(0, 1, 0, filled(8, 1));
     world.close(1);
     EXPECT_EQ(own->completions, 1);
     EXPECT_EQ(own->status, SENNIT_ERR_PEER_LOST);
@@ -428,7 +429,7 @@ TEST(sim, a_rank_that_closes_ends_its_operations_and_the_others_see_that_it_left
 TEST(sim, a_put_that_arrived_before_its_target_left_is_good) {
     SimWorld world(2, "delay=50+seed=4", 64);
     Driver driver(world);
-    const Driver::Entry *put = driver.put(0, 1, 0, filled(8, 1));
+    const Driver::SegmentEntry *put = driver.put(0, 1, 0, filled(8, 1));
     while (world.memory[1][0] != std::byte{1})
         driver.progress(1);
     ASSERT_EQ(put->completions, 0);
@@ -441,8 +442,8 @@ TEST(sim, a_put_that_arrived_before_its_target_left_is_good) {
 TEST(sim, a_segment_that_is_freed_meanwhile_is_not_touched) {
     SimWorld world(2, "delay=20+seed=2", 64);
     Driver driver(world);
-    const Driver::Entry *put = driver.put(0, 1, 0, filled(8, 1));
-    const Driver::Entry *get = driver.submit(0, 1, Operation::Kind::get, 0, filled(8, 5));
+    const Driver::SegmentEntry *put = driver.put(0, 1, 0, filled(8, 1));
+    const Driver::SegmentEntry *get = driver.submit(0, 1, Operation::Kind::get, 0, filled(8, 5));
     world.ranks[1].control->records[SimWorld::kSlot].live.store(0);
     driver.finish();
     EXPECT_EQ(put->status, SENNIT_ERR_NOT_REGISTERED);

@@ -49,7 +49,7 @@ TEST(rank_object, a_claimed_object_has_nothing_of_the_rank_before) {
     ASSERT_EQ(world_size(*rank), 0);
     rank->size = 7;
     rank->world_rank = 3;
-    rank->near[5].store(reinterpret_cast<memory::Entry *>(64), std::memory_order_relaxed);
+    rank->near[5].store(reinterpret_cast<memory::SegmentEntry *>(64), std::memory_order_relaxed);
     rank->channel_table.show(rank);
     rank->signal_table.show(rank);
     rank->block_table.show(rank);

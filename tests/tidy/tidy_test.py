@@ -244,6 +244,17 @@ class TidyTest(unittest.TestCase):
         self.assert_finds("docs/design/memory-model.md", 5, "fence",
                           changed("docs/design/memory-model.md", "`knock()`", "`knock()` in `team/knock.cpp`; `nobody()`"))
 
+    # name
+
+    def test_a_type_of_two_folders_is_found(self):
+        self.assert_finds("src/op/put.cpp", 2, "name", "// Put.\nstruct Word {\n    int value;\n};\n")
+        self.assert_finds("src/op/put.cpp", 2, "name", "// Put.\nusing Word = int;\n")
+        self.assert_finds_nothing("src/op/put.cpp", "// Put.\nstruct Word;\nstruct Put {\n    struct Word {\n    };\n};\n")
+
+    def test_a_parameter_called_it_is_found_but_not_of_a_lambda(self):
+        self.assert_finds("src/op/put.cpp", 2, "name", "// Put.\nint put(const Word &it);\n")
+        self.assert_finds_nothing("src/op/put.cpp", "// Put.\nauto put = [](const Word &it) { return it; };\n")
+
     # size
 
     def test_a_file_of_601_lines_is_found(self):

@@ -21,9 +21,9 @@ namespace {
 constexpr std::uint64_t kWorthAsking = 512u << 10;
 
 // A part of the region: a run that is there, or one to be made.
-struct Part {
-    Run *run = nullptr;  // null: to be made of `stretch`
-    Stretch stretch;     // without a run: its pages; else the pages of the run that are meant
+struct RegionPart {
+    PageRun *run = nullptr;  // null: to be made of `stretch`
+    Stretch stretch;         // without a run: its pages; else the pages of the run that are meant
     bool protected_ = false;
 };
 
@@ -72,7 +72,7 @@ class AdoptionPlan {
             return refused;
         }
         for (std::uint32_t i = 0; i < count_; ++i) {
-            Run &run = *parts_[i].run;
+            PageRun &run = *parts_[i].run;
             ++run.references;
             const Stretch &pages = parts_[i].stretch;
             const std::uint64_t offset = run.file_offset + (pages.begin - run.address);
@@ -86,7 +86,7 @@ class AdoptionPlan {
   private:
     Refused next_part(std::uint64_t *at) {
         std::uint64_t next = 0;
-        Run *const run = run_at(table_, *at, &next);
+        PageRun *const run = run_at(table_, *at, &next);
         if (run == nullptr) return new_part(at, std::min(next, end_));
         const std::uint64_t stop = std::min(run->address + run->bytes, end_);
         if (!run_is_there(table_, *run, record_, *at, stop)) {
@@ -94,14 +94,14 @@ class AdoptionPlan {
             return {};  // and looks again
         }
         if (&table_.files[run->file] != file_) return {Refusal::other_rank, 0};
-        Part part;
+        RegionPart part;
         part.run = run;
         part.stretch = Stretch{*at, stop, false, false};
         return add(part, at);
     }
 
     Refused new_part(std::uint64_t *at, std::uint64_t stop) {
-        Part part;
+        RegionPart part;
         Refused refused = classify(record_, question_, *at, stop, &part.stretch);
         if (!refused.is_none()) return refused;
         if (is_held(table_, part.stretch.begin, part.stretch.end)) return {Refusal::held, 0};
@@ -109,7 +109,7 @@ class AdoptionPlan {
         return add(part, at);
     }
 
-    Refused add(const Part &part, std::uint64_t *at) {
+    Refused add(const RegionPart &part, std::uint64_t *at) {
         if (count_ == kMostExtents) return {Refusal::pieces, 0};
         parts_[count_++] = part;
         *at = part.stretch.end;
@@ -123,7 +123,7 @@ class AdoptionPlan {
         if (new_bytes_ == 0) return {};
         (void)guard_.open();
         for (std::uint32_t i = 0; i < count_; ++i) {
-            Part &part = parts_[i];
+            RegionPart &part = parts_[i];
             if (part.run != nullptr) continue;
             const std::uint64_t first = part.stretch.begin;
             const std::uint64_t last = part.stretch.end - page_bytes();
@@ -136,14 +136,14 @@ class AdoptionPlan {
         return {};
     }
 
-    Refused make_run(Part &part) {
+    Refused make_run(RegionPart &part) {
         const Stretch &pages = part.stretch;
         const std::uint64_t bytes = pages.end - pages.begin;
         const std::uint64_t lead = pages.begin % kHugePageBytes;
         const std::uint64_t room = pages.grows ? std::max(2 * bytes, machine_bytes()) : bytes;
         Spare slot;
         if (!take_slot(round_up(lead + room, kHugePageBytes), &slot)) return {Refusal::no_room, 0};
-        Move move;
+        PageMove move;
         move.address = pages.begin;
         move.bytes = bytes;
         move.file_offset = slot.begin + lead;
@@ -157,7 +157,7 @@ class AdoptionPlan {
             file_punch(rank_.memory_file, move.file_offset, bytes);
             return {Refusal::kernel_failed, error};
         }
-        Run run{};
+        PageRun run{};
         run.address = pages.begin;
         run.bytes = bytes;
         run.file_offset = move.file_offset;
@@ -205,7 +205,7 @@ class AdoptionPlan {
     WriteGuard guard_;
     std::uint64_t new_bytes_ = 0;
     std::uint32_t count_ = 0;
-    Part parts_[kMostExtents];
+    RegionPart parts_[kMostExtents];
 };
 
 Refused adopt_here(Rank &rank, const AdoptionArgs &args, Adoption *adoption) {
@@ -224,7 +224,7 @@ void give_up_here(Table &table, const std::uint32_t *runs, std::uint32_t count) 
     const SignalsBlocked quiet;
     const MutexLock lock(table.lock);
     for (std::uint32_t i = 0; i < count; ++i) {
-        Run &run = table.runs[runs[i]];
+        PageRun &run = table.runs[runs[i]];
         if (--run.references == 0) give_back_if_free(table, run);
     }
 }

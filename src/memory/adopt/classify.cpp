@@ -18,14 +18,14 @@ constexpr std::uint64_t kArenaBytes = std::uint64_t{64} << 20;
 // How far the frames of this thread reach up from here, to the caller of the library.
 constexpr std::uint64_t kFramesAbove = 16u << 10;
 
-struct Range {
+struct AddressRange {
     std::uint64_t begin;
     std::uint64_t end;
 };
 
 // Is the range in a part of a loaded program or library that it may write?
 int holds_range(dl_phdr_info *object, std::size_t, void *context) {
-    const auto &range = *static_cast<const Range *>(context);
+    const auto &range = *static_cast<const AddressRange *>(context);
     for (int i = 0; i < object->dlpi_phnum; ++i) {
         const auto &part = object->dlpi_phdr[i];
         if (part.p_type != PT_LOAD || (part.p_flags & PF_W) == 0) continue;
@@ -38,7 +38,7 @@ int holds_range(dl_phdr_info *object, std::size_t, void *context) {
 }
 
 bool is_program_data(std::uint64_t begin, std::uint64_t end) {
-    Range range{begin, end};
+    AddressRange range{begin, end};
     return dl_iterate_phdr(holds_range, &range) != 0;
 }
 
@@ -75,7 +75,7 @@ enum class ThreadPart : std::uint8_t { none, stack, storage };
 
 struct ThreadSearch {
     const Mapping *mapping;
-    Range range;
+    AddressRange range;
     Storage storage;
     ThreadPart found = ThreadPart::none;
 };

@@ -46,7 +46,7 @@ Forking forking;
 void keep_own_frames(const Table &table, int advice) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     for (std::uint32_t i = 0; i < table.live; ++i) {
-        const Run &run = table.runs[table.in_order[i]];
+        const PageRun &run = table.runs[table.in_order[i]];
         const std::uint64_t end = run.address + run.bytes;
         if (!run.on_stack || run.address > here || end < here - kFramesBelow) continue;
         (void)madvise(reinterpret_cast<void *>(run.address), run.bytes, advice);
@@ -127,7 +127,7 @@ int file_shown(const Table &table, const Mapping &mapping) {
     return -1;
 }
 
-void copy_or_close(const Move &move) {
+void copy_or_close(const PageMove &move) {
     if (copy_for_child(move) == 0) return;
     // Without memory for a copy: a fault here is better than stores into the parent.
     (void)mmap(reinterpret_cast<void *>(move.address), move.bytes, PROT_NONE,
@@ -137,8 +137,8 @@ void copy_or_close(const Move &move) {
 // The table must do where the kernel's record can not be read: no descriptor is left, say.
 void copy_runs(const Table &table) {
     for (std::uint32_t i = 0; i < table.live; ++i) {
-        const Run &run = table.runs[table.in_order[i]];
-        Move move;
+        const PageRun &run = table.runs[table.in_order[i]];
+        PageMove move;
         move.address = run.address;
         move.bytes = run.bytes;
         move.file_offset = run.file_offset;
@@ -154,7 +154,7 @@ void copy_shared_memory(const Table &table) {
     for (std::uint64_t at = 0; record.find(at, &mapping); at = mapping.end) {
         const int file = mapping.shared ? file_shown(table, mapping) : -1;
         if (file < 0) continue;
-        Move move;
+        PageMove move;
         move.address = mapping.begin;
         move.bytes = mapping.end - mapping.begin;
         move.file_offset = mapping.file_offset;

@@ -11,7 +11,7 @@ namespace {
 
 // What is left of a run that was not where it should be: memory that realloc has moved is valid and
 // stays in the file, at the program's new address.
-void leave_rest(Table &table, const Run &run) {
+void leave_rest(Table &table, const PageRun &run) {
     RunFile &file = table.files[run.file];
     if (is_shown(file, run.file_offset, run.slot_end, true)) {
         file.abandoned = true;
@@ -22,7 +22,7 @@ void leave_rest(Table &table, const Run &run) {
 
 // Makes private what the kernel shows of the run, also where it has grown. The end of what was
 // found, as an address, or 0 if a part was missing.
-std::uint64_t take_back_pages(Table &table, const Run &run) {
+std::uint64_t take_back_pages(Table &table, const PageRun &run) {
     const RunFile &file = table.files[run.file];
     const std::uint64_t end = run.address + run.bytes;
     const std::uint64_t most = run.address + (run.slot_end - run.file_offset);
@@ -33,7 +33,7 @@ std::uint64_t take_back_pages(Table &table, const Run &run) {
     std::uint64_t at = run.address;
     for (Mapping mapping; at < most && record.find(at, &mapping);) {
         if (shows_run(table, run, mapping, at)) {
-            Move move;
+            PageMove move;
             move.address = at;
             move.bytes = std::min(mapping.end, most) - at;
             move.file_offset = run.file_offset + (at - run.address);
@@ -53,7 +53,7 @@ std::uint64_t take_back_pages(Table &table, const Run &run) {
 
 }  // namespace
 
-void give_back(Table &table, Run &run) {
+void give_back(Table &table, PageRun &run) {
     if (!run.lost) {
         run_hide(table, run);
         const std::uint64_t end = take_back_pages(table, run);
@@ -69,7 +69,7 @@ void give_back(Table &table, Run &run) {
     run_forget(table, run);
 }
 
-void give_back_if_free(Table &table, Run &run) {
+void give_back_if_free(Table &table, PageRun &run) {
     if (!run.lost && is_held(table, run.address, run.address + run.bytes)) return;
     // What can not be looked at now stays, and serves the next registration there, which gives it
     // back.
@@ -80,7 +80,7 @@ void give_back_if_free(Table &table, Run &run) {
 void give_back_freed(Table &table, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t at = begin / page_bytes() * page_bytes(); at < end;) {
         std::uint64_t next = 0;
-        Run *const run = run_at(table, at, &next);
+        PageRun *const run = run_at(table, at, &next);
         if (run == nullptr) {
             at = next;
             continue;
@@ -90,7 +90,7 @@ void give_back_freed(Table &table, std::uint64_t begin, std::uint64_t end) {
     }
 }
 
-void lose(Table &table, Run &run) {
+void lose(Table &table, PageRun &run) {
     run_hide(table, run);
     run.lost = true;
     if (run.references != 0) return;

@@ -64,14 +64,14 @@ class DataSpans {
 
 // Whom the guard would hold off: other threads. A process that has none, and whose signals are
 // blocked, gets none meanwhile.
-const WriteGuard *held_by(const Move &move) {
+const WriteGuard *held_by(const PageMove &move) {
     return thread_count() == 1 ? nullptr : move.guard;
 }
 
 // The way there of one run.
 class WayThere {
   public:
-    explicit WayThere(const Move &move)
+    explicit WayThere(const PageMove &move)
         : move_(move), guard_(held_by(move)), may_swap_(may_swap()) {}
     ~WayThere() {
         if (side_ != nullptr) (void)munmap(side_, move_.bytes);
@@ -286,13 +286,13 @@ class WayThere {
     // The pages up to `end` have been moved.
     void undo(std::uint64_t end) {
         if (end == move_.address) return;
-        Move back = move_;
+        PageMove back = move_;
         back.bytes = end - move_.address;
         back.guard = nullptr;
         (void)move_back(back);
     }
 
-    const Move &move_;
+    const PageMove &move_;
     const WriteGuard *const guard_;  // null: nobody is held
     PageStates states_;
     Placement placement_;
@@ -307,7 +307,7 @@ class WayThere {
 };
 
 // A private mapping of the same pages of the file, and a copy of each.
-int take_private_view(const Move &move, std::uint64_t at, std::uint64_t bytes) {
+int take_private_view(const PageMove &move, std::uint64_t at, std::uint64_t bytes) {
     if (bytes == 0) return 0;
     if (!shown_mmap(at, bytes, move.file, move.file_offset + (at - move.address))) return errno;
     for (std::uint64_t i = 0; i < bytes; i += page_bytes())
@@ -324,7 +324,7 @@ struct Piece {
 };
 
 // Copies what the file has of the piece.
-__attribute__((no_sanitize("thread", "address", "undefined"))) void copy_data(const Move &move,
+__attribute__((no_sanitize("thread", "address", "undefined"))) void copy_data(const PageMove &move,
                                                                               const Piece &piece) {
     const std::uint64_t first = move.file_offset + (piece.address - move.address);
     std::uint64_t offset = 0;
@@ -337,7 +337,7 @@ __attribute__((no_sanitize("thread", "address", "undefined"))) void copy_data(co
 // Moves the fresh memory with the content of the piece to its place. 0 or -errno, and then the
 // piece is as before.
 __attribute__((no_sanitize("thread", "address", "undefined"))) long swap_back(
-    const Move &move, const WriteGuard *guard, const Piece &piece) {
+    const PageMove &move, const WriteGuard *guard, const Piece &piece) {
     if (guard != nullptr) {
         const long held = guard->protect(piece.address, piece.bytes);
         if (held != 0) return held;
@@ -357,7 +357,7 @@ __attribute__((no_sanitize("thread", "address", "undefined"))) long swap_back(
 }
 
 // Gets the pages of the fresh memory before anything is held: a huge one where all of it is in use.
-void make_fresh_pages(const Move &move, const Piece &piece, Placement *placement) {
+void make_fresh_pages(const PageMove &move, const Piece &piece, Placement *placement) {
     const std::uint64_t page = page_bytes();
     const std::uint64_t first = move.file_offset + (piece.address - move.address);
     std::uint64_t offset = 0;
@@ -380,7 +380,7 @@ void make_fresh_pages(const Move &move, const Piece &piece, Placement *placement
 // The pages become fresh private memory, piece by piece, the first and the last page alone. `view`
 // shows the same pages. The address from which on that could not be done; the end of the range if
 // all could.
-std::uint64_t take_fresh_memory(const Move &move, const std::byte *view) {
+std::uint64_t take_fresh_memory(const PageMove &move, const std::byte *view) {
     const std::uint64_t page = page_bytes();
     const std::uint64_t end = move.address + move.bytes;
     std::byte *const fresh = space_take_memory(move.bytes, move.address);
@@ -405,7 +405,7 @@ std::uint64_t take_fresh_memory(const Move &move, const std::byte *view) {
 }
 
 // The same, with a view of its own.
-std::uint64_t take_back_under_guard(const Move &move) {
+std::uint64_t take_back_under_guard(const PageMove &move) {
     if (!move.guard->cover(move.address, move.bytes)) return move.address;
     std::byte *const view = space_take(move.bytes, move.file_offset);
     if (view == nullptr) return move.address;
@@ -418,11 +418,11 @@ std::uint64_t take_back_under_guard(const Move &move) {
 
 }  // namespace
 
-int move_into_file(const Move &move) {
+int move_into_file(const PageMove &move) {
     return WayThere(move).go();
 }
 
-int move_back(const Move &move) {
+int move_back(const PageMove &move) {
     const std::uint64_t end = move.address + move.bytes;
     std::uint64_t done = move.address;
     if (move.guard != nullptr) {
@@ -432,7 +432,7 @@ int move_back(const Move &move) {
     return take_private_view(move, done, end - done);
 }
 
-int copy_for_child(const Move &move) {
+int copy_for_child(const PageMove &move) {
     std::byte *const fresh = space_take_memory(move.bytes, move.address);
     if (fresh == nullptr) return errno;
     const auto *const view = static_cast<const std::byte *>(pointer(move.address));

@@ -17,7 +17,7 @@ namespace sennit::memory::adopt {
 // Huge pages of the file are made for so much of a run at once, while its own pages are there too.
 inline constexpr std::uint64_t kMostHugeBytes = 16 * kHugePageBytes;
 
-struct Move {
+struct PageMove {
     std::uint64_t address = 0;  // of the first page
     std::uint64_t bytes = 0;    // whole pages
     std::uint64_t file_offset = 0;
@@ -29,14 +29,14 @@ struct Move {
 };
 
 // 0, or an errno: then the pages are private as before.
-int move_into_file(const Move &move);
+int move_into_file(const PageMove &move);
 
 // 0, or an errno: then part of the pages may still be in the file. `guard` covers the pages or is
 // null; `from_file` and the shared pages are not looked at.
-int move_back(const Move &move);
+int move_back(const PageMove &move);
 
 // In a child of fork, which has one thread: the pages become private copies. 0 or an errno.
-int copy_for_child(const Move &move);
+int copy_for_child(const PageMove &move);
 
 // All signals of the thread are blocked while it lives.
 class SignalsBlocked {

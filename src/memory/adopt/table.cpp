@@ -37,7 +37,7 @@ std::uint32_t place_of(const Table &table, std::uint64_t address) {
 Table *table_open() {
     Table &table = process_table;
     const MutexLock lock(table.lock);
-    if (table.runs == nullptr) table.runs = make_array<Run>(kMostRuns);
+    if (table.runs == nullptr) table.runs = make_array<PageRun>(kMostRuns);
     if (table.in_order == nullptr) table.in_order = make_array<std::uint32_t>(kMostRuns);
     if (table.held == nullptr) table.held = make_array<Table::Held>(kMostHeld);
     const bool made = table.runs != nullptr && table.in_order != nullptr && table.held != nullptr;
@@ -50,15 +50,15 @@ Table *table_if_open() {
     return table.held != nullptr ? &table : nullptr;
 }
 
-Run *run_at(Table &table, std::uint64_t address, std::uint64_t *next) {
+PageRun *run_at(Table &table, std::uint64_t address, std::uint64_t *next) {
     const std::uint32_t above = place_of(table, address + 1);
     *next = above < table.live ? table.runs[table.in_order[above]].address : UINT64_MAX;
     if (above == 0) return nullptr;
-    Run &run = table.runs[table.in_order[above - 1]];
+    PageRun &run = table.runs[table.in_order[above - 1]];
     return address < run.address + run.bytes ? &run : nullptr;
 }
 
-Run *run_add(Table &table, const Run &run) {
+PageRun *run_add(Table &table, const PageRun &run) {
     std::uint32_t row = table.first_free;
     if (row != kNoRun) {
         table.first_free = table.runs[row].next_free;
@@ -77,14 +77,14 @@ Run *run_add(Table &table, const Run &run) {
     return &table.runs[row];
 }
 
-void run_hide(Table &table, Run &run) {
+void run_hide(Table &table, PageRun &run) {
     const std::uint32_t place = place_of(table, run.address);
     --table.live;
     std::memmove(table.in_order + place, table.in_order + place + 1,
                  (table.live - place) * sizeof *table.in_order);
 }
 
-void run_forget(Table &table, Run &run) {
+void run_forget(Table &table, PageRun &run) {
     RunFile &file = table.files[run.file];
     --file.runs;
     run.next_free = table.first_free;
@@ -92,11 +92,12 @@ void run_forget(Table &table, Run &run) {
     file_settle(table, file);
 }
 
-std::uint32_t run_row(const Table &table, const Run &run) {
+std::uint32_t run_row(const Table &table, const PageRun &run) {
     return static_cast<std::uint32_t>(&run - table.runs);
 }
 
-bool shows_run(const Table &table, const Run &run, const Mapping &mapping, std::uint64_t address) {
+bool shows_run(const Table &table, const PageRun &run, const Mapping &mapping,
+               std::uint64_t address) {
     const RunFile &file = table.files[run.file];
     return mapping.begin <= address && mapping.shared && mapping.readable && mapping.writable &&
            mapping.device == file.device && mapping.inode == file.inode &&
@@ -104,7 +105,7 @@ bool shows_run(const Table &table, const Run &run, const Mapping &mapping, std::
                run.file_offset + (address - run.address);
 }
 
-bool run_is_there(const Table &table, const Run &run, KernelRecord &record, std::uint64_t begin,
+bool run_is_there(const Table &table, const PageRun &run, KernelRecord &record, std::uint64_t begin,
                   std::uint64_t end) {
     for (std::uint64_t at = begin; at < end;) {
         Mapping mapping;

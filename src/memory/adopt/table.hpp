@@ -41,7 +41,7 @@ struct Spare {
     std::uint64_t end;
 };
 
-struct Run {
+struct PageRun {
     std::uint64_t address;  // of the first page
     std::uint64_t bytes;    // whole pages
     std::uint64_t file_offset;
@@ -56,7 +56,7 @@ struct Run {
 
 struct Table {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    Run *runs = nullptr;                // [kMostRuns], rows
+    PageRun *runs = nullptr;            // [kMostRuns], rows
     std::uint32_t *in_order = nullptr;  // rows of runs that are not lost, by address
     std::uint32_t live = 0;
     std::uint32_t rows_used = 0;
@@ -85,20 +85,21 @@ Table *table_if_open();
 // All of what follows needs the lock.
 
 // The run that holds the address, or null; and the lowest address of a run above it, or UINT64_MAX.
-Run *run_at(Table &table, std::uint64_t address, std::uint64_t *next);
+PageRun *run_at(Table &table, std::uint64_t address, std::uint64_t *next);
 // A new row in the order. Null: the table is full.
-Run *run_add(Table &table, const Run &run);
+PageRun *run_add(Table &table, const PageRun &run);
 // Takes it out of the order. The row stays.
-void run_hide(Table &table, Run &run);
+void run_hide(Table &table, PageRun &run);
 // The row may serve again; it is hidden already.
-void run_forget(Table &table, Run &run);
-std::uint32_t run_row(const Table &table, const Run &run);
+void run_forget(Table &table, PageRun &run);
+std::uint32_t run_row(const Table &table, const PageRun &run);
 
 // Does the kernel's record agree that the pages of the range are the run's?
-bool run_is_there(const Table &table, const Run &run, KernelRecord &record, std::uint64_t begin,
+bool run_is_there(const Table &table, const PageRun &run, KernelRecord &record, std::uint64_t begin,
                   std::uint64_t end);
 // Is the mapping the run's at that address of its?
-bool shows_run(const Table &table, const Run &run, const Mapping &mapping, std::uint64_t address);
+bool shows_run(const Table &table, const PageRun &run, const Mapping &mapping,
+               std::uint64_t address);
 
 // The entry of the rank's memory file. Null: it never had a run.
 RunFile *file_known(Table &table, const Rank &rank);

@@ -14,7 +14,7 @@ namespace sennit::transport {
 inline constexpr std::size_t kBatchRuns = 256;
 static_assert(kBatchRuns <= IOV_MAX);
 
-class Batch {
+class RunBatch {
   public:
     // Takes runs from the front and returns how many. A run that continues the one before on a side
     // makes that side's last entry longer.

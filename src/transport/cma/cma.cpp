@@ -25,16 +25,14 @@
 namespace sennit::transport {
 namespace {
 
-using Kind = Operation::Kind;
-
 // What a peer needs for its try: whose process, where the control block is, and the word that
 // stands in its header if that is the right process.
-struct Blob {
+struct CmaAddress {
     std::int64_t process_id;
     std::uint64_t control_address;
     std::uint64_t token;
 };
-static_assert(sizeof(Blob) <= kAddressBytes);
+static_assert(sizeof(CmaAddress) <= kAddressBytes);
 
 constexpr Traits kTraits{"cma", SENNIT_PATH_CMA, false, true, 1, 0, SIZE_MAX, true, true};
 
@@ -81,9 +79,9 @@ class Cma final : public Transport {
     }
 
     void address(Address *out) override {
-        const Blob blob{getpid(), reinterpret_cast<std::uintptr_t>(rank_->control), token_};
+        const CmaAddress own{getpid(), reinterpret_cast<std::uintptr_t>(rank_->control), token_};
         *out = Address{};
-        std::memcpy(out->bytes, &blob, sizeof blob);
+        std::memcpy(out->bytes, &own, sizeof own);
     }
 
     sennit_status connect(const Address *addresses, const Deadline &) override {
@@ -129,8 +127,8 @@ class Cma final : public Transport {
     int progress() override { return 0; }
     bool rail_usable(unsigned) const override { return true; }
 
-    sennit_status copy(int peer, Kind kind, const RemoteMemory &remote, const CopyRun *runs,
-                       std::size_t count) override {
+    sennit_status copy(int peer, Operation::Kind kind, const RemoteMemory &remote,
+                       const CopyRun *runs, std::size_t count) override {
         if (is_gone(peer)) [[unlikely]]
             return lost(peer);
         if (count == 1) [[likely]] {
@@ -139,8 +137,9 @@ class Cma final : public Transport {
             const iovec local{runs->local, runs->bytes};
             const iovec there{reinterpret_cast<void *>(remote.handle + runs->offset), runs->bytes};
             const ssize_t moved =
-                kind == Kind::get ? process_vm_readv(processes_[peer], &local, 1, &there, 1, 0)
-                                  : process_vm_writev(processes_[peer], &local, 1, &there, 1, 0);
+                kind == Operation::Kind::get
+                    ? process_vm_readv(processes_[peer], &local, 1, &there, 1, 0)
+                    : process_vm_writev(processes_[peer], &local, 1, &there, 1, 0);
             if (moved_whole(moved, runs->bytes)) [[likely]]
                 return SENNIT_OK;
         }
@@ -167,10 +166,11 @@ class Cma final : public Transport {
     }
 
     // Also what a single run comes to that was not moved at once: it begins again.
-    [[gnu::noinline]] sennit_status copy_in_batches(int peer, Kind kind, const RemoteMemory &remote,
-                                                    const CopyRun *runs, std::size_t count) {
+    [[gnu::noinline]] sennit_status copy_in_batches(int peer, Operation::Kind kind,
+                                                    const RemoteMemory &remote, const CopyRun *runs,
+                                                    std::size_t count) {
         while (count > 0) {
-            Batch batch;
+            RunBatch batch;
             const std::size_t taken = batch.fill(remote.handle, runs, count);
             const sennit_status status = move(peer, kind, batch);
             if (status != SENNIT_OK) return status;
@@ -182,8 +182,8 @@ class Cma final : public Transport {
 
     Reason probe(int peer);
     Reason probe_process(int peer, pid_t process);
-    sennit_status move(int peer, Kind kind, Batch &batch);
-    sennit_status explain(int peer, int error, const Batch &batch);
+    sennit_status move(int peer, Operation::Kind kind, RunBatch &batch);
+    sennit_status explain(int peer, int error, const RunBatch &batch);
 
     sennit_status lost(int peer) {
         return fail_peer(SENNIT_ERR_PEER_LOST, peer, "cma", "rank %d is gone", peer);
@@ -199,32 +199,32 @@ class Cma final : public Transport {
 };
 
 Reason Cma::probe(int peer) {
-    Blob blob;
-    std::memcpy(&blob, addresses_[peer].bytes, sizeof blob);
-    if (blob.token == 0) return {Reason::Code::not_allowed_there, 0};
-    const Reason named = probe_process(peer, static_cast<pid_t>(blob.process_id));
+    CmaAddress own;
+    std::memcpy(&own, addresses_[peer].bytes, sizeof own);
+    if (own.token == 0) return {Reason::Code::not_allowed_there, 0};
+    const Reason named = probe_process(peer, static_cast<pid_t>(own.process_id));
     const int pid_fd = rank_->peers[peer].pid_fd;
     if (named.code == Reason::Code::taken || pid_fd < 0) return named;
     const pid_t seen = process_of(pid_fd);
-    return seen <= 0 || seen == blob.process_id ? named : probe_process(peer, seen);
+    return seen <= 0 || seen == own.process_id ? named : probe_process(peer, seen);
 }
 
 // Reads the header, and writes a word of it: reading may be allowed where writing is not, by a
 // filter of system calls. Every peer writes the same word, so none disturbs another.
 Reason Cma::probe_process(int peer, pid_t process) {
-    Blob blob;
-    std::memcpy(&blob, addresses_[peer].bytes, sizeof blob);
+    CmaAddress own;
+    std::memcpy(&own, addresses_[peer].bytes, sizeof own);
     ControlHeader header;
     iovec mine{&header, sizeof header};
-    iovec theirs{reinterpret_cast<void *>(blob.control_address), sizeof header};
+    iovec theirs{reinterpret_cast<void *>(own.control_address), sizeof header};
     const ssize_t got = process_vm_readv(process, &mine, 1, &theirs, 1, 0);
     if (got < 0) return {Reason::Code::kernel_refused, errno};
     if (!moved_whole(got, sizeof header) || header.magic != kControlMagic || header.rank != peer ||
-        header.probe_token != blob.token)
+        header.probe_token != own.token)
         return {Reason::Code::wrong_content, 0};
-    const std::uint64_t echo = blob.token;
+    const std::uint64_t echo = own.token;
     mine = {const_cast<std::uint64_t *>(&echo), sizeof echo};
-    theirs = {reinterpret_cast<void *>(blob.control_address + offsetof(ControlHeader, probe_echo)),
+    theirs = {reinterpret_cast<void *>(own.control_address + offsetof(ControlHeader, probe_echo)),
               sizeof echo};
     const ssize_t put = process_vm_writev(process, &mine, 1, &theirs, 1, 0);
     if (put < 0) return {Reason::Code::kernel_refused, errno};
@@ -240,8 +240,8 @@ Reason Cma::probe_process(int peer, pid_t process) {
 
 // The kernel moves at most 2 GiB in a call, and stops at the first page that it can not reach: what
 // is left is asked for again, and then it says why.
-sennit_status Cma::move(int peer, Kind kind, Batch &batch) {
-    const auto call = kind == Kind::get ? process_vm_readv : process_vm_writev;
+sennit_status Cma::move(int peer, Operation::Kind kind, RunBatch &batch) {
+    const auto call = kind == Operation::Kind::get ? process_vm_readv : process_vm_writev;
     for (;;) {
         const ssize_t moved = call(processes_[peer], batch.local(), batch.local_count(),
                                    batch.remote(), batch.remote_count(), 0);
@@ -253,7 +253,7 @@ sennit_status Cma::move(int peer, Kind kind, Batch &batch) {
     }
 }
 
-[[gnu::cold]] sennit_status Cma::explain(int peer, int error, const Batch &batch) {
+[[gnu::cold]] sennit_status Cma::explain(int peer, int error, const RunBatch &batch) {
     switch (error) {
         case ESRCH:
             note_gone(*rank_, peer, Gone::died);

@@ -20,11 +20,6 @@ constexpr const char *kInfoVersion = FI_MAJOR_VERSION >= 2 ? "FABRIC_1.8" : "FAB
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 Library opened;  // handle is null until everything was found
 
-class Opening : private MutexLock {
-  public:
-    Opening() : MutexLock(opening) {}
-};
-
 template <class Function>
 bool look_up(void *handle, const char *name, const char *version, Function *function) {
     *function = reinterpret_cast<Function>(dlvsym(handle, name, version));
@@ -53,7 +48,7 @@ sennit_status look_up_all(Library *found) {
 }  // namespace
 
 sennit_status library_open(const Library **out) {
-    const Opening guard;
+    const MutexLock guard(opening);
     if (opened.handle == nullptr) {
         if (linked_statically())
             return fail(SENNIT_ERR_UNSUPPORTED,

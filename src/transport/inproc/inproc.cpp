@@ -11,11 +11,11 @@
 namespace sennit::transport {
 namespace {
 
-struct Blob {
+struct InprocAddress {
     std::uint64_t process_cookie;
     std::uint64_t control_address;
 };
-static_assert(sizeof(Blob) <= kAddressBytes);
+static_assert(sizeof(InprocAddress) <= kAddressBytes);
 
 constexpr Traits kTraits{"inproc", SENNIT_PATH_INPROC, true, true, 1, 0, SIZE_MAX, true};
 
@@ -24,12 +24,13 @@ class Inproc final : public LoadStoreTransport {
     const Traits &traits() const override { return kTraits; }
 
     void address(Address *out) override {
-        const Blob blob{process_cookie(), reinterpret_cast<std::uintptr_t>(rank_->control)};
+        const InprocAddress blob{process_cookie(),
+                                 reinterpret_cast<std::uintptr_t>(rank_->control)};
         std::memcpy(out->bytes, &blob, sizeof blob);
     }
 
     Reason reach(int peer) override {
-        Blob blob;
+        InprocAddress blob;
         std::memcpy(&blob, addresses_[peer].bytes, sizeof blob);
         if (blob.process_cookie != process_cookie()) return {Reason::Code::other_process, 0};
         auto *control = reinterpret_cast<ControlBlock *>(blob.control_address);

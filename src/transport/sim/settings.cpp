@@ -10,14 +10,14 @@
 namespace sennit::transport::sim {
 namespace {
 
-struct Row {
+struct SettingRow {
     const char *name;
     std::uint64_t Settings::*field;
     std::uint64_t least;
     std::uint64_t most;
 };
 
-constexpr Row kRows[] = {
+constexpr SettingRow kRows[] = {
     {"seed", &Settings::seed, 0, UINT64_MAX},
     {"rails", &Settings::rails, 1, kMostRails},
     {"order", &Settings::order, 0, 1},
@@ -59,7 +59,7 @@ bool read_value(const char *name, std::size_t length, const char **text, Setting
     };
     if (is("fail_rail")) return read_strike(text, out->rail_failures);
     if (is("kill")) return read_strike(text, out->kills);
-    for (const Row &row : kRows) {
+    for (const SettingRow &row : kRows) {
         if (!is(row.name)) continue;
         std::uint64_t value = 0;
         if (!read_number(text, &value) || value < row.least || value > row.most) return false;
@@ -97,7 +97,7 @@ sennit_status settings_parse(const char *text, Settings *out) {
 
 std::uint64_t settings_hash(const Settings &settings) {
     std::uint64_t hash = 0;
-    for (const Row &row : kRows)
+    for (const SettingRow &row : kRows)
         hash = mix(hash ^ (settings.*row.field));
     for (unsigned i = 0; i < kMostStrikes; ++i) {
         for (const Strike &strike : {settings.rail_failures[i], settings.kills[i]})

@@ -18,17 +18,17 @@ namespace {
 constexpr std::uint64_t kMagic = 0x314D4953544E4E53;  // "SNNTSIM1"
 
 // What an Address holds. Pointers in it are followed only where the cookie is this process's own.
-struct Card {
+struct SimAddress {
     std::uint64_t magic;
     std::uint64_t cookie;
     std::uint64_t settings;  // hash
     std::uint64_t world;     // number, from rank 0
     std::uint64_t rank;      // the Rank object
 };
-static_assert(sizeof(Card) <= kAddressBytes);
+static_assert(sizeof(SimAddress) <= kAddressBytes);
 
-Card read_card(const Address &address) {
-    Card card;
+SimAddress read_address(const Address &address) {
+    SimAddress card;
     std::memcpy(&card, address.bytes, sizeof card);
     return card;
 }
@@ -60,18 +60,18 @@ class SimTransport final : public Transport {
     }
 
     void address(Address *out) override {
-        const Card card{kMagic, process_cookie(), settings_hash(settings_),
-                        world_ != nullptr ? world_->id() : 0,
-                        reinterpret_cast<std::uintptr_t>(rank_)};
+        const SimAddress card{kMagic, process_cookie(), settings_hash(settings_),
+                              world_ != nullptr ? world_->id() : 0,
+                              reinterpret_cast<std::uintptr_t>(rank_)};
         *out = Address{};
         std::memcpy(out->bytes, &card, sizeof card);
     }
 
     sennit_status connect(const Address *addresses, const Deadline &) override {
         addresses_ = addresses;
-        const Card first = read_card(addresses[0]);
+        const SimAddress first = read_address(addresses[0]);
         for (int peer = 0; peer < rank_->bootstrap.size; ++peer) {
-            const Card card = read_card(addresses[peer]);
+            const SimAddress card = read_address(addresses[peer]);
             if (card.magic == kMagic && card.settings != settings_hash(settings_))
                 return fail_peer(SENNIT_ERR_ARG, peer, traits_.name,
                                  "rank %d gave the path sim other settings", peer);
@@ -82,7 +82,7 @@ class SimTransport final : public Transport {
             return fail_peer(SENNIT_ERR_BOOTSTRAP, 0, traits_.name,
                              "rank 0 has left the path sim already");
         for (int peer = 0; peer < rank_->bootstrap.size; ++peer) {
-            const Card card = read_card(addresses[peer]);
+            const SimAddress card = read_address(addresses[peer]);
             if (card.magic != kMagic || card.cookie != process_cookie()) continue;
             world_->introduce(peer, reinterpret_cast<Rank *>(card.rank)->control);
         }
@@ -92,7 +92,7 @@ class SimTransport final : public Transport {
 
     Reason reach(int peer) override {
         if (peer == rank_->world_rank) return Reason{Reason::Code::is_self};
-        const Card card = read_card(addresses_[peer]);
+        const SimAddress card = read_address(addresses_[peer]);
         if (card.magic != kMagic) return Reason{Reason::Code::not_allowed};
         if (world_ == nullptr || card.cookie != process_cookie())
             return Reason{Reason::Code::other_process};

@@ -52,12 +52,12 @@ std::atomic<std::uint64_t> last_number{0};
 // What travels to the peers in start-up, in the 64 bytes of an Address. Never follow a pointer
 // from it before you know that it comes from your own process: hence the cookie. All zero is what a
 // rank sends that does not have this transport.
-struct Card {
+struct TemplateAddress {
     std::uint64_t cookie;
     std::uint64_t number;
     std::uint64_t place;  // in presences
 };
-static_assert(sizeof(Card) <= kAddressBytes);
+static_assert(sizeof(TemplateAddress) <= kAddressBytes);
 
 class TemplateTransport final : public Transport {
   public:
@@ -93,7 +93,7 @@ class TemplateTransport final : public Transport {
     }
 
     void address(Address *out) override {
-        const Card card{process_cookie(), number_, static_cast<std::uint64_t>(place_)};
+        const TemplateAddress card{process_cookie(), number_, static_cast<std::uint64_t>(place_)};
         *out = Address{};
         std::memcpy(out->bytes, &card, sizeof card);
     }
@@ -109,7 +109,7 @@ class TemplateTransport final : public Transport {
     // On success the peer's control block can be read and written through control_handle; barrier
     // and allocation are built on that.
     Reason reach(int peer) override {
-        const Card card = card_of(peer);
+        const TemplateAddress card = card_of(peer);
         if (card.cookie == 0) return Reason{Reason::Code::not_allowed};
         if (card.cookie != process_cookie()) return Reason{Reason::Code::other_process};
         Presence &there = presences[card.place];
@@ -205,8 +205,8 @@ class TemplateTransport final : public Transport {
         explicit Guard(Presence &presence) : MutexLock(presence.lock) {}
     };
 
-    Card card_of(int peer) const {
-        Card card;
+    TemplateAddress card_of(int peer) const {
+        TemplateAddress card;
         std::memcpy(&card, addresses_[peer].bytes, sizeof card);
         return card;
     }
@@ -232,7 +232,7 @@ class TemplateTransport final : public Transport {
 
     // The initiator's side of a task: post it once, then look. True when it is over.
     bool is_answered(Operation *operation, sennit_status *status) {
-        const Card card = card_of(operation->peer);
+        const TemplateAddress card = card_of(operation->peer);
         Presence &there = presences[card.place];
         const Guard guard(there);
         if (operation->scratch[0] == kAnswered) {
@@ -253,7 +253,7 @@ class TemplateTransport final : public Transport {
     }
 
     void withdraw(Operation *operation) {
-        const Card card = card_of(operation->peer);
+        const TemplateAddress card = card_of(operation->peer);
         Presence &there = presences[card.place];
         const Guard guard(there);
         if (there.number != card.number || there.tasks[place_].operation != operation) return;
@@ -287,7 +287,7 @@ class TemplateTransport final : public Transport {
     // The status goes to the initiator, so it must say what is true of the data: OK only when a put
     // is in the target's memory, and nothing may move after an error was reported.
     sennit_status carry_out(const Operation &operation) {
-        const Card card = card_of(operation.peer);
+        const TemplateAddress card = card_of(operation.peer);
         Presence &there = presences[card.place];
         const Guard guard(there);
         if (there.number != card.number) {
