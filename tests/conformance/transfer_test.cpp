@@ -301,6 +301,46 @@ RANK_TEST(transfer, all_ranks_put_to_all_ranks_at_once, kAnything) {
     test.free(segment);
 }
 
+// Broken by a flush that returns while the data is on its way, which only the rank that put it can
+// not see.
+RANK_TEST(transfer, what_a_flush_has_completed_is_seen_by_a_third_rank, kTwoRanks | kAtomics) {
+    const int rounds = test.quick ? 20 : 100;
+    const int third = (test.size - 1) % test.size;
+    const std::size_t bytes = 5000;
+    const sennit_gptr data = sennit_gptr_at(test.allocate(bytes), 1);
+    const sennit_gptr told = sennit_gptr_at(test.allocate(8), third);
+    const sennit_gptr taken = sennit_gptr_at(test.allocate(8), 0);
+    std::vector<std::uint8_t> buffer(bytes);
+    if (test.rank == third) test.ok(sennit_atomic_set_u64(told, 0));
+    if (test.rank == 0) test.ok(sennit_atomic_set_u64(taken, 0));
+    test.barrier();
+    const auto wait_for = [&](sennit_gptr word, int round) {
+        test.ok(sennit_signal_wait_word(static_cast<std::uint64_t *>(sennit_ptr(word)),
+                                        SENNIT_EQUAL, static_cast<std::uint64_t>(round),
+                                        60 * kSecond));
+    };
+    for (int round = 1; round <= rounds; ++round) {
+        if (test.rank == 0) {
+            fill(buffer.data(), bytes, static_cast<std::uint64_t>(round));
+            test.ok(sennit_put_nbi(data, buffer.data(), bytes));
+            test.ok(sennit_flush(1, SENNIT_FOREVER));
+            test.ok(sennit_atomic_inc_u64(told));
+        }
+        if (test.rank == third) {
+            wait_for(told, round);
+            std::vector<std::uint8_t> in(bytes);
+            test.ok(sennit_get(in.data(), data, bytes));
+            check_pattern(test, in.data(), bytes, static_cast<std::uint64_t>(round));
+            test.ok(sennit_atomic_inc_u64(taken));
+        }
+        if (test.rank == 0) wait_for(taken, round);
+    }
+    test.barrier();
+    test.free(data);
+    test.free(told);
+    test.free(taken);
+}
+
 // Broken by a fence that does not order, or rails that overtake across it. The reader polls the
 // flag that was put last.
 RANK_TEST(transfer, puts_before_a_fence_arrive_before_puts_after_it, kTwoRanks | kFences) {

@@ -1,0 +1,143 @@
+/* The fence of the path fabric (docs/design/fabric.md, "The fence"): ranks S and C put into one word of T. What is in
+ * flight may land at any later time, as long as the endpoint of T that it was sent to is open. A put may be in
+ * doubt at any time, whether it has landed or not. Who is in doubt asks T to close the endpoint, and T
+ * answers with the number of the new one; both messages may be lost, repeated and late. C
+ * puts its value once it knows that S is done. Shown: once C is done its value stays, whatever is still in flight; and two
+ * ranks that are in doubt about one endpoint close it once.
+ *
+ * Mistakes that must be found: NO_FENCE (repeats at once), REPORTS_EARLY (an error ends the put before the fence has been
+ * answered), TAKES_OLD_COMPLETION (the completion of the first try ends a put whose repetition is in flight), ANSWERS_FIRST (T answers and closes later), TAKES_ANY_ANSWER (also the answer to an earlier question),
+ * CLOSES_AGAIN (T closes whatever endpoint is open, also for a question about an earlier one). */
+#define S 0
+#define C 1
+#define SENDERS 2
+#define FLIGHTS 8
+#define NUMBERS 4
+#define MOST_DOUBTS 2
+
+byte open_number = 0; /* of T's endpoint */
+byte word = 0;        /* T's memory: rank + 1 of who wrote it */
+byte doubts = 0;      /* that the network has caused */
+bool in_doubt[SENDERS];
+/* 1 + number of the endpoint at which the last acknowledged put of each has landed; 0: none. */
+byte acknowledged[SENDERS];
+bool done[SENDERS];
+
+/* Puts in flight: rank + 1 of the sender, 0: none. */
+byte flight_of[FLIGHTS];
+byte flight_number[FLIGHTS];
+byte flights = 0;
+
+/* Messages of each number that were sent; they stay in flight, so each may come late and several times. */
+bool question[NUMBERS];
+bool answer[NUMBERS];
+
+inline post(number) {
+    atomic {
+        assert(flights < FLIGHTS);
+        flight_of[flights] = me + 1;
+        flight_number[flights] = number;
+        flights++
+    }
+}
+
+#ifdef TAKES_OLD_COMPLETION
+#define IS_OVER (acknowledged[me] != 0)
+#else
+#define IS_OVER (acknowledged[me] == number + 1)
+#endif
+
+proctype sender(byte me) {
+    byte number = 0; /* of T's endpoint, as far as is known here */
+
+    if
+    :: me == C -> done[S]
+    :: me == S
+    fi;
+    post(number);
+    do
+    :: atomic { IS_OVER -> break }
+    /* A connection breaks, an acknowledgement is lost, or nothing is heard for long. */
+    :: atomic {
+        !in_doubt[me] && open_number == number && doubts < MOST_DOUBTS ->
+        doubts++;
+        in_doubt[me] = true
+    }
+    :: atomic { !in_doubt[me] && open_number != number -> in_doubt[me] = true }
+    :: in_doubt[me] ->
+#ifdef REPORTS_EARLY
+        break;
+#endif
+#ifndef NO_FENCE
+        question[number] = true;
+        if
+        :: atomic { answer[number + 1] -> number++ }
+#ifdef TAKES_ANY_ANSWER
+        :: atomic { number == 1 && answer[1] -> skip }
+#endif
+        :: atomic { IS_OVER -> break }
+        fi;
+#endif
+        in_doubt[me] = false;
+        post(number)
+    od;
+    done[me] = true
+}
+
+inline land(i) {
+    flight_of[i] != 0 ->
+    if
+    :: flight_number[i] == open_number ->
+        assert(!(done[C] && flight_of[i] == S + 1));
+        word = flight_of[i];
+        if
+        :: acknowledged[flight_of[i] - 1] = open_number + 1
+        :: doubts < MOST_DOUBTS -> doubts++; in_doubt[flight_of[i] - 1] = true
+        fi
+    :: else
+    fi;
+    flight_of[i] = 0
+}
+
+active proctype target() {
+end:
+    do
+    :: atomic { land(0) }
+    :: atomic { land(1) }
+    :: atomic { land(2) }
+    :: atomic { land(3) }
+    :: atomic { land(4) }
+    :: atomic { land(5) }
+    :: atomic { land(6) }
+    :: atomic { land(7) }
+#ifdef CLOSES_AGAIN
+    :: atomic {
+        question[0] || question[1] || question[2] ->
+        assert(open_number < doubts);
+        open_number++;
+        answer[open_number] = true
+    }
+#else
+#ifdef ANSWERS_FIRST
+    :: atomic { question[open_number] && !answer[open_number + 1] -> answer[open_number + 1] = true }
+    :: atomic { answer[open_number + 1] -> open_number++ }
+#else
+    /* Once for each time that the network has caused a doubt, and at one go: nothing is polled meanwhile. */
+    :: atomic {
+        question[open_number] ->
+        assert(open_number < doubts);
+        open_number++;
+        answer[open_number] = true
+    }
+#endif
+#endif
+    :: atomic { done[C] -> assert(word == C + 1) }
+    od
+}
+
+init {
+    atomic {
+        run sender(S);
+        run sender(C)
+    }
+}
