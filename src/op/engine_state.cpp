@@ -30,15 +30,6 @@ const char *check_record(const OperationRecord &record) {
     return nullptr;
 }
 
-// Tickets that have ended on closed rails wait for the next message or the next wait.
-bool has_urgent_work(const PeerQueue &queue) {
-    if (queue.retry_first != nullptr || queue.pending_first != nullptr) return true;
-    if (!has_ack_work(queue)) return false;
-    const EventAckSender &tickets = queue.events->tickets;
-    return queue.events->is_wanted || (tickets.unacknowledged | tickets.unconfirmed |
-                                       tickets.cancelled | tickets.retransmit) != 0;
-}
-
 const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
     if (queue.puts_open != puts_open) return "puts_open is not the number of put pieces out";
     for (const OperationRecord *record = queue.pending_first; record != nullptr;
@@ -60,7 +51,7 @@ const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
         if (record->state == RecordState::complete) return "a complete record is on a flush list";
         number = record->number;
     }
-    if (has_urgent_work(queue) && !queue.active) return "a queue with work is not active";
+    if (has_work(queue) && !queue.active) return "a queue with work is not active";
     return nullptr;
 }
 

@@ -259,8 +259,8 @@ TEST(sim_levels, without_a_rail_for_events_they_are_counted_by_operations_of_the
         const Pair pair(job, rank, 1);
         for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
             if (rank == 0) {
+                if (epoch > 0) current_rank()->engine->queues[1].events->tickets.closed = 1;
                 pair.put(epoch == 3 ? 0 : 3000, epoch);
-                current_rank()->engine->queues[1].events->tickets.closed = 1;
             } else {
                 pair.ok(sennit_signal_wait(pair.arrived, kLong), "wait");
                 pair.ok(sennit_signal_reset(pair.arrived), "reset");
