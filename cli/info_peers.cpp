@@ -227,12 +227,33 @@ void append_rank(Json &section, int rank, const std::vector<char> &piece, int si
     }
 }
 
+// In place of the piece of a rank that no path leads to.
+std::vector<char> unknown_piece(std::size_t bytes, int size) {
+    std::vector<char> piece(bytes);
+    constexpr char kText[] = "no path leads there from rank 0, which asks";
+    static_assert(sizeof kText <= kReasonBytes);
+    View view{};
+    for (auto &reason : view.reasons)
+        std::memcpy(reason, kText, sizeof kText);
+    view.memory.status = SENNIT_ERR_OTHER_NODE;
+    std::memcpy(view.memory.reasons[0], kText, sizeof kText);
+    Identity identity{};
+    std::strncpy(identity.host, "another node", sizeof identity.host - 1);
+    for (Trial &trial : identity.trials)
+        trial = view.memory;
+    std::memcpy(piece.data(), &identity, sizeof identity);
+    for (int to = 0; to < size; ++to)
+        std::memcpy(piece.data() + sizeof identity + static_cast<std::size_t>(to) * sizeof view,
+                    &view, sizeof view);
+    return piece;
+}
+
 bool is_better(const std::string &candidate, const std::string &taken) {
     // In the order of preference; sim is for tests and never preferred.
-    for (int path = SENNIT_PATH_SELF; path < SENNIT_PATH_SIM; ++path) {
+    for (int path = SENNIT_PATH_SELF; path < SENNIT_PATH_END; ++path) {
         const std::string name = sennit_path_name(static_cast<sennit_path>(path));
         if (name == taken) return false;
-        if (name == candidate) return true;
+        if (name == candidate) return path != SENNIT_PATH_SIM;
     }
     return false;
 }
@@ -300,8 +321,13 @@ Json peers_section() {
         section = {{"ranks", Json::array()}, {"pairs", Json::array()}};
         for (int from = 0; from < size; ++from) {
             std::vector<char> piece(mine.size());
-            must(sennit_get(piece.data(), sennit_gptr_at(pieces, from), piece.size()),
-                 "sennit_get");
+            const sennit_status status =
+                sennit_get(piece.data(), sennit_gptr_at(pieces, from), piece.size());
+            if (status == SENNIT_ERR_OTHER_NODE) {
+                piece = unknown_piece(piece.size(), size);
+            } else {
+                must(status, "sennit_get");
+            }
             append_rank(section, from, piece, size);
         }
     }

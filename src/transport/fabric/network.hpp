@@ -29,6 +29,7 @@ constexpr std::uint64_t key_of(std::uint32_t slot, std::uint32_t live) {
 struct PeerLink {
     fi_addr_t address = FI_ADDR_UNSPEC;  // entered when first used
     bool probed = false;                 // its memory was really read
+    int probe_error = 0;                 // FI_*, of the last probe
     bool said_goodbye = false;
     PostedList failed;                  // transfers that wait for what a probe says
     std::int64_t failing_since_ns = 0;  // 0: as far as is known the peer can be reached
@@ -116,8 +117,9 @@ class Network final : public Transport {
     Reason missing_{};  // why there is no rail
     const Address *addresses_ = nullptr;
     Deadline start_limit_ = Deadline::never();
-    PeerLink *links_ = nullptr;   // [size]
-    fid_mr **exposed_ = nullptr;  // [kSegmentsPerTeam], by slot
+    std::int64_t unreached_limit_ns_ = 0;  // of first probes that fail
+    PeerLink *links_ = nullptr;            // [size]
+    fid_mr **exposed_ = nullptr;           // [kSegmentsPerTeam], by slot
     fid_mr *control_ = nullptr;
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;

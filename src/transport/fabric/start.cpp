@@ -23,6 +23,9 @@ constexpr std::size_t kMostReceives = 128;
 constexpr std::int64_t kBusyPauseNs = 50'000;
 constexpr std::int64_t kIdlePauseNs = 1'000'000;
 constexpr int kBusyLooks = 40;
+// For so long the first probes of a peer may fail, and of others after one that is out of reach.
+constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
+constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
 // How long a rank that ends serves others that have not finished.
 constexpr std::int64_t kLingerNs = 1'000'000'000;
 
@@ -153,6 +156,7 @@ void Network::post_receives() {
 sennit_status Network::connect(const Address *addresses, const Deadline &deadline) {
     addresses_ = addresses;
     start_limit_ = deadline;
+    unreached_limit_ns_ = kFirstUnreachedNs;
     if (!rail_.is_open()) return SENNIT_OK;
     {
         const Guard guard(*this);
@@ -170,7 +174,8 @@ sennit_status Network::link(int peer) {
     return rail_.insert(card.name, &link.address);
 }
 
-// A peer is in reach if its control block can really be read.
+// A peer is in reach if its control block can really be read. It is at this step of start-up too,
+// and its thread answers.
 Reason Network::reach(int peer) {
     RailCard card;
     std::memcpy(&card, addresses_[peer].bytes, sizeof card);
@@ -178,6 +183,7 @@ Reason Network::reach(int peer) {
     if (!rail_.is_open()) return missing_;
     if (card.is_open == 0) return Reason{Reason::Code::peer_refused};
     PeerLink &there = links_[peer];
+    std::int64_t failing_since_ns = 0;
     while (!there.probed) {
         if (start_limit_.over()) return Reason{Reason::Code::transport_failed, FI_ETIMEDOUT};
         PostedList done;
@@ -185,10 +191,16 @@ Reason Network::reach(int peer) {
             const Guard guard(*this);
             if (link(peer) != SENNIT_OK) return Reason{Reason::Code::transport_failed, FI_EINVAL};
             const std::int64_t now = now_ns();
-            // As if it were suspected, and then a probe that answers clears it.
-            if (there.failing_since_ns == 0) suspect(peer, now);
-            there.failing_since_ns = now;
-            if (probed_peer_ < 0) probe(peer, now);
+            if (probed_peer_ < 0 && there.probe_error != 0) {
+                if (failing_since_ns == 0) failing_since_ns = now;
+                if (now - failing_since_ns > unreached_limit_ns_) {
+                    unreached_limit_ns_ = kNextUnreachedNs;
+                    log(SENNIT_LOG_WARNING,
+                        "rank %d does not answer by the network and counts as out of reach", peer);
+                    return Reason{Reason::Code::transport_failed, there.probe_error};
+                }
+            }
+            if (probed_peer_ < 0 && now >= there.next_probe_ns) probe(peer, now);
             poll_rail();
             done = done_.take_all();
         }

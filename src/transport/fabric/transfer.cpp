@@ -192,7 +192,7 @@ void Network::look_at_what_is_overdue() {
 void Network::probe(int peer, std::int64_t now) {
     PeerLink &link = links_[peer];
     link.next_probe_ns = now + kProbePauseNs;
-    if (now - link.failing_since_ns > kLostNs) return give_up(peer);
+    if (link.failing_since_ns != 0 && now - link.failing_since_ns > kLostNs) return give_up(peer);
     Posted *posted = take_posted();
     if (posted == nullptr) return;
     std::uint64_t offset = 0;
@@ -205,19 +205,22 @@ void Network::probe(int peer, std::int64_t now) {
     posted->peer = peer;
     const ssize_t code =
         rail_.get({link.address, kControlKey, offset, probed_, sizeof probed_, &posted->context});
-    if (code != 0) return give_back(posted);
+    if (code != 0) {
+        link.probe_error = static_cast<int>(-code);
+        return give_back(posted);
+    }
     probed_peer_ = peer;
 }
 
 void Network::finish_probe(Posted *posted) {
     const Guard guard(*this);
     const int peer = posted->peer;
-    const bool answered = posted->error == 0;
+    PeerLink &link = links_[peer];
+    link.probe_error = posted->error;
+    link.probed = link.probe_error == 0;
     give_back(posted);
     probed_peer_ = -1;
-    PeerLink &link = links_[peer];
-    link.probed = answered;
-    if (!answered || link.failing_since_ns == 0) return;
+    if (!link.probed || link.failing_since_ns == 0) return;
     if (Posted *first = link.failed.take()) {
         const std::uint64_t key = first->operation->remote.handle;
         SegmentRecord record;

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Two ranks whose network carries nothing, because each has a loopback interface of its own. Would break: an init
+# that tries for ever to reach the other rank, or a library that takes that rank for dead.
+#     unreached.sh SENNIT
+set -eu
+unshare -rn ip link set lo up 2> /dev/null || {
+    echo "skipped: no network namespaces here"
+    exit 77
+}
+export SENNIT_PATHS="self,mapped,fabric:host=127.0.0.1"
+out=$("$1" run -n 2 --nodes 2 --timeout 60 sh -c '
+    [ "$SENNIT_RANK" = 0 ] || exec unshare -rn sh -c "ip link set lo up; exec \"\$@\"" sh "$@"
+    exec "$@"' sh "$1" info --peers 2>&1)
+echo "$out"
+echo "$out" | grep -q "rank 1 does not answer by the network and counts as out of reach"
+echo "$out" | grep -q "fabric  not taken: the transport refused with code 11"
