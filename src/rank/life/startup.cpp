@@ -42,9 +42,10 @@ struct Startup {
     Deadline deadline;
     int size;
     runtime::Listener listener{};
-    Introduction *all = nullptr;         // [size]
-    std::uint8_t *usable = nullptr;      // [size], this rank's tries
-    std::uint8_t *all_usable = nullptr;  // [size][size]
+    Introduction *all = nullptr;              // [size]
+    transport::Address *addresses = nullptr;  // [size][kTransports], then [size][kNetworks]
+    std::uint8_t *usable = nullptr;           // [size], this rank's tries
+    std::uint8_t *all_usable = nullptr;       // [size][size]
 };
 
 transport::EventSink sink_of(Rank &rank) {
@@ -66,6 +67,8 @@ sennit_status make_array(std::size_t count, T **out) {
 sennit_status make_tables(Startup &start) {
     const auto size = static_cast<std::size_t>(start.size);
     sennit_status status = make_array(size, &start.all);
+    if (status == SENNIT_OK)
+        status = make_array(size * std::max(path::kTransports, path::kNetworks), &start.addresses);
     if (status == SENNIT_OK) status = make_array(size, &start.usable);
     if (status == SENNIT_OK) status = make_array(size * size, &start.all_usable);
     if (status != SENNIT_OK) return status;
@@ -238,16 +241,11 @@ void choose_detection(Startup &start) {
 }
 
 sennit_status connect_transports(Startup &start) {
-    const auto size = static_cast<std::size_t>(start.size);
-    transport::Address *addresses = nullptr;
-    sennit_status status = make_array(size * path::kTransports, &addresses);
-    if (status != SENNIT_OK) return status;
-    for (std::size_t r = 0; r < size; ++r)
-        std::memcpy(addresses + r * path::kTransports, start.all[r].addresses,
-                    sizeof start.all[r].addresses);
-    status = path::router_connect(start.rank, path::router_node_slots(), addresses, start.deadline);
-    std::free(addresses);
-    return status;
+    for (int r = 0; r < start.size; ++r)
+        std::copy_n(start.all[r].addresses, path::kTransports,
+                    start.addresses + r * path::kTransports);
+    return path::router_connect(start.rank, path::router_node_slots(), start.addresses,
+                                start.deadline);
 }
 
 bool has_several_nodes(const Startup &start) {
@@ -259,26 +257,20 @@ bool has_several_nodes(const Startup &start) {
 // One more exchange, which a job on one node does without. A rank that has failed takes part.
 sennit_status connect_networks(Startup &start, sennit_status so_far) {
     if (!has_several_nodes(start)) return so_far;
-    const auto size = static_cast<std::size_t>(start.size);
     transport::Address mine[path::kNetworks] = {};
-    transport::Address *all = nullptr;
     sennit_status status = so_far;
     if (status == SENNIT_OK) status = path::router_open_networks(start.rank, sink_of(start.rank));
     if (status == SENNIT_OK)
         path::router_addresses(start.rank, path::router_network_slots(start.rank), mine);
     const sennit_error error = *thread_error();
-    if (make_array(size * path::kNetworks, &all) != SENNIT_OK) return thread_error()->status;
-    const sennit_status exchanged = allgather(start, mine, all, sizeof mine);
+    const sennit_status exchanged = allgather(start, mine, start.addresses, sizeof mine);
     if (status != SENNIT_OK) {
         *thread_error() = error;
-    } else {
-        status = exchanged;
+        return status;
     }
-    if (status == SENNIT_OK)
-        status = path::router_connect(start.rank, path::router_network_slots(start.rank), all,
-                                      start.deadline);
-    std::free(all);
-    return status;
+    if (exchanged != SENNIT_OK) return exchanged;
+    return path::router_connect(start.rank, path::router_network_slots(start.rank), start.addresses,
+                                start.deadline);
 }
 
 // A rank that failed after the first exchange says so in its tries, so that the others need not
@@ -424,8 +416,7 @@ void report(const Startup &start) {
     }
     log(SENNIT_LOG_NONE,
         "%d ranks by %s, %d on this node; from rank 0: %d inproc, %d mapped, %d cma, %d sim, "
-        "%d fabric, "
-        "%d without a path",
+        "%d fabric, %d without a path",
         start.size, start.rank.bootstrap.name, here, counts[SENNIT_PATH_INPROC],
         counts[SENNIT_PATH_MAPPED], counts[SENNIT_PATH_CMA], counts[SENNIT_PATH_SIM],
         counts[SENNIT_PATH_FABRIC], counts[SENNIT_PATH_NONE]);
@@ -453,6 +444,7 @@ sennit_status startup(Rank &rank, const StartupArgs &args) {
         *thread_error() = error;
     }
     std::free(start.all);
+    std::free(start.addresses);
     std::free(start.usable);
     std::free(start.all_usable);
     return status;
