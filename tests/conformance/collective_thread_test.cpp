@@ -275,7 +275,7 @@ void add_slowly(const void *left, const void *right, void *result, std::size_t c
 // its rank that is folding the elements of an earlier call of the team. Where messages lead to the
 // peers, calls do wait for it still.
 RANK_TEST(collective, a_call_does_not_wait_for_a_thread_that_is_in_an_operator,
-          kTwoRanks | kFreeThreads | kLoadStore | kOnce) {
+          kTwoRanks | kFreeThreads | kOnce) {
     sennit_team team{};
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
     const std::uint64_t one = 1;
