@@ -13,7 +13,7 @@
 namespace sennit {
 
 inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
-inline constexpr std::uint32_t kLayoutVersion = 11;
+inline constexpr std::uint32_t kLayoutVersion = 12;
 inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;
@@ -81,13 +81,23 @@ struct alignas(kLineBytes) ArrivalLine {
 };
 static_assert(sizeof(ArrivalLine) == 128 && offsetof(ArrivalLine, waiting) == 8);
 
-// A counter that one rank writes: one round of a dissemination barrier (writer: the partner of that
-// round).
+// A counter alone on its line. Of a barrier: one round of a dissemination barrier (writer: the
+// partner of that round).
 struct alignas(kLineBytes) EpochLine {
     std::atomic<std::uint64_t> epoch;
     std::uint8_t unused[120];
 };
 static_assert(sizeof(EpochLine) == 128);
+
+// Of a barrier by clusters, in the words of a cluster's first member (team/cluster.hpp). Writers:
+// the members of the cluster; of `clusters`, in those of the first cluster alone, all clusters; of
+// `released`, whoever comes last.
+struct ClusterLines {
+    EpochLine come;      // members so far, 0 between two barriers
+    EpochLine clusters;  // that are complete, 0 between two barriers
+    EpochLine released;  // the barrier that all have come to
+};
+static_assert(sizeof(ClusterLines) == 384);
 
 // What the owner says in a collective exchange; read by all after the barrier that follows. Two,
 // used in turns, so that the next exchange never overwrites what a slow rank still reads.
@@ -172,11 +182,12 @@ struct alignas(kLineBytes) TeamSync {
     ArrivalLine arrived;
     EpochLine rounds[kRounds];
     Mailbox mailboxes[2];
-    std::byte coll[kTeamSyncBytes - 128 - 128 * kRounds - 512];  // laid out by src/coll/
+    ClusterLines cluster;
+    std::byte coll[kTeamSyncBytes - 128 - 128 * kRounds - 512 - 384];  // laid out by src/coll/
 };
 static_assert(sizeof(TeamSync) == kTeamSyncBytes && offsetof(TeamSync, rounds) == 128 &&
               offsetof(TeamSync, mailboxes) == 128 + 128 * kRounds &&
-              offsetof(TeamSync, coll) == 640 + 128 * kRounds);
+              offsetof(TeamSync, coll) == 1024 + 128 * kRounds);
 
 // The block in the address space of the owner and of each peer that maps it. The file has the part
 // before `more_teams`, then the desk, and chunks of `more_teams` where the owner's file ended when

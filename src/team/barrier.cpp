@@ -1,4 +1,4 @@
-// The two barriers and the exchange of small messages. See team.hpp.
+// The barriers and the exchange of small messages. See team.hpp.
 #include <cstring>
 
 #include "base/fail.hpp"
@@ -7,17 +7,15 @@
 #include "request/request.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/wait.hpp"
+#include "team/cluster.hpp"
 #include "team/long_wait.hpp"
 #include "team/team.hpp"
 
 namespace sennit::team {
 namespace {
 
-// This rank's line says the epoch; sleepers are woken.
-void publish_arrival(Team &team, std::uint64_t epoch) {
-    // SYNC barrier-arrival: pairs with the acquire in wait_for_all(); all this rank did comes
-    // before.
-    team.own->arrived.epoch.store(epoch, std::memory_order_release);
+// After the stores that the others wait for.
+void ring_all(const Team &team) {
     // SYNC doorbell: pairs with the fence in announce_sleep(); the arrival before the looks at
     // sleepers.
     store_load_fence();
@@ -28,13 +26,21 @@ void publish_arrival(Team &team, std::uint64_t epoch) {
     }
 }
 
+// This rank's line says the epoch; sleepers are woken.
+void publish_arrival(Team &team, std::uint64_t epoch) {
+    // SYNC barrier-arrival: pairs with the acquire in has_arrived(); all this rank did comes
+    // before.
+    team.own->arrived.epoch.store(epoch, std::memory_order_release);
+    ring_all(team);
+}
+
 // The world rank of the member that is `place` + 1 after this one.
 int peer_at(const Team &team, std::uint32_t place) {
     return team.world_ranks[(team.rank + place + 1) % team.size];
 }
 
 bool has_arrived(const Team &team, std::uint32_t place, std::uint64_t epoch) {
-    // SYNC barrier-arrival: pairs with the release in publish_arrival().
+    // SYNC barrier-arrival: pairs with the releases in publish_arrival() and come_to_cluster().
     return team.arrivals[place]->load(std::memory_order_acquire) >= epoch;
 }
 
@@ -71,16 +77,26 @@ void report_late(const Team &team, std::uint64_t epoch) {
     late.report();
 }
 
-// The next peer has not come yet.
-[[gnu::noinline]] sennit_status wait_for_late(Rank &rank, Team &team, Purpose purpose,
-                                              const Deadline &deadline) {
+// Those of the flat barrier that have not been seen yet. Inline, for the case that all have come.
+inline bool have_all_arrived(Team &team) {
+    for (; team.next_peer + 1 < team.size; ++team.next_peer)
+        if (!has_arrived(team, team.next_peer, team.epoch + 1)) return false;
+    return true;
+}
+
+bool have_all_come(Team &team) {
+    return team.way == Way::clusters ? is_released(team, team.epoch + 1) : have_all_arrived(team);
+}
+
+// By load and store. Each that comes is progress: polling starts anew.
+[[gnu::noinline]] sennit_status wait_for_late(Rank &rank, Team &team, const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
-    LongWait long_wait(rank, team, static_cast<std::uint8_t>(purpose), epoch);
+    LongWait long_wait(rank, team, static_cast<std::uint8_t>(team.purpose), epoch);
     const BarrierWait meeting{&team, &long_wait};
-    for (; team.next_peer + 1 < team.size; ++team.next_peer) {
-        if (has_arrived(team, team.next_peer, epoch)) continue;
+    while (!have_all_come(team)) {
+        const std::uint32_t awaited = team.next_peer;
         const auto ready = [&] {
-            return has_arrived(team, team.next_peer, epoch) || long_wait.differs();
+            return have_all_come(team) || team.next_peer != awaited || long_wait.differs();
         };
         const sennit_status status =
             wait_until(rank, deadline, LostSearch{look_at_meeting, &meeting}, ready);
@@ -91,21 +107,26 @@ void report_late(const Team &team, std::uint64_t epoch) {
     return SENNIT_OK;
 }
 
-sennit_status wait_for_all(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
-    for (; team.next_peer + 1 < team.size; ++team.next_peer)
-        if (!has_arrived(team, team.next_peer, team.epoch + 1))
-            return wait_for_late(rank, team, purpose, deadline);
-    return SENNIT_OK;
+void begin_meeting(Team &team, Purpose purpose) {
+    team.purpose = purpose;
+    team.published = true;
+    team.next_peer = 0;
 }
 
-sennit_status flat(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+inline bool look_flat(Team &team, Purpose purpose) {
     if (!team.published) {
         publish_arrival(team, team.epoch + 1);
-        team.purpose = purpose;
-        team.published = true;
-        team.next_peer = 0;
+        begin_meeting(team, purpose);
     }
-    return wait_for_all(rank, team, purpose, deadline);
+    return have_all_arrived(team);
+}
+
+bool look_in_clusters(Team &team, Purpose purpose) {
+    if (team.published) return is_released(team, team.epoch + 1);
+    const bool was_last = come_to_cluster(team, team.epoch + 1);
+    if (was_last) ring_all(team);
+    begin_meeting(team, purpose);
+    return was_last || is_released(team, team.epoch + 1);
 }
 
 // Stores `epoch` into the present round's word of a member, whichever way leads there.
@@ -221,10 +242,28 @@ sennit_status exchange_without_path(Rank &rank, const Team &team, const Exchange
 
 }  // namespace
 
+bool try_meet(Team &team, Purpose purpose) {
+    return team.way == Way::flat ? look_flat(team, purpose) : look_in_clusters(team, purpose);
+}
+
+namespace {
+
+[[gnu::noinline]] sennit_status meet_otherwise(Rank &rank, Team &team, Purpose purpose,
+                                               const Deadline &deadline) {
+    if (team.way == Way::clusters)
+        return look_in_clusters(team, purpose) ? SENNIT_OK : wait_for_late(rank, team, deadline);
+    return team.way == Way::rounds ? disseminate(rank, team, purpose, deadline)
+                                   : meet_without_path(rank, team, deadline);
+}
+
+}  // namespace
+
 sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
-    const sennit_status status = team.all_load_store ? flat(rank, team, purpose, deadline)
-                                 : team.all_reached  ? disseminate(rank, team, purpose, deadline)
-                                                     : meet_without_path(rank, team, deadline);
+    sennit_status status = SENNIT_OK;
+    if (team.way != Way::flat) [[unlikely]]
+        status = meet_otherwise(rank, team, purpose, deadline);
+    else if (!look_flat(team, purpose))
+        status = wait_for_late(rank, team, deadline);
     if (status != SENNIT_OK) return status;
     ++team.epoch;
     team.published = false;

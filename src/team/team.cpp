@@ -7,6 +7,7 @@
 
 #include "base/fail.hpp"
 #include "base/thread_callback.hpp"
+#include "team/cluster.hpp"
 #include "team/create.hpp"
 
 namespace sennit::team {
@@ -33,12 +34,16 @@ bool make_arrays(Team &team, std::uint32_t size) {
     const std::size_t bells = others * sizeof *team.bells;
     const std::size_t ranks = size * sizeof *team.world_ranks;
     const std::size_t by_world = size * sizeof *team.by_world;
-    auto *memory = static_cast<std::byte *>(std::calloc(1, arrivals + bells + ranks + by_world));
+    const std::size_t clusters = size > kMostOfCluster ? size * sizeof *team.clusters : 0;
+    auto *memory =
+        static_cast<std::byte *>(std::calloc(1, arrivals + bells + clusters + ranks + by_world));
     if (memory == nullptr) return false;
     team.arrivals = reinterpret_cast<const std::atomic<std::uint64_t> **>(memory);
     team.bells = reinterpret_cast<Doorbell **>(memory + arrivals);
-    team.world_ranks = reinterpret_cast<const int *>(memory + arrivals + bells);
-    team.by_world = reinterpret_cast<const std::uint32_t *>(memory + arrivals + bells + ranks);
+    memory += arrivals + bells;
+    team.clusters = clusters != 0 ? reinterpret_cast<Cluster *>(memory) : nullptr;
+    team.world_ranks = reinterpret_cast<const int *>(memory + clusters);
+    team.by_world = reinterpret_cast<const std::uint32_t *>(memory + clusters + ranks);
     return true;
 }
 
@@ -94,6 +99,7 @@ sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team 
     sort_members(*team);
     team->own = &team_sync(*rank.control, slot);
     find_the_others(rank, *team);
+    if (team->clusters != nullptr) form_clusters(rank, *team);
     *out = team;
     return SENNIT_OK;
 }
@@ -114,6 +120,8 @@ void drop(Team &team) {
     std::free(team.grid);
     team.arrivals = nullptr;
     team.bells = nullptr;
+    team.clusters = nullptr;
+    team.cluster_count = 0;
     team.world_ranks = nullptr;
     team.by_world = nullptr;
     team.grid = nullptr;
@@ -132,6 +140,15 @@ Reach own_reach(Rank &rank, const Team &team) {
         reach.some_path &= peer.transport != nullptr;
     }
     return reach;
+}
+
+void agree_on_reach(Team &team, const Reach &common) {
+    team.all_load_store = common.load_store;
+    team.all_reached = common.some_path;
+    team.way = !common.some_path          ? Way::none
+               : !common.load_store       ? Way::rounds
+               : team.clusters != nullptr ? Way::clusters
+                                          : Way::flat;
 }
 
 int member_of(const Team &team, int world_rank) {

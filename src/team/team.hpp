@@ -11,9 +11,10 @@
 // from the highest number that any member has seen there (`base`). So nothing is ever cleared, and
 // what an earlier team left behind is too small to be taken for news.
 //
-// Two barriers. Where load and store join all members, flat: each stores its epoch in a line of its
-// own and reads all the others'; nobody does an atomic read-modify-write and nobody's turn depends
-// on another's, which suits cores that are shared. Otherwise dissemination (Hensgen, Finkel, Manber
+// Three barriers. Where load and store join all members of a small team, flat: each stores its
+// epoch in a line of its own and reads all the others'; nobody does an atomic read-modify-write.
+// Large teams count themselves in clusters (cluster.hpp). In neither does anybody's turn depend on
+// another's, which suits cores that are shared. Elsewhere dissemination (Hensgen, Finkel, Manber
 // 1988): in round k a member stores its epoch at member + 2^k and waits for the word from
 // member - 2^k.
 #pragma once
@@ -86,6 +87,9 @@ struct SegmentTable {
 
 // Made zeroed, without a constructor; the object of a slot stays until the rank ends, so that a
 // handle that was destroyed is found out without touching freed memory.
+struct Cluster;
+enum class Way : std::uint8_t { none, flat, clusters, rounds };
+
 struct Team {
     // Constant from creation to destruction. Ranks are those of the team unless they say world.
     std::atomic<std::uint32_t> handle;  // 0: there is no team here
@@ -95,6 +99,7 @@ struct Team {
     std::uint64_t generation;       // higher than of any member's earlier team in the slot
     bool all_load_store;            // every member reaches all control blocks by load and store
     bool all_reached;               // every member has some path to all
+    Way way;                        // of the barrier
     const int *world_ranks;         // [size]
     const std::uint32_t *by_world;  // [size]: the members in the order of their world ranks
     group::Grid *grid;              // null: the team is none
@@ -103,6 +108,9 @@ struct Team {
     // load and store.
     const std::atomic<std::uint64_t> **arrivals;
     Doorbell **bells;
+    Cluster *clusters;  // [cluster_count], null in a small team
+    std::uint32_t cluster_count;
+    std::uint32_t cluster;  // this rank's
 
     // Of the barrier and the exchange.
     std::uint64_t epoch;       // barriers completed, counted from the base
@@ -177,10 +185,7 @@ struct Reach {
     bool some_path = false;
 };
 Reach own_reach(Rank &rank, const Team &team);
-inline void agree_on_reach(Team &team, const Reach &common) {
-    team.all_load_store = common.load_store;
-    team.all_reached = common.some_path;
-}
+void agree_on_reach(Team &team, const Reach &common);
 
 // A new team, in three steps, because all that can fail comes before the members agree.
 // `make` gets the object of the slot ready; `open` lets threads find it; `drop` ends it in either
@@ -239,6 +244,10 @@ sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline);
 // the next call goes on with the same meeting. Errors: TIMEOUT, PEER_LOST, ARG (a member has waited
 // for a second in a call that does not fit).
 sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline);
+
+// Arrives, unless this rank has, and says whether all have come: meet() without a wait, for tests.
+// Only where load and store join all members.
+bool try_meet(Team &team, Purpose purpose);
 
 // Why no other collective call can be made while a meeting of the team is unfinished, which
 // `team.published` says: STATE, or PEER_LOST where a member is gone, since it never ends then.

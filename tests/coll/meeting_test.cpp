@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "../engine/job.hpp"
+#include "runtime/detector.hpp"
 
 namespace sennit::test {
 namespace {
@@ -35,6 +36,58 @@ TEST(meetings, a_free_that_timed_out_goes_on_when_it_is_called_again) {
         if (sennit_free(gptr) != SENNIT_ERR_NOT_REGISTERED) job.note("it was not freed");
     });
     (void)unsetenv("SENNIT_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
+}
+
+// Broken by a barrier in clusters that counts a rank again after a timeout, does not name the ranks
+// that are late, or lets a rank pass that does not see what all did before.
+TEST(meetings, a_barrier_of_many_ranks_times_out_names_the_late_one_and_goes_on) {
+    constexpr int kRanks = 20;
+    Job job(kRanks, "self,inproc");
+    std::atomic<int> timed_out{0};
+    std::uint64_t words[kRanks] = {};
+    job.run([&](int rank) {
+        const bool is_late = rank == kRanks - 1;
+        if (!is_late) {
+            if (sennit_barrier(SENNIT_TEAM_WORLD, 1'000'000) != SENNIT_ERR_TIMEOUT)
+                job.note("the barrier has no limit");
+            ++timed_out;
+        }
+        // All but the late one have come once all have timed out.
+        while (timed_out < kRanks - 1)
+            std::this_thread::yield();
+        if (rank == 0) {
+            (void)sennit_barrier(SENNIT_TEAM_WORLD, 0);
+            if (sennit_last_error()->peer != kRanks - 1) job.note(sennit_last_error()->text);
+            ++timed_out;
+        }
+        while (is_late && timed_out < kRanks)
+            std::this_thread::yield();
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+        for (std::uint64_t round = 1; round <= 50; ++round) {
+            words[rank] = round;
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+            for (const std::uint64_t word : words)
+                if (word != round) job.note("a barrier has let a rank pass early");
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+        }
+    });
+    EXPECT_EQ(job.fault, "");
+}
+
+// Broken by a barrier in clusters that waits for a rank that is gone.
+TEST(meetings, a_barrier_of_many_ranks_ends_when_one_is_gone) {
+    constexpr int kRanks = 20;
+    Job job(kRanks, "self,inproc");
+    job.run(
+        [&](int rank) {
+            if (rank == 7) return;
+            note_gone(*current_rank(), 7, Gone::died);
+            if (sennit_barrier(SENNIT_TEAM_WORLD, kLong) != SENNIT_ERR_PEER_LOST ||
+                sennit_last_error()->peer != 7)
+                job.note(sennit_last_error()->text);
+        },
+        {SENNIT_ERR_PEER_LOST, SENNIT_ERR_ARG});
     EXPECT_EQ(job.fault, "");
 }
 

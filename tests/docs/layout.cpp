@@ -52,6 +52,7 @@ static void print_control_block() {
     FIELD(TeamSync, arrived);
     FIELD(TeamSync, rounds);
     FIELD(TeamSync, mailboxes);
+    FIELD(TeamSync, cluster);
     FIELD(TeamSync, coll);
     STRUCT(ArrivalLine);
     FIELD(ArrivalLine, epoch);
@@ -60,6 +61,10 @@ static void print_control_block() {
     STRUCT(EpochLine);
     FIELD(EpochLine, epoch);
     FIELD(EpochLine, unused);
+    STRUCT(ClusterLines);
+    FIELD(ClusterLines, come);
+    FIELD(ClusterLines, clusters);
+    FIELD(ClusterLines, released);
     STRUCT(Mailbox);
     FIELD(Mailbox, bytes);
 }

@@ -1,4 +1,4 @@
-/* The flat barrier (src/team/barrier.cpp: flat(), publish_arrival(), wait_for_all()), with waits that
+/* The flat barrier (src/team/barrier.cpp: look_flat(), publish_arrival(), have_all_arrived()), with waits that
  * time out at any point and are taken up again by the next call. Before each barrier a rank stores
  * its data with the number of the barrier. Shown: after a barrier it finds everybody's data of that
  * barrier, and nobody waits for ever.

@@ -1,0 +1,35 @@
+// The barrier of large teams by load and store. The members are cut into clusters of at most
+// kMostOfCluster that share a NUMA node. Each member counts itself in its cluster, the last one
+// there counts the cluster, and the last one of all releases every cluster. So a rank touches the
+// words of one or two members, not of all, and only the last one does anything for others: nobody
+// needs a turn of the processor besides the one in which it comes. Called by barrier.cpp; design
+// and failures: docs/design/collectives.md.
+#pragma once
+
+#include "team/team.hpp"
+
+namespace sennit::team {
+
+// Teams up to this size look at the lines of all members.
+inline constexpr std::uint32_t kMostOfCluster = 16;
+
+struct Cluster {
+    ClusterLines *lines;  // of its first member
+    std::uint32_t size;
+    int numa;
+};
+
+// When the team is made: alike on all members. Fills team.clusters, which has room for one of each
+// member.
+void form_clusters(Rank &rank, Team &team);
+
+// Counts this rank in. True: all have come, and this rank was the last.
+bool come_to_cluster(Team &team, std::uint64_t epoch);
+
+inline bool is_released(const Team &team, std::uint64_t epoch) {
+    // SYNC barrier-release: pairs with the release in come_to_cluster().
+    return team.clusters[team.cluster].lines->released.epoch.load(std::memory_order_acquire) >=
+           epoch;
+}
+
+}  // namespace sennit::team
