@@ -18,7 +18,7 @@ QUICK_BAD = "quick release: 2 passed, 1 failed, 0 skipped"
 REST = "rest release: 5 passed, 0 failed, 0 skipped"
 
 
-def run(project, quick, rest, limit_s=30):
+def run(project, quick, rest, limit_s=30, **more):
     """Exit code and lines of a run whose two targets execute these shell commands."""
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, ".ci"))
@@ -27,7 +27,7 @@ def run(project, quick, rest, limit_s=30):
             file.write(f"test:\n\t@{quick}\n\ntest-rest:\n\t@{rest}\n")
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
         done = subprocess.run([os.path.join(folder, ".ci", "run")], capture_output=True, text=True, timeout=50,
-                              env={**environment, "CI_LIMIT_S": str(limit_s)}, check=False)
+                              env={**environment, "CI_LIMIT_S": str(limit_s), **more}, check=False)
     return done.returncode, done.stdout.splitlines()
 
 
@@ -76,6 +76,14 @@ def nothing_of_a_run_that_was_cut_stays_alive(project):
     expect(code != 0 and len(started) == 1, lines)
     expect(not os.path.exists(f"/proc/{started[0]}") or
            open(f"/proc/{started[0]}/stat", encoding="utf-8").read().rpartition(")")[2].split()[0] == "Z", lines)
+
+
+def skipped_tests_of_several_hosts_fail_the_run_unless_that_is_known(project):
+    skipped = f"echo ' 7/9 Test  #7: cluster.some_case ...***Skipped   0.10 sec'; echo '{QUICK}'"
+    code, lines = run(project, skipped, f"echo '{REST}'", CI_NO_CLUSTER="")
+    expect(code == 1 and lines[-1] == "8 passed, 1 failed" and says(lines, "CI_NO_CLUSTER=1"), lines)
+    code, lines = run(project, skipped, f"echo '{REST}'", CI_NO_CLUSTER="1")
+    expect(code == 0 and lines[-1] == "8 passed, 0 failed" and not says(lines, "CI_NO_CLUSTER"), lines)
 
 
 def run_tests(project, *words, bad=""):

@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""Runs tools/cluster as a user does.
+
+    tests/cluster/cluster_test.py PROJECT CASE [WORD...]
+
+A machine that refuses namespaces skips every case but the first, with the reason. What would break a case: something that
+outlives the tool, a cable that carries data though it was pulled, hosts that share what is their own, or ranks of two
+hosts whose data goes another way than by the rails.
+"""
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SKIPPED = 77
+# What Open MPI, hydra, Slurm, Sennit and the tool itself could leave. Other tests have their own there meanwhile.
+OURS = ("cluster", "ompi.h", "slurm", "munge", "hydra")
+
+
+def expect(truth, *seen):
+    if not truth:
+        raise AssertionError("not as expected:\n  " + "\n  ".join(str(thing) for thing in seen))
+
+
+def listing(folder):
+    try:
+        return {f"{folder}/{name}" for name in os.listdir(folder) if any(word in name for word in OURS)}
+    except OSError:
+        return set()
+
+
+def marked(mark):
+    """Processes that have inherited it."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                if int(name) != os.getpid() and mark.encode() in file.read():
+                    found.append(int(name))
+        except OSError:
+            continue
+    return found
+
+
+class Cluster:
+    """The tool with its own name and mark; what the machine has is compared at the end."""
+
+    def __init__(self, project):
+        self.tool = os.path.join(project, "tools", "cluster")
+        self.name = f"test-{os.getpid()}"
+        self.mark = f"CLUSTER_TEST={os.getpid()}-{time.time()}"
+        key, value = self.mark.split("=")
+        self.environment = {**os.environ, key: value}
+        self.before = self.machine()
+
+    def machine(self):
+        with open("/proc/self/mounts", encoding="utf-8") as file:
+            mounts = {line for line in file if "cluster" in line or "nsfs" in line}
+        with open("/proc/net/unix", encoding="utf-8", errors="replace") as file:
+            sockets = {line.split()[-1] for line in file if self.name in line}
+        names = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=False).stdout
+        files = listing("/tmp") | listing("/dev/shm") | listing("/run") | listing(os.path.dirname(self.tool))
+        return sorted(os.listdir("/sys/class/net")), names, mounts, sockets, files
+
+    def nothing_is_left(self):
+        limit = time.monotonic() + 5
+        while marked(self.mark) and time.monotonic() < limit:
+            time.sleep(0.02)
+        expect(marked(self.mark) == [], [open(f"/proc/{process}/cmdline", encoding="utf-8").read()
+                                         for process in marked(self.mark)])
+        expect(self.machine() == self.before, self.before, self.machine())
+
+    def start(self, *words, **more):
+        """Starts `run` with options and a command; returns when the host h0 is there."""
+        process = subprocess.Popen([self.tool, "run", "--name", self.name, *words], env=self.environment, text=True, **more)
+        limit = time.monotonic() + 30
+        while self.order("exec", "h0", "true").returncode != 0:
+            expect(time.monotonic() < limit and process.poll() is None, "the cluster does not start")
+        return process
+
+    def run(self, *words, **more):
+        return subprocess.run([self.tool, "run", "--name", self.name, *words], env=self.environment, text=True,
+                              capture_output=True, check=False, **more)
+
+    def order(self, order, *words):
+        return subprocess.run([self.tool, order, "--name", self.name, *words], env=self.environment, text=True,
+                              capture_output=True, check=False)
+
+    def must(self, order, *words):
+        done = self.order(order, *words)
+        expect(done.returncode == 0, order, words, done.returncode, done.stdout, done.stderr)
+        return done.stdout
+
+
+def a_system_without_namespaces_is_told_what_to_do(cluster):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "unshare"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho 'unshare: unshare failed: Operation not permitted' >&2\nexit 1\n")
+        os.chmod(file.name, 0o755)
+        cluster.environment["PATH"] = f"{folder}:{cluster.environment['PATH']}"
+        for words in (["run", "true"], ["check"]):
+            done = subprocess.run([cluster.tool, *words], env=cluster.environment, text=True, capture_output=True, check=False)
+            expect(done.returncode == 125 and done.stdout == "", done)
+            expect("refuses namespaces: unshare: unshare failed: Operation not permitted" in done.stderr, done.stderr)
+            expect("as root" in done.stderr and "--privileged" in done.stderr, done.stderr)
+
+
+def hosts_have_their_own_names_and_folders_and_nothing_is_left(cluster):
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(cluster.tool), prefix="hidden-") as file:
+        script = f"""
+            set -e
+            [ "$(hostname)" = h0 ] && [ -e {file.name} ] && [ ! -e /tmp/cluster-at-h1 ] && : > /dev/shm/cluster-at-h0
+            {cluster.tool} exec h1 sh -c 'hostname; : > /tmp/cluster-at-h1; ls /dev/shm; exit 3' && exit 1
+            ls /sys/class/net | tr '\\n' ' '; ls /tmp /dev/shm; exit 7"""
+        done = cluster.run("--hosts", "3", "--rails", "2", "--launcher", "none", "--", "sh", "-c", script)
+    expect(done.returncode == 7 and done.stdout.startswith("h1\nlo mgmt rail0 rail1 /dev/shm:\ncluster-at-h0\n"), done)
+    expect("cluster-at-h1" not in done.stdout and done.stderr == "", done)
+    cluster.nothing_is_left()
+
+
+def a_killed_tool_leaves_nothing(cluster):
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        process = cluster.start("--hosts", "2", "--launcher", "none", "--", "sh", "-c", "setsid sleep 60 & sleep 60")
+        expect(len(marked(cluster.mark)) >= 5, marked(cluster.mark))
+        process.send_signal(number)
+        code = process.wait(timeout=15)
+        expect(code == (-9 if number == signal.SIGKILL else 143), code)
+        cluster.nothing_is_left()
+
+
+def a_program_that_ignores_signals_is_ended_by_the_second(cluster):
+    process = cluster.start("--launcher", "none", "--", "sh", "-c", "trap '' INT TERM; while :; do sleep 1; done")
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    expect(process.poll() is None, process.returncode)
+    process.send_signal(signal.SIGINT)
+    expect(process.wait(timeout=5) == 130, process.returncode)
+    cluster.nothing_is_left()
+
+
+def ctrl_c_reaches_the_program_and_the_hosts_stay(cluster):
+    """The program catches it and then still finds its other host."""
+    master, slave = pty.openpty()
+    script = f"trap 'wait; {cluster.tool} exec h1 hostname; exit 5' INT; echo ready; sleep 1 & wait; exit 1"
+    process = subprocess.Popen([cluster.tool, "run", "--launcher", "none", "--", "sh", "-c", script], env=cluster.environment,
+                               stdin=slave, stdout=slave, stderr=slave,
+                               preexec_fn=lambda: (os.setsid(), os.close(os.open(os.ttyname(slave), os.O_RDWR))))
+    text = b""
+    while b"ready" not in text:
+        text += os.read(master, 1000)
+    os.write(master, b"\x03")
+    code = process.wait(timeout=15)
+    text += os.read(master, 1000)
+    expect(code == 130 and b"h1" in text, code, text)
+    cluster.nothing_is_left()
+
+
+# Sends a line to a server on h0 and prints what came back, or the error.
+CLIENT = """
+import socket, sys
+link = socket.socket()
+link.settimeout(0.5)
+try:
+    link.connect((sys.argv[1], 5000))
+    link.sendall(b"x")
+    print(link.recv(1).decode())
+    if len(sys.argv) > 2:
+        link.settimeout(20)
+        print("closed" if link.recv(1) == b"" else "more")
+except OSError as error:
+    print(type(error).__name__)
+"""
+SERVER = """
+import socket
+server = socket.create_server(("", 5000), backlog=64)
+held = []
+while True:
+    link, _ = server.accept()
+    link.sendall(b"x")
+    held.append(link)
+"""
+
+
+def rails_and_hosts_are_cut_and_restored(cluster):
+    process = cluster.start("--rails", "2", "--launcher", "none", "--", sys.executable, "-c", SERVER)
+
+    def reached(rail):
+        network = 99 if rail == "mgmt" else 100 + int(rail)
+        return cluster.must("exec", "h1", sys.executable, "-c", CLIENT, f"10.{network}.0.1").strip()
+
+    def leads(rail):
+        """Becomes true: neighbours are asked for again once a second."""
+        limit = time.monotonic() + 20
+        while reached(rail) != "x":
+            expect(time.monotonic() < limit, rail, reached(rail))
+
+    leads("0")
+    leads("1")
+    for silent in ([], ["--silent"]):
+        cluster.must("cut", "rail", *silent, "h1", "0")
+        expect(reached("0") != "x", "a rail that was cut leads")
+        leads("1")
+        carrier = cluster.must("exec", "h1", "cat", "/sys/class/net/rail0/carrier").strip()
+        expect(carrier == ("1" if silent else "0"), silent, carrier)
+        cluster.must("restore", "rail", "h1", "0")
+        leads("0")
+    cluster.must("cut", "host", "h1")
+    for rail in ("0", "1", "mgmt"):
+        expect(reached(rail) != "x", "a host that was cut is reached", rail)
+    cluster.must("restore", "host", "h1")
+    leads("mgmt")
+    leads("1")
+
+    held = subprocess.Popen([cluster.tool, "exec", "--name", cluster.name, "h1", sys.executable, "-c", CLIENT, "10.101.0.1", "hold"],
+                            env=cluster.environment, stdout=subprocess.PIPE, text=True)
+    expect(held.stdout.readline() == "x\n", "no connection")
+    said = cluster.must("break", "h1", "1")
+    # Also those of earlier clients, which the server has not closed.
+    expect(int(said.split()[0]) >= 1, said)
+    expect(held.stdout.readline().strip() in ("ConnectionAbortedError", "ConnectionResetError", "closed"), "it is not broken")
+    held.wait(timeout=10)
+
+    for words in (["cut", "rail", "h7", "0"], ["cut", "rail", "h1", "2"], ["kill", "1"], ["exec", "h2", "true"]):
+        done = cluster.order(*words)
+        expect(done.returncode == 125 and done.stderr.startswith("cluster: there is no "), words, done)
+    cluster.must("kill", "h0")
+    expect(process.wait(timeout=10) == 137, process.returncode)
+    cluster.nothing_is_left()
+
+
+def several_clusters_run_at_a_time(cluster):
+    first = cluster.start("--launcher", "none", "--", "sleep", "60")
+    other = Cluster(os.path.dirname(os.path.dirname(cluster.tool)))
+    other.name += "-other"
+    second = other.start("--hosts", "3", "--launcher", "none", "--", "sleep", "60")
+    again = cluster.run("--launcher", "none", "--", "true")
+    expect(again.returncode == 125 and "is running" in again.stderr, again)
+    expect(set(json.loads(cluster.must("counters"))) == {"h0", "h1"}, "hosts")
+    expect(set(json.loads(other.must("counters"))) == {"h0", "h1", "h2"}, "hosts")
+    first.terminate()
+    expect(first.wait(timeout=15) == 143, first.returncode)
+    expect(other.must("exec", "h2", "hostname") == "h2\n", "the other has ended too")
+    second.terminate()
+    second.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+def ranks_of_each_launcher_run_on_the_hosts(cluster, launcher, suite_ring):
+    done = cluster.run("--hosts", "3", "--launcher", launcher, "-n", "5", "--", "hostname")
+    expect(done.returncode == 0 and sorted(done.stdout.split()) == ["h0", "h0", "h1", "h1", "h2"], done)
+    done = cluster.run("--hosts", "3", "--launcher", launcher, "-n", "5", "--", suite_ring)
+    expect(done.returncode == 0 and done.stdout == "5 ranks in a ring, sum of their numbers 10\n", done)
+    done = cluster.run("--launcher", launcher, "--", "sh", "-c", "exit 3")
+    expect(done.returncode == 3, done)
+    cluster.nothing_is_left()
+
+
+def data_goes_by_the_rails_and_only_between_hosts(cluster, program):
+    """Ranks 0 and 1 are on h0, 2 and 3 on h1: of four puts of 4 MiB, one leaves each host."""
+    process = cluster.start("--launcher", "none", "--", "sh", "-c", "sleep 60")
+    before = json.loads(cluster.must("counters"))
+    cluster.must("exec", "h0", cluster.tool, "launch", "-n", "4", "--", program)
+    after = json.loads(cluster.must("counters"))
+    put = 4 << 20
+    for host in ("h0", "h1"):
+        sent = {name: after[host][name]["tx"] - before[host][name]["tx"] for name in after[host]}
+        rails = sum(sent[name] for name in sent if name != "lo")
+        expect(put < rails < 1.5 * put and sent["lo"] < put / 4, host, sent)
+    process.terminate()
+    process.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+def groups_of_the_conformance_suite_pass(cluster, launcher, ranks, suite, *groups):
+    # Blocks travel by files there, and /tmp is each host's own.
+    shared = tempfile.mkdtemp(dir=os.path.dirname(suite))
+    try:
+        words = [word for group in groups for word in ("--group", group)]
+        done = cluster.run("--rails", "2", "--launcher", launcher, "-n", ranks, "--", "env", f"TMPDIR={shared}", suite,
+                           "--paths", "mapped,fabric", "--quick", *words)
+        print(done.stdout, done.stderr)
+        expect(done.returncode == 0 and "FAILED" not in done.stdout, "a test fails")
+        expect(all(f"ok     {group}." in done.stdout for group in groups), "a group did not run")
+    finally:
+        os.rmdir(shared)
+    cluster.nothing_is_left()
+
+
+def main(project, case, *words):
+    cluster = Cluster(project)
+    if case != "a_system_without_namespaces_is_told_what_to_do":
+        check = subprocess.run([cluster.tool, "check"], capture_output=True, text=True, check=False)
+        if check.returncode != 0:
+            print(check.stderr)
+            return SKIPPED
+    globals()[case](cluster, *words)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
