@@ -66,10 +66,6 @@ void log_set_level(sennit_log_level level) {
     (void)pthread_mutex_unlock(&lock);
 }
 
-sennit_log_level log_level() {
-    return current().level;
-}
-
 void log(sennit_log_level level, const char *format, ...) {
     const Receiver to = current();
     if (level > to.level) return;

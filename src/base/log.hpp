@@ -14,6 +14,5 @@ namespace sennit {
 void log_set(sennit_log_function function, void *context, sennit_log_level level);
 // Changes the level alone, for the knob SENNIT_LOG.
 void log_set_level(sennit_log_level level);
-sennit_log_level log_level();
 
 }  // namespace sennit

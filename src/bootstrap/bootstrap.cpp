@@ -2,7 +2,6 @@
 // started N times but whose copies do not find each other must not run as N times rank 0.
 #include "bootstrap/bootstrap.hpp"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include "base/knobs.hpp"
 #include "base/log.hpp"
 #include "bootstrap/mpi_presence.hpp"
+#include "bootstrap/number.hpp"
 
 namespace sennit::runtime {
 namespace {
@@ -36,13 +36,9 @@ constexpr SizeVariable kSizeVariables[] = {
 
 // 0 if the variable is not set or no positive number.
 int positive_number(const char *variable) {
-    const char *text = std::getenv(variable);
-    if (text == nullptr || *text == '\0') return 0;
-    char *end = nullptr;
-    errno = 0;
-    const long value = std::strtol(text, &end, 10);
-    return errno == 0 && *end == '\0' && value > 0 && value <= INT32_MAX ? static_cast<int>(value)
-                                                                         : 0;
+    int number = 0;
+    (void)number_of(std::getenv(variable), 1, INT32_MAX, &number);
+    return number;
 }
 
 const Launcher *find_by_name(const char *name) {

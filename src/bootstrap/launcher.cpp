@@ -23,6 +23,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/late_notice.hpp"
 #include "bootstrap/launch_protocol.hpp"
+#include "bootstrap/number.hpp"
 
 namespace sennit::runtime {
 namespace {
@@ -43,17 +44,6 @@ struct Connection {
     std::uint32_t sequence;
     bool broken;
 };
-
-bool read_number(const char *variable, long least, long most, int *out) {
-    const char *text = std::getenv(variable);
-    if (text == nullptr || *text == '\0') return false;
-    char *end = nullptr;
-    errno = 0;
-    const long value = std::strtol(text, &end, 10);
-    if (errno != 0 || *end != '\0' || value < least || value > most) return false;
-    *out = static_cast<int>(value);
-    return true;
-}
 
 int hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -120,9 +110,10 @@ bool read_claim(Claim *claim, char *reason, std::size_t bytes) {
                             kLaunchControlVariable);
         return false;
     }
-    if (!read_number(kLaunchControlVariable, 0, INT_MAX, &claim->control_fd) ||
-        !read_number(kLaunchSizeVariable, 1, kLaunchRanksMax, &claim->size) ||
-        !read_number(kLaunchRankVariable, 0, claim->size - 1, &claim->rank) || !read_job(claim)) {
+    if (!number_of(std::getenv(kLaunchControlVariable), 0, INT_MAX, &claim->control_fd) ||
+        !number_of(std::getenv(kLaunchSizeVariable), 1, kLaunchRanksMax, &claim->size) ||
+        !number_of(std::getenv(kLaunchRankVariable), 0, claim->size - 1, &claim->rank) ||
+        !read_job(claim)) {
         (void)std::snprintf(reason, bytes, "%s, %s, %s or %s is missing or malformed",
                             kLaunchControlVariable, kLaunchRankVariable, kLaunchSizeVariable,
                             kLaunchJobVariable);

@@ -22,6 +22,7 @@
 #include "base/fail.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/mpi_presence.hpp"
+#include "bootstrap/number.hpp"
 #include "bootstrap/pmi1_wire.hpp"
 
 namespace sennit::runtime {
@@ -46,16 +47,6 @@ struct Conversation {
 };
 
 Conversation conversation;
-
-bool number_of(const char *text, int minimum, int *number) {
-    if (text == nullptr || text[0] == '\0') return false;
-    char *end = nullptr;
-    errno = 0;
-    const long value = std::strtol(text, &end, 10);
-    if (errno != 0 || *end != '\0' || value < minimum || value > INT32_MAX) return false;
-    *number = static_cast<int>(value);
-    return true;
-}
 
 bool is_socket(int fd, dev_t *device, ino_t *inode) {
     struct stat found {};
@@ -144,15 +135,15 @@ bool pmi1_present(char *reason, std::size_t bytes) {
         (void)std::snprintf(reason, bytes, "neither PMI_FD nor PMI_PORT is set");
         return false;
     }
-    if (!number_of(fd_text, 0, &fd) || !is_socket(fd, &device, &inode)) {
+    if (!number_of(fd_text, 0, INT32_MAX, &fd) || !is_socket(fd, &device, &inode)) {
         (void)std::snprintf(reason, bytes,
                             "PMI_FD (%s) is no open socket: meant for another process, or closed "
                             "by MPI_Finalize",
                             fd_text);
         return false;
     }
-    if (!number_of(getenv("PMI_RANK"), 0, &rank) || !number_of(getenv("PMI_SIZE"), 1, &size) ||
-        rank >= size) {
+    if (!number_of(getenv("PMI_RANK"), 0, INT32_MAX, &rank) ||
+        !number_of(getenv("PMI_SIZE"), 1, INT32_MAX, &size) || rank >= size) {
         (void)std::snprintf(reason, bytes,
                             "PMI_FD is set, but PMI_RANK and PMI_SIZE do not say who"
                             " this is");
@@ -216,9 +207,9 @@ sennit_status take_socket(Deadline deadline, bool *is_ours) {
     const char *port = getenv("PMI_PORT");
     *is_ours = getenv("PMI_FD") == nullptr;
     if (!*is_ours) {
-        (void)number_of(getenv("PMI_FD"), 0, &fd);
-        (void)number_of(getenv("PMI_RANK"), 0, &conversation.rank);
-        (void)number_of(getenv("PMI_SIZE"), 1, &conversation.size);
+        (void)number_of(getenv("PMI_FD"), 0, INT32_MAX, &fd);
+        (void)number_of(getenv("PMI_RANK"), 0, INT32_MAX, &conversation.rank);
+        (void)number_of(getenv("PMI_SIZE"), 1, INT32_MAX, &conversation.size);
     } else {
         if (mpi_on_socket() == MpiState::kRunning) return fail_port_taken();
         const sennit_status status = connect_to_port(port, deadline, &fd);

@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/fail.hpp"
 #include "bootstrap/late_notice.hpp"
+#include "bootstrap/number.hpp"
 
 namespace sennit::runtime {
 namespace {
@@ -174,13 +176,7 @@ bool Pmi1Wire::field(const char *name, char *text, std::size_t bytes) const {
 
 bool Pmi1Wire::number_field(const char *name, long *number) const {
     char text[32];
-    if (!field(name, text, sizeof text) || text[0] == '\0') return false;
-    char *end = nullptr;
-    errno = 0;
-    const long value = std::strtol(text, &end, 10);
-    if (errno != 0 || *end != '\0') return false;
-    *number = value;
-    return true;
+    return field(name, text, sizeof text) && number_of(text, LONG_MIN, LONG_MAX, number);
 }
 
 // The launcher's verdict on a request. A refusal leaves the wire in order.

@@ -187,14 +187,6 @@ void half_retire(Pool &pool, std::uint32_t half) {
     chunk_of(pool, half).uses[half % kHalvesPerChunk] = Use::resting;
 }
 
-std::uint32_t halves_in_use(const Pool &pool) {
-    std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < pool.chunk_count; ++i)
-        for (const Use use : pool.chunks[i].uses)
-            count += use == Use::free ? 0 : 1;
-    return count;
-}
-
 void half_describe(const Pool &pool, std::uint32_t half, ChannelOffer *offer) {
     const OwnChunk &own = chunk_of(pool, half);
     offer->half = half % kHalvesPerChunk;

@@ -29,8 +29,6 @@ Half *half_at(Pool &pool, std::uint32_t half);
 void half_give_back(Pool &pool, std::uint32_t half);
 // The peer may still write to it.
 void half_retire(Pool &pool, std::uint32_t half);
-// How many are not free, for tests.
-std::uint32_t halves_in_use(const Pool &pool);
 
 // Where the half is, for its peer.
 void half_describe(const Pool &pool, std::uint32_t half, ChannelOffer *offer);

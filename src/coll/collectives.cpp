@@ -19,11 +19,6 @@ namespace {
 
 constexpr std::int64_t kLookNs = 1'000'000;  // between looks for dead members
 
-class Guard : private MutexLock {
-  public:
-    explicit Guard(Collectives &all) : MutexLock(all.mutex) {}
-};
-
 // Posts of a generation of a team's slot are numbered from here. 2^36 calls of a team, and 2^28
 // teams of a slot, are more than any job makes.
 constexpr std::uint64_t kGenerationShift = 36;
@@ -233,7 +228,7 @@ void look_for_dead(TeamState &state) {
 }
 
 void give_back(Collectives &all, OpenCall *operation) {
-    const Guard guard(all);
+    const MutexLock guard(all.mutex);
     operation->is_request = false;
     all.table.give_back(*operation);
 }
@@ -244,7 +239,7 @@ sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_prog
     Collectives &all = *rank.collectives;
     OpenCall *operation = nullptr;
     {
-        const Guard guard(all);
+        const MutexLock guard(all.mutex);
         operation = all.table.find(request::handle_in(request));
     }
     if (operation == nullptr) return request::no_request(request);
@@ -274,7 +269,7 @@ void poll_all(Rank &rank) {
 }
 
 sennit_status take_operation(Collectives &all, OpenCall **out) {
-    const Guard guard(all);
+    const MutexLock guard(all.mutex);
     OpenCall *operation = all.table.take();
     if (operation == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory to record a collective call; %u are open",

@@ -10,13 +10,10 @@
 #include "base/copy.hpp"
 #include "base/fail.hpp"
 #include "coll/state.hpp"
+#include "memory/file.hpp"
 
 namespace sennit::coll {
 namespace {
-
-std::size_t round_up(std::size_t bytes, std::size_t unit) {
-    return (bytes + unit - 1) / unit * unit;
-}
 
 std::uint32_t group_of(const OpenCall &operation) {
     return static_cast<std::uint32_t>(operation.round % operation.cut.groups);
@@ -118,8 +115,9 @@ Cut cut_of(const Call &call, const team::Team &team, std::size_t most, std::size
     }
     cut.piece_bytes = room / call.element_bytes * call.element_bytes;
     // Small blocks lie close together, to travel on few lines.
-    const std::size_t small = round_up(most, std::max(call.element_bytes, kSmallAlignment)) /
-                              call.element_bytes * call.element_bytes;
+    const std::size_t small =
+        memory::round_up(most, std::max(call.element_bytes, kSmallAlignment)) / call.element_bytes *
+        call.element_bytes;
     if (small >= most && small < cut.piece_bytes && small != 0) cut.piece_bytes = small;
     cut.piece_rounds = most == 0 ? 1 : (most + cut.piece_bytes - 1) / cut.piece_bytes;
     return cut;

@@ -415,13 +415,6 @@ void engine_abandon(Rank &rank, sennit_request request) {
     }
 }
 
-int engine_request_peer(Rank &rank, sennit_request request) {
-    if (rank.engine == nullptr || request.handle == 0) return -1;
-    const Locked locked(*rank.engine);
-    const OperationRecord *record = find_request(*rank.engine, request);
-    return record == nullptr ? -1 : record->peer;
-}
-
 namespace {
 
 // The first error of implicit operations to ranks first to end - 1, which is reported once; or

@@ -91,8 +91,6 @@ sennit_status engine_implicit(Rank &rank, Direction direction, const Target &tar
 // See RequestCalls in rank/rank.hpp. A rank without engine has no requests: every handle but {0} is
 // ARG. {0} is done and OK.
 sennit_status engine_test(Rank &rank, sennit_request request, bool progress, int *done);
-// The peer of a request that is still open, -1 if it is none.
-int engine_request_peer(Rank &rank, sennit_request request);
 
 // All implicit operations and puts to `peer` (kAnyPeer: to all) are complete. Reports the first
 // error of implicit operations since the last flush of that peer, once.

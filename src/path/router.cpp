@@ -349,10 +349,6 @@ bool router_needs_engine(Rank &rank) {
     return false;
 }
 
-Transport *router_transport(Rank &rank, int index) {
-    return index < rank.router->count ? rank.router->transports[index] : nullptr;
-}
-
 sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id) {
     memory::SegmentEntry *entry = nullptr;
     const sennit_status status = memory::entry_to_fill(rank, id, peer, &entry);

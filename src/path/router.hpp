@@ -56,9 +56,6 @@ void router_agree(Rank &rank, const std::uint8_t *all);
 // True if some peer is reached by a message transport.
 bool router_needs_engine(Rank &rank);
 
-// Every transport in use, for the engine; null ends the list.
-transport::Transport *router_transport(Rank &rank, int index);
-
 // The transport that serves an attached entry of a peer; null for this rank's own.
 transport::Transport *transport_of(Rank &rank, const memory::SegmentEntry &entry);
 // The same if it is an immediate one, else null.

@@ -55,7 +55,6 @@ constexpr std::uint32_t make_handle(std::uint32_t slot, std::uint64_t generation
 }
 inline constexpr std::uint32_t kNodeSlot = 2;
 inline constexpr std::uint32_t kWorldHandle = make_handle(memory::kWorldSlot, 0);
-inline constexpr std::uint32_t kNodeHandle = make_handle(kNodeSlot, 0);
 
 // What a meeting is for.
 enum class Purpose : std::uint32_t {

@@ -64,11 +64,6 @@ class Network final : public Transport {
     void close(const Deadline &deadline) override;
 
   private:
-    class Guard : private MutexLock {
-      public:
-        explicit Guard(Network &network) : MutexLock(network.lock_) {}
-    };
-
     // start.cpp
     sennit_status read_settings(const char *text);
     sennit_status make_pools();

@@ -119,10 +119,6 @@ void Rail::close() {
     info_ = nullptr;
 }
 
-const char *Rail::provider() const {
-    return info_ != nullptr ? info_->fabric_attr->prov_name : "";
-}
-
 std::size_t Rail::depth() const {
     return info_->tx_attr->size;
 }
@@ -183,13 +179,13 @@ std::size_t Rail::poll(Event events[], std::size_t most) {
     const ssize_t count = fi_cq_read(completions_, entries, most < kBatch ? most : kBatch);
     if (count > 0) {
         for (ssize_t i = 0; i < count; ++i)
-            events[i] = Event{entries[i].op_context, entries[i].flags, entries[i].len, 0};
+            events[i] = Event{entries[i].op_context, entries[i].len, 0};
         return static_cast<std::size_t>(count);
     }
     if (count != -FI_EAVAIL || most == 0) return 0;
     fi_cq_err_entry error{};
     if (fi_cq_readerr(completions_, &error, 0) <= 0) return 0;
-    events[0] = Event{error.op_context, error.flags, 0, error.err != 0 ? error.err : FI_EIO};
+    events[0] = Event{error.op_context, 0, error.err != 0 ? error.err : FI_EIO};
     return 1;
 }
 

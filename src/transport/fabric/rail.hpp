@@ -24,7 +24,6 @@ struct Settings {
 // A completion as the transport needs it.
 struct Event {
     void *context;
-    std::uint64_t flags;
     std::size_t bytes;  // of a message that was received
     int error;          // FI_*, 0: done
 };
@@ -42,7 +41,6 @@ class Rail {
     void close();
     bool is_open() const { return endpoint_ != nullptr; }
 
-    const char *provider() const;
     // Operations that may be posted at a time, and receives.
     std::size_t depth() const;
     std::size_t receives() const;
@@ -71,8 +69,6 @@ class Rail {
 
     // Drives the provider, and reads up to `most` completions; how many.
     std::size_t poll(Event events[], std::size_t most);
-
-    const char *error_text(int error) const { return library_->strerror(error); }
 
   private:
     sennit_status choose(const Settings &settings);

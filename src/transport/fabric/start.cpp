@@ -159,7 +159,7 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     unreached_limit_ns_ = kFirstUnreachedNs;
     if (!rail_.is_open()) return SENNIT_OK;
     {
-        const Guard guard(*this);
+        const MutexLock guard(lock_);
         post_receives();
     }
     return start_thread();
@@ -188,7 +188,7 @@ Reason Network::reach(int peer) {
         if (start_limit_.over()) return Reason{Reason::Code::transport_failed, FI_ETIMEDOUT};
         PostedList done;
         {
-            const Guard guard(*this);
+            const MutexLock guard(lock_);
             if (link(peer) != SENNIT_OK) return Reason{Reason::Code::transport_failed, FI_EINVAL};
             const std::int64_t now = now_ns();
             if (probed_peer_ < 0 && there.probe_error != 0) {
@@ -234,14 +234,14 @@ bool Network::rail_usable(unsigned) const {
 sennit_status Network::expose(void *network, const SegmentRecord &record, std::uint32_t live) {
     auto &self = *static_cast<Network *>(network);
     if (record.bytes == 0) return SENNIT_OK;
-    const Guard guard(self);
+    const MutexLock guard(self.lock_);
     return self.rail_.expose(reinterpret_cast<void *>(record.owner_address), record.bytes,
                              key_of(record.owner_slot, live), &self.exposed_[record.owner_slot]);
 }
 
 void Network::withdraw(void *network, const SegmentRecord &record) {
     auto &self = *static_cast<Network *>(network);
-    const Guard guard(self);
+    const MutexLock guard(self.lock_);
     fid_mr *&exposed = self.exposed_[record.owner_slot];
     if (exposed != nullptr) (void)fi_close(&exposed->fid);
     exposed = nullptr;
@@ -282,7 +282,7 @@ void Network::run_thread() {
         }
         bool has_work = false;
         {
-            const Guard guard(*this);
+            const MutexLock guard(lock_);
             poll_rail();
             has_work = !done_.empty() || failing_peers_ != 0 || open_tasks_ != 0;
         }
@@ -309,7 +309,7 @@ void Network::stop_thread() {
 void Network::say_goodbye(const Deadline &deadline) {
     const int size = world_size(*rank_);
     for (int peer = 0; peer < size; ++peer) {
-        const Guard guard(*this);
+        const MutexLock guard(lock_);
         if (!links_[peer].probed) continue;
         Message *message = take_message();
         if (message == nullptr) return;
@@ -325,7 +325,7 @@ void Network::say_goodbye(const Deadline &deadline) {
         PostedList done;
         bool all = true;
         {
-            const Guard guard(*this);
+            const MutexLock guard(lock_);
             poll_rail();
             done = done_.take_all();
         }

@@ -124,7 +124,7 @@ int Network::take_in(const Message &message) {
         case MessageKind::answer:
             return take_answer(message);
         case MessageKind::goodbye: {
-            const Guard guard(*this);
+            const MutexLock guard(lock_);
             links_[message.header.from].said_goodbye = true;
             note_gone(*rank_, message.header.from, Gone::left);
             return 0;
@@ -157,7 +157,7 @@ void Network::serve(const Message &message) {
     const MessageHeader &header = message.header;
     Message *answer = nullptr;
     {
-        const Guard guard(*this);
+        const MutexLock guard(lock_);
         answer = take_message();
         // Without memory there is no answer now; the task comes again.
         if (answer == nullptr || link(header.from) != SENNIT_OK) return;
@@ -175,14 +175,14 @@ void Network::serve(const Message &message) {
     answer->header.id = header.id;
     answer->header.status = static_cast<std::uint32_t>(status);
     answer->header.body_bytes = status == SENNIT_OK ? header.task.reply_bytes : 0;
-    const Guard guard(*this);
+    const MutexLock guard(lock_);
     if (!outbox_.empty() || !send(answer)) outbox_.append(answer);
 }
 
 int Network::take_answer(const Message &message) {
     Operation *operation = nullptr;
     {
-        const Guard guard(*this);
+        const MutexLock guard(lock_);
         for (OpenTask &open : tasks_) {
             if (open.operation == nullptr || open.id != message.header.id ||
                 open.operation->peer != message.header.from)
@@ -211,7 +211,7 @@ int Network::end_tasks_of_the_lost() {
     for (OpenTask &open : tasks_) {
         Operation *operation = nullptr;
         {
-            const Guard guard(*this);
+            const MutexLock guard(lock_);
             // relaxed: the word stands alone.
             if (open.operation == nullptr ||
                 rank_->peers[open.operation->peer].gone.load(std::memory_order_relaxed) == 0)

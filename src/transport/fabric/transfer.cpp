@@ -41,7 +41,7 @@ Submit Network::submit(Operation *operation) {
                         "the path fabric carries no completion data");
         return Submit::failed;
     }
-    const Guard guard(*this);
+    const MutexLock guard(lock_);
     if (link(operation->peer) != SENNIT_OK) return Submit::failed;
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     Posted *posted = take_posted();
@@ -113,7 +113,7 @@ void Network::poll_rail() {
 int Network::progress() {
     PostedList done;
     {
-        const Guard guard(*this);
+        const MutexLock guard(lock_);
         // relaxed twice: a count that only has to move; the engine was there before, see
         // run_thread().
         polls_.fetch_add(1, std::memory_order_relaxed);
@@ -141,7 +141,7 @@ int Network::work_off(Posted *posted) {
     }
     auto *message = static_cast<Message *>(posted);
     const int completed = message->error == 0 ? take_in(*message) : 0;
-    const Guard guard(*this);
+    const MutexLock guard(lock_);
     give_back(message);
     return completed;
 }
@@ -150,7 +150,7 @@ int Network::finish_transfer(Posted *posted) {
     Operation *operation = posted->operation;
     sennit_status status = posted->verdict;
     {
-        const Guard guard(*this);
+        const MutexLock guard(lock_);
         if (posted->error != 0 && status == SENNIT_OK) {
             if (++posted->attempts < kMostAttempts) {
                 suspect(posted->peer, now_ns());
@@ -213,7 +213,7 @@ void Network::probe(int peer, std::int64_t now) {
 }
 
 void Network::finish_probe(Posted *posted) {
-    const Guard guard(*this);
+    const MutexLock guard(lock_);
     const int peer = posted->peer;
     PeerLink &link = links_[peer];
     link.probe_error = posted->error;

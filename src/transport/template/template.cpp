@@ -83,7 +83,7 @@ class TemplateTransport final : public Transport {
         number_ = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
         for (place_ = 0; place_ < kRanksPerProcess; ++place_) {
             Presence &mine = presences[place_];
-            const Guard guard(mine);
+            const MutexLock guard(mine.lock);
             if (mine.number != 0) continue;
             mine.number = number_;
             mine.control = rank.control;
@@ -113,7 +113,7 @@ class TemplateTransport final : public Transport {
         if (card.cookie == 0) return Reason{Reason::Code::not_allowed};
         if (card.cookie != process_cookie()) return Reason{Reason::Code::other_process};
         Presence &there = presences[card.place];
-        const Guard guard(there);
+        const MutexLock guard(there.lock);
         if (there.number != card.number || there.control->header.magic != kControlMagic)
             return Reason{Reason::Code::wrong_content};
         rank_->peers[peer].control_handle = kControlHandle;
@@ -184,7 +184,7 @@ class TemplateTransport final : public Transport {
             withdraw(queue_[first_]);
         if (place_ >= 0 && place_ < kRanksPerProcess) {
             Presence &mine = presences[place_];
-            const Guard guard(mine);
+            const MutexLock guard(mine.lock);
             mine.number = 0;
             mine.control = nullptr;
             // Who sent these finds another number here.
@@ -200,11 +200,6 @@ class TemplateTransport final : public Transport {
     }
 
   private:
-    class Guard : private MutexLock {
-      public:
-        explicit Guard(Presence &presence) : MutexLock(presence.lock) {}
-    };
-
     TemplateAddress card_of(int peer) const {
         TemplateAddress card;
         std::memcpy(&card, addresses_[peer].bytes, sizeof card);
@@ -234,7 +229,7 @@ class TemplateTransport final : public Transport {
     bool is_answered(Operation *operation, sennit_status *status) {
         const TemplateAddress card = card_of(operation->peer);
         Presence &there = presences[card.place];
-        const Guard guard(there);
+        const MutexLock guard(there.lock);
         if (operation->scratch[0] == kAnswered) {
             *status = static_cast<sennit_status>(operation->scratch[1]);
             return true;
@@ -255,7 +250,7 @@ class TemplateTransport final : public Transport {
     void withdraw(Operation *operation) {
         const TemplateAddress card = card_of(operation->peer);
         Presence &there = presences[card.place];
-        const Guard guard(there);
+        const MutexLock guard(there.lock);
         if (there.number != card.number || there.tasks[place_].operation != operation) return;
         there.tasks[place_] = Presence::Posted{};
         --there.task_count;
@@ -265,7 +260,7 @@ class TemplateTransport final : public Transport {
     void serve() {
         if (place_ < 0 || place_ >= kRanksPerProcess) return;
         Presence &mine = presences[place_];
-        const Guard guard(mine);
+        const MutexLock guard(mine.lock);
         for (int place = 0; mine.task_count > 0 && place < kRanksPerProcess; ++place) {
             const Presence::Posted posted = mine.tasks[place];
             Operation *operation = posted.operation;
@@ -289,7 +284,7 @@ class TemplateTransport final : public Transport {
     sennit_status carry_out(const Operation &operation) {
         const TemplateAddress card = card_of(operation.peer);
         Presence &there = presences[card.place];
-        const Guard guard(there);
+        const MutexLock guard(there.lock);
         if (there.number != card.number) {
             // Tell the rest of the rank, so that waits for this peer end as well.
             note_gone(*rank_, operation.peer, Gone::left);
