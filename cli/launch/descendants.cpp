@@ -76,21 +76,21 @@ ProcessState process_state(pid_t process) {
     return state;
 }
 
-std::vector<pid_t> by_children_files() {
+std::vector<pid_t> by_children_files(pid_t root) {
     std::vector<pid_t> found;
-    append_children(getpid(), found);
+    append_children(root, found);
     for (std::size_t i = 0; i < found.size(); ++i)
         append_children(pid_t{found[i]}, found);
     return found;
 }
 
-std::vector<pid_t> by_parents() {
+std::vector<pid_t> by_parents(pid_t root) {
     std::multimap<pid_t, pid_t> children;
     Directory processes("/proc");
     while (const pid_t process = processes.next_number()) {
         children.emplace(process_state(process).parent, process);
     }
-    std::vector<pid_t> found{getpid()};
+    std::vector<pid_t> found{root};
     for (std::size_t i = 0; i < found.size(); ++i) {
         const auto [first, last] = children.equal_range(found[i]);
         for (auto child = first; child != last; ++child)
@@ -119,7 +119,11 @@ void send(int held, pid_t process, int signal) {
 }  // namespace
 
 std::vector<pid_t> descendants() {
-    std::vector<pid_t> found = kernel_lists_children() ? by_children_files() : by_parents();
+    return descendants(getpid());
+}
+
+std::vector<pid_t> descendants(pid_t root) {
+    std::vector<pid_t> found = kernel_lists_children() ? by_children_files(root) : by_parents(root);
     std::erase_if(found, [](pid_t process) {
         const char letter = process_state(process).letter;
         return letter == 'Z' || letter == 'X' || letter == '?';

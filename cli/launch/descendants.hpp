@@ -11,6 +11,8 @@ namespace sennit::cli {
 
 // Every living descendant of the calling process; zombies are left out.
 std::vector<pid_t> descendants();
+// The same of another process below the caller.
+std::vector<pid_t> descendants(pid_t root);
 
 // Sends `signal` once to each of them, and SIGCONT to stopped ones so that they get it.
 void signal_descendants(int signal);

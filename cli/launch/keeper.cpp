@@ -34,6 +34,9 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 // A prompt without a newline is shown after this time if a person sits at the terminal.
 constexpr std::int64_t kPromptNs = 100'000'000;
+// A job in which no rank has come is looked at after this time, then after twice as long, and so
+// on.
+constexpr std::int64_t kFirstLookNs = 100'000'000;
 // How long the last output may take when nobody is left to wait for it.
 constexpr std::int64_t kLastOutputNs = 200'000'000;
 
@@ -103,6 +106,7 @@ class Keeper {
     }
 
     // Ending
+    void look_for_mpi();
     void check_for_lone_ranks();
     void collect();
     void rank_ended(int rank, int status);
@@ -132,6 +136,9 @@ class Keeper {
     int exit_code_ = 0;  // of the first failure
     std::int64_t timeout_at_ns_ = kNever;
     std::int64_t leftover_at_ns_ = kNever;
+    std::int64_t look_at_ns_ = kNever;
+    std::int64_t look_pause_ns_ = kFirstLookNs;
+    std::string mpi_seen_;  // the MPI library that a process of rank 0 had loaded
     std::int64_t kill_at_ns_ = kNever;
 };
 
@@ -226,6 +233,7 @@ int Keeper::run() {
         if (job_.timeout_seconds) {
             timeout_at_ns_ = now_ns() + static_cast<std::int64_t>(*job_.timeout_seconds * 1e9);
         }
+        if (job_.ranks > 1) look_at_ns_ = now_ns() + look_pause_ns_;
         loop();
     }
     if (!no_descendants_) signal_groups(SIGKILL);
@@ -238,17 +246,32 @@ int Keeper::run() {
     return exit_code_;
 }
 
+// Rank 0 stands for the others: a job's ranks mostly run the same.
+void Keeper::look_for_mpi() {
+    look_at_ns_ = kNever;
+    if (!control_.nobody_came() || ranks_[0].ended) return;
+    std::vector<pid_t> processes = descendants(ranks_[0].process);
+    processes.push_back(ranks_[0].process);
+    for (const pid_t process : processes) {
+        mpi_seen_ = mpi_library_in(process);
+        if (!mpi_seen_.empty()) return;
+    }
+    look_pause_ns_ *= 2;
+    look_at_ns_ = now_ns() + look_pause_ns_;
+}
+
 // An MPI that was not started by its own launcher makes each process a job of one rank. All of them
 // write the same files, and nothing looks wrong.
 void Keeper::check_for_lone_ranks() {
     if (exit_code_ != 0 || job_.ranks == 1 || !control_.nobody_came()) return;
-    const std::string library = mpi_library_of(job_.program);
+    std::string library = mpi_library_of(job_.program);
+    const char *verb = library.empty() ? "runs" : "is";
+    if (library.empty()) library = mpi_seen_;
     if (library.empty()) return;
     exit_code_ = kExitUsage;
-    say("{} is a program of an MPI ({}), and none of its {} ranks has called sennit_init: each was "
-        "a "
-        "job of one rank; start it with the launcher of its MPI, such as mpirun",
-        job_.program, library, job_.ranks);
+    say("{} {} a program of an MPI ({}), and none of its {} ranks has called sennit_init: each was "
+        "a job of one rank; start it with the launcher of its MPI, such as mpirun",
+        job_.program, verb, library, job_.ranks);
 }
 
 void Keeper::loop() {
@@ -264,7 +287,7 @@ void Keeper::loop() {
 }
 
 int Keeper::time_to_wait_ms() const {
-    std::int64_t next = std::min({timeout_at_ns_, leftover_at_ns_, kill_at_ns_});
+    std::int64_t next = std::min({timeout_at_ns_, leftover_at_ns_, kill_at_ns_, look_at_ns_});
     if (shows_prompts_ && streams_[0][0].lines.has_partial()) {
         next = std::min(next, streams_[0][0].partial_since_ns + kPromptNs);
     }
@@ -311,6 +334,7 @@ void Keeper::check_times() {
         leftover_at_ns_ = kNever;
         begin_ending(kTermToKillNs - kLeftoverGraceNs);
     }
+    if (now >= look_at_ns_) look_for_mpi();
     if (shows_prompts_) show_prompt();
 }
 

@@ -1,12 +1,15 @@
-// Reads the list of needed libraries from the dynamic section of an ELF file of 64 bits.
+// Reads the list of needed libraries from the dynamic section of an ELF file of 64 bits, and what a
+// process has mapped from /proc.
 #include "launch/mpi_program.hpp"
 
 #include <elf.h>
+#include <fmt/format.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 #include <vector>
 
 namespace sennit::cli {
@@ -33,14 +36,34 @@ std::uint64_t offset_of(const std::vector<Elf64_Phdr> &parts, std::uint64_t addr
     return 0;
 }
 
-bool is_mpi(const std::string &library) {
+bool is_mpi(std::string_view library) {
     for (const char *name : {"libmpi.so", "libmpich.so", "libmpi_mpifh.so", "libmpifort.so"}) {
         if (library.starts_with(name)) return true;
     }
     return false;
 }
 
+// The launcher's variables as the process got them; what an MPI sets for itself is not seen.
+bool has_mpi_launcher(pid_t process) {
+    std::ifstream file(fmt::format("/proc/{}/environ", process), std::ios::binary);
+    for (std::string setting; std::getline(file, setting, '\0');) {
+        for (const char *name : {"PMI_RANK=", "PMIX_RANK=", "OMPI_COMM_WORLD_RANK="}) {
+            if (setting.starts_with(name)) return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
+
+std::string mpi_library_in(pid_t process) {
+    std::ifstream file(fmt::format("/proc/{}/maps", process));
+    for (std::string line; std::getline(file, line);) {
+        const std::string library = line.substr(line.rfind('/') + 1);
+        if (is_mpi(library)) return has_mpi_launcher(process) ? "" : library;
+    }
+    return "";
+}
 
 std::string mpi_library_of(const std::string &program) {
     std::ifstream file(program, std::ios::binary);

@@ -114,7 +114,14 @@ static void step_init_mpi_bad(const char *step) {
     MPI_Comm_free(&half);
 }
 
+/* Long enough to be seen by a launcher. */
+static void step_pause(const char *step) {
+    (void)step;
+    sleep(1);
+}
+
 const struct step mpi_steps[] = {
+    {"pause", step_pause},
     {"mpi-init", step_mpi_init},
     {"mpi-init-singleton", step_mpi_init_singleton},
     {"mpi-finalize", step_mpi_finalize},
