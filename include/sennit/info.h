@@ -50,7 +50,7 @@ typedef struct sennit_knob {
     const char *unit;          /* "" if none */
     const char *help;          /* one sentence */
     int is_set;                /* 1 if the environment sets it, to more than nothing */
-    char value[128];           /* in force now, as text */
+    char value[128];           /* as text: in force, or without a rank what init would take */
 } sennit_knob;
 
 /* The knob at `index`, 0 up to the first RANGE error. */

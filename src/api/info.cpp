@@ -9,6 +9,7 @@
 #include "base/knobs.hpp"
 #include "base/log.hpp"
 #include "bootstrap/bootstrap.hpp"
+#include "rank/process.hpp"
 #include "transport/transport.hpp"
 
 using namespace sennit;
@@ -113,7 +114,7 @@ sennit_status sennit_knob_get(int index, sennit_knob *knob) {
     if (knob == nullptr) return null_argument("knob", name);
     if (index < 0 || static_cast<std::size_t>(index) >= runtime::knob_count())
         return fail_in(fail(SENNIT_ERR_RANGE, "there are %zu knobs", runtime::knob_count()), name);
-    runtime::knob_describe(static_cast<std::size_t>(index), knob);
+    runtime::knob_describe(static_cast<std::size_t>(index), process_rank_count() == 0, knob);
     return SENNIT_OK;
 }
 

@@ -158,22 +158,21 @@ bool parse_log_level(const char *text, sennit_log_level *level) {
     return false;
 }
 
-void value_text(const KnobRow &row, char *text, std::size_t bytes) {
-    void *field = field_of(&in_force(), row);
+void value_text(const KnobRow &row, const void *field, char *text, std::size_t bytes) {
     switch (row.type) {
         case Type::text:
-            std::snprintf(text, bytes, "%s", static_cast<KnobText *>(field)->text);
+            std::snprintf(text, bytes, "%s", static_cast<const KnobText *>(field)->text);
             break;
         case Type::seconds:
             std::snprintf(text, bytes, "%g",
-                          static_cast<double>(*static_cast<std::int64_t *>(field)) / 1e9);
+                          static_cast<double>(*static_cast<const std::int64_t *>(field)) / 1e9);
             break;
         case Type::boolean:
-            std::snprintf(text, bytes, "%d", *static_cast<bool *>(field) ? 1 : 0);
+            std::snprintf(text, bytes, "%d", *static_cast<const bool *>(field) ? 1 : 0);
             break;
         case Type::integer:
             std::snprintf(text, bytes, "%lld",
-                          static_cast<long long>(*static_cast<std::int64_t *>(field)));
+                          static_cast<long long>(*static_cast<const std::int64_t *>(field)));
             break;
     }
 }
@@ -184,12 +183,15 @@ std::size_t knob_count() {
     return kRowCount;
 }
 
-void knob_describe(std::size_t index, sennit_knob *knob) {
+void knob_describe(std::size_t index, bool from_environment, sennit_knob *knob) {
     const KnobRow &row = kRows[index];
     *knob = sennit_knob{row.name, row.type_name, row.initial,
                         row.unit, row.help,      setting(row) != nullptr ? 1 : 0,
                         {}};
-    value_text(row, knob->value, sizeof knob->value);
+    Knobs values = from_environment ? defaults() : in_force();
+    if (from_environment && setting(row) != nullptr)
+        (void)set_field(row.type, field_of(&values, row), setting(row));
+    value_text(row, field_of(&values, row), knob->value, sizeof knob->value);
 }
 
 const Knobs &knobs() {

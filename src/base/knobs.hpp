@@ -39,8 +39,9 @@ sennit_status knobs_read();
 // A SENNIT_* variable that is no knob gets a warning; each process warns once. No lock may be held.
 void knobs_warn_of_unknown();
 
-// The table itself, for `sennit info`. `index` is below knob_count().
+// The table itself. `index` is below knob_count(). `from_environment`: not the value in force but
+// the one that knobs_read() would put in force now.
 std::size_t knob_count();
-void knob_describe(std::size_t index, sennit_knob *knob);
+void knob_describe(std::size_t index, bool from_environment, sennit_knob *knob);
 
 }  // namespace sennit::runtime

@@ -56,7 +56,13 @@ contains
       status = sennit_error_report(SENNIT_ERR_NOMEM, operation, 'no memory for the communicator', 0_c_int64_t)
       return
     end if
-    call make_bootstrap(comm, context, bootstrap, code)
+    call make_bootstrap(comm, limit_of(mine), context, bootstrap, code)
+    if (context%is_broken) then
+      ! MPI may still write into the context, which therefore stays.
+      status = sennit_error_report(SENNIT_ERR_TIMEOUT, operation, 'some rank did not call sennit_init_mpi in time; ' // &
+                                   'the limit is SENNIT_INIT_TIMEOUT or options%timeout_ns', 0_c_int64_t)
+      return
+    end if
     if (code /= MPI_SUCCESS) then
       status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation, 'the communicator cannot be duplicated', &
                                    int(code, c_int64_t))
@@ -91,15 +97,47 @@ contains
     end if
   end subroutine check_arguments
 
-  subroutine make_bootstrap(comm, context, bootstrap, code)
+  ! The limit of sennit_init, which holds for the duplicate of the communicator, too.
+  function limit_of(options) result(timeout_ns)
+    type(sennit_options), intent(in) :: options
+    integer(c_int64_t) :: timeout_ns
+    character(:), allocatable :: value
+    real(c_double) :: seconds
+    integer :: code
+    timeout_ns = options%timeout_ns
+    if (timeout_ns > 0) return
+    timeout_ns = SENNIT_FOREVER
+    value = value_of('SENNIT_INIT_TIMEOUT')
+    read (value, *, iostat=code) seconds
+    if (code /= 0) return
+    if (seconds > 0 .and. seconds < 1e9_c_double) timeout_ns = int(seconds * 1e9_c_double, c_int64_t)
+  end function limit_of
+
+  ! Of a knob as it is in force; empty if there is none.
+  function value_of(name) result(value)
+    character(*), intent(in) :: name
+    character(:), allocatable :: value
+    type(sennit_knob) :: knob
+    integer(c_int) :: index, status
+    value = ''
+    do index = 0, huge(index) - 1
+      call sennit_knob_get(index, knob, stat=status)
+      if (status /= SENNIT_OK) return
+      if (sennit_string(knob%name) == name) exit
+    end do
+    value = sennit_string(knob%value)
+  end function value_of
+
+  subroutine make_bootstrap(comm, timeout_ns, context, bootstrap, code)
     integer, intent(in) :: comm
+    integer(c_int64_t), intent(in) :: timeout_ns
     type(mpi_context), pointer, intent(in) :: context
     type(sennit_bootstrap), intent(inout) :: bootstrap
     integer, intent(out) :: code
     integer :: rank, size, request
     ! Not MPI_Comm_dup, which would block without a word for as long as a rank does something else.
     call MPI_Comm_idup(comm, context%duplicate, request, code)
-    if (code == MPI_SUCCESS) code = waited(context, request, huge(0_c_int64_t))
+    if (code == MPI_SUCCESS) code = waited(context, request, timeout_ns)
     if (code /= MPI_SUCCESS) then
       context%is_released = .true.
       return
@@ -145,8 +183,7 @@ contains
       if (code /= MPI_SUCCESS .or. is_over) return
       if ((sennit_wtime() - start) * 1e9_c_double >= real(timeout_ns, c_double)) exit
       if (sennit_wtime() - start >= next) then
-        write (error_unit, '(a, i0, a)') 'sennit: warning: this rank has waited ', int(sennit_wtime() - start), &
-          ' s for ranks that have not come to the call of the communicator, such as sennit_init_mpi'
+        call warn(int(sennit_wtime() - start))
         next = 3 * next
       end if
       ignored = sched_yield()
@@ -155,6 +192,16 @@ contains
     code = sennit_error_report(SENNIT_ERR_TIMEOUT, operation_of_wait, &
                                'some rank has not come to the call of the communicator', 0_c_int64_t)
   end function waited
+
+  ! MPI does not tell which rank is late.
+  subroutine warn(seconds)
+    integer, intent(in) :: seconds
+    character(:), allocatable :: level
+    level = value_of('SENNIT_LOG')
+    if (level == 'none' .or. level == 'error') return
+    write (error_unit, '(a, i0, a)') 'sennit: warning: this rank has waited ', seconds, ' s for ranks that have not come ' // &
+      'to the call of the communicator, such as sennit_init_mpi; SENNIT_INIT_TIMEOUT sets a limit'
+  end subroutine warn
 
   function allgather(place, mine, all, bytes, timeout_ns) bind(C) result(code)
     type(c_ptr), value :: place, mine, all
