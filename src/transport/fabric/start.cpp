@@ -207,7 +207,10 @@ Reason Network::reach(int peer) {
         // Before the engine is there nothing else can be over.
         while (Posted *posted = done.take())
             (void)work_off(posted);
-        if (!there.probed) (void)sched_yield();
+        if (there.probed) break;
+        // What fails is tried every 10 ms.
+        if (failing_since_ns != 0) pause(kIdlePauseNs);
+        (void)sched_yield();
     }
     rank_->peers[peer].control_handle = kControlKey;
     return Reason{Reason::Code::taken};
