@@ -359,6 +359,19 @@ class InstallTest(unittest.TestCase):
         self.assertIn("has sennit -- has sennit_static -- ", said)
         self.assertNotIn("has cli", said)
 
+    def test_sources_stay_apart_in_a_project_that_joins_its_own(self):
+        """Would break: CMAKE_UNITY_BUILD of the user, with sources that define the same names for themselves."""
+        source = tempfile.mkdtemp(prefix="unity-", dir=self.folder)
+        with open(os.path.join(source, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+            file.write(CONTAINS % os.path.realpath(os.path.join(CONSUMER, "..", "..", "..")))
+        tree = os.path.join(source, "build")
+        said = run(CMAKE, "-S", source, "-B", tree, "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+        self.assertIn("CMAKE_UNITY_BUILD is ignored", said)
+        with open(os.path.join(tree, "compile_commands.json"), encoding="utf-8") as file:
+            commands = file.read()
+        self.assertIn("src/api/", commands)
+        self.assertNotIn("unity_", commands)
+
     def test_another_abi_is_not_accepted(self):
         version, = self.pkg_config("--modversion", "sennit")
         major, minor = version.split(".")[:2]
