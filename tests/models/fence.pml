@@ -1,5 +1,6 @@
 /* The fence of the path fabric (docs/design/fabric.md, "The fence"): ranks S and C put into one word of T. What is in
- * flight may land at any later time, as long as the endpoint of T that it was sent to is open. A put may be in
+ * flight may land at any later time, as long as the endpoint of T that it was sent to is open: a later endpoint may have the
+ * same address, but not the same keys. A put may be in
  * doubt at any time, whether it has landed or not. Who is in doubt asks T to close the endpoint, and T
  * answers with the number of the new one; both messages may be lost, repeated and late. C
  * puts its value once it knows that S is done. Shown: once C is done its value stays, whatever is still in flight; and two
@@ -7,7 +8,8 @@
  *
  * Mistakes that must be found: NO_FENCE (repeats at once), REPORTS_EARLY (an error ends the put before the fence has been
  * answered), TAKES_OLD_COMPLETION (the completion of the first try ends a put whose repetition is in flight), ANSWERS_FIRST (T answers and closes later), TAKES_ANY_ANSWER (also the answer to an earlier question),
- * CLOSES_AGAIN (T closes whatever endpoint is open, also for a question about an earlier one). */
+ * CLOSES_AGAIN (T closes whatever endpoint is open, also for a question about an earlier one), KEEPS_KEYS (the next endpoint of T has the
+ * address and the keys of the last). */
 #define S 0
 #define C 1
 #define SENDERS 2
@@ -84,10 +86,16 @@ proctype sender(byte me) {
     done[me] = true
 }
 
+#ifdef KEEPS_KEYS
+#define IS_ACCEPTED(i) (flight_number[i] <= open_number)
+#else
+#define IS_ACCEPTED(i) (flight_number[i] == open_number)
+#endif
+
 inline land(i) {
     flight_of[i] != 0 ->
     if
-    :: flight_number[i] == open_number ->
+    :: IS_ACCEPTED(i) ->
         assert(!(done[C] && flight_of[i] == S + 1));
         word = flight_of[i];
         if

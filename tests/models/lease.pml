@@ -1,34 +1,52 @@
-/* The lease of the path fabric (docs/design/fabric.md, "Silence"): S puts into T's memory and then hears nothing of
- * T. T asks each peer in turns, with the time of its clock in the question; a peer that answers gives T the time back, and
- * T accepts from that peer until LEASE later than this time. Messages and the put may be lost, late and repeated. S
- * reports PEER_LOST once T can not accept from it any more, and tells C, which puts into the same word. T looks at the time
- * before it takes anything in, but may be up to LATE behind. Shown: what S has put does not land after S has reported.
+/* The lease of the path fabric (docs/design/fabric.md, "Silence"): S's node writes into T's memory and then hears nothing of
+ * T. T asks each peer in turns, with the time of its clock in the question; the watcher of S's node gives the time back, and
+ * T accepts from that node until LEASE later than this time, for the first time after the first answer: only then S learns where
+ * T's memory is reached. Messages, a put and a task may be lost, late and repeated. A rank of S's node reports
+ * PEER_LOST once T can not accept from it any more, and tells C, which puts into the same word. The watcher and the rank are two
+ * processes, each of which may be stopped for any time. T looks at the time
+ * before it takes anything in, but may be up to LATE behind; a task it takes in first and carries out later. Shown: what S has sent does not
+ * change T's memory after S has reported.
  *
  * Mistakes that must be found: NO_MARGIN (S reports at the end of the lease as it knows it), LEASE_FROM_ARRIVAL (T counts
  * from when the answer comes, which may have been under way for long), NOT_FINAL (S answers after it has reported,
  * and T accepts from it again), COUNTS_FROM_QUESTION (S counts from the last question it has heard, and had answered an older one later), NEVER_LOOKS (T
- * looks for the end of a lease only when it hears of that peer). */
-#define LEASE 3
+ * looks for the end of a lease only when it hears of that peer), REMEMBERS_LATER (the watcher answers, and stores after that when it
+ * did), KNOWN_FROM_START (all know from the start
+ * where T's memory is reached, and T accepts from S until its first lease ends), TAKES_TASKS (the end of a lease closes T's memory to
+ * puts, and tasks are still taken), CARRIES_OUT_LATER (the lease is looked at when a task is taken in, and not when it is carried out). */
+#define LONG_SEARCH
+#define LEASE 2
 #define LATE 1
-#define END 8
+#define END 6
+#define NONE 255
+
+mtype = { before, open, over };
 
 byte now = 0;
 bool has_question[END + 1]; /* in flight, by the time in it; they stay: late and repeated */
 bool has_answer[END + 1];
 bool put_in_flight = false;
-bool open_for_s = true;   /* T's endpoint that S's put was sent to */
-byte accepts_until = LEASE;
+bool task_in_flight = false;
+bool task_is_taken = false;
 bool has_reported = false;
-byte answered_at = 0;     /* when S last answered; at first the start, which is not before T's */
+byte heard = 0;          /* the latest question that S's node has answered, */
+byte answered_at = NONE; /* and when it first did */
+#ifdef KNOWN_FROM_START
+mtype lease = open;
+byte accepts_until = END + 1;
+#else
+mtype lease = before; /* of S's node at T */
+byte accepts_until = 0;
+#endif
 
 /* T has been stopped for at most LATE: time does not go on while it is further behind. */
-#define T_IS_IN_TIME (!open_for_s || now < accepts_until + LATE)
+#define T_IS_IN_TIME (lease != open || now < accepts_until + LATE)
 
 #ifdef NOT_FINAL
 #define LISTENS (now <= END)
 #define ANSWERS (now <= END)
 #else
-#define LISTENS open_for_s
+#define LISTENS (lease != over)
 #define ANSWERS (!has_reported)
 #endif
 
@@ -52,7 +70,7 @@ end:
     do
     :: atomic { LISTENS && !has_question[now] -> has_question[now] = true }
 #ifndef NEVER_LOOKS
-    :: atomic { open_for_s && now >= accepts_until -> open_for_s = false }
+    :: atomic { lease == open && now >= accepts_until -> lease = over }
 #endif
     :: atomic {
         LISTENS ->
@@ -61,17 +79,21 @@ end:
         :: has_answer[time] ->
 #ifdef NEVER_LOOKS
             if
-            :: now >= accepts_until -> open_for_s = false
+            :: lease == open && now >= accepts_until -> lease = over
             :: else
             fi;
 #endif
 #ifdef LEASE_FROM_ARRIVAL
-            accepts_until = now + LEASE
+            accepts_until = now + LEASE;
+            if
+            :: lease == before -> lease = open
+            :: else
+            fi
 #else
             if
             :: time + LEASE > accepts_until ->
                 accepts_until = time + LEASE;
-                open_for_s = (now < accepts_until) /* already so, but with NOT_FINAL */
+                lease = (now < accepts_until -> open : over)
             :: else
             fi
 #endif
@@ -80,35 +102,79 @@ end:
         time = 0
     }
     /* The put lands, or is refused for good. */
-    :: atomic { put_in_flight && open_for_s -> assert(!has_reported); put_in_flight = false }
-    :: atomic { put_in_flight && !open_for_s -> put_in_flight = false }
+    :: atomic { put_in_flight && lease == open -> assert(!has_reported); put_in_flight = false }
+    :: atomic { put_in_flight && lease != open -> put_in_flight = false }
+#ifdef TAKES_TASKS
+    :: atomic { task_in_flight -> task_is_taken = true; task_in_flight = false }
+    :: atomic { task_is_taken -> assert(!has_reported); task_is_taken = false }
+#else
+    :: atomic { task_in_flight -> task_is_taken = (lease == open); task_in_flight = false }
+#ifdef CARRIES_OUT_LATER
+    :: atomic { task_is_taken -> assert(!has_reported); task_is_taken = false }
+#else
+    :: atomic { task_is_taken && lease == open -> assert(!has_reported); task_is_taken = false }
+    :: atomic { task_is_taken && lease != open -> task_is_taken = false }
+#endif
+#endif
     od
 }
 
-active proctype sender() {
+/* The watcher of S's node: first it stores when it answers, if nobody has reported, then it answers. */
+active proctype watcher() {
     byte time;
-    put_in_flight = true;
+    bool is_between = false;
 end:
     do
     :: atomic {
-        ANSWERS ->
+        ANSWERS && !is_between ->
         select(time : 0 .. END);
         if
         :: has_question[time] ->
+#ifdef REMEMBERS_LATER
             has_answer[time] = true;
-#ifdef COUNTS_FROM_QUESTION
-            answered_at = time
 #else
-            answered_at = now
+#ifdef COUNTS_FROM_QUESTION
+            answered_at = time;
+#else
+            if
+            :: answered_at == NONE || time > heard -> heard = time; answered_at = now
+            :: else
+            fi;
 #endif
-        :: else
-        fi;
+#endif
+            is_between = true
+        :: else -> time = 0
+        fi
+    }
+    :: atomic {
+        is_between ->
+#ifdef REMEMBERS_LATER
+        answered_at = now;
+#else
+        has_answer[time] = true;
+#endif
+        is_between = false;
         time = 0
     }
-#ifdef NO_MARGIN
-    :: atomic { !has_reported && now >= answered_at + LEASE -> has_reported = true }
-#else
-    :: atomic { !has_reported && now >= answered_at + LEASE + LATE + 1 -> has_reported = true }
-#endif
     od
+}
+
+#ifdef NO_MARGIN
+#define MAY_REPORT (now >= answered_at + LEASE)
+#else
+#define MAY_REPORT (now >= answered_at + LEASE + LATE + 1)
+#endif
+
+/* A rank of S's node. */
+active proctype rank() {
+#ifdef KNOWN_FROM_START
+    atomic { answered_at = 0; put_in_flight = true; task_in_flight = true }
+#else
+    /* T tells where its memory is reached, which may take long. */
+end0:
+    lease == open;
+    atomic { put_in_flight = true; task_in_flight = true }
+#endif
+end1:
+    atomic { MAY_REPORT -> has_reported = true }
 }
