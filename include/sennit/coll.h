@@ -23,9 +23,12 @@
  * lies then; for alltoall and reductions the same address twice says it too. Other overlaps of
  * source and destination are faults of the program.
  *
- * Where load and store join the ranks, a wait that has lasted a second looks which calls the others
- * wait in: two that can not belong together give ARG, and each names the other. TIMEOUT names the
- * ranks that have not come.
+ * Where load and store join the ranks, a blocking wait that has lasted a second looks which calls
+ * the others wait in: two that can not belong together give ARG, and each names the other; a
+ * sennit_finalize that meets another call gives ARG. Waits for requests are not seen. Where
+ * messages lead to some rank of the team nothing of this is looked at: two different calls end with
+ * their time limits, if at all. TIMEOUT names the ranks that have not come, of those that load and
+ * store reach.
  *
  * Errors of all calls here: STATE (no rank, another thread of the rank in a collective call of the
  * team, a call that timed out under way, or a team on which ranks gave up before), ARG (team, null,
