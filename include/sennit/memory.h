@@ -159,7 +159,8 @@ sennit_status sennit_deregister(sennit_region region);
  * the team, each tried to be reachable from here. Sizes may differ. Collective. On an error of any
  * rank all ranks get an error; every rank's own region stays registered.
  * Errors: STATE, ARG (team, null), NOT_REGISTERED, UNSUPPORTED (private
- * memory of a rank can not be reached: the kernel does not allow it), TIMEOUT, PEER_LOST, NOMEM. */
+ * memory of a rank can not be reached: the kernel does not allow it), PEER_LOST, NOMEM, and TIMEOUT
+ * if the knob SENNIT_TIMEOUT bounds the call: as for sennit_alloc. */
 sennit_status sennit_region_attach(sennit_team team, sennit_region region, sennit_region regions[]);
 
 /* Give up what this rank keeps of another rank's region. By one rank alone, at any time; using the

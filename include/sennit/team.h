@@ -13,7 +13,8 @@
  * arguments that must be alike and differ), NOMEM (memory, or the teams of a rank), OTHER_NODE (no
  * path joins the members), TIMEOUT, PEER_LOST. After TIMEOUT (of SENNIT_TIMEOUT) the parent's
  * members have not met: sennit_barrier of the parent goes on waiting, and ranks that come to the
- * creation then get ARG. */
+ * creation then get ARG. If the errors of other calls say that a call that makes a team is under
+ * way, it goes on when it is called again with the same arguments. */
 #ifndef SENNIT_TEAM_H
 #define SENNIT_TEAM_H
 
@@ -86,7 +87,8 @@ sennit_status sennit_team_translate(sennit_team from, int rank, sennit_team to, 
  * were made from it stay. When a member has died, PEER_LOST is returned and this rank's part is
  * freed all the same. Errors: STATE (no rank; the team still has segments, or another thread is in
  * a collective call of it: nothing is destroyed), ARG (no team, or one of the constants; a rank in
- * another collective call: nothing is destroyed), PEER_LOST. */
+ * another collective call: nothing is destroyed), PEER_LOST, and TIMEOUT if the knob SENNIT_TIMEOUT
+ * bounds the call: it is still under way, and the same call made again goes on with it. */
 sennit_status sennit_team_destroy(sennit_team team);
 
 /* Grids: teams whose ranks have coordinates. The last coordinate changes fastest. */

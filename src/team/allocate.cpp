@@ -111,12 +111,6 @@ sennit_status attach_all(Rank &rank, const Team &team, const Offer *offers, std:
     return SENNIT_OK;
 }
 
-// SENNIT_TIMEOUT, after which the same call goes on with the meeting. The launcher's can not be
-// resumed.
-Deadline binding_deadline(const Team &team) {
-    return team.all_reached ? default_deadline() : Deadline::never();
-}
-
 // Tells all members whether this one could attach, and returns what holds for all. `all` has room
 // for one outcome of each member.
 sennit_status agree(Rank &rank, Team &team, const Outcome &mine, Outcome *all) {

@@ -305,13 +305,17 @@ sennit_status fail_other_call(int peer) {
 
 }  // namespace
 
+Deadline binding_deadline(const Team &team) {
+    return team.all_reached ? default_deadline() : Deadline::never();
+}
+
 sennit_status take_up(Rank &rank, Team &team, const Deadline &deadline) {
     return meet(rank, team, team.purpose, deadline);
 }
 
 sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
     if (team.published) {
-        if (is_binding(team.purpose)) return fail_unfinished(rank, team);
+        if (is_bound(team)) return fail_unfinished(rank, team);
     } else if (rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;  // not arrived: the call may be repeated
@@ -373,9 +377,9 @@ bool goes_on_with(const Team &team, const Exchange &what) {
 }  // namespace
 
 sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadline &deadline) {
+    team.read_failed = false;
     if (!team.all_reached) return exchange_without_path(rank, team, what, deadline);
     if (team.published && !goes_on_with(team, what)) return fail_unfinished(rank, team);
-    team.read_failed = false;
     if (!team.published) write_letter(team, what.purpose, what.mine, what.bytes);
     const std::uint64_t number = team.epoch + 1;
     Letter letter;

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <type_traits>
 
 #include "base/fail.hpp"
 #include "memory/control_map.hpp"
@@ -38,21 +40,24 @@ struct Conclusion {
 };
 static_assert(sizeof(Conclusion) == 32);
 
-// A creation while it runs.
+// A creation while it runs, and after a timeout in its votes: until the same call goes on with it.
 struct Creation {
     Rank &rank;
     Team &parent;
-    const CreationArgs &args;
+    CreationArgs args;
     unsigned attempt = 0;
-    bool grows = false;      // the next attempt comes after more room for slots was made
-    std::uint32_t slot = 0;  // chosen for all colors
-    bool taken = false;      // by this rank
+    bool is_repeated = false;  // the first try has met
+    bool grows = false;        // the next attempt comes after more room for slots was made
+    std::uint32_t slot = 0;    // chosen for all colors
+    bool taken = false;        // by this rank
     Team *team = nullptr;
     std::uint32_t size = 0;             // members of this rank's color
     Proposal *proposals = nullptr;      // [parent.size]
     Conclusion *conclusions = nullptr;  // [parent.size]
     std::uint32_t *order = nullptr;     // [size of the parent]: members, as ranks of the parent
     int *world_ranks = nullptr;         // the same as world ranks
+    Proposal proposal{};                // this rank's
+    Conclusion conclusion{};            // this rank's
 
     bool joins() const { return args.color >= 0; }
 };
@@ -287,19 +292,34 @@ void finish(Creation &creation, std::uint32_t *handle) {
     *handle = make_handle(team.slot, generation + 1);
 }
 
+// The first exchange of a try, and this rank's part. Errors: the exchange has not met.
+sennit_status propose_and_choose(Creation &creation) {
+    Team &parent = creation.parent;
+    if (!parent.published) propose(creation, &creation.proposal);
+    const Exchange what{creation.is_repeated ? Purpose::propose_again : Purpose::propose,
+                        &creation.proposal, sizeof creation.proposal, creation.proposals};
+    const Deadline deadline = creation.is_repeated ? binding_deadline(parent) : default_deadline();
+    sennit_status status = exchange(creation.rank, parent, what, deadline);
+    // A letter that could not be read is this rank's trouble alone: the others go on, so it votes.
+    if (status != SENNIT_OK && !parent.read_failed) return status;
+    creation.is_repeated = true;
+    creation.grows = false;
+    if (status == SENNIT_OK) status = judge(creation);
+    creation.conclusion = conclude(creation, status);
+    return SENNIT_OK;
+}
+
 // One try. `*again`: it was disturbed, and nothing is kept.
 sennit_status attempt(Creation &creation, std::uint32_t *handle, bool *again) {
-    Proposal mine;
-    propose(creation, &mine);
-    const Exchange first{Purpose::propose, &mine, sizeof mine, creation.proposals};
-    sennit_status status = exchange(creation.rank, creation.parent, first,
-                                    creation.attempt == 0 ? default_deadline() : Deadline::never());
-    // A letter that could not be read is this rank's trouble alone: the others go on, so it votes.
-    if (status != SENNIT_OK && !creation.parent.read_failed) return status;
-    if (status == SENNIT_OK) status = judge(creation);
-    const Conclusion conclusion = conclude(creation, status);
-    const Exchange second{Purpose::conclude, &conclusion, sizeof conclusion, creation.conclusions};
-    status = exchange(creation.rank, creation.parent, second, Deadline::never());
+    Team &parent = creation.parent;
+    sennit_status status = SENNIT_OK;
+    if (!parent.published || parent.purpose != Purpose::conclude)
+        status = propose_and_choose(creation);
+    if (status != SENNIT_OK) return status;
+    const Exchange what{Purpose::conclude, &creation.conclusion, sizeof creation.conclusion,
+                        creation.conclusions};
+    status = exchange(creation.rank, parent, what, binding_deadline(parent));
+    if (status == SENNIT_ERR_TIMEOUT && is_bound(parent)) return status;
     if (status != SENNIT_OK) {
         take_back(creation, true);
         return status;
@@ -314,18 +334,39 @@ sennit_status attempt(Creation &creation, std::uint32_t *handle, bool *again) {
     return SENNIT_OK;
 }
 
-// One piece of memory for the arrays of a creation. Null without memory.
-void *make_arrays(Creation &creation) {
-    const std::size_t size = creation.parent.size;
+// One piece of memory, the creation and behind it its arrays. Null without memory.
+Creation *make_creation(Rank &rank, Team &parent, const CreationArgs &args) {
+    const std::size_t size = parent.size;
     const std::size_t each =
         sizeof(Proposal) + sizeof(Conclusion) + sizeof(std::uint32_t) + sizeof(int);
-    auto *memory = static_cast<std::byte *>(std::calloc(size, each));
+    auto *memory = static_cast<std::byte *>(std::calloc(1, sizeof(Creation) + size * each));
     if (memory == nullptr) return nullptr;
-    creation.proposals = reinterpret_cast<Proposal *>(memory);
-    creation.conclusions = reinterpret_cast<Conclusion *>(creation.proposals + size);
-    creation.order = reinterpret_cast<std::uint32_t *>(creation.conclusions + size);
-    creation.world_ranks = reinterpret_cast<int *>(creation.order + size);
-    return memory;
+    auto *creation = new (memory) Creation{rank, parent, args};
+    creation->proposals = reinterpret_cast<Proposal *>(memory + sizeof(Creation));
+    creation->conclusions = reinterpret_cast<Conclusion *>(creation->proposals + size);
+    creation->order = reinterpret_cast<std::uint32_t *>(creation->conclusions + size);
+    creation->world_ranks = reinterpret_cast<int *>(creation->order + size);
+    return creation;
+}
+static_assert(std::is_trivially_destructible_v<Creation>);
+
+// A new one, or that whose votes timed out, which only the same call takes up again.
+sennit_status take_creation(Rank &rank, Team &parent, const CreationArgs &args, Creation **out) {
+    if (!is_bound(parent)) {
+        *out = make_creation(rank, parent, args);
+        return *out != nullptr ? SENNIT_OK
+                               : fail(SENNIT_ERR_NOMEM, "no memory for the creation of a team");
+    }
+    auto *creation = static_cast<Creation *>(parent.unfinished);
+    const bool is_creation =
+        parent.purpose == Purpose::conclude || parent.purpose == Purpose::propose_again;
+    if (!is_creation || creation->args.color != args.color || creation->args.key != args.key ||
+        creation->args.digest != args.digest || creation->args.refused != args.refused)
+        return fail_unfinished(rank, parent);
+    parent.unfinished = nullptr;
+    creation->args = args;
+    *out = creation;
+    return SENNIT_OK;
 }
 
 }  // namespace
@@ -348,27 +389,29 @@ void registry_close(Rank &rank) {
 }
 
 sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::uint32_t *handle) {
-    Creation creation{rank, parent, args};
-    void *arrays = make_arrays(creation);
-    if (arrays == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the creation of a team");
+    Creation *creation = nullptr;
+    sennit_status status = take_creation(rank, parent, args, &creation);
+    if (status != SENNIT_OK) return status;
     {
         const RegistryLock lock(rank);
         set(rank.team_registry->creating, parent.slot);
     }
     bool again = true;
-    sennit_status status = SENNIT_OK;
     while (again && status == SENNIT_OK) {
         again = false;
-        creation.grows = false;
-        status = attempt(creation, handle, &again);
+        status = attempt(*creation, handle, &again);
         // Room for more is no disturbance.
-        if (!creation.grows) ++creation.attempt;
+        if (again && !creation->grows) ++creation->attempt;
     }
     {
         const RegistryLock lock(rank);
         clear(rank.team_registry->creating, parent.slot);
     }
-    std::free(arrays);
+    if (status == SENNIT_ERR_TIMEOUT && is_bound(parent)) {
+        parent.unfinished = creation;
+        return status;
+    }
+    std::free(creation);
     return status;
 }
 
@@ -377,19 +420,20 @@ namespace {
 // The members agree that the team goes. The second meeting is for the mailboxes: whoever gets the
 // slot next may write there as soon as it has left.
 sennit_status part(Rank &rank, Team &team) {
+    if (team.published && team.purpose == Purpose::part)
+        return meet(rank, team, Purpose::part, binding_deadline(team));
     auto *handles = static_cast<std::uint32_t *>(std::calloc(team.size, sizeof(std::uint32_t)));
     if (handles == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the answers of the ranks");
     // relaxed: this thread has the team's turn.
     const std::uint32_t mine = team.handle.load(std::memory_order_relaxed);
-    // As with the vote of an allocation, only the loss of a rank ends these waits.
-    sennit_status status =
-        exchange(rank, team, {Purpose::destroy, &mine, sizeof mine, handles}, Deadline::never());
+    sennit_status status = exchange(rank, team, {Purpose::destroy, &mine, sizeof mine, handles},
+                                    binding_deadline(team));
     std::free(handles);
-    if (status == SENNIT_OK) return meet(rank, team, Purpose::destroy, Deadline::never());
+    if (status == SENNIT_OK) return meet(rank, team, Purpose::part, binding_deadline(team));
     if (team.read_failed) {
         // The others are in the second meeting: this rank comes, and does not wait.
         const sennit_error error = *thread_error();
-        (void)meet(rank, team, Purpose::destroy, Deadline::after(0));
+        (void)meet(rank, team, Purpose::part, Deadline::after(0));
         *thread_error() = error;
     }
     return status;
@@ -408,8 +452,8 @@ sennit_status destroy(Rank &rank, Team &team, std::uint32_t handle) {
         if (live != 0)
             return fail(SENNIT_ERR_STATE, "the team still has %u segments: free them first", live);
         status = part(rank, team);
-        const bool kept =
-            status == SENNIT_ERR_ARG || status == SENNIT_ERR_STATE || status == SENNIT_ERR_NOMEM;
+        const bool kept = status == SENNIT_ERR_ARG || status == SENNIT_ERR_STATE ||
+                          status == SENNIT_ERR_NOMEM || status == SENNIT_ERR_TIMEOUT;
         if (kept && !team.read_failed) return status;
         const RegistryLock lock(rank);
         rank.team_registry->numbers[slot] = team.epoch + kNumberMargin;

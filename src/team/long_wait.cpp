@@ -62,9 +62,11 @@ const char *call_name(std::uint8_t call) {
         case Purpose::free:
             return "sennit_free";
         case Purpose::propose:
+        case Purpose::propose_again:
         case Purpose::conclude:
             return "a call that makes a team";
         case Purpose::destroy:
+        case Purpose::part:
             return "sennit_team_destroy";
         case Purpose::regions:
         case Purpose::region_votes:

@@ -43,47 +43,84 @@ sennit_status reach_all(Rank &rank, const Team &team, const RegionLetter *offers
     return SENNIT_OK;
 }
 
-// `offers` has room for two of each member.
-sennit_status exchange_with(Rank &rank, Team &team, const RegionOffer &mine, RegionLetter *offers) {
-    sennit_error error = *thread_error();
-    RegionLetter offer{mine.region, static_cast<std::uint64_t>(mine.refused)};
-    sennit_status status = exchange(
-        rank, team, Exchange{Purpose::regions, &offer, sizeof offer, offers}, default_deadline());
+// An exchange until it has ended; behind it the offers of all members, and then their votes.
+struct RegionExchange {
+    RegionLetter offer;
+    RegionLetter vote;
+    sennit_error error;  // why this rank votes no
+};
+
+RegionLetter *offers_of(RegionExchange &all) {
+    return reinterpret_cast<RegionLetter *>(&all + 1);
+}
+
+// The first exchange. `*votes`: the second follows.
+sennit_status offer_regions(Rank &rank, Team &team, RegionExchange &all, bool *votes) {
+    const sennit_error error = *thread_error();
+    const auto refused = static_cast<sennit_status>(all.offer.status);
+    const Exchange what{Purpose::regions, &all.offer, sizeof all.offer, offers_of(all)};
+    sennit_status status = exchange(rank, team, what, default_deadline());
     // A letter that could not be read is this rank's trouble alone: the others vote now.
-    if (status != SENNIT_OK && !team.read_failed) return status;
+    *votes = team.read_failed;
     if (status == SENNIT_OK) {
-        if (mine.refused != SENNIT_OK) *thread_error() = error;
-        status = judge(team, mine.refused, offers, "has no region to give");
-        if (status != SENNIT_OK) return status;
-        status = reach_all(rank, team, offers);
+        if (refused != SENNIT_OK) *thread_error() = error;
+        status = judge(team, refused, offers_of(all), "has no region to give");
+        *votes = status == SENNIT_OK;
+        if (*votes) status = reach_all(rank, team, offers_of(all));
     }
-    error = *thread_error();
-    RegionLetter *const votes = offers + team.size;
-    offer.status = static_cast<std::uint64_t>(status);
-    // A vote that was given can not be taken back: only the loss of a rank ends this wait.
-    const sennit_status voted =
-        exchange(rank, team, Exchange{Purpose::region_votes, &offer, sizeof offer, votes},
-                 Deadline::never());
-    if (voted == SENNIT_OK) {
-        if (status != SENNIT_OK) *thread_error() = error;
-        status = judge(team, status, votes, "does not reach all regions");
-    } else {
-        status = voted;
-    }
+    all.vote = {all.offer.region, static_cast<std::uint64_t>(status)};
+    all.error = *thread_error();
     return status;
+}
+
+sennit_status vote(Rank &rank, Team &team, RegionExchange &all) {
+    const auto mine = static_cast<sennit_status>(all.vote.status);
+    RegionLetter *const votes = offers_of(all) + team.size;
+    const Exchange what{Purpose::region_votes, &all.vote, sizeof all.vote, votes};
+    const sennit_status status = exchange(rank, team, what, binding_deadline(team));
+    if (status != SENNIT_OK) return status;
+    if (mine != SENNIT_OK) *thread_error() = all.error;
+    return judge(team, mine, votes, "does not reach all regions");
+}
+
+// A new one, or that whose votes timed out, which only the same call takes up again.
+sennit_status take_exchange(Rank &rank, Team &team, const RegionOffer &offer,
+                            RegionExchange **out) {
+    const RegionLetter mine{offer.region, static_cast<std::uint64_t>(offer.refused)};
+    if (is_bound(team)) {
+        auto *all = static_cast<RegionExchange *>(team.unfinished);
+        if (team.purpose != Purpose::region_votes ||
+            std::memcmp(&all->offer, &mine, sizeof mine) != 0)
+            return fail_unfinished(rank, team);
+        team.unfinished = nullptr;
+        *out = all;
+        return SENNIT_OK;
+    }
+    const std::size_t bytes =
+        sizeof(RegionExchange) + 2 * std::size_t{team.size} * sizeof(RegionLetter);
+    *out = static_cast<RegionExchange *>(std::calloc(1, bytes));
+    if (*out == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the regions of the ranks");
+    (*out)->offer = mine;
+    return SENNIT_OK;
 }
 
 }  // namespace
 
 sennit_status exchange_regions(Rank &rank, Team &team, const RegionOffer &offer,
                                sennit_region *regions) {
-    auto *offers =
-        static_cast<RegionLetter *>(std::calloc(2 * std::size_t{team.size}, sizeof(RegionLetter)));
-    if (offers == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the regions of the ranks");
-    const sennit_status status = exchange_with(rank, team, offer, offers);
+    RegionExchange *all = nullptr;
+    bool votes = is_bound(team);
+    sennit_status status = take_exchange(rank, team, offer, &all);
+    if (status != SENNIT_OK) return status;
+    if (!votes) status = offer_regions(rank, team, *all, &votes);
+    if (votes) status = vote(rank, team, *all);
+    if (status == SENNIT_ERR_TIMEOUT && is_bound(team)) {
+        team.unfinished = all;
+        return status;
+    }
     for (std::uint32_t member = 0; status == SENNIT_OK && member < team.size; ++member)
-        regions[member] = offers[member].region;
-    std::free(offers);
+        regions[member] = offers_of(*all)[member].region;
+    std::free(all);
     return status;
 }
 

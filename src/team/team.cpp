@@ -118,6 +118,7 @@ void drop(Team &team) {
     std::free(team.arrivals);
     std::free(team.segments);
     std::free(team.grid);
+    std::free(team.unfinished);
     team.arrivals = nullptr;
     team.bells = nullptr;
     team.clusters = nullptr;
@@ -125,6 +126,7 @@ void drop(Team &team) {
     team.world_ranks = nullptr;
     team.by_world = nullptr;
     team.grid = nullptr;
+    team.unfinished = nullptr;
     team.segments = nullptr;
     team.flush_error.status = SENNIT_OK;
     team.published = false;

@@ -64,6 +64,8 @@ enum class Purpose : std::uint32_t {
     propose = 4,
     conclude = 5,
     destroy = 6,
+    propose_again = 7,  // of a creation that was disturbed
+    part = 8,           // the second meeting of a destruction
     regions = 20,
     region_votes = 21,
     barrier = 40,
@@ -124,6 +126,7 @@ struct Team {
     Turn turn;  // of a thread of this rank in a collective call of the team
 
     SegmentTable *segments;  // null until the first allocation
+    void *unfinished;        // of a call that is bound: what it goes on with; freed by drop()
 };
 
 // How far the numbers of two members can lie apart: a peer may have published the call after the
@@ -254,8 +257,17 @@ sennit_status fail_unfinished(Rank &rank, const Team &team);
 
 // What a rank has said in these can not be taken back: only the same call goes on with them.
 constexpr bool is_binding(Purpose purpose) {
-    return purpose == Purpose::outcome || purpose == Purpose::free;
+    return purpose == Purpose::outcome || purpose == Purpose::free ||
+           purpose == Purpose::propose_again || purpose == Purpose::conclude ||
+           purpose == Purpose::destroy || purpose == Purpose::part ||
+           purpose == Purpose::region_votes;
 }
+// Has a meeting for one of these timed out, so that only the same call may go on with it?
+inline bool is_bound(const Team &team) {
+    return team.published && is_binding(team.purpose);
+}
+// SENNIT_TIMEOUT. The launcher's meetings can not be resumed, so they have no limit.
+Deadline binding_deadline(const Team &team);
 
 // Every member gives `bytes` (at most kExchangeBytes) and gets all members', by rank. Errors: as
 // meet, those of fail_unfinished, and ARG when a member is in another collective call than this

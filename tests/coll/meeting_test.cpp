@@ -8,6 +8,7 @@
 
 #include "../engine/job.hpp"
 #include "runtime/detector.hpp"
+#include "team/create.hpp"
 
 namespace sennit::test {
 namespace {
@@ -34,6 +35,108 @@ TEST(meetings, a_free_that_timed_out_goes_on_when_it_is_called_again) {
         job.expect(status, "sennit_free");
         job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
         if (sennit_free(gptr) != SENNIT_ERR_NOT_REGISTERED) job.note("it was not freed");
+    });
+    (void)unsetenv("SENNIT_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
+}
+
+// Broken by a destruction that waits longer than SENNIT_TIMEOUT in one of its two meetings, or
+// whose repetition begins anew.
+TEST(meetings, a_destruction_that_timed_out_goes_on_when_it_is_called_again) {
+    (void)setenv("SENNIT_TIMEOUT", "0.05", 1);
+    Job job(2, "self,inproc");
+    std::atomic<int> timed_out{0};
+    job.run([&](int rank) {
+        sennit_team team = SENNIT_TEAM_NULL;
+        job.expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), "sennit_team_split");
+        // Rank 0 in the first meeting, and then rank 1 in the second one.
+        while (timed_out < rank)
+            std::this_thread::yield();
+        if (sennit_team_destroy(team) != SENNIT_ERR_TIMEOUT) job.note("a meeting has no limit");
+        if (sennit_barrier(team, 0) != SENNIT_ERR_STATE)
+            job.note("a barrier is let into the middle of a destruction");
+        ++timed_out;
+        while (timed_out < 2)
+            std::this_thread::yield();
+        job.expect(sennit_team_destroy(team), "sennit_team_destroy");
+        if (sennit_team_destroy(team) != SENNIT_ERR_ARG) job.note("it was not destroyed");
+        job.expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), "the slot again");
+        job.expect(sennit_barrier(team, kLong), "sennit_barrier");
+        job.expect(sennit_team_destroy(team), "sennit_team_destroy");
+    });
+    (void)unsetenv("SENNIT_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
+}
+
+// Waits until rank 0, whose object is `first`, has come to the next meeting of the world.
+void await_meeting(Rank &first) {
+    const team::Team &world = team::world_of(first);
+    const std::uint64_t epoch = team::world_of(*current_rank()).epoch + 1;
+    // relaxed: only that it has come counts.
+    while (world.own->arrived.epoch.load(std::memory_order_relaxed) < epoch)
+        std::this_thread::yield();
+}
+
+// Broken by a creation whose vote waits longer than SENNIT_TIMEOUT, or whose repetition is another
+// one.
+TEST(meetings, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_again) {
+    (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
+    Job job(2, "self,inproc");
+    std::atomic<Rank *> first{nullptr};
+    job.run([&](int rank) {
+        sennit_team team = SENNIT_TEAM_NULL;
+        if (rank == 0) first = current_rank();
+        while (first == nullptr)
+            std::this_thread::yield();
+        if (rank == 1) {
+            await_meeting(*first);
+            // Rank 0 has proposed and can not take a slot.
+            const team::RegistryLock lock(*first);
+            if (sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team) != SENNIT_ERR_TIMEOUT)
+                job.note("the vote has no limit");
+            if (sennit_team_split(SENNIT_TEAM_WORLD, 1, 0, &team) != SENNIT_ERR_STATE ||
+                sennit_barrier(SENNIT_TEAM_WORLD, 0) != SENNIT_ERR_STATE)
+                job.note("another call is let into the middle of a creation");
+        }
+        job.expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), "sennit_team_split");
+        job.expect(sennit_barrier(team, kLong), "sennit_barrier");
+        job.expect(sennit_team_destroy(team), "sennit_team_destroy");
+    });
+    (void)unsetenv("SENNIT_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
+}
+
+// Broken by an exchange of regions whose vote waits longer than SENNIT_TIMEOUT, or whose repetition
+// is another one.
+TEST(meetings, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_it_is_called_again) {
+    (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
+    Job job(2, "self,inproc");
+    std::atomic<Rank *> first{nullptr};
+    static std::uint64_t memory[2][8];
+    job.run([&](int rank) {
+        sennit_region mine = SENNIT_REGION_NULL;
+        sennit_region all[2] = {};
+        job.expect(sennit_register(memory[rank], sizeof memory[rank], 0, &mine), "sennit_register");
+        if (rank == 0) first = current_rank();
+        while (first == nullptr)
+            std::this_thread::yield();
+        if (rank == 1) {
+            await_meeting(*first);
+            // Rank 0 has given its region and can not attach rank 1's.
+            const ColdLock lock(*first);
+            if (sennit_region_attach(SENNIT_TEAM_WORLD, mine, all) != SENNIT_ERR_TIMEOUT)
+                job.note("the vote has no limit");
+            if (sennit_region_attach(SENNIT_TEAM_WORLD, SENNIT_REGION_NULL, all) !=
+                    SENNIT_ERR_STATE ||
+                sennit_barrier(SENNIT_TEAM_WORLD, 0) != SENNIT_ERR_STATE)
+                job.note("another call is let into the middle of an exchange");
+        }
+        job.expect(sennit_region_attach(SENNIT_TEAM_WORLD, mine, all), "sennit_region_attach");
+        const std::uint64_t word = 5 + static_cast<std::uint64_t>(rank);
+        job.expect(sennit_put(all[1 - rank].gptr, &word, sizeof word), "sennit_put");
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+        if (memory[rank][0] != 6 - static_cast<std::uint64_t>(rank)) job.note("a wrong region");
+        job.expect(sennit_deregister(mine), "sennit_deregister");
     });
     (void)unsetenv("SENNIT_TIMEOUT");
     EXPECT_EQ(job.fault, "");
