@@ -28,7 +28,7 @@ std::uint64_t hash(std::uint64_t seed, const void *data, std::size_t bytes) {
     return value;
 }
 
-void fill_node(std::uint64_t node[2]) {
+std::uint64_t machine_hash(unsigned seed) {
     char boot_id[64] = "";
     const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (file >= 0) {
@@ -39,12 +39,13 @@ void fill_node(std::uint64_t node[2]) {
     }
     struct stat space {};
     (void)stat("/proc/self/ns/net", &space);
+    return hash(hash(seed, boot_id, sizeof boot_id), &space.st_ino, sizeof space.st_ino);
+}
+
+void fill_node(std::uint64_t node[2]) {
     const char *name = knobs().node.text;
-    for (unsigned i = 0; i < 2; ++i) {
-        std::uint64_t value = hash(i, boot_id, sizeof boot_id);
-        value = hash(value, &space.st_ino, sizeof space.st_ino);
-        node[i] = hash(value, name, std::strlen(name));
-    }
+    for (unsigned i = 0; i < 2; ++i)
+        node[i] = hash(machine_hash(i), name, std::strlen(name));
 }
 
 void fill_processors(std::uint64_t words[kCpuWords]) {
@@ -56,6 +57,10 @@ void fill_processors(std::uint64_t words[kCpuWords]) {
 }
 
 }  // namespace
+
+std::uint64_t machine_word() {
+    return machine_hash(0);
+}
 
 sennit_status card_fill(Card *card, const Listener &listener) {
     card->magic = kCardMagic;

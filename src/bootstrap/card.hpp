@@ -28,6 +28,10 @@ struct Card {
 };
 static_assert(sizeof(Card) == 208);
 
+// Equal where boot id and network namespace are the same, so that two nodes of SENNIT_NODE have
+// one.
+std::uint64_t machine_word();
+
 // Fills everything about this process and machine. Errors: OS.
 sennit_status card_fill(Card *card, const Listener &listener);
 

@@ -275,6 +275,23 @@ def data_goes_by_the_rails_and_only_between_hosts(cluster, program):
     cluster.nothing_is_left()
 
 
+def an_interface_that_leads_nowhere_is_not_taken(cluster, program):
+    """A bridge of containers has one address on all hosts, and here the name that libfabric likes best. And `interface=`."""
+    process = cluster.start("--rails", "2", "--launcher", "none", "--", "sh", "-c", "sleep 60")
+    for host in ("h0", "h1"):
+        cluster.must("exec", host, "sh", "-c", "ip link add name docker0 type veth peer name inside && ip link set inside up &&"
+                     "ip addr add 172.17.0.1/16 dev docker0 && ip link set docker0 up")
+    for settings, rail in (("fabric", None), ("fabric:interface=rail0", "rail0"), ("fabric:interface=rail1", "rail1")):
+        before = json.loads(cluster.must("counters"))["h0"]
+        cluster.must("exec", "h0", "env", f"SENNIT_PATHS=self,mapped,{settings}", cluster.tool, "launch", "-n", "2", "--", program)
+        after = json.loads(cluster.must("counters"))["h0"]
+        sent = {name: after[name]["tx"] - before[name]["tx"] for name in after}
+        expect(sum(sent[name] for name in (["rail0", "rail1", "mgmt"] if rail is None else [rail])) > 4 << 20, settings, sent)
+    process.terminate()
+    process.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
 def groups_of_the_conformance_suite_pass(cluster, launcher, ranks, suite, *groups):
     # Blocks travel by files there, and /tmp is each host's own.
     shared = tempfile.mkdtemp(dir=os.path.dirname(suite))

@@ -253,8 +253,11 @@ static void print_task() {
 static void print_fabric() {
     using namespace transport::fabric;
     STRUCT(RailCard);
-    FIELD(RailCard, name);
-    FIELD(RailCard, is_open);
+    FIELD(RailCard, machine);
+    FIELD(RailCard, addresses);
+    FIELD(RailCard, prefixes);
+    FIELD(RailCard, port);
+    FIELD(RailCard, interfaces);
     FIELD(RailCard, unused);
     STRUCT(MessageHeader);
     FIELD(MessageHeader, job_cookie);

@@ -13,6 +13,7 @@
 #include <atomic>
 
 #include "base/mutex.hpp"
+#include "transport/fabric/choice.hpp"
 #include "transport/fabric/message.hpp"
 #include "transport/fabric/rail.hpp"
 
@@ -109,6 +110,7 @@ class Network final : public Transport {
     EventSink sink_;
     Settings settings_;
     Rail rail_;
+    InterfaceChoice choice_;
     Reason missing_{};  // why there is no rail
     const Address *addresses_ = nullptr;
     Deadline start_limit_ = Deadline::never();

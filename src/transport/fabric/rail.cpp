@@ -1,11 +1,16 @@
 // See rail.hpp. The choice of a provider, opening and closing in order, and the calls.
 #include "transport/fabric/rail.hpp"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/log.hpp"
+#include "bootstrap/card.hpp"
 
 namespace sennit::transport::fabric {
 namespace {
@@ -55,23 +60,51 @@ sennit_status Rail::choose(const Settings &settings) {
         if (hints->fabric_attr->prov_name == nullptr) break;
         hints->addr_format = FI_SOCKADDR_IN;
         code = library_->getinfo(kInterface, host, nullptr, host != nullptr ? FI_SOURCE : 0, hints,
-                                 &info_);
+                                 &found_);
         // A machine without any network has its loopback interface.
         if (code != 0 && host == nullptr)
-            code = library_->getinfo(kInterface, "127.0.0.1", nullptr, FI_SOURCE, hints, &info_);
+            code = library_->getinfo(kInterface, "127.0.0.1", nullptr, FI_SOURCE, hints, &found_);
         std::free(hints->fabric_attr->prov_name);
         hints->fabric_attr->prov_name = nullptr;
         if (code == 0 || named) break;
     }
     library_->freeinfo(hints);
-    if (code == 0) return SENNIT_OK;
-    info_ = nullptr;
-    const sennit_status status =
-        fail(SENNIT_ERR_UNSUPPORTED, "libfabric has no provider %s%s%s: %s",
-             named ? settings.provider : "of net, tcp and tcp;ofi_rxm",
-             host != nullptr ? " at " : "", host != nullptr ? host : "", library_->strerror(-code));
+    if (code != 0) found_ = nullptr;
+    for (fi_info *info = found_; info != nullptr && interface_count_ < kInterfaces;
+         info = info->next) {
+        if (info->addr_format != FI_SOCKADDR_IN || info->src_addr == nullptr) continue;
+        const char *const name = info->domain_attr->name;
+        if (settings.interface[0] != '\0' &&
+            (name == nullptr || std::strcmp(name, settings.interface) != 0))
+            continue;
+        interfaces_[interface_count_++] = info;
+    }
+    info_ = interfaces_[0];
+    if (info_ != nullptr) return SENNIT_OK;
+    const char *const place = host != nullptr ? host : settings.interface;
+    const sennit_status status = fail(
+        SENNIT_ERR_UNSUPPORTED, "libfabric has no provider %s%s%s: %s",
+        named ? settings.provider : "of net, tcp and tcp;ofi_rxm", place[0] != '\0' ? " at " : "",
+        place, library_->strerror(code != 0 ? -code : FI_ENODEV));
     fail_provider_code(code);
     return status;
+}
+
+// Peers hear of the port before it is known on which interface the rank will listen. A socket that
+// does not listen keeps it free on all of them.
+sennit_status Rail::take_port() {
+    port_holder_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int yes = 1;
+    sockaddr_in any{};
+    any.sin_family = AF_INET;
+    socklen_t bytes = sizeof any;
+    auto *name = reinterpret_cast<sockaddr *>(&any);
+    if (port_holder_ < 0 ||
+        setsockopt(port_holder_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+        bind(port_holder_, name, sizeof any) != 0 || getsockname(port_holder_, name, &bytes) != 0)
+        return fail_os(SENNIT_ERR_OS, errno, "a port for the path fabric");
+    port_ = any.sin_port;
+    return SENNIT_OK;
 }
 
 sennit_status Rail::open_objects(std::size_t peers) {
@@ -98,15 +131,39 @@ sennit_status Rail::open_objects(std::size_t peers) {
     return code == 0 ? SENNIT_OK : failed(*library_, code, "the endpoint");
 }
 
-sennit_status Rail::open(const Library &library, const Settings &settings, std::size_t peers) {
+sennit_status Rail::find(const Library &library, const Settings &settings) {
     library_ = &library;
     sennit_status status = choose(settings);
-    if (status == SENNIT_OK) status = open_objects(peers);
+    if (status == SENNIT_OK) status = take_port();
     if (status == SENNIT_OK) return status;
     const sennit_error error = *thread_error();
     close();
     *thread_error() = error;
     return status;
+}
+
+void Rail::describe(RailCard *card) const {
+    *card = RailCard{};
+    card->machine = runtime::machine_word();
+    card->port = port_;
+    for (unsigned i = 0; i < interface_count_; ++i) {
+        sockaddr_in own;
+        std::memcpy(&own, interfaces_[i]->src_addr, sizeof own);
+        card->addresses[i] = own.sin_addr.s_addr;
+        // These providers call a fabric by its subnet: 10.0.0.0/24.
+        const char *const subnet = interfaces_[i]->fabric_attr->name;
+        const char *const bits = subnet != nullptr ? std::strchr(subnet, '/') : nullptr;
+        card->prefixes[i] =
+            bits != nullptr ? static_cast<std::uint8_t>(std::strtoul(bits + 1, nullptr, 10)) : 32;
+    }
+    card->interfaces = static_cast<std::uint8_t>(interface_count_);
+}
+
+sennit_status Rail::open(unsigned interface, std::size_t peers) {
+    info_ = interfaces_[interface];
+    auto *const own = static_cast<sockaddr_in *>(info_->src_addr);
+    own->sin_port = port_;
+    return open_objects(peers);
 }
 
 void Rail::close() {
@@ -115,8 +172,11 @@ void Rail::close() {
     close_object(&addresses_);
     close_object(&domain_);
     close_object(&fabric_);
-    if (info_ != nullptr) library_->freeinfo(info_);
-    info_ = nullptr;
+    if (found_ != nullptr) library_->freeinfo(found_);
+    found_ = info_ = nullptr;
+    interface_count_ = 0;
+    if (port_holder_ >= 0) (void)::close(port_holder_);
+    port_holder_ = -1;
 }
 
 std::size_t Rail::depth() const {
@@ -127,15 +187,12 @@ std::size_t Rail::receives() const {
     return info_->rx_attr->size;
 }
 
-sennit_status Rail::name(std::uint8_t name[kNameBytes]) const {
-    std::memset(name, 0, kNameBytes);
-    std::size_t bytes = kNameBytes;
-    const int code = fi_getname(&endpoint_->fid, name, &bytes);
-    return code == 0 ? SENNIT_OK : failed(*library_, code, "fi_getname");
-}
-
-sennit_status Rail::insert(const std::uint8_t name[kNameBytes], fi_addr_t *address) {
-    const int count = fi_av_insert(addresses_, name, 1, address, 0, nullptr);
+sennit_status Rail::insert(const RailCard &card, unsigned interface, fi_addr_t *address) {
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = card.port;
+    name.sin_addr.s_addr = card.addresses[interface];
+    const int count = fi_av_insert(addresses_, &name, 1, address, 0, nullptr);
     return count == 1 ? SENNIT_OK
                       : failed(*library_, count < 0 ? count : -FI_EINVAL, "fi_av_insert");
 }

@@ -17,8 +17,9 @@ namespace sennit::transport::fabric {
 
 // What a user may choose, behind the path's name in SENNIT_PATHS: "fabric:provider=tcp;host=IP".
 struct Settings {
-    char provider[64] = "";  // "": the best that is there
-    char host[64] = "";      // local address of the card; "": the provider's first
+    char provider[64] = "";   // "": the best that is there
+    char host[64] = "";       // local address of the card; "": as InterfaceChoice says
+    char interface[64] = "";  // its name; "": as InterfaceChoice says
 };
 
 // A completion as the transport needs it.
@@ -35,9 +36,14 @@ class Rail {
     Rail(const Rail &) = delete;
     Rail &operator=(const Rail &) = delete;
 
-    // `peers` is how many will be named. Errors: UNSUPPORTED (no provider, with what was looked
-    // for), FABRIC.
-    sennit_status open(const Library &library, const Settings &settings, std::size_t peers);
+    // Looks for interfaces, and takes a port that is free on all of them. Errors: UNSUPPORTED (no
+    // provider, with what was looked for), OS.
+    sennit_status find(const Library &library, const Settings &settings);
+    // What was found, for peers.
+    void describe(RailCard *card) const;
+    // Opens the interface with this number in the card. `peers` is how many will be named. Errors:
+    // FABRIC.
+    sennit_status open(unsigned interface, std::size_t peers);
     void close();
     bool is_open() const { return endpoint_ != nullptr; }
 
@@ -45,10 +51,8 @@ class Rail {
     std::size_t depth() const;
     std::size_t receives() const;
 
-    // Errors: FABRIC (longer than there is room).
-    sennit_status name(std::uint8_t name[kNameBytes]) const;
-    // Where a peer's name leads. Errors: FABRIC.
-    sennit_status insert(const std::uint8_t name[kNameBytes], fi_addr_t *address);
+    // Where a peer is: one of the interfaces of its card. Errors: FABRIC.
+    sennit_status insert(const RailCard &card, unsigned interface, fi_addr_t *address);
 
     // Peers reach the memory under `key` from now on. Errors: FABRIC.
     sennit_status expose(void *memory, std::size_t bytes, std::uint64_t key, fid_mr **out);
@@ -72,10 +76,16 @@ class Rail {
 
   private:
     sennit_status choose(const Settings &settings);
+    sennit_status take_port();
     sennit_status open_objects(std::size_t peers);
 
     const Library *library_ = nullptr;
-    fi_info *info_ = nullptr;
+    fi_info *found_ = nullptr;               // a list
+    fi_info *interfaces_[kInterfaces] = {};  // the first of it with an IPv4 address
+    unsigned interface_count_ = 0;
+    int port_holder_ = -1;
+    std::uint16_t port_ = 0;   // in the order of the network
+    fi_info *info_ = nullptr;  // of the list
     fid_fabric *fabric_ = nullptr;
     fid_domain *domain_ = nullptr;
     fid_av *addresses_ = nullptr;

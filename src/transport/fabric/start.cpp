@@ -69,7 +69,7 @@ const Traits &Network::traits() const {
     return kTraits;
 }
 
-// "provider=NAME;host=ADDRESS", in any order.
+// "provider=NAME;host=ADDRESS;interface=NAME", in any order.
 sennit_status Network::read_settings(const char *text) {
     for (const char *word = text; *word != '\0';) {
         const std::size_t length = std::strcspn(word, ";");
@@ -78,10 +78,14 @@ sennit_status Network::read_settings(const char *text) {
             good = copy_word(word + 9, length - 9, settings_.provider, sizeof settings_.provider);
         if (std::strncmp(word, "host=", 5) == 0)
             good = copy_word(word + 5, length - 5, settings_.host, sizeof settings_.host);
+        if (std::strncmp(word, "interface=", 10) == 0)
+            good =
+                copy_word(word + 10, length - 10, settings_.interface, sizeof settings_.interface);
         if (!good)
-            return fail(SENNIT_ERR_ARG,
-                        "the path fabric has no setting '%.*s'; there are provider and host",
-                        static_cast<int>(length), word);
+            return fail(
+                SENNIT_ERR_ARG,
+                "the path fabric has no setting '%.*s'; there are provider, host and interface",
+                static_cast<int>(length), word);
         word += length;
         if (*word == ';') ++word;
     }
@@ -118,25 +122,19 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
     if (status != SENNIT_OK) return status;
     const Library *library = nullptr;
     status = library_open(&library);
-    if (status == SENNIT_OK)
-        status = rail_.open(*library, settings_, static_cast<std::size_t>(world_size(rank)));
+    if (status == SENNIT_OK) status = rail_.find(*library, settings_);
     if (status != SENNIT_OK) {
         log(SENNIT_LOG_WARNING, "no network: %s", thread_error()->text);
         missing_ = Reason{Reason::Code::transport_failed,
                           static_cast<std::int32_t>(thread_error()->provider_code)};
         return SENNIT_OK;
     }
-    status = make_pools();
-    if (status == SENNIT_OK)
-        status =
-            rail_.expose(rank.control, rank.control->header.control_bytes, kControlKey, &control_);
-    if (status == SENNIT_OK) rank.segment_watch = SegmentWatch{expose, withdraw, this};
-    return status;
+    return make_pools();
 }
 
 void Network::address(Address *out) {
     RailCard card{};
-    if (rail_.is_open() && rail_.name(card.name) == SENNIT_OK) card.is_open = 1;
+    if (missing_.code == Reason{}.code) rail_.describe(&card);
     std::memcpy(out->bytes, &card, sizeof card);
 }
 
@@ -157,7 +155,15 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     addresses_ = addresses;
     start_limit_ = deadline;
     unreached_limit_ns_ = kFirstUnreachedNs;
-    if (!rail_.is_open()) return SENNIT_OK;
+    if (missing_.code != Reason{}.code) return SENNIT_OK;
+    const auto size = static_cast<std::size_t>(world_size(*rank_));
+    choice_.make(addresses, size);
+    sennit_status status = rail_.open(choice_.of(card_of(addresses[rank_->world_rank])), size);
+    if (status == SENNIT_OK)
+        status = rail_.expose(rank_->control, rank_->control->header.control_bytes, kControlKey,
+                              &control_);
+    if (status != SENNIT_OK) return status;
+    rank_->segment_watch = SegmentWatch{expose, withdraw, this};
     {
         const MutexLock guard(lock_);
         post_receives();
@@ -169,19 +175,16 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
 sennit_status Network::link(int peer) {
     PeerLink &link = links_[peer];
     if (link.address != FI_ADDR_UNSPEC) return SENNIT_OK;
-    RailCard card;
-    std::memcpy(&card, addresses_[peer].bytes, sizeof card);
-    return rail_.insert(card.name, &link.address);
+    const RailCard card = card_of(addresses_[peer]);
+    return rail_.insert(card, choice_.of(card), &link.address);
 }
 
 // A peer is in reach if its control block can really be read. It is at this step of start-up too,
 // and its thread answers.
 Reason Network::reach(int peer) {
-    RailCard card;
-    std::memcpy(&card, addresses_[peer].bytes, sizeof card);
     if (rank_->peers[peer].same_node) return Reason{Reason::Code::same_node};
     if (!rail_.is_open()) return missing_;
-    if (card.is_open == 0) return Reason{Reason::Code::peer_refused};
+    if (card_of(addresses_[peer]).interfaces == 0) return Reason{Reason::Code::peer_refused};
     PeerLink &there = links_[peer];
     std::int64_t failing_since_ns = 0;
     while (!there.probed) {

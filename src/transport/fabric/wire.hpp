@@ -2,19 +2,30 @@
 // beside puts and gets, which are tasks with their answers, and goodbyes.
 #pragma once
 
+#include <cstring>
+
 #include "transport/transport.hpp"
 
 namespace sennit::transport::fabric {
 
-inline constexpr std::size_t kNameBytes = 48;
+inline constexpr std::size_t kInterfaces = 8;  // of one rank that others hear of
 
 // What travels in the 64 bytes of an Address.
 struct RailCard {
-    std::uint8_t name[kNameBytes];  // libfabric's
-    std::uint32_t is_open;          // 0: the rank has no rail
-    std::uint8_t unused[12];
+    std::uint64_t machine;                 // equal where the interfaces are the same ones
+    std::uint32_t addresses[kInterfaces];  // IPv4, in the order of the network, the best first
+    std::uint8_t prefixes[kInterfaces];    // how many bits of each name its subnet
+    std::uint16_t port;                    // on each, in the order of the network
+    std::uint8_t interfaces;               // how many; 0: the rank has no rail
+    std::uint8_t unused[13];
 };
-static_assert(sizeof(RailCard) == kAddressBytes);
+static_assert(sizeof(RailCard) == kAddressBytes && offsetof(RailCard, port) == 48);
+
+inline RailCard card_of(const Address &address) {
+    RailCard card;
+    std::memcpy(&card, address.bytes, sizeof card);
+    return card;
+}
 
 enum class MessageKind : std::uint8_t { none = 0, task = 1, answer = 2, goodbye = 3 };
 
