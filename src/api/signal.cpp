@@ -59,6 +59,12 @@ sennit_status change_set(sennit_waitset set, sennit_signal signal, const char *n
     return rank->observer == nullptr ? signal::find_own(*rank, signal) : nullptr;
 }
 
+[[gnu::cold, gnu::noinline]] sennit_status test_cold(sennit_signal signal, int *is_done) {
+    return call_on(signal, "sennit_signal_test", [=](Rank &rank, Own &own) {
+        return is_done == nullptr ? null_argument("done") : signal::test(rank, own, is_done);
+    });
+}
+
 [[gnu::cold, gnu::noinline]] sennit_status wait_cold(sennit_signal signal,
                                                      std::int64_t timeout_ns) {
     return call_on(signal, "sennit_signal_wait", [=](Rank &rank, Own &own) {
@@ -143,9 +149,10 @@ sennit_status sennit_signal_destroy(sennit_signal signal) {
 }
 
 sennit_status sennit_signal_test(sennit_signal signal, int *is_done) {
-    return call_on(signal, "sennit_signal_test", [=](Rank &rank, Own &own) {
-        return is_done == nullptr ? null_argument("done") : signal::test(rank, own, is_done);
-    });
+    Own *own = signal::find_first(signal);
+    if (own != nullptr && is_done != nullptr) [[likely]]
+        return done(signal::test(*current_rank(), *own, is_done), "sennit_signal_test");
+    return test_cold(signal, is_done);
 }
 
 sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns) {

@@ -297,39 +297,45 @@ class PointerTable {
     PointerTable &operator=(const PointerTable &) = delete;
 
     Object *find(typename Layout::Word handle) const {
-        const Place *place = table_.find(handle);
-        return place == nullptr ? nullptr : place->object;
+        // SYNC handle: pairs with the release in put(); the object comes before.
+        Object *object = objects_[Layout::place_of(handle)].load(std::memory_order_acquire);
+        return object != nullptr && object->handle == handle ? object : nullptr;
     }
     // Gives the object its handle. False: is_full(), or no memory.
     bool put(Object *object) {
         Place *place = table_.take();
         if (place == nullptr) return false;
-        place->object = object;
         object->handle = table_.next_handle(*place);
-        table_.publish(*place, object->handle);
+        // SYNC handle: pairs with the acquire in find(); the object comes before.
+        objects_[table_.place_of(*place)].store(object, std::memory_order_release);
         return true;
     }
     bool is_full() const { return table_.is_full(); }
     void remove(const Object &object) {
-        Place &place = table_[Layout::place_of(object.handle)];
-        place.object = nullptr;
-        table_.give_back(place);
+        const std::uint32_t place = Layout::place_of(object.handle);
+        // relaxed: a call that still finds the object is made at the same time, which is wrong.
+        objects_[place].store(nullptr, std::memory_order_relaxed);
+        table_.give_back(table_[place]);
     }
     // Those in the table, while nobody else uses it.
     template <class Call>
     void each(Call call) const {
-        table_.each([call](const Place &place) {
-            if (place.object != nullptr) call(place.object);
-        });
+        for (std::uint32_t place = kShape.first_place; place < table_.end(); ++place) {
+            // relaxed: there is one thread.
+            Object *object = objects_[place].load(std::memory_order_relaxed);
+            if (object != nullptr) call(object);
+        }
     }
 
   private:
     struct Place {
-        std::atomic<typename Layout::Word> handle;
-        Object *object;  // null: free
+        std::atomic<typename Layout::Word> handle;  // nobody looks for it
     };
+    static_assert(kShape.places == std::uint32_t{1} << Layout::kPlaceBits);
 
-    HandleTable<Place, Layout, kShape> table_;
+    HandleTable<Place, Layout, kShape> table_;  // which place is next, and its generation
+    // Here and not in the places, so that find() follows one pointer less.
+    std::atomic<Object *> objects_[kShape.places] = {};
 };
 
 // What `made` points to, which the first call makes; null: no memory. One call at a time.

@@ -42,8 +42,7 @@ constexpr std::uint32_t kPollsPerYield = 8;
 
 }  // namespace
 
-void note_fruitless_poll(Rank &rank) {
-    if (rank.spins != 0 || rank.progress_yields) return;
+void count_fruitless_poll(Rank &rank) {
     // relaxed: a rough count.
     const std::uint32_t count = rank.fruitless_polls.fetch_add(1, std::memory_order_relaxed);
     if (count % kPollsPerYield == kPollsPerYield - 1) (void)sched_yield();

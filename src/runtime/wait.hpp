@@ -63,7 +63,11 @@ bool sleep_with_barrier(Rank &rank);
 
 // For every call that looks once and has found nothing. Where ranks share processors, every few of
 // them give the processor away: a program that polls keeps the rank from running that it polls for.
-[[gnu::cold, gnu::noinline]] void note_fruitless_poll(Rank &rank);
+[[gnu::cold, gnu::noinline]] void count_fruitless_poll(Rank &rank);
+inline void note_fruitless_poll(Rank &rank) {
+    if (rank.spins == 0 && !rank.progress_yields) [[unlikely]]
+        count_fruitless_poll(rank);
+}
 
 // Finds a rank whose end makes a wait senseless: its number, or -1. Asked about once a millisecond,
 // and at the end of some waits that are shorter.
