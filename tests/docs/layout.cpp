@@ -265,7 +265,7 @@ static void print_fabric() {
     FIELD(MessageHeader, unused);
     FIELD(MessageHeader, from);
     FIELD(MessageHeader, id);
-    FIELD(MessageHeader, key);
+    FIELD(MessageHeader, handle);
     FIELD(MessageHeader, offset);
     FIELD(MessageHeader, bytes);
     FIELD(MessageHeader, status);

@@ -1,4 +1,4 @@
-// What is posted with libfabric: transfers, probes and messages. A message has one buffer, which is
+// What is posted with libfabric: transfers and messages. A message has one buffer, which is
 // the context of its operation too.
 #pragma once
 
@@ -10,11 +10,13 @@ namespace sennit::transport::fabric {
 
 // What a completion belongs to. The address of `context` is what libfabric gives back.
 struct Posted {
-    enum class Kind : std::uint8_t { unused, transfer, probe, send, receive };
+    enum class Kind : std::uint8_t { unused, transfer, send, receive };
     fi_context2 context;
     Kind kind = Kind::unused;
+    bool is_out = false;                // transfer: the provider has it
     std::uint8_t attempts = 0;          // transfer: times that it failed
-    int peer = -1;                      // transfer, probe, send
+    std::uint64_t number = 0;           // transfer: of the endpoint that it was sent to
+    int peer = -1;                      // transfer, send
     int error = 0;                      // FI_*, 0: done
     sennit_status verdict = SENNIT_OK;  // transfer: not OK: it is over, whatever `error` is
     std::size_t bytes = 0;              // receive: that arrived

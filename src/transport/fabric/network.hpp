@@ -1,6 +1,6 @@
 // The inside of the path `fabric`, shared by its sources: start.cpp (opening, reaching, the thread,
-// the end), transfer.cpp (puts, gets and their failures) and task.cpp (messages). One object per
-// rank.
+// the end), transfer.cpp (puts and gets), fence.cpp (what is done about those that fail) and
+// task.cpp (messages). One object per rank.
 //
 // Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
 // held or without, and never the other way round: nobody calls the engine while holding it.
@@ -19,23 +19,45 @@
 
 namespace sennit::transport::fabric {
 
-// The control block of a rank; no segment has this key.
-inline constexpr std::uint64_t kControlKey = std::uint64_t{1} << 62;
-// Every segment has a key of its own, never used again: the place of its record, and its word of
-// life. Nothing has to be exchanged.
-constexpr std::uint64_t key_of(std::uint32_t slot, std::uint32_t live) {
+// What a peer names memory by; a handle is never used again, so nothing has to be exchanged: the
+// place of the segment's record, and its word of life. No segment has that of the control block.
+inline constexpr std::uint64_t kControlHandle = std::uint64_t{1} << 62;
+constexpr std::uint64_t handle_of(std::uint32_t slot, std::uint32_t live) {
+    static_assert(kSegmentsPerTeam <= 1 << 14);
     return static_cast<std::uint64_t>(slot) << 32 | live;
 }
+// libfabric's key has the tag of the owner's passive endpoint besides. So what was sent to an
+// earlier endpoint is refused, even if its address is used again.
+constexpr std::uint64_t key_of(std::uint64_t handle, std::uint16_t tag) {
+    return handle | static_cast<std::uint64_t>(tag) << 46;
+}
+
+// Memory that peers may reach.
+struct Exposed {
+    fid_mr *registration = nullptr;  // null: only while there is no passive endpoint
+    void *memory = nullptr;          // null: the place is free
+    std::size_t bytes = 0;
+    std::uint64_t handle = 0;
+};
 
 struct PeerLink {
-    fi_addr_t address = FI_ADDR_UNSPEC;  // entered when first used
-    bool probed = false;                 // its memory was really read
-    int probe_error = 0;                 // FI_*, of the last probe
+    fi_addr_t messages = FI_ADDR_UNSPEC;  // entered when first used
+    fi_addr_t passive = FI_ADDR_UNSPEC;
+    std::uint64_t number = 0;  // of the peer's passive endpoint; 0: not known yet
+    std::uint16_t tag = 0;     // in the keys of its memory
+    bool probed = false;       // its memory was really read
     bool said_goodbye = false;
-    PostedList failed;                  // transfers that wait for what a probe says
-    std::int64_t failing_since_ns = 0;  // 0: as far as is known the peer can be reached
-    std::int64_t next_probe_ns = 0;
-    std::int64_t again_since_ns = 0;  // the provider has taken nothing for the peer since
+    bool uneasy = false;      // some of the following is so
+    bool asks = false;        // a question waits for its answer
+    bool in_doubt = false;    // nothing is sent to the endpoint before there is another
+    bool must_fence = false;  // a put is in doubt: an answer for this endpoint is none
+    PostedList doubtful;      // transfers that have failed, to be repeated when the doubt is over
+    std::int64_t fenced_ns = 0;  // when the number was learnt
+    std::int64_t next_question_ns = 0;
+    std::int64_t question_pause_ns = 0;
+    std::int64_t failing_since_ns = 0;  // messages to it; 0: they go
+    int failed_by = 0;                  // FI_*, the last of them
+    std::int64_t again_since_ns = 0;    // the provider has taken nothing for the peer since
 };
 
 // A task that was sent and has no answer yet.
@@ -65,11 +87,25 @@ class Network final : public Transport {
     void close(const Deadline &deadline) override;
 
   private:
+    // What reach() reads from a peer. It outlives a call that gave it up.
+    struct Trial {
+        Operation operation;
+        bool over = false;
+        bool abandoned = false;
+        sennit_status status = SENNIT_OK;
+        alignas(8) std::byte header[sizeof(ControlHeader)];
+    };
+
     // start.cpp
+    Trial *start_trial(int peer);
+    bool is_silent(const PeerLink &link, std::int64_t now) const;
     sennit_status read_settings(const char *text);
     sennit_status make_pools();
     void post_receives();
     sennit_status link(int peer);
+    sennit_status expose_at(std::size_t place, void *memory, std::size_t bytes,
+                            std::uint64_t handle);
+    void withdraw_from(std::size_t place);
     static sennit_status expose(void *network, const SegmentRecord &record, std::uint32_t live);
     static void withdraw(void *network, const SegmentRecord &record);
     sennit_status start_thread();
@@ -79,27 +115,48 @@ class Network final : public Transport {
 
     // transfer.cpp
     void poll_rail();
+    void take_events();
     Submit start_transfer(Posted *posted);
     int work_off(Posted *posted);
     int finish_transfer(Posted *posted);
-    void finish_probe(Posted *posted);
-    void look_at_what_is_overdue();
-    void probe(int peer, std::int64_t now);
-    void suspect(int peer, std::int64_t since_ns);
-    void give_up(int peer);
+    void note_again(PeerLink &link);
     Posted *take_posted();
     void give_back(Posted *posted);
+
+    // fence.cpp
+    void unsettle(PeerLink &link);
+    void ask(PeerLink &link);
+    void doubt(PeerLink &link);
+    void note_failing(int peer, int error);
+    void look_after_links(std::int64_t now);
+    void look_after(int peer, std::int64_t now);
+    void repeat(PeerLink &link);
+    bool reopen_passive();
+    void draw_tag();
+    void send_question(int peer, std::int64_t now);
+    void answer_question(const Message &question);
+    void send_endpoint(int peer, const Message *question);
+    void take_endpoint(const Message &answer);
+    bool is_older_out(int peer, std::uint64_t number) const;
+    void reset_active();
+    void give_up(int peer);
+    void abandon(PeerLink &link);
 
     // task.cpp
     Message *take_message();
     void give_back(Message *message);
     Submit start_task(Operation *operation);
     bool send(Message *message);
+    void send_or_keep(Message *message);
+    void finish_send(Message *message);
+    void finish_receive(Message *message);
+    void fill_header(Message *message, int peer, MessageKind kind) const;
     void fill_task(Message *message, const OpenTask &open);
     bool is_well_formed(const Message &message) const;
     int take_in(const Message &message);
     void serve(const Message &message);
     int take_answer(const Message &message);
+    const SegmentRecord *live_record(std::uint64_t key) const;
     std::byte *memory_of(const MessageHeader &header) const;
     void resend_tasks(std::int64_t now);
     int end_tasks_of_the_lost();
@@ -116,11 +173,10 @@ class Network final : public Transport {
     Deadline start_limit_ = Deadline::never();
     std::int64_t unreached_limit_ns_ = 0;  // of first probes that fail
     PeerLink *links_ = nullptr;            // [size]
-    fid_mr **exposed_ = nullptr;           // [kSegmentsPerTeam], by slot
-    fid_mr *control_ = nullptr;
+    Exposed *exposed_ = nullptr;  // [kSegmentsPerTeam + 1], by slot; the control block last
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-    Posted *posts_ = nullptr;  // [post_count_], of transfers and probes
+    Posted *posts_ = nullptr;  // [post_count_], of transfers
     std::size_t post_count_ = 0;
     Posted *free_posts_ = nullptr;
     Message *free_messages_ = nullptr;
@@ -131,12 +187,10 @@ class Network final : public Transport {
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
     std::size_t open_tasks_ = 0;
-    std::size_t failing_peers_ = 0;
+    std::uint64_t number_ = 1;  // of the passive endpoint
+    std::uint16_t tag_ = 0;     // and in the keys
+    std::size_t uneasy_links_ = 0;
     std::int64_t looked_ns_ = 0;  // at what is overdue
-    // What a probe has read: the header of the peer's control block, or a record in it.
-    alignas(8) std::byte probed_[sizeof(SegmentRecord)] = {};
-    static_assert(sizeof(ControlHeader) == sizeof(SegmentRecord));
-    int probed_peer_ = -1;  // one probe at a time; -1: none
     bool some_are_lost_ = false;
 
     pthread_t thread_{};

@@ -117,18 +117,39 @@ sennit_status Rail::open_objects(std::size_t peers) {
     table.count = peers;  // the default of 1024 is too small for large jobs
     code = fi_av_open(domain_, &table, &addresses_, nullptr);
     if (code != 0) return failed(*library_, code, "fi_av_open");
+    // Peers know the port of this endpoint alone.
+    auto *const own = static_cast<sockaddr_in *>(info_->src_addr);
+    own->sin_port = port_;
+    sennit_status status = open_endpoint(&messages_);
+    own->sin_port = 0;
+    if (status == SENNIT_OK) status = open_endpoint(&active_);
+    if (status == SENNIT_OK) status = open_endpoint(&passive_);
+    return status;
+}
+
+sennit_status Rail::open_endpoint(Endpoint *out) {
     fi_cq_attr queue{};
     queue.size = depth() + receives();  // every completion that can be outstanding
     queue.format = FI_CQ_FORMAT_DATA;
     queue.wait_obj = FI_WAIT_NONE;
-    code = fi_cq_open(domain_, &queue, &completions_, nullptr);
-    if (code != 0) return failed(*library_, code, "fi_cq_open");
-    code = fi_endpoint(domain_, info_, &endpoint_, nullptr);
-    if (code != 0) return failed(*library_, code, "fi_endpoint");
-    code = fi_ep_bind(endpoint_, &addresses_->fid, 0);
-    if (code == 0) code = fi_ep_bind(endpoint_, &completions_->fid, FI_TRANSMIT | FI_RECV);
-    if (code == 0) code = fi_enable(endpoint_);
-    return code == 0 ? SENNIT_OK : failed(*library_, code, "the endpoint");
+    int code = fi_cq_open(domain_, &queue, &out->completions, nullptr);
+    if (code == 0) code = fi_endpoint(domain_, info_, &out->endpoint, nullptr);
+    if (code == 0) code = fi_ep_bind(out->endpoint, &addresses_->fid, 0);
+    if (code == 0) code = fi_ep_bind(out->endpoint, &out->completions->fid, FI_TRANSMIT | FI_RECV);
+    if (code == 0) code = fi_enable(out->endpoint);
+    if (code == 0) return SENNIT_OK;
+    close_endpoint(out);
+    return failed(*library_, code, "an endpoint");
+}
+
+void Rail::close_endpoint(Endpoint *endpoint) {
+    close_object(&endpoint->endpoint);
+    close_object(&endpoint->completions);
+}
+
+sennit_status Rail::reopen(Endpoint *endpoint) {
+    close_endpoint(endpoint);
+    return open_endpoint(endpoint);
 }
 
 sennit_status Rail::find(const Library &library, const Settings &settings) {
@@ -161,14 +182,13 @@ void Rail::describe(RailCard *card) const {
 
 sennit_status Rail::open(unsigned interface, std::size_t peers) {
     info_ = interfaces_[interface];
-    auto *const own = static_cast<sockaddr_in *>(info_->src_addr);
-    own->sin_port = port_;
     return open_objects(peers);
 }
 
 void Rail::close() {
-    close_object(&endpoint_);
-    close_object(&completions_);
+    close_endpoint(&passive_);
+    close_endpoint(&active_);
+    close_endpoint(&messages_);
     close_object(&addresses_);
     close_object(&domain_);
     close_object(&fabric_);
@@ -187,12 +207,24 @@ std::size_t Rail::receives() const {
     return info_->rx_attr->size;
 }
 
+sennit_status Rail::passive_name(std::uint8_t name[kNameBytes]) const {
+    std::memset(name, 0, kNameBytes);
+    if (passive_.endpoint == nullptr) return failed(*library_, -FI_EOPBADSTATE, "no endpoint");
+    std::size_t bytes = kNameBytes;
+    const int code = fi_getname(&passive_.endpoint->fid, name, &bytes);
+    return code == 0 ? SENNIT_OK : failed(*library_, code, "fi_getname");
+}
+
 sennit_status Rail::insert(const RailCard &card, unsigned interface, fi_addr_t *address) {
     sockaddr_in name{};
     name.sin_family = AF_INET;
     name.sin_port = card.port;
     name.sin_addr.s_addr = card.addresses[interface];
-    const int count = fi_av_insert(addresses_, &name, 1, address, 0, nullptr);
+    return insert(&name, address);
+}
+
+sennit_status Rail::insert(const void *name, fi_addr_t *address) {
+    const int count = fi_av_insert(addresses_, name, 1, address, 0, nullptr);
     return count == 1 ? SENNIT_OK
                       : failed(*library_, count < 0 ? count : -FI_EINVAL, "fi_av_insert");
 }
@@ -204,6 +236,7 @@ sennit_status Rail::expose(void *memory, std::size_t bytes, std::uint64_t key, f
 }
 
 ssize_t Rail::put(const Transfer &transfer) {
+    if (active_.endpoint == nullptr && open_endpoint(&active_) != SENNIT_OK) return -FI_EAGAIN;
     const iovec local{transfer.local, transfer.bytes};
     const fi_rma_iov there{transfer.offset, transfer.bytes, transfer.key};
     fi_msg_rma message{};
@@ -214,26 +247,27 @@ ssize_t Rail::put(const Transfer &transfer) {
     message.rma_iov_count = 1;
     message.context = transfer.context;
     // By default a put is complete when it has left, which says nothing of its arrival.
-    return fi_writemsg(endpoint_, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+    return fi_writemsg(active_.endpoint, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION);
 }
 
 ssize_t Rail::get(const Transfer &transfer) {
-    return fi_read(endpoint_, transfer.local, transfer.bytes, nullptr, transfer.peer,
+    if (active_.endpoint == nullptr && open_endpoint(&active_) != SENNIT_OK) return -FI_EAGAIN;
+    return fi_read(active_.endpoint, transfer.local, transfer.bytes, nullptr, transfer.peer,
                    transfer.offset, transfer.key, transfer.context);
 }
 
 ssize_t Rail::send(fi_addr_t peer, const void *message, std::size_t bytes, void *context) {
-    return fi_send(endpoint_, message, bytes, nullptr, peer, context);
+    return fi_send(messages_.endpoint, message, bytes, nullptr, peer, context);
 }
 
 ssize_t Rail::receive(void *message, std::size_t bytes, void *context) {
-    return fi_recv(endpoint_, message, bytes, nullptr, FI_ADDR_UNSPEC, context);
+    return fi_recv(messages_.endpoint, message, bytes, nullptr, FI_ADDR_UNSPEC, context);
 }
 
-std::size_t Rail::poll(Event events[], std::size_t most) {
+std::size_t Rail::read_queue(fid_cq *completions, Event events[], std::size_t most) {
     constexpr std::size_t kBatch = 16;
     fi_cq_data_entry entries[kBatch];
-    const ssize_t count = fi_cq_read(completions_, entries, most < kBatch ? most : kBatch);
+    const ssize_t count = fi_cq_read(completions, entries, most < kBatch ? most : kBatch);
     if (count > 0) {
         for (ssize_t i = 0; i < count; ++i)
             events[i] = Event{entries[i].op_context, entries[i].len, 0};
@@ -241,9 +275,17 @@ std::size_t Rail::poll(Event events[], std::size_t most) {
     }
     if (count != -FI_EAVAIL || most == 0) return 0;
     fi_cq_err_entry error{};
-    if (fi_cq_readerr(completions_, &error, 0) <= 0) return 0;
+    if (fi_cq_readerr(completions, &error, 0) <= 0) return 0;
     events[0] = Event{error.op_context, 0, error.err != 0 ? error.err : FI_EIO};
     return 1;
+}
+
+std::size_t Rail::poll(Event events[], std::size_t most) {
+    std::size_t count = 0;
+    for (const Endpoint *endpoint : {&messages_, &active_, &passive_})
+        if (endpoint->completions != nullptr && count < most)
+            count += read_queue(endpoint->completions, events + count, most - count);
+    return count;
 }
 
 }  // namespace sennit::transport::fabric

@@ -1,5 +1,12 @@
-// One network card: the objects of libfabric that belong to it, one endpoint on it, and the memory
-// that peers may reach through it. Owned by the transport, which holds its lock around every call.
+// One network card: the objects of libfabric that belong to it, three endpoints on it, and the
+// memory that peers may reach through it. Owned by the transport, which holds its lock around every
+// call.
+//
+// What is under way to or from an endpoint is ended by closing the endpoint, and by nothing else.
+// So there is one for each thing that may have to be ended alone (docs/design/fabric.md):
+//   messages   sends and receives; its name never changes
+//   active     starts puts and gets; nobody knows its name
+//   passive    the target of the peers' puts and gets; starts nothing
 #pragma once
 
 #include <rdma/fi_cm.h>
@@ -45,14 +52,28 @@ class Rail {
     // FABRIC.
     sennit_status open(unsigned interface, std::size_t peers);
     void close();
-    bool is_open() const { return endpoint_ != nullptr; }
+    bool is_open() const { return messages_.endpoint != nullptr; }
 
-    // Operations that may be posted at a time, and receives.
+    // Operations that may be posted at a time on each endpoint, and receives.
     std::size_t depth() const;
     std::size_t receives() const;
 
-    // Where a peer is: one of the interfaces of its card. Errors: FABRIC.
+    // Of the endpoint that peers put to. Errors: FABRIC (longer than there is room, or there is
+    // none because it could not be opened again).
+    sennit_status passive_name(std::uint8_t name[kNameBytes]) const;
+    // Where a peer's messages go: to one of the interfaces of its card; and where such a name
+    // leads. Errors: FABRIC.
     sennit_status insert(const RailCard &card, unsigned interface, fi_addr_t *address);
+    sennit_status insert(const void *name, fi_addr_t *address);
+
+    // Closes the endpoint and opens a new one under another name. When it returns, nothing that was
+    // sent to the old one can reach this rank's memory any more. Errors: FABRIC; then there is none
+    // until a later call.
+    sennit_status reopen_passive() { return reopen(&passive_); }
+    // The same for what this rank has started: no put reads a private buffer any more and no get
+    // writes to one. A peer may still receive what has left. What was posted and has not been
+    // polled never completes.
+    sennit_status reopen_active() { return reopen(&active_); }
 
     // Peers reach the memory under `key` from now on. Errors: FABRIC.
     sennit_status expose(void *memory, std::size_t bytes, std::uint64_t key, fid_mr **out);
@@ -78,6 +99,16 @@ class Rail {
     sennit_status choose(const Settings &settings);
     sennit_status take_port();
     sennit_status open_objects(std::size_t peers);
+    // Each has a queue of its own, which ends with it: a completion that lies in it would be taken
+    // for one of what was posted later.
+    struct Endpoint {
+        fid_ep *endpoint = nullptr;
+        fid_cq *completions = nullptr;
+    };
+    sennit_status open_endpoint(Endpoint *out);
+    static void close_endpoint(Endpoint *endpoint);
+    sennit_status reopen(Endpoint *endpoint);
+    static std::size_t read_queue(fid_cq *completions, Event events[], std::size_t most);
 
     const Library *library_ = nullptr;
     fi_info *found_ = nullptr;               // a list
@@ -89,8 +120,9 @@ class Rail {
     fid_fabric *fabric_ = nullptr;
     fid_domain *domain_ = nullptr;
     fid_av *addresses_ = nullptr;
-    fid_cq *completions_ = nullptr;
-    fid_ep *endpoint_ = nullptr;
+    Endpoint messages_;
+    Endpoint active_;
+    Endpoint passive_;
 };
 
 }  // namespace sennit::transport::fabric

@@ -102,7 +102,7 @@ sennit_status Network::make_pools() {
     auto *posts = static_cast<Posted *>(std::malloc(post_count_ * sizeof(Posted)));
     links_ = links;
     posts_ = posts;
-    exposed_ = static_cast<fid_mr **>(std::calloc(kSegmentsPerTeam, sizeof(fid_mr *)));
+    exposed_ = static_cast<Exposed *>(std::calloc(kSegmentsPerTeam + 1, sizeof(Exposed)));
     if (links == nullptr || posts == nullptr || exposed_ == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     for (std::size_t peer = 0; peer < size; ++peer)
@@ -129,6 +129,7 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
                           static_cast<std::int32_t>(thread_error()->provider_code)};
         return SENNIT_OK;
     }
+    draw_tag();
     return make_pools();
 }
 
@@ -160,8 +161,8 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     choice_.make(addresses, size);
     sennit_status status = rail_.open(choice_.of(card_of(addresses[rank_->world_rank])), size);
     if (status == SENNIT_OK)
-        status = rail_.expose(rank_->control, rank_->control->header.control_bytes, kControlKey,
-                              &control_);
+        status = expose_at(kSegmentsPerTeam, rank_->control, rank_->control->header.control_bytes,
+                           kControlHandle);
     if (status != SENNIT_OK) return status;
     rank_->segment_watch = SegmentWatch{expose, withdraw, this};
     {
@@ -174,9 +175,9 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
 // The peer's address enters the table with the first use. With the lock held.
 sennit_status Network::link(int peer) {
     PeerLink &link = links_[peer];
-    if (link.address != FI_ADDR_UNSPEC) return SENNIT_OK;
+    if (link.messages != FI_ADDR_UNSPEC) return SENNIT_OK;
     const RailCard card = card_of(addresses_[peer]);
-    return rail_.insert(card, choice_.of(card), &link.address);
+    return rail_.insert(card, choice_.of(card), &link.messages);
 }
 
 // A peer is in reach if its control block can really be read. It is at this step of start-up too,
@@ -186,37 +187,67 @@ Reason Network::reach(int peer) {
     if (!rail_.is_open()) return missing_;
     if (card_of(addresses_[peer]).interfaces == 0) return Reason{Reason::Code::peer_refused};
     PeerLink &there = links_[peer];
-    std::int64_t failing_since_ns = 0;
+    Trial *trial = nullptr;
     while (!there.probed) {
-        if (start_limit_.over()) return Reason{Reason::Code::transport_failed, FI_ETIMEDOUT};
+        if (trial == nullptr) trial = start_trial(peer);
         PostedList done;
+        bool silent = false;
         {
             const MutexLock guard(lock_);
-            if (link(peer) != SENNIT_OK) return Reason{Reason::Code::transport_failed, FI_EINVAL};
-            const std::int64_t now = now_ns();
-            if (probed_peer_ < 0 && there.probe_error != 0) {
-                if (failing_since_ns == 0) failing_since_ns = now;
-                if (now - failing_since_ns > unreached_limit_ns_) {
-                    unreached_limit_ns_ = kNextUnreachedNs;
-                    log(SENNIT_LOG_WARNING,
-                        "rank %d does not answer by the network and counts as out of reach", peer);
-                    return Reason{Reason::Code::transport_failed, there.probe_error};
-                }
-            }
-            if (probed_peer_ < 0 && now >= there.next_probe_ns) probe(peer, now);
             poll_rail();
             done = done_.take_all();
+            silent = is_silent(there, now_ns());
         }
         // Before the engine is there nothing else can be over.
         while (Posted *posted = done.take())
             (void)work_off(posted);
+        if (trial != nullptr && trial->over) {
+            there.probed = trial->status == SENNIT_OK;
+            delete trial;
+            trial = nullptr;
+        } else if (silent || start_limit_.over()) {
+            if (trial != nullptr) trial->abandoned = true;
+            if (!silent) return Reason{Reason::Code::transport_failed, FI_ETIMEDOUT};
+            unreached_limit_ns_ = kNextUnreachedNs;
+            log(SENNIT_LOG_WARNING,
+                "rank %d does not answer by the network and counts as out of reach", peer);
+            return Reason{Reason::Code::transport_failed, there.failed_by};
+        }
         if (there.probed) break;
-        // What fails is tried every 10 ms.
-        if (failing_since_ns != 0) pause(kIdlePauseNs);
+        // What fails is tried again every 20 ms and more.
+        if (there.failing_since_ns != 0) pause(kIdlePauseNs);
         (void)sched_yield();
     }
-    rank_->peers[peer].control_handle = kControlKey;
+    rank_->peers[peer].control_handle = kControlHandle;
     return Reason{Reason::Code::taken};
+}
+
+// A read of the peer's header. Null: not now.
+Network::Trial *Network::start_trial(int peer) {
+    auto *trial = new (std::nothrow) Trial;
+    if (trial == nullptr) return nullptr;
+    trial->operation.kind = Operation::Kind::get;
+    trial->operation.peer = peer;
+    trial->operation.remote.handle = kControlHandle;
+    trial->operation.local = trial->header;
+    trial->operation.bytes = sizeof trial->header;
+    trial->operation.completed = [](Operation *operation, sennit_status status) {
+        auto *ended = reinterpret_cast<Trial *>(operation);  // its first member
+        ended->status = status;
+        ended->over = true;
+        if (ended->abandoned) delete ended;
+    };
+    if (submit(&trial->operation) == Submit::accepted) return trial;
+    delete trial;
+    return nullptr;
+}
+
+// Has the peer not been reached for so long that it counts as out of reach? With the lock held.
+bool Network::is_silent(const PeerLink &link, std::int64_t now) const {
+    const auto is_long = [&](std::int64_t since) {
+        return since != 0 && now - since > unreached_limit_ns_;
+    };
+    return is_long(link.failing_since_ns) || is_long(link.again_since_ns);
 }
 
 void Network::forget(int peer) {
@@ -226,7 +257,7 @@ void Network::forget(int peer) {
 sennit_status Network::attach(int, const SegmentRecord &record, RemoteMemory *out) {
     // relaxed: the caller's own copy of the record.
     const std::uint32_t live = record.live.load(std::memory_order_relaxed);
-    *out = RemoteMemory{nullptr, key_of(record.owner_slot, live)};
+    *out = RemoteMemory{nullptr, handle_of(record.owner_slot, live)};
     return SENNIT_OK;
 }
 
@@ -236,21 +267,36 @@ bool Network::rail_usable(unsigned) const {
     return true;
 }
 
+sennit_status Network::expose_at(std::size_t place, void *memory, std::size_t bytes,
+                                 std::uint64_t handle) {
+    Exposed &exposed = exposed_[place];
+    exposed = Exposed{nullptr, memory, bytes, handle};
+    const sennit_status status =
+        rail_.expose(memory, bytes, key_of(handle, tag_), &exposed.registration);
+    if (status != SENNIT_OK) exposed = Exposed{};
+    return status;
+}
+
+void Network::withdraw_from(std::size_t place) {
+    Exposed &exposed = exposed_[place];
+    if (exposed.registration != nullptr) (void)fi_close(&exposed.registration->fid);
+    exposed.registration = nullptr;
+}
+
 // A SegmentWatch: this rank's segments as they come and go, under the rank's cold mutex.
 sennit_status Network::expose(void *network, const SegmentRecord &record, std::uint32_t live) {
     auto &self = *static_cast<Network *>(network);
     if (record.bytes == 0) return SENNIT_OK;
     const MutexLock guard(self.lock_);
-    return self.rail_.expose(reinterpret_cast<void *>(record.owner_address), record.bytes,
-                             key_of(record.owner_slot, live), &self.exposed_[record.owner_slot]);
+    return self.expose_at(record.owner_slot, reinterpret_cast<void *>(record.owner_address),
+                          record.bytes, handle_of(record.owner_slot, live));
 }
 
 void Network::withdraw(void *network, const SegmentRecord &record) {
     auto &self = *static_cast<Network *>(network);
     const MutexLock guard(self.lock_);
-    fid_mr *&exposed = self.exposed_[record.owner_slot];
-    if (exposed != nullptr) (void)fi_close(&exposed->fid);
-    exposed = nullptr;
+    self.withdraw_from(record.owner_slot);
+    self.exposed_[record.owner_slot] = Exposed{};
 }
 
 sennit_status Network::start_thread() {
@@ -290,7 +336,7 @@ void Network::run_thread() {
         {
             const MutexLock guard(lock_);
             poll_rail();
-            has_work = !done_.empty() || failing_peers_ != 0 || open_tasks_ != 0;
+            has_work = !done_.empty() || uneasy_links_ != 0 || open_tasks_ != 0;
         }
         busy = has_work ? kBusyLooks : busy > 0 ? busy - 1 : 0;
         // SYNC fabric-engine: pairs with the release in progress(); then the hook of the engine is
@@ -319,11 +365,7 @@ void Network::say_goodbye(const Deadline &deadline) {
         if (!links_[peer].probed) continue;
         Message *message = take_message();
         if (message == nullptr) return;
-        message->peer = peer;
-        message->header = MessageHeader{};
-        message->header.job_cookie = rank_->job_cookie;
-        message->header.kind = MessageKind::goodbye;
-        message->header.from = rank_->world_rank;
+        fill_header(message, peer, MessageKind::goodbye);
         outbox_.append(message);
     }
     const Deadline limit = Deadline::after(kLingerNs);
@@ -350,9 +392,8 @@ void Network::close(const Deadline &deadline) {
     stop_thread();
     rank_->segment_watch = SegmentWatch{};
     if (rail_.is_open() && links_ != nullptr && addresses_ != nullptr) say_goodbye(deadline);
-    for (std::size_t slot = 0; exposed_ != nullptr && slot < kSegmentsPerTeam; ++slot)
-        if (exposed_[slot] != nullptr) (void)fi_close(&exposed_[slot]->fid);
-    if (control_ != nullptr) (void)fi_close(&control_->fid);
+    for (std::size_t place = 0; exposed_ != nullptr && place <= kSegmentsPerTeam; ++place)
+        withdraw_from(place);
     rail_.close();
     // Nothing moves any more, so the buffers may go back.
     for (std::size_t i = 0; i < post_count_ && posts_ != nullptr; ++i) {

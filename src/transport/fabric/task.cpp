@@ -1,6 +1,7 @@
-// Messages: tasks, their answers, goodbyes. A message that is lost makes no noise, so a task is
-// sent again until its answer comes. It has its number from the engine, by which the owner knows a
-// repetition, and an id from here, by which a second answer is known.
+// Messages: tasks, their answers, goodbyes, and how the fence's travel. A message that is lost
+// makes no noise, so a task is sent again until its answer comes. It has its number from the
+// engine, by which the owner knows a repetition, and an id from here, by which a second answer is
+// known.
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -45,13 +46,48 @@ void Network::give_back(Message *message) {
 bool Network::send(Message *message) {
     message->kind = Posted::Kind::send;
     message->error = 0;
-    const ssize_t code = rail_.send(links_[message->peer].address, &message->header,
-                                    length_of(message->header), &message->context);
-    if (code == -FI_EAGAIN) return false;
+    PeerLink &link = links_[message->peer];
+    const ssize_t code =
+        rail_.send(link.messages, &message->header, length_of(message->header), &message->context);
+    if (code == -FI_EAGAIN) {
+        note_again(link);
+        return false;
+    }
+    link.again_since_ns = 0;
     if (code == 0) return true;
-    suspect(message->peer, now_ns());
+    note_failing(message->peer, static_cast<int>(-code));
     give_back(message);
     return true;
+}
+
+// One for a peer that takes none does not hold up those for others.
+void Network::send_or_keep(Message *message) {
+    if (!send(message)) outbox_.append(message);
+}
+
+// A task whose message is lost is sent again, and a question asked again; of the others nothing
+// hangs on it.
+void Network::finish_send(Message *message) {
+    if (message->error != 0)
+        note_failing(message->peer, message->error);
+    else
+        links_[message->peer].failing_since_ns = 0;
+    give_back(message);
+}
+
+// What concerns the fence is carried out at once, by whoever polls: it needs no engine.
+void Network::finish_receive(Message *message) {
+    --receives_posted_;
+    if (message->error != 0 || !is_well_formed(*message)) return give_back(message);
+    PeerLink &link = links_[message->header.from];
+    link.failing_since_ns = 0;
+    if (message->header.kind == MessageKind::question)
+        answer_question(*message);
+    else if (message->header.kind == MessageKind::endpoint)
+        take_endpoint(*message);
+    else
+        return done_.append(message);
+    give_back(message);
 }
 
 Submit Network::start_task(Operation *operation) {
@@ -75,15 +111,19 @@ Submit Network::start_task(Operation *operation) {
     return Submit::accepted;
 }
 
-void Network::fill_task(Message *message, const OpenTask &open) {
-    const Operation &operation = *open.operation;
-    message->peer = operation.peer;
+void Network::fill_header(Message *message, int peer, MessageKind kind) const {
+    message->peer = peer;
     message->header = MessageHeader{};
     message->header.job_cookie = rank_->job_cookie;
-    message->header.kind = MessageKind::task;
+    message->header.kind = kind;
     message->header.from = rank_->world_rank;
+}
+
+void Network::fill_task(Message *message, const OpenTask &open) {
+    const Operation &operation = *open.operation;
+    fill_header(message, operation.peer, MessageKind::task);
     message->header.id = open.id;
-    message->header.key = operation.remote.handle;
+    message->header.handle = operation.remote.handle;
     message->header.offset = operation.offset;
     message->header.bytes = operation.bytes;
     message->header.body_bytes = operation.task.payload_bytes;
@@ -109,14 +149,17 @@ bool Network::is_well_formed(const Message &message) const {
     if (message.bytes < sizeof header || header.job_cookie != rank_->job_cookie) return false;
     if (header.from < 0 || header.from >= world_size(*rank_)) return false;
     if (header.body_bytes > kMostTaskBytes || message.bytes != length_of(header)) return false;
-    return header.kind != MessageKind::task || (header.task.payload_bytes == header.body_bytes &&
-                                                header.task.reply_bytes <= kMostTaskBytes);
+    if (header.kind == MessageKind::task)
+        return header.task.payload_bytes == header.body_bytes &&
+               header.task.reply_bytes <= kMostTaskBytes;
+    const std::size_t name = header.kind == MessageKind::endpoint ? kNameBytes : 0;
+    if (header.kind != MessageKind::endpoint && header.kind != MessageKind::question) return true;
+    return header.body_bytes >= name && (header.body_bytes - name) % sizeof(std::uint64_t) == 0 &&
+           header.body_bytes - name <= kMostHandles * sizeof(std::uint64_t);
 }
 
-// What has arrived. Anything that no rank of this job would send is dropped. Returns how many
-// operations are over.
+// What has arrived and is well formed. Returns how many operations are over.
 int Network::take_in(const Message &message) {
-    if (!is_well_formed(message)) return 0;
     switch (message.header.kind) {
         case MessageKind::task:
             serve(message);
@@ -129,25 +172,30 @@ int Network::take_in(const Message &message) {
             note_gone(*rank_, message.header.from, Gone::left);
             return 0;
         }
-        case MessageKind::none:
-            break;
+        default:
+            return 0;
     }
-    return 0;
 }
 
-// Where a task works, or null: no live segment has that key, or the range leaves it.
+// Of a live segment; null: there is none with that handle.
+const SegmentRecord *Network::live_record(std::uint64_t handle) const {
+    const std::uint64_t slot = handle >> 32;
+    if (slot >= kSegmentsPerTeam) return nullptr;
+    const SegmentRecord &record = rank_->control->records[slot];
+    // SYNC segment-live: pairs with the release of the owner that makes or ends the segment.
+    const std::uint32_t live = record.live.load(std::memory_order_acquire);
+    return live == static_cast<std::uint32_t>(handle) ? &record : nullptr;
+}
+
+// Where a task works, or null: no live segment has that handle, or the range leaves it.
 std::byte *Network::memory_of(const MessageHeader &header) const {
     std::byte *base = reinterpret_cast<std::byte *>(rank_->control);
     std::uint64_t size = rank_->control->header.control_bytes;
-    if (header.key != kControlKey) {
-        const std::uint64_t slot = header.key >> 32;
-        if (slot >= kSegmentsPerTeam) return nullptr;
-        const SegmentRecord &record = rank_->control->records[slot];
-        // SYNC segment-live: pairs with the release of the owner that makes or ends the segment.
-        if (record.live.load(std::memory_order_acquire) != static_cast<std::uint32_t>(header.key))
-            return nullptr;
-        base = reinterpret_cast<std::byte *>(record.owner_address);
-        size = record.bytes;
+    if (header.handle != kControlHandle) {
+        const SegmentRecord *const record = live_record(header.handle);
+        if (record == nullptr) return nullptr;
+        base = reinterpret_cast<std::byte *>(record->owner_address);
+        size = record->bytes;
     }
     const bool inside = header.bytes <= size && header.offset <= size - header.bytes;
     return inside ? base + header.offset : nullptr;
@@ -167,16 +215,12 @@ void Network::serve(const Message &message) {
                           header.bytes, message.body, answer->body};
     sennit_status status = SENNIT_ERR_NOT_REGISTERED;
     if (memory != nullptr) status = sink_.execute(sink_.context, arrived);
-    answer->peer = header.from;
-    answer->header = MessageHeader{};
-    answer->header.job_cookie = rank_->job_cookie;
-    answer->header.kind = MessageKind::answer;
-    answer->header.from = rank_->world_rank;
+    fill_header(answer, header.from, MessageKind::answer);
     answer->header.id = header.id;
     answer->header.status = static_cast<std::uint32_t>(status);
     answer->header.body_bytes = status == SENNIT_OK ? header.task.reply_bytes : 0;
     const MutexLock guard(lock_);
-    if (!outbox_.empty() || !send(answer)) outbox_.append(answer);
+    send_or_keep(answer);
 }
 
 int Network::take_answer(const Message &message) {

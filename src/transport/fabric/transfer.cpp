@@ -1,9 +1,5 @@
-// Puts and gets, what their completions mean, and what is done about those that fail.
-//
-// One stale key makes the provider drop a connection with everything on it, so an error says little
-// about the operation that has it. A transfer that failed waits for a probe, a read of the record
-// of its segment at the owner: the segment is gone (NOT_REGISTERED), or the transfer is repeated,
-// or the owner can not be reached any more (PEER_LOST).
+// Puts and gets, and the polling that completes them. What is done about those that fail:
+// fence.cpp.
 #include <cstring>
 
 #include "base/fail.hpp"
@@ -13,12 +9,11 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr int kMostAttempts = 8;
 constexpr std::size_t kMostPolled = 64;
 constexpr std::int64_t kLookNs = 1'000'000;  // at what is overdue
-constexpr std::int64_t kProbePauseNs = 10'000'000;
-constexpr std::int64_t kLostNs = 1'000'000'000;     // of probes that fail
-constexpr std::int64_t kSilentNs = 10'000'000'000;  // of a provider that takes nothing
+// Of a provider that takes nothing: it may be the end of the peer's endpoint, or of the peer.
+constexpr std::int64_t kStalledNs = 10'000'000;
+constexpr std::int64_t kSilentNs = 10'000'000'000;
 
 }  // namespace
 
@@ -44,6 +39,9 @@ Submit Network::submit(Operation *operation) {
     const MutexLock guard(lock_);
     if (link(operation->peer) != SENNIT_OK) return Submit::failed;
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
+    PeerLink &peer = links_[operation->peer];
+    if (peer.number == 0 && !peer.asks) ask(peer);
+    if (peer.number == 0 || peer.in_doubt || !peer.doubtful.empty()) return Submit::again;
     Posted *posted = take_posted();
     if (posted == nullptr) return Submit::again;
     posted->kind = Posted::Kind::transfer;
@@ -56,35 +54,44 @@ Submit Network::submit(Operation *operation) {
     return answer;
 }
 
+void Network::note_again(PeerLink &link) {
+    const std::int64_t now = now_ns();
+    if (link.again_since_ns == 0) link.again_since_ns = now;
+    link.failed_by = FI_EAGAIN;
+}
+
 // Gives the transfer to the provider. `again`: it did not take it.
 Submit Network::start_transfer(Posted *posted) {
     const Operation &operation = *posted->operation;
     PeerLink &peer = links_[posted->peer];
-    const Rail::Transfer transfer{peer.address,    operation.remote.handle, operation.offset,
-                                  operation.local, operation.bytes,         &posted->context};
+    const Rail::Transfer transfer{peer.passive,     key_of(operation.remote.handle, peer.tag),
+                                  operation.offset, operation.local,
+                                  operation.bytes,  &posted->context};
     posted->error = 0;
+    posted->number = peer.number;
     const ssize_t code =
         operation.kind == Operation::Kind::put ? rail_.put(transfer) : rail_.get(transfer);
-    if (code == 0) {
-        peer.again_since_ns = 0;
-        return Submit::accepted;
-    }
     if (code == -FI_EAGAIN) {
-        const std::int64_t now = now_ns();
-        if (peer.again_since_ns == 0) peer.again_since_ns = now;
-        if (now - peer.again_since_ns > kSilentNs) suspect(posted->peer, peer.again_since_ns);
+        note_again(peer);
+        const std::int64_t length = now_ns() - peer.again_since_ns;
+        if (length > kStalledNs) ask(peer);
+        if (length > kSilentNs) note_failing(posted->peer, FI_EAGAIN);
         return Submit::again;
     }
+    peer.again_since_ns = 0;
+    posted->is_out = code == 0;
+    if (code == 0) return Submit::accepted;
     posted->error = static_cast<int>(-code);
     done_.append(posted);
     return Submit::accepted;
 }
 
-void Network::poll_rail() {
+// Reads what the provider has completed.
+void Network::take_events() {
     Event events[16];
     for (std::size_t seen = 0; seen < kMostPolled;) {
         const std::size_t count = rail_.poll(events, sizeof events / sizeof events[0]);
-        if (count == 0) break;
+        if (count == 0) return;
         seen += count;
         for (std::size_t i = 0; i < count; ++i) {
             // The context is the first member of what was posted.
@@ -92,22 +99,29 @@ void Network::poll_rail() {
             if (posted == nullptr) continue;
             posted->error = events[i].error;
             posted->bytes = events[i].bytes;
-            if (posted->kind == Posted::Kind::receive) --receives_posted_;
-            if (posted->kind != Posted::Kind::send) {
+            posted->is_out = false;
+            if (posted->kind == Posted::Kind::transfer)
                 done_.append(posted);
-                continue;
-            }
-            // A task whose message is lost is sent again; of the others nothing hangs on it.
-            if (posted->error != 0) suspect(posted->peer, now_ns());
-            give_back(static_cast<Message *>(posted));
+            else if (posted->kind == Posted::Kind::send)
+                finish_send(static_cast<Message *>(posted));
+            else
+                finish_receive(static_cast<Message *>(posted));
         }
     }
-    post_receives();
-    while (Posted *first = outbox_.take()) {
-        if (send(static_cast<Message *>(first))) continue;
-        outbox_.put_first(first);
-        break;
+}
+
+void Network::poll_rail() {
+    take_events();
+    const std::int64_t now = now_ns();
+    if (now - looked_ns_ >= kLookNs) {
+        looked_ns_ = now;
+        if (open_tasks_ != 0) resend_tasks(now);
+        if (uneasy_links_ != 0) look_after_links(now);
     }
+    post_receives();
+    PostedList kept = outbox_.take_all();
+    while (Posted *first = kept.take())
+        send_or_keep(static_cast<Message *>(first));
 }
 
 int Network::progress() {
@@ -122,7 +136,6 @@ int Network::progress() {
         has_engine_.store(true, std::memory_order_release);
         if (!rail_.is_open()) return 0;
         poll_rail();
-        look_at_what_is_overdue();
         done = done_.take_all();
     }
     int completed = 0;
@@ -135,12 +148,8 @@ int Network::progress() {
 // Without the lock: what is called here may submit again. Returns how many operations are over.
 int Network::work_off(Posted *posted) {
     if (posted->kind == Posted::Kind::transfer) return finish_transfer(posted);
-    if (posted->kind == Posted::Kind::probe) {
-        finish_probe(posted);
-        return 0;
-    }
     auto *message = static_cast<Message *>(posted);
-    const int completed = message->error == 0 ? take_in(*message) : 0;
+    const int completed = take_in(*message);
     const MutexLock guard(lock_);
     give_back(message);
     return completed;
@@ -151,107 +160,22 @@ int Network::finish_transfer(Posted *posted) {
     sennit_status status = posted->verdict;
     {
         const MutexLock guard(lock_);
-        if (posted->error != 0 && status == SENNIT_OK) {
-            if (++posted->attempts < kMostAttempts) {
-                suspect(posted->peer, now_ns());
-                links_[posted->peer].failed.append(posted);
-                return 0;
-            }
-            status = SENNIT_ERR_FABRIC;
+        PeerLink &link = links_[posted->peer];
+        // relaxed: the word stands alone.
+        const bool gone = rank_->peers[posted->peer].gone.load(std::memory_order_relaxed) != 0;
+        if (posted->error != 0 && status == SENNIT_OK && !gone) {
+            ++posted->attempts;
+            link.doubtful.append(posted);
+            unsettle(link);
+            // What was sent to an earlier endpoint is fenced already.
+            if (posted->number == link.number) doubt(link);
+            return 0;
         }
+        if (posted->error != 0 && status == SENNIT_OK) status = SENNIT_ERR_PEER_LOST;
         give_back(posted);
     }
     operation->completed(operation, status);
     return 1;
-}
-
-// The peer may be out of reach: probes will tell.
-void Network::suspect(int peer, std::int64_t since_ns) {
-    PeerLink &link = links_[peer];
-    if (link.failing_since_ns != 0) return;
-    link.failing_since_ns = since_ns;
-    link.next_probe_ns = 0;
-    ++failing_peers_;
-}
-
-void Network::look_at_what_is_overdue() {
-    const std::int64_t now = now_ns();
-    if (now - looked_ns_ < kLookNs) return;
-    looked_ns_ = now;
-    if (open_tasks_ != 0) resend_tasks(now);
-    if (failing_peers_ == 0 || probed_peer_ >= 0) return;
-    const int size = world_size(*rank_);
-    for (int peer = 0; peer < size && probed_peer_ < 0; ++peer) {
-        PeerLink &link = links_[peer];
-        if (link.failing_since_ns == 0 || now < link.next_probe_ns) continue;
-        probe(peer, now);
-    }
-}
-
-// Reads the record of the segment that the first failed transfer names, or the header.
-void Network::probe(int peer, std::int64_t now) {
-    PeerLink &link = links_[peer];
-    link.next_probe_ns = now + kProbePauseNs;
-    if (link.failing_since_ns != 0 && now - link.failing_since_ns > kLostNs) return give_up(peer);
-    Posted *posted = take_posted();
-    if (posted == nullptr) return;
-    std::uint64_t offset = 0;
-    if (!link.failed.empty()) {
-        const std::uint64_t key = link.failed.first->operation->remote.handle;
-        if (key != kControlKey)
-            offset = offsetof(ControlBlock, records) + sizeof(SegmentRecord) * (key >> 32);
-    }
-    posted->kind = Posted::Kind::probe;
-    posted->peer = peer;
-    const ssize_t code =
-        rail_.get({link.address, kControlKey, offset, probed_, sizeof probed_, &posted->context});
-    if (code != 0) {
-        link.probe_error = static_cast<int>(-code);
-        return give_back(posted);
-    }
-    probed_peer_ = peer;
-}
-
-void Network::finish_probe(Posted *posted) {
-    const MutexLock guard(lock_);
-    const int peer = posted->peer;
-    PeerLink &link = links_[peer];
-    link.probe_error = posted->error;
-    link.probed = link.probe_error == 0;
-    give_back(posted);
-    probed_peer_ = -1;
-    if (!link.probed || link.failing_since_ns == 0) return;
-    if (Posted *first = link.failed.take()) {
-        const std::uint64_t key = first->operation->remote.handle;
-        SegmentRecord record;
-        std::memcpy(static_cast<void *>(&record), probed_, sizeof record);
-        // relaxed: a private copy.
-        const std::uint32_t live = record.live.load(std::memory_order_relaxed);
-        if (key != kControlKey && live != static_cast<std::uint32_t>(key)) {
-            first->verdict = SENNIT_ERR_NOT_REGISTERED;
-            done_.append(first);
-        } else if (start_transfer(first) == Submit::again) {
-            link.failed.put_first(first);
-        }
-    }
-    link.next_probe_ns = 0;
-    link.failing_since_ns = now_ns();
-    if (!link.failed.empty()) return;
-    link.failing_since_ns = 0;
-    --failing_peers_;
-}
-
-// The peer is out of reach for good.
-void Network::give_up(int peer) {
-    PeerLink &link = links_[peer];
-    note_gone(*rank_, peer, link.said_goodbye ? Gone::left : Gone::died);
-    while (Posted *posted = link.failed.take()) {
-        posted->verdict = SENNIT_ERR_PEER_LOST;
-        done_.append(posted);
-    }
-    link.failing_since_ns = 0;
-    --failing_peers_;
-    some_are_lost_ = true;
 }
 
 }  // namespace sennit::transport::fabric

@@ -1,5 +1,5 @@
-// What ranks tell each other about the path fabric: their addresses in start-up, and the messages
-// beside puts and gets, which are tasks with their answers, and goodbyes.
+// What ranks tell each other about the path fabric: in start-up the addresses that messages go to,
+// and then messages: tasks with their answers, the fence, and goodbyes.
 #pragma once
 
 #include <cstring>
@@ -9,6 +9,7 @@
 namespace sennit::transport::fabric {
 
 inline constexpr std::size_t kInterfaces = 8;  // of one rank that others hear of
+inline constexpr std::size_t kNameBytes = 48;  // of an endpoint, libfabric's
 
 // What travels in the 64 bytes of an Address.
 struct RailCard {
@@ -27,15 +28,26 @@ inline RailCard card_of(const Address &address) {
     return card;
 }
 
-enum class MessageKind : std::uint8_t { none = 0, task = 1, answer = 2, goodbye = 3 };
+// The passive endpoint that puts and gets go to has a number, from 1; a new one has the next. A
+// rank that is in doubt about what it has sent to one asks for its end, and is told of the one that
+// is open now. The number 0 asks for nothing but that.
+enum class MessageKind : std::uint8_t {
+    none = 0,
+    task = 1,
+    answer = 2,
+    goodbye = 3,
+    question = 4,  // id: the number; body: handles of the transfers in doubt
+    endpoint = 5   // id: the number; body: its name, then those of the handles that are dead
+};
+inline constexpr std::size_t kMostHandles = 32;  // of a question
 
 struct MessageHeader {
     std::uint64_t job_cookie;
     MessageKind kind;
     std::uint8_t unused[3];
     std::int32_t from;         // world rank of the sender
-    std::uint64_t id;          // of the task, chosen by who sent it; in its answer too
-    std::uint64_t key;         // task: of the segment
+    std::uint64_t id;          // of the task, chosen by who sent it; in its answer too. A number
+    std::uint64_t handle;      // task: of the segment. endpoint: its tag
     std::uint64_t offset;      // task: into it
     std::uint64_t bytes;       // task: how much of it the task works on
     std::uint32_t status;      // answer: sennit_status
@@ -43,5 +55,6 @@ struct MessageHeader {
     Task task;
 };
 static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);
+static_assert(kNameBytes + kMostHandles * sizeof(std::uint64_t) <= kMostTaskBytes);
 
 }  // namespace sennit::transport::fabric

@@ -1,0 +1,251 @@
+// What is done about transfers that fail. An error says little: the data may still be on its way,
+// and one stale key makes the provider drop a connection with everything on it. So nothing is
+// repeated or reported before the target has closed the endpoint that it was sent to: this rank
+// asks for that and learns the endpoint that is open now, and which of the segments are gone.
+// docs/design/fabric.md has the protocol, tests/models/fence.pml its model.
+//
+// All of it with the lock held.
+#include <sys/random.h>
+
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "base/log.hpp"
+#include "runtime/detector.hpp"
+#include "transport/fabric/network.hpp"
+
+namespace sennit::transport::fabric {
+namespace {
+
+constexpr int kMostAttempts = 8;
+constexpr std::int64_t kFirstQuestionNs = 20'000'000;  // before it is asked again; doubles
+constexpr std::int64_t kLastQuestionNs = 500'000'000;
+constexpr std::int64_t kHangsNs = 100'000'000;   // of a transfer to an endpoint that is gone
+constexpr std::int64_t kLostNs = 1'000'000'000;  // of messages that fail
+
+bool has(const std::byte *handles, std::size_t bytes, std::uint64_t handle) {
+    for (std::size_t at = 0; at < bytes; at += sizeof handle)
+        if (std::memcmp(handles + at, &handle, sizeof handle) == 0) return true;
+    return false;
+}
+
+}  // namespace
+
+void Network::unsettle(PeerLink &link) {
+    if (link.uneasy) return;
+    link.uneasy = true;
+    ++uneasy_links_;
+}
+
+void Network::ask(PeerLink &link) {
+    unsettle(link);
+    if (link.asks) return;
+    link.asks = true;
+    link.next_question_ns = 0;
+    link.question_pause_ns = kFirstQuestionNs;
+}
+
+// A transfer to the peer's endpoint has failed. Also one that reads: its connection may stay broken
+// for as long as the endpoint is there.
+void Network::doubt(PeerLink &link) {
+    if (!link.in_doubt) link.asks = false;  // another question than before
+    link.in_doubt = true;
+    ask(link);
+}
+
+// A message has not reached the peer. Questions will tell.
+void Network::note_failing(int peer, int error) {
+    PeerLink &link = links_[peer];
+    link.failed_by = error;
+    if (link.failing_since_ns == 0) link.failing_since_ns = now_ns();
+    ask(link);
+}
+
+void Network::look_after_links(std::int64_t now) {
+    const int size = world_size(*rank_);
+    for (int peer = 0; peer < size; ++peer)
+        if (links_[peer].uneasy) look_after(peer, now);
+}
+
+void Network::look_after(int peer, std::int64_t now) {
+    PeerLink &link = links_[peer];
+    // relaxed: the word stands alone.
+    if (rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0)
+        abandon(link);
+    else if (link.probed && link.failing_since_ns != 0 && now - link.failing_since_ns > kLostNs)
+        give_up(peer);
+    if (link.asks && now >= link.next_question_ns) send_question(peer, now);
+    if (!link.in_doubt) repeat(link);
+    const bool hangs = is_older_out(peer, link.number);
+    if (hangs && now - link.fenced_ns > kHangsNs) reset_active();
+    link.uneasy = link.asks || !link.doubtful.empty() || hangs;
+    if (!link.uneasy) --uneasy_links_;
+}
+
+// The doubt is over: what has failed goes to the endpoint that is open now.
+void Network::repeat(PeerLink &link) {
+    PostedList failed = link.doubtful.take_all();
+    while (Posted *posted = failed.take()) {
+        if (posted->attempts == kMostAttempts) {
+            posted->verdict = SENNIT_ERR_FABRIC;
+            done_.append(posted);
+        } else if (start_transfer(posted) == Submit::again) {
+            link.doubtful.append(posted);
+        }
+    }
+}
+
+void Network::send_question(int peer, std::int64_t now) {
+    PeerLink &link = links_[peer];
+    Message *message = take_message();
+    if (message == nullptr) return;
+    link.next_question_ns = now + link.question_pause_ns;
+    if (link.question_pause_ns < kLastQuestionNs) link.question_pause_ns *= 2;
+    fill_header(message, peer, MessageKind::question);
+    message->header.id = link.in_doubt ? link.number : 0;
+    std::size_t count = 0;
+    for (const Posted *posted = link.doubtful.first; posted != nullptr && count < kMostHandles;
+         posted = posted->next, ++count)
+        std::memcpy(message->body + count * sizeof(std::uint64_t),
+                    &posted->operation->remote.handle, sizeof(std::uint64_t));
+    message->header.body_bytes = static_cast<std::uint32_t>(count * sizeof(std::uint64_t));
+    // Where there is no room now it is asked again in time.
+    if (!send(message)) give_back(message);
+}
+
+// 12 bits by chance and 4 that differ from those of the last 15.
+void Network::draw_tag() {
+    std::uint64_t drawn = 0;
+    (void)getrandom(&drawn, sizeof drawn, 0);
+    tag_ = static_cast<std::uint16_t>(drawn << 4 | (number_ & 15));
+}
+
+// False: there is none now, and the peer asks again.
+bool Network::reopen_passive() {
+    for (std::size_t place = 0; place <= kSegmentsPerTeam; ++place)
+        withdraw_from(place);
+    sennit_status status = rail_.reopen_passive();
+    if (status == SENNIT_OK) {
+        ++number_;
+        draw_tag();
+    }
+    for (std::size_t place = 0; status == SENNIT_OK && place <= kSegmentsPerTeam; ++place) {
+        const Exposed exposed = exposed_[place];
+        if (exposed.memory == nullptr) continue;
+        status = expose_at(place, exposed.memory, exposed.bytes, exposed.handle);
+    }
+    if (status != SENNIT_OK)
+        log(SENNIT_LOG_WARNING, "the path fabric cannot open an endpoint again: %s",
+            thread_error()->text);
+    return status == SENNIT_OK;
+}
+
+// A peer asks for the end of an endpoint. Nothing is polled between the end and the answer, so what
+// it has sent there has landed before or never lands.
+void Network::answer_question(const Message &question) {
+    const MessageHeader &asked = question.header;
+    if (asked.id == number_) {
+        if (!reopen_passive()) return;
+        log(SENNIT_LOG_INFO, "rank %d is in doubt about what it has sent: fence %llu", asked.from,
+            static_cast<unsigned long long>(number_ - 1));
+        // The others need not find out. What is lost of this they ask for.
+        for (int peer = 0; peer < world_size(*rank_); ++peer)
+            if (peer != asked.from && links_[peer].number != 0) send_endpoint(peer, nullptr);
+    }
+    send_endpoint(asked.from, &question);
+}
+
+// Tells the peer the endpoint that is open, and which of the handles in its question are dead.
+void Network::send_endpoint(int peer, const Message *question) {
+    Message *answer = take_message();
+    if (answer == nullptr) return;
+    fill_header(answer, peer, MessageKind::endpoint);
+    answer->header.id = number_;
+    answer->header.handle = tag_;
+    std::uint8_t name[kNameBytes];
+    if (link(peer) != SENNIT_OK || rail_.passive_name(name) != SENNIT_OK) return give_back(answer);
+    std::memcpy(answer->body, name, kNameBytes);
+    std::size_t bytes = kNameBytes;
+    const std::size_t asked = question != nullptr ? question->header.body_bytes : 0;
+    for (std::size_t at = 0; at < asked; at += sizeof(std::uint64_t)) {
+        std::uint64_t handle = 0;
+        std::memcpy(&handle, question->body + at, sizeof handle);
+        if (handle == kControlHandle || live_record(handle) != nullptr) continue;
+        std::memcpy(answer->body + bytes, &handle, sizeof handle);
+        bytes += sizeof handle;
+    }
+    answer->header.body_bytes = static_cast<std::uint32_t>(bytes);
+    send_or_keep(answer);
+}
+
+void Network::take_endpoint(const Message &answer) {
+    const MessageHeader &header = answer.header;
+    PeerLink &link = links_[header.from];
+    if (header.id > link.number) {
+        std::uint8_t name[kNameBytes];
+        std::memcpy(name, answer.body, kNameBytes);
+        if (rail_.insert(name, &link.passive) != SENNIT_OK) return;
+        link.number = header.id;
+        link.tag = static_cast<std::uint16_t>(header.handle);
+        link.fenced_ns = now_ns();
+    } else if (link.in_doubt) {
+        return;  // the answer to an earlier question
+    }
+    link.asks = link.in_doubt = false;
+    unsettle(link);  // some may be out still that were sent to the endpoint before
+    const std::byte *const dead = answer.body + kNameBytes;
+    const std::size_t bytes = header.body_bytes - kNameBytes;
+    PostedList failed = link.doubtful.take_all();
+    while (Posted *posted = failed.take()) {
+        if (!has(dead, bytes, posted->operation->remote.handle)) {
+            link.doubtful.append(posted);
+            continue;
+        }
+        posted->verdict = SENNIT_ERR_NOT_REGISTERED;
+        done_.append(posted);
+    }
+    repeat(link);
+}
+
+// Has the provider still got what was sent to an endpoint before this number?
+bool Network::is_older_out(int peer, std::uint64_t number) const {
+    for (std::size_t i = 0; i < post_count_; ++i) {
+        const Posted &posted = posts_[i];
+        if (posted.is_out && posted.peer == peer && posted.number < number) return true;
+    }
+    return false;
+}
+
+// Ends all that this rank has under way. Each of these transfers is in doubt then.
+void Network::reset_active() {
+    (void)rail_.reopen_active();
+    take_events();
+    for (std::size_t i = 0; i < post_count_; ++i) {
+        Posted &posted = posts_[i];
+        if (!posted.is_out) continue;
+        posted.is_out = false;
+        posted.error = FI_ECANCELED;
+        done_.append(&posted);
+    }
+}
+
+// The peer is out of reach for good.
+void Network::give_up(int peer) {
+    PeerLink &link = links_[peer];
+    note_gone(*rank_, peer, link.said_goodbye ? Gone::left : Gone::died);
+    // Nothing may reach a private buffer any more.
+    if (is_older_out(peer, UINT64_MAX)) reset_active();
+    abandon(link);
+    some_are_lost_ = true;
+}
+
+void Network::abandon(PeerLink &link) {
+    while (Posted *posted = link.doubtful.take()) {
+        posted->verdict = SENNIT_ERR_PEER_LOST;
+        done_.append(posted);
+    }
+    link.asks = link.in_doubt = false;
+    link.failing_since_ns = 0;
+}
+
+}  // namespace sennit::transport::fabric

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Cuts connections of a job on two made-up nodes again and again, while the conformance suite runs in it.
+
+    cut_test.py SENNIT RANKS SUITE WORD...
+
+Both ends of a connection get a reset, as from a network that has lost its state. Every test must pass: nothing is lost, nothing
+comes twice, and no old data lands on new. Without it: a path that repeats what may still be on its way passes all
+other tests, since connections do not break by themselves on one machine. Exits with 77 where connections cannot be cut.
+"""
+
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT_S = 60
+PAUSE_S = 0.02
+SKIPPED = 77
+
+
+def output_of(*command):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def connections(processes):
+    """Local ends "address:port" of the connections of these processes."""
+    ends = set()
+    for line in output_of("ss", "-tnpH", "state", "established").stdout.splitlines():
+        owner = re.search(r"pid=(\d+)", line)
+        if owner and int(owner.group(1)) in processes:
+            ends.add(line.split()[2])
+    return sorted(ends)
+
+
+def children_of(process):
+    found = output_of("pgrep", "-P", str(process)).stdout.split()
+    return {int(child) for child in found}.union(*(children_of(int(child)) for child in found))
+
+
+def main():
+    sennit, ranks, *suite = sys.argv[1:]
+    seed = random.randrange(1 << 30)
+    draw = random.Random(seed)
+    log = tempfile.TemporaryFile("w+")
+    job = subprocess.Popen([sennit, "run", "-n", ranks, "--nodes", "2", "--timeout", str(LIMIT_S), *suite],
+                           stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                           env={**os.environ, "SENNIT_LOG": "info"})
+    cut = 0
+    end = time.monotonic() + LIMIT_S
+    while job.poll() is None and time.monotonic() < end:
+        ends = connections(children_of(job.pid))
+        if ends:
+            killed = output_of("ss", "-KtnH", "src", draw.choice(ends))
+            if "Operation not" in killed.stderr or "Invalid" in killed.stderr:
+                job.kill()
+                print(f"skipped: connections cannot be cut here: {killed.stderr.strip()}")
+                return SKIPPED
+            cut += len(killed.stdout.splitlines())
+        time.sleep(PAUSE_S)
+    job.wait()
+    log.seek(0)
+    output = log.read()
+    print(f"{cut} connections cut, seed {seed}, exit code {job.returncode}")
+    if job.returncode != 0:
+        print("\n".join(line for line in output.splitlines() if "info:" not in line)[-4000:])
+        return 1
+    fences = output.count("is in doubt about what it has sent: fence")
+    print(f"{fences} fences")
+    if cut < 5 or fences == 0:
+        print("too little was cut, or what may still be on its way was repeated without a fence")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
