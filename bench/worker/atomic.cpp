@@ -92,6 +92,14 @@ Subject raw_lock(const Job &job, AtomicKind kind, std::uint64_t *word) {
     });
 }
 
+Subject sennit_accumulate_subject(std::string name, const Job &job, sennit_gptr there,
+                                  const std::vector<double> &ones) {
+    return by_sennit(std::move(name), job, AtomicKind::accumulate, [there, &ones] {
+        return static_cast<int>(
+            sennit_accumulate(there, ones.data(), ones.size(), SENNIT_DOUBLE, SENNIT_SUM));
+    });
+}
+
 Subject sennit_subject(const Job &job, AtomicKind kind, sennit_gptr there, sennit_lock lock,
                        const std::vector<double> &ones) {
     switch (kind) {
@@ -115,10 +123,7 @@ Subject sennit_subject(const Job &job, AtomicKind kind, sennit_gptr there, senni
                 return status;
             });
         case AtomicKind::accumulate:
-            return by_sennit("sennit-accumulate", job, kind, [there, &ones] {
-                return static_cast<int>(
-                    sennit_accumulate(there, ones.data(), ones.size(), SENNIT_DOUBLE, SENNIT_SUM));
-            });
+            return sennit_accumulate_subject("sennit-accumulate", job, there, ones);
         case AtomicKind::lock:
         case AtomicKind::lock_contended:
             break;
@@ -150,8 +155,11 @@ void run_kind(const Run &run, AtomicKind kind, std::uint64_t bytes) {
     const std::size_t room = bytes + 4 * kLineBytes;
     const std::vector<double> ones(bytes / sizeof(double), 1.0);
     sennit_gptr own = SENNIT_GPTR_NULL;
+    sennit_gptr in_turn = SENNIT_GPTR_NULL;
     sennit_lock lock = SENNIT_LOCK_NULL;
     check(sennit_alloc(SENNIT_TEAM_WORLD, room, 4096, 0, &own), "sennit_alloc");
+    check(sennit_alloc(SENNIT_TEAM_WORLD, room, 4096, SENNIT_ALLOC_ACCUMULATE, &in_turn),
+          "sennit_alloc");
     check(sennit_lock_create(SENNIT_TEAM_WORLD, &lock), "sennit_lock_create");
     const sennit_gptr there = sennit_gptr_at(own, kTarget);
     auto *const place = static_cast<std::byte *>(sennit_ptr(there));
@@ -162,12 +170,17 @@ void run_kind(const Run &run, AtomicKind kind, std::uint64_t bytes) {
     Case what{atomic_name(kind), bytes, 1.0, {}};
     what.subjects.push_back(raw_subject(job, kind, place, ones.size()));
     what.subjects.push_back(sennit_subject(job, kind, there, lock, ones));
+    if (kind == AtomicKind::accumulate) {
+        what.subjects.push_back(sennit_accumulate_subject("sennit-accumulate-locked", job,
+                                                          sennit_gptr_at(in_turn, kTarget), ones));
+    }
     for (Subject &subject : run.library.atomic(job, kind, bytes)) {
         what.subjects.push_back(std::move(subject));
     }
     measure_in_turn(job, what, run.limits);
     what.subjects.clear();
     check(sennit_lock_destroy(lock), "sennit_lock_destroy");
+    check(sennit_free(in_turn), "sennit_free");
     check(sennit_free(own), "sennit_free");
 }
 

@@ -14,6 +14,7 @@ module sennit_more
   integer(c_int), parameter, public :: SENNIT_STATS_SEVERAL = -1
   integer(c_int), parameter, public :: SENNIT_ALLOC_RESERVE = 1
   integer(c_int), parameter, public :: SENNIT_ALLOC_HUGE = 2
+  integer(c_int), parameter, public :: SENNIT_ALLOC_ACCUMULATE = 4
   integer(c_int), parameter, public :: SENNIT_CHANNEL_MIRROR = 1
   integer(c_int), parameter, public :: SENNIT_CHANNEL_PULL = 2
   integer(c_int), parameter, public :: SENNIT_CHANNEL_AHEAD_MOST = 128

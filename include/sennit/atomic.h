@@ -31,6 +31,15 @@
  * that polls its own memory for another rank's change calls one of them. A message is executed
  * once, also when a rail fails on the way.
  *
+ * Memory of SENNIT_ALLOC_ACCUMULATE. There the operations of this header take turns by a lock of
+ * the owner's piece, and the holder changes an array by plain vector instructions: long accumulates
+ * are several times as fast, single words slower. An array of up to 512 bytes, and of any length
+ * where the memory is reached by loads and stores, changes as a whole towards these operations. C11
+ * and C++ atomics through sennit_ptr are not atomic towards them. If a rank dies in the middle of
+ * an array, some of its elements are changed, each as a whole, and the others go on. A call may
+ * wait for the holder; with TIMEOUT (knob SENNIT_TIMEOUT) it has changed nothing where the memory
+ * is reached by loads and stores.
+ *
  * Errors of all calls: STATE (no rank), ARG (target not aligned to its size; a null pointer; type
  * or operator that is none), RANGE (rank, or a range that leaves the segment), NOT_REGISTERED,
  * OTHER_NODE, UNSUPPORTED (memory that is reached by copies through the kernel only), NOMEM. These

@@ -47,6 +47,9 @@ static inline int sennit_gptr_is_null(sennit_gptr gptr) {
 #define SENNIT_ALLOC_RESERVE \
     0x1u                       /* take the pages now: where memory is short the error comes here */
 #define SENNIT_ALLOC_HUGE 0x2u /* ask for huge pages; granted where the kernel has them */
+#define SENNIT_ALLOC_ACCUMULATE                                                                  \
+    0x4u /* for long accumulates: the operations of atomic.h take turns by a lock of each rank's \
+            piece, see there */
 
 /* Allocate `bytes` on every rank of `team`, zeroed. Collective; bytes, alignment and flags must be
  * the same everywhere. `alignment` is a power of two up to 1 GiB, or 0 for the default (64). The

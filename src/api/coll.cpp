@@ -187,8 +187,8 @@ sennit_status check_operator(coll::Call &call) {
                         call.element_bytes, kMostElementBytes);
         return SENNIT_OK;
     }
-    call.element_bytes = coll::type_bytes(call.type);
-    call.kernel = coll::find_kernel(call.type, call.op);
+    call.element_bytes = type_bytes(call.type);
+    call.kernel = find_kernel(call.type, call.op);
     if (call.kernel != nullptr) return SENNIT_OK;
     if (call.element_bytes == 0)
         return fail(SENNIT_ERR_ARG, "there is no type %d", static_cast<int>(call.type));

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kDefaultAlignment = 64;
 constexpr std::size_t kLargestAlignment = std::size_t{1} << 30;
 constexpr std::size_t kLargestSegment = std::size_t{1} << 46;
-constexpr unsigned kKnownFlags = SENNIT_ALLOC_RESERVE | SENNIT_ALLOC_HUGE;
+constexpr unsigned kKnownFlags = SENNIT_ALLOC_RESERVE | SENNIT_ALLOC_HUGE | SENNIT_ALLOC_ACCUMULATE;
 
 sennit_status check(std::size_t bytes, std::size_t alignment, unsigned flags) {
     if ((alignment & (alignment - 1)) != 0 || alignment > kLargestAlignment)

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "coll/combine.hpp"
+#include "base/combine.hpp"
 #include "team/long_wait.hpp"
 #include "team/team.hpp"
 

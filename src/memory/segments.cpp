@@ -92,7 +92,10 @@ sennit_status place(Rank &rank, const SegmentArgs &args, SegmentRecord *record) 
     LocalSegments &own = *rank.segments;
     const std::uint64_t page =
         (args.flags & SENNIT_ALLOC_HUGE) != 0 ? kHugePageBytes : page_bytes();
-    const std::uint64_t mapped = round_up(args.bytes == 0 ? 1 : args.bytes, page);
+    std::uint64_t needed = args.bytes == 0 ? 1 : args.bytes;
+    if ((args.flags & SENNIT_ALLOC_ACCUMULATE) != 0)
+        needed = update_lock_offset(args.bytes) + sizeof(UpdateLock);
+    const std::uint64_t mapped = round_up(needed, page);
     const std::uint64_t alignment = args.alignment > page ? args.alignment : page;
     const std::uint64_t offset =
         round_up(own.file_end, alignment < kHugePageBytes ? alignment : kHugePageBytes);
@@ -133,7 +136,8 @@ sennit_status no_slot() {
 // from the slot. Null: a network refused it, with the reason in the thread's error.
 SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, SegmentRecord &draft) {
     SegmentRecord &record = rank.control->records[slot];
-    draft.actor = AtomicsActor::processor;
+    draft.actor = (draft.flags & SENNIT_ALLOC_ACCUMULATE) != 0 ? AtomicsActor::lock_holder
+                                                               : AtomicsActor::processor;
     draft.version = 1;
     draft.owner_slot = slot;
     // The epoch outlives the segment: the slot's next tenant gets another generation from it.

@@ -3,6 +3,8 @@
 
 #include "base/fail.hpp"
 #include "op/resolve.hpp"
+#include "op/update_lock.hpp"
+#include "runtime/wait.hpp"
 
 namespace sennit::op {
 namespace {
@@ -37,7 +39,7 @@ sennit_status misaligned(const AtomicArgs &args, std::size_t bytes) {
 // Who may operate on the segment, as far as this rank is concerned?
 sennit_status check_actor(const memory::SegmentEntry &entry, sennit_gptr gptr) {
     const char *path = sennit_path_name(static_cast<sennit_path>(entry.path));
-    if (entry.actor != AtomicsActor::processor)
+    if (entry.actor == AtomicsActor::network_card)
         return fail_peer(SENNIT_ERR_UNSUPPORTED, gptr.rank, path,
                          "atomic operations on this segment belong to the network card");
     if (entry.base == nullptr && entry.path == SENNIT_PATH_CMA)
@@ -45,6 +47,29 @@ sennit_status check_actor(const memory::SegmentEntry &entry, sennit_gptr gptr) {
                          "the memory is private to rank %d: the kernel copies from and to it, but "
                          "operates on it for nobody; allocate it with sennit_alloc",
                          gptr.rank);
+    return SENNIT_OK;
+}
+
+// At once, by this rank.
+sennit_status update(Rank &rank, const memory::SegmentEntry &entry, std::byte *place,
+                     const AtomicArgs &args) {
+    const ElementsArgs elements{args.operation,
+                                args.type,
+                                place,
+                                static_cast<const std::byte *>(args.source),
+                                static_cast<std::byte *>(args.result),
+                                args.count};
+    if (entry.actor == AtomicsActor::processor) {
+        update_elements(elements);
+        return SENNIT_OK;
+    }
+    UpdateLock &lock = update_lock_of(entry.base, entry.bytes);
+    if (!try_update_lock(rank, lock)) {
+        const sennit_status status = wait_for_update_lock(rank, lock, default_deadline());
+        if (status != SENNIT_OK) return status;
+    }
+    update_elements_alone(elements);
+    release_update_lock(lock);
     return SENNIT_OK;
 }
 
@@ -73,12 +98,10 @@ sennit_status atomic(Rank &rank, const AtomicArgs &args, const Completion &compl
         place == nullptr ? args.target.offset : reinterpret_cast<std::uintptr_t>(place);
     if (skew % element != 0) return misaligned(args, element);
     if (args.count == 0 || place != nullptr) {
-        if (completion.request != nullptr) *completion.request = SENNIT_REQUEST_NULL;
-        if (args.count != 0)
-            update_elements(ElementsArgs{args.operation, args.type, place,
-                                         static_cast<const std::byte *>(args.source),
-                                         static_cast<std::byte *>(args.result), args.count});
-        return SENNIT_OK;
+        if (args.count != 0) status = update(rank, *entry, place, args);
+        if (status == SENNIT_OK && completion.request != nullptr)
+            *completion.request = SENNIT_REQUEST_NULL;
+        return status;
     }
     const Work work{args.operation, args.type, static_cast<std::uint32_t>(element), args.result};
     const Target target{args.target.rank, transport::RemoteMemory{nullptr, entry->handle},

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/combine.hpp"
 #include "op/engine.hpp"
+#include "transport/word_copy.hpp"
 
 namespace sennit::op {
 namespace {
@@ -170,6 +172,14 @@ void compare_swap(const ElementsArgs &args) {
     if (args.result != nullptr) std::memcpy(args.result, &operands[0], sizeof(Word));
 }
 
+void compare_swap_alone(const ElementsArgs &args, std::size_t bytes) {
+    std::uint64_t old = 0;
+    std::memcpy(&old, args.memory, bytes);
+    if (std::memcmp(&old, args.source, bytes) == 0)
+        transport::copy_to_shared(args.memory, args.source + bytes, bytes);
+    if (args.result != nullptr) std::memcpy(args.result, &old, bytes);
+}
+
 bool is_float(int type) {
     return type == SENNIT_FLOAT || type == SENNIT_DOUBLE;
 }
@@ -239,6 +249,18 @@ void update_elements(const ElementsArgs &args) {
         default:
             return;
     }
+}
+
+void update_elements_alone(const ElementsArgs &args) {
+    const std::size_t element = element_bytes(args.type);
+    if (args.operation == kCompareSwap) return compare_swap_alone(args, element);
+    const std::size_t bytes = element * args.count;
+    if (args.result != nullptr) transport::copy_from_shared(args.result, args.memory, bytes);
+    if (args.operation == SENNIT_NO_OP) return;
+    if (args.operation == SENNIT_REPLACE)
+        return transport::copy_to_shared(args.memory, args.source, bytes);
+    const auto op = static_cast<sennit_operator>(args.operation);
+    find_kernel(args.type, op)(args.memory, args.source, args.memory, args.count);
 }
 
 }  // namespace sennit::op

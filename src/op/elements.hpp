@@ -29,4 +29,7 @@ struct ElementsArgs {
 };
 void update_elements(const ElementsArgs &args);
 
+// The same by plain vector instructions: of memory that nobody else changes meanwhile.
+void update_elements_alone(const ElementsArgs &args);
+
 }  // namespace sennit::op

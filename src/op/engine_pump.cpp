@@ -474,6 +474,11 @@ void work_off(Engine &engine) {
         path.out_bytes[piece->operation.rail] -= cost(*piece);
         if (piece->status == SENNIT_ERR_FABRIC && is_gone(engine, queue.peer))
             piece->status = SENNIT_ERR_PEER_LOST;
+        if (piece->status == kTaskIsToBeRepeated &&
+            piece->operation.kind == transport::Operation::Kind::execute) {
+            repeat(engine, queue, piece);
+            continue;
+        }
         if (piece->status != SENNIT_ERR_FABRIC) {
             complete_piece(engine, queue, piece, piece->status);
             continue;

@@ -69,6 +69,10 @@ struct PeerQueue {
     EventAckState *events = nullptr;  // made with the first
 };
 
+// A task found the lock of its segment taken. Its number is not used up, and its sender sends it
+// again.
+inline constexpr sennit_status kTaskIsToBeRepeated = SENNIT_ERR_TIMEOUT;
+
 // What this rank has carried out for one peer: entry i holds the latest task whose number is i
 // modulo kTaskWindow, and the answer it got.
 struct TaskHistory {

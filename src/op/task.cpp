@@ -12,6 +12,7 @@
 #include "base/fail.hpp"
 #include "op/elements.hpp"
 #include "op/engine_state.hpp"
+#include "op/update_lock.hpp"
 
 namespace sennit::op {
 namespace {
@@ -51,7 +52,8 @@ TaskHistory *history_of(Engine &engine, int from) {
     return history;
 }
 
-void carry_out(const transport::Arrived &arrived, TaskHistory::Answer *entry) {
+// False: another rank holds the lock of the segment, and nothing was done.
+bool carry_out(Rank &rank, const transport::Arrived &arrived, TaskHistory::Answer *entry) {
     const transport::Task &task = *arrived.task;
     const ElementsArgs args{task.operation,
                             static_cast<sennit_type>(task.type),
@@ -59,13 +61,24 @@ void carry_out(const transport::Arrived &arrived, TaskHistory::Answer *entry) {
                             task.payload_bytes == 0 ? nullptr : arrived.payload,
                             task.reply_bytes == 0 ? nullptr : entry->reply,
                             task.count};
-    update_elements(args);
+    const SegmentRecord *segment = arrived.segment;
+    if (segment == nullptr || segment->actor != AtomicsActor::lock_holder) {
+        update_elements(args);
+        return true;
+    }
+    auto *base = reinterpret_cast<std::byte *>(segment->owner_address);
+    UpdateLock &lock = update_lock_of(base, segment->bytes);
+    if (!try_update_lock_briefly(rank, lock)) return false;
+    update_elements_alone(args);
+    release_update_lock(lock);
+    return true;
 }
 
 }  // namespace
 
 sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
-    Engine *engine = static_cast<Rank *>(context)->engine;
+    Rank &rank = *static_cast<Rank *>(context);
+    Engine *engine = rank.engine;
     const transport::Task &task = *arrived.task;
     if (engine == nullptr) return SENNIT_ERR_PEER_LOST;  // this rank is leaving
     if (task.sequence == 0 || arrived.from < 0 || arrived.from >= engine->size)
@@ -75,7 +88,6 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     TaskHistory::Answer &entry = history->answers[task.sequence % kTaskWindow];
     if (entry.sequence > task.sequence) return SENNIT_ERR_FABRIC;
     if (entry.sequence < task.sequence) {
-        entry.sequence = task.sequence;
         const bool query = is_query(arrived);
         const bool retransmission = is_retransmission(arrived);
         entry.status = query || retransmission || well_formed(arrived) ? SENNIT_OK : SENNIT_ERR_ARG;
@@ -83,9 +95,10 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
             reply_to_event_query(*engine, arrived, entry.reply);
         } else if (retransmission) {
             count_retransmitted(*engine, arrived);
-        } else if (entry.status == SENNIT_OK) {
-            carry_out(arrived, &entry);
+        } else if (entry.status == SENNIT_OK && !carry_out(rank, arrived, &entry)) {
+            return kTaskIsToBeRepeated;
         }
+        entry.sequence = task.sequence;
     }
     if (entry.status == SENNIT_OK && task.reply_bytes != 0)
         std::memcpy(arrived.reply, entry.reply, task.reply_bytes);

@@ -13,7 +13,7 @@
 namespace sennit {
 
 inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
-inline constexpr std::uint32_t kLayoutVersion = 12;
+inline constexpr std::uint32_t kLayoutVersion = 13;
 inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;
@@ -129,7 +129,19 @@ enum class Mechanism : std::uint8_t {
 enum class AtomicsActor : std::uint8_t {
     processor = 0,     // load/store ranks directly, others by a message executed on the node
     network_card = 1,  // fi_atomic only; direct atomics are refused
+    lock_holder = 2,   // whichever of the processors holds the segment's UpdateLock
 };
+
+// Of a segment whose atomic operations take turns (AtomicsActor::lock_holder): on the first line
+// behind its bytes. Writers: ranks that load and store the segment.
+struct alignas(kLineBytes) UpdateLock {
+    std::atomic<std::uint32_t> holder;  // world rank + 1; 0: free
+    std::uint8_t unused[124];
+};
+static_assert(sizeof(UpdateLock) == 128);
+constexpr std::uint64_t update_lock_offset(std::uint64_t segment_bytes) {
+    return (segment_bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
 
 // A segment as its owner publishes it. Written by the owner; `live` and `id` are stored last when
 // it goes live and first when it ends (SYNC segment-live). Ids repeat after many segments, `live`

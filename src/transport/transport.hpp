@@ -157,7 +157,8 @@ enum class Submit : std::uint8_t {
 struct Arrived {
     int from;
     const Task *task;
-    std::byte *memory;  // what it works on: `bytes` of a live segment, as the owner sees it
+    const SegmentRecord *segment;  // null: the control block
+    std::byte *memory;             // what it works on: `bytes` there, as the owner sees it
     std::size_t bytes;
     const std::byte *payload;
     std::byte *reply;  // room for task->reply_bytes

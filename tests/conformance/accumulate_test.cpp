@@ -137,9 +137,10 @@ std::string describe(const Step &step) {
 
 class Program {
   public:
-    explicit Program(Ranks &test)
+    // `flags`: of the allocation.
+    explicit Program(Ranks &test, unsigned flags = 0)
         : test_(test),
-          segment_(test.allocate(kRegions * kRegionBytes)),
+          segment_(test.allocate(kRegions * kRegionBytes, 0, flags)),
           memory_(static_cast<std::size_t>(test.size),
                   std::vector<std::uint8_t>(kRegions * kRegionBytes)) {}
 
@@ -333,6 +334,47 @@ void Program::compare() {
 // that is lost, cut at the wrong place or carried out twice.
 RANK_TEST(atomic, accumulates_do_what_the_sequential_oracle_says, kAtomics) {
     test.programs(test.quick ? 2 : 12, [&] { Program(test).run(test.quick ? 6 : 20); });
+}
+
+// The same where a lock makes them take turns. Broken by a kernel that is wrong for a type, a way
+// that does not take the lock, or a task that is lost or carried out twice where it found it taken.
+RANK_TEST(atomic, accumulates_that_take_turns_do_what_the_sequential_oracle_says, kAtomics) {
+    test.programs(test.quick ? 2 : 12,
+                  [&] { Program(test, SENNIT_ALLOC_ACCUMULATE).run(test.quick ? 6 : 20); });
+}
+
+// Broken by a call on a word, or a message to the owner, that does not take the lock of memory
+// whose arrays are changed by plain instructions; and by a lock that lies inside the memory.
+RANK_TEST(atomic, no_update_is_lost_between_arrays_and_words_that_take_turns, kAtomics) {
+    constexpr std::size_t kWords = 100;
+    const int rounds = test.quick ? 100 : 5000;
+    const sennit_gptr segment =
+        test.allocate(kWords * sizeof(std::int64_t), 0, SENNIT_ALLOC_ACCUMULATE);
+    const sennit_gptr there = sennit_gptr_at(segment, test.size - 1);
+    const std::vector<std::int64_t> ones(kWords, 1);
+    for (int i = 0; i < rounds; ++i) {
+        // Arrays overlap in part: ranks begin at different places.
+        const std::size_t first = static_cast<std::size_t>(test.rank) * 3 % 50;
+        const sennit_gptr begin =
+            sennit_gptr_add(there, static_cast<std::int64_t>(first * sizeof(std::int64_t)));
+        test.ok(sennit_accumulate(begin, ones.data(), 50, SENNIT_INT64, SENNIT_SUM));
+        std::int64_t old = 0;
+        test.ok(sennit_atomic_fetch_add_i64(sennit_gptr_add(there, 99 * 8), 1, &old));
+        test.ok(sennit_atomic_inc_i64(sennit_gptr_add(there, 20 * 8)));
+    }
+    test.barrier();
+    std::int64_t found[kWords];
+    test.ok(sennit_get(found, there, sizeof found));
+    for (std::size_t word = 0; word < kWords; ++word) {
+        std::int64_t expected = word == 99 || word == 20 ? std::int64_t{rounds} * test.size : 0;
+        for (int rank = 0; rank < test.size; ++rank) {
+            const std::size_t first = static_cast<std::size_t>(rank) * 3 % 50;
+            if (word >= first && word < first + 50) expected += rounds;
+        }
+        test.equal(found[word], expected);
+    }
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by elements that are changed in a step which is not atomic: neighbours of all sizes are

@@ -136,8 +136,8 @@ class TargetTest : public TaskTest {
     }
     sennit_status arrive(const transport::Task &task, std::uint64_t value, int from = 1) {
         return op::engine_execute(
-            &rank(), transport::Arrived{from, &task, reinterpret_cast<std::byte *>(&word), 8,
-                                        reinterpret_cast<const std::byte *>(&value),
+            &rank(), transport::Arrived{from, &task, nullptr, reinterpret_cast<std::byte *>(&word),
+                                        8, reinterpret_cast<const std::byte *>(&value),
                                         reinterpret_cast<std::byte *>(&reply)});
     }
 

@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "scenes.hpp"
 
@@ -299,7 +300,46 @@ void any_moment(unsigned seed, int victim) {
     leave(scene);
 }
 
+// The victim dies between two elements of an array whose updates take turns. That is written by
+// hand, so that it is this moment and no other: the lock lies on the first line behind the array.
+void an_accumulate_dies_in_the_middle() {
+    const Scene scene = open_scene(-1);
+    Board &board = *scene.board;
+    constexpr std::size_t kWords = 100;
+    const auto others = static_cast<std::uint64_t>(sennit_size()) - 1;
+    sennit_gptr array = SENNIT_GPTR_NULL;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, kWords * 8, 0, SENNIT_ALLOC_ACCUMULATE, &array),
+           SENNIT_OK, "alloc");
+    array = sennit_gptr_at(array, (scene.victim + 1) % sennit_size());
+    auto *const words = static_cast<std::int64_t *>(sennit_ptr(array));
+    require(words != nullptr, "the array is mapped");
+    if (sennit_rank() == scene.victim) {
+        reinterpret_cast<std::atomic<std::uint32_t> *>(words + (kWords * 8 + 127) / 128 * 16)
+            ->store(static_cast<std::uint32_t>(scene.victim) + 1);
+        for (std::size_t i = 0; i < kWords / 2; ++i)
+            ++words[i];
+        ++board.ready;
+        die();
+    }
+    wait_for(board.ready, 1);
+    const std::vector<std::int64_t> ones(kWords, 1);
+    expect(sennit_accumulate(array, ones.data(), kWords, SENNIT_INT64, SENNIT_SUM), SENNIT_OK,
+           "an accumulate after the victim");
+    ++board.entered;
+    wait_for(board.entered, others);
+    for (std::size_t i = 0; i < kWords; ++i) {
+        std::int64_t found = 0;
+        expect(sennit_atomic_fetch_i64(sennit_gptr_add(array, static_cast<std::int64_t>(i * 8)),
+                                       &found),
+               SENNIT_OK, "fetch");
+        require(found == static_cast<std::int64_t>(others) + (i < kWords / 2 ? 1 : 0),
+                "each element has what the survivors added, and what the victim stored");
+    }
+    leave(scene);
+}
+
 void run(const std::string &what) {
+    if (what == "accumulate") return an_accumulate_dies_in_the_middle();
     if (what == "holder") return the_holder_dies();
     if (what == "holder_alone") return the_holder_dies_alone();
     if (what == "waiter") return a_waiter_dies();

@@ -157,7 +157,7 @@ class Network final : public Transport {
     void serve(const Message &message);
     int take_answer(const Message &message);
     const SegmentRecord *live_record(std::uint64_t key) const;
-    std::byte *memory_of(const MessageHeader &header) const;
+    std::byte *memory_of(const MessageHeader &header, const SegmentRecord **segment) const;
     void resend_tasks(std::int64_t now);
     int end_tasks_of_the_lost();
 

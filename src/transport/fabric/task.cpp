@@ -188,7 +188,8 @@ const SegmentRecord *Network::live_record(std::uint64_t handle) const {
 }
 
 // Where a task works, or null: no live segment has that handle, or the range leaves it.
-std::byte *Network::memory_of(const MessageHeader &header) const {
+// *segment: null for the control block.
+std::byte *Network::memory_of(const MessageHeader &header, const SegmentRecord **segment) const {
     std::byte *base = reinterpret_cast<std::byte *>(rank_->control);
     std::uint64_t size = rank_->control->header.control_bytes;
     if (header.handle != kControlHandle) {
@@ -196,6 +197,7 @@ std::byte *Network::memory_of(const MessageHeader &header) const {
         if (record == nullptr) return nullptr;
         base = reinterpret_cast<std::byte *>(record->owner_address);
         size = record->bytes;
+        *segment = record;
     }
     const bool inside = header.bytes <= size && header.offset <= size - header.bytes;
     return inside ? base + header.offset : nullptr;
@@ -210,8 +212,9 @@ void Network::serve(const Message &message) {
         // Without memory there is no answer now; the task comes again.
         if (answer == nullptr || link(header.from) != SENNIT_OK) return;
     }
-    std::byte *const memory = memory_of(header);
-    const Arrived arrived{header.from,  &header.task, memory,
+    const SegmentRecord *segment = nullptr;
+    std::byte *const memory = memory_of(header, &segment);
+    const Arrived arrived{header.from,  &header.task, segment,     memory,
                           header.bytes, message.body, answer->body};
     sennit_status status = SENNIT_ERR_NOT_REGISTERED;
     if (memory != nullptr) status = sink_.execute(sink_.context, arrived);

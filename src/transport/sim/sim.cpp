@@ -149,11 +149,11 @@ class SimTransport final : public Transport {
     void execute(Flight *flight) {
         sennit_status status = SENNIT_ERR_NOT_REGISTERED;
         // SYNC segment-live: pairs with the release of the owner, which is this rank.
-        if (flight->live == nullptr ||
-            flight->live->load(std::memory_order_acquire) == flight->live_value)
+        if (flight->segment == nullptr ||
+            flight->segment->live.load(std::memory_order_acquire) == flight->live_value)
             status = sink_.execute(
-                sink_.context, Arrived{flight->from, &flight->task, flight->remote, flight->bytes,
-                                       flight->payload, flight->reply});
+                sink_.context, Arrived{flight->from, &flight->task, flight->segment, flight->remote,
+                                       flight->bytes, flight->payload, flight->reply});
         world_->answer(flight, status);
     }
 

@@ -70,7 +70,7 @@ sennit_status World::attach(int rank, int owner, const SegmentRecord &record,
     ++made.generation;
     made.base = reinterpret_cast<std::byte *>(record.owner_address);
     made.bytes = record.bytes;
-    made.live = &control->records[record.owner_slot].live;
+    made.segment = &control->records[record.owner_slot];
     // relaxed: the caller's copy of the record, which no other thread writes.
     made.live_value = record.live.load(std::memory_order_relaxed);
     *handle = (static_cast<std::uint64_t>(made.generation & 0x7FFFFFFFu) << 32) | (slot + 1u);
@@ -108,7 +108,7 @@ bool World::resolve(int rank, const Operation &operation, Flight *flight) {
         }
         base = found->base;
         bytes = found->bytes;
-        flight->live = found->live;
+        flight->segment = found->segment;
         flight->live_value = found->live_value;
     }
     if (base == nullptr || operation.offset > bytes || operation.bytes > bytes - operation.offset) {
@@ -283,8 +283,8 @@ void World::land_part(const Due &due) {
     if (flight->cancelled) return;
     // SYNC segment-live: pairs with the release of the owner that makes or ends the segment; the
     // memory is there while the word is what it was at attach().
-    if (flight->live != nullptr &&
-        flight->live->load(std::memory_order_acquire) != flight->live_value) {
+    if (flight->segment != nullptr &&
+        flight->segment->live.load(std::memory_order_acquire) != flight->live_value) {
         flight->status = SENNIT_ERR_NOT_REGISTERED;
     } else if (flight->is_put) {
         copy_to_shared(flight->remote + due.begin, flight->local + due.begin, due.end - due.begin);

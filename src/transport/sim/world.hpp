@@ -39,7 +39,7 @@ struct Flight {
     std::byte *remote;  // first byte at the owner
     std::byte *local;
     std::uint64_t bytes;
-    const std::atomic<std::uint32_t> *live;  // is `live_value` while the memory may be touched
+    const SegmentRecord *segment;  // `live` is `live_value` while the memory may be touched
     std::uint32_t live_value;
     int parts_left;
     int references;  // dues, the flying list, completion list, event list
@@ -87,7 +87,7 @@ struct Attachment {
     std::uint32_t generation = 0;
     std::byte *base = nullptr;
     std::uint64_t bytes = 0;
-    const std::atomic<std::uint32_t> *live = nullptr;
+    const SegmentRecord *segment = nullptr;
     std::uint32_t live_value = 0;  // 0: the slot is free
 };
 

@@ -270,7 +270,10 @@ class TemplateTransport final : public Transport {
             std::byte *memory = memory_of(*operation, mine);
             const auto *payload = static_cast<const std::byte *>(operation->local);
             auto *reply = static_cast<std::byte *>(operation->reply);
-            const Arrived arrived{posted.from,      &operation->task, memory,
+            const std::uint64_t handle = operation->remote.handle;
+            const SegmentRecord *segment =
+                handle == kControlHandle ? nullptr : &mine.control->records[handle >> 32];
+            const Arrived arrived{posted.from,      &operation->task, segment, memory,
                                   operation->bytes, payload,          reply};
             sennit_status status = SENNIT_ERR_NOT_REGISTERED;
             if (memory != nullptr) status = sink_.execute(sink_.context, arrived);

@@ -1,11 +1,11 @@
 // See combine.hpp. This file alone is compiled for vectors (CMakeLists.txt says how): the loops
 // below are plain, and the compiler turns them into vector code.
-#include "coll/combine.hpp"
+#include "base/combine.hpp"
 
 #include <cstdint>
 #include <type_traits>
 
-namespace sennit::coll {
+namespace sennit {
 namespace {
 
 // Operators. Integers wrap around: they are computed without sign, and those below 32 bits would
@@ -171,4 +171,4 @@ std::size_t type_bytes(sennit_type type) {
     return found == nullptr ? 0 : found->bytes;
 }
 
-}  // namespace sennit::coll
+}  // namespace sennit

@@ -1,0 +1,72 @@
+// See update_lock.hpp.
+#include "op/update_lock.hpp"
+
+#include "base/fail.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::op {
+namespace {
+
+constexpr int kBriefTries = 256;
+
+// The rank that holds the lock and is gone, as the word names it; 0: there is none.
+std::uint32_t dead_holder(Rank &rank, const UpdateLock &lock) {
+    // relaxed: the exchange in take_from_dead() acquires.
+    const std::uint32_t holder = lock.holder.load(std::memory_order_relaxed);
+    if (holder == 0) return 0;
+    return peer_gone(rank, static_cast<int>(holder) - 1) != Gone::no ? holder : 0;
+}
+
+// False: another rank was quicker. The number of a rank that is gone never comes back.
+bool take_from_dead(const Rank &rank, UpdateLock &lock, std::uint32_t dead) {
+    // SYNC update-lock: pairs with the release in release_update_lock(), for what holders before
+    // the dead one have stored; what the dead one has stored was over when its process ended.
+    // relaxed on failure: the caller looks again.
+    return lock.holder.compare_exchange_strong(dead, mark_of(rank), std::memory_order_acquire,
+                                               std::memory_order_relaxed);
+}
+
+struct HolderWatch {
+    UpdateLock *lock;
+    mutable std::uint32_t dead;
+};
+
+// What a waiting rank looks at about once a millisecond.
+int look_at_holder(Rank &rank, const void *context) {
+    const HolderWatch &watch = *static_cast<const HolderWatch *>(context);
+    watch.dead = dead_holder(rank, *watch.lock);
+    return -1;
+}
+
+}  // namespace
+
+sennit_status wait_for_update_lock(Rank &rank, UpdateLock &lock, const Deadline &deadline) {
+    for (;;) {
+        const HolderWatch watch{&lock, 0};
+        bool got = false;
+        const sennit_status status =
+            wait_until(rank, deadline, LostSearch{look_at_holder, &watch}, [&] {
+                got = watch.dead == 0 && try_update_lock(rank, lock);
+                return got || watch.dead != 0;
+            });
+        if (got) return SENNIT_OK;
+        if (status != SENNIT_OK) {
+            // relaxed: for the message only.
+            const std::uint32_t holder = lock.holder.load(std::memory_order_relaxed);
+            return fail(status, "rank %d did not end its accumulate in the time given",
+                        static_cast<int>(holder) - 1);
+        }
+        if (take_from_dead(rank, lock, watch.dead)) return SENNIT_OK;
+    }
+}
+
+bool try_update_lock_briefly(Rank &rank, UpdateLock &lock) {
+    for (int i = 0; i < kBriefTries; ++i) {
+        if (try_update_lock(rank, lock)) return true;
+        cpu_pause();
+    }
+    const std::uint32_t dead = dead_holder(rank, lock);
+    return dead != 0 && take_from_dead(rank, lock, dead);
+}
+
+}  // namespace sennit::op

@@ -1,0 +1,43 @@
+// The lock of a segment of SENNIT_ALLOC_ACCUMULATE, under which atomic operations change its memory
+// by plain instructions. Called by op/atomic.cpp and op/task.cpp; the lock lies behind the bytes of
+// the segment (rank/control_block.hpp). docs/design/atomics.md has states and failures;
+// tests/models/update_lock.pml searches all their runs.
+#pragma once
+
+#include "base/clock.hpp"
+#include "rank/rank.hpp"
+
+namespace sennit::op {
+
+// The lock of the segment of `bytes` bytes at `base`.
+inline UpdateLock &update_lock_of(std::byte *base, std::uint64_t bytes) {
+    return *reinterpret_cast<UpdateLock *>(base + update_lock_offset(bytes));
+}
+
+inline std::uint32_t mark_of(const Rank &rank) {
+    return static_cast<std::uint32_t>(rank.world_rank) + 1;
+}
+
+// Takes the lock if it is free.
+inline bool try_update_lock(const Rank &rank, UpdateLock &lock) {
+    std::uint32_t free = 0;
+    // SYNC update-lock: pairs with the release in release_update_lock(); what the holder before has
+    // stored comes before. relaxed on failure: the caller looks again.
+    return lock.holder.compare_exchange_strong(free, mark_of(rank), std::memory_order_acquire,
+                                               std::memory_order_relaxed);
+}
+
+inline void release_update_lock(UpdateLock &lock) {
+    // SYNC update-lock: pairs with the acquires in try_update_lock() and take_from_dead(); the
+    // stores to the segment come before.
+    lock.holder.store(0, std::memory_order_release);
+}
+
+// Waits for the lock, or takes it over from a rank that is gone. Makes progress meanwhile. Errors:
+// TIMEOUT, naming the holder.
+sennit_status wait_for_update_lock(Rank &rank, UpdateLock &lock, const Deadline &deadline);
+
+// The same for progress, which must not wait: tries for some microseconds.
+bool try_update_lock_briefly(Rank &rank, UpdateLock &lock);
+
+}  // namespace sennit::op
