@@ -21,6 +21,7 @@ function(sennit_install_component name package)
     return(PROPAGATE SENNIT_COMPONENTS)
 endfunction()
 
+# With BUILD_SHARED_LIBS=OFF `runtime` and `openshmem_runtime` are empty, and `openshmem` has libsennit_shmem.a.
 install(TARGETS sennit EXPORT sennit-c-targets
     LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
 sennit_install_component(c development)
@@ -35,6 +36,7 @@ else()
 endif()
 set_target_properties(sennit_shmem PROPERTIES EXPORT_NAME shmem)
 install(TARGETS sennit_shmem EXPORT sennit-openshmem-targets
+    ARCHIVE COMPONENT openshmem
     LIBRARY COMPONENT openshmem_runtime NAMELINK_COMPONENT openshmem)
 sennit_install_component(openshmem openshmem)
 install(DIRECTORY frontends/openshmem/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit-openshmem"
@@ -69,6 +71,13 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
     OUTPUT_VARIABLE SENNIT_PC_LIBDIR)
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_DATADIR BASE_DIRECTORY "\${prefix}"
     OUTPUT_VARIABLE SENNIT_PC_DATADIR)
+# Where there is no shared library, everybody who links Sennit links the archive.
+set(SENNIT_PUBLIC_LIBS "")
+set(SENNIT_PRIVATE_LIBS " ${SENNIT_STATIC_LIBS}")
+if(NOT BUILD_SHARED_LIBS)
+    set(SENNIT_PUBLIC_LIBS " ${SENNIT_STATIC_LIBS}")
+    set(SENNIT_PRIVATE_LIBS "")
+endif()
 set(pc_files "sennit:development" "sennit-static:development" "sennit-openshmem:openshmem")
 if(TARGET sennit_fortran)
     list(APPEND pc_files "sennit-fortran:fortran")
@@ -81,6 +90,12 @@ foreach(words IN LISTS pc_files)
     install(FILES "${PROJECT_BINARY_DIR}/${name}.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT ${component})
 endforeach()
+
+# What all other components stand on, in the order in which it is read.
+set(SENNIT_BASE_COMPONENTS c)
+if(NOT BUILD_SHARED_LIBS)
+    set(SENNIT_BASE_COMPONENTS static c)
+endif()
 
 # Which versions serve a project that asks for another: those of the same ABI.
 set(compatibility SameMajorVersion)

@@ -33,6 +33,12 @@ if(CMAKE_UNITY_BUILD)
     set(CMAKE_UNITY_BUILD OFF)
 endif()
 
+# Not an option: the cache of a project that contains this one stays its own. OFF: programs link the archive, and no shared
+# library is built.
+if(NOT DEFINED BUILD_SHARED_LIBS)
+    set(BUILD_SHARED_LIBS ON)
+endif()
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

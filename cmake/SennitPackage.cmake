@@ -7,8 +7,9 @@
 #   sennit               the command line
 #   sennit-bench-MPI     what `sennit bench` compares with, one package for each MPI of this build
 #   sennit-doc           README, documents, examples
+# Debian splits a shared library, so there are no packages with BUILD_SHARED_LIBS=OFF.
 # Dependencies on other packages are found by dpkg-shlibdeps. tools/package builds all of it as Debian would.
-if(NOT PROJECT_IS_TOP_LEVEL)
+if(NOT PROJECT_IS_TOP_LEVEL OR NOT BUILD_SHARED_LIBS)
     return()
 endif()
 set(SENNIT_PACKAGE_MAINTAINER "The Sennit developers <sennit@localhost>" CACHE STRING
