@@ -1,6 +1,7 @@
-// What kind of program the library is part of. Called where a shared library is to be opened at run
-// time: hwloc, PMIx. Owns nothing.
+// Opening shared libraries at run time: hwloc, PMIx, libfabric, XPMEM. Owns nothing.
 #pragma once
+
+#include <dlfcn.h>
 
 namespace sennit {
 
@@ -8,5 +9,13 @@ namespace sennit {
 // library into the process, whose threads and thread-local storage nobody has set up: what it loads
 // may crash. (It does with PMIx and glibc 2.36.)
 bool linked_statically();
+
+// Finds a function of an open library, of one version where it is named. False: it is not there.
+template <class Function>
+bool look_up(void *library, const char *name, Function *function, const char *version = nullptr) {
+    *function = reinterpret_cast<Function>(version == nullptr ? dlsym(library, name)
+                                                              : dlvsym(library, name, version));
+    return *function != nullptr;
+}
 
 }  // namespace sennit

@@ -174,12 +174,6 @@ sennit_status run_bounded(pmix_status_t (*function)(PendingCall *), const char *
     return result == PMIX_SUCCESS ? SENNIT_OK : fail_pmix(result, what);
 }
 
-template <typename Function>
-bool look_up(void *library, const char *name, Function *function) {
-    *function = reinterpret_cast<Function>(dlsym(library, name));
-    return *function != nullptr;
-}
-
 // An Open MPI that brings its own PMIx has joined with that copy. The launcher takes a process
 // once, and a second attempt makes it call the process dead in the end, so it is not made.
 bool mpi_joined_with_another_copy() {

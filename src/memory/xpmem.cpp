@@ -25,12 +25,6 @@ struct XpmemLibrary {
     Refused why{Refusal::no_library, 0};
 };
 
-template <class Function>
-bool find(void *handle, const char *name, Function *out) {
-    *out = reinterpret_cast<Function>(dlsym(handle, name));
-    return *out != nullptr;
-}
-
 XpmemLibrary open_library() {
     XpmemLibrary library;
     // A second C library would come with it.
@@ -38,11 +32,13 @@ XpmemLibrary open_library() {
     void *const handle = dlopen("libxpmem.so.0", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return library;
     XpmemCalls &calls = library.calls;
-    const bool complete =
-        find(handle, "xpmem_version", &calls.version) && find(handle, "xpmem_make", &calls.make) &&
-        find(handle, "xpmem_remove", &calls.remove) && find(handle, "xpmem_get", &calls.get) &&
-        find(handle, "xpmem_release", &calls.release) &&
-        find(handle, "xpmem_attach", &calls.attach) && find(handle, "xpmem_detach", &calls.detach);
+    const bool complete = look_up(handle, "xpmem_version", &calls.version) &&
+                          look_up(handle, "xpmem_make", &calls.make) &&
+                          look_up(handle, "xpmem_remove", &calls.remove) &&
+                          look_up(handle, "xpmem_get", &calls.get) &&
+                          look_up(handle, "xpmem_release", &calls.release) &&
+                          look_up(handle, "xpmem_attach", &calls.attach) &&
+                          look_up(handle, "xpmem_detach", &calls.detach);
     library.why = {Refusal::none, 0};
     if (!complete || calls.version() < 0) library.why = {Refusal::no_device, complete ? errno : 0};
     return library;

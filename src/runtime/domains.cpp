@@ -28,12 +28,6 @@ struct Hwloc {
     decltype(&hwloc_bitmap_isset) bitmap_isset = nullptr;
 };
 
-template <class Function>
-bool look_up(const Hwloc &hwloc, const char *name, Function *function) {
-    *function = reinterpret_cast<Function>(dlsym(hwloc.library, name));
-    return *function != nullptr;
-}
-
 sennit_status open_hwloc(Hwloc *hwloc) {
     if (linked_statically())
         return fail(
@@ -46,13 +40,14 @@ sennit_status open_hwloc(Hwloc *hwloc) {
         return fail(SENNIT_ERR_UNSUPPORTED, "the tree of domains needs hwloc: %s",
                     reason != nullptr ? reason : "it could not be loaded");
     }
-    const bool complete = look_up(*hwloc, "hwloc_get_api_version", &hwloc->get_api_version) &&
-                          look_up(*hwloc, "hwloc_topology_init", &hwloc->topology_init) &&
-                          look_up(*hwloc, "hwloc_topology_set_flags", &hwloc->topology_set_flags) &&
-                          look_up(*hwloc, "hwloc_topology_load", &hwloc->topology_load) &&
-                          look_up(*hwloc, "hwloc_topology_destroy", &hwloc->topology_destroy) &&
-                          look_up(*hwloc, "hwloc_get_obj_by_depth", &hwloc->get_obj_by_depth) &&
-                          look_up(*hwloc, "hwloc_bitmap_isset", &hwloc->bitmap_isset);
+    const bool complete =
+        look_up(hwloc->library, "hwloc_get_api_version", &hwloc->get_api_version) &&
+        look_up(hwloc->library, "hwloc_topology_init", &hwloc->topology_init) &&
+        look_up(hwloc->library, "hwloc_topology_set_flags", &hwloc->topology_set_flags) &&
+        look_up(hwloc->library, "hwloc_topology_load", &hwloc->topology_load) &&
+        look_up(hwloc->library, "hwloc_topology_destroy", &hwloc->topology_destroy) &&
+        look_up(hwloc->library, "hwloc_get_obj_by_depth", &hwloc->get_obj_by_depth) &&
+        look_up(hwloc->library, "hwloc_bitmap_isset", &hwloc->bitmap_isset);
     // The upper half is the version of the structs that are read below.
     if (complete && hwloc->get_api_version() >> 16 == HWLOC_API_VERSION >> 16) return SENNIT_OK;
     return fail(SENNIT_ERR_UNSUPPORTED, "%s is not the hwloc 2 that this library was built for",

@@ -20,12 +20,6 @@ constexpr const char *kInfoVersion = FI_MAJOR_VERSION >= 2 ? "FABRIC_1.8" : "FAB
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 Library opened;  // handle is null until everything was found
 
-template <class Function>
-bool look_up(void *handle, const char *name, const char *version, Function *function) {
-    *function = reinterpret_cast<Function>(dlvsym(handle, name, version));
-    return *function != nullptr;
-}
-
 // Debian's build loads the psm libraries, which catch SEGV, BUS, ILL, ABRT, TERM and INT unless
 // both of these are set. A value of the user's own stays.
 void keep_signal_handlers_away() {
@@ -35,12 +29,12 @@ void keep_signal_handlers_away() {
 
 sennit_status look_up_all(Library *found) {
     void *const handle = found->handle;
-    const bool complete = look_up(handle, "fi_getinfo", kInfoVersion, &found->getinfo) &&
-                          look_up(handle, "fi_freeinfo", kInfoVersion, &found->freeinfo) &&
-                          look_up(handle, "fi_dupinfo", kInfoVersion, &found->dupinfo) &&
-                          look_up(handle, "fi_fabric", "FABRIC_1.1", &found->fabric) &&
-                          look_up(handle, "fi_strerror", "FABRIC_1.0", &found->strerror) &&
-                          look_up(handle, "fi_version", "FABRIC_1.0", &found->version);
+    const bool complete = look_up(handle, "fi_getinfo", &found->getinfo, kInfoVersion) &&
+                          look_up(handle, "fi_freeinfo", &found->freeinfo, kInfoVersion) &&
+                          look_up(handle, "fi_dupinfo", &found->dupinfo, kInfoVersion) &&
+                          look_up(handle, "fi_fabric", &found->fabric, "FABRIC_1.1") &&
+                          look_up(handle, "fi_strerror", &found->strerror, "FABRIC_1.0") &&
+                          look_up(handle, "fi_version", &found->version, "FABRIC_1.0");
     if (complete && found->version() >= kOldest) return SENNIT_OK;
     return fail(SENNIT_ERR_UNSUPPORTED, "%s is older than libfabric 1.17", kName);
 }
