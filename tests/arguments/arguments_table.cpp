@@ -150,7 +150,7 @@ const std::vector<Row> wrong_arguments =
         {"sennit_alloc", "alignment SIZE_MAX", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) { return sennit_alloc(SENNIT_TEAM_WORLD, 8, SIZE_MAX, 0, &it.gptr); }},
         {"sennit_alloc", "an unknown flag", kRunning, SENNIT_ERR_ARG,
-         [](Fixture &it) { return sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 4, &it.gptr); }},
+         [](Fixture &it) { return sennit_alloc(SENNIT_TEAM_WORLD, 8, 0, 8, &it.gptr); }},
         {"sennit_alloc", "SIZE_MAX bytes", kRunning, SENNIT_ERR_NOMEM,
          [](Fixture &it) { return sennit_alloc(SENNIT_TEAM_WORLD, SIZE_MAX, 0, 0, &it.gptr); }},
         {"sennit_alloc", "more bytes than the machine has", kRunning, SENNIT_ERR_NOMEM,
