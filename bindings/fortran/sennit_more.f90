@@ -81,17 +81,23 @@ module sennit_more
   end interface operator(/=)
 
   interface sennit_wait_any
-    module procedure wait_any_int, wait_any_size
+    module procedure wait_any_int_int, wait_any_int_long, wait_any_size_int, wait_any_size_long
   end interface sennit_wait_any
   ! Of one channel, beside the one of many in sennit_calls.
   interface sennit_channel_close
-    module procedure channel_close_one
+    module procedure channel_close_one_int, channel_close_one_long
   end interface sennit_channel_close
+  interface sennit_wait_until
+    module procedure wait_until_int, wait_until_long
+  end interface sennit_wait_until
+  interface sennit_gptr_at
+    module procedure gptr_at_int, gptr_at_long
+  end interface sennit_gptr_at
   interface sennit_gptr_add
     module procedure gptr_add_int, gptr_add_long
   end interface sennit_gptr_add
   interface sennit_box_line
-    module procedure box_line_int, box_line_long
+    module procedure box_line_int, box_line_long, box_line_size_int
   end interface sennit_box_line
   interface sennit_reduction_of
     module procedure reduction_of_int, reduction_of_size
@@ -100,7 +106,7 @@ module sennit_more
     module procedure channel_ends_of_int, channel_ends_of_size
   end interface sennit_channel_ends_of
   interface sennit_reduction_by
-    module procedure reduction_by_int, reduction_by_size
+    module procedure reduction_by_int, reduction_by_size, reduction_by_int_size
   end interface sennit_reduction_by
 
 contains
@@ -173,13 +179,21 @@ contains
   end subroutine sennit_log_set
 
   ! Wait until condition(context) is not 0.
-  subroutine sennit_wait_until(condition, context, timeout_ns, stat)
+  subroutine wait_until_long(condition, context, timeout_ns, stat)
     procedure(sennit_condition) :: condition
     type(c_ptr), value :: context
     integer(c_int64_t), value :: timeout_ns
     integer(c_int), optional, intent(out) :: stat
     call end_of_call(c_sennit_wait_until(c_funloc(condition), context, timeout_ns), stat)
-  end subroutine sennit_wait_until
+  end subroutine wait_until_long
+
+  subroutine wait_until_int(condition, context, timeout_ns, stat)
+    procedure(sennit_condition) :: condition
+    type(c_ptr), value :: context
+    integer(c_int), value :: timeout_ns
+    integer(c_int), optional, intent(out) :: stat
+    call wait_until_long(condition, context, int(timeout_ns, c_int64_t), stat)
+  end subroutine wait_until_int
 
   ! The name of the launcher with this index, from 0 on; empty after the last one.
   function sennit_bootstrap_describe(index, text) result(name)
@@ -193,7 +207,7 @@ contains
   end function sennit_bootstrap_describe
 
   ! The index is that of the array, 1 to count; 0 if all were complete already.
-  subroutine wait_any_size(count, requests, timeout_ns, index, stat)
+  subroutine wait_any_size_long(count, requests, timeout_ns, index, stat)
     integer(c_size_t), value :: count
     type(sennit_request), intent(inout) :: requests(*)
     integer(c_int64_t), value :: timeout_ns
@@ -205,9 +219,18 @@ contains
     status = c_sennit_wait_any(count, requests, timeout_ns, found)
     if (found /= -1) index = merge(0_c_size_t, found + 1, found == count)
     call end_of_call(status, stat)
-  end subroutine wait_any_size
+  end subroutine wait_any_size_long
 
-  subroutine wait_any_int(count, requests, timeout_ns, index, stat)
+  subroutine wait_any_size_int(count, requests, timeout_ns, index, stat)
+    integer(c_size_t), value :: count
+    type(sennit_request), intent(inout) :: requests(*)
+    integer(c_int), value :: timeout_ns
+    integer(c_size_t), intent(inout) :: index
+    integer(c_int), optional, intent(out) :: stat
+    call wait_any_size_long(count, requests, int(timeout_ns, c_int64_t), index, stat)
+  end subroutine wait_any_size_int
+
+  subroutine wait_any_int_long(count, requests, timeout_ns, index, stat)
     integer(c_int), value :: count
     type(sennit_request), intent(inout) :: requests(*)
     integer(c_int64_t), value :: timeout_ns
@@ -215,16 +238,31 @@ contains
     integer(c_int), optional, intent(out) :: stat
     integer(c_size_t) :: found
     found = -1
-    call wait_any_size(int(count, c_size_t), requests, timeout_ns, found, stat)
+    call wait_any_size_long(int(count, c_size_t), requests, timeout_ns, found, stat)
     if (found /= -1) index = int(found, c_int)
-  end subroutine wait_any_int
+  end subroutine wait_any_int_long
 
-  subroutine channel_close_one(channel, timeout_ns, stat)
+  subroutine wait_any_int_int(count, requests, timeout_ns, index, stat)
+    integer(c_int), value :: count, timeout_ns
+    type(sennit_request), intent(inout) :: requests(*)
+    integer(c_int), intent(inout) :: index
+    integer(c_int), optional, intent(out) :: stat
+    call wait_any_int_long(count, requests, int(timeout_ns, c_int64_t), index, stat)
+  end subroutine wait_any_int_int
+
+  subroutine channel_close_one_long(channel, timeout_ns, stat)
     type(sennit_channel), intent(in) :: channel
     integer(c_int64_t), value :: timeout_ns
     integer(c_int), optional, intent(out) :: stat
     call end_of_call(c_sennit_channel_close([channel], 1_c_size_t, timeout_ns), stat)
-  end subroutine channel_close_one
+  end subroutine channel_close_one_long
+
+  subroutine channel_close_one_int(channel, timeout_ns, stat)
+    type(sennit_channel), intent(in) :: channel
+    integer(c_int), value :: timeout_ns
+    integer(c_int), optional, intent(out) :: stat
+    call channel_close_one_long(channel, int(timeout_ns, c_int64_t), stat)
+  end subroutine channel_close_one_int
 
   elemental function gptr_add_long(gptr, bytes) result(place)
     type(sennit_gptr), intent(in) :: gptr
@@ -242,13 +280,23 @@ contains
     place%offset = gptr%offset + bytes
   end function gptr_add_int
 
-  elemental function sennit_gptr_at(gptr, rank) result(place)
+  elemental function gptr_at_int(gptr, rank) result(place)
     type(sennit_gptr), intent(in) :: gptr
     integer(c_int), intent(in) :: rank
     type(sennit_gptr) :: place
     place = gptr
     place%rank = rank
-  end function sennit_gptr_at
+  end function gptr_at_int
+
+  ! A number that is no rank stays none.
+  elemental function gptr_at_long(gptr, rank) result(place)
+    type(sennit_gptr), intent(in) :: gptr
+    integer(c_int64_t), intent(in) :: rank
+    type(sennit_gptr) :: place
+    place = gptr
+    place%rank = SENNIT_RANK_NONE
+    if (rank >= 0 .and. rank <= huge(place%rank)) place%rank = int(rank, c_int32_t)
+  end function gptr_at_long
 
   elemental function sennit_gptr_is_null(gptr) result(is_null)
     type(sennit_gptr), intent(in) :: gptr
@@ -417,6 +465,14 @@ contains
                         int(local_stride, c_int64_t))
   end function box_line_int
 
+  elemental function box_line_size_int(element_bytes, count, remote_stride, local_stride) result(box)
+    integer(c_size_t), intent(in) :: element_bytes
+    integer(c_int), intent(in) :: count, remote_stride, local_stride
+    type(sennit_box) :: box
+    box = box_line_long(int(element_bytes, c_int64_t), int(count, c_int64_t), int(remote_stride, c_int64_t), &
+                        int(local_stride, c_int64_t))
+  end function box_line_size_int
+
   elemental function reduction_of_size(count, type, op) result(reduction)
     integer(c_size_t), intent(in) :: count
     integer(c_int), intent(in) :: type, op
@@ -452,6 +508,15 @@ contains
     type(sennit_reduction) :: reduction
     reduction = reduction_by_size(int(count, c_size_t), int(element_bytes, c_size_t), combine, context)
   end function reduction_by_int
+
+  function reduction_by_int_size(count, element_bytes, combine, context) result(reduction)
+    integer(c_int), value :: count
+    integer(c_size_t), value :: element_bytes
+    procedure(sennit_combine) :: combine
+    type(c_ptr), value :: context
+    type(sennit_reduction) :: reduction
+    reduction = reduction_by_size(int(count, c_size_t), element_bytes, combine, context)
+  end function reduction_by_int_size
 
   ! Blocks of several sizes. The three stay where they are while the result is used: declare them with target. Without offsets
   ! each block begins behind the one before. Where one of the three is not contiguous the result has no sizes, which every call

@@ -36,7 +36,7 @@ program notified
   call sennit_signal_create(2, 2, arrived)
   region%gptr = memory
   region%bytes = 4 * cell_bytes
-  call sennit_block_init(region, 0_c_size_t, 4 * cell_bytes, SENNIT_SIGNAL_NULL, arrived, mine)
+  call sennit_block_init(region, 0, 4 * cell_bytes, SENNIT_SIGNAL_NULL, arrived, mine)
   allocate (blocks(0:ranks - 1))
   call sennit_allgather(SENNIT_TEAM_WORLD, mine, blocks, c_sizeof(mine), SENNIT_FOREVER)
   call sennit_block_attach(blocks(next), to_next)

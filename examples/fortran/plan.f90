@@ -35,7 +35,7 @@ program plan
   call sennit_signal_create(2, 2, arrived)
   region%gptr = memory
   region%bytes = 4 * bytes
-  call sennit_block_init(region, 0_c_size_t, 4 * bytes, SENNIT_SIGNAL_NULL, arrived, mine)
+  call sennit_block_init(region, 0, 4 * bytes, SENNIT_SIGNAL_NULL, arrived, mine)
   allocate (blocks(0:ranks - 1))
   call sennit_allgather(SENNIT_TEAM_WORLD, mine, blocks, c_sizeof(mine), SENNIT_FOREVER)
   call sennit_block_attach(blocks(modulo(rank + 1, ranks)), to_next)
@@ -47,7 +47,7 @@ program plan
     call sennit_plan_create(plans(turn))
     call sennit_plan_put(plans(turn), to_next, half, now(cells:cells), bytes)
     call sennit_plan_put(plans(turn), to_before, half + bytes, now(1:1), bytes)
-    call sennit_plan_commit(plans(turn), int(turn, c_int64_t), 2_c_int64_t)
+    call sennit_plan_commit(plans(turn), turn, 2)
   end do
 
   do step = 0, steps - 1

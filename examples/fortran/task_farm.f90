@@ -27,7 +27,7 @@ program task_farm
   ranks = sennit_size()
   ! Rank 0 has a queue of results, the others one of tasks.
   if (rank == 0) then
-    call sennit_queue_create(c_sizeof(one), int(room, c_size_t), ranks, mine, address)
+    call sennit_queue_create(c_sizeof(one), room, ranks, mine, address)
   else
     call sennit_queue_create(8, room, 1, mine, address)
   end if
@@ -83,7 +83,7 @@ contains
     integer :: i, status
     do i = 1, ranks - 1
       do while (task < tasks)
-        call sennit_queue_push(to(i), task, 0_c_int64_t, stat=status)
+        call sennit_queue_push(to(i), task, 0, stat=status)
         if (status == SENNIT_ERR_TIMEOUT) exit ! it has enough for now
         call must_be(status == SENNIT_OK, 'a task is put into a queue')
         task = task + 1

@@ -76,7 +76,7 @@ contains
     do turn = 1, 3
       call sennit_channel_have_read(channels(1))
     end do
-    call sennit_channel_wait_messages(channels(1), 1, 0_c_int64_t, messages, stat=status)
+    call sennit_channel_wait_messages(channels(1), 1, 0, messages, stat=status)
     call check_status(status, SENNIT_ERR_TIMEOUT, 'none is left')
     call sennit_channel_close(channels(1), SENNIT_FOREVER)
     call sennit_channel_close(channels(1), SENNIT_FOREVER, stat=status)
@@ -102,7 +102,7 @@ contains
     do while (.not. can)
       call sennit_channel_can_write(channels(1), can)
     end do
-    call sennit_channel_wait_read(channels(1), 0_c_int64_t, stat=status)
+    call sennit_channel_wait_read(channels(1), 0, stat=status)
     call check_status(status, SENNIT_ERR_TIMEOUT, 'nothing comes from the right')
   end subroutine what_is_written_to_the_right_comes_from_the_left
 

@@ -215,7 +215,8 @@ contains
     integer, target :: calls
     calls = 0
     factor = (0, 1)
-    call sennit_allreduce(world, factor, product, sennit_reduction_by(1, 16, multiply, c_loc(calls)), SENNIT_FOREVER)
+    call sennit_allreduce(world, factor, product, sennit_reduction_by(1, sennit_bytes(factor), multiply, c_loc(calls)), &
+                          SENNIT_FOREVER)
     call check(abs(product - factor**size) < 1e-12_c_double, 'the product of complex numbers')
     call sennit_allreduce(world, factor, product, sennit_reduction_by(1_c_size_t, 16_c_size_t, multiply, c_loc(calls)), &
                           SENNIT_FOREVER)

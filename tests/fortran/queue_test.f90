@@ -17,7 +17,7 @@ program queue_test
   call sennit_init()
   rank = sennit_rank()
   size = sennit_size()
-  call sennit_queue_create(8, items, size, queue, mine)
+  call sennit_queue_create(sennit_bytes(item), items, size, queue, mine)
   call check(queue /= SENNIT_QUEUE_NULL .and. queue == queue, 'a queue has a name')
   allocate (all(0:size - 1))
   call sennit_allgather(SENNIT_TEAM_WORLD, mine, all, c_sizeof(mine), SENNIT_FOREVER)
@@ -39,7 +39,7 @@ program queue_test
     total = total + item
   end do
   call check(total == items * 100 * (size * (size - 1)) / 2 + size * items * (items + 1) / 2, 'every number of every rank, once')
-  call sennit_queue_pop(queue, item, 0_c_int64_t, stat=status)
+  call sennit_queue_pop(queue, item, 0, stat=status)
   call check_status(status, SENNIT_ERR_TIMEOUT, 'an empty queue')
   call sennit_queue_attach(mine, producer)
   many = [7_c_int64_t, 8_c_int64_t]

@@ -87,6 +87,10 @@ contains
     call sennit_put(next, number, 4_c_size_t)
     call sennit_get(back, next, 4)
     call check(back == number, 'a size of default kind and of c_size_t')
+    place = sennit_gptr_at(memory, 1_c_int64_t)
+    call check(place == sennit_gptr_at(memory, 1), 'a rank of either kind')
+    place = sennit_gptr_at(memory, 2_c_int64_t**32)
+    call check(place%rank == SENNIT_RANK_NONE, 'a number that is no rank does not become one')
     place = sennit_gptr_add(next, 8)
     call check(place%offset == 8, 'a distance of default kind')
     place = sennit_gptr_add(place, -5_c_int64_t)
@@ -156,7 +160,7 @@ contains
       call sennit_test_all(3, requests, done)
     end do
     call check(all(back == numbers), 'what test_all completed')
-    call sennit_wait_any(3, requests, SENNIT_FOREVER, index)
+    call sennit_wait_any(3, requests, 2000000000, index)
     call check(index == 0, 'the index is 0 where all are complete')
     call sennit_wait_any(3_c_size_t, requests, SENNIT_FOREVER, long_index)
     call check(long_index == 0, 'also one of the other kind')
@@ -194,7 +198,7 @@ contains
     type(sennit_request) :: request
     integer :: i
     table = reshape([(i, i = 1, 12)], [3, 4])
-    row = sennit_box_line(4, 4, 4, 12)
+    row = sennit_box_line(sennit_bytes(table(1, 1)), 4, 4, 12)
     call sennit_put_strided(next, table(2, 1), row)
     call sennit_get(back, next, 16)
     call check(all(back == table(2, :)), 'a row by a box')

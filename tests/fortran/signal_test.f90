@@ -36,7 +36,7 @@ program signal_test
   call sennit_signal_create(1, 1, read)
   call check(mine /= SENNIT_SIGNAL_NULL .and. mine /= read .and. mine == mine, 'names of signals')
   region = sennit_region(place, 32_c_int64_t)
-  call sennit_block_init(region, 8_c_size_t, 24_c_size_t, read, mine, own)
+  call sennit_block_init(region, 8, sennit_bytes(words(1:3)), read, mine, own)
   allocate (blocks(0:size - 1), signals(0:size - 1))
   call sennit_allgather(SENNIT_TEAM_WORLD, own, blocks, c_sizeof(own), SENNIT_FOREVER)
   call sennit_allgather(SENNIT_TEAM_WORLD, mine, signals, c_sizeof(mine), SENNIT_FOREVER)
@@ -74,7 +74,7 @@ contains
 
   subroutine one_message_and_one_event_fire_the_signal()
     call sennit_put_notify(peer, 8, 100_c_int64_t + rank, 8)
-    call sennit_signal_notify(signals(next), 0_c_int64_t)
+    call sennit_signal_notify(signals(next), 0)
     call sennit_signal_wait(mine, SENNIT_FOREVER)
     call check(words(3) == 100 + before, 'the word of the rank before')
     done = .false.
@@ -153,7 +153,7 @@ contains
     count = 0
     call sennit_waitset_wait_some(set, SENNIT_FOREVER, 3_c_size_t, some, count)
     call check(count == 1 .and. some(1) == read, 'some signals that have fired')
-    call sennit_waitset_wait_all(set, 0_c_int64_t, stat=status)
+    call sennit_waitset_wait_all(set, 0, stat=status)
     call check_status(status, SENNIT_ERR_TIMEOUT, 'not all have fired')
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
     call sennit_signal_notify(signals(next), 1_c_int64_t)
@@ -169,13 +169,15 @@ contains
 
   subroutine words_are_waited_for()
     call sennit_signal_wait_word(words(2), SENNIT_GREATER_EQUAL, 200_c_int64_t, SENNIT_FOREVER)
-    call sennit_signal_wait_word(words(2), SENNIT_LESS, 200_c_int64_t, 0_c_int64_t, stat=status)
+    call sennit_signal_wait_word(words(2), SENNIT_LESS, 200_c_int64_t, 0, stat=status)
     call check_status(status, SENNIT_ERR_TIMEOUT, 'a comparison that does not hold')
     looks = 0
     call sennit_wait_until(third_look, c_loc(looks), SENNIT_FOREVER)
     call check(looks == 3, 'a condition is looked at until it holds')
-    call sennit_wait_until(third_look, c_loc(looks), -1_c_int64_t, stat=status)
+    call sennit_wait_until(third_look, c_loc(looks), -1, stat=status)
     call check_status(status, SENNIT_ERR_ARG, 'a negative time for a condition')
+    call sennit_wait_until(third_look, c_loc(looks), -1_c_int64_t, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'and in the kind of C')
   end subroutine words_are_waited_for
 
   function third_look(context) bind(C) result(holds)
@@ -193,7 +195,7 @@ contains
     call sennit_plan_put(plan, peer, 0, sent(1:1), 8)
     call sennit_plan_put(plan, peer, 8, sent(2:2), 8)
     call sennit_plan_get(plan, got, peer, 16, 8)
-    call sennit_plan_commit(plan, 2_c_int64_t, 1_c_int64_t)
+    call sennit_plan_commit(plan, 2, 1)
     do run = 2, 5
       call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
       call sennit_signal_reset(mine)

@@ -2,7 +2,8 @@
 
 What is different from C, in the order of this file:
   stat          a status is the last argument, optional; without it an error ends the program with its message
-  sizes         size_t is integer(c_size_t) or the default integer, the same for all sizes of a call
+  numbers       those of 64 bits (sizes, timeouts, epochs) are of that kind or default integers, each by itself: a generic name for a
+                procedure of each combination. Arrays of sizes have the kind of C, which reads them after the call has returned
   buffers       any type, kind and rank, by their address; where the call outlives its return, or strides count from the
                 buffer's first byte, by a descriptor, so that one that is not contiguous is refused instead of copied
   yes or no     logical
@@ -10,6 +11,7 @@ What is different from C, in the order of this file:
   atomics       a generic name for the types, besides the names with the type; Fortran has no unsigned types
 Functions that return a value and no status are functions in Fortran.
 """
+import itertools
 import re
 
 import interfaces
@@ -24,7 +26,8 @@ TYPED = re.compile(r"(sennit_atomic_\w+?)_([if](?:32|64))((?:_nbi?)?)$")
 LOGICAL_RESULTS = {"sennit_initialized", "sennit_path_built"}
 LOGICAL_OUTPUTS = {"done", "acquired", "can"}
 INOUT_STRUCTS = {"sennit_request"}
-SIZES = (("int", "c_int"), ("size", "c_size_t"))
+# Numbers that programs write as literals or count in default integers: the suffix of the procedure and the kind, besides default.
+WIDE = {"size_t": ("size", "c_size_t"), "int64_t": ("long", "c_int64_t"), "uint64_t": ("long", "c_int64_t")}
 SMALL_SIZES = {"alignment"}  # default integers always, so that 0 is written as 0
 MEMORY_IS_KEPT = {"sennit_register", "sennit_plan_put", "sennit_plan_get"}
 
@@ -42,13 +45,13 @@ def takes_descriptors(function):
 
 
 class Writer:
-    """Of one procedure; `size` is the kind of its sizes, None if it has none."""
+    """Of one procedure; `number_kinds` has the kinds of those numbers that may be of several."""
 
-    def __init__(self, declarations, function, suffix="", size=None):
+    def __init__(self, declarations, function, suffix="", number_kinds=()):
         self.declarations = declarations
         self.function = function
         self.name = function.name + suffix
-        self.size = size
+        self.kinds = dict(number_kinds)
         self.dummies = []     # names
         self.declared = []    # lines: dummies
         self.local = []       # lines: variables of the procedure
@@ -77,6 +80,9 @@ class Writer:
             self.add_buffer(parameter)
         elif kind == "size_t":
             self.add_size(parameter)
+        elif self.kinds.get(name) == "c_int":
+            self.dummy(name, f"integer(c_int), value :: {name}")
+            self.arguments.append(f"int({name}, {WIDE[kind][1]})")
         elif parameter.is_pointer and kind == "int" and name in LOGICAL_OUTPUTS:
             self.dummy(name, f"logical, intent(inout) :: {name}")
             self.add_changed(name, "integer(c_int)", f"{name} = c_{name} /= 0")
@@ -111,7 +117,7 @@ class Writer:
 
     def add_size(self, parameter):
         name = parameter.name
-        kind = "c_int" if name in SMALL_SIZES else self.size or "c_size_t"
+        kind = "c_int" if name in SMALL_SIZES else self.kinds.get(name, "c_size_t")
         if not parameter.is_pointer:
             self.dummy(name, f"integer({kind}), value :: {name}")
             self.arguments.append(name if kind == "c_size_t" else f"int({name}, c_size_t)")
@@ -181,11 +187,22 @@ class Writer:
                 f"    c_result = {value}", f"  end function {self.name}", ""]
 
 
-def has_sizes(function):
-    """Besides the size of a text, which Fortran knows."""
+def numbers(function):
+    """Parameters that may be of several kinds: numbers of 64 bits by value, but for the size of a text, which Fortran knows; beside
+    them sizes that are told."""
     texts = {index + 1 for index, p in enumerate(function.parameters) if p.is_pointer and p.type == "char"}
-    return any(p.type == "size_t" and not p.is_pointer and index not in texts
-               for index, p in enumerate(function.parameters))
+    wide = [p for index, p in enumerate(function.parameters)
+            if p.type in WIDE and p.name not in SMALL_SIZES and index not in texts]
+    if TYPED.match(function.name) or all(p.is_pointer for p in wide):
+        return []
+    return [p for p in wide if not p.is_pointer or p.type == "size_t" and not p.is_array]
+
+
+def variants(function):
+    """(suffix, kinds by name) for each combination; none where no number has a choice."""
+    choices = [[(p.name, ("int", "c_int")), (p.name, WIDE[p.type])] for p in numbers(function)]
+    for chosen in itertools.product(*choices) if choices else ():
+        yield "".join(f"_{suffix}" for _, (suffix, _) in chosen), {name: kind for name, (_, kind) in chosen}
 
 
 def write(declarations):
@@ -198,10 +215,10 @@ def write(declarations):
         if function.result != "sennit_status":
             bodies += Writer(declarations, function).as_function()
             names.append(function.name)
-        elif has_sizes(function):
-            for suffix, kind in SIZES:
-                bodies += Writer(declarations, function, "_" + suffix, kind).subroutine()
-            generics[function.name] = [f"{function.name}_{suffix}" for suffix, _ in SIZES]
+        elif numbers(function):
+            for suffix, number_kinds in variants(function):
+                bodies += Writer(declarations, function, suffix, number_kinds).subroutine()
+                generics.setdefault(function.name, []).append(function.name + suffix)
         else:
             bodies += Writer(declarations, function).subroutine()
             names.append(function.name)
