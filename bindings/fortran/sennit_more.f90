@@ -41,7 +41,7 @@ module sennit_more
   public :: sennit_bootstrap_describe, sennit_wait_any, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
   public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_vbuffer_of
   public :: sennit_combine, sennit_log_function, sennit_condition, sennit_wait_until, operator(==), operator(/=)
-  public :: sennit_channel_ends_of, sennit_channel_ahead, sennit_channel_close
+  public :: sennit_region_check, sennit_channel_ends_of, sennit_channel_ahead, sennit_channel_close
 
   abstract interface
     ! result(i) = left(i) op right(i) for count elements. The addresses become arrays by c_f_pointer.
@@ -535,6 +535,28 @@ contains
     end if
     if (is_whole) blocks%bytes = c_loc(bytes)
   end function sennit_vbuffer_of
+
+  ! Whether the region begins at the array itself, and not at a copy that a compiler has made of it on the way to sennit_register. The
+  ! descriptor brings the array's own address here, so call it where the array is declared or came in as assumed-shape.
+  subroutine sennit_region_check(region, array, stat)
+    type(sennit_region), intent(in) :: region
+    type(*), dimension(..), intent(in), target, asynchronous :: array
+    integer(c_int), optional, intent(out) :: stat
+    character(kind=c_char, len=20), save, target :: operation = c_char_'sennit_region_check' // c_null_char
+    character(kind=c_char, len=80), target :: text
+    type(c_ptr) :: registered
+    logical :: is_whole
+    if (present(stat)) stat = SENNIT_OK
+    if (region%bytes == 0) return
+    registered = c_sennit_ptr(region%gptr)
+    if (.not. sennit_is_usable(registered, stat)) return
+    is_whole = .true.
+    if (rank(array) > 0) is_whole = is_contiguous(array) .or. size(array) <= 1
+    if (is_whole .and. c_associated(registered, c_loc(array))) return
+    text = 'the region does not begin at this array: a copy or another array was registered' // c_null_char
+    if (.not. is_whole) text = 'the array is not contiguous, so the region can only be a copy of it' // c_null_char
+    call end_of_call(c_sennit_error_report(SENNIT_ERR_ARG, c_loc(operation), c_loc(text), 0_c_int64_t), stat)
+  end subroutine sennit_region_check
 
   ! The flag of channels with so many messages unread at once: SENNIT_CHANNEL_AHEAD of C.
   elemental function sennit_channel_ahead(messages) result(flag)

@@ -27,7 +27,7 @@ ABSENT = {
 }
 # Other names that the module has, with what they stand for.
 MORE = ("sennit_pointer", "sennit_bytes", "sennit_string", "sennit_in_place", "sennit_last_error_text", "sennit_vbuffer_of",
-        "sennit_channel_ends_of", "sennit_combine",
+        "sennit_channel_ends_of", "sennit_combine", "sennit_region_check",
         "sennit_log_function")
 
 

@@ -26,6 +26,7 @@ program rma_test
   call operations_without_request_complete_by_a_flush()
   call boxes_and_pieces_leave_their_places()
   call memory_of_the_program_is_registered()
+  call a_hidden_copy_that_was_registered_is_found()
   call sizes_are_those_of_the_memory()
   call an_error_changes_nothing()
   call sennit_free(memory)
@@ -276,6 +277,73 @@ contains
     end if
     call sennit_deregister(region)
   end subroutine memory_of_the_program_is_registered
+
+  ! gfortran copies for a contiguous dummy: what begins elsewhere than the caller's array was such a copy. Breaks when the check gets
+  ! a copy itself, or takes any address.
+  subroutine a_hidden_copy_that_was_registered_is_found()
+    real(c_double), target, asynchronous :: mine(2048), other(2048), one
+    mine = 1
+    other = 2
+    one = 3
+    call register_behind_an_assumed_shape(mine(1:2048:2), 'every second element')
+    call register_behind_an_assumed_shape(mine, 'a whole array, which gfortran copies too')
+    call register_behind_contiguous_ones(mine)
+    call register_where_it_is_declared(mine, other, one)
+  end subroutine a_hidden_copy_that_was_registered_is_found
+
+  ! Not asynchronous: with that on both sides the compiler refuses the call.
+  subroutine register_behind_an_assumed_shape(array, sentence)
+    real(c_double), target :: array(:)
+    character(*), intent(in) :: sentence
+    type(sennit_region) :: region
+    logical :: is_copied
+    integer :: status
+    call register_contiguous(array, region, c_loc(array), is_copied)
+    call check(is_copied .or. is_contiguous(array), 'a section that is not contiguous is copied')
+    call sennit_region_check(region, array, stat=status)
+    call check_status(status, merge(SENNIT_ERR_ARG, SENNIT_OK, is_copied), sentence)
+    if (is_copied) call check(index(sennit_last_error_text(), 'copy') > 0, 'the error says what happened')
+    call sennit_deregister(region)
+  end subroutine register_behind_an_assumed_shape
+
+  subroutine register_behind_contiguous_ones(array)
+    real(c_double), contiguous, target, asynchronous :: array(:)
+    type(sennit_region) :: region
+    logical :: is_copied
+    call register_contiguous(array, region, c_loc(array), is_copied)
+    call check(.not. is_copied, 'no copy between two contiguous dummies')
+    call sennit_region_check(region, array)
+    call sennit_deregister(region)
+  end subroutine register_behind_contiguous_ones
+
+  subroutine register_contiguous(array, region, place, is_copied)
+    real(c_double), contiguous, target, asynchronous :: array(:)
+    type(sennit_region), intent(out) :: region
+    type(c_ptr), value :: place
+    logical, intent(out) :: is_copied
+    is_copied = .not. c_associated(place, c_loc(array))
+    call sennit_register(array, sennit_bytes(array), 0, region)
+  end subroutine register_contiguous
+
+  subroutine register_where_it_is_declared(mine, other, one)
+    real(c_double), contiguous, target, asynchronous :: mine(:), other(:)
+    real(c_double), target, asynchronous :: one
+    type(sennit_region) :: region
+    integer :: status
+    call sennit_register(mine, sennit_bytes(mine), 0, region)
+    call sennit_region_check(region, mine)
+    call sennit_region_check(region, mine(1))
+    call sennit_region_check(region, other, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'another array')
+    call sennit_region_check(region, mine(2:), stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'another place of the array')
+    call sennit_deregister(region)
+    call sennit_region_check(region, mine, stat=status)
+    call check_status(status, SENNIT_ERR_NOT_REGISTERED, 'a region that has ended')
+    call sennit_register(one, sennit_bytes(one), 0, region)
+    call sennit_region_check(region, one)
+    call sennit_deregister(region)
+  end subroutine register_where_it_is_declared
 
   subroutine an_error_changes_nothing()
     integer :: number, status
