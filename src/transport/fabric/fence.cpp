@@ -216,10 +216,11 @@ bool Network::is_older_out(int peer, std::uint64_t number) const {
     return false;
 }
 
-// Ends all that this rank has under way. Each of these transfers is in doubt then.
+// Ends all that this rank has under way. Each of these transfers is in doubt then. Nothing is
+// polled before they are marked: an answer that arrived would post others, which the new endpoint
+// has.
 void Network::reset_active() {
     (void)rail_.reopen_active();
-    take_events();
     for (std::size_t i = 0; i < post_count_; ++i) {
         Posted &posted = posts_[i];
         if (!posted.is_out) continue;
