@@ -36,8 +36,12 @@ def connections(processes):
 
 
 def children_of(process):
-    found = output_of("pgrep", "-P", str(process)).stdout.split()
-    return {int(child) for child in found}.union(*(children_of(int(child)) for child in found))
+    try:
+        with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+            found = {int(child) for child in file.read().split()}
+    except OSError:  # it has ended
+        return set()
+    return found.union(*map(children_of, found))
 
 
 def main():

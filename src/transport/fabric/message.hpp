@@ -41,11 +41,6 @@ struct PostedList {
         (first == nullptr ? first : last->next) = posted;
         last = posted;
     }
-    void put_first(Posted *posted) {
-        if (first == nullptr) last = posted;
-        posted->next = first;
-        first = posted;
-    }
     PostedList take_all() {
         const PostedList all = *this;
         *this = PostedList{};

@@ -47,11 +47,10 @@ struct PeerLink {
     std::uint16_t tag = 0;     // in the keys of its memory
     bool probed = false;       // its memory was really read
     bool said_goodbye = false;
-    bool uneasy = false;      // some of the following is so
-    bool asks = false;        // a question waits for its answer
-    bool in_doubt = false;    // nothing is sent to the endpoint before there is another
-    bool must_fence = false;  // a put is in doubt: an answer for this endpoint is none
-    PostedList doubtful;      // transfers that have failed, to be repeated when the doubt is over
+    bool uneasy = false;    // some of the following is so
+    bool asks = false;      // a question waits for its answer
+    bool in_doubt = false;  // nothing is sent to the endpoint before there is another
+    PostedList doubtful;    // transfers that have failed, to be repeated when the doubt is over
     std::int64_t fenced_ns = 0;  // when the number was learnt
     std::int64_t next_question_ns = 0;
     std::int64_t question_pause_ns = 0;
@@ -97,7 +96,7 @@ class Network final : public Transport {
     };
 
     // start.cpp
-    Trial *start_trial(int peer);
+    static Trial *make_trial(int peer);
     bool is_silent(const PeerLink &link, std::int64_t now) const;
     sennit_status read_settings(const char *text);
     sennit_status make_pools();
@@ -119,7 +118,7 @@ class Network final : public Transport {
     Submit start_transfer(Posted *posted);
     int work_off(Posted *posted);
     int finish_transfer(Posted *posted);
-    void note_again(PeerLink &link);
+    static std::int64_t note_again(PeerLink &link);
     Posted *take_posted();
     void give_back(Posted *posted);
 

@@ -187,9 +187,11 @@ Reason Network::reach(int peer) {
     if (!rail_.is_open()) return missing_;
     if (card_of(addresses_[peer]).interfaces == 0) return Reason{Reason::Code::peer_refused};
     PeerLink &there = links_[peer];
-    Trial *trial = nullptr;
+    Trial *trial = make_trial(peer);
+    if (trial == nullptr) return Reason{Reason::Code::transport_failed, FI_ENOMEM};
+    bool is_open = false;
     while (!there.probed) {
-        if (trial == nullptr) trial = start_trial(peer);
+        if (!is_open) is_open = submit(&trial->operation) == Submit::accepted;
         PostedList done;
         bool silent = false;
         {
@@ -201,12 +203,12 @@ Reason Network::reach(int peer) {
         // Before the engine is there nothing else can be over.
         while (Posted *posted = done.take())
             (void)work_off(posted);
-        if (trial != nullptr && trial->over) {
+        if (trial->over) {
             there.probed = trial->status == SENNIT_OK;
-            delete trial;
-            trial = nullptr;
+            trial->over = is_open = false;
         } else if (silent || start_limit_.over()) {
-            if (trial != nullptr) trial->abandoned = true;
+            trial->abandoned = true;
+            if (!is_open) delete trial;
             if (!silent) return Reason{Reason::Code::transport_failed, FI_ETIMEDOUT};
             unreached_limit_ns_ = kNextUnreachedNs;
             log(SENNIT_LOG_WARNING,
@@ -218,12 +220,13 @@ Reason Network::reach(int peer) {
         if (there.failing_since_ns != 0) pause(kIdlePauseNs);
         (void)sched_yield();
     }
+    delete trial;
     rank_->peers[peer].control_handle = kControlHandle;
     return Reason{Reason::Code::taken};
 }
 
-// A read of the peer's header. Null: not now.
-Network::Trial *Network::start_trial(int peer) {
+// A read of the peer's header. Null: no memory.
+Network::Trial *Network::make_trial(int peer) {
     auto *trial = new (std::nothrow) Trial;
     if (trial == nullptr) return nullptr;
     trial->operation.kind = Operation::Kind::get;
@@ -237,9 +240,7 @@ Network::Trial *Network::start_trial(int peer) {
         ended->over = true;
         if (ended->abandoned) delete ended;
     };
-    if (submit(&trial->operation) == Submit::accepted) return trial;
-    delete trial;
-    return nullptr;
+    return trial;
 }
 
 // Has the peer not been reached for so long that it counts as out of reach? With the lock held.

@@ -50,7 +50,7 @@ bool Network::send(Message *message) {
     const ssize_t code =
         rail_.send(link.messages, &message->header, length_of(message->header), &message->context);
     if (code == -FI_EAGAIN) {
-        note_again(link);
+        (void)note_again(link);
         return false;
     }
     link.again_since_ns = 0;

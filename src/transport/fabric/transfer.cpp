@@ -40,7 +40,7 @@ Submit Network::submit(Operation *operation) {
     if (link(operation->peer) != SENNIT_OK) return Submit::failed;
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     PeerLink &peer = links_[operation->peer];
-    if (peer.number == 0 && !peer.asks) ask(peer);
+    if (peer.number == 0) ask(peer);
     if (peer.number == 0 || peer.in_doubt || !peer.doubtful.empty()) return Submit::again;
     Posted *posted = take_posted();
     if (posted == nullptr) return Submit::again;
@@ -54,10 +54,12 @@ Submit Network::submit(Operation *operation) {
     return answer;
 }
 
-void Network::note_again(PeerLink &link) {
+// The provider takes nothing for the peer; for how long now.
+std::int64_t Network::note_again(PeerLink &link) {
     const std::int64_t now = now_ns();
     if (link.again_since_ns == 0) link.again_since_ns = now;
     link.failed_by = FI_EAGAIN;
+    return now - link.again_since_ns;
 }
 
 // Gives the transfer to the provider. `again`: it did not take it.
@@ -72,8 +74,7 @@ Submit Network::start_transfer(Posted *posted) {
     const ssize_t code =
         operation.kind == Operation::Kind::put ? rail_.put(transfer) : rail_.get(transfer);
     if (code == -FI_EAGAIN) {
-        note_again(peer);
-        const std::int64_t length = now_ns() - peer.again_since_ns;
+        const std::int64_t length = note_again(peer);
         if (length > kStalledNs) ask(peer);
         if (length > kSilentNs) note_failing(posted->peer, FI_EAGAIN);
         return Submit::again;
