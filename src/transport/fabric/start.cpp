@@ -194,16 +194,21 @@ Reason Network::reach(int peer) {
         if (!is_open) is_open = submit(&trial->operation) == Submit::accepted;
         PostedList done;
         bool silent = false;
+        bool fails = false;
+        int failed_by = 0;
         {
             const MutexLock guard(lock_);
             poll_rail();
             done = done_.take_all();
             silent = is_silent(there, now_ns());
+            fails = there.failing_since_ns != 0;
+            failed_by = there.failed_by;
         }
         // Before the engine is there nothing else can be over.
         while (Posted *posted = done.take())
             (void)work_off(posted);
         if (trial->over) {
+            const MutexLock guard(lock_);
             there.probed = trial->status == SENNIT_OK;
             trial->over = is_open = false;
         } else if (silent || start_limit_.over()) {
@@ -213,11 +218,11 @@ Reason Network::reach(int peer) {
             unreached_limit_ns_ = kNextUnreachedNs;
             log(SENNIT_LOG_WARNING,
                 "rank %d does not answer by the network and counts as out of reach", peer);
-            return Reason{Reason::Code::transport_failed, there.failed_by};
+            return Reason{Reason::Code::transport_failed, failed_by};
         }
         if (there.probed) break;
         // What fails is tried again every 20 ms and more.
-        if (there.failing_since_ns != 0) pause(kIdlePauseNs);
+        if (fails) pause(kIdlePauseNs);
         (void)sched_yield();
     }
     delete trial;
