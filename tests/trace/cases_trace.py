@@ -246,7 +246,9 @@ def the_clocks_of_two_nodes_are_brought_together(job):
     far = ["unshare", "-T", "--monotonic", "1000"]
     can_move = subprocess.run([*far, "true"], capture_output=True, check=False).returncode == 0
     move = " ".join(far) if can_move else ""
-    script = (f'[ "$SENNIT_RANK" = 0 ] || {{ export SENNIT_NODE=b; exec {move} {job.rank} meet; }}; '
+    # libfabric is not built for the thread sanitizer, so there the nodes meet by the launcher alone.
+    paths = "export SENNIT_PATHS=self,mapped,cma; " if "TSAN_OPTIONS" in os.environ else ""
+    script = (f'{paths}[ "$SENNIT_RANK" = 0 ] || {{ export SENNIT_NODE=b; exec {move} {job.rank} meet; }}; '
               f'exec {job.rank} meet')
     job.run([job.sennit, "run", "-n", "2", "--timeout", "40", "sh", "-c", script], TRACE="t.json")
     events = events_of("t.json")
