@@ -92,7 +92,8 @@ class Rail {
     ssize_t send(fi_addr_t peer, const void *message, std::size_t bytes, void *context);
     ssize_t receive(void *message, std::size_t bytes, void *context);
 
-    // Drives the provider, and reads up to `most` completions; how many.
+    // Drives the provider, and reads up to `most` completions; how many. None, or less than `most`,
+    // does not say that there are no more.
     std::size_t poll(Event events[], std::size_t most);
 
   private:
@@ -105,10 +106,12 @@ class Rail {
         fid_ep *endpoint = nullptr;
         fid_cq *completions = nullptr;
     };
+    const Endpoint &next_read();
+    ssize_t note_posted(ssize_t code);
     sennit_status open_endpoint(Endpoint *out);
     static void close_endpoint(Endpoint *endpoint);
     sennit_status reopen(Endpoint *endpoint);
-    static std::size_t read_queue(fid_cq *completions, Event events[], std::size_t most);
+    std::size_t read_queue(const Endpoint &endpoint, Event events[], std::size_t most);
 
     const Library *library_ = nullptr;
     fi_info *found_ = nullptr;               // a list
@@ -123,6 +126,9 @@ class Rail {
     Endpoint messages_;
     Endpoint active_;
     Endpoint passive_;
+    bool one_read_drives_all_ = false;  // endpoints of the domain
+    std::size_t transfers_out_ = 0;     // on the active endpoint
+    unsigned reads_ = 0;
 };
 
 }  // namespace sennit::transport::fabric

@@ -89,11 +89,11 @@ Submit Network::start_transfer(Posted *posted) {
 
 // Reads what the provider has completed.
 void Network::take_events() {
-    Event events[16];
-    for (std::size_t seen = 0; seen < kMostPolled;) {
-        const std::size_t count = rail_.poll(events, sizeof events / sizeof events[0]);
-        if (count == 0) return;
-        seen += count;
+    constexpr std::size_t kBatch = 16;
+    Event events[kBatch];
+    std::size_t count = kBatch;
+    for (std::size_t seen = 0; seen < kMostPolled && count == kBatch; seen += count) {
+        count = rail_.poll(events, kBatch);
         for (std::size_t i = 0; i < count; ++i) {
             // The context is the first member of what was posted.
             auto *posted = static_cast<Posted *>(events[i].context);
