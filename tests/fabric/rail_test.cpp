@@ -150,6 +150,36 @@ TEST_P(RailEnds, a_get_that_is_on_its_way_never_lands_once_the_active_endpoint_i
     EXPECT_EQ(buffer, memory_);
 }
 
+// Broken by a reopening after which nothing can be sent, or the peer takes no new connection while
+// it still has the old one.
+TEST_P(RailEnds, messages_arrive_from_an_endpoint_that_was_opened_again) {
+    RailCard card;
+    there_.describe(&card);
+    fi_addr_t address = FI_ADDR_UNSPEC;
+    ASSERT_EQ(here_.insert(card, 0, &address), SENNIT_OK);
+    static int contexts[2][4];
+    static char room[64];
+    char text[64] = "first";
+    const auto carry = [&] {
+        std::memset(room, 0, sizeof room);
+        ASSERT_EQ(there_.receive(room, sizeof room, contexts[0]), 0);
+        const auto end = steady_clock::now() + milliseconds(5000);
+        ssize_t code = -FI_EAGAIN;
+        while (code == -FI_EAGAIN && steady_clock::now() < end) {
+            code = here_.send(address, text, sizeof text, contexts[1]);
+            poll_for(milliseconds(1), true, true);
+        }
+        ASSERT_EQ(code, 0);
+        while (std::strcmp(room, text) != 0 && steady_clock::now() < end)
+            poll_for(milliseconds(1), true, true);
+        EXPECT_STREQ(room, text);
+    };
+    carry();
+    ASSERT_EQ(here_.reopen_outgoing(), SENNIT_OK) << sennit_last_error()->text;
+    std::strcpy(text, "second");
+    carry();
+}
+
 INSTANTIATE_TEST_SUITE_P(each_provider, RailEnds, testing::Values("net", "tcp", "tcp;ofi_rxm"),
                          [](const auto &provider) {
                              std::string name = provider.param;

@@ -21,6 +21,7 @@ constexpr int kMostAttempts = 8;
 constexpr std::int64_t kFirstQuestionNs = 20'000'000;  // before it is asked again; doubles
 constexpr std::int64_t kLastQuestionNs = 500'000'000;
 constexpr std::int64_t kHangsNs = 100'000'000;   // of a transfer to an endpoint that is gone
+constexpr std::int64_t kStuckNs = 300'000'000;   // of a provider that takes no transfer
 constexpr std::int64_t kLostNs = 1'000'000'000;  // of messages that fail
 
 bool has(const std::byte *handles, std::size_t bytes, std::uint64_t handle) {
@@ -99,8 +100,6 @@ void Network::send_question(int peer, std::int64_t now) {
     PeerLink &link = links_[peer];
     Message *message = take_message();
     if (message == nullptr) return;
-    link.next_question_ns = now + link.question_pause_ns;
-    if (link.question_pause_ns < kLastQuestionNs) link.question_pause_ns *= 2;
     fill_header(message, peer, MessageKind::question);
     message->header.id = link.in_doubt ? link.number : 0;
     std::size_t count = 0;
@@ -109,8 +108,10 @@ void Network::send_question(int peer, std::int64_t now) {
         std::memcpy(message->body + count * sizeof(std::uint64_t),
                     &posted->operation->remote.handle, sizeof(std::uint64_t));
     message->header.body_bytes = static_cast<std::uint32_t>(count * sizeof(std::uint64_t));
-    // Where there is no room now it is asked again in time.
-    if (!send(message)) give_back(message);
+    // Not taken: the provider makes a connection, which may break again while nobody uses it.
+    if (!send(message)) return give_back(message);
+    link.next_question_ns = now + link.question_pause_ns;
+    if (link.question_pause_ns < kLastQuestionNs) link.question_pause_ns *= 2;
 }
 
 // 12 bits by chance and 4 that differ from those of the last 15.
@@ -124,20 +125,18 @@ void Network::draw_tag() {
 bool Network::reopen_passive() {
     for (std::size_t place = 0; place <= kSegmentsPerTeam; ++place)
         withdraw_from(place);
-    sennit_status status = rail_.reopen_passive();
-    if (status == SENNIT_OK) {
-        ++number_;
-        draw_tag();
-    }
-    for (std::size_t place = 0; status == SENNIT_OK && place <= kSegmentsPerTeam; ++place) {
-        const Exposed exposed = exposed_[place];
-        if (exposed.memory == nullptr) continue;
-        status = expose_at(place, exposed.memory, exposed.bytes, exposed.handle);
-    }
-    if (status != SENNIT_OK)
+    if (rail_.reopen_passive() != SENNIT_OK) {
         log(SENNIT_LOG_WARNING, "the path fabric cannot open an endpoint again: %s",
             thread_error()->text);
-    return status == SENNIT_OK;
+        return false;
+    }
+    ++number_;
+    draw_tag();
+    expose_again();
+    if (some_are_hidden_)
+        log(SENNIT_LOG_WARNING, "the path fabric cannot register memory again now: %s",
+            thread_error()->text);
+    return true;
 }
 
 // A peer asks for the end of an endpoint. Nothing is polled between the end and the answer, so what
@@ -190,6 +189,8 @@ void Network::take_endpoint(const Message &answer) {
         link.fenced_ns = now_ns();
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
+    } else if (link.again_since_ns != 0 && now_ns() - link.again_since_ns > kStuckNs) {
+        return doubt(link);  // it answers, but the provider makes no connection to its endpoint
     }
     link.asks = link.in_doubt = false;
     unsettle(link);  // some may be out still that were sent to the endpoint before
@@ -246,7 +247,7 @@ void Network::abandon(PeerLink &link) {
         done_.append(posted);
     }
     link.asks = link.in_doubt = false;
-    link.failing_since_ns = 0;
+    link.failing_since_ns = link.unsent_since_ns = 0;
 }
 
 }  // namespace sennit::transport::fabric

@@ -13,7 +13,7 @@ struct Posted {
     enum class Kind : std::uint8_t { unused, transfer, send, receive };
     fi_context2 context;
     Kind kind = Kind::unused;
-    bool is_out = false;                // transfer: the provider has it
+    bool is_out = false;                // the provider has it
     std::uint8_t attempts = 0;          // transfer: times that it failed
     std::uint64_t number = 0;           // transfer: of the endpoint that it was sent to
     int peer = -1;                      // transfer, send

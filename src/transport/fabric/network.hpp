@@ -34,7 +34,7 @@ constexpr std::uint64_t key_of(std::uint64_t handle, std::uint16_t tag) {
 
 // Memory that peers may reach.
 struct Exposed {
-    fid_mr *registration = nullptr;  // null: only while there is no passive endpoint
+    fid_mr *registration = nullptr;  // null: not yet again, see expose_again()
     void *memory = nullptr;          // null: the place is free
     std::size_t bytes = 0;
     std::uint64_t handle = 0;
@@ -56,7 +56,9 @@ struct PeerLink {
     std::int64_t question_pause_ns = 0;
     std::int64_t failing_since_ns = 0;  // messages to it; 0: they go
     int failed_by = 0;                  // FI_*, the last of them
-    std::int64_t again_since_ns = 0;    // the provider has taken nothing for the peer since
+    // The provider has taken nothing for the peer since: transfers, and messages. 0: it does.
+    std::int64_t again_since_ns = 0;
+    std::int64_t unsent_since_ns = 0;
 };
 
 // A task that was sent and has no answer yet.
@@ -102,8 +104,8 @@ class Network final : public Transport {
     sennit_status make_pools();
     void post_receives();
     sennit_status link(int peer);
-    sennit_status expose_at(std::size_t place, void *memory, std::size_t bytes,
-                            std::uint64_t handle);
+    sennit_status expose_at(std::size_t place, const Exposed &memory);
+    void expose_again();
     void withdraw_from(std::size_t place);
     static sennit_status expose(void *network, const SegmentRecord &record, std::uint32_t live);
     static void withdraw(void *network, const SegmentRecord &record);
@@ -118,7 +120,7 @@ class Network final : public Transport {
     Submit start_transfer(Posted *posted);
     int work_off(Posted *posted);
     int finish_transfer(Posted *posted);
-    static std::int64_t note_again(PeerLink &link);
+    static std::int64_t note_again(PeerLink &link, std::int64_t &since);
     Posted *take_posted();
     void give_back(Posted *posted);
 
@@ -147,6 +149,8 @@ class Network final : public Transport {
     Submit start_task(Operation *operation);
     bool send(Message *message);
     void send_or_keep(Message *message);
+    void look_for_stuck_messages(std::int64_t now);
+    void reopen_outgoing();
     void finish_send(Message *message);
     void finish_receive(Message *message);
     void fill_header(Message *message, int peer, MessageKind kind) const;
@@ -189,8 +193,12 @@ class Network final : public Transport {
     std::uint64_t number_ = 1;  // of the passive endpoint
     std::uint16_t tag_ = 0;     // and in the keys
     std::size_t uneasy_links_ = 0;
-    std::int64_t looked_ns_ = 0;  // at what is overdue
+    std::int64_t looked_ns_ = 0;           // at what is overdue
+    std::int64_t outgoing_opened_ns_ = 0;  // the endpoint for sends, last
+    bool some_are_unsent_ = false;         // messages
+    std::int64_t outgoing_pause_ns_ = 0;   // before it may be opened again
     bool some_are_lost_ = false;
+    bool some_are_hidden_ = false;  // of exposed_
 
     pthread_t thread_{};
     bool has_thread_ = false;

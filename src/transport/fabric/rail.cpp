@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::uint32_t kInterface = FI_VERSION(1, 17);
 
-// Every so many reads the queue of messages comes in the middle of transfers, and those from which
+// Every so many reads the queues of messages come in the middle of transfers, and those from which
 // nothing is expected.
-constexpr unsigned kMessagesEvery = 4;
+constexpr unsigned kTurns = 4;
 constexpr unsigned kAllEvery = 64;
 
 // In order of worth. `net` of 1.17 is what is called `tcp` from 1.18 on, where `net` is no more.
@@ -126,8 +126,9 @@ sennit_status Rail::open_objects(std::size_t peers) {
     // Peers know the port of this endpoint alone.
     auto *const own = static_cast<sockaddr_in *>(info_->src_addr);
     own->sin_port = port_;
-    sennit_status status = open_endpoint(&messages_);
+    sennit_status status = open_endpoint(&incoming_);
     own->sin_port = 0;
+    if (status == SENNIT_OK) status = open_endpoint(&outgoing_);
     if (status == SENNIT_OK) status = open_endpoint(&active_);
     if (status == SENNIT_OK) status = open_endpoint(&passive_);
     return status;
@@ -156,6 +157,7 @@ void Rail::close_endpoint(Endpoint *endpoint) {
 sennit_status Rail::reopen(Endpoint *endpoint) {
     close_endpoint(endpoint);
     if (endpoint == &active_) transfers_out_ = 0;
+    if (endpoint == &outgoing_) sends_out_ = 0;
     return open_endpoint(endpoint);
 }
 
@@ -198,7 +200,8 @@ sennit_status Rail::open(unsigned interface, std::size_t peers) {
 void Rail::close() {
     close_endpoint(&passive_);
     close_endpoint(&active_);
-    close_endpoint(&messages_);
+    close_endpoint(&outgoing_);
+    close_endpoint(&incoming_);
     close_object(&addresses_);
     close_object(&domain_);
     close_object(&fabric_);
@@ -273,11 +276,14 @@ ssize_t Rail::get(const Transfer &transfer) {
 }
 
 ssize_t Rail::send(fi_addr_t peer, const void *message, std::size_t bytes, void *context) {
-    return fi_send(messages_.endpoint, message, bytes, nullptr, peer, context);
+    if (outgoing_.endpoint == nullptr && open_endpoint(&outgoing_) != SENNIT_OK) return -FI_EAGAIN;
+    const ssize_t code = fi_send(outgoing_.endpoint, message, bytes, nullptr, peer, context);
+    if (code == 0) ++sends_out_;
+    return code;
 }
 
 ssize_t Rail::receive(void *message, std::size_t bytes, void *context) {
-    return fi_recv(messages_.endpoint, message, bytes, nullptr, FI_ADDR_UNSPEC, context);
+    return fi_recv(incoming_.endpoint, message, bytes, nullptr, FI_ADDR_UNSPEC, context);
 }
 
 std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size_t most) {
@@ -296,13 +302,16 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
         over = 1;
     }
     if (&endpoint == &active_) transfers_out_ -= std::min(over, transfers_out_);
+    if (&endpoint == &outgoing_) sends_out_ -= std::min(over, sends_out_);
     return over;
 }
 
 // A read of an empty queue drives the provider, and costs a system call. Where any of them drives
 // all endpoints, one read a look is enough: of the queue from which most is expected.
 const Rail::Endpoint &Rail::next_read() {
-    return transfers_out_ != 0 && reads_ % kMessagesEvery != 0 ? active_ : messages_;
+    const unsigned turn = reads_ % kTurns;
+    if (turn == 1 && sends_out_ != 0) return outgoing_;
+    return turn != 0 && transfers_out_ != 0 ? active_ : incoming_;
 }
 
 std::size_t Rail::poll(Event events[], std::size_t most) {
@@ -310,7 +319,7 @@ std::size_t Rail::poll(Event events[], std::size_t most) {
     if (one_read_drives_all_ && reads_ % kAllEvery != 0)
         return read_queue(next_read(), events, most);
     std::size_t count = 0;
-    for (const Endpoint *endpoint : {&messages_, &active_, &passive_})
+    for (const Endpoint *endpoint : {&incoming_, &outgoing_, &active_, &passive_})
         count += read_queue(*endpoint, events + count, most - count);
     return count;
 }

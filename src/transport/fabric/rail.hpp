@@ -1,10 +1,11 @@
-// One network card: the objects of libfabric that belong to it, three endpoints on it, and the
+// One network card: the objects of libfabric that belong to it, four endpoints on it, and the
 // memory that peers may reach through it. Owned by the transport, which holds its lock around every
 // call.
 //
 // What is under way to or from an endpoint is ended by closing the endpoint, and by nothing else.
 // So there is one for each thing that may have to be ended alone (docs/design/fabric.md):
-//   messages   sends and receives; its name never changes
+//   incoming   receives messages; its name never changes
+//   outgoing   sends them; nobody knows its name
 //   active     starts puts and gets; nobody knows its name
 //   passive    the target of the peers' puts and gets; starts nothing
 #pragma once
@@ -52,7 +53,7 @@ class Rail {
     // FABRIC.
     sennit_status open(unsigned interface, std::size_t peers);
     void close();
-    bool is_open() const { return messages_.endpoint != nullptr; }
+    bool is_open() const { return domain_ != nullptr; }
 
     // Operations that may be posted at a time on each endpoint, and receives.
     std::size_t depth() const;
@@ -74,6 +75,8 @@ class Rail {
     // writes to one. A peer may still receive what has left. What was posted and has not been
     // polled never completes.
     sennit_status reopen_active() { return reopen(&active_); }
+    // The same for messages that this rank has sent. They may still arrive, or have arrived.
+    sennit_status reopen_outgoing() { return reopen(&outgoing_); }
 
     // Peers reach the memory under `key` from now on. Errors: FABRIC.
     sennit_status expose(void *memory, std::size_t bytes, std::uint64_t key, fid_mr **out);
@@ -123,7 +126,9 @@ class Rail {
     fid_fabric *fabric_ = nullptr;
     fid_domain *domain_ = nullptr;
     fid_av *addresses_ = nullptr;
-    Endpoint messages_;
+    Endpoint incoming_;
+    Endpoint outgoing_;
+    std::size_t sends_out_ = 0;  // that the provider has
     Endpoint active_;
     Endpoint passive_;
     bool one_read_drives_all_ = false;  // endpoints of the domain

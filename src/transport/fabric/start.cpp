@@ -161,8 +161,9 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     choice_.make(addresses, size);
     sennit_status status = rail_.open(choice_.of(card_of(addresses[rank_->world_rank])), size);
     if (status == SENNIT_OK)
-        status = expose_at(kSegmentsPerTeam, rank_->control, rank_->control->header.control_bytes,
-                           kControlHandle);
+        status = expose_at(
+            kSegmentsPerTeam,
+            Exposed{nullptr, rank_->control, rank_->control->header.control_bytes, kControlHandle});
     if (status != SENNIT_OK) return status;
     rank_->segment_watch = SegmentWatch{expose, withdraw, this};
     {
@@ -253,7 +254,8 @@ bool Network::is_silent(const PeerLink &link, std::int64_t now) const {
     const auto is_long = [&](std::int64_t since) {
         return since != 0 && now - since > unreached_limit_ns_;
     };
-    return is_long(link.failing_since_ns) || is_long(link.again_since_ns);
+    return is_long(link.failing_since_ns) || is_long(link.again_since_ns) ||
+           is_long(link.unsent_since_ns);
 }
 
 void Network::forget(int peer) {
@@ -273,14 +275,27 @@ bool Network::rail_usable(unsigned) const {
     return true;
 }
 
-sennit_status Network::expose_at(std::size_t place, void *memory, std::size_t bytes,
-                                 std::uint64_t handle) {
+sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
     Exposed &exposed = exposed_[place];
-    exposed = Exposed{nullptr, memory, bytes, handle};
-    const sennit_status status =
-        rail_.expose(memory, bytes, key_of(handle, tag_), &exposed.registration);
+    exposed = memory;
+    const sennit_status status = rail_.expose(memory.memory, memory.bytes,
+                                              key_of(memory.handle, tag_), &exposed.registration);
     if (status != SENNIT_OK) exposed = Exposed{};
     return status;
+}
+
+// Makes the keys of all memory that has none, after the passive endpoint was opened again. What
+// fails is tried again at each look; until then transfers to that memory fail and are repeated, at
+// most kMostAttempts times.
+void Network::expose_again() {
+    some_are_hidden_ = false;
+    for (std::size_t place = 0; place <= kSegmentsPerTeam; ++place) {
+        Exposed &exposed = exposed_[place];
+        if (exposed.memory == nullptr || exposed.registration != nullptr) continue;
+        if (rail_.expose(exposed.memory, exposed.bytes, key_of(exposed.handle, tag_),
+                         &exposed.registration) != SENNIT_OK)
+            some_are_hidden_ = true;
+    }
 }
 
 void Network::withdraw_from(std::size_t place) {
@@ -294,8 +309,9 @@ sennit_status Network::expose(void *network, const SegmentRecord &record, std::u
     auto &self = *static_cast<Network *>(network);
     if (record.bytes == 0) return SENNIT_OK;
     const MutexLock guard(self.lock_);
-    return self.expose_at(record.owner_slot, reinterpret_cast<void *>(record.owner_address),
-                          record.bytes, handle_of(record.owner_slot, live));
+    return self.expose_at(record.owner_slot,
+                          Exposed{nullptr, reinterpret_cast<void *>(record.owner_address),
+                                  record.bytes, handle_of(record.owner_slot, live)});
 }
 
 void Network::withdraw(void *network, const SegmentRecord &record) {

@@ -2,11 +2,13 @@
 // makes no noise, so a task is sent again until its answer comes. It has its number from the
 // engine, by which the owner knows a repetition, and an id from here, by which a second answer is
 // known.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/log.hpp"
 #include "runtime/detector.hpp"
 #include "transport/fabric/network.hpp"
 
@@ -15,6 +17,9 @@ namespace {
 
 constexpr std::int64_t kFirstPauseNs = 100'000'000;  // before a task is sent again; doubles
 constexpr std::int64_t kLastPauseNs = 2'000'000'000;
+// For so long the provider may take no message for a peer; doubles with each new endpoint.
+constexpr std::int64_t kFirstStuckNs = 200'000'000;
+constexpr std::int64_t kLastStuckNs = 5'000'000'000;
 
 std::size_t length_of(const MessageHeader &header) {
     return sizeof header + header.body_bytes;
@@ -50,10 +55,12 @@ bool Network::send(Message *message) {
     const ssize_t code =
         rail_.send(link.messages, &message->header, length_of(message->header), &message->context);
     if (code == -FI_EAGAIN) {
-        (void)note_again(link);
+        (void)note_again(link, link.unsent_since_ns);
+        some_are_unsent_ = true;
         return false;
     }
-    link.again_since_ns = 0;
+    link.unsent_since_ns = 0;
+    message->is_out = code == 0;
     if (code == 0) return true;
     note_failing(message->peer, static_cast<int>(-code));
     give_back(message);
@@ -63,6 +70,42 @@ bool Network::send(Message *message) {
 // One for a peer that takes none does not hold up those for others.
 void Network::send_or_keep(Message *message) {
     if (!send(message)) outbox_.append(message);
+}
+
+// A connection that breaks while it is made may never be made again by the provider: `net` of 1.17
+// answers each send with "again", and the peer's provider refuses each new connection from the same
+// endpoint. So this rank sends from a new one. It costs a resend of what is under way to others,
+// so it is done seldom, and less and less often while it does not help, as with a peer that is
+// stopped.
+void Network::look_for_stuck_messages(std::int64_t now) {
+    std::int64_t since = now;
+    for (int peer = 0; peer < world_size(*rank_); ++peer) {
+        const PeerLink &link = links_[peer];
+        // relaxed: the word stands alone.
+        const bool gone = rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
+        if (link.unsent_since_ns != 0 && !gone) since = std::min(since, link.unsent_since_ns);
+    }
+    some_are_unsent_ = since != now;
+    if (!some_are_unsent_) outgoing_pause_ns_ = kFirstStuckNs;
+    if (now - std::max(since, outgoing_opened_ns_) < outgoing_pause_ns_) return;
+    log(SENNIT_LOG_INFO, "the path fabric sends messages from a new endpoint");
+    outgoing_opened_ns_ = now;
+    if (outgoing_pause_ns_ < kLastStuckNs) outgoing_pause_ns_ *= 2;
+    reopen_outgoing();
+}
+
+// What the old endpoint has not reported may have arrived or not. Tasks and questions are sent
+// again in time, and their answers with them; a goodbye is repeated here.
+void Network::reopen_outgoing() {
+    (void)rail_.reopen_outgoing();
+    for (Message *message = last_message_; message != nullptr; message = message->made_before) {
+        if (!message->is_out || message->kind != Posted::Kind::send) continue;
+        message->is_out = false;
+        if (message->header.kind == MessageKind::goodbye)
+            outbox_.append(message);
+        else
+            give_back(message);
+    }
 }
 
 // A task whose message is lost is sent again, and a question asked again; of the others nothing

@@ -55,11 +55,11 @@ Submit Network::submit(Operation *operation) {
 }
 
 // The provider takes nothing for the peer; for how long now.
-std::int64_t Network::note_again(PeerLink &link) {
+std::int64_t Network::note_again(PeerLink &link, std::int64_t &since) {
     const std::int64_t now = now_ns();
-    if (link.again_since_ns == 0) link.again_since_ns = now;
+    if (since == 0) since = now;
     link.failed_by = FI_EAGAIN;
-    return now - link.again_since_ns;
+    return now - since;
 }
 
 // Gives the transfer to the provider. `again`: it did not take it.
@@ -74,7 +74,7 @@ Submit Network::start_transfer(Posted *posted) {
     const ssize_t code =
         operation.kind == Operation::Kind::put ? rail_.put(transfer) : rail_.get(transfer);
     if (code == -FI_EAGAIN) {
-        const std::int64_t length = note_again(peer);
+        const std::int64_t length = note_again(peer, peer.again_since_ns);
         if (length > kStalledNs) ask(peer);
         if (length > kSilentNs) note_failing(posted->peer, FI_EAGAIN);
         return Submit::again;
@@ -118,6 +118,8 @@ void Network::poll_rail() {
         looked_ns_ = now;
         if (open_tasks_ != 0) resend_tasks(now);
         if (uneasy_links_ != 0) look_after_links(now);
+        if (some_are_hidden_) expose_again();
+        if (some_are_unsent_) look_for_stuck_messages(now);
     }
     post_receives();
     PostedList kept = outbox_.take_all();
