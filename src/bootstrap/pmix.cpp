@@ -239,9 +239,13 @@ sennit_status get_value(const pmix_proc_t &from, const char *key, Deadline deadl
         info.value.data.integer = static_cast<int>(
             1 + std::min<std::int64_t>(deadline.left_ns() / 1'000'000'000, 1'000'000));
     pmix_status_t result = membership.pmix.get(&from, key, &info, 1, value);
-    // No fence has told that it is there.
+    // No fence has told that it is there, and the launcher gives up a request for what is not there
+    // after a time of its own: 2 s with Open MPI 4.1.
     timespec pause{0, 200'000};
-    while (membership.joined_again && result == PMIX_ERR_NOT_FOUND && !deadline.over()) {
+    LateNotice notice;
+    while (membership.joined_again && !deadline.over() &&
+           (result == PMIX_ERR_NOT_FOUND || result == PMIX_ERR_TIMEOUT)) {
+        notice.warn_if_due("pmix");
         (void)nanosleep(&pause, nullptr);
         pause.tv_nsec = std::min(pause.tv_nsec * 2, 20'000'000L);
         result = membership.pmix.get(&from, key, &info, 1, value);
