@@ -106,6 +106,78 @@ TEST(meetings, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_again) 
     EXPECT_EQ(job.fault, "");
 }
 
+// Broken by an allocation without a limit, one that does not name the rank that is late, or one
+// that leaves something behind: the next allocation would differ between the ranks.
+TEST(meetings, an_allocation_that_timed_out_names_the_late_rank_and_leaves_nothing) {
+    (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
+    Job job(3, "self,inproc");
+    std::atomic<int> timed_out{0};
+    job.run([&](int rank) {
+        sennit_gptr gptr = SENNIT_GPTR_NULL;
+        while (rank == 2 && timed_out < 2)
+            std::this_thread::yield();
+        if (rank != 2) {
+            if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_TIMEOUT)
+                job.note("the allocation has no limit");
+            if (rank == 0 && sennit_last_error()->peer != 2) job.note(sennit_last_error()->text);
+            if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_STATE)
+                job.note("another meeting is let into that of the allocation");
+            ++timed_out;
+            // The second one is the collective call for which the late rank waits.
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "the rest of the meeting");
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+        } else if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_ARG) {
+            job.note("the late rank is not told");
+        }
+        job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "sennit_alloc");
+        const std::uint64_t word = static_cast<std::uint64_t>(rank) + 5;
+        job.expect(sennit_put(sennit_gptr_at(gptr, (rank + 1) % 3), &word, 8), "sennit_put");
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+        if (*static_cast<std::uint64_t *>(sennit_ptr(gptr)) != (word - 5 + 2) % 3 + 5)
+            job.note("the memory is another one");
+        job.expect(sennit_free(gptr), "sennit_free");
+    });
+    (void)unsetenv("SENNIT_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
+}
+
+// Broken by an allocation whose vote waits longer than SENNIT_TIMEOUT, or whose repetition is
+// another allocation.
+TEST(meetings, an_allocation_whose_vote_timed_out_gives_its_memory_when_it_is_called_again) {
+    (void)setenv("SENNIT_TIMEOUT", "1", 1);
+    Job job(2, "self,inproc");
+    std::atomic<Rank *> first{nullptr};
+    std::atomic<std::uint32_t> segments[2] = {};
+    job.run([&](int rank) {
+        sennit_gptr gptr = SENNIT_GPTR_NULL;
+        if (rank == 0) first = current_rank();
+        while (first == nullptr)
+            std::this_thread::yield();
+        if (rank == 1) {
+            await_meeting(*first);
+            // Rank 0 has made its piece and can not attach rank 1's.
+            const ColdLock lock(*first);
+            if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_TIMEOUT ||
+                sennit_last_error()->peer != 0)
+                job.note("the vote has no limit, or does not name the late rank");
+            if (sennit_alloc(SENNIT_TEAM_WORLD, 128, 0, 0, &gptr) != SENNIT_ERR_STATE ||
+                sennit_barrier(SENNIT_TEAM_WORLD, 0) != SENNIT_ERR_STATE)
+                job.note("another call is let into the middle of an allocation");
+        }
+        job.expect(sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr), "sennit_alloc");
+        segments[rank] = gptr.segment;
+        const std::uint64_t word = static_cast<std::uint64_t>(rank) + 5;
+        job.expect(sennit_put(sennit_gptr_at(gptr, 1 - rank), &word, 8), "sennit_put");
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
+        if (segments[0] != segments[1] ||
+            *static_cast<std::uint64_t *>(sennit_ptr(gptr)) != 11 - word)
+            job.note("the ranks have different memory");
+        job.expect(sennit_free(gptr), "sennit_free");
+    });
+    (void)unsetenv("SENNIT_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
+}
+
 // Broken by an exchange of regions whose vote waits longer than SENNIT_TIMEOUT, or whose repetition
 // is another one.
 TEST(meetings, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_it_is_called_again) {
