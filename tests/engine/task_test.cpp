@@ -4,6 +4,7 @@
 
 #include "engine_fixture.hpp"
 #include "job.hpp"
+#include "op/update_lock.hpp"
 
 namespace sennit::test {
 namespace {
@@ -239,6 +240,69 @@ TEST(tasks_over_sim, additions_are_done_once_although_rails_fail) {
         lost += job.counters.lost_answers;
     }
     EXPECT_GT(lost, 0u) << "no answer was lost on its way: the test shows nothing";
+}
+
+// Broken by an answer "repeat" that ends the accumulate, or by a task that changes the array each
+// time it is sent.
+TEST(tasks_over_sim, an_accumulate_that_finds_the_lock_taken_is_sent_again_and_counts_once) {
+    constexpr std::size_t kWords = 16;
+    Job job(2, "sim:order=0+seed=1");
+    job.run([&](int rank) {
+        sennit_gptr array = SENNIT_GPTR_NULL;
+        job.expect(sennit_alloc(SENNIT_TEAM_WORLD, kWords * 8, 0, SENNIT_ALLOC_ACCUMULATE, &array),
+                   "sennit_alloc");
+        auto *const words = static_cast<std::uint64_t *>(sennit_ptr(array));
+        UpdateLock &lock = op::update_lock_of(reinterpret_cast<std::byte *>(words), kWords * 8);
+        transport::sim::World *const world = transport::sim::hold_world(*current_rank());
+        const std::uint64_t before = transport::sim::counters(*world).tasks;
+        if (rank == 0) lock.holder = 2;  // rank 1, which lives
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        if (rank == 0) {
+            while (transport::sim::counters(*world).tasks < before + 5)
+                job.expect(sennit_flush_all(kLong), "flush_all");
+            if (words[0] != 0) job.note("the array was changed under another rank's lock");
+            op::release_update_lock(lock);
+        } else {
+            const std::vector<std::uint64_t> ones(kWords, 1);
+            std::vector<std::uint64_t> old(kWords, 99);
+            job.expect(sennit_get_accumulate(sennit_gptr_at(array, 0), ones.data(), old.data(),
+                                             kWords, SENNIT_UINT64, SENNIT_SUM),
+                       "get_accumulate");
+            if (old != std::vector<std::uint64_t>(kWords, 0)) job.note("a wrong old value");
+        }
+        transport::sim::release_world(world);
+        job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        for (std::size_t i = 0; rank == 0 && i < kWords; ++i)
+            if (words[i] != 1) job.note("a sum is " + std::to_string(words[i]));
+    });
+    EXPECT_EQ(job.fault, "");
+}
+
+// Broken by a wait for the lock of an array that has no limit, or does not say for whom it waited.
+TEST(accumulate, a_lock_that_is_not_given_back_is_a_timeout_that_names_its_holder) {
+    (void)setenv("SENNIT_TIMEOUT", "0.2", 1);
+    Job job(2, "self,inproc");
+    std::atomic<bool> is_over{false};
+    job.run([&](int rank) {
+        sennit_gptr word = SENNIT_GPTR_NULL;
+        job.expect(sennit_alloc_local(8, 0, SENNIT_ALLOC_ACCUMULATE, &word), "sennit_alloc_local");
+        if (rank == 0) {
+            auto *const memory = static_cast<std::byte *>(sennit_ptr(word));
+            UpdateLock &lock = op::update_lock_of(memory, 8);
+            lock.holder = 2;
+            const std::uint64_t one = 1;
+            if (sennit_accumulate(word, &one, 1, SENNIT_UINT64, SENNIT_SUM) != SENNIT_ERR_TIMEOUT ||
+                std::string(sennit_last_error()->text).find("rank 1 ") == std::string::npos)
+                job.note(sennit_last_error()->text);
+            op::release_update_lock(lock);
+            job.expect(sennit_accumulate(word, &one, 1, SENNIT_UINT64, SENNIT_SUM), "accumulate");
+            is_over = true;
+        }
+        while (!is_over)
+            std::this_thread::yield();
+    });
+    (void)unsetenv("SENNIT_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
 }
 
 // Broken by a lock that is lost with its holder where only messages lead to it, or by a death that
