@@ -22,6 +22,7 @@ using sennit::test::expect;
 using sennit::test::fail;
 using sennit::test::require;
 using sennit::test::sleep_ms;
+using sennit::test::state_of;
 
 constexpr std::int64_t kLong = 20'000'000'000;
 
@@ -338,8 +339,58 @@ void an_accumulate_dies_in_the_middle() {
     leave(scene);
 }
 
+// The holder of the array's lock is stopped between two elements and goes on later: the others wait
+// for it, and every addition counts once.
+void an_accumulate_is_stopped_in_the_middle() {
+    const Scene scene = open_scene(-1);
+    Board &board = *scene.board;
+    constexpr std::size_t kWords = 100;
+    const int keeper = (scene.victim + 1) % sennit_size();
+    sennit_gptr array = SENNIT_GPTR_NULL;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, kWords * 8, 0, SENNIT_ALLOC_ACCUMULATE, &array),
+           SENNIT_OK, "alloc");
+    array = sennit_gptr_at(array, keeper);
+    auto *const words = static_cast<std::int64_t *>(sennit_ptr(array));
+    require(words != nullptr, "the array is mapped");
+    if (sennit_rank() == scene.victim) {
+        auto &lock =
+            *reinterpret_cast<std::atomic<std::uint32_t> *>(words + (kWords * 8 + 127) / 128 * 16);
+        lock = static_cast<std::uint32_t>(scene.victim) + 1;
+        for (std::size_t i = 0; i < kWords; ++i) {
+            if (i == kWords / 2) {
+                board.victim_process = getpid();
+                ++board.ready;
+                (void)raise(SIGSTOP);
+            }
+            ++words[i];
+        }
+        lock = 0;
+    } else {
+        wait_for(board.ready, 1);
+        static const pid_t victim = board.victim_process;
+        while (state_of(victim) != 'T')
+            sleep_ms(1);
+        static std::atomic<bool> goes_on{false};
+        std::thread other([&] {
+            sleep_ms(100);
+            goes_on = true;
+            if (sennit_rank() == keeper) (void)kill(victim, SIGCONT);
+        });
+        const std::vector<std::int64_t> ones(kWords, 1);
+        expect(sennit_accumulate(array, ones.data(), kWords, SENNIT_INT64, SENNIT_SUM), SENNIT_OK,
+               "an accumulate that waits for the lock");
+        require(goes_on || sennit_rank() != keeper, "the lock of a stopped rank is not taken over");
+        other.join();
+    }
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), SENNIT_OK, "barrier");
+    for (std::size_t i = 0; i < kWords; ++i)
+        require(words[i] == sennit_size(), "each rank has added once to each element");
+    expect(sennit_finalize(), SENNIT_OK, "finalize");
+}
+
 void run(const std::string &what) {
     if (what == "accumulate") return an_accumulate_dies_in_the_middle();
+    if (what == "accumulate_stopped") return an_accumulate_is_stopped_in_the_middle();
     if (what == "holder") return the_holder_dies();
     if (what == "holder_alone") return the_holder_dies_alone();
     if (what == "waiter") return a_waiter_dies();
