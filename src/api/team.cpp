@@ -243,9 +243,15 @@ sennit_status sennit_team_destroy(sennit_team team) {
         return fail_in(fail(SENNIT_ERR_ARG, "the world and the node end with the rank"), name);
     const runtime::Observed observed(*rank, name);
     const std::uint32_t slot = found->slot;
-    status = coll::check_idle(*rank, *found);
-    if (status == SENNIT_OK) status = team::destroy(*rank, *found, team.handle);
-    if (status == SENNIT_OK) coll::release(*rank, slot);
+    {
+        const team::CollectiveCall call(*found, team.handle);
+        status = call.status();
+        if (status == SENNIT_OK) status = coll::check_idle(*rank, *found);
+        if (status == SENNIT_OK) status = team::destroy(*rank, *found);
+        if (status == SENNIT_OK) coll::release(*rank, slot);
+    }
+    // After an error somebody may still be in the team: this rank does not use the slot again.
+    if (status == SENNIT_OK) team::free_slot(*rank, slot);
     return done(status, name);
 }
 

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/invariant.hpp"
 #include "base/mutex.hpp"
 #include "coll/state.hpp"
 #include "request/request.hpp"
@@ -24,12 +25,12 @@ constexpr std::int64_t kLookNs = 1'000'000;  // between looks for dead members
 constexpr std::uint64_t kGenerationShift = 36;
 
 // The state of the team, or null. Only the caller makes or drops it: it has the CollectiveCall.
-TeamState *state_of(Rank &rank, const team::Team &team) {
+TeamState *state_of(const Rank &rank, const team::Team &team) {
     TeamState *state = rank.collectives->by_slot[team.slot];
     // relaxed: constant while the team lives.
-    return state != nullptr && state->handle == team.handle.load(std::memory_order_relaxed)
-               ? state
-               : nullptr;
+    SENNIT_INVARIANT(state == nullptr ||
+                     state->handle == team.handle.load(std::memory_order_relaxed));
+    return state;
 }
 
 // Others may put states before the first one meanwhile.
@@ -47,9 +48,8 @@ void take_out(Collectives &all, TeamState *state) {
     all.by_slot[state->slot] = nullptr;
 }
 
-// The team lives, or another one has its slot.
+// It is in no list any more.
 void close_state(Rank &rank, TeamState *state) {
-    take_out(*rank.collectives, state);
     // A get that is still under way would write into what is freed here.
     bool is_lent = false;
     for (std::uint32_t member = 0; member < state->size; ++member) {
@@ -58,7 +58,7 @@ void close_state(Rank &rank, TeamState *state) {
         (void)request::wait(rank, &request, Deadline::after(kLookNs));
         is_lent |= request.handle != 0;
     }
-    state->own = nullptr;  // another team's by now
+    state->own = nullptr;  // the members have left, or are about to
     const sennit_error error = *thread_error();
     end_all(*state, fail(SENNIT_ERR_STATE, "the team is gone"));
     *thread_error() = error;
@@ -131,8 +131,6 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     if (team.published) return team::fail_unfinished(rank, team);
     *out = state_of(rank, team);
     if (*out == nullptr) {
-        TeamState *old = rank.collectives->by_slot[team.slot];
-        if (old != nullptr) close_state(rank, old);
         const sennit_status status = open_state(rank, team);
         if (status != SENNIT_OK) return status;
         *out = state_of(rank, team);
@@ -348,9 +346,14 @@ sennit_status collectives_open(Rank &rank) {
 void collectives_close(Rank &rank) {
     Collectives *all = rank.collectives;
     if (all == nullptr) return;
-    // relaxed: no other thread of the rank is in Sennit any more.
-    while (TeamState *state = all->states.load(std::memory_order_relaxed))
+    // No lock: a thread that has left an operator by a jump may hold it. relaxed: no other thread
+    // of the rank is in Sennit any more.
+    TeamState *state = all->states.load(std::memory_order_relaxed);
+    while (state != nullptr) {
+        TeamState *next = state->next;
         close_state(rank, state);
+        state = next;
+    }
     all->table.close();
     delete all;
     rank.collectives = nullptr;
@@ -473,7 +476,9 @@ sennit_status check_no_unfinished(Rank &rank, const team::Team &team) {
 
 void release(Rank &rank, std::uint32_t slot) {
     TeamState *state = rank.collectives->by_slot[slot];
-    if (state != nullptr) close_state(rank, state);
+    if (state == nullptr) return;
+    take_out(*rank.collectives, state);
+    close_state(rank, state);
 }
 
 sennit_status check_idle(Rank &rank, const team::Team &team) {

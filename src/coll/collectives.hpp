@@ -20,7 +20,7 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
 // Starts it and gives a request.
 sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *request);
 
-// Frees what is kept of the team that had the slot, after it was destroyed.
+// Frees what is kept of the team in the slot, which has just been destroyed.
 void release(Rank &rank, std::uint32_t slot);
 // A call of the team is still open: with a request, or one that timed out. Errors: STATE.
 sennit_status check_idle(Rank &rank, const team::Team &team);

@@ -441,28 +441,24 @@ sennit_status part(Rank &rank, Team &team) {
 
 }  // namespace
 
-sennit_status destroy(Rank &rank, Team &team, std::uint32_t handle) {
-    const std::uint32_t slot = team.slot;
-    sennit_status status = SENNIT_OK;
-    {
-        const CollectiveCall call(team, handle);
-        if (call.status() != SENNIT_OK) return call.status();
-        const std::uint32_t live = team.segments != nullptr ? team.segments->live : 0;
-        // Alike on all members: all refuse.
-        if (live != 0)
-            return fail(SENNIT_ERR_STATE, "the team still has %u segments: free them first", live);
-        status = part(rank, team);
-        const bool kept = status == SENNIT_ERR_ARG || status == SENNIT_ERR_STATE ||
-                          status == SENNIT_ERR_NOMEM || status == SENNIT_ERR_TIMEOUT;
-        if (kept && !team.read_failed) return status;
-        const RegistryLock lock(rank);
-        rank.team_registry->numbers[slot] = team.epoch + kNumberMargin;
-        drop(team);
-    }
-    // After an error somebody may still be in the team: this rank does not use the slot again.
+sennit_status destroy(Rank &rank, Team &team) {
+    const std::uint32_t live = team.segments != nullptr ? team.segments->live : 0;
+    // Alike on all members: all refuse.
+    if (live != 0)
+        return fail(SENNIT_ERR_STATE, "the team still has %u segments: free them first", live);
+    const sennit_status status = part(rank, team);
+    const bool kept = status == SENNIT_ERR_ARG || status == SENNIT_ERR_STATE ||
+                      status == SENNIT_ERR_NOMEM || status == SENNIT_ERR_TIMEOUT;
+    if (kept && !team.read_failed) return status;
     const RegistryLock lock(rank);
-    if (status == SENNIT_OK) clear(rank.team_registry->used, slot);
+    rank.team_registry->numbers[team.slot] = team.epoch + kNumberMargin;
+    drop(team);
     return status;
+}
+
+void free_slot(Rank &rank, std::uint32_t slot) {
+    const RegistryLock lock(rank);
+    clear(rank.team_registry->used, slot);
 }
 
 }  // namespace sennit::team

@@ -58,10 +58,12 @@ struct CreationArgs {
 // PEER_LOST, and what a rank was refused with.
 sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::uint32_t *handle);
 
-// Collective over the team, whose members meet; takes the turn itself, because the slot may be used
-// again only after the turn is over. Errors: STATE (another thread is in the team, or it has
+// Collective over the team, whose members meet; needs a CollectiveCall. Errors: STATE (it has
 // segments; nothing changes), ARG (other collective calls; nothing changes), PEER_LOST (this rank's
 // part is freed all the same).
-sennit_status destroy(Rank &rank, Team &team, std::uint32_t handle);
+sennit_status destroy(Rank &rank, Team &team);
+// The slot of a team that was destroyed may be used again: the CollectiveCall is over, and nothing
+// is kept of the team.
+void free_slot(Rank &rank, std::uint32_t slot);
 
 }  // namespace sennit::team

@@ -347,3 +347,30 @@ RANK_TEST(collective, threads_that_come_to_one_team_at_once_are_let_in_one_at_a_
     test.barrier();
     test.ok(sennit_team_destroy(team));
 }
+
+// Broken by a destruction that lets another team have the slot before it has freed what is kept of
+// the calls of the old one: it then frees what is kept of the new one's.
+RANK_TEST(collective, teams_that_threads_make_and_destroy_keep_their_calls_apart,
+          kFreeThreads | kOnce) {
+    constexpr int kTeamsAtOnce = 8;
+    std::vector<sennit_team> parents(kTeamsAtOnce);
+    for (sennit_team &parent : parents)
+        test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &parent));
+    in_threads(test, kTeamsAtOnce, [&](Ranks &mine, int number) {
+        const int rounds = mine.size > 1 ? 20 : 20000;
+        for (int round = 0; round < rounds; ++round) {
+            sennit_team team{};
+            mine.ok(sennit_team_split(parents[static_cast<std::size_t>(number)], 0, 0, &team));
+            const std::uint64_t one = 1;
+            std::uint64_t sum = 0;
+            mine.ok(sennit_allreduce(team, &one, &sum,
+                                     sennit_reduction_of(1, SENNIT_UINT64, SENNIT_SUM),
+                                     SENNIT_FOREVER));
+            mine.equal(sum, static_cast<std::uint64_t>(mine.size));
+            mine.ok(sennit_team_destroy(team));
+        }
+    });
+    test.barrier();
+    for (const sennit_team parent : parents)
+        test.ok(sennit_team_destroy(parent));
+}
