@@ -486,9 +486,16 @@ sennit_status check_idle(Rank &rank, const team::Team &team) {
     if (status != SENNIT_OK) return status;
     TeamState *state = state_of(rank, team);
     if (state == nullptr) return SENNIT_OK;
-    // Another thread of the rank may be carrying the queue on.
-    while (!state->turn.try_take())
+    // Another thread of the rank may be carrying the queue on. One that has left an operator by a
+    // jump never ends that.
+    const Deadline deadline = default_deadline();
+    while (!state->turn.try_take()) {
+        if (team::is_in_operator()) return team::fail_in_operator();
+        if (deadline.over())
+            return fail(SENNIT_ERR_TIMEOUT,
+                        "another thread of this rank does not end its work on the team's requests");
         (void)sched_yield();
+    }
     progress(*state);
     const bool is_idle = state->first == nullptr;
     state->turn.give_back();

@@ -292,9 +292,11 @@ void jump_out(const void *, const void *, void *, std::size_t, void *) {
 }
 
 // Broken by a turn that a jump out of an operator has left taken and that is told to be another
-// thread's, or waited for without end.
+// thread's, or waited for without end: by the destruction of the team, or by sennit_finalize.
 RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRanks | kOnce) {
     sennit_team team{};
+    sennit_team other{};
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &other));
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
     const std::uint64_t one = 1;
     std::uint64_t sum = 0;
@@ -310,6 +312,25 @@ RANK_TEST(collective, a_jump_out_of_an_operator_is_named_by_later_calls, kTwoRan
                      "the error tells of a jump");
     } else {
         test.ok(sennit_allreduce(team, &one, &sum, sennit_reduction_by(1, 8, add_words, nullptr),
+                                 SENNIT_FOREVER));
+    }
+    if (jumps) test.is(sennit_team_destroy(team), SENNIT_ERR_STATE);
+    test.barrier();
+
+    // In the test of a request, outside of all calls of the team.
+    sennit_request request{};
+    if (jumps)
+        test.ok(sennit_allreduce_nb(other, &one, &sum, sennit_reduction_by(1, 8, jump_out, nullptr),
+                                    &request));
+    test.barrier();
+    if (jumps) {
+        int done = 0;
+        while (setjmp(way_out) == 0)
+            test.ok(sennit_test(&request, &done));
+        test.equal(done, 0);
+        test.is(sennit_team_destroy(other), SENNIT_ERR_STATE);
+    } else {
+        test.ok(sennit_allreduce(other, &one, &sum, sennit_reduction_by(1, 8, add_words, nullptr),
                                  SENNIT_FOREVER));
     }
     test.barrier();
