@@ -2,7 +2,7 @@
 // what a program without channels writes by hand. One writer, which only adds.
 #pragma once
 
-#include "cpu_pause.hpp"
+#include "cpu.hpp"
 
 #include <sched.h>
 

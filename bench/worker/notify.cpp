@@ -31,6 +31,9 @@ Subject raw(const Run &run, const Pair &pair, const Messages &messages) {
     return {"raw-store-add", [=, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const auto send = [&](std::uint64_t trip) {
                     messages.produce(trip);
+                    // Both lines at once: the locked add waits for the copy.
+                    prefetch_to_write(theirs);
+                    prefetch_to_write(their_counter);
                     copy_by_hand(theirs, messages.outgoing, messages.bytes);
                     // SYNC bench-flag: pairs with acquire in wait_for_flag(); payload before
                     // count.

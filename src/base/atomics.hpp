@@ -53,16 +53,13 @@ inline void store_load_fence() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-// Stores the word and orders that, and what came before, before this thread's later loads.
-inline void store_at_once(std::atomic<std::uint64_t> &word, std::uint64_t value) {
+// Asks for the line, which is about to be written and may be with another core.
+inline void prefetch_to_write(const void *place) {
 #if defined(__x86_64__)
-    // seq_cst: a locked exchange is both the store and the fence, in one instruction; it also
-    // takes the line at once instead of leaving the value in the store buffer.
-    (void)word.exchange(value, std::memory_order_seq_cst);
+    // The builtin makes another instruction of it, which asks for the line to read.
+    __asm__ __volatile__("prefetchw %0" : : "m"(*static_cast<const char *>(place)));
 #else
-    // seq_cst: for the fence that follows; alone it would not hold back later loads.
-    word.store(value, std::memory_order_seq_cst);
-    store_load_fence();
+    __builtin_prefetch(place, 1);
 #endif
 }
 

@@ -188,8 +188,8 @@ inline std::uint64_t count_written(Channel &channel) {
 inline void note_written_one(Channel &channel) {
     // SYNC channel-written: pairs with the acquires in may_read_one() and count_messages(), at the
     // peer; the message comes before. SYNC channel-read: pairs with the acquires in may_write_one()
-    // and is_all_read(), at the peer. A full fence and therefore a release, which is faster than
-    // one alone: the line is taken at once.
+    // and is_all_read(), at the peer. A release and a fence, which is faster than one alone: the
+    // word does not stay in the store buffer.
     store_and_ring(channel.theirs->written.word, count_written(channel), *channel.peer_control);
 }
 

@@ -33,15 +33,15 @@ inline void ring_doorbell(ControlBlock &target) {
         ring_sleepers(target.doorbell);
 }
 
-// The store and the bell in one: for words of 64 bits that are handed over often.
+// The store and the bell in one: for words of 64 bits that are handed over often. Not by an
+// exchange, which would be the fence too: it waits for the stores before it, so two lines of the
+// peer's would come one after the other instead of together (on an Intel Xeon 343 ns in place of
+// 193).
 inline void store_and_ring(std::atomic<std::uint64_t> &word, std::uint64_t value,
                            ControlBlock &target) {
-    // SYNC doorbell: pairs with the fence in announce_sleep(); the store, which is a full fence
-    // too, before the look at sleepers.
-    store_at_once(word, value);
-    // relaxed: as in ring_doorbell().
-    if (target.doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
-        ring_sleepers(target.doorbell);
+    // SYNC doorbell: the release is for who polls the word, in the pair that the caller names.
+    word.store(value, std::memory_order_release);
+    ring_doorbell(target);
 }
 
 // The same without a fence, where the owner of the bell sleeps with a barrier for all processors

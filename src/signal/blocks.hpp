@@ -90,12 +90,16 @@ inline AtOnce notify_at_once(Attached &attached, std::size_t offset, void *local
     if (local == nullptr || remote.record == nullptr || offset > attached.bytes ||
         bytes > attached.bytes - offset) [[unlikely]]
         return AtOnce::not_at_all;
+    std::byte *place = attached.base + offset;
+    // Together, and before the looks: the locked add waits for the stores before it, and would then
+    // take its own line after theirs.
+    if (kPut) prefetch_to_write(place);
+    prefetch_to_write(&remote.record->slot[slot_of(epoch)]);
     // relaxed: only equality counts, as in memory::is_live(). The signal's memory goes with the
     // rank, whose segments have gone before.
     if (attached.live->load(std::memory_order_relaxed) != attached.live_value ||
         !takes(*remote.record, remote.signal.handle, epoch)) [[unlikely]]
         return AtOnce::not_at_all;
-    std::byte *place = attached.base + offset;
     copy_any(kPut ? place : local, kPut ? local : place, bytes);
     if (!count_whole(remote, notified.expected, epoch)) [[unlikely]]
         return AtOnce::surplus;

@@ -1,0 +1,17 @@
+// What the language has no word for, on x86 processors. The build chooses the folder.
+#pragma once
+
+namespace sennit::bench {
+
+// Tells the processor that this is a wait.
+inline void cpu_pause() {
+    __builtin_ia32_pause();
+}
+
+// Asks for the line, which is about to be written and may be with another core. The compiler's
+// builtin asks for it to read.
+inline void prefetch_to_write(const void *place) {
+    __asm__ __volatile__("prefetchw %0" : : "m"(*static_cast<const char *>(place)));
+}
+
+}  // namespace sennit::bench
