@@ -1,12 +1,11 @@
 // How much memory there can be: /proc/meminfo and the control groups of versions 1 and 2. A limit
 // that can not be read is no limit.
-#include <fcntl.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/system_file.hpp"
 #include "memory/file.hpp"
 
 namespace sennit::memory {
@@ -14,64 +13,47 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
-// The start of a file as text; false if it can not be read.
-bool read_text(const char *name, char *text, std::size_t bytes) {
-    const int file = open(name, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    const ssize_t got = read(file, text, bytes - 1);
-    (void)close(file);
-    if (got < 0) return false;
-    text[got] = '\0';
-    return true;
-}
-
-std::uint64_t read_number(const char *name) {
-    char text[64];
-    if (!read_text(name, text, sizeof text) || text[0] < '0' || text[0] > '9') return kNoLimit;
-    return std::strtoull(text, nullptr, 10);
-}
-
 // A line of /proc/meminfo in bytes, or 0.
 std::uint64_t meminfo(const char *text, const char *key) {
     const char *line = std::strstr(text, key);
     return line == nullptr ? 0 : std::strtoull(line + std::strlen(key), nullptr, 10) * 1024;
 }
 
-struct Group {
-    std::uint64_t limit = kNoLimit;
-    std::uint64_t used = 0;
-};
-
-void narrow(Group *group, const char *folder, const char *limit_file, const char *usage_file) {
+std::uint64_t read_in(const char *folder, const char *file, std::uint64_t otherwise) {
     char name[512];
-    (void)std::snprintf(name, sizeof name, "%s/%s", folder, limit_file);
-    const std::uint64_t limit = read_number(name);
-    if (limit >= group->limit) return;
-    (void)std::snprintf(name, sizeof name, "%s/%s", folder, usage_file);
-    const std::uint64_t used = read_number(name);
-    group->limit = limit;
-    group->used = used == kNoLimit ? 0 : used;
+    (void)std::snprintf(name, sizeof name, "%s/%s", folder, file);
+    return number_in_file(name, "", otherwise);
 }
 
-// The groups on the way from `path` to `root`, that included.
-void narrow_upwards(Group *group, const char *root, const char *path, bool second) {
+// What a group leaves, `now` or if it were empty.
+std::uint64_t left_in(const char *folder, bool second, bool now) {
+    const std::uint64_t limit =
+        read_in(folder, second ? "memory.max" : "memory.limit_in_bytes", kNoLimit);
+    if (limit == kNoLimit || !now) return limit;
+    const std::uint64_t used =
+        read_in(folder, second ? "memory.current" : "memory.usage_in_bytes", 0);
+    return used < limit ? limit - used : 0;
+}
+
+// The least of the groups on the way from `path` to `root`, that included.
+std::uint64_t left_upwards(const char *root, const char *path, bool second, bool now) {
     char folder[400];
     (void)std::snprintf(folder, sizeof folder, "%.99s%.300s", root, path);
+    std::uint64_t left = kNoLimit;
     for (;;) {
-        narrow(group, folder, second ? "memory.max" : "memory.limit_in_bytes",
-               second ? "memory.current" : "memory.usage_in_bytes");
+        left = std::min(left, left_in(folder, second, now));
         char *slash = std::strrchr(folder, '/');
-        if (slash == nullptr || std::strlen(folder) <= std::strlen(root)) return;
+        if (slash == nullptr || std::strlen(folder) <= std::strlen(root)) return left;
         *slash = '\0';
     }
 }
 
-// The tightest limit on the way from this process's group to the root, and inside a container,
-// where the group's own path is not visible, the one at the mount point.
-Group control_group(const LimitPlaces &places) {
-    Group group;
+// The least of this process's groups, and inside a container, where the group's own path is not
+// visible, that at the mount point.
+std::uint64_t left_in_groups(const LimitPlaces &places, bool now) {
+    std::uint64_t left = kNoLimit;
     char text[4096];
-    if (!read_text(places.own_groups, text, sizeof text)) return group;
+    if (!read_system_file(places.own_groups, text, sizeof text)) return left;
     char *rest = nullptr;
     for (char *line = strtok_r(text, "\n", &rest); line != nullptr;
          line = strtok_r(nullptr, "\n", &rest)) {
@@ -81,16 +63,16 @@ Group control_group(const LimitPlaces &places) {
         if (!second) path += std::strlen(":memory:");
         char root[100];
         (void)std::snprintf(root, sizeof root, second ? "%s" : "%s/memory", places.groups);
-        narrow_upwards(&group, root, path, second);
+        left = std::min(left, left_upwards(root, path, second, now));
     }
-    return group;
+    return left;
 }
 
 }  // namespace
 
 sennit_status memory_check(std::uint64_t bytes, bool now, const LimitPlaces &places) {
     char text[4096];
-    if (read_text(places.meminfo, text, sizeof text)) {
+    if (read_system_file(places.meminfo, text, sizeof text)) {
         const std::uint64_t total = meminfo(text, "MemTotal:") + meminfo(text, "SwapTotal:");
         const std::uint64_t available = meminfo(text, "MemAvailable:") + meminfo(text, "SwapFree:");
         const std::uint64_t bound = now ? available : total;
@@ -99,15 +81,11 @@ sennit_status memory_check(std::uint64_t bytes, bool now, const LimitPlaces &pla
                         static_cast<unsigned long long>(bytes), now ? "has only" : "is built with",
                         static_cast<unsigned long long>(bound));
     }
-    const Group group = control_group(places);
-    if (group.limit == kNoLimit) return SENNIT_OK;
-    const std::uint64_t used = now ? group.used : 0;
-    const std::uint64_t left = used < group.limit ? group.limit - used : 0;
-    if (bytes > left)
-        return fail(SENNIT_ERR_NOMEM,
-                    "%llu bytes asked for, but the memory limit of the control group leaves %llu",
-                    static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(left));
-    return SENNIT_OK;
+    const std::uint64_t left = left_in_groups(places, now);
+    if (bytes <= left) return SENNIT_OK;
+    return fail(SENNIT_ERR_NOMEM,
+                "%llu bytes asked for, but the memory limit of the control group leaves %llu",
+                static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(left));
 }
 
 }  // namespace sennit::memory

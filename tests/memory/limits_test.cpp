@@ -88,6 +88,16 @@ TEST_F(Limits, a_tighter_group_above_is_the_limit) {
     expect_bounds(8 * kMi, 4 * kMi);
 }
 
+// Broken when the tightest group is taken for the one that leaves least.
+TEST_F(Limits, a_wider_group_that_is_nearly_full_is_the_limit_now) {
+    write("own", "0::/job/step\n");
+    write("groups/job/step/memory.max", "8388608\n");
+    write("groups/job/step/memory.current", "1048576\n");
+    write("groups/job/memory.max", "104857600\n");
+    write("groups/job/memory.current", "102760448\n");
+    expect_bounds(8 * kMi, 2 * kMi);
+}
+
 // As in a container, which sees its own group at the mount point.
 TEST_F(Limits, the_group_at_the_mount_point_is_found_when_the_path_is_hidden) {
     write("own", "0::/../../hidden/by/the/container\n");
