@@ -273,7 +273,7 @@ sennit_status segment_create(Rank &rank, const SegmentArgs &args, SegmentRecord 
     draft.mapping_inode = identity.st_ino;
     *out = publish(rank, slot, args.kind == SegmentKind::local ? 0 : args.id, draft);
     if (*out != nullptr) return SENNIT_OK;
-    file_unmap(reinterpret_cast<std::byte *>(draft.owner_address), draft.mapped_bytes);
+    own.views.unmap(reinterpret_cast<std::byte *>(draft.owner_address), draft.mapped_bytes);
     file_punch(rank.memory_file, draft.file_offset, draft.mapped_bytes);
     return thread_error()->status;
 }
