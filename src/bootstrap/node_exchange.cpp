@@ -1,7 +1,6 @@
 // The exchange of descriptors inside a node, over SOCK_SEQPACKET so that a message stays one.
 #include "bootstrap/node_exchange.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -54,6 +53,10 @@ void set_address(const std::uint8_t *name, sockaddr_un *address, socklen_t *leng
     *length = static_cast<socklen_t>(out - reinterpret_cast<char *>(address));
 }
 
+sennit_status fail_late() {
+    return fail(SENNIT_ERR_TIMEOUT, "a rank of this node did not exchange descriptors in time");
+}
+
 // Waits until the socket can be read or written. Errors: TIMEOUT, OS.
 sennit_status wait_socket(int socket, short events, const Deadline &deadline) {
     for (;;) {
@@ -62,9 +65,7 @@ sennit_status wait_socket(int socket, short events, const Deadline &deadline) {
         const int ready = poll(&one, 1, left_ms > 100 ? 100 : static_cast<int>(left_ms));
         if (ready > 0) return SENNIT_OK;
         if (ready < 0 && errno != EINTR) return fail_os(SENNIT_ERR_OS, errno, "poll");
-        if (deadline.over())
-            return fail(SENNIT_ERR_TIMEOUT,
-                        "a rank of this node did not exchange descriptors in time");
+        if (deadline.over()) return fail_late();
     }
 }
 
@@ -303,18 +304,20 @@ sennit_status lead(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
 }
 
 sennit_status connect_leader(const NodeExchange &exchange, const Deadline &deadline, int *out) {
-    const int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (made < 0) return fail_os(SENNIT_ERR_OS, errno, "socket");
     sockaddr_un address;
     socklen_t length;
     set_address(exchange.socket_names[0], &address, &length);
     while (connect(made, reinterpret_cast<sockaddr *>(&address), length) != 0) {
-        if ((errno == EAGAIN || errno == EINTR) && !deadline.over()) {
-            (void)poll(nullptr, 0, 1);  // the leader's queue of connections is full
+        const int reason = errno;
+        const bool is_full = reason == EAGAIN;  // the leader's queue of connections
+        if (is_full && !deadline.over()) {
+            (void)poll(nullptr, 0, 1);
             continue;
         }
-        const int reason = errno;
         (void)close(made);
+        if (is_full) return fail_late();
         if (reason == ECONNREFUSED) return fail_gave_up(exchange.members[0]);
         return fail_os(SENNIT_ERR_OS, reason, "connecting to the first rank of this node");
     }
@@ -388,7 +391,6 @@ sennit_status node_exchange(Rank &rank, const NodeExchange &exchange, const Dead
     if (reserved != SENNIT_OK) return reserved;
     // Refused by old kernels and some containers: then a death is seen by other means, or late.
     const int own_pid_fd = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
-    if (own_pid_fd >= 0) (void)fcntl(own_pid_fd, F_SETFD, FD_CLOEXEC);
     const sennit_status status = leads ? lead(rank, exchange, own_pid_fd, deadline)
                                        : follow(rank, exchange, own_pid_fd, deadline);
     if (own_pid_fd >= 0) (void)close(own_pid_fd);

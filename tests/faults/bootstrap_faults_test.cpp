@@ -4,7 +4,9 @@
 #include <sennit/sennit.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -328,6 +330,40 @@ TEST(bootstrap_faults, strangers_at_the_socket_are_turned_away) {
             << "a stranger was answered";
         (void)close(stranger);
     }
+}
+
+// Broken by a connection that waits without an end while the leader takes none.
+TEST(bootstrap_faults, a_leader_that_takes_no_connections_costs_the_time_given) {
+    using namespace sennit::runtime;
+    Listener leader;
+    ASSERT_EQ(listener_open(&leader), SENNIT_OK);
+    ASSERT_EQ(listen(leader.socket, 0), 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    (void)std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "sennit-");
+    socklen_t length = offsetof(sockaddr_un, sun_path) + 8;
+    for (const std::uint8_t byte : leader.name) {
+        (void)std::snprintf(&address.sun_path[length - offsetof(sockaddr_un, sun_path)], 3, "%02x",
+                            byte);
+        length += 2;
+    }
+    std::vector<int> queue;
+    do {
+        queue.push_back(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    } while (connect(queue.back(), reinterpret_cast<sockaddr *>(&address), length) == 0);
+    EXPECT_EQ(errno, EAGAIN);
+    static sennit::Rank rank;
+    rank.world_rank = 1;
+    const int members[] = {0, 1};
+    const std::uint8_t *const names[] = {leader.name, leader.name};
+    const double start = sennit_wtime();
+    EXPECT_EQ(
+        node_exchange(rank, {&leader, members, names, 2}, sennit::Deadline::after(kSecond / 5)),
+        SENNIT_ERR_TIMEOUT);
+    EXPECT_LT(sennit_wtime() - start, 5);
+    for (const int waiting : queue)
+        (void)close(waiting);
+    listener_close(&leader);
 }
 
 // Broken by a leader that waits for ever for what a silent stranger will say.
