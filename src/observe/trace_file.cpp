@@ -1,6 +1,7 @@
 // The trace of one rank: a ring of records in a mapped file, and at the end of the rank its text,
 // after which the mapped file goes. What a rank that died left is for `sennit trace merge`.
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -104,6 +105,23 @@ void fill_head(Observer &observer, std::int64_t started_ns) {
     trace.magic = kTraceMagic;
 }
 
+// As write(), but a limit on the size of files is an error (EFBIG), and no SIGXFSZ, which would end
+// the program: the kernel sends that to the thread that writes.
+ssize_t write_without_signal(int file, const char *from, std::size_t bytes) {
+    sigset_t limit;
+    sigset_t before;
+    (void)sigemptyset(&limit);
+    (void)sigaddset(&limit, SIGXFSZ);
+    (void)pthread_sigmask(SIG_BLOCK, &limit, &before);
+    const ssize_t wrote = write(file, from, bytes);
+    const int error = errno;
+    const timespec at_once{};
+    if (wrote < 0 && error == EFBIG) (void)sigtimedwait(&limit, nullptr, &at_once);
+    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = error;
+    return wrote;
+}
+
 // Text on its way into a file.
 class Text {
   public:
@@ -136,7 +154,7 @@ class Text {
     void flush() {
         std::size_t at = 0;
         while (at < used_ && error_ == 0) {
-            const ssize_t wrote = write(file_, buffer_ + at, used_ - at);
+            const ssize_t wrote = write_without_signal(file_, buffer_ + at, used_ - at);
             if (wrote < 0 && errno != EINTR) error_ = errno;
             if (wrote > 0) at += static_cast<std::size_t>(wrote);
         }

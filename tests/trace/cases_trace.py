@@ -222,6 +222,13 @@ def a_file_that_can_not_be_written_is_a_warning(job):
     _check_barriers(_check_calls("t.json", 2, "mapped", True))
 
 
+def a_text_that_is_longer_than_a_file_may_be_is_a_warning(job):
+    """The mapped files fit under the limit, the text does not. Would break: a program that SIGXFSZ ends at its end."""
+    command = subprocess.list2cmdline(job.ranks(2, "many", 50_000))
+    _, messages = job.run(["sh", "-c", f"ulimit -f 24000; exec {command}"], TRACE="t.json")
+    assert "could not be written" in messages, messages
+
+
 def a_full_disk_is_a_warning_and_the_ring_stays_as_it_is(job):
     """Would break: SIGBUS in a mapped page for which there is no block."""
     os.mkdir("disk")
