@@ -1,39 +1,19 @@
 // The sentences of reason.hpp.
 #include "base/reason.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
+#include "base/system_file.hpp"
+
 namespace sennit {
-namespace {
-
-// The first line of a file, or the one that begins with `word`; the number behind it. -1: not
-// there.
-int number_in(const char *name, const char *word) {
-    char text[4096];
-    const int file = open(name, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return -1;
-    const ssize_t length = read(file, text, sizeof text - 1);
-    (void)close(file);
-    if (length <= 0) return -1;
-    text[length] = '\0';
-    const char *place = std::strstr(text, word);
-    return place == nullptr ? -1 : std::atoi(place + std::strlen(word));
-}
-
-}  // namespace
-
 const char *cause_of_refusal(int error, const RefusalPlaces &places) {
     if (error == ENOSYS) return " (a filter of system calls, or a kernel built without them)";
     if (error != EPERM && error != EACCES) return "";
     // A filter that lets these calls through, as that of a container may, hides nothing else.
-    const bool filtered = number_in(places.status, "\nSeccomp:") > 0;
-    const bool scoped = number_in(places.ptrace_scope, "") > 0;
+    const bool filtered = number_in_file(places.status, "\nSeccomp:", 0) > 0;
+    const bool scoped = number_in_file(places.ptrace_scope, "", 0) > 0;
     if (filtered && scoped)
         return " (kernel.yama.ptrace_scope is not 0, and this process has a seccomp filter)";
     if (filtered) return " (this process has a seccomp filter)";

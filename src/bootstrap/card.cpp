@@ -2,7 +2,6 @@
 // sockets (network namespace), and is not told apart by SENNIT_NODE.
 #include "bootstrap/card.hpp"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 
 #include "base/knobs.hpp"
 #include "base/process_age.hpp"
+#include "base/system_file.hpp"
 #include "rank/process.hpp"
 
 namespace sennit::runtime {
@@ -30,13 +30,8 @@ std::uint64_t hash(std::uint64_t seed, const void *data, std::size_t bytes) {
 
 std::uint64_t machine_hash(unsigned seed) {
     char boot_id[64] = "";
-    const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        (void)!read(file, boot_id, sizeof boot_id);
-        (void)close(file);
-    } else {
+    if (!read_system_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id))
         (void)gethostname(boot_id, sizeof boot_id);
-    }
     struct stat space {};
     (void)stat("/proc/self/ns/net", &space);
     return hash(hash(seed, boot_id, sizeof boot_id), &space.st_ino, sizeof space.st_ino);

@@ -9,21 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+
+#include "base/system_file.hpp"
 
 namespace sennit::memory {
 namespace {
-
-std::uint64_t address_space_in_use() {
-    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    char text[64];
-    const ssize_t got = read(file, text, sizeof text - 1);
-    (void)close(file);
-    if (got <= 0) return 0;
-    text[got] = '\0';
-    return std::strtoull(text, nullptr, 10) * page_bytes();
-}
 
 std::uint64_t count_mappings() {
     const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -34,18 +24,6 @@ std::uint64_t count_mappings() {
         lines += static_cast<std::uint64_t>(std::count(text, text + got, '\n'));
     (void)close(file);
     return lines;
-}
-
-// UINT64_MAX if it can not be read.
-std::uint64_t most_mappings() {
-    const int file = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return UINT64_MAX;
-    char text[32];
-    const ssize_t got = read(file, text, sizeof text - 1);
-    (void)close(file);
-    if (got <= 0) return UINT64_MAX;
-    text[got] = '\0';
-    return std::strtoull(text, nullptr, 10);
 }
 
 }  // namespace
@@ -74,7 +52,7 @@ bool is_mapped(const void *memory, std::uint64_t bytes) {
 
 sennit_status no_address_space(std::uint64_t bytes, int reason) {
     const std::uint64_t mappings = reason == ENOMEM ? count_mappings() : 0;
-    const std::uint64_t most = most_mappings();
+    const std::uint64_t most = number_in_file("/proc/sys/vm/max_map_count", "", UINT64_MAX);
     // One call may need two more: a mapping inside of another leaves three.
     if (most != UINT64_MAX && mappings + 2 >= most)
         return fail(SENNIT_ERR_NOMEM,
@@ -83,7 +61,7 @@ sennit_status no_address_space(std::uint64_t bytes, int reason) {
                     static_cast<unsigned long long>(mappings),
                     static_cast<unsigned long long>(most));
     rlimit limit{};
-    const std::uint64_t used = address_space_in_use();
+    const std::uint64_t used = number_in_file("/proc/self/statm", "", 0) * page_bytes();
     if (reason == ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         (used > limit.rlim_cur || bytes > limit.rlim_cur - used))
         return fail(SENNIT_ERR_NOMEM,

@@ -1,12 +1,13 @@
 // See placement.hpp.
 #include "memory/adopt/placement.hpp"
 
-#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstring>
+
+#include "base/system_file.hpp"
 
 namespace sennit::memory::adopt {
 namespace {
@@ -24,12 +25,11 @@ static_assert(sizeof(Policy) <= kPolicyBytes);
 
 // The list is "0" where there is one.
 unsigned count_nodes() {
-    char text[64] = "";
-    const int file = open("/sys/devices/system/node/has_memory", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 1;
-    const ssize_t length = read(file, text, sizeof text - 1);
-    (void)close(file);
-    return length > 0 && std::strpbrk(text, ",-") != nullptr ? 2 : 1;
+    char text[64];
+    return read_system_file("/sys/devices/system/node/has_memory", text, sizeof text) &&
+                   std::strpbrk(text, ",-") != nullptr
+               ? 2
+               : 1;
 }
 
 unsigned machine_nodes() {

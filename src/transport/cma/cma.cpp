@@ -4,7 +4,6 @@
 // that a peer registered. The handle of a segment is its address in the owner.
 #include "transport/cma/cma.hpp"
 
-#include <fcntl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/system_file.hpp"
 #include "memory/file.hpp"
 #include "runtime/detector.hpp"
 #include "transport/cma/batch.hpp"
@@ -41,15 +41,7 @@ constexpr Traits kTraits{"cma", SENNIT_PATH_CMA, false, true, 1, 0, SIZE_MAX, tr
 pid_t process_of(int pid_fd) {
     char name[64];
     (void)std::snprintf(name, sizeof name, "/proc/self/fdinfo/%d", pid_fd);
-    const int file = open(name, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return -1;
-    char text[512];
-    const ssize_t length = read(file, text, sizeof text - 1);
-    (void)close(file);
-    if (length <= 0) return -1;
-    text[length] = '\0';
-    const char *line = std::strstr(text, "\nPid:");
-    return line == nullptr ? -1 : static_cast<pid_t>(std::atol(line + 5));
+    return static_cast<pid_t>(number_in_file(name, "\nPid:", UINT64_MAX));
 }
 
 bool moved_whole(ssize_t moved, std::size_t bytes) {
