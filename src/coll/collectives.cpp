@@ -128,7 +128,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     if (!team.all_reached)
         return fail(SENNIT_ERR_OTHER_NODE,
                     "no path leads to some rank of the team (sennit info --peers tells why)");
-    if (team.published) return team::fail_unfinished(rank, team);
+    if (team::is_arrived(team)) return team::fail_unfinished(rank, team);
     *out = state_of(rank, team);
     if (*out == nullptr) {
         const sennit_status status = open_state(rank, team);
@@ -147,7 +147,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
 inline sennit_status take_state(Rank &rank, team::Team &team, TeamState **out) {
     *out = state_of(rank, team);
     // SYNC coll-broken: pairs with the release in end_all(), which another thread may be in.
-    if (*out != nullptr && !team.published &&
+    if (*out != nullptr && !team::is_arrived(team) &&
         (*out)->broken.load(std::memory_order_acquire) == SENNIT_OK) [[likely]]
         return SENNIT_OK;
     return find_state(rank, team, out);

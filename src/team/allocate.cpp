@@ -185,7 +185,7 @@ sennit_status vote(Rank &rank, Team &team, const Vote &mine, Offer *offers, senn
     const std::uint32_t id = mine.outcome.id;
     const sennit_status status =
         agree(rank, team, mine.outcome, reinterpret_cast<Outcome *>(offers));
-    if (status == SENNIT_ERR_TIMEOUT && team.published && team.segments != nullptr) {
+    if (status == SENNIT_ERR_TIMEOUT && is_arrived(team) && team.segments != nullptr) {
         // Nobody knows yet what becomes of it: the same call made again asks further.
         team.segments->voted_record = mine.record;
         team.segments->voted_id = id;
@@ -207,7 +207,7 @@ sennit_status vote(Rank &rank, Team &team, const Vote &mine, Offer *offers, senn
 
 // The call whose vote timed out, made again?
 bool goes_on_with_vote(const Team &team, const AllocationArgs &args) {
-    if (!team.published || team.purpose != Purpose::outcome) return false;
+    if (team.purpose != Purpose::outcome) return false;
     const SegmentRecord *record = team.segments->voted_record;
     return record == nullptr || record->bytes == args.bytes;
 }

@@ -109,12 +109,11 @@ bool have_all_come(Team &team) {
 
 void begin_meeting(Team &team, Purpose purpose) {
     team.purpose = purpose;
-    team.published = true;
     team.next_peer = 0;
 }
 
 inline bool look_flat(Team &team, Purpose purpose) {
-    if (!team.published) {
+    if (!is_arrived(team)) {
         publish_arrival(team, team.epoch + 1);
         begin_meeting(team, purpose);
     }
@@ -122,7 +121,7 @@ inline bool look_flat(Team &team, Purpose purpose) {
 }
 
 bool look_in_clusters(Team &team, Purpose purpose) {
-    if (team.published) return is_released(team, team.epoch + 1);
+    if (is_arrived(team)) return is_released(team, team.epoch + 1);
     const bool was_last = come_to_cluster(team, team.epoch + 1);
     if (was_last) ring_all(team);
     begin_meeting(team, purpose);
@@ -181,9 +180,8 @@ sennit_status await_round(Rank &rank, const Team &team, int partner, std::uint64
 
 sennit_status disseminate(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
-    if (!team.published) {
+    if (!is_arrived(team)) {
         team.purpose = purpose;
-        team.published = true;
         team.round = 0;
         team.round_sent = false;
     }
@@ -256,9 +254,9 @@ namespace {
                                    : meet_without_path(rank, team, deadline);
 }
 
-}  // namespace
-
-sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+// Inline in the barrier, which is called often.
+[[gnu::always_inline]] inline sennit_status meet_inline(Rank &rank, Team &team, Purpose purpose,
+                                                        const Deadline &deadline) {
     sennit_status status = SENNIT_OK;
     if (team.way != Way::flat) [[unlikely]]
         status = meet_otherwise(rank, team, purpose, deadline);
@@ -266,8 +264,14 @@ sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &dead
         status = wait_for_late(rank, team, deadline);
     if (status != SENNIT_OK) return status;
     ++team.epoch;
-    team.published = false;
+    team.purpose = Purpose::none;
     return SENNIT_OK;
+}
+
+}  // namespace
+
+sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+    return meet_inline(rank, team, purpose, deadline);
 }
 
 namespace {
@@ -314,24 +318,24 @@ sennit_status take_up(Rank &rank, Team &team, const Deadline &deadline) {
 }
 
 sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
-    if (team.published) {
+    if (is_arrived(team)) {
         if (is_bound(team)) return fail_unfinished(rank, team);
     } else if (rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;  // not arrived: the call may be repeated
     }
-    const sennit_status status = meet(rank, team, Purpose::barrier, deadline);
+    const sennit_status status = meet_inline(rank, team, Purpose::barrier, deadline);
     if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
     return take_flush_error(team);
 }
 
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
     if (!team.all_load_store) return barrier(rank, team, deadline);
-    if (!team.published && rank.engine != nullptr) {
+    if (!is_arrived(team) && rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;
     }
-    if (!team.published) write_letter(team, Purpose::leave, nullptr, 0);
+    if (!is_arrived(team)) write_letter(team, Purpose::leave, nullptr, 0);
     sennit_status status = meet(rank, team, Purpose::leave, deadline);
     if (status != SENNIT_OK) return status;
     for (std::uint32_t member = 0; status == SENNIT_OK && member < team.size; ++member) {
@@ -379,8 +383,8 @@ bool goes_on_with(const Team &team, const Exchange &what) {
 sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadline &deadline) {
     team.read_failed = false;
     if (!team.all_reached) return exchange_without_path(rank, team, what, deadline);
-    if (team.published && !goes_on_with(team, what)) return fail_unfinished(rank, team);
-    if (!team.published) write_letter(team, what.purpose, what.mine, what.bytes);
+    if (is_arrived(team) && !goes_on_with(team, what)) return fail_unfinished(rank, team);
+    if (!is_arrived(team)) write_letter(team, what.purpose, what.mine, what.bytes);
     const std::uint64_t number = team.epoch + 1;
     Letter letter;
     sennit_status status = meet(rank, team, what.purpose, deadline);

@@ -295,7 +295,7 @@ void finish(Creation &creation, std::uint32_t *handle) {
 // The first exchange of a try, and this rank's part. Errors: the exchange has not met.
 sennit_status propose_and_choose(Creation &creation) {
     Team &parent = creation.parent;
-    if (!parent.published) propose(creation, &creation.proposal);
+    if (!is_arrived(parent)) propose(creation, &creation.proposal);
     const Exchange what{creation.is_repeated ? Purpose::propose_again : Purpose::propose,
                         &creation.proposal, sizeof creation.proposal, creation.proposals};
     const Deadline deadline = creation.is_repeated ? binding_deadline(parent) : default_deadline();
@@ -313,8 +313,7 @@ sennit_status propose_and_choose(Creation &creation) {
 sennit_status attempt(Creation &creation, std::uint32_t *handle, bool *again) {
     Team &parent = creation.parent;
     sennit_status status = SENNIT_OK;
-    if (!parent.published || parent.purpose != Purpose::conclude)
-        status = propose_and_choose(creation);
+    if (parent.purpose != Purpose::conclude) status = propose_and_choose(creation);
     if (status != SENNIT_OK) return status;
     const Exchange what{Purpose::conclude, &creation.conclusion, sizeof creation.conclusion,
                         creation.conclusions};
@@ -420,7 +419,7 @@ namespace {
 // The members agree that the team goes. The second meeting is for the mailboxes: whoever gets the
 // slot next may write there as soon as it has left.
 sennit_status part(Rank &rank, Team &team) {
-    if (team.published && team.purpose == Purpose::part)
+    if (team.purpose == Purpose::part)
         return meet(rank, team, Purpose::part, binding_deadline(team));
     auto *handles = static_cast<std::uint32_t *>(std::calloc(team.size, sizeof(std::uint32_t)));
     if (handles == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the answers of the ranks");

@@ -129,7 +129,7 @@ void drop(Team &team) {
     team.unfinished = nullptr;
     team.segments = nullptr;
     team.flush_error.status = SENNIT_OK;
-    team.published = false;
+    team.purpose = Purpose::none;
     team.read_failed = false;
 }
 

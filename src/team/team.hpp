@@ -58,6 +58,7 @@ inline constexpr std::uint32_t kWorldHandle = make_handle(memory::kWorldSlot, 0)
 
 // What a meeting is for.
 enum class Purpose : std::uint32_t {
+    none = 0,
     offer = 1,
     outcome = 2,
     free = 3,
@@ -118,8 +119,7 @@ struct Team {
     std::uint64_t calls;       // of coll/ begun
     sennit_error flush_error;  // of an implicit operation, until the barrier has been met
     bool read_failed;          // the last exchange met, but a letter could not be read
-    bool published;            // this rank's arrival in epoch + 1 is stored
-    Purpose purpose;           // of that meeting
+    Purpose purpose;           // of epoch + 1, if this rank's arrival is stored; else none
     std::uint32_t next_peer;   // flat: how many peers were seen already
     std::uint32_t round;       // dissemination: rounds done
     bool round_sent;
@@ -128,6 +128,11 @@ struct Team {
     SegmentTable *segments;  // null until the first allocation
     void *unfinished;        // of a call that is bound: what it goes on with; freed by drop()
 };
+
+// Whether this rank has arrived in the next meeting, which is then unfinished.
+inline bool is_arrived(const Team &team) {
+    return team.purpose != Purpose::none;
+}
 
 // How far the numbers of two members can lie apart: a peer may have published the call after the
 // one that this rank has published.
@@ -252,7 +257,7 @@ sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &dead
 bool try_meet(Team &team, Purpose purpose);
 
 // Why no other collective call can be made while a meeting of the team is unfinished, which
-// `team.published` says: STATE, or PEER_LOST where a member is gone, since it never ends then.
+// `is_arrived()` says: STATE, or PEER_LOST where a member is gone, since it never ends then.
 sennit_status fail_unfinished(Rank &rank, const Team &team);
 
 // What a rank has said in these can not be taken back: only the same call goes on with them.
@@ -264,7 +269,7 @@ constexpr bool is_binding(Purpose purpose) {
 }
 // Has a meeting for one of these timed out, so that only the same call may go on with it?
 inline bool is_bound(const Team &team) {
-    return team.published && is_binding(team.purpose);
+    return is_binding(team.purpose);
 }
 // SENNIT_TIMEOUT. The launcher's meetings can not be resumed, so they have no limit.
 Deadline binding_deadline(const Team &team);

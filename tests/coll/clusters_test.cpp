@@ -104,7 +104,7 @@ class MadeUpTeam {
         EXPECT_EQ(sigaction(SIGSEGV, &before, nullptr), 0);
         for (const auto &one : ranks_) {
             ++one->team->epoch;
-            one->team->published = false;
+            one->team->purpose = team::Purpose::none;
         }
         return touches;
     }

@@ -153,7 +153,7 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
         status = call.status();
         runtime::observer_write(rank);
         // A barrier that timed out is another meeting than this one.
-        if (status == SENNIT_OK && world.published)
+        if (status == SENNIT_OK && team::is_arrived(world))
             status = meet_at_the_end(rank, world, team::take_up, deadline);
         if (status == SENNIT_OK)
             status = meet_at_the_end(rank, world, team::last_barrier, deadline);
