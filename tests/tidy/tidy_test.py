@@ -277,11 +277,16 @@ class TidyTest(unittest.TestCase):
     def test_seven_parameters_are_found(self):
         self.assert_finds("src/op/put.cpp", 6, "size", changed("src/op/put.cpp", "int a, ", "int z, std::pair<int, int> a, "))
 
-    # volatile, if, head, listed, knobs
+    # volatile, braces, if, head, listed, knobs
 
     def test_volatile_is_found_but_not_on_asm(self):
         self.assert_finds("src/op/put.cpp", 2, "volatile", "// Put.\nvolatile int a;\n")
         self.assert_finds_nothing("src/op/put.cpp", '// Put, nothing volatile.\nvoid f() { asm volatile("" ::: "memory"); }\n')
+
+    def test_a_loop_over_braces_without_its_header_is_found(self):
+        loop = "void f() {\n    for (const int value : {1, 2}) g(value);\n}\n"
+        self.assert_finds("src/op/put.cpp", 3, "braces", "// Put.\n" + loop)
+        self.assert_finds_nothing("src/op/put.cpp", "// Put.\n#include <initializer_list>\n" + loop)
 
     def test_conditional_compilation_outside_base_is_found(self):
         self.assert_finds("src/op/put.cpp", 2, "if", "// Put.\n#ifdef NDEBUG\n#endif\n")
