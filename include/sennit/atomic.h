@@ -26,10 +26,10 @@
  * puts.
  *
  * Who does it. The processors of the owner's node: ranks that load and store the memory operate on
- * it directly and the owner takes no part; towards others a message is executed by the owner, when
- * it is in a call of Sennit that waits, tests (also a request that is {0}) or flushes. So a loop
- * that polls its own memory for another rank's change calls one of them. A message is executed
- * once, also when a rail fails on the way.
+ * it directly and the owner takes no part; towards others a message is executed by the owner, in a
+ * call of Sennit that waits, tests (also a request that is {0}) or flushes, or by the thread that
+ * serves other nodes (SENNIT_PROGRESS). So a loop that polls its own memory for another rank's
+ * change calls one of them. A message is executed once, also when a rail fails on the way.
  *
  * Memory of SENNIT_ALLOC_ACCUMULATE. There the operations of this header take turns by a lock of
  * the owner's piece, and the holder changes an array by plain vector instructions: long accumulates

@@ -56,6 +56,18 @@ struct ProgressHook {
     void *context;
 };
 
+// How a thread that makes progress while nobody else does learns who does, see runtime/wait.hpp.
+struct ProgressBell {
+    std::atomic<std::uint64_t> waits{0};  // that poll: those begun << 32 | those that go on
+    std::atomic<bool> is_wanted{false};   // the end of a wait rings
+    int descriptor = -1;                  // an eventfd
+
+    static constexpr std::uint64_t kBegun = (std::uint64_t{1} << 32) + 1;
+    static constexpr bool is_any_on(std::uint64_t waits) {
+        return static_cast<std::uint32_t>(waits) != 0;
+    }
+};
+
 // Who must hear of the rank's segments, under the rank's cold mutex: `appears` before any peer can
 // know of one, which then has the word of life `live`; `goes` when nobody may use it any more.
 struct SegmentWatch {
@@ -137,6 +149,7 @@ struct Rank : HotTables, RankSetup {
     std::atomic<std::uint32_t> short_waits{0};  // that timed out before they looked for dead peers
     std::atomic<std::uint32_t> fruitless_polls{0};  // runtime/wait.hpp: note_fruitless_poll()
     std::atomic<unsigned> hook_count{0};
+    ProgressBell progress_bell;
     std::atomic<unsigned> polled_requests{0};  // that nothing but polling carries on
 
     // Parts that belong to other folders.
@@ -158,12 +171,17 @@ inline int world_size(const Rank &rank) {
     return static_cast<int>(size_of(rank));
 }
 
-// Progress itself.
-inline void poll_progress(Rank &rank) {
+// Progress of paths, which never runs anything of the program's.
+inline void poll_hooks(Rank &rank) {
     // relaxed: hooks are added during start-up, before the rank is in use.
     const unsigned count = rank.hook_count.load(std::memory_order_relaxed);
     for (unsigned i = 0; i < count; ++i)
         rank.hooks[i].poll(rank.hooks[i].context);
+}
+
+// Progress itself.
+inline void poll_progress(Rank &rank) {
+    poll_hooks(rank);
     // relaxed: a request of another thread that is missed here is that thread's to carry on.
     if (rank.polled_requests.load(std::memory_order_relaxed) != 0) [[unlikely]]
         rank.poll_requests(rank);

@@ -4,6 +4,7 @@
 #include "runtime/wait.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include "base/fail.hpp"
 #include "base/knobs.hpp"
@@ -62,7 +63,31 @@ WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &searc
       started_ns_(now_ns()),
       checked_ns_(started_ns_),
       stepped_ns_(started_ns_),
-      tick_ns_(kFirstTickNs) {}
+      tick_ns_(kFirstTickNs),
+      // relaxed: hooks are added during start-up only.
+      polls_paths_(rank.hook_count.load(std::memory_order_relaxed) != 0) {
+    // relaxed: a progress thread that sees it late makes a look too many.
+    if (polls_paths_)
+        rank_.progress_bell.waits.fetch_add(ProgressBell::kBegun, std::memory_order_relaxed);
+}
+
+void WaitLoop::end_polling() {
+    ProgressBell &bell = rank_.progress_bell;
+    // relaxed: the fence orders it.
+    bell.waits.fetch_sub(1, std::memory_order_relaxed);
+    // SYNC progress-bell: pairs with the fence in leaves_alone(); the end of the wait comes before
+    // the look at the thread's wish.
+    store_load_fence();
+    // relaxed twice: as above, and only who takes the wish rings.
+    if (bell.is_wanted.load(std::memory_order_relaxed) &&
+        bell.is_wanted.exchange(false, std::memory_order_relaxed))
+        ring_progress_thread(bell.descriptor);
+}
+
+void ring_progress_thread(int descriptor) {
+    const std::uint64_t one = 1;
+    if (descriptor >= 0) (void)!write(descriptor, &one, sizeof one);
+}
 
 WaitLoop::Step WaitLoop::step() {
     make_progress(rank_);

@@ -61,6 +61,9 @@ inline void store_and_ring_lightly(std::atomic<std::uint64_t> &word, std::uint64
 // peer is told of it. Needs the cold mutex. False: the kernel has no such barrier.
 bool sleep_with_barrier(Rank &rank);
 
+// The end of a wait that polled, where a progress thread has left the rank alone for it.
+[[gnu::cold, gnu::noinline]] void ring_progress_thread(int descriptor);
+
 // For every call that looks once and has found nothing. Where ranks share processors, every few of
 // them give the processor away: a program that polls keeps the rank from running that it polls for.
 [[gnu::cold, gnu::noinline]] void count_fruitless_poll(Rank &rank);
@@ -80,6 +83,11 @@ struct LostSearch {
 class WaitLoop {
   public:
     WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &search);
+    ~WaitLoop() {
+        if (polls_paths_) end_polling();
+    }
+    WaitLoop(const WaitLoop &) = delete;
+    WaitLoop &operator=(const WaitLoop &) = delete;
 
     enum class Step { again, sleep, timed_out, lost };
     // Yields or progresses, and says what to do next. `lost` and `timed_out` end the wait, unless
@@ -94,6 +102,7 @@ class WaitLoop {
     sennit_status result(Step step);
 
   private:
+    void end_polling();
     // Counts the yields that were back at once; true when there have been too many.
     bool yields_reach_nobody(std::int64_t now);
 
@@ -106,6 +115,7 @@ class WaitLoop {
     std::int64_t stepped_ns_;  // the last step, or the end of a sleep
     std::int64_t tick_ns_;
     unsigned idle_yields_ = 0;  // in a row
+    bool polls_paths_;
     std::uint32_t rings_seen_ = 0;
 };
 

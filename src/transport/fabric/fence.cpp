@@ -125,6 +125,7 @@ void Network::draw_tag() {
 bool Network::reopen_passive() {
     for (std::size_t place = 0; place <= kSegmentsPerTeam; ++place)
         withdraw_from(place);
+    wake_thread();
     if (rail_.reopen_passive() != SENNIT_OK) {
         log(SENNIT_LOG_WARNING, "the path fabric cannot open an endpoint again: %s",
             thread_error()->text);
@@ -222,6 +223,7 @@ bool Network::is_older_out(int peer, std::uint64_t number) const {
 // has.
 void Network::reset_active() {
     (void)rail_.reopen_active();
+    wake_thread();
     for (std::size_t i = 0; i < post_count_; ++i) {
         Posted &posted = posts_[i];
         if (!posted.is_out) continue;

@@ -1,6 +1,6 @@
-// The inside of the path `fabric`, shared by its sources: start.cpp (opening, reaching, the thread,
-// the end), transfer.cpp (puts and gets), fence.cpp (what is done about those that fail) and
-// task.cpp (messages). One object per rank.
+// The inside of the path `fabric`, shared by its sources: start.cpp (opening, reaching, the end),
+// transfer.cpp (puts and gets), fence.cpp (what is done about those that fail), task.cpp (messages)
+// and thread.cpp (progress while the rank computes). One object per rank.
 //
 // Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
 // held or without, and never the other way round: nobody calls the engine while holding it.
@@ -16,6 +16,7 @@
 #include "transport/fabric/choice.hpp"
 #include "transport/fabric/message.hpp"
 #include "transport/fabric/rail.hpp"
+#include "transport/fabric/thread.hpp"
 
 namespace sennit::transport::fabric {
 
@@ -87,6 +88,12 @@ class Network final : public Transport {
     void stop_thread() override;
     void close(const Deadline &deadline) override;
 
+    // thread.cpp; called by the thread.
+    Network *next_tended() const { return tended_.next; }
+    void set_next_tended(Network *next) { tended_.next = next; }
+    bool tend(ThreadSleep *sleep);
+    void note_wakeup(const ThreadSleep &sleep);
+
   private:
     // What reach() reads from a peer. It outlives a call that gave it up.
     struct Trial {
@@ -109,14 +116,11 @@ class Network final : public Transport {
     void withdraw_from(std::size_t place);
     static sennit_status expose(void *network, const SegmentRecord &record, std::uint32_t live);
     static void withdraw(void *network, const SegmentRecord &record);
-    sennit_status start_thread();
-    static void *thread_main(void *network);
-    void run_thread();
     void say_goodbye(const Deadline &deadline);
 
     // transfer.cpp
-    void poll_rail();
-    void take_events();
+    std::size_t poll_rail(bool all = false);
+    std::size_t take_events(bool all);
     Submit start_transfer(Posted *posted);
     int work_off(Posted *posted);
     int finish_transfer(Posted *posted);
@@ -142,6 +146,11 @@ class Network final : public Transport {
     void reset_active();
     void give_up(int peer);
     void abandon(PeerLink &link);
+
+    // thread.cpp
+    bool leaves_alone(ThreadSleep *sleep);
+    bool look_once(bool has_engine);
+    bool sleeps_on_descriptors(ThreadSleep *sleep);
 
     // task.cpp
     Message *take_message();
@@ -200,11 +209,21 @@ class Network final : public Transport {
     bool some_are_lost_ = false;
     bool some_are_hidden_ = false;  // of exposed_
 
-    pthread_t thread_{};
-    bool has_thread_ = false;
-    std::atomic<bool> stop_{false};
     std::atomic<bool> has_engine_{false};
     std::atomic<std::uint64_t> polls_{0};  // by callers, which the thread leaves alone
+    ProgressSettings progress_;
+    // What the thread knows of the last look.
+    struct Tended {
+        Network *next = nullptr;  // in the thread's list
+        std::uint64_t polls = 0;
+        std::uint64_t waits = 0;
+        std::int64_t busy_until_ns = 0;
+        std::size_t first_descriptor = 0;  // in the last ThreadSleep
+        std::size_t descriptors = 0;
+        unsigned lies = 0;  // of descriptors, in a row
+        bool is_placed = false;
+    };
+    Tended tended_;
 };
 
 }  // namespace sennit::transport::fabric

@@ -134,12 +134,25 @@ sennit_status Rail::open_objects(std::size_t peers) {
     return status;
 }
 
+// The descriptor of each queue of net and tcp tells what comes to the domain, and stays readable
+// once there has been a completion. So it is that of the endpoint that has none.
+bool Rail::wakes(const Endpoint &endpoint) const {
+    return !one_read_drives_all_ || &endpoint == &passive_;
+}
+
 sennit_status Rail::open_endpoint(Endpoint *out) {
     fi_cq_attr queue{};
     queue.size = depth() + receives();  // every completion that can be outstanding
     queue.format = FI_CQ_FORMAT_DATA;
+    int code = -FI_ENOSYS;
+    if (wakes(*out)) {
+        queue.wait_obj = FI_WAIT_FD;
+        code = fi_cq_open(domain_, &queue, &out->completions, nullptr);
+        if (code == 0 && fi_control(&out->completions->fid, FI_GETWAIT, &out->descriptor) != 0)
+            out->descriptor = -1;
+    }
     queue.wait_obj = FI_WAIT_NONE;
-    int code = fi_cq_open(domain_, &queue, &out->completions, nullptr);
+    if (code != 0) code = fi_cq_open(domain_, &queue, &out->completions, nullptr);
     if (code == 0) code = fi_endpoint(domain_, info_, &out->endpoint, nullptr);
     if (code == 0) code = fi_ep_bind(out->endpoint, &addresses_->fid, 0);
     if (code == 0) code = fi_ep_bind(out->endpoint, &out->completions->fid, FI_TRANSMIT | FI_RECV);
@@ -152,6 +165,7 @@ sennit_status Rail::open_endpoint(Endpoint *out) {
 void Rail::close_endpoint(Endpoint *endpoint) {
     close_object(&endpoint->endpoint);
     close_object(&endpoint->completions);
+    endpoint->descriptor = -1;
 }
 
 sennit_status Rail::reopen(Endpoint *endpoint) {
@@ -318,10 +332,26 @@ std::size_t Rail::poll(Event events[], std::size_t most) {
     ++reads_;
     if (one_read_drives_all_ && reads_ % kAllEvery != 0)
         return read_queue(next_read(), events, most);
+    return poll_all(events, most);
+}
+
+std::size_t Rail::poll_all(Event events[], std::size_t most) {
     std::size_t count = 0;
     for (const Endpoint *endpoint : {&incoming_, &outgoing_, &active_, &passive_})
         count += read_queue(*endpoint, events + count, most - count);
     return count;
+}
+
+std::size_t Rail::arm(int descriptors[kQueues]) {
+    fid *queues[kQueues];
+    std::size_t count = 0;
+    for (const Endpoint *endpoint : {&incoming_, &outgoing_, &active_, &passive_}) {
+        if (!wakes(*endpoint)) continue;
+        if (endpoint->descriptor < 0) return 0;
+        descriptors[count] = endpoint->descriptor;
+        queues[count++] = &endpoint->completions->fid;
+    }
+    return fi_trywait(fabric_, queues, static_cast<int>(count)) == 0 ? count : 0;
 }
 
 }  // namespace sennit::transport::fabric

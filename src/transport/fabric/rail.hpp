@@ -99,6 +99,15 @@ class Rail {
     // does not say that there are no more.
     std::size_t poll(Event events[], std::size_t most);
 
+    // The same, of each queue.
+    std::size_t poll_all(Event events[], std::size_t most);
+
+    // Gets ready for a sleep on descriptors, which become readable when something comes, and end
+    // with their endpoints. What lies in a queue that was not read since does not make them so.
+    // 0: something has come, or the provider has none.
+    static constexpr std::size_t kQueues = 4;
+    std::size_t arm(int descriptors[kQueues]);
+
   private:
     sennit_status choose(const Settings &settings);
     sennit_status take_port();
@@ -108,8 +117,10 @@ class Rail {
     struct Endpoint {
         fid_ep *endpoint = nullptr;
         fid_cq *completions = nullptr;
+        int descriptor = -1;
     };
     const Endpoint &next_read();
+    bool wakes(const Endpoint &endpoint) const;
     ssize_t note_posted(ssize_t code);
     sennit_status open_endpoint(Endpoint *out);
     static void close_endpoint(Endpoint *endpoint);

@@ -1,7 +1,5 @@
-// Opening the rail, trying whether peers can be reached by it, the thread that moves data while the
-// rank computes, and the end.
+// Opening the rail, trying whether peers can be reached by it, and the end.
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include <new>
 
 #include "base/fail.hpp"
+#include "base/knobs.hpp"
 #include "base/log.hpp"
 #include "runtime/detector.hpp"
 #include "transport/fabric/fabric.hpp"
@@ -19,10 +18,8 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kMostReceives = 128;
-// The thread looks often while something happens, and seldom otherwise.
-constexpr std::int64_t kBusyPauseNs = 50'000;
-constexpr std::int64_t kIdlePauseNs = 1'000'000;
-constexpr int kBusyLooks = 40;
+// Between trials of a peer that fails.
+constexpr std::int64_t kTrialPauseNs = 1'000'000;
 // For so long the first probes of a peer may fail, and of others after one that is out of reach.
 constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
 constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
@@ -119,6 +116,8 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
     rank_ = &rank;
     sink_ = sink;
     sennit_status status = read_settings(settings);
+    if (status == SENNIT_OK)
+        status = read_progress_settings(runtime::knobs().progress.text, &progress_);
     if (status != SENNIT_OK) return status;
     const Library *library = nullptr;
     status = library_open(&library);
@@ -170,7 +169,9 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
         const MutexLock guard(lock_);
         post_receives();
     }
-    return start_thread();
+    status = join_thread(*this);
+    if (status == SENNIT_OK) rank_->progress_bell.descriptor = thread_bell();
+    return status;
 }
 
 // The peer's address enters the table with the first use. With the lock held.
@@ -223,7 +224,7 @@ Reason Network::reach(int peer) {
         }
         if (there.probed) break;
         // What fails is tried again every 20 ms and more.
-        if (fails) pause(kIdlePauseNs);
+        if (fails) pause(kTrialPauseNs);
         (void)sched_yield();
     }
     delete trial;
@@ -321,61 +322,9 @@ void Network::withdraw(void *network, const SegmentRecord &record) {
     self.exposed_[record.owner_slot] = Exposed{};
 }
 
-sennit_status Network::start_thread() {
-    // Signals are for the threads of the program.
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int code = pthread_create(&thread_, nullptr, thread_main, this);
-    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (code != 0) return fail_os(SENNIT_ERR_OS, code, "the thread of the path fabric");
-    has_thread_ = true;
-    return SENNIT_OK;
-}
-
-void *Network::thread_main(void *network) {
-    static_cast<Network *>(network)->run_thread();
-    return nullptr;
-}
-
-// Moves data while the rank's own threads are elsewhere. While one of them polls, this one only
-// sleeps.
-void Network::run_thread() {
-    std::uint64_t seen = 0;
-    int busy = kBusyLooks;
-    // relaxed: the word stands alone; joining the thread orders the rest.
-    while (!stop_.load(std::memory_order_relaxed)) {
-        pause(busy > 0 ? kBusyPauseNs : kIdlePauseNs);
-        // relaxed: a rough count.
-        const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
-        if (polls != seen) {
-            seen = polls;
-            busy = 0;
-            continue;
-        }
-        bool has_work = false;
-        {
-            const MutexLock guard(lock_);
-            poll_rail();
-            has_work = !done_.empty() || uneasy_links_ != 0 || open_tasks_ != 0;
-        }
-        busy = has_work ? kBusyLooks : busy > 0 ? busy - 1 : 0;
-        // SYNC fabric-engine: pairs with the release in progress(); then the hook of the engine is
-        // there, which works off what has come.
-        if (!has_work || !has_engine_.load(std::memory_order_acquire)) continue;
-        poll_progress(*rank_);
-        // relaxed: as above; these polls were its own.
-        seen = polls_.load(std::memory_order_relaxed);
-    }
-}
-
 void Network::stop_thread() {
-    if (!has_thread_) return;
-    // relaxed: see run_thread().
-    stop_.store(true, std::memory_order_relaxed);
-    (void)pthread_join(thread_, nullptr);
-    has_thread_ = false;
+    leave_thread(*this);
+    rank_->progress_bell.descriptor = -1;
 }
 
 // Others may still wait for the acknowledgement of their last puts: this rank serves them until

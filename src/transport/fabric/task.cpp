@@ -98,6 +98,7 @@ void Network::look_for_stuck_messages(std::int64_t now) {
 // again in time, and their answers with them; a goodbye is repeated here.
 void Network::reopen_outgoing() {
     (void)rail_.reopen_outgoing();
+    wake_thread();
     for (Message *message = last_message_; message != nullptr; message = message->made_before) {
         if (!message->is_out || message->kind != Posted::Kind::send) continue;
         message->is_out = false;

@@ -88,12 +88,12 @@ Submit Network::start_transfer(Posted *posted) {
 }
 
 // Reads what the provider has completed.
-void Network::take_events() {
+std::size_t Network::take_events(bool all) {
     constexpr std::size_t kBatch = 16;
     Event events[kBatch];
-    std::size_t count = kBatch;
-    for (std::size_t seen = 0; seen < kMostPolled && count == kBatch; seen += count) {
-        count = rail_.poll(events, kBatch);
+    std::size_t seen = 0;
+    for (std::size_t count = kBatch; seen < kMostPolled && count == kBatch; seen += count) {
+        count = all ? rail_.poll_all(events, kBatch) : rail_.poll(events, kBatch);
         for (std::size_t i = 0; i < count; ++i) {
             // The context is the first member of what was posted.
             auto *posted = static_cast<Posted *>(events[i].context);
@@ -109,10 +109,12 @@ void Network::take_events() {
                 finish_receive(static_cast<Message *>(posted));
         }
     }
+    return seen;
 }
 
-void Network::poll_rail() {
-    take_events();
+// How much has come.
+std::size_t Network::poll_rail(bool all) {
+    const std::size_t seen = take_events(all);
     const std::int64_t now = now_ns();
     if (now - looked_ns_ >= kLookNs) {
         looked_ns_ = now;
@@ -125,6 +127,7 @@ void Network::poll_rail() {
     PostedList kept = outbox_.take_all();
     while (Posted *first = kept.take())
         send_or_keep(static_cast<Message *>(first));
+    return seen;
 }
 
 int Network::progress() {
@@ -132,10 +135,10 @@ int Network::progress() {
     {
         const MutexLock guard(lock_);
         // relaxed twice: a count that only has to move; the engine was there before, see
-        // run_thread().
+        // tend().
         polls_.fetch_add(1, std::memory_order_relaxed);
-        // SYNC fabric-engine: pairs with the acquire in run_thread(); the hook that leads to the
-        // engine comes before.
+        // SYNC fabric-engine: pairs with the acquire in tend(); the hook that leads to the engine
+        // comes before.
         has_engine_.store(true, std::memory_order_release);
         if (!rail_.is_open()) return 0;
         poll_rail();

@@ -1,0 +1,323 @@
+// See thread.hpp.
+#include "transport/fabric/thread.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "base/fail.hpp"
+#include "base/log.hpp"
+#include "runtime/wait.hpp"
+#include "transport/fabric/network.hpp"
+
+namespace sennit::transport::fabric {
+namespace {
+
+constexpr std::int64_t kLongestNs = 100'000'000;
+constexpr std::int64_t kBusyNs = 1'000'000;    // so long after the last event it looks often
+constexpr std::int64_t kLooksPerTimed = 20;    // intervals between looks without descriptors
+constexpr std::int64_t kUneasyNs = 1'000'000;  // between looks at what is to be tried again
+// On descriptors, which may miss what the last read of a look has driven into another queue.
+constexpr std::int64_t kArmedNs = 10'000'000;
+// So often in a row a descriptor may be ready at once and say nothing.
+constexpr unsigned kLies = 100;
+
+// `life` is held over a join or a leave; `list` by who looks at the rest, and by the thread
+// wherever it does not sleep.
+struct Thread {
+    pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
+    Network *first = nullptr;
+    pthread_t thread{};
+    bool stop = false;
+    std::atomic<int> bell{-1};  // eventfd; stays open
+};
+Thread shared;
+
+void clear_bell(int bell) {
+    std::uint64_t rings = 0;
+    (void)!read(bell, &rings, sizeof rings);
+}
+
+// False: to the end.
+bool tend_all(ThreadSleep *sleep, int bell) {
+    const MutexLock guard(shared.list);
+    if (shared.stop) return false;
+    for (Network *network = shared.first; network != nullptr; network = network->next_tended())
+        network->note_wakeup(*sleep);
+    sleep->descriptors[0] = pollfd{bell, POLLIN, 0};
+    sleep->count = 1;
+    sleep->pause_ns = kLongestNs;
+    bool has_any = false;
+    for (Network *network = shared.first; network != nullptr; network = network->next_tended())
+        has_any |= network->tend(sleep);
+    return has_any;
+}
+
+void *run(void *) {
+    (void)pthread_setname_np(pthread_self(), "sennit-progress");
+    ThreadSleep sleep;
+    for (;;) {
+        const int bell = thread_bell();
+        if (!tend_all(&sleep, bell)) return nullptr;
+        const timespec limit{0, static_cast<long>(sleep.pause_ns)};
+        (void)ppoll(sleep.descriptors, sleep.count, &limit, nullptr);
+        if (sleep.descriptors[0].revents != 0) clear_bell(bell);
+    }
+}
+
+sennit_status start() {
+    if (thread_bell() < 0) {
+        const int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (bell < 0) return fail_os(SENNIT_ERR_OS, errno, "the thread of the path fabric");
+        shared.bell.store(bell, std::memory_order_relaxed);  // relaxed: before the thread
+    }
+    shared.stop = false;
+    // Signals are for the threads of the program.
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int code = pthread_create(&shared.thread, nullptr, run, nullptr);
+    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return code == 0 ? SENNIT_OK : fail_os(SENNIT_ERR_OS, code, "the thread of the path fabric");
+}
+
+bool parse(const char *text, std::size_t length, std::int64_t most, std::int64_t *out) {
+    std::int64_t number = 0;
+    if (length == 0) return false;
+    for (std::size_t i = 0; i < length; ++i) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        number = number * 10 + (text[i] - '0');
+        if (number > most) return false;
+    }
+    *out = number;
+    return true;
+}
+
+bool is_word(const char *text, std::size_t length, const char *word) {
+    return std::strlen(word) == length && std::strncmp(text, word, length) == 0;
+}
+
+bool read_word(const char *text, std::size_t length, ProgressSettings *out) {
+    constexpr std::int64_t kLongestIntervalUs = 50'000;
+    std::int64_t number = 0;
+    if (is_word(text, length, "on") || is_word(text, length, "off")) {
+        out->is_on = length == 2;
+    } else if (std::strncmp(text, "processor=", 10) == 0 &&
+               parse(text + 10, length - 10, CPU_SETSIZE - 1, &number)) {
+        out->processor = static_cast<int>(number);
+    } else if (std::strncmp(text, "interval=", 9) == 0 &&
+               parse(text + 9, length - 9, kLongestIntervalUs, &number) && number != 0) {
+        out->interval_ns = number * 1000;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+sennit_status read_progress_settings(const char *text, ProgressSettings *out) {
+    for (const char *word = text; *word != '\0';) {
+        const std::size_t length = std::strcspn(word, ",");
+        if (!read_word(word, length, out))
+            return fail(SENNIT_ERR_ARG,
+                        "SENNIT_PROGRESS=%s: there are on, off, processor=N and interval=N "
+                        "(microseconds, 1 to 50000), by commas",
+                        text);
+        word += length;
+        if (*word == ',') ++word;
+    }
+    return SENNIT_OK;
+}
+
+sennit_status join_thread(Network &network) {
+    const MutexLock life(shared.life);
+    bool is_first = false;
+    {
+        const MutexLock guard(shared.list);
+        is_first = shared.first == nullptr;
+        network.set_next_tended(shared.first);
+        shared.first = &network;
+    }
+    if (!is_first) {
+        wake_thread();
+        return SENNIT_OK;
+    }
+    const sennit_status status = start();
+    if (status != SENNIT_OK) shared.first = nullptr;
+    return status;
+}
+
+void leave_thread(Network &network) {
+    const MutexLock life(shared.life);
+    bool is_last = false;
+    {
+        const MutexLock guard(shared.list);
+        Network *before = nullptr;
+        Network *found = shared.first;
+        while (found != nullptr && found != &network) {
+            before = found;
+            found = found->next_tended();
+        }
+        if (found == nullptr) return;
+        if (before != nullptr)
+            before->set_next_tended(network.next_tended());
+        else
+            shared.first = network.next_tended();
+        is_last = shared.first == nullptr;
+        shared.stop = is_last;
+    }
+    if (!is_last) return;
+    wake_thread();
+    (void)pthread_join(shared.thread, nullptr);
+}
+
+int thread_bell() {
+    // relaxed: set before the thread was made, and never again.
+    return shared.bell.load(std::memory_order_relaxed);
+}
+
+void wake_thread() {
+    ring_progress_thread(thread_bell());
+}
+
+void choose_processor(const Rank &rank, int processor) {
+    cpu_set_t chosen;
+    CPU_ZERO(&chosen);
+    if (processor >= 0) {
+        CPU_SET(static_cast<unsigned>(processor), &chosen);
+        if (pthread_setaffinity_np(pthread_self(), sizeof chosen, &chosen) != 0)
+            log(SENNIT_LOG_WARNING, "SENNIT_PROGRESS: the thread may not run on processor %d",
+                processor);
+        return;
+    }
+    // The program's first thread may run where this rank does not.
+    if (sched_getaffinity(getpid(), sizeof chosen, &chosen) != 0) return;
+    for (int peer = 0; peer < world_size(rank); ++peer) {
+        const ControlBlock *const control =
+            peer == rank.world_rank ? rank.control : rank.peers[peer].control;
+        if (control == nullptr) continue;
+        for (unsigned cpu = 0; cpu < kCpuWords * 64; ++cpu)
+            if ((control->processors.words[cpu / 64] >> cpu % 64 & 1) != 0) CPU_CLR(cpu, &chosen);
+    }
+    if (CPU_COUNT(&chosen) != 0)
+        (void)pthread_setaffinity_np(pthread_self(), sizeof chosen, &chosen);
+}
+
+// What the thread does for one rank: looks at its queues if nobody else does, and says until when
+// it may sleep, on which descriptors. False: the rank wants no thread any more.
+bool Network::tend(ThreadSleep *sleep) {
+    // SYNC fabric-engine: pairs with the release in progress(); then the hook of the engine is
+    // there, which works off what has come, and the control blocks of the node are mapped.
+    const bool has_engine = has_engine_.load(std::memory_order_acquire);
+    if (has_engine && !progress_.is_on) return false;
+    if (has_engine && !tended_.is_placed) {
+        tended_.is_placed = true;
+        choose_processor(*rank_, progress_.processor);
+    }
+    if (leaves_alone(sleep)) return true;
+    const std::int64_t now = now_ns();
+    if (look_once(has_engine)) tended_.busy_until_ns = now + kBusyNs;
+    if (now < tended_.busy_until_ns) {
+        sleep->end_by(progress_.interval_ns);
+    } else if (!has_engine || !sleeps_on_descriptors(sleep)) {
+        sleep->end_by(progress_.interval_ns * kLooksPerTimed);
+    }
+    return true;
+}
+
+// What comes to memory of this rank gives no event, but wakes the thread.
+void Network::note_wakeup(const ThreadSleep &sleep) {
+    const pollfd *const mine = sleep.descriptors + tended_.first_descriptor;
+    for (std::size_t i = 0; i < tended_.descriptors; ++i)
+        if (mine[i].revents != 0) tended_.busy_until_ns = now_ns() + kBusyNs;
+    tended_.descriptors = 0;
+}
+
+// Somebody polls: the thread would only be in the way.
+bool Network::leaves_alone(ThreadSleep *sleep) {
+    ProgressBell &bell = rank_->progress_bell;
+    // relaxed twice: a rough count, and a wait that is seen too late costs a look.
+    const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
+    const std::uint64_t waits = bell.waits.load(std::memory_order_relaxed);
+    const bool is_same_wait = ProgressBell::is_any_on(waits) && waits == tended_.waits;
+    const bool polled = polls != tended_.polls;
+    tended_.polls = polls;
+    tended_.waits = waits;
+    bell.is_wanted.store(false, std::memory_order_relaxed);  // relaxed: set anew below
+    if (!polled) return false;
+    tended_.busy_until_ns = 0;
+    if (!is_same_wait) {
+        sleep->end_by(progress_.interval_ns * kLooksPerTimed);
+        return true;
+    }
+    // A long wait; its end rings.
+    bell.is_wanted.store(true, std::memory_order_relaxed);  // relaxed: the fence orders it
+    // SYNC progress-bell: pairs with the fence in end_polling(); the wish is stored before the last
+    // look at the waits.
+    store_load_fence();
+    // relaxed: as above.
+    if (bell.waits.load(std::memory_order_relaxed) != waits)
+        sleep->end_by(progress_.interval_ns * kLooksPerTimed);
+    return true;
+}
+
+// True if something has come.
+bool Network::look_once(bool has_engine) {
+    bool has_work = false;
+    {
+        const MutexLock guard(lock_);
+        has_work = poll_rail(true) != 0 || !outbox_.empty();
+        if (done_.empty() && !some_are_lost_) return has_work;
+    }
+    // The hooks alone: requests that run operators of the program are the callers'.
+    if (has_engine) poll_hooks(*rank_);
+    // relaxed: these polls were its own.
+    tended_.polls = polls_.load(std::memory_order_relaxed);
+    return true;
+}
+
+// False: there are none, or one is ready.
+bool Network::sleeps_on_descriptors(ThreadSleep *sleep) {
+    if (tended_.lies > kLies || sleep->count + Rail::kQueues > ThreadSleep::kDescriptors)
+        return false;
+    pollfd *const mine = sleep->descriptors + sleep->count;
+    std::size_t count = 0;
+    {
+        const MutexLock guard(lock_);
+        int descriptors[Rail::kQueues];
+        // relaxed: callers count under the lock. What one has left in a queue since the look wakes
+        // nobody.
+        if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = rail_.arm(descriptors);
+        for (std::size_t i = 0; i < count; ++i)
+            mine[i] = pollfd{descriptors[i], POLLIN, 0};
+        if (uneasy_links_ != 0 || some_are_hidden_ || some_are_unsent_) sleep->end_by(kUneasyNs);
+    }
+    if (count == 0) return false;
+    if (poll(mine, count, 0) > 0) {
+        if (++tended_.lies > kLies)
+            log(SENNIT_LOG_INFO,
+                "the descriptors of the path fabric are always ready: its thread looks at times");
+        sleep->end_by(progress_.interval_ns);
+        return false;
+    }
+    tended_.lies = 0;
+    // The same for what a caller's wait leaves that begins now; relaxed: the sleep is short.
+    rank_->progress_bell.is_wanted.store(true, std::memory_order_relaxed);
+    sleep->end_by(kArmedNs);
+    tended_.first_descriptor = sleep->count;
+    tended_.descriptors = count;
+    sleep->count += count;
+    return true;
+}
+
+}  // namespace sennit::transport::fabric

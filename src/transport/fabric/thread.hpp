@@ -1,0 +1,55 @@
+// The thread that moves data while ranks compute. One for the process: ranks as threads share it.
+// It starts with the first rank that joins and ends with the last one that leaves. What it does for
+// a rank is Network::tend().
+//
+// Where nobody else looks at a rank's queues, the thread does: often while something happens, else
+// it sleeps on their descriptors. While a caller polls it sleeps on a descriptor of its own, which
+// the end of a long wait and whoever changes what it sleeps on write to.
+#pragma once
+
+#include <poll.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rank/rank.hpp"
+
+namespace sennit::transport::fabric {
+
+class Network;
+
+// What SENNIT_PROGRESS says.
+struct ProgressSettings {
+    bool is_on = true;
+    int processor = -1;                 // -1: one where no rank runs, if there is one
+    std::int64_t interval_ns = 50'000;  // between looks while something happens
+};
+// Errors: ARG.
+sennit_status read_progress_settings(const char *text, ProgressSettings *out);
+
+// Until when the thread may sleep, and on what.
+struct ThreadSleep {
+    static constexpr std::size_t kDescriptors = 256;  // of more it takes timed looks
+
+    pollfd descriptors[kDescriptors];
+    std::size_t count = 0;
+    std::int64_t pause_ns = 0;
+
+    void end_by(std::int64_t ns) { pause_ns = ns < pause_ns ? ns : pause_ns; }
+};
+
+// From now on the thread looks after the network's rank. Errors: OS.
+sennit_status join_thread(Network &network);
+// When it returns the thread is not, and never again, with the network. One that never joined is
+// let be.
+void leave_thread(Network &network);
+// What ends a sleep of the thread if it is written to; -1: there has never been one.
+int thread_bell();
+// The thread looks at all anew: what it sleeps on has changed.
+void wake_thread();
+
+// The thread moves to the processor, or, where that is -1, to one of the process's that no rank of
+// the node may run on. Called on it.
+void choose_processor(const Rank &rank, int processor);
+
+}  // namespace sennit::transport::fabric
