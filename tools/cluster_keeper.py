@@ -19,6 +19,10 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True  # nothing is left behind
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import cluster_relay  # pylint: disable=wrong-import-position
+
 EXIT_REFUSED = 125  # the cluster could not be made, or an order to it failed; else the program's own code
 FOLDER = "/run/sennit-cluster"  # inside the cluster only
 CONTROL = f"{FOLDER}/control"
@@ -139,6 +143,9 @@ class Keeper:
     def __init__(self, lifeline, listener, config):
         self.lifeline, self.config = lifeline, config
         self.networks = [str(rail) for rail in range(config["rails"])] + [MANAGEMENT]
+        self.relayed = self.networks[:-1] if config["relay"] else []
+        self.relay = None  # orders to it
+        self.relay_process = None
         self.holders = []
         self.listeners = [listener]
         self.jobs = {}  # process number -> (link to whom it is told, or None for the program)
@@ -198,12 +205,16 @@ class Keeper:
                 file.write("1")
         lines = []
         for network in self.networks:
+            if network in self.relayed:
+                continue
             lines += [f"link add {device(network)} type bridge", f"link set {device(network)} up"]
             for host, holder in enumerate(self.holders):
                 end = port(network, host)
                 lines += [f"link add {end} type veth peer name {device(network)} netns {holder}",
                           f"link set {end} master {device(network)} up"]
         output_of(["ip", "-batch", "-"], "\n".join(lines))
+        if self.relayed:
+            self.start_relay()
         for host in range(len(self.holders)):
             lines = []
             for network in self.networks:
@@ -213,8 +224,36 @@ class Keeper:
         for network in self.networks[:-1] if self.config["rate"] else []:
             for host in range(len(self.holders)):
                 shape = ["root", "tbf", "rate", self.config["rate"], "burst", "256kb", "latency", "50ms"]
-                output_of(["tc", "qdisc", "add", "dev", port(network, host), *shape])
+                if network not in self.relayed:
+                    output_of(["tc", "qdisc", "add", "dev", port(network, host), *shape])
                 output_of(self.at(host, "tc", "qdisc", "add", "dev", device(network), *shape))
+
+    def start_relay(self):
+        """A process of its own in place of the switches: frames go at their times whatever the keeper does."""
+        ports, lines = {}, []
+        for network in self.relayed:
+            ports[network] = {}
+            for host, holder in enumerate(self.holders):
+                try:
+                    ports[network][f"h{host}"] = cluster_relay.open_tap(port(network, host))
+                except OSError as problem:
+                    fail(f"a relay needs TAP devices: /dev/net/tun: {problem.strerror}")
+                lines.append(f"link set {port(network, host)} netns {holder} name {device(network)}")
+        output_of(["ip", "-batch", "-"], "\n".join(lines))
+        self.relay, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        files = [file for hosts in ports.values() for file in hosts.values()] + [theirs.fileno()]
+        self.relay_process = spawned(subprocess.Popen(
+            [sys.executable, "-I", "-S", cluster_relay.__file__, str(theirs.fileno()), json.dumps(ports)],
+            pass_fds=files, stdin=subprocess.DEVNULL, start_new_session=True))
+        theirs.close()
+        for hosts in ports.values():
+            for file in hosts.values():
+                os.close(file)
+
+    def tell_relay(self, host, networks, settings):
+        self.relay.send(json.dumps({"ports": [[network, f"h{host}"] for network in networks], **settings}).encode())
+        if not self.relay.recv(1):
+            fail("the relay has ended")
 
     def at(self, host, *words):
         """The words that run a command on a host."""
@@ -258,15 +297,33 @@ class Keeper:
     def do_cut(self, fields):
         """The cable is pulled; with `silent` the switch drops what comes and the link stays up."""
         host, networks = self.cables_of(fields)
+        relayed = [network for network in networks if network in self.relayed]
+        if relayed:
+            self.tell_relay(host, relayed, {"silent": True} if fields.get("silent") else {"up": False})
         for network in networks:
+            if network in self.relayed:
+                continue
             word = ["nomaster"] if fields.get("silent") else ["down"]
             output_of(["ip", "link", "set", port(network, host), *word])
         return {}
 
     def do_restore(self, fields):
         host, networks = self.cables_of(fields)
+        relayed = [network for network in networks if network in self.relayed]
+        if relayed:
+            self.tell_relay(host, relayed, {"silent": False, "up": True})
         for network in networks:
+            if network in self.relayed:
+                continue
             output_of(["ip", "link", "set", port(network, host), "master", device(network), "up"])
+        return {}
+
+    def do_relay(self, fields):
+        """What happens to the frames of a host on a rail from now on."""
+        host, networks = self.cables_of(fields)
+        if networks[0] not in self.relayed:
+            fail(f"there is no relay at rail {networks[0]}; start the cluster with --relay")
+        self.tell_relay(host, networks, fields["settings"])
         return {}
 
     def do_break(self, fields):
@@ -392,6 +449,8 @@ class Keeper:
                 return
             code = os.waitstatus_to_exitcode(status)
             code = code if code >= 0 else 128 - code
+            if process == self.relay_process:
+                fail("the relay has ended")
             if process in self.holders:
                 fail(f"the holder of host h{self.holders.index(process)} has ended")
             if process not in self.jobs:
@@ -419,6 +478,12 @@ class Keeper:
         wake_write.setblocking(False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake_write.fileno(), warn_on_full_buffer=False)
+        try:
+            return self.serve(wake_read)
+        finally:
+            signal.set_wakeup_fd(-1)  # children that end later find no closed socket
+
+    def serve(self, wake_read):
         self.reap()
         while self.has_ended is None:
             ready, _, _ = select.select([self.lifeline, wake_read, *self.listeners, *self.links], [], [])

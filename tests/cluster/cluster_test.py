@@ -10,6 +10,7 @@ hosts whose data goes another way than by the rails.
 import json
 import os
 import pty
+import random
 import signal
 import subprocess
 import sys
@@ -232,6 +233,125 @@ def rails_and_hosts_are_cut_and_restored(cluster):
     cluster.nothing_is_left()
 
 
+# Sends back what comes.
+ECHO = """
+import socket
+ear = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+ear.bind(("", 5001))
+while True:
+    data, sender = ear.recvfrom(100)
+    ear.sendto(data, sender)
+"""
+# Sends datagrams at once; prints the numbers of those that came back, in their order, and after how many seconds the last.
+TRIP = """
+import json, socket, sys, time
+mouth = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+mouth.settimeout(float(sys.argv[3]))
+begin, came, last = time.monotonic(), [], 0
+for number in range(int(sys.argv[2])):
+    mouth.sendto(b"%d" % number, (sys.argv[1], 5001))
+try:
+    while len(came) < int(sys.argv[2]):
+        came.append(int(mouth.recv(100)))
+        last = time.monotonic() - begin
+except OSError:
+    pass
+print(json.dumps([came, last]))
+"""
+
+
+def frames_are_kept_lost_and_overtaken(cluster):
+    """Bounds are one-sided where a busy machine is slow."""
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        print("/dev/net/tun cannot be opened here")
+        return SKIPPED
+    process = cluster.start("--hosts", "3", "--rails", "2", "--relay", "--launcher", "none", "--", sys.executable, "-c", ECHO)
+
+    def trip(count=1, limit_s=20.0, rail=0):
+        words = [sys.executable, "-c", TRIP, f"10.{100 + rail}.0.1", str(count), str(limit_s)]
+        return json.loads(cluster.must("exec", "h1", *words))
+
+    limit = time.monotonic() + 20
+    while trip(limit_s=0.2)[0] != [0]:
+        expect(time.monotonic() < limit, "nothing comes through the relay")
+    cluster.must("relay", "h1", "0", "--delay", "200ms")
+    came, last = trip()
+    expect(came == [0] and last >= 0.4, "each way is delayed", came, last)
+    expect(trip(rail=1)[0] == [0], "the other rail")
+    cluster.must("relay", "h1", "0", "--loss", "50%", "--seed", "3")
+    came, _ = trip(40, 1.0)
+    expect(0 < len(came) < 40 and came == sorted(came), "half is lost each way", came)
+    cluster.must("relay", "h1", "0", "--late", "50%", "--late-by", "300ms")
+    came, last = trip(40)
+    expect(sorted(came) == list(range(40)) and came != sorted(came) and last >= 0.3, "some are overtaken, none is lost", came)
+    hold_s = 3
+    begin = time.monotonic()
+    cluster.must("relay", "h1", "0", "--hold", f"{hold_s}s")
+    came, last = trip(10)
+    expect(came == list(range(10)) and time.monotonic() - begin >= hold_s, "all are held, then go in order", came, last)
+    cluster.must("relay", "h1", "0")
+    for words in (["cut", "rail"], ["cut", "rail", "--silent"]):
+        cluster.must(*words, "h1", "0")
+        expect(trip(limit_s=0.3)[0] == [] and trip(rail=1)[0] == [0], words, "is cut")
+        carrier = cluster.must("exec", "h1", "cat", "/sys/class/net/rail0/carrier").strip()
+        expect(carrier == ("1" if "--silent" in words else "0"), words, carrier)
+        cluster.must("restore", "rail", "h1", "0")
+        limit = time.monotonic() + 20
+        while trip(limit_s=0.2)[0] != [0]:
+            expect(time.monotonic() < limit, "it is not restored")
+    for words in (["h3", "0"], ["h1", "2"], ["h1", "mgmt"]):
+        done = cluster.order("relay", *words)
+        expect(done.returncode == 125 and done.stderr.startswith("cluster: there is no "), words, done)
+    process.terminate()
+    process.wait(timeout=15)
+    cluster.nothing_is_left()
+    return 0
+
+
+def random_programs_meet_a_bad_network(cluster, seconds, suite, *groups):
+    """Frames are lost, overtaken and held for up to two seconds, and connections break, while programs use memory again at
+    once and compare every byte. Less than the peer timeout, so nobody may be reported lost."""
+    seed = random.randrange(1 << 30)
+    draw = random.Random(seed)
+    shared = tempfile.mkdtemp(dir=os.path.dirname(suite))
+    keeper = cluster.start("--relay", "--launcher", "none", "--", "sleep", "600")
+    words = [word for group in groups for word in ("--group", group)]
+    passed, events, end = 0, 0, time.monotonic() + float(seconds)
+    job = None
+    try:
+        while job or time.monotonic() < end:
+            if job is None:
+                seed += 1
+                job = subprocess.Popen(
+                    [cluster.tool, "exec", "--name", cluster.name, "h0", cluster.tool, "launch", "-n", "4", "--", "env",
+                     f"TMPDIR={shared}", suite, "--paths", "mapped,fabric", "--quick", "--seed", str(seed), "--limit", "120", *words],
+                    env=cluster.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            host = draw.choice(["h0", "h1"])
+            cluster.must(*draw.choice([
+                ("relay", host, "0", "--hold", f"{draw.choice([0.05, 0.3, 2])}s"),
+                ("relay", host, "0", "--loss", "1%"),
+                ("relay", host, "0", "--late", "10%", "--late-by", "5ms"),
+                ("break", host, "0")]))
+            events += 1
+            time.sleep(draw.uniform(0.05, 0.5))
+            cluster.must("relay", host, "0")
+            time.sleep(draw.uniform(0.05, 1))
+            if job.poll() is not None:
+                text = job.communicate()[0]
+                expect(job.returncode == 0 and "FAILED" not in text, f"seed {seed}, {events} events", text[-4000:])
+                passed += text.count("ok     ")
+                job = None
+    finally:
+        print(f"{events} events, {passed} tests passed")
+        if job:
+            job.kill()
+        os.rmdir(shared)
+        keeper.terminate()
+        keeper.wait(timeout=15)
+    expect(passed > 0, "no test has ended")
+    cluster.nothing_is_left()
+
+
 def several_clusters_run_at_a_time(cluster):
     first = cluster.start("--launcher", "none", "--", "sleep", "60")
     other = Cluster(os.path.dirname(os.path.dirname(cluster.tool)))
@@ -314,8 +434,7 @@ def main(project, case, *words):
         if check.returncode != 0:
             print(check.stderr)
             return SKIPPED
-    globals()[case](cluster, *words)
-    return 0
+    return globals()[case](cluster, *words) or 0
 
 
 if __name__ == "__main__":
