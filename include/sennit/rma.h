@@ -61,7 +61,8 @@ sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes
  * not, and their dimensions must lie in each other: sorted by size, each stride is at least what
  * the elements of the smaller ones span from first to last; else ARG. Where source and destination
  * share memory the result is as if all was read before any was written. Elements of 4 and 8 bytes
- * that are aligned on both sides are moved whole, as by sennit_put.
+ * that are aligned on both sides are moved whole where the peer is reached by load and store, one
+ * that is put or got alone on every path.
  *
  * A count of 0 is legal and complete. What is touched must lie in the segment; the place that is
  * named need not. The whole box is checked before any of it moves; RANGE also when counts and

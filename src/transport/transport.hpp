@@ -24,8 +24,9 @@
 //     status, and nothing of it moves afterwards.
 //   - A peer that dies or leaves is told to note_gone() before its operations are completed; waits
 //     for requests rely on those completions and watch no peer themselves.
-//   - Every aligned word of up to 8 bytes of a put or get is moved whole: others poll for it. (cma:
-//     as far as the kernel does so, docs/design/cma.md.)
+//   - A put or get that is one aligned word of up to 8 bytes is moved whole: others poll for it.
+//     Where load and store lead, so are the words of longer ones. (cma, fabric: as far as the
+//     kernel does so, docs/design/cma.md. A network delivers a stream of bytes.)
 //   - put completes when the data is in the target's memory and a later operation of any rank would
 //     see it; get completes when the data is in the private buffer.
 //   - execute completes when the target has carried the task out, inside its own progress(), and
