@@ -74,7 +74,8 @@ bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) 
         const op::Target target{peer,
                                 transport::RemoteMemory{nullptr, rank.peers[peer].control_handle},
                                 area_offset(state) + offsetof(Area, latest)};
-        status = op::engine_request(rank, op::Direction::get, target, &word, sizeof word, &request);
+        status = op::engine_start(rank, op::Direction::get, target, &word, sizeof word,
+                                  {op::Completion::Mode::request, &request});
         done = request.handle == 0 ? 1 : 0;
     }
     if (status == SENNIT_OK && done == 0) {

@@ -77,7 +77,7 @@ sennit_status start(Rank &rank, const AtomicArgs &args, const Target &target, st
                     const Completion &completion) {
     // The engine only reads the operands.
     void *source = const_cast<void *>(args.source);
-    return start_operation(rank, Direction::execute, target, source, bytes, completion);
+    return engine_start(rank, Direction::execute, target, source, bytes, completion);
 }
 
 }  // namespace

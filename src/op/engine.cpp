@@ -55,7 +55,7 @@ sennit_status take_status(Engine &engine, OperationRecord *record) {
 }
 
 void fill_record(OperationRecord *record, const OperationArgs &args) {
-    record->kind = RecordKind::starting;
+    record->mode = Completion::Mode::blocking;
     record->direction = args.direction;
     record->peer = args.target->peer;
     record->remote = args.target->remote;
@@ -104,7 +104,7 @@ bool keep(OperationRecord *record, const OperationArgs &args) {
 // Nobody takes the record any more: it frees itself, and leaves its error to flush.
 void let_go_on(Engine &engine, OperationRecord *record) {
     record->answer_to = nullptr;
-    record->kind = RecordKind::implicit;
+    record->mode = Completion::Mode::implicit;
     if (!record->on_flush_list) append_to_flush_list(engine.queues[record->peer], record);
 }
 
@@ -194,18 +194,18 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
         }
     }
     fill_record(record, args);
-    if (args.is_kept && !keep(record, args)) {
+    if (args.completion.is_kept && !keep(record, args)) {
         engine.records.give_back(record);
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue), "no memory for an answer");
     }
-    if (args.direction != Direction::get || args.kind == RecordKind::implicit)
+    if (args.direction != Direction::get || args.completion.mode == Completion::Mode::implicit)
         append_to_flush_list(queue, record);
     enqueue(engine, record);
     int budget = kSubmitsPerProgress;
     pump(engine, queue, &budget);
     if (record->state == RecordState::pending) progress(engine);
     if (record->state != RecordState::complete) {
-        record->kind = args.kind;
+        record->mode = args.completion.mode;
         *out = record;
         return SENNIT_OK;
     }
@@ -311,68 +311,21 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     if (engine->with_transports == 0) engine_free(engine);
 }
 
-namespace {
-
-sennit_status start_and_wait(Rank &rank, const OperationArgs &args) {
+sennit_status engine_start(Rank &rank, Direction direction, const Target &target, void *local,
+                           std::size_t bytes, const Completion &completion) {
     Engine &engine = *rank.engine;
     OperationRecord *record = nullptr;
     {
         const Locked locked(engine);
-        const sennit_status status = start(engine, args, &record);
-        if (status != SENNIT_OK || record == nullptr) return status;
+        const sennit_status status =
+            start(engine, OperationArgs{direction, &target, local, bytes, completion}, &record);
+        if (status != SENNIT_OK) return status;
+        if (completion.mode == Completion::Mode::request)
+            *completion.request =
+                record == nullptr ? SENNIT_REQUEST_NULL : RequestTable::request_of(*record);
     }
-    return wait_for_record(engine, record);
-}
-
-sennit_status start_request(Rank &rank, const OperationArgs &args, sennit_request *request) {
-    Engine &engine = *rank.engine;
-    const Locked locked(engine);
-    OperationRecord *record = nullptr;
-    const sennit_status status = start(engine, args, &record);
-    if (status != SENNIT_OK) return status;
-    request->handle = record == nullptr ? 0 : RequestTable::request_of(*record).handle;
-    return SENNIT_OK;
-}
-
-OperationArgs kept_args(RecordKind kind, Direction direction, const Target &target, void *local,
-                        std::size_t bytes) {
-    OperationArgs args{kind, direction, &target, local, bytes};
-    args.is_kept = true;
-    return args;
-}
-
-}  // namespace
-
-sennit_status engine_blocking(Rank &rank, Direction direction, const Target &target, void *local,
-                              std::size_t bytes) {
-    return start_and_wait(rank,
-                          OperationArgs{RecordKind::blocking, direction, &target, local, bytes});
-}
-
-sennit_status engine_request(Rank &rank, Direction direction, const Target &target, void *local,
-                             std::size_t bytes, sennit_request *request) {
-    return start_request(rank, OperationArgs{RecordKind::request, direction, &target, local, bytes},
-                         request);
-}
-
-sennit_status engine_blocking_kept(Rank &rank, Direction direction, const Target &target,
-                                   void *local, std::size_t bytes) {
-    return start_and_wait(rank, kept_args(RecordKind::blocking, direction, target, local, bytes));
-}
-
-sennit_status engine_request_kept(Rank &rank, Direction direction, const Target &target,
-                                  void *local, std::size_t bytes, sennit_request *request) {
-    return start_request(rank, kept_args(RecordKind::request, direction, target, local, bytes),
-                         request);
-}
-
-sennit_status engine_implicit(Rank &rank, Direction direction, const Target &target, void *local,
-                              std::size_t bytes) {
-    Engine &engine = *rank.engine;
-    const Locked locked(engine);
-    OperationRecord *record = nullptr;
-    return start(engine, OperationArgs{RecordKind::implicit, direction, &target, local, bytes},
-                 &record);
+    const bool waits = completion.mode == Completion::Mode::blocking && record != nullptr;
+    return waits ? wait_for_record(engine, record) : SENNIT_OK;
 }
 
 namespace {
@@ -380,7 +333,7 @@ namespace {
 // The record of a handle that a caller may name, or null.
 OperationRecord *find_request(Engine &engine, sennit_request request) {
     OperationRecord *record = engine.records.find(request);
-    return record != nullptr && record->kind == RecordKind::request ? record : nullptr;
+    return record != nullptr && record->mode == Completion::Mode::request ? record : nullptr;
 }
 
 }  // namespace

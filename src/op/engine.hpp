@@ -63,30 +63,33 @@ sennit_status engine_create(Rank &rank);
 // Comes before the transports' close(), which completes what a transport still holds.
 void engine_destroy(Rank &rank, const Deadline &deadline);
 
-// Starts the operation and waits for its completion (default deadline).
-// `local` is only read for a put and for operands. Errors: UNSUPPORTED (the path carries no tasks),
-// PEER_LOST, FABRIC, TIMEOUT, NOMEM and the transport's. When the wait itself ends first (TIMEOUT,
-// or a death that the transport has not seen yet) the operation goes on as one started by
-// engine_implicit, and the buffer stays lent until flush.
-sennit_status engine_blocking(Rank &rank, Direction direction, const Target &target, void *local,
-                              std::size_t bytes);
-// Starts it; the request completes it. An operation that is complete at once gives {0}.
-sennit_status engine_request(Rank &rank, Direction direction, const Target &target, void *local,
-                             std::size_t bytes, sennit_request *request);
-// The same two for variables of a function: what moves lies in memory that the engine keeps until
-// the operation is over, and only a call that returns OK writes to `local` of a get, or to
-// Work::result. So nothing is lent to an operation that outlives the call. Tasks are of one
-// element, bytes lie together. A request is completed by engine_test or given up by engine_abandon.
-sennit_status engine_blocking_kept(Rank &rank, Direction direction, const Target &target,
-                                   void *local, std::size_t bytes);
-sennit_status engine_request_kept(Rank &rank, Direction direction, const Target &target,
-                                  void *local, std::size_t bytes, sennit_request *request);
-// Nobody takes the request any more: it goes on as an operation started by engine_implicit. {0}
-// and what is no request of this rank are let be.
+// Who takes the end of an operation.
+struct Completion {
+    enum class Mode : std::uint8_t {
+        blocking,  // the caller, which waits (default deadline)
+        request,   // wait or test; {0} where the operation is complete at once
+        implicit   // flush
+    };
+    Mode mode = Mode::blocking;
+    sennit_request *request = nullptr;
+    // For variables of a function: what moves lies in memory that the engine keeps until the
+    // operation is over, and only a call that returns OK writes to `local` of a get, or to
+    // Work::result. So nothing is lent to an operation that outlives the call. Tasks are of one
+    // element, bytes lie together. Not with Mode::implicit; a request is completed by engine_test
+    // or given up by engine_abandon.
+    bool is_kept = false;
+};
+inline constexpr Completion kKept{Completion::Mode::blocking, nullptr, true};
+
+// Starts the operation. `local` is only read for a put and for operands. Errors: UNSUPPORTED (the
+// path carries no tasks), PEER_LOST, FABRIC, TIMEOUT, NOMEM and the transport's. When the wait
+// itself ends first (TIMEOUT, or a death that the transport has not seen yet) the operation goes on
+// as an implicit one, and the buffer stays lent until flush.
+sennit_status engine_start(Rank &rank, Direction direction, const Target &target, void *local,
+                           std::size_t bytes, const Completion &completion);
+// Nobody takes the request any more: it goes on as an implicit operation. {0} and what is no
+// request of this rank are let be.
 void engine_abandon(Rank &rank, sennit_request request);
-// Starts it; flush completes it.
-sennit_status engine_implicit(Rank &rank, Direction direction, const Target &target, void *local,
-                              std::size_t bytes);
 
 // See RequestCalls in rank/rank.hpp. A rank without engine has no requests: every handle but {0} is
 // ARG. {0} is done and OK.
@@ -127,7 +130,7 @@ struct EventPut {
     EventForm counted;    // kCountedBits, where the first one has been lost
 };
 // Blocking. *begun false, and OK: there are not enough tickets, so engine_await_acks() comes first
-// and then this again. Errors: as engine_blocking; whether the events count is decided once all are
+// and then this again. Errors: as engine_start; whether the events count is decided once all are
 // acknowledged.
 sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun);
 

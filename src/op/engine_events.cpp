@@ -117,11 +117,11 @@ sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
         carried.further = put.sent.further;
         describe(state, put, split, carried.tickets);
         *begun = true;
-        const sennit_status status =
-            start(engine,
-                  OperationArgs{RecordKind::blocking, Direction::put, &put.target, put.local,
-                                put.bytes, &carried, split.piece_bytes},
-                  &record);
+        const sennit_status status = start(
+            engine,
+            OperationArgs{
+                Direction::put, &put.target, put.local, put.bytes, {}, &carried, split.piece_bytes},
+            &record);
         // Still there where no record was made.
         give_back_tickets(state.tickets, carried.tickets);
         if (status != SENNIT_OK || record == nullptr) return status;
@@ -180,7 +180,7 @@ void prepare_ack_message(Engine &engine, PeerQueue &queue) {
     const bool is_query = ticket == kMostTickets;
     OperationRecord &message = *new (&state.message) OperationRecord{};
     message.state = RecordState::complete;
-    message.kind = RecordKind::blocking;
+    message.mode = Completion::Mode::blocking;
     message.direction = Direction::execute;
     message.peer = queue.peer;
     message.remote =

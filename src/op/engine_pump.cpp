@@ -268,12 +268,12 @@ void finish(Engine &engine, PeerQueue &queue, OperationRecord *record) {
         if (record == &queue.events->message) end_ack_message(engine, queue);
         if (has_ack_work(queue)) activate(engine, queue);
     }
-    if (record->kind == RecordKind::implicit && record->status != SENNIT_OK &&
+    if (record->mode == Completion::Mode::implicit && record->status != SENNIT_OK &&
         queue.implicit_error == SENNIT_OK) {
         queue.implicit_error = record->status;
         queue.implicit_direction = record->direction;
     }
-    if (record->kind == RecordKind::implicit) engine.records.give_back(record);
+    if (record->mode == Completion::Mode::implicit) engine.records.give_back(record);
 }
 
 void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sennit_status status);

@@ -23,7 +23,7 @@ const char *check_record(const OperationRecord &record) {
             if (record.open != 0) return "a complete record has pieces out";
             if (record.own_in_use) return "a complete record has its own piece out";
             if (record.on_flush_list) return "a complete record is on a flush list";
-            if (record.kind == RecordKind::implicit)
+            if (record.mode == Completion::Mode::implicit)
                 return "a complete record nobody takes is kept";
             break;
     }

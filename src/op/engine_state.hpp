@@ -115,14 +115,13 @@ class Locked : private MutexLock {
 
 // What a caller starts.
 struct OperationArgs {
-    RecordKind kind;
     Direction direction;
     const Target *target;
     void *local;
     std::size_t bytes;
+    Completion completion;
     CarriedEvents *carried = nullptr;  // a record that is made takes the tickets over, and leaves 0
     std::uint64_t piece_bytes = 0;     // 0: as enqueue() finds right
-    bool is_kept = false;              // what moves goes by memory of the record's
 };
 // OK and *out null: complete already. An error: over, and nothing to take.
 sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out);

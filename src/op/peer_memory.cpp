@@ -15,7 +15,7 @@ sennit_status copy_control(Rank &rank, int peer, Direction direction, std::size_
         return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "",
                          "no path leads to rank %d (sennit info --peers tells why)", peer);
     const Target target{peer, transport::RemoteMemory{nullptr, other.control_handle}, offset};
-    return engine_blocking_kept(rank, direction, target, local, bytes);
+    return engine_start(rank, direction, target, local, bytes, kKept);
 }
 
 }  // namespace

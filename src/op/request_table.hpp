@@ -46,17 +46,10 @@ struct CarriedEvents {
 
 enum class RecordState : std::uint8_t { free, pending, in_flight, complete };
 
-enum class RecordKind : std::uint8_t {
-    starting,  // its caller is still inside the start
-    blocking,  // the caller takes the status
-    request,   // wait or test takes it
-    implicit   // frees itself, error to flush
-};
-
 struct OperationRecord {
     std::atomic<std::uint64_t> handle;  // in the table
     RecordState state;
-    RecordKind kind;
+    Completion::Mode mode;  // blocking while its caller is inside of start()
     Direction direction;
     bool barrier_put;  // cut only when no earlier put is open
     bool own_in_use;   // the piece inside

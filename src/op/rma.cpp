@@ -8,21 +8,6 @@
 
 namespace sennit::op {
 
-sennit_status start_operation(Rank &rank, Direction direction, const Target &target, void *local,
-                              std::size_t bytes, const Completion &completion) {
-    switch (completion.mode) {
-        case Completion::Mode::blocking:
-            return (completion.is_kept ? engine_blocking_kept : engine_blocking)(
-                rank, direction, target, local, bytes);
-        case Completion::Mode::request:
-            return (completion.is_kept ? engine_request_kept : engine_request)(
-                rank, direction, target, local, bytes, completion.request);
-        case Completion::Mode::implicit:
-            return engine_implicit(rank, direction, target, local, bytes);
-    }
-    return fail(SENNIT_ERR_INTERNAL, "no such completion mode");
-}
-
 sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void *local,
                        std::size_t bytes, const Completion &completion) {
     if (local == nullptr && bytes != 0) return fail(SENNIT_ERR_ARG, "the private buffer is null");
@@ -52,7 +37,7 @@ sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void
     }
     const Target target{remote.rank, transport::RemoteMemory{nullptr, entry->handle},
                         remote.offset};
-    return start_operation(rank, direction, target, local, bytes, completion);
+    return engine_start(rank, direction, target, local, bytes, completion);
 }
 
 sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, Target *target,

@@ -8,20 +8,6 @@
 
 namespace sennit::op {
 
-// How an operation completes.
-struct Completion {
-    enum class Mode : std::uint8_t { blocking, request, implicit };
-    Mode mode = Mode::blocking;
-    sennit_request *request = nullptr;
-    bool is_kept = false;  // nothing stays lent when it ends early: engine_blocking_kept()
-};
-// For variables of the caller's function.
-inline constexpr Completion kKept{Completion::Mode::blocking, nullptr, true};
-
-// Hands an operation to the op engine, to be completed so.
-sennit_status start_operation(Rank &rank, Direction direction, const Target &target, void *local,
-                              std::size_t bytes, const Completion &completion);
-
 // The general way, for everything that op/direct.hpp could not do: finds the error, attaches, or
 // hands the operation to the engine. `local` is only read for a put.
 [[gnu::cold]] sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote,

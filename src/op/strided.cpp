@@ -78,7 +78,7 @@ sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remot
         status = copy_now(*transport, direction, target, local, layout);
     } else {
         target.layout = &layout;
-        return start_operation(rank, direction, target, local, layout.bytes, completion);
+        return engine_start(rank, direction, target, local, layout.bytes, completion);
     }
     if (status == SENNIT_OK && completion.request != nullptr)
         *completion.request = SENNIT_REQUEST_NULL;

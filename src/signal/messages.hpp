@@ -1,6 +1,6 @@
 // The steps by which messages look at a signal's record and count an event: what count.cpp does one
 // after the other, and batch.cpp for many events at a time. Each start_ has its operands and its
-// answer in variables that nobody lends (op::engine_request_kept).
+// answer in variables that nobody lends (op::Completion::is_kept).
 #pragma once
 
 #include "op/rma.hpp"

@@ -33,13 +33,14 @@ class EngineTest : public testing::Test {
 
     sennit_request put_nb(int peer, std::uint64_t offset, std::size_t bytes) {
         sennit_request request{};
-        EXPECT_EQ(op::engine_request(rank(), Direction::put, to(peer, offset), source(offset),
-                                     bytes, &request),
+        EXPECT_EQ(op::engine_start(rank(), Direction::put, to(peer, offset), source(offset), bytes,
+                                   {op::Completion::Mode::request, &request}),
                   SENNIT_OK);
         return request;
     }
     sennit_status put_nbi(int peer, std::uint64_t offset, std::size_t bytes) {
-        return op::engine_implicit(rank(), Direction::put, to(peer, offset), source(offset), bytes);
+        return op::engine_start(rank(), Direction::put, to(peer, offset), source(offset), bytes,
+                                {op::Completion::Mode::implicit});
     }
     std::byte *source(std::uint64_t offset = 0) {
         if (source_.empty()) {

@@ -33,8 +33,8 @@ TEST_F(EngineTest, without_memory_starting_fails_with_nomem_and_what_was_started
         std::size_t count = 0;
         sennit_status status = SENNIT_OK;
         while (status == SENNIT_OK && count < requests.size()) {
-            status =
-                op::engine_request(rank(), Direction::put, to(1), source(), 4096, &requests[count]);
+            status = op::engine_start(rank(), Direction::put, to(1), source(), 4096,
+                                      {op::Completion::Mode::request, &requests[count]});
             if (status == SENNIT_OK) ++count;
         }
         if (status != SENNIT_ERR_NOMEM) _exit(1);

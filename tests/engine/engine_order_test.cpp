@@ -48,7 +48,9 @@ TEST_F(EngineTest, flush_waits_for_puts_with_a_request_but_not_for_gets_with_one
     start();
     std::byte there[8];
     sennit_request get{};
-    EXPECT_EQ(op::engine_request(rank(), Direction::get, to(1), there, 8, &get), SENNIT_OK);
+    EXPECT_EQ(op::engine_start(rank(), Direction::get, to(1), there, 8,
+                               {op::Completion::Mode::request, &get}),
+              SENNIT_OK);
     EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
     const sennit_request put = put_nb(1, 0, 8);
     EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_ERR_TIMEOUT);
@@ -148,7 +150,7 @@ TEST_F(EngineTest, a_blocking_operation_that_times_out_goes_on_and_flush_waits_f
     const BlockingBound bound("0.02");
     std::byte into[8] = {};
     std::memcpy(fake.memory.data() + 64, source(), 8);
-    EXPECT_EQ(op::engine_blocking(rank(), Direction::get, to(1, 64), into, 8), SENNIT_ERR_TIMEOUT);
+    EXPECT_EQ(op::engine_start(rank(), Direction::get, to(1, 64), into, 8, {}), SENNIT_ERR_TIMEOUT);
     EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_ERR_TIMEOUT);
     fake.complete_in_progress = true;
     EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
@@ -183,7 +185,7 @@ TEST_F(EngineTest, a_blocking_operation_ends_with_peer_lost_even_if_the_transpor
     fake.in_progress = [&] {
         if (fake.progress_calls > 3) note_gone(rank(), 1, Gone::died);
     };
-    EXPECT_EQ(op::engine_blocking(rank(), Direction::put, to(1), source(), 8),
+    EXPECT_EQ(op::engine_start(rank(), Direction::put, to(1), source(), 8, {}),
               SENNIT_ERR_PEER_LOST);
     fake.in_progress = nullptr;
     EXPECT_EQ(fake.held.size(), 1u);
@@ -231,10 +233,11 @@ TEST_F(EngineTest, many_threads_of_a_rank_start_and_wait_at_once) {
                 const auto offset = static_cast<std::uint64_t>(t * 8192);
                 std::byte back[3000];
                 sennit_request request{};
-                bool good = op::engine_blocking(rank(), Direction::put, to(1, offset),
-                                                source(offset), 3000) == SENNIT_OK;
-                good = good && op::engine_request(rank(), Direction::get, to(1, offset), back, 3000,
-                                                  &request) == SENNIT_OK;
+                bool good = op::engine_start(rank(), Direction::put, to(1, offset), source(offset),
+                                             3000, {}) == SENNIT_OK;
+                good = good &&
+                       op::engine_start(rank(), Direction::get, to(1, offset), back, 3000,
+                                        {op::Completion::Mode::request, &request}) == SENNIT_OK;
                 int done = 0;
                 while (good && done == 0)
                     good = op::engine_test(rank(), request, true, &done) == SENNIT_OK;

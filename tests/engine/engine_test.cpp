@@ -13,12 +13,12 @@ TEST_F(EngineTest, a_long_operation_is_cut_into_pieces_that_cover_every_byte_onc
     start();
     fake.complete_in_progress = true;
     const std::size_t bytes = 10 * 1024 + 7;
-    EXPECT_EQ(op::engine_blocking(rank(), Direction::put, to(1, 100), source(100), bytes),
+    EXPECT_EQ(op::engine_start(rank(), Direction::put, to(1, 100), source(100), bytes, {}),
               SENNIT_OK);
     EXPECT_EQ(fake.seen.size(), 11u);
     EXPECT_EQ(std::memcmp(fake.memory.data() + 100, source(100), bytes), 0);
     std::vector<std::byte> back(bytes);
-    EXPECT_EQ(op::engine_blocking(rank(), Direction::get, to(1, 100), back.data(), bytes),
+    EXPECT_EQ(op::engine_start(rank(), Direction::get, to(1, 100), back.data(), bytes, {}),
               SENNIT_OK);
     EXPECT_EQ(std::memcmp(back.data(), source(100), bytes), 0);
     std::size_t moved = 0;
@@ -30,7 +30,7 @@ TEST_F(EngineTest, a_long_operation_is_cut_into_pieces_that_cover_every_byte_onc
 
 TEST_F(EngineTest, an_empty_operation_is_complete_at_once_and_never_reaches_the_transport) {
     start();
-    EXPECT_EQ(op::engine_blocking(rank(), Direction::put, to(1), source(), 0), SENNIT_OK);
+    EXPECT_EQ(op::engine_start(rank(), Direction::put, to(1), source(), 0, {}), SENNIT_OK);
     EXPECT_EQ(put_nb(1, 0, 0).handle, 0u);
     EXPECT_EQ(put_nbi(1, 0, 0), SENNIT_OK);
     EXPECT_TRUE(fake.seen.empty());
@@ -106,12 +106,13 @@ TEST_F(EngineTest, a_refused_first_piece_fails_the_call_and_leaves_nothing_behin
     start();
     fake.refuse_with = SENNIT_ERR_NOT_REGISTERED;
     sennit_request request{77};
-    EXPECT_EQ(op::engine_request(rank(), Direction::put, to(1), source(), 4096, &request),
+    EXPECT_EQ(op::engine_start(rank(), Direction::put, to(1), source(), 4096,
+                               {op::Completion::Mode::request, &request}),
               SENNIT_ERR_NOT_REGISTERED);
     EXPECT_EQ(request.handle, 77u);
     EXPECT_STREQ(sennit_last_error()->text, "refused by the test");
     EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_ERR_NOT_REGISTERED);
-    EXPECT_EQ(op::engine_blocking(rank(), Direction::get, to(1), source(), 8),
+    EXPECT_EQ(op::engine_start(rank(), Direction::get, to(1), source(), 8, {}),
               SENNIT_ERR_NOT_REGISTERED);
     EXPECT_EQ(rank().engine->records.in_use(), 0u);
     // The caller has been told; flush has nothing to say.

@@ -27,20 +27,21 @@ TEST_F(LateAnswerTest, a_kept_get_writes_to_its_caller_only_while_the_call_lasts
         const std::vector<std::byte> before = into;
         {
             const BlockingBound bound("0.02");
-            EXPECT_EQ(op::engine_blocking_kept(rank(), Direction::get, to(1), into.data(), bytes),
-                      SENNIT_ERR_TIMEOUT);
+            EXPECT_EQ(
+                op::engine_start(rank(), Direction::get, to(1), into.data(), bytes, op::kKept),
+                SENNIT_ERR_TIMEOUT);
         }
         fake.complete_in_progress = true;
         EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
         EXPECT_EQ(into, before);
-        EXPECT_EQ(op::engine_blocking_kept(rank(), Direction::get, to(1), into.data(), bytes),
+        EXPECT_EQ(op::engine_start(rank(), Direction::get, to(1), into.data(), bytes, op::kKept),
                   SENNIT_OK);
         EXPECT_EQ(std::memcmp(into.data(), source(), bytes), 0);
         fake.complete_in_progress = false;
         // In the midst of submit.
         fake.complete_at_once = true;
         into = before;
-        EXPECT_EQ(op::engine_blocking_kept(rank(), Direction::get, to(1), into.data(), bytes),
+        EXPECT_EQ(op::engine_start(rank(), Direction::get, to(1), into.data(), bytes, op::kKept),
                   SENNIT_OK);
         EXPECT_EQ(std::memcmp(into.data(), source(), bytes), 0);
         fake.complete_at_once = false;
@@ -55,8 +56,9 @@ TEST_F(LateAnswerTest, a_kept_put_moves_what_its_caller_had_although_it_is_read_
         std::vector<std::byte> from(source(), source() + bytes);
         {
             const BlockingBound bound("0.02");
-            EXPECT_EQ(op::engine_blocking_kept(rank(), Direction::put, to(1), from.data(), bytes),
-                      SENNIT_ERR_TIMEOUT);
+            EXPECT_EQ(
+                op::engine_start(rank(), Direction::put, to(1), from.data(), bytes, op::kKept),
+                SENNIT_ERR_TIMEOUT);
         }
         std::fill(from.begin(), from.end(), std::byte{0xA5});
         std::fill(fake.memory.begin(), fake.memory.end(), std::byte{0});
@@ -78,7 +80,7 @@ TEST_F(LateAnswerTest, a_kept_task_answers_into_memory_of_its_own) {
     target.work = &work;
     {
         const BlockingBound bound("0.02");
-        EXPECT_EQ(op::engine_blocking_kept(rank(), Direction::execute, target, &operand, 8),
+        EXPECT_EQ(op::engine_start(rank(), Direction::execute, target, &operand, 8, op::kKept),
                   SENNIT_ERR_TIMEOUT);
     }
     const auto answer = [&](std::uint64_t value) {
@@ -91,7 +93,8 @@ TEST_F(LateAnswerTest, a_kept_task_answers_into_memory_of_its_own) {
     EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
     EXPECT_EQ(old, 77u);
     sennit_request request{};
-    ASSERT_EQ(op::engine_request_kept(rank(), Direction::execute, target, &operand, 8, &request),
+    ASSERT_EQ(op::engine_start(rank(), Direction::execute, target, &operand, 8,
+                               {op::Completion::Mode::request, &request, true}),
               SENNIT_OK);
     answer(4321);
     make_progress(rank());
@@ -107,7 +110,8 @@ TEST_F(LateAnswerTest, a_request_that_is_given_up_frees_itself_and_writes_nothin
     std::uint64_t into[2] = {77, 77};
     sennit_request requests[2] = {};
     for (int i = 0; i < 2; ++i)
-        ASSERT_EQ(op::engine_request_kept(rank(), Direction::get, to(1), &into[i], 8, &requests[i]),
+        ASSERT_EQ(op::engine_start(rank(), Direction::get, to(1), &into[i], 8,
+                                   {op::Completion::Mode::request, &requests[i], true}),
                   SENNIT_OK);
     fake.complete_later(fake.held[0], SENNIT_OK);
     make_progress(rank());

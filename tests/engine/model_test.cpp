@@ -160,18 +160,20 @@ class Model {
         bool over = true;
         switch (draw(5)) {
             case 0:
-                status = op::engine_blocking(me, direction, target, local, bytes);
+                status = op::engine_start(me, direction, target, local, bytes, {});
                 break;
             case 1:
             case 2: {
                 sennit_request request{};
-                status = op::engine_request(me, direction, target, local, bytes, &request);
+                status = op::engine_start(me, direction, target, local, bytes,
+                                          {op::Completion::Mode::request, &request});
                 over = status != SENNIT_OK || request.handle == 0;
                 if (!over) requests_[SimWorld::at(rank)].push_back({request, operation});
                 break;
             }
             default:
-                status = op::engine_implicit(me, direction, target, local, bytes);
+                status = op::engine_start(me, direction, target, local, bytes,
+                                          {op::Completion::Mode::implicit});
                 over = status != SENNIT_OK || bytes == 0;
                 if (!over) implicit_[SimWorld::at(rank)].push_back(operation);
         }

@@ -18,7 +18,8 @@ class TaskTest : public EngineTest {
         op::Target target = to(1, offset);
         target.work = &work;
         sennit_request request{};
-        EXPECT_EQ(op::engine_request(rank(), Direction::execute, target, &value, 8, &request),
+        EXPECT_EQ(op::engine_start(rank(), Direction::execute, target, &value, 8,
+                                   {op::Completion::Mode::request, &request}),
                   SENNIT_OK);
         return request;
     }
@@ -99,7 +100,7 @@ TEST_F(TaskTest, a_long_accumulate_goes_in_tasks_of_whole_elements) {
     const op::Work work{SENNIT_SUM, SENNIT_UINT32, 4, nullptr};
     op::Target target = to(1, 4);
     target.work = &work;
-    ASSERT_EQ(op::engine_blocking(rank(), Direction::execute, target, source.data(), 400),
+    ASSERT_EQ(op::engine_start(rank(), Direction::execute, target, source.data(), 400, {}),
               SENNIT_OK);
     std::size_t covered = 0;
     for (const transport::Operation &task : fake.seen) {
@@ -121,9 +122,10 @@ TEST_F(TaskTest, a_path_without_tasks_refuses_atomic_operations) {
     const op::Work work{SENNIT_SUM, SENNIT_UINT64, 8, nullptr};
     op::Target target = to(1);
     target.work = &work;
-    EXPECT_EQ(op::engine_implicit(rank(), Direction::execute, target,
-                                  const_cast<std::uint64_t *>(&one), 8),
-              SENNIT_ERR_UNSUPPORTED);
+    EXPECT_EQ(
+        op::engine_start(rank(), Direction::execute, target, const_cast<std::uint64_t *>(&one), 8,
+                         {op::Completion::Mode::implicit}),
+        SENNIT_ERR_UNSUPPORTED);
     EXPECT_TRUE(fake.seen.empty());
     expect_sound();
 }
