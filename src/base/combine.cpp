@@ -154,7 +154,7 @@ constexpr TypeRow kTypes[] = {
 };
 static_assert(sizeof kTypes / sizeof kTypes[0] == SENNIT_TYPE_END - 1);
 
-const TypeRow *row_of(sennit_type type) {
+const TypeRow *row_of(int type) {
     const auto index = static_cast<std::uint32_t>(type) - 1u;
     return index < SENNIT_TYPE_END - 1 ? &kTypes[index] : nullptr;
 }
@@ -166,7 +166,7 @@ Kernel find_kernel(sennit_type type, sennit_operator op) {
     return found == nullptr ? nullptr : found->kernel(op);
 }
 
-std::size_t type_bytes(sennit_type type) {
+std::size_t type_bytes(int type) {
     const TypeRow *found = row_of(type);
     return found == nullptr ? 0 : found->bytes;
 }

@@ -16,6 +16,6 @@ using Kernel = void (*)(const void *left, const void *right, void *result, std::
 Kernel find_kernel(sennit_type type, sennit_operator op);
 
 // 0 for an unknown type.
-std::size_t type_bytes(sennit_type type);
+std::size_t type_bytes(int type);
 
 }  // namespace sennit

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 
 #include "base/combine.hpp"
@@ -20,28 +21,16 @@ static_assert(std::atomic_ref<std::uint8_t>::is_always_lock_free &&
               std::atomic_ref<std::uint32_t>::is_always_lock_free &&
               std::atomic_ref<std::uint64_t>::is_always_lock_free);
 
-template <class T>
-T smaller(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-        if (a != a) return b;
-    }
-    return b < a ? b : a;
-}
-
-template <class T>
-T larger(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-        if (a != a) return b;
-    }
-    return b > a ? b : a;
-}
-
 // Sum and product of integers wrap around: unsigned arithmetic does, and 64 bits of it have the
 // right low bits for every size and sign.
 template <class T>
 T combine(std::uint8_t operation, T old, T value) {
-    if (operation == SENNIT_MIN) return smaller(old, value);
-    if (operation == SENNIT_MAX) return larger(old, value);
+    if (operation == SENNIT_MIN || operation == SENNIT_MAX) {
+        // Of a NaN and a number the number.
+        if (std::is_floating_point_v<T> && old != old) return value;
+        const bool is_new = operation == SENNIT_MIN ? value < old : value > old;
+        return is_new ? value : old;
+    }
     if constexpr (std::is_floating_point_v<T>) {
         return operation == SENNIT_SUM ? old + value : old * value;
     } else {
@@ -89,24 +78,24 @@ template <class Container>
 [[gnu::noinline]] Container update_bits(Container *place, std::uint8_t operation, Container value,
                                         bool keep) {
     const std::atomic_ref<Container> word(*place);
+    // Where nobody asks for it, an instruction that does not return what was there is enough.
+    const auto change = [&](auto step) {
+        if (keep) return step();
+        (void)step();
+        return value;
+    };
     // SYNC atomic-word: each of these is release and acquire in one, and pairs with the same in
     // another rank; what a rank did before it changed the word is seen by who saw the change.
     switch (operation) {
         case SENNIT_AND:
             // SYNC atomic-word: as above.
-            if (keep) return word.fetch_and(value, std::memory_order_acq_rel);
-            (void)word.fetch_and(value, std::memory_order_acq_rel);
-            return value;
+            return change([&] { return word.fetch_and(value, std::memory_order_acq_rel); });
         case SENNIT_OR:
             // SYNC atomic-word: as above.
-            if (keep) return word.fetch_or(value, std::memory_order_acq_rel);
-            (void)word.fetch_or(value, std::memory_order_acq_rel);
-            return value;
+            return change([&] { return word.fetch_or(value, std::memory_order_acq_rel); });
         case SENNIT_XOR:
             // SYNC atomic-word: as above.
-            if (keep) return word.fetch_xor(value, std::memory_order_acq_rel);
-            (void)word.fetch_xor(value, std::memory_order_acq_rel);
-            return value;
+            return change([&] { return word.fetch_xor(value, std::memory_order_acq_rel); });
         case SENNIT_REPLACE:
             // SYNC atomic-word: as above; the store has nothing to acquire.
             if (keep) return word.exchange(value, std::memory_order_acq_rel);
@@ -184,27 +173,18 @@ bool is_float(int type) {
     return type == SENNIT_FLOAT || type == SENNIT_DOUBLE;
 }
 
+// In the order of sennit_type, which starts with 1.
+constexpr void (*kUpdates[])(const ElementsArgs &) = {
+    update<std::int8_t>,  update<std::int16_t>,  update<std::int32_t>,  update<std::int64_t>,
+    update<std::uint8_t>, update<std::uint16_t>, update<std::uint32_t>, update<std::uint64_t>,
+    update<float>,        update<double>,
+};
+static_assert(std::size(kUpdates) == SENNIT_DOUBLE);
+
 }  // namespace
 
 std::size_t element_bytes(int type) {
-    switch (type) {
-        case SENNIT_INT8:
-        case SENNIT_UINT8:
-            return 1;
-        case SENNIT_INT16:
-        case SENNIT_UINT16:
-            return 2;
-        case SENNIT_INT32:
-        case SENNIT_UINT32:
-        case SENNIT_FLOAT:
-            return 4;
-        case SENNIT_INT64:
-        case SENNIT_UINT64:
-        case SENNIT_DOUBLE:
-            return 8;
-        default:
-            return 0;
-    }
+    return type == SENNIT_LONG_DOUBLE ? 0 : type_bytes(type);
 }
 
 bool operator_fits(int operation, int type) {
@@ -225,30 +205,7 @@ void update_elements(const ElementsArgs &args) {
         }
         return;
     }
-    switch (args.type) {
-        case SENNIT_INT8:
-            return update<std::int8_t>(args);
-        case SENNIT_INT16:
-            return update<std::int16_t>(args);
-        case SENNIT_INT32:
-            return update<std::int32_t>(args);
-        case SENNIT_INT64:
-            return update<std::int64_t>(args);
-        case SENNIT_UINT8:
-            return update<std::uint8_t>(args);
-        case SENNIT_UINT16:
-            return update<std::uint16_t>(args);
-        case SENNIT_UINT32:
-            return update<std::uint32_t>(args);
-        case SENNIT_UINT64:
-            return update<std::uint64_t>(args);
-        case SENNIT_FLOAT:
-            return update<float>(args);
-        case SENNIT_DOUBLE:
-            return update<double>(args);
-        default:
-            return;
-    }
+    kUpdates[args.type - 1](args);
 }
 
 void update_elements_alone(const ElementsArgs &args) {

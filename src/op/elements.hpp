@@ -9,7 +9,7 @@
 
 namespace sennit::op {
 
-// 0 for a value that is no type.
+// 0 for a value that is no type, and for long double, which no processor changes at once.
 std::size_t element_bytes(int type);
 
 // Is there such an operator for elements of that type? kCompareSwap is one for 4 and 8 bytes.
