@@ -105,17 +105,27 @@ enum class SlotSize : std::uint8_t { full, middle, small, tiny };
 // Those that have slots of their own.
 inline constexpr SlotSize kSlotSizes[] = {SlotSize::full, SlotSize::small, SlotSize::tiny};
 
-inline std::size_t slots_of(SlotSize size) {
-    switch (size) {
-        case SlotSize::tiny:
-            return kTinySlots;
-        case SlotSize::small:
-            return kSmallSlots;
-        case SlotSize::middle:
-        case SlotSize::full:
-            break;
-    }
-    return kSlots;
+// Where the slots of a size lie in an Area.
+struct SlotShape {
+    std::size_t first;    // offset of the first slot
+    std::size_t stride;   // from one to the next
+    std::size_t payload;  // offset in a slot
+    std::size_t slots;    // a power of two
+    std::size_t book;     // the first slot's place in TeamState::needed
+};
+// By SlotSize.
+inline constexpr SlotShape kSlotShapes[] = {
+    {offsetof(Area, slots), sizeof(Slot), offsetof(Slot, payload), kSlots, 0},
+    {offsetof(Area, slots), sizeof(Slot), offsetof(Slot, payload), kMiddleSlots, 0},
+    {offsetof(Area, small_slots), sizeof(SmallSlot), offsetof(SmallSlot, payload), kSmallSlots,
+     kSlots},
+    {offsetof(Area, tiny_slots), sizeof(TinySlot), offsetof(SlotHeader, bytes), kTinySlots,
+     kSlots + kSmallSlots},
+};
+inline constexpr std::size_t kBooks = kSlots + kSmallSlots + kTinySlots;
+
+constexpr const SlotShape &shape_of(SlotSize size) {
+    return kSlotShapes[static_cast<std::size_t>(size)];
 }
 
 // Which slot a post uses.
@@ -124,40 +134,21 @@ struct Place {
     SlotSize size;
 };
 
-// Of middle and full size.
-inline std::size_t full_slot_of(const Place &place) {
-    return place.number % (place.size == SlotSize::middle ? kMiddleSlots : kSlots);
+constexpr std::size_t slot_of(Place place) {
+    return place.number & (shape_of(place.size).slots - 1);
 }
-
-inline std::size_t slot_offset(const Place &place) {
-    switch (place.size) {
-        case SlotSize::tiny:
-            return offsetof(Area, tiny_slots) + sizeof(TinySlot) * (place.number % kTinySlots);
-        case SlotSize::small:
-            return offsetof(Area, small_slots) + sizeof(SmallSlot) * (place.number % kSmallSlots);
-        case SlotSize::middle:
-        case SlotSize::full:
-            break;
-    }
-    return offsetof(Area, slots) + sizeof(Slot) * full_slot_of(place);
+constexpr std::size_t slot_offset(Place place) {
+    const SlotShape &shape = shape_of(place.size);
+    return shape.first + shape.stride * slot_of(place);
 }
-inline std::size_t payload_offset(const Place &place) {
-    switch (place.size) {
-        case SlotSize::tiny:
-            return slot_offset(place) + offsetof(SlotHeader, bytes);
-        case SlotSize::small:
-            return slot_offset(place) + offsetof(SmallSlot, payload);
-        case SlotSize::middle:
-        case SlotSize::full:
-            break;
-    }
-    return slot_offset(place) + offsetof(Slot, payload);
+constexpr std::size_t payload_offset(Place place) {
+    return slot_offset(place) + shape_of(place.size).payload;
 }
-inline SlotHeader &header_at(Area &area, const Place &place) {
+inline SlotHeader &header_at(Area &area, Place place) {
     return *reinterpret_cast<SlotHeader *>(reinterpret_cast<std::byte *>(&area) +
                                            slot_offset(place));
 }
-inline std::byte *payload_at(Area &area, const Place &place) {
+inline std::byte *payload_at(Area &area, Place place) {
     return reinterpret_cast<std::byte *>(&area) + payload_offset(place);
 }
 

@@ -37,25 +37,9 @@ bool is_known_to_members(const TeamState &state, std::uint32_t id) {
 
 // The global pointer to `bytes` of this rank's memory, if they lie in one of its segments.
 bool find_segment(TeamState &state, const std::byte *memory, std::size_t bytes, sennit_gptr *gptr) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory);
-    Rank &rank = *state.rank;
-    const ColdLock lock(rank);
-    for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
-        std::uint64_t used = rank.segments->used_slots[word];
-        for (; used != 0; used &= used - 1) {
-            const auto slot = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(used));
-            const SegmentRecord &record = rank.control->records[slot];
-            if (record.mechanism != Mechanism::file || address < record.owner_address ||
-                address - record.owner_address > record.bytes ||
-                bytes > record.bytes - (address - record.owner_address))
-                continue;
-            // relaxed: the rank's own record, under its cold mutex.
-            const std::uint32_t id = record.id.load(std::memory_order_relaxed);
-            *gptr = sennit_gptr{rank.world_rank, id, address - record.owner_address};
-            return is_known_to_members(state, id);
-        }
-    }
-    return false;
+    const ColdLock lock(*state.rank);
+    return memory::segment_at(*state.rank, memory, bytes, gptr) == memory::Overlap::whole &&
+           is_known_to_members(state, gptr->segment);
 }
 
 // The memory from the first to the last byte that this rank sends.
@@ -109,21 +93,10 @@ bool locate(TeamState &state, OpenCall &operation, const Block &block, sennit_gp
 
 // What peers may write where this rank wants it, in a call that the members divide among them.
 Block written_range(const Call &call, const team::Team &team) {
-    const bool is_root = team.rank == call.root;
-    switch (call.kind) {
-        case Kind::allreduce:
-            return {call.destination.memory, call.bytes};
-        case Kind::broadcast:
-        case Kind::scatter:
-            return is_root ? Block{nullptr, 0} : block_from(call, team, call.root);
-        case Kind::gather:
-            return is_root ? Block{call.destination.memory, call.bytes * team.size}
-                           : Block{nullptr, 0};
-        case Kind::reduce:
-            return is_root ? Block{call.destination.memory, call.bytes} : Block{nullptr, 0};
-        default:
-            return {nullptr, 0};
-    }
+    if (!can_be_divided(call.kind) || !gets_result(call, team.rank)) return {nullptr, 0};
+    if (from_root(call.kind)) return block_from(call, team, call.root);
+    const std::size_t blocks = call.kind == Kind::gather ? team.size : 1;
+    return {call.destination.memory, call.bytes * blocks};
 }
 
 bool describe_source(TeamState &state, OpenCall &operation, CollLetter *letter) {

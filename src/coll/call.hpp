@@ -84,6 +84,17 @@ constexpr bool to_root(Kind kind) {
     return kind == Kind::gather || kind == Kind::gatherv || kind == Kind::reduce;
 }
 
+// May the members divide among them what one of them could do alone?
+constexpr bool can_be_divided(Kind kind) {
+    return kind == Kind::broadcast || kind == Kind::scatter || kind == Kind::gather ||
+           kind == Kind::reduce || kind == Kind::allreduce;
+}
+// In such a call: is there a result for `member`, so that others must be able to write it there?
+inline bool gets_result(const Call &call, std::uint32_t member) {
+    if (from_root(call.kind)) return member != call.root;
+    return !to_root(call.kind) || member == call.root;
+}
+
 // Do members other than itself read what `member` posts? Does `member` read what `source` posts?
 inline bool is_read(const Call &call, const team::Team &team, std::uint32_t member) {
     if (team.size == 1) return false;

@@ -154,23 +154,9 @@ inline sennit_status take_state(Rank &rank, team::Team &team, TeamState **out) {
 }
 
 void prepare(OpenCall &operation, const Call &call, bool is_request) {
+    static_cast<CallState &>(operation) = CallState{};
     operation.call = call;
-    operation.step = Step::begin;
     operation.is_request = is_request;
-    operation.differs = false;
-    operation.wide = false;
-    operation.relayed = false;
-    operation.slot_size = SlotSize::full;
-    operation.shares_processors = false;
-    operation.can_be_wide = true;
-    operation.member = 0;
-    operation.round = 0;
-    operation.first_operand = nullptr;
-    operation.offsets = nullptr;
-    operation.copy = nullptr;
-    operation.puts = nullptr;
-    operation.lent[0] = operation.lent[1] = nullptr;
-    operation.status = SENNIT_OK;
     operation.error.status = SENNIT_OK;
     operation.next = nullptr;
     // relaxed: not queued yet.

@@ -190,12 +190,6 @@ sennit_status fold_range(TeamState &state, const Call &call, std::uint32_t reade
     return SENNIT_OK;
 }
 
-// Does this rank put its part of the result into the member's destination?
-bool gives_result(const Call &call, const team::Team &team, std::uint32_t member) {
-    if (member == team.rank) return false;
-    return call.kind == Kind::allreduce || (call.kind == Kind::reduce && member == call.root);
-}
-
 sennit_status fold_in_place(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
@@ -225,7 +219,7 @@ sennit_status fold_in_place(TeamState &state, OpenCall &operation) {
         if (aside && has_destination)
             copy_bytes(call.destination.memory + begin, into, stop - begin);
         for (std::uint32_t member = 0; member < team.size; ++member) {
-            if (!gives_result(call, team, member)) continue;
+            if (!operation.divided || member == team.rank || !gets_result(call, member)) continue;
             status = copy(*state.rank, Direction::put, operands.of[member].destination, begin, into,
                           stop - begin);
             if (status != SENNIT_OK) return status;
@@ -313,38 +307,13 @@ void write_letter(TeamState &state, OpenCall &operation) {
     std::memcpy(payload, &letter, sizeof letter);
 }
 
-namespace {
-
-// Is the call divided only if others may write into this member's destination?
-bool must_take(const Call &call, std::uint32_t member) {
-    switch (call.kind) {
-        case Kind::allreduce:
-            return true;
-        case Kind::broadcast:
-        case Kind::scatter:
-            return member != call.root;
-        case Kind::gather:
-        case Kind::reduce:
-            return member == call.root;
-        default:
-            return false;
-    }
-}
-
-}  // namespace
-
-bool can_be_divided(const Call &call) {
-    return call.kind == Kind::allreduce || call.kind == Kind::broadcast ||
-           call.kind == Kind::scatter || call.kind == Kind::gather || call.kind == Kind::reduce;
-}
-
 sennit_status read_letter(TeamState &state, OpenCall &operation, std::uint32_t member) {
     CollLetter letter;
     const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
     if (status != SENNIT_OK) return status;
     operation.most_bytes = std::max(operation.most_bytes, letter.most_bytes);
     if ((letter.flags & kLetterInPlaceOk) == 0) operation.in_place = false;
-    if ((letter.flags & kLetterTakes) == 0 && must_take(operation.call, member))
+    if ((letter.flags & kLetterTakes) == 0 && gets_result(operation.call, member))
         operation.divided = false;
     if ((letter.flags & kLetterShares) != 0) operation.shares_processors = true;
     if ((letter.flags & kLetterWide) == 0) operation.can_be_wide = false;

@@ -7,21 +7,12 @@
 namespace sennit::coll {
 
 // Up to which number all must have come before the slot is written again.
-inline std::uint64_t &needed_for(TeamState &state, const Place &place) {
-    switch (place.size) {
-        case SlotSize::tiny:
-            return state.needed_tiny[place.number % kTinySlots];
-        case SlotSize::small:
-            return state.needed_small[place.number % kSmallSlots];
-        case SlotSize::middle:
-        case SlotSize::full:
-            break;
-    }
-    return state.needed[full_slot_of(place)];
+inline std::uint64_t &needed_for(TeamState &state, Place place) {
+    return state.needed[shape_of(place.size).book + slot_of(place)];
 }
 
 // has_room() without a look at the peers: false says nothing.
-inline bool room_is_known(TeamState &state, const Place &place) {
+inline bool room_is_known(TeamState &state, Place place) {
     const std::uint64_t needed = needed_for(state, place);
     const std::uint32_t own = state.team->rank;
     for (std::uint32_t member = 0; member < state.size; ++member)
@@ -56,7 +47,7 @@ struct Post {
 };
 
 // The payload is in the slot, and there was room.
-inline void post(TeamState &state, const Call &call, const Post &what) {
+[[gnu::always_inline]] inline void post(TeamState &state, const Call &call, const Post &what) {
     const std::uint64_t number = what.place.number;
     if (what.is_read) {
         SlotHeader &header = header_at(*state.own, what.place);

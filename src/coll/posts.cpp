@@ -43,7 +43,7 @@ bool gave_up(TeamState &state, std::uint32_t member) {
 }
 
 // Of a member out of reach: into state.headers.
-sennit_status get_header(TeamState &state, std::uint32_t member, const Place &place) {
+sennit_status get_header(TeamState &state, std::uint32_t member, Place place) {
     return op::get_control(*state.rank, world_rank_of(state, member),
                            area_offset(state) + slot_offset(place), &state.headers[member],
                            sizeof(SlotHeader));
@@ -91,13 +91,21 @@ bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) 
     return done != 0 && note_number(state, member, word.load(std::memory_order_acquire), number);
 }
 
+// Made when it is first needed. Null: the thread's last error tells.
+std::byte *memory_of(std::byte *&memory, std::size_t alignment, std::size_t bytes) {
+    if (memory == nullptr) memory = static_cast<std::byte *>(std::aligned_alloc(alignment, bytes));
+    if (memory == nullptr)
+        (void)fail(SENNIT_ERR_NOMEM, "no memory for a piece of a collective call");
+    return memory;
+}
+
 // After so many looks into a slot whether its owner has gone another way.
 constexpr unsigned kPolls = 1024;
 constexpr unsigned kFewPolls = 8;  // where ranks share processors, and a look may follow a sleep
 
 }  // namespace
 
-Found header_of(TeamState &state, std::uint32_t member, const Place &place, sennit_status *status) {
+Found header_of(TeamState &state, std::uint32_t member, Place place, sennit_status *status) {
     *status = SENNIT_OK;
     for (const SlotSize size :
          {place.size, SlotSize::full, SlotSize::middle, SlotSize::small, SlotSize::tiny}) {
@@ -122,7 +130,7 @@ Told told_by(const Found &found) {
     return {header.call, header.bytes, header.rounds, static_cast<sennit_status>(header.status)};
 }
 
-bool has_posted(TeamState &state, std::uint32_t member, const Place &place) {
+bool has_posted(TeamState &state, std::uint32_t member, Place place) {
     if (state.seen[member] >= place.number) return true;
     if (member == state.team->rank) return state.number >= place.number;
     if (state.areas[member] == nullptr) return fetch_number(state, member, place.number);
@@ -131,7 +139,7 @@ bool has_posted(TeamState &state, std::uint32_t member, const Place &place) {
     const std::uint64_t found = header.number.load(std::memory_order_acquire);
     if (found >= place.number) {
         if (note_number(state, member, found, place.number)) return true;
-        if (state.broken != SENNIT_OK) return false;
+        if (is_broken(state)) return false;
         // An earlier team of the slot was given up, which says nothing of this one.
     }
     const unsigned polls = state.rank->spins == 0 ? kFewPolls : kPolls;
@@ -148,7 +156,7 @@ bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number) {
     return found >= number && note_number(state, member, found, number);
 }
 
-bool has_room(TeamState &state, const Place &place) {
+bool has_room(TeamState &state, Place place) {
     const std::uint64_t needed = needed_for(state, place);
     for (; state.room_member < state.team->size; ++state.room_member)
         if (!has_come(state, state.room_member, needed)) return false;
@@ -178,9 +186,7 @@ bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::ui
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
     const Call &call = operation.call;
-    // relaxed: written in this turn or in one before.
-    const sennit_status broken = state.broken.load(std::memory_order_relaxed);
-    if (found.header == nullptr && broken != SENNIT_OK) return false;
+    if (found.header == nullptr && is_broken(state)) return false;
     if (found.header == nullptr) {
         const int peer = world_rank_of(state, member);
         if (status == SENNIT_OK)
@@ -215,7 +221,7 @@ void give_up(TeamState &state, sennit_status status) {
     // SYNC coll-post: pairs with the acquire in gave_up(); who was lost, and why, come before.
     latest.team.store(state.handle, std::memory_order_release);
     for (const SlotSize size : kSlotSizes) {
-        for (std::uint64_t i = 0; i < slots_of(size); ++i) {
+        for (std::uint64_t i = 0; i < shape_of(size).slots; ++i) {
             // SYNC coll-post: pairs with the acquires in has_posted() and header_of(); the reason
             // comes before.
             header_at(*state.own, {i, size}).number.store(kGaveUp, std::memory_order_release);
@@ -248,19 +254,11 @@ int find_lost_member(Rank &rank, const void *context) {
 }
 
 std::byte *scratch_of(TeamState &state) {
-    if (state.scratch == nullptr)
-        state.scratch = static_cast<std::byte *>(std::aligned_alloc(64, 2 * kScratchBytes));
-    if (state.scratch == nullptr)
-        (void)fail(SENNIT_ERR_NOMEM, "no memory for a piece of a collective call");
-    return state.scratch;
+    return memory_of(state.scratch, 64, 2 * kScratchBytes);
 }
 
 std::byte *stages_of(TeamState &state) {
-    if (state.stages == nullptr)
-        state.stages = static_cast<std::byte *>(std::aligned_alloc(4096, 3 * kStageBytes));
-    if (state.stages == nullptr)
-        (void)fail(SENNIT_ERR_NOMEM, "no memory for a piece of a collective call");
-    return state.stages;
+    return memory_of(state.stages, 4096, 3 * kStageBytes);
 }
 
 }  // namespace sennit::coll

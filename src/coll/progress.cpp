@@ -16,6 +16,13 @@ void count_move(TeamState &state) {
     state.moves.fetch_add(1, std::memory_order_relaxed);
 }
 
+// The team makes no calls any more, with the thread's last error. The operation may have ended so
+// before, because a peer gave up.
+Went end_team(TeamState &state, const OpenCall &operation, sennit_status status) {
+    if (state.first == &operation) end_all(state, status);
+    return Went::over;
+}
+
 void post_next(TeamState &state, OpenCall &operation, std::uint32_t rounds, bool is_read) {
     post(state, operation.call, {place_of(operation), rounds, is_read, operation.status});
     operation.member = 0;
@@ -48,25 +55,15 @@ Went begin(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     make_offsets(state, operation);
     const bool letters = wants_letters(state, call);
-    std::size_t most = call.bytes;
-    if (has_sizes(call.kind)) most = most_bytes(call, *state.team);
-    if (call.counts != nullptr) {
-        most = 0;
-        for (std::uint32_t member = 0; member < state.team->size; ++member) {
-            const std::size_t bytes = block_for(call, *state.team, member).bytes;
-            if (bytes > most) most = bytes;
-        }
-    }
+    const bool have_sizes = has_sizes(call.kind) || call.counts != nullptr;
+    const std::size_t most = have_sizes ? most_bytes(call, *state.team) : call.bytes;
     operation.most_bytes = most;
     operation.cut = cut_of(call, *state.team, most, kPayloadBytes);
     const sennit_status status = copy_own(state, operation);
-    if (status == SENNIT_ERR_NOMEM) {
-        end_all(state, status);
-        return Went::over;
-    }
+    if (status == SENNIT_ERR_NOMEM) return end_team(state, operation, status);
     note(operation, status);
     operation.in_place = letters;
-    operation.divided = letters && can_be_divided(call);
+    operation.divided = letters && can_be_divided(call.kind);
     const std::size_t used =
         has_own_blocks(call.kind) ? operation.cut.piece_bytes * operation.cut.group : most;
     if (!letters && operation.cut.rounds() == 1)
@@ -117,19 +114,11 @@ Went write_and_post_letter(TeamState &state, OpenCall &operation) {
 Went read_letters(TeamState &state, OpenCall &operation) {
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
-        if (operation.member != state.team->rank &&
-            !verify(state, operation, operation.member, 0)) {
-            // relaxed: written in this turn or in one before.
-            if (state.broken.load(std::memory_order_relaxed) == SENNIT_OK)
-                end_all(state, operation.status);
-            return Went::over;
-        }
+        if (operation.member != state.team->rank && !verify(state, operation, operation.member, 0))
+            return end_team(state, operation, operation.status);
         if (operation.differs) continue;
         const sennit_status status = read_letter(state, operation, operation.member);
-        if (status != SENNIT_OK) {
-            end_all(state, status);
-            return Went::over;
-        }
+        if (status != SENNIT_OK) return end_team(state, operation, status);
     }
     if (operation.differs) {
         // Everyone who makes this call has seen it too.
@@ -137,9 +126,7 @@ Went read_letters(TeamState &state, OpenCall &operation) {
         return Went::over;
     }
     const sennit_status status = decide(state, operation);
-    if (status == SENNIT_OK) return Went::on;
-    end_all(state, status);
-    return Went::over;
+    return status == SENNIT_OK ? Went::on : end_team(state, operation, status);
 }
 
 Went fill_and_post(TeamState &state, OpenCall &operation) {
@@ -167,26 +154,14 @@ Went take_posts(TeamState &state, OpenCall &operation) {
         if (!operation.relayed && !reads(operation.call, own, member)) continue;
         if (member != own) {
             if (!has_posted(state, member, place_of(operation))) return Went::nowhere;
-            if (!verify(state, operation, member, rounds_told(operation))) {
-                // relaxed: written in this turn or in one before.
-                if (state.broken.load(std::memory_order_relaxed) == SENNIT_OK)
-                    end_all(state, operation.status);
-                return Went::over;
-            }
+            if (!verify(state, operation, member, rounds_told(operation)))
+                return end_team(state, operation, operation.status);
             if (operation.differs) continue;
         }
-        if (operation.relayed) {
-            const sennit_status status = relay_take(state, operation, member);
-            if (status == SENNIT_OK) continue;
-            // Peers would pass this rank's part of the result on.
-            end_all(state, status);
-            return Went::over;
-        }
-        const sennit_status status = take(state, operation, member);
-        if (status != SENNIT_OK) {
-            end_all(state, status);
-            return Went::over;
-        }
+        // Of a relayed call, peers would pass this rank's part of the result on.
+        const sennit_status status = operation.relayed ? relay_take(state, operation, member)
+                                                       : take(state, operation, member);
+        if (status != SENNIT_OK) return end_team(state, operation, status);
     }
     if (operation.relayed) {
         operation.first_operand = nullptr;
@@ -206,7 +181,7 @@ Went use_in_place(TeamState &state, OpenCall &operation) {
     const bool has_failed = operation.status != SENNIT_OK;
     for (std::uint32_t member = 0; has_failed && member < state.size; ++member)
         (void)has_come(state, member, operation.number + 1);
-    return state.broken == SENNIT_OK ? Went::on : Went::over;
+    return is_broken(state) ? Went::over : Went::on;
 }
 
 Went post_last(TeamState &state, OpenCall &operation) {
@@ -234,7 +209,7 @@ Went wait_for_last(TeamState &state, OpenCall &operation) {
         if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
         if (operation.divided && operation.member != state.team->rank)
             note_part_of(state, operation, operation.member);
-        if (state.broken != SENNIT_OK) return Went::over;
+        if (is_broken(state)) return Went::over;
     }
     finish(state, operation, operation.status);
     return Went::over;
@@ -304,8 +279,7 @@ void finish(TeamState &state, OpenCall &operation, sennit_status status) {
 void end_all(TeamState &state, sennit_status status) {
     const sennit_error error = *thread_error();
     take_incoming(state);
-    // relaxed: written in turns, of which this is one.
-    if (state.broken.load(std::memory_order_relaxed) == SENNIT_OK) {
+    if (!is_broken(state)) {
         state.broken_by = error.peer;
         // SYNC coll-broken: pairs with the acquire in take_state(); who it was about comes before.
         state.broken.store(status, std::memory_order_release);

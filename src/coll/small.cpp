@@ -100,13 +100,14 @@ void fetch_ahead(const TeamState &state, const Call &call, std::uint64_t number)
     }
 }
 
-sennit_status fold_all(const TeamState &state, const Call &call, const Place &place) {
+// `payload`: where it lies in an area.
+sennit_status fold_all(const TeamState &state, const Call &call, std::size_t payload) {
     const team::Team &team = *state.team;
     const std::byte *left = nullptr;
     for (std::uint32_t member = 0; member < state.size; ++member) {
         const bool from_slot = member != team.rank || call.in_place;
-        const std::byte *right = from_slot ? payload_at(*state.areas[member], place)
-                                           : block_for(call, team, member).memory;
+        const auto *area = reinterpret_cast<const std::byte *>(state.areas[member]);
+        const std::byte *right = from_slot ? area + payload : block_for(call, team, member).memory;
         if (left != nullptr) {
             const sennit_status status =
                 fold(call, left, right, call.destination.memory, call.bytes);
@@ -122,7 +123,7 @@ sennit_status take_all(const TeamState &state, const Call &call, std::uint64_t n
     const team::Team &team = *state.team;
     const Place place{number, kSize};
     if constexpr (folds(kKind)) {
-        return fold_all(state, call, place);
+        return fold_all(state, call, payload_offset(place));
     } else if constexpr (kKind == Kind::broadcast) {
         if (team.rank != call.root)
             copy<kSize>(call.destination.memory, payload_at(*state.areas[call.root], place),
@@ -140,7 +141,7 @@ sennit_status take_all(const TeamState &state, const Call &call, std::uint64_t n
 }
 
 template <Kind kKind, SlotSize kSize>
-ShortWay take(TeamState &state, const Call &call) {
+[[gnu::always_inline]] inline ShortWay take(TeamState &state, const Call &call) {
     const Place place{state.number + 1, kSize};
     // A part of the polls of a wait, which begins anew afterwards.
     unsigned polls = state.rank->spins / 8;

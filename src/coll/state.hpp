@@ -49,30 +49,35 @@ struct Cut {
     std::uint64_t rounds() const { return piece_rounds * groups; }
 };
 
-struct OpenCall {
+// How far a call is. Begins anew with each.
+struct CallState {
+    Step step = Step::begin;
+    bool is_request = false;
+    bool in_place = false;  // the letters agreed on using buffers where they are
+    bool divided = false;   // and each member does a part of what the root could do alone
+    bool wide = false;      // or on wide slots
+    bool relayed = false;   // on which results are passed on, see relay.cpp
+    bool differs = false;   // somebody makes another call: this one ends with ARG
+    // As far as letters were read.
+    bool shares_processors = false;  // of the members
+    bool can_be_wide = true;
+    SlotSize slot_size = SlotSize::full;  // of the slots of its posts
+    std::uint32_t member = 0;             // whose post is looked at next
+    std::uint64_t number = 0;             // of the present round's post
+    std::uint64_t round = 0;
+    std::uint64_t most_bytes = 0;  // of the longest block of all letters
+    Cut cut;
+    const std::byte *first_operand = nullptr;  // of a fold that has met only one so far
+    SegmentRecord *lent[2] = {};     // buffers of this rank, registered while peers use them
+    std::size_t *offsets = nullptr;  // of blocks of several sizes, see add_offsets()
+    std::byte *copy = nullptr;       // of the elements, where the call would overwrite them
+    std::uint64_t *puts = nullptr;   // of a barrier, by world rank: see engine_note_open()
+    sennit_status status = SENNIT_OK;
+};
+
+struct OpenCall : CallState {
     std::atomic<std::uint64_t> handle;  // of a request, in the rank's table
     Call call;
-    Step step;
-    bool is_request;
-    bool in_place;           // the letters agreed on using buffers where they are
-    bool divided;            // and each member does a part of what the root could do alone
-    bool wide;               // or on wide slots
-    bool relayed;            // on which results are passed on, see relay.cpp
-    SlotSize slot_size;      // of the slots of its posts
-    bool shares_processors;  // of the members, as far as letters were read
-    bool can_be_wide;        // as far as letters were read
-    bool differs;            // somebody makes another call: this one ends with ARG
-    std::uint32_t member;    // whose post is looked at next
-    std::uint64_t number;    // of the present round's post
-    std::uint64_t round;
-    std::uint64_t most_bytes;  // of the longest block of all letters
-    Cut cut;
-    const std::byte *first_operand;  // of a fold that has met only one so far
-    SegmentRecord *lent[2];          // buffers of this rank, registered while peers use them
-    std::size_t *offsets;            // of blocks of several sizes, see add_offsets()
-    std::byte *copy;                 // of the elements, where the call would overwrite them
-    std::uint64_t *puts;             // of a barrier, by world rank: see engine_note_open()
-    sennit_status status;
     sennit_error error;  // of a request, for the thread that takes it
     std::atomic<bool> complete;
     OpenCall *next;  // in the team's queue
@@ -103,9 +108,7 @@ struct TeamState {
     Area **areas;         // [size], null where load and store do not reach
     std::uint64_t *seen;  // [size], the highest number known of each
     // All must have come so far before the slot is written again.
-    std::uint64_t needed[kSlots];
-    std::uint64_t needed_small[kSmallSlots];
-    std::uint64_t needed_tiny[kTinySlots];
+    std::uint64_t needed[kBooks];
     std::atomic<std::uint64_t> moves;  // counts steps, to tell waits that something went on
     TeamState *next;                   // in the rank's list
     std::atomic<OpenCall *> incoming;  // not in the queue yet, the last first
@@ -123,6 +126,12 @@ struct TeamState {
     sennit_request *fetches;                 // [size], under way
 };
 
+// Did some rank give up? Needs the turn.
+inline bool is_broken(const TeamState &state) {
+    // relaxed: written in this turn or in one before.
+    return state.broken.load(std::memory_order_relaxed) != SENNIT_OK;
+}
+
 // Of a rank: its requests, and the teams that have some.
 struct Collectives {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of the requests
@@ -139,11 +148,11 @@ struct Collectives {
 
 // Is the member's post there? It may also have come that far without such a post, if its call
 // differs, which verify() finds out. The slot is good until this rank posts the next number.
-bool has_posted(TeamState &state, std::uint32_t member, const Place &place);
+bool has_posted(TeamState &state, std::uint32_t member, Place place);
 // Has the member come that far, with or without a post that is read?
 bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number);
 // May this rank write the slot?
-bool has_room(TeamState &state, const Place &place);
+bool has_room(TeamState &state, Place place);
 // The payload of the member's present post, or null where load and store do not reach.
 std::byte *payload_of(TeamState &state, const OpenCall &operation, std::uint32_t member);
 // Copies from it. Errors: those of a get.
@@ -162,7 +171,7 @@ struct Found {
     const SlotHeader *header;
     SlotSize size;
 };
-Found header_of(TeamState &state, std::uint32_t member, const Place &place, sennit_status *status);
+Found header_of(TeamState &state, std::uint32_t member, Place place, sennit_status *status);
 // What it says of the call.
 struct Told {
     std::uint64_t signature;
@@ -246,7 +255,6 @@ inline std::size_t in_place_from(const TeamState &state, const Call &call) {
 }
 
 bool wants_letters(const TeamState &state, const Call &call);
-bool can_be_divided(const Call &call);
 void write_letter(TeamState &state, OpenCall &operation);
 void end_loan(TeamState &state, OpenCall &operation);
 // Looks at the member's letter.

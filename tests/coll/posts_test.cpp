@@ -25,14 +25,14 @@ TEST(Posts, of_a_rank_that_gives_up_keep_their_payload) {
         return payload_at(*state->own, {number, size});
     };
     for (const SlotSize size : kSlotSizes)
-        for (std::uint64_t i = 0; i < slots_of(size); ++i)
+        for (std::uint64_t i = 0; i < shape_of(size).slots; ++i)
             std::memset(payload_of_post(i, size), 'a', kTinyPayloadBytes);
     (void)sennit_signal_destroy(SENNIT_SIGNAL_NULL);  // an error of the thread, as each reason is
     give_up(*state, SENNIT_ERR_TIMEOUT);
     char wanted[kTinyPayloadBytes];
     std::memset(wanted, 'a', sizeof wanted);
     for (const SlotSize size : kSlotSizes) {
-        for (std::uint64_t i = 0; i < slots_of(size); ++i) {
+        for (std::uint64_t i = 0; i < shape_of(size).slots; ++i) {
             EXPECT_EQ(std::memcmp(payload_of_post(i, size), wanted, sizeof wanted), 0);
             // relaxed: of this thread.
             EXPECT_EQ(header_at(*state->own, {i, size}).number.load(std::memory_order_relaxed),
