@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -92,6 +93,12 @@ sennit_status fail(sennit_status status, const char *format, ...) {
     (void)std::vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     return status;
+}
+
+sennit_status fail_no_place(bool is_full, unsigned most, const char *objects) {
+    if (!is_full)
+        return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of %s", objects);
+    return fail(SENNIT_ERR_NOMEM, "the rank has %u %s, which is the most", most, objects);
 }
 
 sennit_status fail_os(sennit_status status, int os_errno, const char *format, ...) {

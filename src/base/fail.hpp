@@ -21,6 +21,11 @@ namespace sennit {
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] sennit_status fail_peer(
     sennit_status status, int peer, const char *path, const char *format, ...);
 
+// NOMEM: a table of the rank gave no place. It has as many objects as it may have, or errno says
+// why there is no memory.
+[[gnu::cold, gnu::noinline]] sennit_status fail_no_place(bool is_full, unsigned most,
+                                                         const char *objects);
+
 // Adds the code of a provider or launcher library to the error just reported.
 void fail_provider_code(long long code);
 

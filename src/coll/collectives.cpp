@@ -401,9 +401,8 @@ namespace {
 // A barrier is posted when the puts and implicit operations that came before it are complete.
 sennit_status note_puts(Rank &rank, OpenCall &operation) {
     if (operation.call.kind != Kind::barrier || rank.engine == nullptr) return SENNIT_OK;
-    // relaxed: constant while the rank is in use.
-    const std::size_t size = rank.size.load(std::memory_order_relaxed);
-    operation.puts = static_cast<std::uint64_t *>(std::malloc(size * sizeof(std::uint64_t)));
+    operation.puts =
+        static_cast<std::uint64_t *>(std::malloc(size_of(rank) * sizeof(std::uint64_t)));
     if (operation.puts == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory to record a barrier");
     op::engine_note_open(rank, operation.puts);
     operation.step = Step::flush;

@@ -82,8 +82,7 @@ Places::~Places() {
 }
 
 sennit_status Places::fill(const Rank &rank, const RankList &list) {
-    // relaxed: constant while the rank is in use.
-    const std::size_t size = rank.size.load(std::memory_order_relaxed);
+    const std::size_t size = size_of(rank);
     std::free(places_);
     places_ = static_cast<int *>(std::malloc(sizeof(int) * size));
     if (places_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for %zu ranks", size);

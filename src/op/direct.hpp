@@ -26,9 +26,7 @@ inline const memory::SegmentEntry *near_entry(Rank &rank, sennit_gptr gptr, std:
 // The entry of `gptr` by way of the tables, whatever leads there and whether it lives or not, or
 // null.
 inline memory::SegmentEntry *named_entry(Rank &rank, sennit_gptr gptr) {
-    // relaxed: 0 unless the rank is in use, and then constant; the rank was found through only-rank
-    // or by its own thread.
-    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    const std::uint32_t size = size_of(rank);
     if (static_cast<std::uint32_t>(gptr.rank) >= size || gptr.segment == 0) [[unlikely]]
         return nullptr;
     return memory::find_named(rank, size, gptr);
@@ -65,8 +63,7 @@ inline const memory::SegmentEntry *direct_entry(Rank &rank, sennit_gptr gptr, st
 
 // The same for the library itself, also while its rank is observed.
 inline std::byte *reached(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
-    // relaxed: as above.
-    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    const std::uint32_t size = size_of(rank);
     if (static_cast<std::uint32_t>(gptr.rank) >= size) return nullptr;
     const memory::SegmentEntry *entry = memory::find(rank, size, gptr);
     if (entry == nullptr || entry->base == nullptr) return nullptr;

@@ -125,9 +125,7 @@ std::uint32_t claim_ring(Rank &rank, ProducerRing *rings, std::uint32_t count) {
 // Is a thread of some rank on its way into a queue, perhaps of this rank? Those of ranks that have
 // ended are not.
 bool is_somebody_attaching(Rank &rank) {
-    // relaxed: constant while the rank is in use.
-    const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
-    for (int peer = 0; peer < size; ++peer) {
+    for (int peer = 0; peer < world_size(rank); ++peer) {
         const ControlBlock *control = control_of(rank, peer);
         // SYNC queue-attaching: pairs with the release in ~Attaching(); the claim of a ring comes
         // before.
@@ -232,6 +230,20 @@ sennit_status ended(Rank &rank, Producer &producer) {
                      "the queue of rank %d has ended", producer.taker);
 }
 
+// Both come behind what is known already, if anything is.
+sennit_status fail_full(const Producer &producer, const char *before) {
+    return fail_peer(SENNIT_ERR_TIMEOUT, producer.taker, "",
+                     "%s%sall %llu places of producer %#x in the queue of rank %d are taken",
+                     before, before[0] == 0 ? "" : ": ",
+                     static_cast<unsigned long long>(producer.capacity), producer.handle,
+                     producer.taker);
+}
+
+sennit_status fail_empty(const Queue &queue, const char *before) {
+    return fail(SENNIT_ERR_TIMEOUT, "%s%squeue %#x is empty", before, before[0] == 0 ? "" : ": ",
+                queue.handle);
+}
+
 // Finds the queue and takes a ring of it.
 sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
     // Memory, and the sleep, come before the queue is held.
@@ -291,9 +303,7 @@ sennit_status create(Rank &rank, const QueueArgs &args, sennit_queue *queue,
     if (!all->queues.put(made)) {
         free_memory(rank, *made);
         free_queue(made);
-        if (!all->queues.is_full()) return no_memory();
-        return fail(SENNIT_ERR_NOMEM, "the rank has %u queues, which is the most",
-                    all->queues.kMost);
+        return fail_no_place(all->queues.is_full(), all->queues.kMost, "queues");
     }
     queue->handle = made->handle;
     address->gptr = made->gptr;
@@ -331,11 +341,7 @@ sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *
         if (all == nullptr) {
             status = no_memory();
         } else if (!all->producers.put(made)) {
-            status =
-                all->producers.is_full()
-                    ? fail(SENNIT_ERR_NOMEM, "the rank is producer of %u queues, which is the most",
-                           all->producers.kMost)
-                    : no_memory();
+            status = fail_no_place(all->producers.is_full(), all->producers.kMost, "producers");
         } else {
             producer->handle = made->handle;
             return SENNIT_OK;
@@ -363,24 +369,6 @@ void look_at_producer(Rank &rank, std::uint32_t word, RingView &view) {
                          (word & kSleepsWithBarrierBit) != 0;
 }
 
-namespace {
-
-// Both come behind what is known already, if anything is.
-sennit_status is_full(const Producer &producer, const char *before) {
-    return fail_peer(SENNIT_ERR_TIMEOUT, producer.taker, "",
-                     "%s%sall %llu places of producer %#x in the queue of rank %d are taken",
-                     before, before[0] == 0 ? "" : ": ",
-                     static_cast<unsigned long long>(producer.capacity), producer.handle,
-                     producer.taker);
-}
-
-sennit_status is_empty(const Queue &queue, const char *before) {
-    return fail(SENNIT_ERR_TIMEOUT, "%s%squeue %#x is empty", before, before[0] == 0 ? "" : ": ",
-                queue.handle);
-}
-
-}  // namespace
-
 sennit_status push(Rank &rank, Producer &producer, const void *item, const Deadline &deadline) {
     bool done = false;
     if (deadline.over()) {
@@ -389,7 +377,7 @@ sennit_status push(Rank &rank, Producer &producer, const void *item, const Deadl
         if (!is_live(producer)) return ended(rank, producer);
         if (push_at_once(producer, item, 1) != 0) return SENNIT_OK;
         note_fruitless_poll(rank);
-        return is_full(producer, "");
+        return fail_full(producer, "");
     }
     const sennit_status waited = wait_until(rank, deadline, producer.taker, [&] {
         if (!is_live(producer)) return true;
@@ -399,7 +387,7 @@ sennit_status push(Rank &rank, Producer &producer, const void *item, const Deadl
     if (done) return SENNIT_OK;
     if (waited == SENNIT_ERR_TIMEOUT) {
         const sennit_error late = *thread_error();
-        return is_full(producer, late.text);
+        return fail_full(producer, late.text);
     }
     return waited == SENNIT_OK ? ended(rank, producer) : waited;
 }
@@ -412,7 +400,7 @@ sennit_status pop(Rank &rank, Queue &queue, void *item, const Deadline &deadline
         ring = find_item(queue);
         if (ring == UINT32_MAX) {
             note_fruitless_poll(rank);
-            return is_empty(queue, "");
+            return fail_empty(queue, "");
         }
         take(rank, queue, ring, item, 1);
         return SENNIT_OK;
@@ -425,7 +413,7 @@ sennit_status pop(Rank &rank, Queue &queue, void *item, const Deadline &deadline
     if (waited == SENNIT_OK) take(rank, queue, ring, item, 1);
     if (waited != SENNIT_ERR_TIMEOUT) return waited;
     const sennit_error late = *thread_error();
-    return is_empty(queue, late.text);
+    return fail_empty(queue, late.text);
 }
 
 sennit_status push_many(Rank &rank, Producer &producer, const void *items, std::size_t count,

@@ -175,11 +175,8 @@ void sets_close(Waitsets *sets) {
 sennit_status set_create(Waitsets &sets, sennit_waitset *set) {
     const MutexLock lock(sets.lock);
     Waitset *made = sets.table.take();
-    if (made == nullptr) {
-        if (!sets.table.is_full()) return fail(SENNIT_ERR_NOMEM, "no memory for sets of signals");
-        return fail(SENNIT_ERR_NOMEM, "the rank has %u sets of signals, which is the most",
-                    SetTable::kMost);
-    }
+    if (made == nullptr)
+        return fail_no_place(sets.table.is_full(), SetTable::kMost, "sets of signals");
     made->members = 0;
     made->fired = made->faulty = SignalList{};
     set->handle = sets.table.publish(*made);

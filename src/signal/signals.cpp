@@ -70,10 +70,7 @@ sennit_status add_chunk(Rank &rank, Signals &all, std::uint32_t number) {
 // An entry that is free, with its record. Needs the cold mutex.
 sennit_status take_entry(Rank &rank, Signals &all, Own **entry) {
     Own *own = all.table.take();
-    if (own == nullptr && all.table.is_full())
-        return fail(SENNIT_ERR_NOMEM, "the rank has %u signals, which is the most",
-                    all.table.kMost);
-    if (own == nullptr) return no_memory();
+    if (own == nullptr) return fail_no_place(all.table.is_full(), SignalTable::kMost, "signals");
     const std::uint32_t index = all.table.place_of(*own);
     const std::uint32_t chunk = chunk_of(index);
     // relaxed: under the lock.
