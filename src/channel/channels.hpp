@@ -18,7 +18,7 @@ namespace sennit::channel {
 
 struct Channels {
     ChannelTable table;
-    Pool *pool = nullptr;
+    Pool pool;
     // By world rank: a thread of this rank is opening a channel with that peer; SYNC channel-pair.
     std::atomic<std::uint8_t> *pairs = nullptr;
 };

@@ -1,6 +1,5 @@
 // What one end of a channel has: a place in the rank's table, a half, and the way to the peer's
 // buffer. See channels.hpp.
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -16,32 +15,17 @@ namespace {
 
 constexpr std::size_t kMirrorAlignment = 64;
 
-void free_channels(Channels *channels) {
-    channels->table.close();
-    pool_close(channels->pool);
-    std::free(channels->pairs);
-    delete channels;
-}
-
-sennit_status make_channels(const Rank &rank, Channels *made) {
-    made->pool = pool_open();
-    made->pairs = static_cast<std::atomic<std::uint8_t> *>(
-        std::calloc(size_of(rank), sizeof(std::atomic<std::uint8_t>)));
-    return made->pool != nullptr && made->pairs != nullptr
-               ? SENNIT_OK
-               : fail(SENNIT_ERR_NOMEM, "no memory for the table of channels");
-}
-
 // The rank's channels, made when the first is opened. Needs the cold mutex.
 sennit_status channels_of(Rank &rank) {
     if (rank.channels != nullptr) return SENNIT_OK;
-    auto *made = new (std::nothrow) Channels;
-    if (made == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of channels");
-    const sennit_status status = make_channels(rank, made);
-    if (status != SENNIT_OK) {
-        free_channels(made);
-        return status;
+    auto *pairs = static_cast<std::atomic<std::uint8_t> *>(
+        std::calloc(size_of(rank), sizeof(std::atomic<std::uint8_t>)));
+    auto *made = pairs == nullptr ? nullptr : new (std::nothrow) Channels;
+    if (made == nullptr) {
+        std::free(pairs);
+        return fail(SENNIT_ERR_NOMEM, "no memory for the table of channels");
     }
+    made->pairs = pairs;
     rank.channels = made;
     (void)sleep_with_barrier(rank);
     return SENNIT_OK;
@@ -50,10 +34,14 @@ sennit_status channels_of(Rank &rank) {
 }  // namespace
 
 void channels_close(Rank &rank) {
-    if (rank.channels == nullptr) return;
-    rank.channels->table.each([](const Channel &channel) { std::free(channel.mirror); });
+    Channels *all = rank.channels;
+    if (all == nullptr) return;
+    all->table.each([](const Channel &channel) { std::free(channel.mirror); });
     rank.channel_table.hide();
-    free_channels(rank.channels);
+    all->table.close();
+    pool_close(all->pool);
+    std::free(all->pairs);
+    delete all;
     rank.channels = nullptr;
 }
 
@@ -69,14 +57,10 @@ sennit_status take_place(Rank &rank, int peer, Channel **channel) {
     if (status != SENNIT_OK) return status;
     Channels &all = *rank.channels;
     Channel *made = all.table.take();
-    if (made == nullptr && all.table.is_full())
-        return fail(SENNIT_ERR_NOMEM, "the rank has %u channels, which is the most",
-                    ChannelTable::kMost);
-    if (made == nullptr)
-        return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of channels");
+    if (made == nullptr) return fail_no_place(all.table.is_full(), ChannelTable::kMost, "channels");
     if (all.table.in_use() == 1) all.table.show(rank.channel_table);
     std::uint32_t half = 0;
-    status = half_take(rank, *all.pool, peer, &half);
+    status = half_take(rank, all.pool, peer, &half);
     if (status != SENNIT_OK) {
         all.table.give_back(*made);
         return status;
@@ -85,7 +69,7 @@ sennit_status take_place(Rank &rank, int peer, Channel **channel) {
     std::memset(static_cast<void *>(&opened), 0, sizeof opened);
     opened.peer = peer;
     opened.half = half;
-    opened.own = half_at(*all.pool, half);
+    opened.own = half_at(all.pool, half);
     opened.peer_control = control_of(rank, peer);
     opened.spins = rank.spins;
     *channel = &opened;
@@ -166,9 +150,9 @@ void release_place(Rank &rank, Channel &channel, bool was_met) {
     // relaxed: as above.
     channel.ahead_handle.store(0, std::memory_order_relaxed);
     if (was_met) {
-        half_retire(*all.pool, channel.half);
+        half_retire(all.pool, channel.half);
     } else {
-        half_give_back(*all.pool, channel.half);
+        half_give_back(all.pool, channel.half);
     }
     all.table.give_back(channel);
 }

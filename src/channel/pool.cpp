@@ -10,7 +10,6 @@
 #include "runtime/detector.hpp"
 
 namespace sennit::channel {
-namespace {
 
 enum class Use : std::uint8_t { free = 0, taken, resting };
 
@@ -21,13 +20,14 @@ struct OwnChunk {
     std::int32_t peers[kHalvesPerChunk];  // who writes the half
 };
 
-// A peer's chunk as it is reached from here.
 struct PeerChunk {
     std::int32_t peer;
     bool by_address;
     std::uint64_t offset;  // in the peer's memory file
     Chunk *chunk;
 };
+
+namespace {
 
 // An array that grows by one, of plain structs.
 template <class T>
@@ -53,17 +53,6 @@ void release_chunk(Chunk *chunk) {
     (void)chunk->users.load(std::memory_order_acquire);
     memory::file_unmap(reinterpret_cast<std::byte *>(chunk), sizeof(Chunk));
 }
-
-}  // namespace
-
-struct Pool {
-    OwnChunk *chunks = nullptr;
-    std::uint32_t chunk_count = 0;
-    PeerChunk *views = nullptr;
-    std::uint32_t view_count = 0;
-};
-
-namespace {
 
 bool is_rested(Rank &rank, const OwnChunk &own, std::uint32_t place, bool thorough) {
     const int peer = own.peers[place];
@@ -142,19 +131,13 @@ OwnChunk &chunk_of(const Pool &pool, std::uint32_t half) {
 
 }  // namespace
 
-Pool *pool_open() {
-    return static_cast<Pool *>(std::calloc(1, sizeof(Pool)));
-}
-
-void pool_close(Pool *pool) {
-    if (pool == nullptr) return;
-    for (std::uint32_t i = 0; i < pool->view_count; ++i)
-        close_view(pool->views[i]);
-    for (std::uint32_t i = 0; i < pool->chunk_count; ++i)
-        release_chunk(pool->chunks[i].chunk);
-    std::free(pool->views);
-    std::free(pool->chunks);
-    std::free(pool);
+void pool_close(Pool &pool) {
+    for (std::uint32_t i = 0; i < pool.view_count; ++i)
+        close_view(pool.views[i]);
+    for (std::uint32_t i = 0; i < pool.chunk_count; ++i)
+        release_chunk(pool.chunks[i].chunk);
+    std::free(pool.views);
+    std::free(pool.chunks);
 }
 
 sennit_status half_take(Rank &rank, Pool &pool, int peer, std::uint32_t *half) {

@@ -13,12 +13,19 @@
 
 namespace sennit::channel {
 
-struct Pool;
+// A chunk of the rank's own, and one of a peer's as it is reached from here: pool.cpp.
+struct OwnChunk;
+struct PeerChunk;
 
-// Null: no memory.
-Pool *pool_open();
+struct Pool {
+    OwnChunk *chunks = nullptr;
+    std::uint32_t chunk_count = 0;
+    PeerChunk *views = nullptr;
+    std::uint32_t view_count = 0;
+};
+
 // After memory::segments_close(), which sees to it that no peer comes to a chunk by its address.
-void pool_close(Pool *pool);
+void pool_close(Pool &pool);
 
 // The following need the rank's cold mutex.
 
