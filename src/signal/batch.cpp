@@ -31,7 +31,7 @@ struct Flying {
     Prepared prepared;
     std::uint32_t messages = 1;
     Seen seen{};
-    RecordCopy copy{};
+    SignalRecord copy{};
     std::uint64_t counter = 0;
     bool fires = false;
     sennit_status status = SENNIT_OK;  // of its steps so far
@@ -197,7 +197,8 @@ void move_all(BatchSlice &slice) {
         });
 }
 
-sennit_status count_by_pointer(const Prepared &prepared, const Flying &part) {
+sennit_status count_by_pointer(const Flying &part) {
+    const Prepared &prepared = part.prepared;
     return count_whole(prepared.remote, part.seen.expected, prepared.epoch, part.messages)
                ? SENNIT_OK
                : SENNIT_ERR_SIGNAL_OVERFLOW;
@@ -212,7 +213,7 @@ void count_all(BatchSlice &slice) {
             return part.is_by_message()
                        ? start_count(slice.rank, prepared.remote, {prepared.epoch, part.messages},
                                      &part.counter, how)
-                       : count_by_pointer(prepared, part);
+                       : count_by_pointer(part);
         });
     for (std::size_t i = 0; i < slice.count; ++i) {
         Flying &part = slice.parts[i];
@@ -234,7 +235,7 @@ void mark_all(BatchSlice &slice) {
                   return start_look(slice.rank, part.prepared.remote, &part.copy, how);
               });
     for (std::size_t i = 0; i < slice.count; ++i)
-        slice.parts[i].fires = slice.parts[i].fires && slice.parts[i].copy.in_set != 0;
+        slice.parts[i].fires = slice.parts[i].fires && seen_in(slice.parts[i].copy).in_set != 0;
     for (const Mark mark : {Mark::signal, Mark::summary})
         take_step(slice, After::all, true, fires,
                   [&](Flying &part, std::size_t, const Completion &how) {

@@ -2,7 +2,6 @@
 #include "signal/blocks.hpp"
 
 #include <bit>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -90,17 +89,14 @@ sennit_status take_entry(Rank &rank, Signals &all, Attached **entry) {
     if (all.blocks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of blocks");
     BlockTable &table = all.blocks->table;
     *entry = table.take();
-    if (*entry == nullptr && table.is_full())
-        return fail(SENNIT_ERR_NOMEM, "the rank has attached %u blocks, which is the most",
-                    table.kMost);
     if (*entry == nullptr)
-        return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of blocks");
+        return fail_no_place(table.is_full(), BlockTable::kMost, "attached blocks");
     if (table.in_use() == 1) table.show(rank.block_table);
     return SENNIT_OK;
 }
 
-// Gives the block that `filled` describes a place and a handle.
-sennit_status publish(Rank &rank, const Attached &filled, sennit_peer_block *attached) {
+// Gives the block a place and a handle.
+sennit_status publish(Rank &rank, const ReachedBlock &block, sennit_peer_block *attached) {
     Signals *all = nullptr;
     sennit_status status = make_signals(rank, &all);
     if (status != SENNIT_OK) return status;
@@ -109,13 +105,7 @@ sennit_status publish(Rank &rank, const Attached &filled, sennit_peer_block *att
     status = take_entry(rank, *all, &entry);
     if (status != SENNIT_OK) return status;
     Attached &place = *entry;
-    place.base = filled.base;
-    place.bytes = filled.bytes;
-    place.live = filled.live;
-    place.live_value = filled.live_value;
-    place.put = filled.put;
-    place.get = filled.get;
-    place.gptr = filled.gptr;
+    static_cast<ReachedBlock &>(place) = block;
     const bool is_short =
         place.base != nullptr && place.live != nullptr && rank.observer == nullptr;
     const std::uint32_t handle = all->blocks->table.publish(place);
@@ -176,9 +166,7 @@ sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecor
     if (record->version != kBlockVersion || record->record_bytes != sizeof *record)
         return no_block("another version of Sennit made it");
     if (record->job != rank.job_cookie) return no_block("it is of another job");
-    // relaxed: constant while the rank is in use.
-    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
-    if (record->rank < 0 || static_cast<std::uint32_t>(record->rank) >= size ||
+    if (static_cast<std::uint32_t>(record->rank) >= size_of(rank) ||
         record->region >= kSegmentsPerTeam)
         return no_block("it names no rank");
     return SENNIT_OK;
@@ -194,7 +182,7 @@ sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_bl
     if (status == SENNIT_OK) status = check_region(rank, record, *entry);
     if (status == SENNIT_OK) status = op::check_range(*entry, gptr, record.bytes);
     if (status != SENNIT_OK) return status;
-    Attached filled{};
+    ReachedBlock filled{};
     filled.gptr = gptr;
     filled.bytes = record.bytes;
     if (entry->base != nullptr) filled.base = entry->base + record.offset;

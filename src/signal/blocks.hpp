@@ -18,12 +18,9 @@ struct Notified {
     std::uint64_t next_epoch;  // of a call that names none; one thread at a time
 };
 
-struct alignas(kLineBytes) Attached {
-    // `handle` where calls may take the short way, else 0. The handle 0 leads to place 0, which has
-    // ones. SYNC block-handle.
-    std::atomic<std::uint32_t> short_handle;
-    std::atomic<std::uint32_t> handle;  // 0: not attached; SYNC handle
-    std::byte *base;                    // of the block, or null
+// A block as it is reached from here.
+struct ReachedBlock {
+    std::byte *base;  // of the block, or null
     std::uint64_t bytes;
     const std::atomic<std::uint32_t> *live;  // null: out of sight
     std::uint32_t live_value;                // also then: the region's, as the entry has it
@@ -31,6 +28,15 @@ struct alignas(kLineBytes) Attached {
     Notified get;
     sennit_gptr gptr;  // of the block
 };
+
+struct AttachedHandles {
+    // `handle` where calls may take the short way, else 0. The handle 0 leads to place 0, which has
+    // ones. SYNC block-handle.
+    std::atomic<std::uint32_t> short_handle;
+    std::atomic<std::uint32_t> handle;  // 0: not attached; SYNC handle
+};
+// The handles come first, on the line of what a call looks at next.
+struct alignas(kLineBytes) Attached : AttachedHandles, ReachedBlock {};
 
 using BlockHandles = HandleLayout<std::uint32_t, 20, 11>;
 using BlockTable = HandleTable<Attached, BlockHandles, TableShape{1u << 20, 1u << 20, 64}>;

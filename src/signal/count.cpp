@@ -15,7 +15,7 @@ sennit_status was_destroyed(sennit_signal signal) {
 }
 
 sennit_status look_by_message(Rank &rank, const RemoteSignal &remote, Seen *seen) {
-    RecordCopy copy{};
+    SignalRecord copy{};
     const sennit_status status = start_look(rank, remote, &copy, op::kKept);
     if (status == SENNIT_OK) *seen = seen_in(copy);
     return status;
@@ -95,17 +95,19 @@ sennit_status count_by_message(Rank &rank, const RemoteSignal &remote, std::uint
 
 }  // namespace
 
-sennit_status start_look(Rank &rank, const RemoteSignal &remote, RecordCopy *copy,
+sennit_status start_look(Rank &rank, const RemoteSignal &remote, SignalRecord *copy,
                          const op::Completion &how) {
-    return op::transfer(rank, op::Direction::get, remote.gptr, copy, sizeof *copy, how);
+    return op::transfer(rank, op::Direction::get, remote.gptr, copy, kFetchedBytes, how);
 }
 
-Seen seen_in(const RecordCopy &copy) {
-    return Seen{copy.epoch,
-                copy.in_set,
-                copy.handle,
+Seen seen_in(const SignalRecord &copy) {
+    // relaxed: a private copy.
+    const auto value = [](const auto &word) { return word.load(std::memory_order_relaxed); };
+    return Seen{value(copy.epoch),
+                value(copy.in_set),
+                value(copy.handle),
                 {copy.events, copy.event_bits},
-                {copy.counters[0], copy.counters[1]}};
+                {value(copy.slot[0]), value(copy.slot[1])}};
 }
 
 sennit_status start_count(Rank &rank, const RemoteSignal &remote, const Messages &messages,

@@ -8,29 +8,14 @@
 
 namespace sennit::signal {
 
-// A record as messages bring it, as far as it is in use.
-struct RecordCopy {
-    std::uint64_t counters[2];
-    std::uint8_t unused_first[112];
-    std::uint64_t epoch;
-    std::uint32_t in_set;
-    std::uint32_t handle;
-    std::uint32_t events;
-    std::uint32_t max_events;
-    std::int32_t owner;
-    std::uint8_t event_bits;
-    std::uint8_t unused[3];
-};
-static_assert(sizeof(RecordCopy) == 160 &&
-              offsetof(RecordCopy, epoch) == offsetof(SignalRecord, epoch) &&
-              offsetof(RecordCopy, handle) == offsetof(SignalRecord, handle) &&
-              offsetof(RecordCopy, events) == offsetof(SignalRecord, events) &&
-              offsetof(RecordCopy, event_bits) == offsetof(SignalRecord, event_bits));
+// So much of a record is fetched: all that is in use.
+inline constexpr std::size_t kFetchedBytes = 160;
+static_assert(kFetchedBytes > offsetof(SignalRecord, event_bits));
 
 // `how` is op::kKept, or with a request and is_kept.
-sennit_status start_look(Rank &rank, const RemoteSignal &remote, RecordCopy *copy,
+sennit_status start_look(Rank &rank, const RemoteSignal &remote, SignalRecord *copy,
                          const op::Completion &how);
-Seen seen_in(const RecordCopy &copy);
+Seen seen_in(const SignalRecord &copy);
 // What check_epoch() makes of what was seen.
 sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
                           const Seen &seen);
