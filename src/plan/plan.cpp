@@ -331,27 +331,6 @@ signal::Batch batch_of(const BatchParts &parts) {
     return {op::Direction::put, parts.parts, parts.count, parts.pieces};
 }
 
-sennit_status run_together(Rank &rank, Plan &plan, std::uint64_t epoch) {
-    plan.notice.epoch = epoch;
-    std::size_t done = 0;
-    return signal::notify_batch(rank, batch_of(plan.carried_out), &done);
-}
-
-// Each operation by itself.
-sennit_status run_one_by_one(Rank &rank, Plan &plan, std::uint64_t epoch) {
-    for (std::uint32_t i = 0; i < plan.operation_count; ++i) {
-        const RecordedOperation &operation = plan.operations[i];
-        signal::Attached *attached = signal::find_attached(rank, operation.block);
-        if (attached == nullptr) return not_attached(plan);
-        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
-        const sennit_status status = signal::notify(
-            rank, *attached,
-            {operation.direction, operation.offset, operation.local, operation.bytes, &notice});
-        if (status != SENNIT_OK) return status;
-    }
-    return SENNIT_OK;
-}
-
 // Nothing may move before all may.
 sennit_status check_start(Rank &rank, Plan &plan) {
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
@@ -404,8 +383,7 @@ sennit_status create(Rank &rank, sennit_plan *plan) {
     if (made == nullptr) return no_memory();
     if (!all->put(made)) {
         delete made;
-        if (!all->is_full()) return no_memory();
-        return fail(SENNIT_ERR_NOMEM, "the rank has %u plans, which is the most", Plans::kMost);
+        return fail_no_place(all->is_full(), Plans::kMost, "plans");
     }
     plan->handle = made->handle;
     return SENNIT_OK;
@@ -458,10 +436,12 @@ sennit_status start(Rank &rank, Plan &plan) {
     const WholeCall call;
     sennit_status status = check_start(rank, plan);
     if (status != SENNIT_OK) return status;
-    const std::uint64_t epoch = plan.next_epoch;
-    plan.next_epoch = epoch + plan.epoch_step;
-    status =
-        plan.goes_at_once ? run_one_by_one(rank, plan, epoch) : run_together(rank, plan, epoch);
+    // What made the caller come here is over by now.
+    if (plan.goes_at_once) return run_groups(plan) ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
+    plan.notice.epoch = plan.next_epoch;
+    plan.next_epoch += plan.epoch_step;
+    std::size_t done = 0;
+    status = signal::notify_batch(rank, batch_of(plan.carried_out), &done);
     if (status == SENNIT_OK) plan.state = PlanState::running;
     return status;
 }

@@ -1,9 +1,8 @@
 // Plans: recorded puts and gets with their events, resolved once. Owns the operations as they were
 // recorded, and what commit makes of them: moves of bytes that lie together on both sides, grouped
 // by the signal that they count. A start by load and store looks at every group, then moves and
-// counts group by group. Where messages lead commit makes parts of a batch of them, which are under
-// way together. Where anything else is out of the ordinary the operations go the general way of
-// signal::notify, one by one.
+// counts group by group. Elsewhere commit makes parts of a batch of them, and those to which
+// messages lead are under way together.
 //
 // States: recording -> idle <-> running. As all operations are complete when a start returns,
 // running only says that the run was not waited for.
