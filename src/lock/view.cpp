@@ -44,7 +44,10 @@ sennit_status LockView::lost_if_left(sennit_status status) const {
     return status;
 }
 
-sennit_status LockView::by_message(const op::AtomicArgs &args) const {
+sennit_status LockView::by_message(std::uint8_t operation, std::uint64_t offset,
+                                   const void *operands, std::uint64_t *result) const {
+    op::AtomicArgs args{operation, SENNIT_UINT64, home_, operands, result, 1};
+    args.target.offset = offset;
     return lost_if_left(op::atomic(*rank_, args, op::kKept));
 }
 
@@ -55,9 +58,7 @@ sennit_status LockView::load(std::uint64_t offset, std::uint64_t *value) const {
         *value = word_at(base_, offset).load(std::memory_order_acquire);
         return SENNIT_OK;
     }
-    op::AtomicArgs args{SENNIT_NO_OP, SENNIT_UINT64, home_, nullptr, value, 1};
-    args.target.offset = offset;
-    return by_message(args);
+    return by_message(SENNIT_NO_OP, offset, nullptr, value);
 }
 
 sennit_status LockView::store(std::uint64_t offset, std::uint64_t value) const {
@@ -67,9 +68,7 @@ sennit_status LockView::store(std::uint64_t offset, std::uint64_t value) const {
         word_at(base_, offset).store(value, std::memory_order_release);
         return SENNIT_OK;
     }
-    op::AtomicArgs args{SENNIT_REPLACE, SENNIT_UINT64, home_, &value, nullptr, 1};
-    args.target.offset = offset;
-    return by_message(args);
+    return by_message(SENNIT_REPLACE, offset, &value, nullptr);
 }
 
 sennit_status LockView::add_one(std::uint64_t offset, std::uint64_t *old) const {
@@ -79,9 +78,7 @@ sennit_status LockView::add_one(std::uint64_t offset, std::uint64_t *old) const 
         return SENNIT_OK;
     }
     const std::uint64_t one = 1;
-    op::AtomicArgs args{SENNIT_SUM, SENNIT_UINT64, home_, &one, old, 1};
-    args.target.offset = offset;
-    return by_message(args);
+    return by_message(SENNIT_SUM, offset, &one, old);
 }
 
 sennit_status LockView::compare_swap(std::uint64_t *word, std::uint64_t desired) const {
@@ -95,9 +92,7 @@ sennit_status LockView::compare_swap(std::uint64_t *word, std::uint64_t desired)
         return SENNIT_OK;
     }
     const std::uint64_t operands[2] = {*word, desired};
-    op::AtomicArgs args{op::kCompareSwap, SENNIT_UINT64, home_, operands, word, 1};
-    args.target.offset = kOffset;
-    return by_message(args);
+    return by_message(op::kCompareSwap, kOffset, operands, word);
 }
 
 sennit_status LockView::read_queue(std::uint32_t first, std::uint32_t count,

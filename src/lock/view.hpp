@@ -60,7 +60,8 @@ class LockView {
   private:
     // PEER_LOST in place of NOT_REGISTERED, if the home has left.
     sennit_status lost_if_left(sennit_status status) const;
-    sennit_status by_message(const op::AtomicArgs &args) const;
+    sennit_status by_message(std::uint8_t operation, std::uint64_t offset, const void *operands,
+                             std::uint64_t *result) const;
     sennit_status read_queue(std::uint32_t first, std::uint32_t count,
                              std::uint64_t *tickets) const;
 
