@@ -11,9 +11,7 @@ namespace {
 sennit_status copy_control(Rank &rank, int peer, Direction direction, std::size_t offset,
                            void *local, std::size_t bytes) {
     const Peer &other = rank.peers[peer];
-    if (other.transport == nullptr)
-        return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "",
-                         "no path leads to rank %d (sennit info --peers tells why)", peer);
+    if (other.transport == nullptr) return path::fail_no_path(peer);
     const Target target{peer, transport::RemoteMemory{nullptr, other.control_handle}, offset};
     return engine_start(rank, direction, target, local, bytes, kKept);
 }

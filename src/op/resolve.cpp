@@ -12,8 +12,7 @@ namespace {
 // No entry serves the pointer. A segment of a peer out of reach was never attached, live or not.
 sennit_status unknown(const Rank &rank, sennit_gptr gptr) {
     if (gptr.rank != rank.world_rank && rank.peers[gptr.rank].transport == nullptr)
-        return fail_peer(SENNIT_ERR_OTHER_NODE, gptr.rank, "",
-                         "no path leads to rank %d (sennit info --peers tells why)", gptr.rank);
+        return path::fail_no_path(gptr.rank);
     if (gptr.segment == 0)
         return fail(SENNIT_ERR_NOT_REGISTERED, "the global pointer is null: it names no segment");
     // Who takes a rank of a team for one of the world ends here, or at another member's memory.
@@ -43,8 +42,7 @@ sennit_status fetch_record(Rank &rank, sennit_gptr gptr, SegmentRecord *copy) {
 }  // namespace
 
 sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::SegmentEntry **entry) {
-    // relaxed: constant while the rank is in use.
-    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    const std::uint32_t size = size_of(rank);
     if (static_cast<std::uint32_t>(gptr.rank) >= size)
         return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", gptr.rank, size - 1);
     *entry = memory::find(rank, size, gptr);

@@ -29,8 +29,8 @@ struct Router {
     int count = 0;
     int node_count = 0;                                // of one node: the first of them
     Address *addresses[kTransports + kNetworks] = {};  // [transport][rank]
-    std::uint8_t networks = 0;                 // paths between nodes that may be opened, as a set
-    char settings[SENNIT_PATH_END][128] = {};  // of those
+    std::uint8_t networks = 0;  // paths between nodes that may be opened, as a set
+    char settings[SENNIT_PATH_END][256] = {};
     Transport *by_path[SENNIT_PATH_END] = {};
     Transport *immediate[SENNIT_PATH_END] = {};  // those that copy at once
     std::uint8_t allowed = 1u << SENNIT_PATH_SELF;
@@ -40,19 +40,20 @@ namespace {
 
 static_assert(SENNIT_PATH_END <= 8, "a set of paths is one byte");
 
+bool is_name_of(sennit_path path, const char *name, std::size_t length) {
+    const char *known = sennit_path_name(path);
+    return std::strlen(known) == length && std::strncmp(known, name, length) == 0;
+}
+
 const Maker *maker_named(const char *name, std::size_t length) {
-    for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
-        const char *known = sennit_path_name(maker->path);
-        if (std::strlen(known) == length && std::strncmp(known, name, length) == 0) return maker;
-    }
+    for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker)
+        if (is_name_of(maker->path, name, length)) return maker;
     return nullptr;
 }
 
 bool is_path_name(const char *name, std::size_t length) {
-    for (int path = SENNIT_PATH_SELF; path < SENNIT_PATH_END; ++path) {
-        const char *known = sennit_path_name(static_cast<sennit_path>(path));
-        if (std::strlen(known) == length && std::strncmp(known, name, length) == 0) return true;
-    }
+    for (int path = SENNIT_PATH_SELF; path < SENNIT_PATH_END; ++path)
+        if (is_name_of(static_cast<sennit_path>(path), name, length)) return true;
     return false;
 }
 
@@ -90,19 +91,15 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
             static_cast<int>(name_length), word);
     const Maker *maker = maker_named(word, name_length);
     if (maker == nullptr) return SENNIT_OK;  // self, or a path this build does not have
-    char settings[256] = "";
-    const std::size_t settings_length = colon == nullptr ? 0 : length - name_length - 1;
-    if (settings_length >= sizeof settings)
-        return fail(SENNIT_ERR_ARG, "the settings of path %.*s are too long",
-                    static_cast<int>(name_length), word);
-    if (colon != nullptr) std::memcpy(settings, colon + 1, settings_length);
-    if (!maker->between_nodes) return add(rank, *maker, settings, sink);
     Router &router = *rank.router;
-    char *const kept = router.settings[maker->path];
+    char *const settings = router.settings[maker->path];
+    const std::size_t settings_length = colon == nullptr ? 0 : length - name_length - 1;
     if (settings_length >= sizeof router.settings[0])
         return fail(SENNIT_ERR_ARG, "the settings of path %.*s are too long",
                     static_cast<int>(name_length), word);
-    std::memcpy(kept, settings, settings_length + 1);
+    if (colon != nullptr) std::memcpy(settings, colon + 1, settings_length);
+    settings[settings_length] = '\0';
+    if (!maker->between_nodes) return add(rank, *maker, settings, sink);
     router.networks = static_cast<std::uint8_t>(router.networks | 1u << maker->path);
     return SENNIT_OK;
 }
@@ -171,9 +168,7 @@ void choose(Rank &rank, const std::uint8_t *all, int peer) {
 // in the thread's error.
 Transport *transport_for(const Peer &peer, const SegmentRecord &record) {
     if (peer.transport == nullptr) {
-        (void)fail_peer(SENNIT_ERR_OTHER_NODE, peer.world_rank, "",
-                        "no path leads to rank %d (sennit info --peers tells why)",
-                        peer.world_rank);
+        (void)fail_no_path(peer.world_rank);
         return nullptr;
     }
     if (record.mechanism != Mechanism::copied || peer.transport->traits().private_memory)
@@ -238,6 +233,11 @@ void detach_entry(Rank &rank, int peer, memory::SegmentEntry *entry) {
 }
 
 }  // namespace
+
+sennit_status fail_no_path(int peer) {
+    return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "",
+                     "no path leads to rank %d (sennit info --peers tells why)", peer);
+}
 
 sennit_status router_open(Rank &rank, const char *allowed, const transport::EventSink &sink) {
     rank.router = new (std::nothrow) Router;

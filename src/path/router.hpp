@@ -53,6 +53,9 @@ void router_try(Rank &rank, std::uint8_t *usable);
 // works both ways, lets go of the others, and fills path and reasons of every peer.
 void router_agree(Rank &rank, const std::uint8_t *all);
 
+// The error of all that wants to reach a peer without a path.
+[[gnu::cold]] sennit_status fail_no_path(int peer);
+
 // True if some peer is reached by a message transport.
 bool router_needs_engine(Rank &rank);
 
