@@ -116,12 +116,12 @@ bool covers(const PeerQueue &queue, std::uint64_t number) {
 sennit_status wait_for_queue(Engine &engine, PeerQueue &queue, const Deadline &deadline) {
     std::uint64_t number = 0;
     {
-        const Locked locked(engine);
+        const MutexLock locked(engine.lock);
         number = queue.last_number;
         if (covers(queue, number)) return SENNIT_OK;
     }
     return wait_until(*engine.rank, deadline, queue.peer, [&] {
-        const Locked locked(engine);
+        const MutexLock locked(engine.lock);
         if (!covers(queue, number)) progress(engine);
         return covers(queue, number);
     });
@@ -221,11 +221,11 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
 sennit_status wait_for_record(Engine &engine, OperationRecord *record) {
     const int peer = record->peer;
     const sennit_status waited = wait_until(*engine.rank, default_deadline(), peer, [&] {
-        const Locked locked(engine);
+        const MutexLock locked(engine.lock);
         if (record->state != RecordState::complete) progress(engine);
         return record->state == RecordState::complete;
     });
-    const Locked locked(engine);
+    const MutexLock locked(engine.lock);
     if (record->state == RecordState::complete) return take_status(engine, record);
     let_go_on(engine, record);
     return waited;
@@ -288,7 +288,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     if (engine == nullptr) return;
     // The wait is for this rank itself, which never ends by the death of another one.
     (void)wait_until(rank, deadline, rank.world_rank, [&] {
-        const Locked locked(*engine);
+        const MutexLock locked(engine->lock);
         if (engine->records.in_use() == 0) return true;
         progress(*engine);
         for (int peer = 0; peer < engine->size; ++peer)
@@ -316,7 +316,7 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
     Engine &engine = *rank.engine;
     OperationRecord *record = nullptr;
     {
-        const Locked locked(engine);
+        const MutexLock locked(engine.lock);
         const sennit_status status =
             start(engine, OperationArgs{direction, &target, local, bytes, completion}, &record);
         if (status != SENNIT_OK) return status;
@@ -347,7 +347,7 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *do
     }
     if (rank.engine == nullptr) return request::no_request(request);
     Engine &engine = *rank.engine;
-    const Locked locked(engine);
+    const MutexLock locked(engine.lock);
     OperationRecord *record = find_request(engine, request);
     if (record == nullptr) return request::no_request(request);
     if (make && record->state != RecordState::complete) progress(engine);
@@ -358,7 +358,7 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *do
 void engine_abandon(Rank &rank, sennit_request request) {
     if (rank.engine == nullptr || request.handle == 0) return;
     Engine &engine = *rank.engine;
-    const Locked locked(engine);
+    const MutexLock locked(engine.lock);
     OperationRecord *record = find_request(engine, request);
     if (record == nullptr) return;
     if (record->state == RecordState::complete) {
@@ -373,7 +373,7 @@ namespace {
 // The first error of implicit operations to ranks first to end - 1, which is reported once; or
 // `lost`, of which the thread's error tells already.
 sennit_status take_implicit_error(Engine &engine, int first, int end, sennit_status lost) {
-    const Locked locked(engine);
+    const MutexLock locked(engine.lock);
     int failed = -1;
     sennit_status error = SENNIT_OK;
     Direction direction = Direction::put;
@@ -412,7 +412,7 @@ sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline) {
 
 void engine_note_open(Rank &rank, std::uint64_t numbers[]) {
     Engine &engine = *rank.engine;
-    const Locked locked(engine);
+    const MutexLock locked(engine.lock);
     for (int p = 0; p < engine.size; ++p)
         numbers[p] = engine.queues[p].last_number;
 }
@@ -422,7 +422,7 @@ bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *
     poll(&engine);
     sennit_status lost = SENNIT_OK;
     {
-        const Locked locked(engine);
+        const MutexLock locked(engine.lock);
         for (int p = 0; p < engine.size; ++p) {
             if (covers(engine.queues[p], numbers[p])) continue;
             // relaxed: only its value counts, see note_gone().
@@ -437,7 +437,7 @@ bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *
 sennit_status engine_fence(Rank &rank) {
     if (rank.engine == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;
-    const Locked locked(engine);
+    const MutexLock locked(engine.lock);
     for (int peer = 0; peer < engine.size; ++peer) {
         PeerQueue &queue = engine.queues[peer];
         if (queue.path == nullptr) continue;

@@ -101,7 +101,7 @@ sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
     OperationRecord *record = nullptr;
     *begun = false;
     {
-        const Locked locked(engine);
+        const MutexLock locked(engine.lock);
         if (queue.events == nullptr) queue.events = new (std::nothrow) EventAckState;
         if (queue.events == nullptr)
             return fail_peer(SENNIT_ERR_NOMEM, put.target.peer, "", "no memory for events");
@@ -141,7 +141,7 @@ sennit_status engine_await_acks(Rank &rank, int peer, AckWait until) {
         return until == AckWait::reply ? state.replies != replies : !is_outstanding(state.tickets);
     };
     {
-        const Locked locked(engine);
+        const MutexLock locked(engine.lock);
         if (queue.events == nullptr) return SENNIT_OK;
         EventAckState &state = *queue.events;
         replies = state.replies;
@@ -152,14 +152,14 @@ sennit_status engine_await_acks(Rank &rank, int peer, AckWait until) {
         activate(engine, queue);
     }
     const sennit_status waited = wait_until(rank, default_deadline(), peer, [&] {
-        const Locked locked(engine);
+        const MutexLock locked(engine.lock);
         if (!is_over()) progress(engine);
         return is_over();
     });
     if (waited == SENNIT_ERR_TIMEOUT)
         return fail_peer(waited, peer, queue.path->transport->traits().name,
                          "rank %d does not acknowledge the events of this rank", peer);
-    const Locked locked(engine);
+    const MutexLock locked(engine.lock);
     const EventAckState &state = *queue.events;
     if (waited != SENNIT_OK || state.failures == failures) return waited;
     return fail_peer(state.failure, peer, queue.path->transport->traits().name,
@@ -245,7 +245,7 @@ void count_retransmitted(Engine &engine, const transport::Arrived &arrived) {
 
 void engine_take_events(Rank &rank, EventConsumer consumer) {
     if (rank.engine == nullptr) return;
-    const Locked locked(*rank.engine);
+    const MutexLock locked(rank.engine->lock);
     rank.engine->consumer = consumer;
 }
 

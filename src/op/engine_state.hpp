@@ -108,11 +108,6 @@ struct Engine {
     bool outlived = false;               // engine_destroy() is over; the last completion frees
 };
 
-class Locked : private MutexLock {
-  public:
-    explicit Locked(Engine &engine) : MutexLock(engine.lock) {}
-};
-
 // What a caller starts.
 struct OperationArgs {
     Direction direction;

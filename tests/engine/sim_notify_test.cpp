@@ -170,7 +170,7 @@ class Member {
             static_cast<std::ptrdiff_t>(turn_bytes_))
             job_.note("data came after its event");
         op::Engine &engine = *current_rank()->engine;
-        const op::Locked locked(engine);
+        const MutexLock locked(engine.lock);
         if (const char *broken = op::engine_check(engine)) job_.note(broken);
     }
 
