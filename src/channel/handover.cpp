@@ -42,7 +42,7 @@ bool pushes(const Channel &channel) {
 // Between the mirror and the peer's memory.
 sennit_status move_mirror(Rank &rank, const Channel &channel, op::Direction direction) {
     return op::transfer(rank, direction, channel.peer_memory, channel.mirror, channel.peer_bytes,
-                        {op::Completion::Mode::blocking, nullptr});
+                        {});
 }
 
 // The message that may be read, into the mirror, once.

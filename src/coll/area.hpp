@@ -10,6 +10,8 @@
 // names.
 #pragma once
 
+#include <sennit/memory.h>
+
 #include "rank/control_block.hpp"
 
 namespace sennit::coll {
@@ -156,24 +158,23 @@ inline Area &area_of(TeamSync &sync) {
     return *reinterpret_cast<Area *>(sync.coll);
 }
 
+// Where a buffer of a rank lies.
+struct LetterPlace {
+    sennit_gptr gptr;
+    std::uint64_t address;  // followed by ranks of the same process only
+};
+static_assert(sizeof(LetterPlace) == 24 && offsetof(LetterPlace, address) == 16);
+
 // What a rank says of its buffers where a call has a round of letters first: payload of a post.
 // Behind it, for blocks of several sizes, one LetterExtent for each member, if they fit.
 struct CollLetter {
-    std::uint64_t most_bytes;  // of a block that this rank sends
-    std::uint32_t flags;       // kLetter*
-    std::int32_t source_rank;  // world rank: where the source lies, as a global pointer
-    std::uint32_t source_segment;
-    std::int32_t destination_rank;
-    std::uint64_t source_offset;
-    std::uint64_t destination_offset;
-    std::uint32_t destination_segment;
-    std::uint32_t wide_segment;    // of the wide slots
-    std::uint64_t source_address;  // followed by ranks of the same process only
-    std::uint64_t destination_address;
+    std::uint64_t most_bytes;    // of a block that this rank sends
+    std::uint32_t flags;         // kLetter*
+    std::uint32_t wide_segment;  // of the wide slots
+    LetterPlace source;
+    LetterPlace destination;
 };
-static_assert(sizeof(CollLetter) == 64 && offsetof(CollLetter, source_offset) == 24 &&
-              offsetof(CollLetter, destination_segment) == 40 &&
-              offsetof(CollLetter, source_address) == 48);
+static_assert(sizeof(CollLetter) == 64 && offsetof(CollLetter, source) == 16);
 
 inline constexpr std::uint32_t kLetterInPlaceOk = 1;  // peers may use the buffers where they are
 inline constexpr std::uint32_t kLetterAddresses = 2;  // by address, as all are of one process

@@ -85,10 +85,13 @@ bool lend(TeamState &state, OpenCall &operation, const Block &block, sennit_gptr
     return true;
 }
 
-bool locate(TeamState &state, OpenCall &operation, const Block &block, sennit_gptr *gptr) {
-    *gptr = SENNIT_GPTR_NULL;
-    return block.bytes == 0 || find_segment(state, block.memory, block.bytes, gptr) ||
-           lend(state, operation, block, gptr);
+// Where peers find the block. False: they do not.
+bool tell_place(TeamState &state, OpenCall &operation, const Block &block, std::uint32_t flags,
+                LetterPlace *place) {
+    place->address = reinterpret_cast<std::uintptr_t>(block.memory);
+    if ((flags & kLetterAddresses) != 0 || block.bytes == 0) return true;
+    return find_segment(state, block.memory, block.bytes, &place->gptr) ||
+           lend(state, operation, block, &place->gptr);
 }
 
 // What peers may write where this rank wants it, in a call that the members divide among them.
@@ -106,27 +109,19 @@ bool describe_source(TeamState &state, OpenCall &operation, CollLetter *letter) 
     if (!is_read_by_others) return true;
     if (has_extents(call) && state.team->size > kMostLetterExtents) return false;
     const Block sent = sent_range(call, *state.team);
-    letter->source_address = reinterpret_cast<std::uintptr_t>(sent.memory);
-    if ((letter->flags & kLetterAddresses) != 0) return true;
-    sennit_gptr place;
-    if (!locate(state, operation, sent, &place)) return false;
-    letter->source_rank = place.rank;
-    letter->source_segment = place.segment;
-    letter->source_offset = place.offset;
-    return true;
+    return tell_place(state, operation, sent, letter->flags, &letter->source);
 }
 
 bool describe_destination(TeamState &state, OpenCall &operation, CollLetter *letter) {
     const Block written = written_range(operation.call, *state.team);
-    if (written.memory == nullptr) return false;
-    letter->destination_address = reinterpret_cast<std::uintptr_t>(written.memory);
-    if ((letter->flags & kLetterAddresses) != 0) return true;
-    sennit_gptr place;
-    if (!locate(state, operation, written, &place)) return false;
-    letter->destination_rank = place.rank;
-    letter->destination_segment = place.segment;
-    letter->destination_offset = place.offset;
-    return true;
+    return written.memory != nullptr &&
+           tell_place(state, operation, written, letter->flags, &letter->destination);
+}
+
+// As the letter says.
+Where where_of(const CollLetter &letter, const LetterPlace &place) {
+    const bool by_address = (letter.flags & kLetterAddresses) != 0;
+    return {by_address ? reinterpret_cast<std::byte *>(place.address) : nullptr, place.gptr};
 }
 
 }  // namespace
@@ -164,14 +159,7 @@ sennit_status buffers_of(TeamState &state, const OpenCall &operation, std::uint3
     CollLetter letter;
     const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
     if (status != SENNIT_OK) return status;
-    const bool by_address = (letter.flags & kLetterAddresses) != 0;
-    out->source.place = {letter.source_rank, letter.source_segment, letter.source_offset};
-    out->destination.place = {letter.destination_rank, letter.destination_segment,
-                              letter.destination_offset};
-    out->source.address =
-        by_address ? reinterpret_cast<std::byte *>(letter.source_address) : nullptr;
-    out->destination.address =
-        by_address ? reinterpret_cast<std::byte *>(letter.destination_address) : nullptr;
+    *out = {where_of(letter, letter.source), where_of(letter, letter.destination)};
     return SENNIT_OK;
 }
 
@@ -210,7 +198,7 @@ sennit_status copy(Rank &rank, op::Direction direction, const Where &where, std:
     if (where.address == nullptr)
         return op::transfer(rank, direction,
                             sennit_gptr_add(where.place, static_cast<std::int64_t>(offset)), local,
-                            bytes, {op::Completion::Mode::blocking, nullptr});
+                            bytes, {});
     if (direction == op::Direction::get) {
         copy_bytes(local, where.address + offset, bytes);
     } else {
