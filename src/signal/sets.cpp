@@ -150,6 +150,26 @@ sennit_status tell_faults(Signals &all, Waitset &set) {
     return SENNIT_OK;
 }
 
+// Until `is_over(set, &status)`, or the set can not be waited for.
+template <class IsOver>
+sennit_status wait_in_set(Rank &rank, Signals &all, sennit_waitset handle, const Deadline &deadline,
+                          IsOver is_over) {
+    sennit_status status = SENNIT_OK;
+    const sennit_status waited = wait_until(rank, deadline, kAnyPeer, [&] {
+        const MutexLock lock(all.sets->lock);
+        Waitset *set = find(*all.sets, handle);
+        if (set == nullptr) {
+            status = no_set(handle);
+            return true;
+        }
+        // Also where some are in a list already: what has come since must get its turn.
+        collect(all);
+        status = tell_faults(all, *set);
+        return status != SENNIT_OK || is_over(*set, &status);
+    });
+    return waited != SENNIT_OK ? waited : status;
+}
+
 void take_out(Signals &all, Waitset &set, std::uint32_t index) {
     unlink(all, set, index);
     Own &own = own_at(all, index);
@@ -247,45 +267,22 @@ bool advance_in_set(Signals &all, Own &own, std::uint64_t epoch) {
 
 sennit_status wait_some(Rank &rank, Signals &all, sennit_waitset handle, const Deadline &deadline,
                         Some *some) {
-    sennit_status own = SENNIT_OK;
-    const sennit_status waited = wait_until(rank, deadline, kAnyPeer, [&] {
-        const MutexLock lock(all.sets->lock);
-        Waitset *set = find(*all.sets, handle);
-        if (set == nullptr) {
-            own = no_set(handle);
-            return true;
-        }
-        if (set->members == 0) {
-            own =
+    return wait_in_set(rank, all, handle, deadline, [&](Waitset &set, sennit_status *status) {
+        if (set.members == 0) {
+            *status =
                 fail(SENNIT_ERR_STATE, "set %#x is empty: nothing in it will fire", handle.handle);
             return true;
         }
-        // Also where some are in the list already: what has fired since must get its turn.
-        collect(all);
-        own = tell_faults(all, *set);
-        if (own != SENNIT_OK) return true;
-        if (set->fired.count == 0) return false;
-        report(rank, all, *set, some);
+        if (set.fired.count == 0) return false;
+        report(rank, all, set, some);
         return true;
     });
-    return waited != SENNIT_OK ? waited : own;
 }
 
 sennit_status wait_all(Rank &rank, Signals &all, sennit_waitset handle, const Deadline &deadline) {
-    sennit_status own = SENNIT_OK;
-    const sennit_status waited = wait_until(rank, deadline, kAnyPeer, [&] {
-        const MutexLock lock(all.sets->lock);
-        Waitset *set = find(*all.sets, handle);
-        if (set == nullptr) {
-            own = no_set(handle);
-            return true;
-        }
-        // Also where all are in the list: more may have come since.
-        collect(all);
-        own = tell_faults(all, *set);
-        return own != SENNIT_OK || set->fired.count == set->members;
+    return wait_in_set(rank, all, handle, deadline, [](const Waitset &set, sennit_status *) {
+        return set.fired.count == set.members;
     });
-    return waited != SENNIT_OK ? waited : own;
 }
 
 }  // namespace sennit::signal
