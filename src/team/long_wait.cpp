@@ -75,6 +75,8 @@ const char *call_name(std::uint8_t call) {
             return "sennit_barrier";
         case Purpose::leave:
             return "sennit_finalize";
+        case Purpose::none:
+            break;
     }
     return "an unknown call";
 }
