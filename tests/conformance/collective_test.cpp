@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "late.hpp"
+
 using namespace conformance;
 
 namespace {
@@ -416,9 +418,12 @@ RANK_TEST(collective, a_call_under_way_keeps_the_others_out, kTwoRanks | kFreeTh
     const auto call = [&](int64_t timeout_ns) {
         return sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &sum, what, timeout_ns);
     };
+    const std::size_t bytes = 8 * static_cast<std::size_t>(test.size);
+    const sennit_gptr segment = test.allocate(bytes);
+    std::memset(sennit_ptr(segment), 0, bytes);
     test.barrier();
     if (test.rank == 0) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(40));
+        be_late(test, segment, 1);
         test.ok(call(SENNIT_FOREVER));
     } else {
         const double start = sennit_wtime();
@@ -429,9 +434,12 @@ RANK_TEST(collective, a_call_under_way_keeps_the_others_out, kTwoRanks | kFreeTh
         sennit_request request{77};
         test.is(sennit_barrier_nb(SENNIT_TEAM_WORLD, &request), SENNIT_ERR_STATE);
         test.equal(request.handle, 77u);
+        tell_late(test, segment, 0, 1);
         test.ok(call(SENNIT_FOREVER));
     }
     test.equal(sum, test.size * (test.size - 1) / 2);
+    test.barrier();
+    test.free(segment);
 }
 
 // Broken by ranks that combine what does not belong together without a word, or that can not make

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "late.hpp"
+
 using namespace conformance;
 
 namespace {
@@ -71,24 +73,6 @@ RANK_TEST(request, a_null_request_is_complete, kAnything) {
 }
 
 namespace {
-
-// What the ranks that are in time tell the late one: the round, in a word of its own each.
-void tell_late(Ranks &test, sennit_gptr segment, int late, std::uint64_t round) {
-    test.ok(sennit_put(sennit_gptr_add(sennit_gptr_at(segment, late), 8 * test.rank), &round, 8));
-    test.ok(sennit_flush_all(20 * kSecond));
-}
-
-// The late rank makes no call that the others wait for, but some that carry the network on.
-void be_late(Ranks &test, sennit_gptr segment, std::uint64_t round) {
-    std::vector<std::uint64_t> words(static_cast<std::size_t>(test.size));
-    std::uint64_t word = 0;
-    do {
-        test.ok(sennit_get(&word, sennit_gptr_at(segment, test.next()), 8));
-        // Each by itself: a single word is read whole while it is put.
-        for (std::size_t i = 0; i < words.size(); ++i)
-            test.ok(sennit_get(&words[i], sennit_gptr_add(segment, 8 * i), 8));
-    } while (std::count(words.begin(), words.end(), round) < test.size - 1);
-}
 
 // Requests that stay open until the late rank comes.
 constexpr int kForms = 4;
