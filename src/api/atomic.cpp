@@ -51,15 +51,13 @@ T value_of(BitsOf<T> bits) {
 [[gnu::cold, gnu::noinline]] sennit_status cold(const AtomicCall &call, sennit_gptr target,
                                                 const void *operands, void *old,
                                                 sennit_request *request) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(call.name);
-    if (call.fetches && old == nullptr)
-        return null_argument("the place of the old value", call.name);
-    if (call.mode == Mode::request && request == nullptr)
-        return null_argument("request", call.name);
-    const ObservedAccess observed(*rank, call.name, target, op::element_bytes(call.type));
-    const op::AtomicArgs args{call.operation, call.type, target, operands, old, 1};
-    return done(op::atomic(*rank, args, {call.mode, request}), call.name);
+    return api::call(call.name, [&](Rank &rank) {
+        if (call.fetches && old == nullptr) return null_argument("the place of the old value");
+        if (call.mode == Mode::request && request == nullptr) return null_argument("request");
+        const ObservedAccess observed(rank, call.name, target, op::element_bytes(call.type));
+        const op::AtomicArgs args{call.operation, call.type, target, operands, old, 1};
+        return op::atomic(rank, args, {call.mode, request});
+    });
 }
 
 template <class T>
@@ -100,13 +98,10 @@ inline BitsOf<T> change(BitsOf<T> *place, BitsOf<T> value) {
 // The shapes of calls. Each is tried with what is near, in the public function, then out of line
 // with what is far, and then it is for the cold way.
 
-template <class T, std::uint8_t Operation>
-sennit_status change_only_far(const AtomicCall &call, sennit_gptr target, T value);
-template <class T, std::uint8_t Operation>
-sennit_status change_and_fetch_far(const AtomicCall &call, sennit_gptr target, T value, T *old);
-template <class T, std::uint8_t Operation>
-sennit_status change_and_fetch_nb_far(const AtomicCall &call, sennit_gptr target, T value, T *old,
-                                      sennit_request *request);
+template <auto kShape, class... Args>
+[[gnu::noinline]] sennit_status far(const AtomicCall &call, sennit_gptr target, Args... args) {
+    return kShape(call, target, args...);
+}
 
 // Without the old value, so that a set is a store and an add needs no exchange.
 template <class T, std::uint8_t Operation, Look kLook = Look::near>
@@ -114,7 +109,7 @@ inline sennit_status change_only(const AtomicCall &call, sennit_gptr target, T v
     BitsOf<T> *place = place_of<T, kLook>(target);
     if (place == nullptr) [[unlikely]] {
         if constexpr (kLook == Look::near)
-            return change_only_far<T, Operation>(call, target, value);
+            return far<change_only<T, Operation, Look::far>>(call, target, value);
         return cold_one<T>(call, target, bits_of(value), nullptr);
     }
     if constexpr (Operation == SENNIT_REPLACE) {
@@ -131,7 +126,7 @@ inline sennit_status change_and_fetch(const AtomicCall &call, sennit_gptr target
     BitsOf<T> *place = place_of<T, kLook>(target);
     if (place == nullptr || old == nullptr) [[unlikely]] {
         if constexpr (kLook == Look::near)
-            return change_and_fetch_far<T, Operation>(call, target, value, old);
+            return far<change_and_fetch<T, Operation, Look::far>>(call, target, value, old);
         return cold_one<T>(call, target, bits_of(value), old);
     }
     *old = value_of<T>(change<T, Operation>(place, bits_of(value)));
@@ -144,7 +139,8 @@ inline sennit_status change_and_fetch_nb(const AtomicCall &call, sennit_gptr tar
     BitsOf<T> *place = place_of<T, kLook>(target);
     if (place == nullptr || old == nullptr || request == nullptr) [[unlikely]] {
         if constexpr (kLook == Look::near)
-            return change_and_fetch_nb_far<T, Operation>(call, target, value, old, request);
+            return far<change_and_fetch_nb<T, Operation, Look::far>>(call, target, value, old,
+                                                                     request);
         return cold_one<T>(call, target, bits_of(value), old, request);
     }
     *old = value_of<T>(change<T, Operation>(place, bits_of(value)));
@@ -158,10 +154,6 @@ struct Comparison {
     T value;
 };
 
-template <class T>
-sennit_status compare_swap_far(const AtomicCall &call, sennit_gptr target, Comparison<T> by, T *old,
-                               sennit_request *request);
-
 template <class T, Look kLook = Look::near>
 inline sennit_status compare_swap(const AtomicCall &call, sennit_gptr target, Comparison<T> by,
                                   T *old, sennit_request *request) {
@@ -170,7 +162,7 @@ inline sennit_status compare_swap(const AtomicCall &call, sennit_gptr target, Co
     if (place == nullptr || old == nullptr || (call.mode == Mode::request && request == nullptr))
         [[unlikely]] {
         if constexpr (kLook == Look::near)
-            return compare_swap_far<T>(call, target, by, old, request);
+            return far<compare_swap<T, Look::far>>(call, target, by, old, request);
         return cold_two<T>(call, target, expected, bits_of(by.value), old, request);
     }
     // SYNC atomic-word: as in change().
@@ -181,38 +173,21 @@ inline sennit_status compare_swap(const AtomicCall &call, sennit_gptr target, Co
     return SENNIT_OK;
 }
 
-template <class T, std::uint8_t Operation>
-[[gnu::noinline]] sennit_status change_only_far(const AtomicCall &call, sennit_gptr target,
-                                                T value) {
-    return change_only<T, Operation, Look::far>(call, target, value);
-}
-
-template <class T, std::uint8_t Operation>
-[[gnu::noinline]] sennit_status change_and_fetch_far(const AtomicCall &call, sennit_gptr target,
-                                                     T value, T *old) {
-    return change_and_fetch<T, Operation, Look::far>(call, target, value, old);
-}
-
-template <class T, std::uint8_t Operation>
-[[gnu::noinline]] sennit_status change_and_fetch_nb_far(const AtomicCall &call, sennit_gptr target,
-                                                        T value, T *old, sennit_request *request) {
-    return change_and_fetch_nb<T, Operation, Look::far>(call, target, value, old, request);
-}
-
-template <class T>
-[[gnu::noinline]] sennit_status compare_swap_far(const AtomicCall &call, sennit_gptr target,
-                                                 Comparison<T> by, T *old,
-                                                 sennit_request *request) {
-    return compare_swap<T, Look::far>(call, target, by, old, request);
-}
-
 sennit_status accumulate(const char *name, const op::AtomicArgs &args,
                          const op::Completion &completion) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    const ObservedAccess observed(*rank, name, args.target,
-                                  op::element_bytes(args.type) * args.count);
-    return done(op::atomic(*rank, args, completion), name);
+    return api::call(name, [&](Rank &rank) {
+        if (completion.mode == Mode::request && completion.request == nullptr)
+            return null_argument("request");
+        const ObservedAccess observed(rank, name, args.target,
+                                      op::element_bytes(args.type) * args.count);
+        return op::atomic(rank, args, completion);
+    });
+}
+
+// The same with a result.
+sennit_status get_accumulate(const char *name, const op::AtomicArgs &args, Mode mode) {
+    if (args.result == nullptr && args.count != 0) return null_argument("the result", name);
+    return accumulate(name, args, {mode, nullptr});
 }
 
 // An operator as it is kept; one that is none stays none.
@@ -316,39 +291,32 @@ SENNIT_ATOMIC_FLOATS(SENNIT_DEFINE_WORD)
 
 sennit_status sennit_accumulate(sennit_gptr target, const void *source, size_t count,
                                 sennit_type type, sennit_operator op) {
-    return accumulate("sennit_accumulate", {operation_of(op), type, target, source, nullptr, count},
+    return accumulate(__func__, {operation_of(op), type, target, source, nullptr, count},
                       {Mode::blocking, nullptr});
 }
 
 sennit_status sennit_accumulate_nb(sennit_gptr target, const void *source, size_t count,
                                    sennit_type type, sennit_operator op, sennit_request *request) {
-    const char *const name = "sennit_accumulate_nb";
-    if (request == nullptr) return null_argument("request", name);
-    return accumulate(name, {operation_of(op), type, target, source, nullptr, count},
+    return accumulate(__func__, {operation_of(op), type, target, source, nullptr, count},
                       {Mode::request, request});
 }
 
 sennit_status sennit_accumulate_nbi(sennit_gptr target, const void *source, size_t count,
                                     sennit_type type, sennit_operator op) {
-    return accumulate("sennit_accumulate_nbi",
-                      {operation_of(op), type, target, source, nullptr, count},
+    return accumulate(__func__, {operation_of(op), type, target, source, nullptr, count},
                       {Mode::implicit, nullptr});
 }
 
 sennit_status sennit_get_accumulate(sennit_gptr target, const void *source, void *result,
                                     size_t count, sennit_type type, sennit_operator op) {
-    const char *const name = "sennit_get_accumulate";
-    if (result == nullptr && count != 0) return null_argument("the result", name);
-    return accumulate(name, {operation_of(op), type, target, source, result, count},
-                      {Mode::blocking, nullptr});
+    return get_accumulate(__func__, {operation_of(op), type, target, source, result, count},
+                          Mode::blocking);
 }
 
 sennit_status sennit_get_accumulate_nbi(sennit_gptr target, const void *source, void *result,
                                         size_t count, sennit_type type, sennit_operator op) {
-    const char *const name = "sennit_get_accumulate_nbi";
-    if (result == nullptr && count != 0) return null_argument("the result", name);
-    return accumulate(name, {operation_of(op), type, target, source, result, count},
-                      {Mode::implicit, nullptr});
+    return get_accumulate(__func__, {operation_of(op), type, target, source, result, count},
+                          Mode::implicit);
 }
 
 }  // extern "C"

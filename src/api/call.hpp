@@ -3,7 +3,9 @@
 #pragma once
 
 #include "base/fail.hpp"
+#include "observe/observer.hpp"
 #include "rank/process.hpp"
+#include "team/team.hpp"
 
 namespace sennit::api {
 
@@ -25,8 +27,36 @@ inline Rank *caller() {
 [[gnu::cold]] sennit_status null_argument(const char *what);
 [[gnu::cold]] sennit_status null_argument(const char *what, const char *operation);
 
+// Is it the number of a rank of the world? Errors: RANGE.
+sennit_status check_world_rank(const Rank &rank, int other);
+
 inline sennit_status done(sennit_status status, const char *operation) {
     return status == SENNIT_OK ? SENNIT_OK : fail_in(status, operation);
+}
+
+// The whole of a public function, whose name is `name`: `body` gets the caller's rank.
+template <class Body>
+inline sennit_status call(const char *name, Body body) {
+    Rank *rank = caller();
+    return rank == nullptr ? no_rank(name) : done(body(*rank), name);
+}
+
+// The same for a call that the rank notes.
+template <class Body>
+inline sennit_status noted_call(const char *name, Body body) {
+    return call(name, [&](Rank &rank) {
+        const runtime::Observed observed(rank, name);
+        return body(rank);
+    });
+}
+
+// The same for a call on a team of the rank, which `body` gets, too.
+template <class Body>
+inline sennit_status team_call(const char *name, sennit_team team, Body body) {
+    return call(name, [&](Rank &rank) {
+        team::Team *found = team::find(rank, team.handle);
+        return found == nullptr ? no_team(team.handle) : body(rank, *found);
+    });
 }
 
 // The bound of a wait. Errors: ARG (negative).

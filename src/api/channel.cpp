@@ -7,9 +7,7 @@
 #include "api/call.hpp"
 #include "channel/channels.hpp"
 #include "memory/segments.hpp"
-#include "observe/observer.hpp"
 #include "op/region.hpp"
-#include "team/team.hpp"
 
 using namespace sennit;
 using namespace sennit::api;
@@ -28,11 +26,10 @@ sennit_status no_channel(sennit_channel channel) {
 template <class Call>
 [[gnu::cold, gnu::noinline]] sennit_status call_on(sennit_channel handle, const char *name,
                                                    Call call) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    Channel *opened = channel::find(*rank, handle);
-    if (opened == nullptr) return fail_in(no_channel(handle), name);
-    return done(call(*rank, *opened), name);
+    return api::call(name, [&](Rank &rank) {
+        Channel *opened = channel::find(rank, handle);
+        return opened == nullptr ? no_channel(handle) : call(rank, *opened);
+    });
 }
 
 // Which copies of a mirror a call is noted with. A hand-over without a mirror moves nothing: the
@@ -207,24 +204,40 @@ sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t c
     return status;
 }
 
-[[gnu::noinline]] sennit_status can_write_cold(sennit_channel handle, int *can) {
-    return call_on(handle, "sennit_channel_can_write", [=](Rank &rank, Channel &opened) {
-        return channel::test_write(rank, opened, can);
-    });
+// The two sides of a channel: who writes into the peer's buffer, and who reads its own. The names
+// are those of the public functions.
+struct Writing {
+    static constexpr const char *kCan = "sennit_channel_can_write";
+    static constexpr const char *kHave = "sennit_channel_have_written";
+    static constexpr const char *kWait = "sennit_channel_wait_write";
+    static constexpr Copies kCopies = Copies::pushed;
+    static constexpr auto kTest = channel::test_write;
+    static constexpr auto kHandOver = channel::hand_over_written;
+    static constexpr auto kWaitFor = channel::wait_write;
+    static bool may_ahead(Channel &opened) { return may_write_ahead(opened); }
+    static void note_ahead(Channel &opened) { note_written(opened); }
+};
+struct Reading {
+    static constexpr const char *kCan = "sennit_channel_can_read";
+    static constexpr const char *kHave = "sennit_channel_have_read";
+    static constexpr const char *kWait = "sennit_channel_wait_read";
+    static constexpr Copies kCopies = Copies::pulled;
+    static constexpr auto kTest = channel::test_read;
+    static constexpr auto kHandOver = channel::hand_over_read;
+    static constexpr auto kWaitFor = channel::wait_read;
+    static bool may_ahead(Channel &opened) { return may_read_ahead(opened); }
+    static void note_ahead(Channel &opened) { note_read(opened); }
+};
+
+template <class Side>
+[[gnu::noinline]] sennit_status can_cold(sennit_channel handle, int *can) {
+    return call_on(handle, Side::kCan,
+                   [=](Rank &rank, Channel &opened) { return Side::kTest(rank, opened, can); });
 }
 
-[[gnu::noinline]] sennit_status can_read_cold(sennit_channel handle, int *can) {
-    return call_on(handle, "sennit_channel_can_read", [=](Rank &rank, Channel &opened) {
-        return channel::test_read(rank, opened, can);
-    });
-}
-
-[[gnu::noinline]] sennit_status have_written_cold(sennit_channel handle) {
-    return use(handle, "sennit_channel_have_written", Copies::pushed, channel::hand_over_written);
-}
-
-[[gnu::noinline]] sennit_status have_read_cold(sennit_channel handle) {
-    return use(handle, "sennit_channel_have_read", Copies::pulled, channel::hand_over_read);
+template <class Side>
+[[gnu::noinline]] sennit_status have_cold(sennit_channel handle) {
+    return use(handle, Side::kHave, Side::kCopies, Side::kHandOver);
 }
 
 // Looks for what a wait is for as long as a wait polls, without a call in between: the loop of a
@@ -257,12 +270,9 @@ sennit_status wait_on(sennit_channel handle, std::int64_t timeout_ns, const char
     });
 }
 
-[[gnu::noinline]] sennit_status wait_write_cold(sennit_channel handle, std::int64_t timeout_ns) {
-    return wait_on(handle, timeout_ns, "sennit_channel_wait_write", channel::wait_write);
-}
-
-[[gnu::noinline]] sennit_status wait_read_cold(sennit_channel handle, std::int64_t timeout_ns) {
-    return wait_on(handle, timeout_ns, "sennit_channel_wait_read", channel::wait_read);
+template <class Side>
+[[gnu::noinline]] sennit_status wait_cold(sennit_channel handle, std::int64_t timeout_ns) {
+    return wait_on(handle, timeout_ns, Side::kWait, Side::kWaitFor);
 }
 
 [[gnu::noinline]] sennit_status wait_messages_cold(sennit_channel handle, std::uint32_t least,
@@ -282,48 +292,29 @@ sennit_status wait_on(sennit_channel handle, std::int64_t timeout_ns, const char
 // The way of channels whose writer may be ahead, and then the cold one. It is not in line, so that
 // the short way has nothing of it; the parameters of the public calls come first, so that these
 // need not be moved.
-[[gnu::noinline]] sennit_status can_write_ahead(sennit_channel handle, int *can, Channel *opened) {
-    if (!channel::goes_ahead(opened, handle) || !may_write_ahead(*opened))
-        return can_write_cold(handle, can);
+template <class Side>
+[[gnu::noinline]] sennit_status can_ahead(sennit_channel handle, int *can, Channel *opened) {
+    if (!channel::goes_ahead(opened, handle) || !Side::may_ahead(*opened))
+        return can_cold<Side>(handle, can);
     *can = 1;
     return SENNIT_OK;
 }
 
-[[gnu::noinline]] sennit_status have_written_ahead(sennit_channel handle, Channel *opened) {
-    if (!channel::goes_ahead(opened, handle) || !may_write_ahead(*opened)) [[unlikely]]
-        return have_written_cold(handle);
-    note_written(*opened);
+template <class Side>
+[[gnu::noinline]] sennit_status have_ahead(sennit_channel handle, Channel *opened) {
+    if (!channel::goes_ahead(opened, handle) || !Side::may_ahead(*opened)) [[unlikely]]
+        return have_cold<Side>(handle);
+    Side::note_ahead(*opened);
     return SENNIT_OK;
 }
 
-[[gnu::noinline]] sennit_status can_read_ahead(sennit_channel handle, int *can, Channel *opened) {
-    if (!channel::goes_ahead(opened, handle) || !may_read_ahead(*opened))
-        return can_read_cold(handle, can);
-    *can = 1;
-    return SENNIT_OK;
-}
-
-[[gnu::noinline]] sennit_status have_read_ahead(sennit_channel handle, Channel *opened) {
-    if (!channel::goes_ahead(opened, handle) || !may_read_ahead(*opened)) [[unlikely]]
-        return have_read_cold(handle);
-    note_read(*opened);
-    return SENNIT_OK;
-}
-
-[[gnu::noinline]] sennit_status wait_write_ahead(sennit_channel handle, std::int64_t timeout_ns,
-                                                 Channel *opened) {
+template <class Side>
+[[gnu::noinline]] sennit_status wait_ahead(sennit_channel handle, std::int64_t timeout_ns,
+                                           Channel *opened) {
     if (channel::goes_ahead(opened, handle) &&
-        poll(*opened, timeout_ns, [opened] { return may_write_ahead(*opened); })) [[likely]]
+        poll(*opened, timeout_ns, [opened] { return Side::may_ahead(*opened); })) [[likely]]
         return SENNIT_OK;
-    return wait_write_cold(handle, timeout_ns);
-}
-
-[[gnu::noinline]] sennit_status wait_read_ahead(sennit_channel handle, std::int64_t timeout_ns,
-                                                Channel *opened) {
-    if (channel::goes_ahead(opened, handle) &&
-        poll(*opened, timeout_ns, [opened] { return may_read_ahead(*opened); })) [[likely]]
-        return SENNIT_OK;
-    return wait_read_cold(handle, timeout_ns);
+    return wait_cold<Side>(handle, timeout_ns);
 }
 
 }  // namespace
@@ -332,51 +323,45 @@ extern "C" {
 
 sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *ends, unsigned flags,
                                   int64_t timeout_ns, void *peers[], sennit_channel channels[]) {
-    const char *const name = "sennit_channel_open";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    const team::Team *found = team::find(*rank, team.handle);
-    if (found == nullptr) return fail_in(no_team(team.handle), name);
-    sennit_status status = check_ends(ends, flags, timeout_ns, channels);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    if (ends->count == 0) return SENNIT_OK;
-    // One message is what there is without the flag.
-    if (channel::ahead_in(flags) == 1) flags &= ~SENNIT_CHANNEL_AHEAD(channel::kAheadMask);
-    const Deadline deadline = Deadline::after(timeout_ns);
-    OpenArgs open_args(ends->count);
-    if (!open_args.is_made())
-        return fail_in(fail(SENNIT_ERR_NOMEM, "no memory for the targets"), name);
-    status = find_peers(*rank, *found, *ends, open_args);
-    if (status == SENNIT_OK) status = open_all(*rank, open_args, flags, deadline);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    for (std::size_t i = 0; i < open_args.count; ++i) {
-        const Channel &opened = *open_args.opened[i];
-        if (peers != nullptr) peers[i] = opened.peer_buffer;
-        // relaxed: this thread has stored it.
-        channels[i].handle = opened.handle.load(std::memory_order_relaxed);
-    }
-    return SENNIT_OK;
+    return team_call(__func__, team, [=](Rank &rank, const team::Team &found) {
+        sennit_status status = check_ends(ends, flags, timeout_ns, channels);
+        if (status != SENNIT_OK || ends->count == 0) return status;
+        // One message is what there is without the flag.
+        const bool is_one = channel::ahead_in(flags) == 1;
+        const unsigned wanted = is_one ? flags & ~SENNIT_CHANNEL_AHEAD(channel::kAheadMask) : flags;
+        const Deadline deadline = Deadline::after(timeout_ns);
+        OpenArgs open_args(ends->count);
+        if (!open_args.is_made()) return fail(SENNIT_ERR_NOMEM, "no memory for the targets");
+        status = find_peers(rank, found, *ends, open_args);
+        if (status == SENNIT_OK) status = open_all(rank, open_args, wanted, deadline);
+        for (std::size_t i = 0; status == SENNIT_OK && i < open_args.count; ++i) {
+            const Channel &opened = *open_args.opened[i];
+            if (peers != nullptr) peers[i] = opened.peer_buffer;
+            // relaxed: this thread has stored it.
+            channels[i].handle = opened.handle.load(std::memory_order_relaxed);
+        }
+        return status;
+    });
 }
 
 sennit_status sennit_channel_close(const sennit_channel channels[], size_t count,
                                    int64_t timeout_ns) {
-    const char *const name = "sennit_channel_close";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
-    if (count == 0) return SENNIT_OK;
-    if (channels == nullptr) return null_argument("channels", name);
-    if (count > channel::ChannelTable::kMost)
-        return fail_in(fail(SENNIT_ERR_ARG, "a rank has no %zu channels", count), name);
-    return done(close_all(*rank, channels, count, timeout_ns), name);
+    return call(__func__, [=](Rank &rank) {
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        if (count == 0) return SENNIT_OK;
+        if (channels == nullptr) return null_argument("channels");
+        if (count > channel::ChannelTable::kMost)
+            return fail(SENNIT_ERR_ARG, "a rank has no %zu channels", count);
+        return close_all(rank, channels, count, timeout_ns);
+    });
 }
 
 sennit_status sennit_channel_can_write(sennit_channel channel, int *can) {
     Channel *opened = channel::place_of_handle(channel);
     if (can == nullptr) [[unlikely]]
-        return null_output("can", "sennit_channel_can_write");
+        return null_output("can", __func__);
     if (!channel::goes_short(opened, channel) || !may_write_one(*opened))
-        return can_write_ahead(channel, can, opened);
+        return can_ahead<Writing>(channel, can, opened);
     *can = 1;
     return SENNIT_OK;
 }
@@ -384,7 +369,7 @@ sennit_status sennit_channel_can_write(sennit_channel channel, int *can) {
 sennit_status sennit_channel_have_written(sennit_channel channel) {
     Channel *opened = channel::place_of_handle(channel);
     if (!channel::goes_short(opened, channel) || !may_write_one(*opened)) [[unlikely]]
-        return have_written_ahead(channel, opened);
+        return have_ahead<Writing>(channel, opened);
     note_written_one(*opened);
     return SENNIT_OK;
 }
@@ -392,9 +377,9 @@ sennit_status sennit_channel_have_written(sennit_channel channel) {
 sennit_status sennit_channel_can_read(sennit_channel channel, int *can) {
     Channel *opened = channel::place_of_handle(channel);
     if (can == nullptr) [[unlikely]]
-        return null_output("can", "sennit_channel_can_read");
+        return null_output("can", __func__);
     if (!channel::goes_short(opened, channel) || !may_read_one(*opened))
-        return can_read_ahead(channel, can, opened);
+        return can_ahead<Reading>(channel, can, opened);
     *can = 1;
     return SENNIT_OK;
 }
@@ -402,7 +387,7 @@ sennit_status sennit_channel_can_read(sennit_channel channel, int *can) {
 sennit_status sennit_channel_have_read(sennit_channel channel) {
     Channel *opened = channel::place_of_handle(channel);
     if (!channel::goes_short(opened, channel) || !may_read_one(*opened)) [[unlikely]]
-        return have_read_ahead(channel, opened);
+        return have_ahead<Reading>(channel, opened);
     note_read(*opened);
     return SENNIT_OK;
 }
@@ -412,7 +397,7 @@ sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_
     if (channel::goes_short(opened, channel) &&
         poll(*opened, timeout_ns, [opened] { return may_write_one(*opened); })) [[likely]]
         return SENNIT_OK;
-    return wait_write_ahead(channel, timeout_ns, opened);
+    return wait_ahead<Writing>(channel, timeout_ns, opened);
 }
 
 sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_ns) {
@@ -420,7 +405,7 @@ sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_n
     if (channel::goes_short(opened, channel) &&
         poll(*opened, timeout_ns, [opened] { return may_read_one(*opened); })) [[likely]]
         return SENNIT_OK;
-    return wait_read_ahead(channel, timeout_ns, opened);
+    return wait_ahead<Reading>(channel, timeout_ns, opened);
 }
 
 sennit_status sennit_channel_wait_messages(sennit_channel channel, uint32_t least,
@@ -441,18 +426,17 @@ sennit_status sennit_channel_wait_messages(sennit_channel channel, uint32_t leas
 }
 
 sennit_status sennit_channel_query(sennit_channel channel, sennit_channel_info *info) {
-    const char *const name = "sennit_channel_query";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (info == nullptr) return null_argument("info", name);
-    const Channel *opened = channel::find(*rank, channel);
-    if (opened == nullptr) return fail_in(no_channel(channel), name);
-    *info = sennit_channel_info{opened->peer, opened->mirror != nullptr ? 1 : 0,
-                                opened->peer_buffer, opened->peer_bytes,
-                                // relaxed twice: counts of this rank's own.
-                                opened->written.load(std::memory_order_relaxed),
-                                opened->read.load(std::memory_order_relaxed)};
-    return SENNIT_OK;
+    return call(__func__, [=](Rank &rank) {
+        if (info == nullptr) return null_argument("info");
+        const Channel *opened = channel::find(rank, channel);
+        if (opened == nullptr) return no_channel(channel);
+        *info = sennit_channel_info{opened->peer, opened->mirror != nullptr ? 1 : 0,
+                                    opened->peer_buffer, opened->peer_bytes,
+                                    // relaxed twice: counts of this rank's own.
+                                    opened->written.load(std::memory_order_relaxed),
+                                    opened->read.load(std::memory_order_relaxed)};
+        return SENNIT_OK;
+    });
 }
 
 }  // extern "C"

@@ -4,10 +4,8 @@
 
 #include "api/call.hpp"
 #include "coll/collectives.hpp"
-#include "observe/observer.hpp"
 #include "request/request.hpp"
 #include "runtime/wait.hpp"
-#include "team/team.hpp"
 
 using namespace sennit;
 using namespace sennit::api;
@@ -38,28 +36,21 @@ sennit_status check_way(const Way &way) {
     return way.request != nullptr ? SENNIT_OK : null_argument("the request");
 }
 
-sennit_status make(Rank &rank, const char *name, sennit_team team, coll::Call &call, const Way &way,
-                   ArgumentCheck check) {
-    team::Team *found = team::find(rank, team.handle);
-    if (found == nullptr) return no_team(team.handle);
-    sennit_status status = check_way(way);
-    if (status == SENNIT_OK && call.root >= found->size)
-        status = fail(SENNIT_ERR_RANGE, "root %d is outside 0 to %u", static_cast<int>(call.root),
-                      found->size - 1);
-    if (status == SENNIT_OK && check != nullptr) status = check(*found, call);
-    if (status != SENNIT_OK) return status;
-    const runtime::Observed observed(rank, name, runtime::kNobody, call.bytes);
-    const team::CollectiveCall turn(*found, team.handle);
-    if (turn.status() != SENNIT_OK) return turn.status();
-    return way.blocks ? coll::run(rank, *found, call, way.timeout_ns)
-                      : coll::start(rank, *found, call, way.request);
-}
-
-sennit_status run(const char *name, sennit_team team, coll::Call &call, const Way &way,
+sennit_status run(const char *name, sennit_team team, coll::Call call, const Way &way,
                   ArgumentCheck check) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    return done(make(*rank, name, team, call, way, check), name);
+    return team_call(name, team, [&](Rank &rank, team::Team &found) {
+        sennit_status status = check_way(way);
+        if (status == SENNIT_OK && call.root >= found.size)
+            status = fail(SENNIT_ERR_RANGE, "root %d is outside 0 to %u",
+                          static_cast<int>(call.root), found.size - 1);
+        if (status == SENNIT_OK && check != nullptr) status = check(found, call);
+        if (status != SENNIT_OK) return status;
+        const runtime::Observed observed(rank, name, runtime::kNobody, call.bytes);
+        const team::CollectiveCall turn(found, team.handle);
+        if (turn.status() != SENNIT_OK) return turn.status();
+        return way.blocks ? coll::run(rank, found, call, way.timeout_ns)
+                          : coll::start(rank, found, call, way.request);
+    });
 }
 
 sennit_status null_buffer(const char *which) {
@@ -161,20 +152,31 @@ coll::Blocks blocks_of(const sennit_vbuffer *blocks) {
     return {bytes_of(blocks->memory), blocks->bytes, blocks->offsets, 0};
 }
 
-coll::Call sized_call(Kind kind, int root, const coll::Blocks &source,
-                      const coll::Blocks &destination, std::size_t bytes) {
-    coll::Call call;
-    call.kind = kind;
-    call.root = static_cast<std::uint32_t>(root);
-    call.source = source;
-    call.destination = destination;
-    call.bytes = bytes;
-    find_in_place(call);
-    return call;
-}
-
 coll::Blocks one_block(const void *memory) {
     return {bytes_of(memory), nullptr, nullptr, 0};
+}
+
+// Blocks of several sizes, as the caller gave them.
+struct GivenSizes {
+    int root;
+    coll::Blocks source;
+    coll::Blocks destination;
+    std::size_t bytes = 0;
+    bool in_place = false;  // whatever the buffers say
+};
+
+template <Kind kKind>
+sennit_status run_sized(const char *name, sennit_team team, const GivenSizes &given,
+                        const Way &way) {
+    coll::Call call;
+    call.kind = kKind;
+    call.root = static_cast<std::uint32_t>(given.root);
+    call.source = given.source;
+    call.destination = given.destination;
+    call.bytes = given.bytes;
+    find_in_place(call);
+    call.in_place |= given.in_place;
+    return run(name, team, call, way, check_sized_blocks);
 }
 
 constexpr std::size_t kMostElementBytes = 4096;
@@ -239,11 +241,8 @@ coll::Call reduction_call(Kind kind, int root, const void *source, void *destina
     return call;
 }
 
-sennit_status run_sized(const char *name, sennit_team team, coll::Call call, const Way &way) {
-    return run(name, team, call, way, check_sized_blocks);
-}
-
-sennit_status run_reduction(const char *name, sennit_team team, coll::Call call, const Way &way) {
+sennit_status run_reduction(const char *name, sennit_team team, const coll::Call &call,
+                            const Way &way) {
     return run(name, team, call, way, check_reduction);
 }
 
@@ -252,7 +251,7 @@ sennit_status run_counts(const char *name, sennit_team team, coll::Call call,
     call.counts = counts;
     if (caller() != nullptr && counts == nullptr)
         return fail_in(fail(SENNIT_ERR_ARG, "the counts are null"), name);
-    return run(name, team, call, way, check_reduction);
+    return run_reduction(name, team, call, way);
 }
 
 sennit_status barrier(Rank &rank, sennit_team team, std::int64_t timeout_ns) {
@@ -273,155 +272,142 @@ extern "C" {
 
 sennit_status sennit_barrier(sennit_team team, int64_t timeout_ns) {
     Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_barrier");
-    const runtime::Observed observed(*rank, "sennit_barrier");
-    return done(barrier(*rank, team, timeout_ns), "sennit_barrier");
+    if (rank == nullptr) return no_rank(__func__);
+    const runtime::Observed observed(*rank, __func__);
+    return done(barrier(*rank, team, timeout_ns), __func__);
 }
 
 sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request) {
-    const char *const name = "sennit_barrier_nb";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
     coll::Call call;
     call.kind = Kind::barrier;
-    return run(name, team, call, later(request), nullptr);
+    return run(__func__, team, call, later(request), nullptr);
 }
 
 sennit_status sennit_broadcast(sennit_team team, int root, void *buffer, size_t bytes,
                                int64_t timeout_ns) {
-    return run_blocks<Kind::broadcast>("sennit_broadcast", team, {root, nullptr, buffer, bytes},
+    return run_blocks<Kind::broadcast>(__func__, team, {root, nullptr, buffer, bytes},
                                        until(timeout_ns));
 }
 sennit_status sennit_broadcast_nb(sennit_team team, int root, void *buffer, size_t bytes,
                                   sennit_request *request) {
-    return run_blocks<Kind::broadcast>("sennit_broadcast_nb", team, {root, nullptr, buffer, bytes},
+    return run_blocks<Kind::broadcast>(__func__, team, {root, nullptr, buffer, bytes},
                                        later(request));
 }
 
 sennit_status sennit_scatter(sennit_team team, int root, const void *source, void *destination,
                              size_t bytes, int64_t timeout_ns) {
-    return run_blocks<Kind::scatter>("sennit_scatter", team, {root, source, destination, bytes},
+    return run_blocks<Kind::scatter>(__func__, team, {root, source, destination, bytes},
                                      until(timeout_ns));
 }
 sennit_status sennit_scatter_nb(sennit_team team, int root, const void *source, void *destination,
                                 size_t bytes, sennit_request *request) {
-    return run_blocks<Kind::scatter>("sennit_scatter_nb", team, {root, source, destination, bytes},
+    return run_blocks<Kind::scatter>(__func__, team, {root, source, destination, bytes},
                                      later(request));
 }
 
 sennit_status sennit_gather(sennit_team team, int root, const void *source, void *destination,
                             size_t bytes, int64_t timeout_ns) {
-    return run_blocks<Kind::gather>("sennit_gather", team, {root, source, destination, bytes},
+    return run_blocks<Kind::gather>(__func__, team, {root, source, destination, bytes},
                                     until(timeout_ns));
 }
 sennit_status sennit_gather_nb(sennit_team team, int root, const void *source, void *destination,
                                size_t bytes, sennit_request *request) {
-    return run_blocks<Kind::gather>("sennit_gather_nb", team, {root, source, destination, bytes},
+    return run_blocks<Kind::gather>(__func__, team, {root, source, destination, bytes},
                                     later(request));
 }
 
 sennit_status sennit_allgather(sennit_team team, const void *source, void *destination,
                                size_t bytes, int64_t timeout_ns) {
-    return run_blocks<Kind::allgather>("sennit_allgather", team, {0, source, destination, bytes},
+    return run_blocks<Kind::allgather>(__func__, team, {0, source, destination, bytes},
                                        until(timeout_ns));
 }
 sennit_status sennit_allgather_nb(sennit_team team, const void *source, void *destination,
                                   size_t bytes, sennit_request *request) {
-    return run_blocks<Kind::allgather>("sennit_allgather_nb", team, {0, source, destination, bytes},
+    return run_blocks<Kind::allgather>(__func__, team, {0, source, destination, bytes},
                                        later(request));
 }
 
 sennit_status sennit_alltoall(sennit_team team, const void *source, void *destination, size_t bytes,
                               int64_t timeout_ns) {
-    return run_blocks<Kind::alltoall>("sennit_alltoall", team, {0, source, destination, bytes},
+    return run_blocks<Kind::alltoall>(__func__, team, {0, source, destination, bytes},
                                       until(timeout_ns));
 }
 sennit_status sennit_alltoall_nb(sennit_team team, const void *source, void *destination,
                                  size_t bytes, sennit_request *request) {
-    return run_blocks<Kind::alltoall>("sennit_alltoall_nb", team, {0, source, destination, bytes},
+    return run_blocks<Kind::alltoall>(__func__, team, {0, source, destination, bytes},
                                       later(request));
 }
 
 sennit_status sennit_scatterv(sennit_team team, int root, const sennit_vbuffer *source,
                               void *destination, size_t bytes, int64_t timeout_ns) {
-    return run_sized(
-        "sennit_scatterv", team,
-        sized_call(Kind::scatterv, root, blocks_of(source), one_block(destination), bytes),
-        until(timeout_ns));
+    return run_sized<Kind::scatterv>(__func__, team,
+                                     {root, blocks_of(source), one_block(destination), bytes},
+                                     until(timeout_ns));
 }
 sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_vbuffer *source,
                                  void *destination, size_t bytes, sennit_request *request) {
-    return run_sized(
-        "sennit_scatterv_nb", team,
-        sized_call(Kind::scatterv, root, blocks_of(source), one_block(destination), bytes),
-        later(request));
+    return run_sized<Kind::scatterv>(
+        __func__, team, {root, blocks_of(source), one_block(destination), bytes}, later(request));
 }
 
 sennit_status sennit_gatherv(sennit_team team, int root, const void *source, size_t bytes,
                              const sennit_vbuffer *destination, int64_t timeout_ns) {
-    return run_sized(
-        "sennit_gatherv", team,
-        sized_call(Kind::gatherv, root, one_block(source), blocks_of(destination), bytes),
-        until(timeout_ns));
+    return run_sized<Kind::gatherv>(__func__, team,
+                                    {root, one_block(source), blocks_of(destination), bytes},
+                                    until(timeout_ns));
 }
 sennit_status sennit_gatherv_nb(sennit_team team, int root, const void *source, size_t bytes,
                                 const sennit_vbuffer *destination, sennit_request *request) {
-    return run_sized(
-        "sennit_gatherv_nb", team,
-        sized_call(Kind::gatherv, root, one_block(source), blocks_of(destination), bytes),
-        later(request));
+    return run_sized<Kind::gatherv>(
+        __func__, team, {root, one_block(source), blocks_of(destination), bytes}, later(request));
 }
 
 sennit_status sennit_allgatherv(sennit_team team, const void *source, size_t bytes,
                                 const sennit_vbuffer *destination, int64_t timeout_ns) {
-    return run_sized(
-        "sennit_allgatherv", team,
-        sized_call(Kind::allgatherv, 0, one_block(source), blocks_of(destination), bytes),
-        until(timeout_ns));
+    return run_sized<Kind::allgatherv>(
+        __func__, team, {0, one_block(source), blocks_of(destination), bytes}, until(timeout_ns));
 }
 sennit_status sennit_allgatherv_nb(sennit_team team, const void *source, size_t bytes,
                                    const sennit_vbuffer *destination, sennit_request *request) {
-    return run_sized(
-        "sennit_allgatherv_nb", team,
-        sized_call(Kind::allgatherv, 0, one_block(source), blocks_of(destination), bytes),
-        later(request));
+    return run_sized<Kind::allgatherv>(
+        __func__, team, {0, one_block(source), blocks_of(destination), bytes}, later(request));
 }
 
 sennit_status sennit_alltoallv(sennit_team team, const sennit_vbuffer *source,
                                const sennit_vbuffer *destination, int64_t timeout_ns) {
-    coll::Call call = sized_call(Kind::alltoallv, 0, blocks_of(source), blocks_of(destination), 0);
-    if (source == nullptr) call.in_place = true;
-    return run_sized("sennit_alltoallv", team, call, until(timeout_ns));
+    return run_sized<Kind::alltoallv>(
+        __func__, team, {0, blocks_of(source), blocks_of(destination), 0, source == nullptr},
+        until(timeout_ns));
 }
 sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_vbuffer *source,
                                   const sennit_vbuffer *destination, sennit_request *request) {
-    coll::Call call = sized_call(Kind::alltoallv, 0, blocks_of(source), blocks_of(destination), 0);
-    if (source == nullptr) call.in_place = true;
-    return run_sized("sennit_alltoallv_nb", team, call, later(request));
+    return run_sized<Kind::alltoallv>(
+        __func__, team, {0, blocks_of(source), blocks_of(destination), 0, source == nullptr},
+        later(request));
 }
 
 sennit_status sennit_reduce(sennit_team team, int root, const void *source, void *destination,
                             sennit_reduction reduction, int64_t timeout_ns) {
-    return run_reduction("sennit_reduce", team,
+    return run_reduction(__func__, team,
                          reduction_call(Kind::reduce, root, source, destination, reduction),
                          until(timeout_ns));
 }
 sennit_status sennit_reduce_nb(sennit_team team, int root, const void *source, void *destination,
                                sennit_reduction reduction, sennit_request *request) {
-    return run_reduction("sennit_reduce_nb", team,
+    return run_reduction(__func__, team,
                          reduction_call(Kind::reduce, root, source, destination, reduction),
                          later(request));
 }
 
 sennit_status sennit_allreduce(sennit_team team, const void *source, void *destination,
                                sennit_reduction reduction, int64_t timeout_ns) {
-    return run_reduction("sennit_allreduce", team,
+    return run_reduction(__func__, team,
                          reduction_call(Kind::allreduce, 0, source, destination, reduction),
                          until(timeout_ns));
 }
 sennit_status sennit_allreduce_nb(sennit_team team, const void *source, void *destination,
                                   sennit_reduction reduction, sennit_request *request) {
-    return run_reduction("sennit_allreduce_nb", team,
+    return run_reduction(__func__, team,
                          reduction_call(Kind::allreduce, 0, source, destination, reduction),
                          later(request));
 }
@@ -429,54 +415,54 @@ sennit_status sennit_allreduce_nb(sennit_team team, const void *source, void *de
 sennit_status sennit_reduce_scatter(sennit_team team, const void *source, void *destination,
                                     const size_t counts[], sennit_reduction reduction,
                                     int64_t timeout_ns) {
-    return run_counts("sennit_reduce_scatter", team,
+    return run_counts(__func__, team,
                       reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
                       counts, until(timeout_ns));
 }
 sennit_status sennit_reduce_scatter_nb(sennit_team team, const void *source, void *destination,
                                        const size_t counts[], sennit_reduction reduction,
                                        sennit_request *request) {
-    return run_counts("sennit_reduce_scatter_nb", team,
+    return run_counts(__func__, team,
                       reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
                       counts, later(request));
 }
 
 sennit_status sennit_reduce_scatter_block(sennit_team team, const void *source, void *destination,
                                           sennit_reduction reduction, int64_t timeout_ns) {
-    return run_reduction("sennit_reduce_scatter_block", team,
+    return run_reduction(__func__, team,
                          reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
                          until(timeout_ns));
 }
 sennit_status sennit_reduce_scatter_block_nb(sennit_team team, const void *source,
                                              void *destination, sennit_reduction reduction,
                                              sennit_request *request) {
-    return run_reduction("sennit_reduce_scatter_block_nb", team,
+    return run_reduction(__func__, team,
                          reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
                          later(request));
 }
 
 sennit_status sennit_scan(sennit_team team, const void *source, void *destination,
                           sennit_reduction reduction, int64_t timeout_ns) {
-    return run_reduction("sennit_scan", team,
+    return run_reduction(__func__, team,
                          reduction_call(Kind::scan, 0, source, destination, reduction),
                          until(timeout_ns));
 }
 sennit_status sennit_scan_nb(sennit_team team, const void *source, void *destination,
                              sennit_reduction reduction, sennit_request *request) {
-    return run_reduction("sennit_scan_nb", team,
+    return run_reduction(__func__, team,
                          reduction_call(Kind::scan, 0, source, destination, reduction),
                          later(request));
 }
 
 sennit_status sennit_scan_exclusive(sennit_team team, const void *source, void *destination,
                                     sennit_reduction reduction, int64_t timeout_ns) {
-    return run_reduction("sennit_scan_exclusive", team,
+    return run_reduction(__func__, team,
                          reduction_call(Kind::scan_exclusive, 0, source, destination, reduction),
                          until(timeout_ns));
 }
 sennit_status sennit_scan_exclusive_nb(sennit_team team, const void *source, void *destination,
                                        sennit_reduction reduction, sennit_request *request) {
-    return run_reduction("sennit_scan_exclusive_nb", team,
+    return run_reduction(__func__, team,
                          reduction_call(Kind::scan_exclusive, 0, source, destination, reduction),
                          later(request));
 }

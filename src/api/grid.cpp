@@ -8,7 +8,6 @@
 
 #include "api/call.hpp"
 #include "api/ranks.hpp"
-#include "observe/observer.hpp"
 
 namespace sennit::api {
 namespace {
@@ -61,14 +60,13 @@ sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims
     return SENNIT_OK;
 }
 
-// The team of a handle if it is a grid.
-sennit_status find_grid(sennit_team handle, const char *name, const team::Team **team) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    *team = team::find(*rank, handle.handle);
-    if (*team == nullptr) return fail_in(no_team(handle.handle), name);
-    if ((*team)->grid != nullptr) return SENNIT_OK;
-    return fail_in(fail(SENNIT_ERR_ARG, "team %u is no grid", handle.handle), name);
+// A call on a team that is a grid.
+template <class Body>
+sennit_status grid_call(const char *name, sennit_team team, Body body) {
+    return team_call(name, team, [&](Rank &, const team::Team &found) {
+        return found.grid != nullptr ? body(found)
+                                     : fail(SENNIT_ERR_ARG, "team %u is no grid", team.handle);
+    });
 }
 
 // The rank `steps` further on in a dimension.
@@ -97,7 +95,7 @@ using namespace sennit::api;
 extern "C" {
 
 sennit_status sennit_grid_balance(int ranks, int dimensions, int dims[]) {
-    const char *const name = "sennit_grid_balance";
+    const char *const name = __func__;
     const sennit_status status = check_dimensions(dimensions, dims);
     if (status != SENNIT_OK) return fail_in(status, name);
     if (ranks < 1) return fail_in(fail(SENNIT_ERR_RANGE, "%d ranks make no grid", ranks), name);
@@ -111,78 +109,60 @@ sennit_status sennit_grid_balance(int ranks, int dimensions, int dims[]) {
 
 sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dims[],
                                const int periodic[], sennit_team *team) {
-    const char *const name = "sennit_team_grid";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    team::Team *found = team::find(*rank, parent.handle);
-    if (found == nullptr) return fail_in(no_team(parent.handle), name);
-    team::CreationArgs args;
-    args.refused = plan_grid(*found, dimensions, dims, periodic, &args);
-    if (args.refused == SENNIT_OK && team == nullptr) args.refused = null_argument("team");
-    const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, args, team), name);
+    return creation_call(__func__, parent, team,
+                         [=](Rank &, team::Team &found, team::CreationArgs *args) {
+                             return plan_grid(found, dimensions, dims, periodic, args);
+                         });
 }
 
 sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimensions, int dims[],
                                      int periodic[]) {
-    const char *const name = "sennit_team_grid_shape";
-    const team::Team *found = nullptr;
-    const sennit_status status = find_grid(team, name, &found);
-    if (status != SENNIT_OK) return status;
-    const group::Grid &grid = *found->grid;
-    if (dimensions == nullptr) return null_argument("dimensions", name);
-    if (capacity != 0 && capacity < grid.dimensions)
-        return fail_in(fail(SENNIT_ERR_RANGE, "the grid has %d dimensions, there is room for %d",
-                            grid.dimensions, capacity),
-                       name);
-    *dimensions = grid.dimensions;
-    for (int i = 0; capacity != 0 && i < grid.dimensions; ++i) {
-        if (dims != nullptr) dims[i] = grid.sizes[i];
-        if (periodic != nullptr) periodic[i] = grid.periodic[i] ? 1 : 0;
-    }
-    return SENNIT_OK;
+    return grid_call(__func__, team, [=](const team::Team &found) {
+        const group::Grid &grid = *found.grid;
+        if (dimensions == nullptr) return null_argument("dimensions");
+        if (capacity != 0 && capacity < grid.dimensions)
+            return fail(SENNIT_ERR_RANGE, "the grid has %d dimensions, there is room for %d",
+                        grid.dimensions, capacity);
+        *dimensions = grid.dimensions;
+        for (int i = 0; capacity != 0 && i < grid.dimensions; ++i) {
+            if (dims != nullptr) dims[i] = grid.sizes[i];
+            if (periodic != nullptr) periodic[i] = grid.periodic[i] ? 1 : 0;
+        }
+        return SENNIT_OK;
+    });
 }
 
 sennit_status sennit_team_grid_coords(sennit_team team, int rank, int coords[]) {
-    const char *const name = "sennit_team_grid_coords";
-    const team::Team *found = nullptr;
-    const sennit_status status = find_grid(team, name, &found);
-    if (status != SENNIT_OK) return status;
-    if (coords == nullptr) return null_argument("coords", name);
-    if (rank < 0 || rank >= static_cast<int>(found->size))
-        return fail_in(fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", rank, found->size - 1),
-                       name);
-    group::grid_coords(*found->grid, rank, coords);
-    return SENNIT_OK;
+    return grid_call(__func__, team, [=](const team::Team &found) {
+        if (coords == nullptr) return null_argument("coords");
+        if (rank < 0 || rank >= static_cast<int>(found.size))
+            return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", rank, found.size - 1);
+        group::grid_coords(*found.grid, rank, coords);
+        return SENNIT_OK;
+    });
 }
 
 sennit_status sennit_team_grid_rank(sennit_team team, const int coords[], int *rank) {
-    const char *const name = "sennit_team_grid_rank";
-    const team::Team *found = nullptr;
-    const sennit_status status = find_grid(team, name, &found);
-    if (status != SENNIT_OK) return status;
-    if (coords == nullptr || rank == nullptr) return null_argument("coords or rank", name);
-    int at = SENNIT_RANK_NONE;
-    (void)group::grid_rank(*found->grid, coords, &at);
-    *rank = at;
-    return SENNIT_OK;
+    return grid_call(__func__, team, [=](const team::Team &found) {
+        if (coords == nullptr || rank == nullptr) return null_argument("coords or rank");
+        *rank = SENNIT_RANK_NONE;
+        (void)group::grid_rank(*found.grid, coords, rank);
+        return SENNIT_OK;
+    });
 }
 
 sennit_status sennit_team_grid_shift(sennit_team team, int dimension, int steps, int *source,
                                      int *destination) {
-    const char *const name = "sennit_team_grid_shift";
-    const team::Team *found = nullptr;
-    const sennit_status status = find_grid(team, name, &found);
-    if (status != SENNIT_OK) return status;
-    if (source == nullptr || destination == nullptr)
-        return null_argument("source or destination", name);
-    if (dimension < 0 || dimension >= found->grid->dimensions)
-        return fail_in(fail(SENNIT_ERR_RANGE, "dimension %d is outside 0 to %d", dimension,
-                            found->grid->dimensions - 1),
-                       name);
-    *source = step(*found, dimension, -static_cast<std::int64_t>(steps));
-    *destination = step(*found, dimension, steps);
-    return SENNIT_OK;
+    return grid_call(__func__, team, [=](const team::Team &found) {
+        if (source == nullptr || destination == nullptr)
+            return null_argument("source or destination");
+        if (dimension < 0 || dimension >= found.grid->dimensions)
+            return fail(SENNIT_ERR_RANGE, "dimension %d is outside 0 to %d", dimension,
+                        found.grid->dimensions - 1);
+        *source = step(found, dimension, -static_cast<std::int64_t>(steps));
+        *destination = step(found, dimension, steps);
+        return SENNIT_OK;
+    });
 }
 
 }  // extern "C"

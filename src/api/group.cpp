@@ -5,7 +5,6 @@
 
 #include "api/call.hpp"
 #include "api/ranks.hpp"
-#include "observe/observer.hpp"
 
 namespace sennit::api {
 namespace {
@@ -73,12 +72,6 @@ sennit_status create(Rank &rank, std::size_t count, const int ranks[], sennit_gr
     for (std::size_t i = 0; i < count; ++i)
         made.push(ranks[i]);
     return group::group_keep(rank, &made, group);
-}
-
-sennit_status of_team(Rank &rank, sennit_team handle, sennit_group *group) {
-    const team::Team *found = team::find(rank, handle.handle);
-    if (found == nullptr) return no_team(handle.handle);
-    return create(rank, found->size, found->world_ranks, group);
 }
 
 sennit_status include(Rank &rank, sennit_group group, std::size_t count, const int ranks[],
@@ -182,131 +175,107 @@ using namespace sennit::api;
 extern "C" {
 
 sennit_status sennit_group_create(size_t count, const int ranks[], sennit_group *group) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_group_create");
-    return done(create(*rank, count, ranks, group), "sennit_group_create");
+    return call(__func__, [=](Rank &rank) { return create(rank, count, ranks, group); });
 }
 
 sennit_status sennit_group_of_team(sennit_team team, sennit_group *group) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_group_of_team");
-    return done(of_team(*rank, team, group), "sennit_group_of_team");
+    return team_call(__func__, team, [=](Rank &rank, team::Team &found) {
+        return create(rank, found.size, found.world_ranks, group);
+    });
 }
 
 sennit_status sennit_group_union(sennit_group first, sennit_group second, sennit_group *result) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_group_union");
-    return done(combine(*rank, first, second, Operation::unite, result), "sennit_group_union");
+    return call(__func__,
+                [=](Rank &rank) { return combine(rank, first, second, Operation::unite, result); });
 }
 
 sennit_status sennit_group_intersection(sennit_group first, sennit_group second,
                                         sennit_group *result) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_group_intersection");
-    return done(combine(*rank, first, second, Operation::intersect, result),
-                "sennit_group_intersection");
+    return call(__func__, [=](Rank &rank) {
+        return combine(rank, first, second, Operation::intersect, result);
+    });
 }
 
 sennit_status sennit_group_difference(sennit_group first, sennit_group second,
                                       sennit_group *result) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_group_difference");
-    return done(combine(*rank, first, second, Operation::subtract, result),
-                "sennit_group_difference");
+    return call(__func__, [=](Rank &rank) {
+        return combine(rank, first, second, Operation::subtract, result);
+    });
 }
 
 sennit_status sennit_group_include(sennit_group group, size_t count, const int ranks[],
                                    sennit_group *result) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_group_include");
-    return done(include(*rank, group, count, ranks, result), "sennit_group_include");
+    return call(__func__, [=](Rank &rank) { return include(rank, group, count, ranks, result); });
 }
 
 sennit_status sennit_group_exclude(sennit_group group, size_t count, const int ranks[],
                                    sennit_group *result) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_group_exclude");
-    return done(exclude(*rank, group, count, ranks, result), "sennit_group_exclude");
+    return call(__func__, [=](Rank &rank) { return exclude(rank, group, count, ranks, result); });
 }
 
 sennit_status sennit_group_size(sennit_group group, int *size) {
-    const char *const name = "sennit_group_size";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (size == nullptr) return fail_in(no_output(), name);
-    RankList list;
-    const sennit_status status = group::group_read(*rank, group, &list);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    *size = static_cast<int>(list.count());
-    return SENNIT_OK;
+    return call(__func__, [=](Rank &rank) {
+        if (size == nullptr) return no_output();
+        RankList list;
+        const sennit_status status = group::group_read(rank, group, &list);
+        if (status == SENNIT_OK) *size = static_cast<int>(list.count());
+        return status;
+    });
 }
 
 sennit_status sennit_group_rank(sennit_group group, int world_rank, int *rank) {
-    const char *const name = "sennit_group_rank";
-    Rank *self = caller();
-    if (self == nullptr) return no_rank(name);
-    if (rank == nullptr) return fail_in(no_output(), name);
-    sennit_status status = check_ranks(1, &world_rank, world_size(*self), "the world");
-    RankList list;
-    if (status == SENNIT_OK) status = group::group_read(*self, group, &list);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    *rank = SENNIT_RANK_NONE;
-    for (std::size_t place = 0; place < list.count(); ++place)
-        if (list[place] == world_rank) *rank = static_cast<int>(place);
-    return SENNIT_OK;
+    return call(__func__, [=](Rank &self) {
+        if (rank == nullptr) return no_output();
+        sennit_status status = check_ranks(1, &world_rank, world_size(self), "the world");
+        RankList list;
+        if (status == SENNIT_OK) status = group::group_read(self, group, &list);
+        if (status != SENNIT_OK) return status;
+        *rank = SENNIT_RANK_NONE;
+        for (std::size_t place = 0; place < list.count(); ++place)
+            if (list[place] == world_rank) *rank = static_cast<int>(place);
+        return SENNIT_OK;
+    });
 }
 
 sennit_status sennit_group_world_rank(sennit_group group, int rank, int *world_rank) {
-    const char *const name = "sennit_group_world_rank";
-    Rank *self = caller();
-    if (self == nullptr) return no_rank(name);
-    if (world_rank == nullptr) return fail_in(no_output(), name);
-    RankList list;
-    sennit_status status = group::group_read(*self, group, &list);
-    if (status == SENNIT_OK) status = check_rank_of(list, rank);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    *world_rank = list[static_cast<std::size_t>(rank)];
-    return SENNIT_OK;
+    return call(__func__, [=](Rank &self) {
+        if (world_rank == nullptr) return no_output();
+        RankList list;
+        sennit_status status = group::group_read(self, group, &list);
+        if (status == SENNIT_OK) status = check_rank_of(list, rank);
+        if (status == SENNIT_OK) *world_rank = list[static_cast<std::size_t>(rank)];
+        return status;
+    });
 }
 
 sennit_status sennit_group_translate(sennit_group from, size_t count, const int ranks[],
                                      sennit_group to, int translated[]) {
-    const char *const name = "sennit_group_translate";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (count != 0 && (ranks == nullptr || translated == nullptr))
-        return null_argument("ranks or translated", name);
-    RankList list;
-    Places places;
-    sennit_status status = group::group_read(*rank, to, &list);
-    if (status == SENNIT_OK) status = places.fill(*rank, list);
-    if (status == SENNIT_OK) status = translate(*rank, from, count, ranks, places, translated);
-    return done(status, name);
+    return call(__func__, [=](Rank &rank) {
+        if (count != 0 && (ranks == nullptr || translated == nullptr))
+            return null_argument("ranks or translated");
+        RankList list;
+        Places places;
+        sennit_status status = group::group_read(rank, to, &list);
+        if (status == SENNIT_OK) status = places.fill(rank, list);
+        if (status == SENNIT_OK) status = translate(rank, from, count, ranks, places, translated);
+        return status;
+    });
 }
 
 sennit_status sennit_group_compare(sennit_group first, sennit_group second,
                                    sennit_group_relation *relation) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_group_compare");
-    return done(compare(*rank, first, second, relation), "sennit_group_compare");
+    return call(__func__, [=](Rank &rank) { return compare(rank, first, second, relation); });
 }
 
 sennit_status sennit_team_create_group(sennit_team parent, sennit_group group, sennit_team *team) {
-    const char *const name = "sennit_team_create_group";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    team::Team *found = team::find(*rank, parent.handle);
-    if (found == nullptr) return fail_in(no_team(parent.handle), name);
-    team::CreationArgs args;
-    args.refused = team == nullptr ? no_output() : plan_team(*rank, *found, group, &args);
-    const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, args, team), name);
+    return creation_call(__func__, parent, team,
+                         [=](Rank &rank, team::Team &found, team::CreationArgs *args) {
+                             return plan_team(rank, found, group, args);
+                         });
 }
 
 sennit_status sennit_group_destroy(sennit_group group) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_group_destroy");
-    return done(group::group_destroy(*rank, group), "sennit_group_destroy");
+    return call(__func__, [=](Rank &rank) { return group::group_destroy(rank, group); });
 }
 
 }  // extern "C"

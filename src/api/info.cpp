@@ -38,18 +38,6 @@ const char *const kStatusNames[] = {
 };
 static_assert(sizeof kStatusNames / sizeof kStatusNames[0] == SENNIT_STATUS_END);
 
-// Finds the peer for a question about it. Errors: STATE, RANGE.
-sennit_status find_peer(int rank, const char *name, const Peer **peer) {
-    const Rank *self = caller();
-    if (self == nullptr) return no_rank(name);
-    if (rank < 0 || rank >= world_size(*self))
-        return fail_in(
-            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", rank, world_size(*self) - 1),
-            name);
-    *peer = &self->peers[rank];
-    return SENNIT_OK;
-}
-
 }  // namespace
 
 extern "C" {
@@ -66,7 +54,7 @@ const char *sennit_status_string(sennit_status status) {
 sennit_status sennit_log_set(sennit_log_function function, void *context, sennit_log_level level) {
     if (level < SENNIT_LOG_NONE || level > SENNIT_LOG_DEBUG)
         return fail_in(fail(SENNIT_ERR_ARG, "log level %d is none", static_cast<int>(level)),
-                       "sennit_log_set");
+                       __func__);
     log_set(function, context, level);
     return SENNIT_OK;
 }
@@ -79,25 +67,23 @@ int sennit_path_built(sennit_path path) {
 }
 
 sennit_status sennit_peer_path(int rank, sennit_path *path) {
-    const char *const name = "sennit_peer_path";
-    const Peer *peer = nullptr;
-    const sennit_status status = find_peer(rank, name, &peer);
-    if (status != SENNIT_OK) return status;
-    if (path == nullptr) return null_argument("path", name);
-    *path = peer->path;
-    return SENNIT_OK;
+    return call(__func__, [=](const Rank &self) {
+        if (check_world_rank(self, rank) != SENNIT_OK) return SENNIT_ERR_RANGE;
+        if (path == nullptr) return null_argument("path");
+        *path = self.peers[rank].path;
+        return SENNIT_OK;
+    });
 }
 
 sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *text, size_t bytes) {
-    const char *const name = "sennit_peer_path_reason";
-    const Peer *peer = nullptr;
-    const sennit_status status = find_peer(rank, name, &peer);
-    if (status != SENNIT_OK) return status;
-    if (text == nullptr || bytes == 0 || candidate <= SENNIT_PATH_NONE ||
-        candidate >= SENNIT_PATH_END)
-        return fail_in(fail(SENNIT_ERR_ARG, "no text, or no such path"), name);
-    reason_text(peer->reasons[candidate], candidate, text, bytes);
-    return SENNIT_OK;
+    return call(__func__, [=](const Rank &self) {
+        if (check_world_rank(self, rank) != SENNIT_OK) return SENNIT_ERR_RANGE;
+        if (text == nullptr || bytes == 0 || candidate <= SENNIT_PATH_NONE ||
+            candidate >= SENNIT_PATH_END)
+            return fail(SENNIT_ERR_ARG, "no text, or no such path");
+        reason_text(self.peers[rank].reasons[candidate], candidate, text, bytes);
+        return SENNIT_OK;
+    });
 }
 
 const char *sennit_bootstrap_used(void) {
@@ -110,10 +96,10 @@ const char *sennit_bootstrap_describe(int index, char *text, size_t bytes) {
 }
 
 sennit_status sennit_knob_get(int index, sennit_knob *knob) {
-    const char *const name = "sennit_knob_get";
-    if (knob == nullptr) return null_argument("knob", name);
+    if (knob == nullptr) return null_argument("knob", __func__);
     if (index < 0 || static_cast<std::size_t>(index) >= runtime::knob_count())
-        return fail_in(fail(SENNIT_ERR_RANGE, "there are %zu knobs", runtime::knob_count()), name);
+        return fail_in(fail(SENNIT_ERR_RANGE, "there are %zu knobs", runtime::knob_count()),
+                       __func__);
     runtime::knob_describe(static_cast<std::size_t>(index), process_rank_count() == 0, knob);
     return SENNIT_OK;
 }

@@ -72,14 +72,20 @@ sennit_status find_domains(Rank &rank, const Domains **found) {
     return SENNIT_OK;
 }
 
-// What the public functions that take a number begin with.
-sennit_status find_domain(int index, bool has_output, const Domains **domains) {
-    Rank *rank = caller();
-    if (!has_output) return null_argument("the output");
-    const sennit_status status = find_domains(*rank, domains);
-    if (status != SENNIT_OK) return status;
-    if (index >= 0 && index < (*domains)->count) return SENNIT_OK;
-    return fail(SENNIT_ERR_RANGE, "domain %d is outside 0 to %d", index, (*domains)->count - 1);
+// The whole of a public function on a domain: `body` writes the output, if there is one.
+template <class Body>
+sennit_status domain_call(const char *name, int index, bool has_output, Body body) {
+    return call(name, [&](Rank &rank) {
+        if (!has_output) return null_argument("the output");
+        const Domains *domains = nullptr;
+        const sennit_status status = find_domains(rank, &domains);
+        if (status != SENNIT_OK) return status;
+        if (index < 0 || index >= domains->count)
+            return fail(SENNIT_ERR_RANGE, "domain %d is outside 0 to %d", index,
+                        domains->count - 1);
+        body(*domains);
+        return SENNIT_OK;
+    });
 }
 
 // World ranks bound to a domain: as many as fit in `ranks`, and how many there are.
@@ -102,11 +108,6 @@ sennit_locality_level level_of(const Rank &rank, int other) {
            : !peer.same_node                     ? SENNIT_LOCALITY_NETWORK
            : peer.numa >= 0 && peer.numa == numa ? SENNIT_LOCALITY_NUMA
                                                  : SENNIT_LOCALITY_NODE;
-}
-
-sennit_status check_world_rank(const Rank &rank, int other) {
-    if (other >= 0 && other < world_size(rank)) return SENNIT_OK;
-    return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", other, world_size(rank) - 1);
 }
 
 // The set as ranges, such as 0-3,8; cut to `bytes`.
@@ -162,62 +163,45 @@ using namespace sennit::api;
 extern "C" {
 
 sennit_status sennit_locality(int rank, sennit_locality_level *level) {
-    const char *const name = "sennit_locality";
-    const Rank *self = caller();
-    if (self == nullptr) return no_rank(name);
-    if (level == nullptr) return null_argument("level", name);
-    const sennit_status status = check_world_rank(*self, rank);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    *level = level_of(*self, rank);
-    return SENNIT_OK;
+    return call(__func__, [=](const Rank &self) {
+        if (level == nullptr) return null_argument("level");
+        const sennit_status status = check_world_rank(self, rank);
+        if (status == SENNIT_OK) *level = level_of(self, rank);
+        return status;
+    });
 }
 
 sennit_status sennit_locality_string(int rank, char *text, size_t bytes) {
-    const char *const name = "sennit_locality_string";
-    Rank *self = caller();
-    if (self == nullptr) return no_rank(name);
-    if (text == nullptr || bytes == 0) return fail_in(fail(SENNIT_ERR_ARG, "no text"), name);
-    sennit_status status = check_world_rank(*self, rank);
-    if (status == SENNIT_OK) status = write_locality(*self, rank, text, bytes);
-    return done(status, name);
+    return call(__func__, [=](Rank &self) {
+        if (text == nullptr || bytes == 0) return fail(SENNIT_ERR_ARG, "no text");
+        const sennit_status status = check_world_rank(self, rank);
+        return status == SENNIT_OK ? write_locality(self, rank, text, bytes) : status;
+    });
 }
 
 sennit_status sennit_domain_count(int *count) {
-    const char *const name = "sennit_domain_count";
-    if (caller() == nullptr) return no_rank(name);
-    const Domains *domains = nullptr;
-    const sennit_status status = find_domain(0, count != nullptr, &domains);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    *count = domains->count;
-    return SENNIT_OK;
+    return domain_call(__func__, 0, count != nullptr,
+                       [=](const Domains &domains) { *count = domains.count; });
 }
 
 sennit_status sennit_domain_get(int index, sennit_domain *domain) {
-    const char *const name = "sennit_domain_get";
-    if (caller() == nullptr) return no_rank(name);
-    const Domains *domains = nullptr;
-    const sennit_status status = find_domain(index, domain != nullptr, &domains);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    const runtime::Domain &found = domains->all[index];
-    domain->kind = found.kind;
-    domain->os_number = found.os_number;
-    domain->parent = found.parent;
-    domain->depth = found.depth;
-    domain->inside = found.inside;
-    domain->processors = runtime::count_of(found.processors);
-    domain->ranks = static_cast<int>(ranks_in(*domains, index, 0, nullptr));
-    return SENNIT_OK;
+    return domain_call(__func__, index, domain != nullptr, [=](const Domains &domains) {
+        const runtime::Domain &found = domains.all[index];
+        domain->kind = found.kind;
+        domain->os_number = found.os_number;
+        domain->parent = found.parent;
+        domain->depth = found.depth;
+        domain->inside = found.inside;
+        domain->processors = runtime::count_of(found.processors);
+        domain->ranks = static_cast<int>(ranks_in(domains, index, 0, nullptr));
+    });
 }
 
 sennit_status sennit_domain_ranks(int index, size_t capacity, int ranks[], size_t *count) {
-    const char *const name = "sennit_domain_ranks";
-    if (caller() == nullptr) return no_rank(name);
-    const Domains *domains = nullptr;
     const bool has_output = count != nullptr && (capacity == 0 || ranks != nullptr);
-    const sennit_status status = find_domain(index, has_output, &domains);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    *count = ranks_in(*domains, index, capacity, ranks);
-    return SENNIT_OK;
+    return domain_call(__func__, index, has_output, [=](const Domains &domains) {
+        *count = ranks_in(domains, index, capacity, ranks);
+    });
 }
 
 }  // extern "C"

@@ -3,7 +3,6 @@
 
 #include "api/call.hpp"
 #include "lock/lock.hpp"
-#include "observe/observer.hpp"
 #include "team/allocate.hpp"
 
 using namespace sennit;
@@ -28,50 +27,37 @@ sennit_status destroy(Rank &rank, sennit_lock lock) {
 extern "C" {
 
 sennit_status sennit_lock_create(sennit_team team, sennit_lock *lock) {
-    const char *const name = "sennit_lock_create";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    team::Team *found = team::find(*rank, team.handle);
-    if (found == nullptr) return fail_in(no_team(team.handle), name);
-    // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
-    sennit_status refused = SENNIT_OK;
-    if (lock == nullptr) refused = null_argument("lock");
-    const team::CollectiveCall call(*found, team.handle);
-    if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
-    const runtime::Observed observed(*rank, name);
-    return done(lock::lock_create(*rank, *found, refused, lock), name);
+    const char *const name = __func__;
+    return team_call(name, team, [=](Rank &rank, team::Team &found) {
+        // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
+        const sennit_status refused = lock == nullptr ? null_argument("lock") : SENNIT_OK;
+        const team::CollectiveCall turn(found, team.handle);
+        if (turn.status() != SENNIT_OK) return turn.status();
+        const runtime::Observed observed(rank, name);
+        return lock::lock_create(rank, found, refused, lock);
+    });
 }
 
 sennit_status sennit_lock_acquire(sennit_lock lock, int64_t timeout_ns) {
-    const char *const name = "sennit_lock_acquire";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (check_timeout(timeout_ns) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
-    const runtime::Observed observed(*rank, name);
-    return done(lock::lock_acquire(*rank, lock, Deadline::after(timeout_ns)), name);
+    return noted_call(__func__, [=](Rank &rank) {
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        return lock::lock_acquire(rank, lock, Deadline::after(timeout_ns));
+    });
 }
 
 sennit_status sennit_lock_try(sennit_lock lock, int *acquired) {
-    const char *const name = "sennit_lock_try";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (acquired == nullptr) return null_argument("acquired", name);
-    const runtime::Observed observed(*rank, name);
-    return done(lock::lock_try(*rank, lock, acquired), name);
+    return noted_call(__func__, [=](Rank &rank) {
+        return acquired == nullptr ? null_argument("acquired")
+                                   : lock::lock_try(rank, lock, acquired);
+    });
 }
 
 sennit_status sennit_lock_release(sennit_lock lock) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_lock_release");
-    const runtime::Observed observed(*rank, "sennit_lock_release");
-    return done(lock::lock_release(*rank, lock), "sennit_lock_release");
+    return noted_call(__func__, [=](Rank &rank) { return lock::lock_release(rank, lock); });
 }
 
 sennit_status sennit_lock_destroy(sennit_lock lock) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_lock_destroy");
-    const runtime::Observed observed(*rank, "sennit_lock_destroy");
-    return done(destroy(*rank, lock), "sennit_lock_destroy");
+    return noted_call(__func__, [=](Rank &rank) { return destroy(rank, lock); });
 }
 
 }  // extern "C"

@@ -3,7 +3,6 @@
 
 #include "api/call.hpp"
 #include "memory/segments.hpp"
-#include "observe/observer.hpp"
 #include "op/direct.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
@@ -62,13 +61,10 @@ sennit_status free_local(Rank &rank, sennit_gptr gptr) {
 }
 
 sennit_status free_any(Rank &rank, sennit_gptr gptr) {
-    if (gptr.rank < 0 || gptr.rank >= world_size(rank))
-        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", gptr.rank,
-                    world_size(rank) - 1);
+    if (check_world_rank(rank, gptr.rank) != SENNIT_OK) return SENNIT_ERR_RANGE;
     if (gptr.offset != 0)
         return fail(SENNIT_ERR_ARG,
-                    "the pointer has an offset, so it was not returned "
-                    "by an allocation");
+                    "the pointer has an offset, so it was not returned by an allocation");
     if (memory::team_slot_of(gptr.segment) == memory::kLocalSlot) return free_local(rank, gptr);
     team::Team *team = team::find_of_segment(rank, gptr.segment);
     if (team == nullptr) return not_live(gptr);
@@ -90,76 +86,69 @@ extern "C" {
 
 sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, unsigned flags,
                            sennit_gptr *gptr) {
-    const char *const name = "sennit_alloc";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    team::Team *found = team::find(*rank, team.handle);
-    if (found == nullptr) return fail_in(no_team(team.handle), name);
-    // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
-    team::AllocationArgs args{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
-                              check(bytes, alignment, flags)};
-    if (args.refused == SENNIT_OK && gptr == nullptr) args.refused = null_argument("gptr");
-    const team::CollectiveCall call(*found, team.handle);
-    if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
-    const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
-    return done(team::allocate(*rank, *found, args, gptr), name);
+    const char *const name = __func__;
+    return team_call(name, team, [=](Rank &rank, team::Team &found) {
+        // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
+        team::AllocationArgs args{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
+                                  check(bytes, alignment, flags)};
+        if (args.refused == SENNIT_OK && gptr == nullptr) args.refused = null_argument("gptr");
+        const team::CollectiveCall turn(found, team.handle);
+        if (turn.status() != SENNIT_OK) return turn.status();
+        const runtime::Observed observed(rank, name, runtime::kNobody, bytes);
+        return team::allocate(rank, found, args, gptr);
+    });
 }
 
 sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
                                  sennit_gptr *gptr) {
-    const char *const name = "sennit_alloc_local";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (gptr == nullptr) return null_argument("gptr", name);
-    const sennit_status status = check(bytes, alignment, flags);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    const memory::SegmentArgs args{SegmentKind::local, 0, bytes,
-                                   alignment == 0 ? kDefaultAlignment : alignment, flags};
-    const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
-    return done(allocate_local(*rank, args, gptr), name);
+    const char *const name = __func__;
+    return call(name, [=](Rank &rank) {
+        if (gptr == nullptr) return null_argument("gptr");
+        const sennit_status status = check(bytes, alignment, flags);
+        if (status != SENNIT_OK) return status;
+        const memory::SegmentArgs args{SegmentKind::local, 0, bytes,
+                                       alignment == 0 ? kDefaultAlignment : alignment, flags};
+        const runtime::Observed observed(rank, name, runtime::kNobody, bytes);
+        return allocate_local(rank, args, gptr);
+    });
 }
 
 sennit_status sennit_free(sennit_gptr gptr) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_free");
-    const runtime::Observed observed(*rank, "sennit_free");
-    return done(free_any(*rank, gptr), "sennit_free");
+    return noted_call(__func__, [=](Rank &rank) { return free_any(rank, gptr); });
 }
 
 void *sennit_ptr(sennit_gptr gptr) {
-    const char *const name = "sennit_ptr";
-    Rank *rank = caller();
-    if (rank == nullptr) {
-        (void)no_rank(name);
-        return nullptr;
-    }
-    if (const memory::SegmentEntry *known = op::direct_entry(*rank, gptr, 1))
-        return known->base + gptr.offset;
-    memory::SegmentEntry *entry = nullptr;
-    sennit_status status = op::resolve(*rank, gptr, &entry);
-    if (status == SENNIT_OK) status = op::check_range(*entry, gptr, 0);
-    if (status == SENNIT_OK && entry->base != nullptr) return entry->base + gptr.offset;
-    if (status == SENNIT_OK) {
+    void *place = nullptr;
+    (void)call(__func__, [&](Rank &rank) {
+        if (const memory::SegmentEntry *known = op::direct_entry(rank, gptr, 1)) {
+            place = known->base + gptr.offset;
+            return SENNIT_OK;
+        }
+        memory::SegmentEntry *entry = nullptr;
+        sennit_status status = op::resolve(rank, gptr, &entry);
+        if (status == SENNIT_OK) status = op::check_range(*entry, gptr, 0);
+        if (status != SENNIT_OK) return status;
+        if (entry->base != nullptr) {
+            place = entry->base + gptr.offset;
+            return SENNIT_OK;
+        }
         const char *path = sennit_path_name(static_cast<sennit_path>(entry->path));
-        status = fail_peer(SENNIT_ERR_UNSUPPORTED, gptr.rank, path,
-                           "the path %s to this memory of rank %d has no load and store: use put "
-                           "and get",
-                           path, gptr.rank);
-    }
-    (void)fail_in(status, name);
-    return nullptr;
+        return fail_peer(SENNIT_ERR_UNSUPPORTED, gptr.rank, path,
+                         "the path %s to this memory of rank %d has no load and store: use put "
+                         "and get",
+                         path, gptr.rank);
+    });
+    return place;
 }
 
 sennit_status sennit_segment_bytes(sennit_gptr gptr, size_t *bytes) {
-    const char *const name = "sennit_segment_bytes";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (bytes == nullptr) return null_argument("bytes", name);
-    memory::SegmentEntry *entry = nullptr;
-    const sennit_status status = op::resolve(*rank, gptr, &entry);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    *bytes = entry->bytes;
-    return SENNIT_OK;
+    return call(__func__, [=](Rank &rank) {
+        if (bytes == nullptr) return null_argument("bytes");
+        memory::SegmentEntry *entry = nullptr;
+        const sennit_status status = op::resolve(rank, gptr, &entry);
+        if (status == SENNIT_OK) *bytes = entry->bytes;
+        return status;
+    });
 }
 
 }  // extern "C"

@@ -22,12 +22,12 @@ sennit_status no_block(sennit_peer_block block) {
 [[gnu::cold, gnu::noinline]] sennit_status notify_cold(sennit_peer_block block,
                                                        const signal::NotifyArgs &args,
                                                        const char *name) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    Attached *found = signal::find_attached(*rank, block);
-    if (found == nullptr) return fail_in(no_block(block), name);
-    const ObservedAccess observed(*rank, name, found->gptr, args.bytes);
-    return done(signal::notify(*rank, *found, args), name);
+    return call(name, [&](Rank &rank) {
+        Attached *found = signal::find_attached(rank, block);
+        if (found == nullptr) return no_block(block);
+        const ObservedAccess observed(rank, name, found->gptr, args.bytes);
+        return signal::notify(rank, *found, args);
+    });
 }
 
 // The parameters stand as in the public call, so the way here is a jump.
@@ -46,15 +46,15 @@ sennit_status no_block(sennit_peer_block block) {
 }
 
 sennit_status notify_batch(const char *name, const signal::Batch &batch, std::size_t *count_done) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (count_done == nullptr) return null_argument("done", name);
-    if (batch.parts == nullptr && batch.count != 0) return null_argument("parts", name);
-    Observed observed(*rank, name);
-    const sennit_status status = signal::notify_batch(*rank, batch, count_done);
-    if (observed.is_on()) [[unlikely]]
-        add_parts(*rank, observed, batch.parts, *count_done);
-    return done(status, name);
+    return call(name, [&](Rank &rank) {
+        if (count_done == nullptr) return null_argument("done");
+        if (batch.parts == nullptr && batch.count != 0) return null_argument("parts");
+        Observed observed(rank, name);
+        const sennit_status status = signal::notify_batch(rank, batch, count_done);
+        if (observed.is_on()) [[unlikely]]
+            add_parts(rank, observed, batch.parts, *count_done);
+        return status;
+    });
 }
 
 sennit_status make_block(Rank &rank, const signal::BlockArgs &args, sennit_block *block) {
@@ -74,47 +74,40 @@ extern "C" {
 
 sennit_status sennit_block_init(sennit_region region, size_t offset, size_t bytes,
                                 sennit_signal on_send, sennit_signal on_recv, sennit_block *block) {
-    const char *const name = "sennit_block_init";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (block == nullptr) return null_argument("block", name);
-    const Observed observed(*rank, name);
-    return done(make_block(*rank, {region, offset, bytes, on_send, on_recv}, block), name);
+    return noted_call(__func__, [=](Rank &rank) {
+        if (block == nullptr) return null_argument("block");
+        return make_block(rank, {region, offset, bytes, on_send, on_recv}, block);
+    });
 }
 
 sennit_status sennit_block_query(const sennit_block *block, sennit_block_info *info) {
-    const char *const name = "sennit_block_query";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (block == nullptr || info == nullptr) return null_argument("an argument", name);
-    signal::BlockRecord record;
-    const sennit_status status = signal::block_read(*rank, *block, &record);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    *info = sennit_block_info{{record.rank, record.segment, record.offset},
-                              record.bytes,
-                              signal_of(record, record.on_send),
-                              signal_of(record, record.on_recv)};
-    return SENNIT_OK;
+    return call(__func__, [=](Rank &rank) {
+        if (block == nullptr || info == nullptr) return null_argument("an argument");
+        signal::BlockRecord record;
+        const sennit_status status = signal::block_read(rank, *block, &record);
+        if (status != SENNIT_OK) return status;
+        *info = sennit_block_info{{record.rank, record.segment, record.offset},
+                                  record.bytes,
+                                  signal_of(record, record.on_send),
+                                  signal_of(record, record.on_recv)};
+        return SENNIT_OK;
+    });
 }
 
 sennit_status sennit_block_attach(const sennit_block *block, sennit_peer_block *attached) {
-    const char *const name = "sennit_block_attach";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (block == nullptr || attached == nullptr) return null_argument("an argument", name);
-    const Observed observed(*rank, name);
-    return done(signal::block_attach(*rank, *block, attached), name);
+    return noted_call(__func__, [=](Rank &rank) {
+        if (block == nullptr || attached == nullptr) return null_argument("an argument");
+        return signal::block_attach(rank, *block, attached);
+    });
 }
 
 sennit_status sennit_block_detach(sennit_peer_block attached) {
-    const char *const name = "sennit_block_detach";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    Attached *found = signal::find_attached(*rank, attached);
-    if (found == nullptr) return fail_in(no_block(attached), name);
-    const Observed observed(*rank, name);
-    signal::block_detach(*rank, *found);
-    return SENNIT_OK;
+    return noted_call(__func__, [=](Rank &rank) {
+        Attached *found = signal::find_attached(rank, attached);
+        if (found == nullptr) return no_block(attached);
+        signal::block_detach(rank, *found);
+        return SENNIT_OK;
+    });
 }
 
 sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset, const void *source,
@@ -126,7 +119,7 @@ sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset, co
         signal::notify_at_once<Direction::put>(*found, offset, const_cast<void *>(source), bytes);
     if (how == AtOnce::done) [[likely]]
         return SENNIT_OK;
-    if (how == AtOnce::surplus) return fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_put_notify");
+    if (how == AtOnce::surplus) return fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, __func__);
     return put_cold(destination, offset, source, bytes);
 }
 
@@ -138,14 +131,14 @@ sennit_status sennit_get_notify(void *destination, sennit_peer_block source, siz
     const AtOnce how = signal::notify_at_once<Direction::get>(*found, offset, destination, bytes);
     if (how == AtOnce::done) [[likely]]
         return SENNIT_OK;
-    if (how == AtOnce::surplus) return fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_get_notify");
+    if (how == AtOnce::surplus) return fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, __func__);
     return get_cold(destination, source, offset, bytes);
 }
 
 sennit_status sennit_put_notify_with(sennit_peer_block destination, size_t offset,
                                      const void *source, size_t bytes,
                                      const sennit_notice *notice) {
-    const char *const name = "sennit_put_notify_with";
+    const char *const name = __func__;
     if (caller() == nullptr) return no_rank(name);
     if (notice == nullptr) return null_argument("notice", name);
     return notify_cold(destination,
@@ -154,18 +147,18 @@ sennit_status sennit_put_notify_with(sennit_peer_block destination, size_t offse
 
 sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source, size_t offset,
                                      size_t bytes, const sennit_notice *notice) {
-    const char *const name = "sennit_get_notify_with";
+    const char *const name = __func__;
     if (caller() == nullptr) return no_rank(name);
     if (notice == nullptr) return null_argument("notice", name);
     return notify_cold(source, {Direction::get, offset, destination, bytes, notice}, name);
 }
 
 sennit_status sennit_put_notify_batch(size_t count, sennit_notify_part parts[], size_t *done) {
-    return notify_batch("sennit_put_notify_batch", {Direction::put, parts, count}, done);
+    return notify_batch(__func__, {Direction::put, parts, count}, done);
 }
 
 sennit_status sennit_get_notify_batch(size_t count, sennit_notify_part parts[], size_t *done) {
-    return notify_batch("sennit_get_notify_batch", {Direction::get, parts, count}, done);
+    return notify_batch(__func__, {Direction::get, parts, count}, done);
 }
 
 }  // extern "C"

@@ -17,17 +17,17 @@ namespace {
 // A call on a plan of the caller's own. What it moves is noted by itself.
 template <class Call>
 sennit_status call_on(sennit_plan handle, const char *name, Call call) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    plan::Plan *recorded = plan::find(*rank, handle);
-    if (recorded == nullptr)
-        return fail_in(fail(SENNIT_ERR_ARG, "%#x is no plan of this rank", handle.handle), name);
-    Observed observed(*rank, name);
-    if constexpr (std::is_invocable_v<Call, Rank &, plan::Plan &, Observed &>) {
-        return done(call(*rank, *recorded, observed), name);
-    } else {
-        return done(call(*rank, *recorded), name);
-    }
+    return api::call(name, [&](Rank &rank) {
+        plan::Plan *recorded = plan::find(rank, handle);
+        if (recorded == nullptr)
+            return fail(SENNIT_ERR_ARG, "%#x is no plan of this rank", handle.handle);
+        Observed observed(rank, name);
+        if constexpr (std::is_invocable_v<Call, Rank &, plan::Plan &, Observed &>) {
+            return call(rank, *recorded, observed);
+        } else {
+            return call(rank, *recorded);
+        }
+    });
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status start_cold(sennit_plan plan) {
@@ -69,17 +69,14 @@ sennit_status started(bool is_counted) {
 extern "C" {
 
 sennit_status sennit_plan_create(sennit_plan *plan) {
-    const char *const name = "sennit_plan_create";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (plan == nullptr) return null_argument("plan", name);
-    const Observed observed(*rank, name);
-    return done(plan::create(*rank, plan), name);
+    return noted_call(__func__, [=](Rank &rank) {
+        return plan == nullptr ? null_argument("plan") : plan::create(rank, plan);
+    });
 }
 
 sennit_status sennit_plan_put(sennit_plan plan, sennit_peer_block destination, size_t offset,
                               const void *source, size_t bytes) {
-    return call_on(plan, "sennit_plan_put", [=](Rank &rank, plan::Plan &recorded) {
+    return call_on(plan, __func__, [=](Rank &rank, plan::Plan &recorded) {
         // A put only reads the buffer.
         auto *local = static_cast<std::byte *>(const_cast<void *>(source));
         return plan::record(rank, recorded, {destination, Direction::put, offset, local, bytes});
@@ -88,14 +85,14 @@ sennit_status sennit_plan_put(sennit_plan plan, sennit_peer_block destination, s
 
 sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_block source,
                               size_t offset, size_t bytes) {
-    return call_on(plan, "sennit_plan_get", [=](Rank &rank, plan::Plan &recorded) {
+    return call_on(plan, __func__, [=](Rank &rank, plan::Plan &recorded) {
         auto *local = static_cast<std::byte *>(destination);
         return plan::record(rank, recorded, {source, Direction::get, offset, local, bytes});
     });
 }
 
 sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_t epoch_step) {
-    return call_on(plan, "sennit_plan_commit", [=](Rank &rank, plan::Plan &recorded) {
+    return call_on(plan, __func__, [=](Rank &rank, plan::Plan &recorded) {
         return plan::commit(rank, recorded, first_epoch, epoch_step);
     });
 }
@@ -122,7 +119,7 @@ sennit_status sennit_plan_wait(sennit_plan plan, int64_t timeout_ns) {
 }
 
 sennit_status sennit_plan_destroy(sennit_plan plan) {
-    return call_on(plan, "sennit_plan_destroy", plan::destroy);
+    return call_on(plan, __func__, plan::destroy);
 }
 
 }  // extern "C"

@@ -2,7 +2,6 @@
 #include <sennit/queue.h>
 
 #include "api/call.hpp"
-#include "observe/observer.hpp"
 #include "queue/queue.hpp"
 
 using namespace sennit;
@@ -17,27 +16,25 @@ sennit_status no_queue(std::uint32_t handle) {
 // A call on a queue or a producer of the caller's own.
 template <class Handle, class Call>
 sennit_status call_on(Handle handle, const char *name, Call call) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    auto *found = queue::find(*rank, handle);
-    if (found == nullptr) return fail_in(no_queue(handle.handle), name);
-    const runtime::Observed observed(*rank, name);
-    return done(call(*rank, *found), name);
+    return noted_call(name, [&](Rank &rank) {
+        auto *found = queue::find(rank, handle);
+        return found == nullptr ? no_queue(handle.handle) : call(rank, *found);
+    });
 }
 
 // The same for a push, which tells how many items it has moved to the taker.
 template <class Call>
 sennit_status push_by(sennit_producer producer, const char *name, Call call) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    queue::Producer *found = queue::find(*rank, producer);
-    if (found == nullptr) return fail_in(no_queue(producer.handle), name);
-    runtime::Observed observed(*rank, name, found->taker);
-    std::size_t items = 0;
-    const sennit_status status = call(*rank, *found, &items);
-    if (observed.is_on()) [[unlikely]]
-        observed.set_bytes(items * found->item_bytes);
-    return done(status, name);
+    return api::call(name, [&](Rank &rank) {
+        queue::Producer *found = queue::find(rank, producer);
+        if (found == nullptr) return no_queue(producer.handle);
+        runtime::Observed observed(rank, name, found->taker);
+        std::size_t items = 0;
+        const sennit_status status = call(rank, *found, &items);
+        if (observed.is_on()) [[unlikely]]
+            observed.set_bytes(items * found->item_bytes);
+        return status;
+    });
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status push_cold(sennit_producer producer, const void *item,
@@ -81,31 +78,27 @@ extern "C" {
 
 sennit_status sennit_queue_create(size_t item_bytes, size_t capacity, unsigned producers,
                                   sennit_queue *queue, sennit_queue_address *address) {
-    const char *const name = "sennit_queue_create";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (queue == nullptr || address == nullptr) return null_argument("queue or address", name);
-    const queue::QueueArgs args{item_bytes, capacity, producers};
-    if (check_queue_args(args) != SENNIT_OK) return fail_in(SENNIT_ERR_ARG, name);
-    const runtime::Observed observed(*rank, name);
-    return done(queue::create(*rank, args, queue, address), name);
+    return noted_call(__func__, [=](Rank &rank) {
+        if (queue == nullptr || address == nullptr) return null_argument("queue or address");
+        const queue::QueueArgs args{item_bytes, capacity, producers};
+        if (check_queue_args(args) != SENNIT_OK) return SENNIT_ERR_ARG;
+        return queue::create(rank, args, queue, address);
+    });
 }
 
 sennit_status sennit_queue_destroy(sennit_queue queue) {
-    return call_on(queue, "sennit_queue_destroy", queue::destroy);
+    return call_on(queue, __func__, queue::destroy);
 }
 
 sennit_status sennit_queue_attach(sennit_queue_address address, sennit_producer *producer) {
-    const char *const name = "sennit_queue_attach";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (producer == nullptr) return null_argument("producer", name);
-    const runtime::Observed observed(*rank, name);
-    return done(queue::attach(*rank, address, producer), name);
+    return noted_call(__func__, [=](Rank &rank) {
+        return producer == nullptr ? null_argument("producer")
+                                   : queue::attach(rank, address, producer);
+    });
 }
 
 sennit_status sennit_queue_detach(sennit_producer producer) {
-    return call_on(producer, "sennit_queue_detach", [](Rank &rank, queue::Producer &found) {
+    return call_on(producer, __func__, [](Rank &rank, queue::Producer &found) {
         queue::detach(rank, found);
         return SENNIT_OK;
     });
@@ -136,8 +129,7 @@ sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_n
 
 sennit_status sennit_queue_push_many(sennit_producer producer, const void *items, size_t count,
                                      int64_t timeout_ns, size_t *pushed) {
-    const char *const name = "sennit_queue_push_many";
-    return push_by(producer, name, [=](Rank &rank, queue::Producer &found, std::size_t *moved) {
+    return push_by(producer, __func__, [=](Rank &rank, queue::Producer &found, std::size_t *moved) {
         if (pushed == nullptr || (items == nullptr && count != 0))
             return null_argument("items or pushed");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
@@ -150,8 +142,7 @@ sennit_status sennit_queue_push_many(sennit_producer producer, const void *items
 
 sennit_status sennit_queue_pop_many(sennit_queue queue, void *items, size_t most,
                                     int64_t timeout_ns, size_t *popped) {
-    const char *const name = "sennit_queue_pop_many";
-    return call_on(queue, name, [=](Rank &rank, queue::Queue &found) {
+    return call_on(queue, __func__, [=](Rank &rank, queue::Queue &found) {
         if (popped == nullptr || (items == nullptr && most != 0))
             return null_argument("items or popped");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;

@@ -1,7 +1,7 @@
 // Lists of ranks as arguments, for the calls that make groups and teams.
 #pragma once
 
-#include "base/fail.hpp"
+#include "api/call.hpp"
 #include "group/group.hpp"
 #include "team/create.hpp"
 
@@ -38,11 +38,25 @@ enum CreationKind : std::uint64_t {
     kGrid
 };
 
-// The part of a public function that makes a team once its wish is known. Takes over wish.grid.
+// The part of a public function that makes a team once its arguments are known. Takes over
+// args.grid.
 sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
                           const team::CreationArgs &args, sennit_team *team);
 
-// A wish for the parent's members with these numbers.
+// The whole of a public function that makes a team: `plan` fills the arguments, and returns what
+// this rank finds wrong with its own. It takes part all the same, lest the others wait for it.
+template <class Plan>
+sennit_status creation_call(const char *name, sennit_team parent, sennit_team *team, Plan plan) {
+    return team_call(name, parent, [&](Rank &rank, team::Team &found) {
+        team::CreationArgs args;
+        args.refused = plan(rank, found, &args);
+        if (args.refused == SENNIT_OK && team == nullptr) args.refused = null_argument("team");
+        const runtime::Observed observed(rank, name);
+        return create_team(rank, found, parent, args, team);
+    });
+}
+
+// The arguments for the parent's members with these numbers.
 void args_for(const team::Team &parent, std::size_t count, const int ranks[],
               team::CreationArgs *args);
 

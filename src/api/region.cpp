@@ -7,7 +7,6 @@
 #include "api/call.hpp"
 #include "memory/registration.hpp"
 #include "memory/xpmem.hpp"
-#include "observe/observer.hpp"
 #include "op/peer_memory.hpp"
 #include "op/region.hpp"
 #include "op/resolve.hpp"
@@ -18,16 +17,15 @@ namespace {
 
 sennit_status detach(Rank &rank, sennit_region region) {
     const int peer = region.gptr.rank;
-    if (peer < 0 || peer >= world_size(rank))
-        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", peer, world_size(rank) - 1);
+    if (check_world_rank(rank, peer) != SENNIT_OK) return SENNIT_ERR_RANGE;
     if (peer == rank.world_rank)
         return fail(SENNIT_ERR_ARG, "the region is the caller's own: sennit_deregister ends it");
     // What lies in a team's segment is attached with that segment.
     if (memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
         return op::check_region(rank, region);
     const ColdLock lock(rank);
-    const auto size = static_cast<std::uint32_t>(world_size(rank));
-    const memory::SegmentEntry *entry = memory::entry_at(rank, size, region.gptr.segment, peer);
+    const memory::SegmentEntry *entry =
+        memory::entry_at(rank, size_of(rank), region.gptr.segment, peer);
     if (entry == nullptr || region.gptr.segment == 0 || entry->id() != region.gptr.segment)
         return fail_peer(SENNIT_ERR_NOT_REGISTERED, peer, "",
                          "segment %#x of rank %d is not attached here", region.gptr.segment, peer);
@@ -52,8 +50,7 @@ static_assert(static_cast<int>(Mechanism::none) == SENNIT_MECHANISM_NONE &&
 // What the owner says of the segment that the region lies in.
 sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
     const int peer = region.gptr.rank;
-    if (peer < 0 || peer >= world_size(rank))
-        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", peer, world_size(rank) - 1);
+    if (check_world_rank(rank, peer) != SENNIT_OK) return SENNIT_ERR_RANGE;
     if (memory::team_slot_of(region.gptr.segment) == memory::kLocalSlot)
         return op::read_segment(rank, region.gptr, record);
     record->mechanism = Mechanism::file;
@@ -114,10 +111,6 @@ sennit_status explain(Rank &rank, sennit_region region, sennit_mechanism candida
     return SENNIT_OK;
 }
 
-sennit_status null_region(const char *name) {
-    return null_argument("region", name);
-}
-
 }  // namespace
 }  // namespace sennit::api
 
@@ -127,71 +120,64 @@ using namespace sennit::api;
 extern "C" {
 
 sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region) {
-    const char *const name = "sennit_register";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (region == nullptr) return null_region(name);
-    if ((flags & ~(SENNIT_REGISTER_SHARED_PAGES | SENNIT_REGISTER_STACK)) != 0)
-        return fail_in(fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags), name);
-    const runtime::Observed observed(*rank, name, runtime::kNobody, bytes);
-    memory::RegistrationArgs args{memory, bytes, (flags & SENNIT_REGISTER_SHARED_PAGES) != 0};
+    const char *const name = __func__;
     // The library is entered here: what the program has on this stack lies above.
-    if ((flags & SENNIT_REGISTER_STACK) != 0)
-        args.stack_frames = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    return done(op::register_region(*rank, args, region), name);
+    const auto frames = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    return call(name, [=](Rank &rank) {
+        if (region == nullptr) return null_argument("region");
+        if ((flags & ~(SENNIT_REGISTER_SHARED_PAGES | SENNIT_REGISTER_STACK)) != 0)
+            return fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags);
+        const runtime::Observed observed(rank, name, runtime::kNobody, bytes);
+        const memory::RegistrationArgs args{memory, bytes,
+                                            (flags & SENNIT_REGISTER_SHARED_PAGES) != 0,
+                                            (flags & SENNIT_REGISTER_STACK) != 0 ? frames : 0};
+        return op::register_region(rank, args, region);
+    });
 }
 
 sennit_status sennit_deregister(sennit_region region) {
-    const char *const name = "sennit_deregister";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    const runtime::Observed observed(*rank, name);
-    return done(op::deregister_region(*rank, region), name);
+    return noted_call(__func__, [=](Rank &rank) { return op::deregister_region(rank, region); });
 }
 
 sennit_status sennit_region_attach(sennit_team team, sennit_region region,
                                    sennit_region regions[]) {
-    const char *const name = "sennit_region_attach";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    team::Team *found = team::find(*rank, team.handle);
-    if (found == nullptr) return fail_in(no_team(team.handle), name);
-    const team::CollectiveCall call(*found, team.handle);
-    if (call.status() != SENNIT_OK) return fail_in(call.status(), name);
-    // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
-    const team::RegionOffer offer{region, check_offer(*rank, region, regions)};
-    const runtime::Observed observed(*rank, name, runtime::kNobody, region.bytes);
-    return done(team::exchange_regions(*rank, *found, offer, regions), name);
+    const char *const name = __func__;
+    return team_call(name, team, [=](Rank &rank, team::Team &found) {
+        const team::CollectiveCall turn(found, team.handle);
+        if (turn.status() != SENNIT_OK) return turn.status();
+        // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
+        const team::RegionOffer offer{region, check_offer(rank, region, regions)};
+        const runtime::Observed observed(rank, name, runtime::kNobody, region.bytes);
+        return team::exchange_regions(rank, found, offer, regions);
+    });
 }
 
 sennit_status sennit_region_detach(sennit_region region) {
-    const char *const name = "sennit_region_detach";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    const runtime::Observed observed(*rank, name, region.gptr.rank);
-    return done(detach(*rank, region), name);
+    const char *const name = __func__;
+    return call(name, [=](Rank &rank) {
+        const runtime::Observed observed(rank, name, region.gptr.rank);
+        return detach(rank, region);
+    });
 }
 
 sennit_status sennit_region_mechanism(sennit_region region, sennit_mechanism *mechanism) {
-    const char *const name = "sennit_region_mechanism";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (mechanism == nullptr) return null_argument("mechanism", name);
-    RegionWay way;
-    const sennit_status status = find_way(*rank, region, &way);
-    if (status == SENNIT_OK) *mechanism = static_cast<sennit_mechanism>(way.mechanism);
-    return done(status, name);
+    return call(__func__, [=](Rank &rank) {
+        if (mechanism == nullptr) return null_argument("mechanism");
+        RegionWay way;
+        const sennit_status status = find_way(rank, region, &way);
+        if (status == SENNIT_OK) *mechanism = static_cast<sennit_mechanism>(way.mechanism);
+        return status;
+    });
 }
 
 sennit_status sennit_region_reason(sennit_region region, sennit_mechanism candidate, char *text,
                                    size_t bytes) {
-    const char *const name = "sennit_region_reason";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (text == nullptr || bytes == 0 || candidate <= SENNIT_MECHANISM_NONE ||
-        candidate >= SENNIT_MECHANISM_END)
-        return fail_in(fail(SENNIT_ERR_ARG, "no text, or no such mechanism"), name);
-    return done(explain(*rank, region, candidate, text, bytes), name);
+    return call(__func__, [=](Rank &rank) {
+        if (text == nullptr || bytes == 0 || candidate <= SENNIT_MECHANISM_NONE ||
+            candidate >= SENNIT_MECHANISM_END)
+            return fail(SENNIT_ERR_ARG, "no text, or no such mechanism");
+        return explain(rank, region, candidate, text, bytes);
+    });
 }
 
 const char *sennit_mechanism_name(sennit_mechanism mechanism) {

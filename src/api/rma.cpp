@@ -235,10 +235,7 @@ sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes
 }
 
 sennit_status sennit_fence(void) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_fence");
-    const Observed observed(*rank, "sennit_fence");
-    return done(op::fence(*rank), "sennit_fence");
+    return noted_call(__func__, op::fence);
 }
 
 }  // extern "C"

@@ -38,6 +38,11 @@ sennit_status null_argument(const char *what, const char *operation) {
     return fail_in(null_argument(what), operation);
 }
 
+sennit_status check_world_rank(const Rank &rank, int other) {
+    if (other >= 0 && other < world_size(rank)) return SENNIT_OK;
+    return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", other, world_size(rank) - 1);
+}
+
 namespace {
 
 // Serialises inits that look for a launcher: there is one launcher per process.
@@ -157,14 +162,14 @@ sennit_status init(const sennit_options *given) {
     return started;
 }
 
-sennit_status finalize(Rank *rank) {
+sennit_status finalize(Rank &rank) {
     {
-        const ColdLock lock(*rank);
-        if (rank->init_count <= 0) return fail(SENNIT_ERR_STATE, "the rank is being finalized");
-        if (--rank->init_count > 0) return SENNIT_OK;
+        const ColdLock lock(rank);
+        if (rank.init_count <= 0) return fail(SENNIT_ERR_STATE, "the rank is being finalized");
+        if (--rank.init_count > 0) return SENNIT_OK;
     }
-    const sennit_status status = life::shutdown(*rank, limit_of(runtime::knobs().finalize_timeout));
-    process_release_rank(rank);
+    const sennit_status status = life::shutdown(rank, limit_of(runtime::knobs().finalize_timeout));
+    process_release_rank(&rank);
     return status;
 }
 
@@ -177,13 +182,11 @@ using namespace sennit::api;
 extern "C" {
 
 sennit_status sennit_init(const sennit_options *options) {
-    return done(init(options), "sennit_init");
+    return done(init(options), __func__);
 }
 
 sennit_status sennit_finalize(void) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank("sennit_finalize");
-    return done(finalize(rank), "sennit_finalize");
+    return call(__func__, finalize);
 }
 
 int sennit_initialized(void) {
@@ -206,15 +209,14 @@ int sennit_thread_level_granted(void) {
 }
 
 sennit_status sennit_thread_attach(int rank) {
-    if (process_is_forked_child()) return no_rank("sennit_thread_attach");
+    if (process_is_forked_child()) return no_rank(__func__);
     if (rank == -1) {
         thread_rank = &nobody;
         return SENNIT_OK;
     }
     Rank *found = process_find_rank(rank);
     if (found == nullptr)
-        return fail_in(fail(SENNIT_ERR_RANGE, "rank %d is not in this process", rank),
-                       "sennit_thread_attach");
+        return fail_in(fail(SENNIT_ERR_RANGE, "rank %d is not in this process", rank), __func__);
     thread_rank = found;
     return SENNIT_OK;
 }
@@ -224,13 +226,11 @@ double sennit_wtime(void) {
 }
 
 sennit_status sennit_bootstrap_inproc_create(int size, sennit_bootstrap bootstraps[]) {
-    return done(runtime::inproc_bootstrap_create(size, bootstraps),
-                "sennit_bootstrap_inproc_create");
+    return done(runtime::inproc_bootstrap_create(size, bootstraps), __func__);
 }
 
 sennit_status sennit_bootstrap_inproc_destroy(int size, sennit_bootstrap bootstraps[]) {
-    return done(runtime::inproc_bootstrap_destroy(size, bootstraps),
-                "sennit_bootstrap_inproc_destroy");
+    return done(runtime::inproc_bootstrap_destroy(size, bootstraps), __func__);
 }
 
 }  // extern "C"

@@ -23,24 +23,20 @@ sennit_status no_signal(sennit_signal signal) {
 // A call on a signal of the caller's own.
 template <class Call>
 sennit_status call_on(sennit_signal handle, const char *name, Call call) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    Own *own = signal::find_own(*rank, handle);
-    if (own == nullptr) return fail_in(no_signal(handle), name);
-    const Observed observed(*rank, name);
-    return done(call(*rank, *own), name);
+    return noted_call(name, [&](Rank &rank) {
+        Own *own = signal::find_own(rank, handle);
+        return own == nullptr ? no_signal(handle) : call(rank, *own);
+    });
 }
 
 // A call on a set of the caller's own.
 template <class Call>
 sennit_status call_on_set(const char *name, Call call) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    signal::Signals *all = nullptr;
-    const sennit_status status = signal::make_signals(*rank, &all);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    const Observed observed(*rank, name);
-    return done(call(*rank, *all), name);
+    return noted_call(name, [&](Rank &rank) {
+        signal::Signals *all = nullptr;
+        const sennit_status status = signal::make_signals(rank, &all);
+        return status == SENNIT_OK ? call(rank, *all) : status;
+    });
 }
 
 // A call on a set and one of the caller's signals.
@@ -125,24 +121,21 @@ sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
 extern "C" {
 
 sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_signal *signal) {
-    const char *const name = "sennit_signal_create";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (signal == nullptr) return null_argument("signal", name);
-    if (events == 0)
-        return fail_in(fail(SENNIT_ERR_ARG, "a signal expects at least 1 event in an epoch"), name);
-    if (events > max_events)
-        return fail_in(fail(SENNIT_ERR_ARG,
-                            "%u events are more than max_events, %u: pass the same number twice, "
-                            "or the most that can come by mistake",
-                            events, max_events),
-                       name);
-    const Observed observed(*rank, name);
-    return done(signal::signal_create(*rank, events, max_events, signal), name);
+    return noted_call(__func__, [=](Rank &rank) {
+        if (signal == nullptr) return null_argument("signal");
+        if (events == 0)
+            return fail(SENNIT_ERR_ARG, "a signal expects at least 1 event in an epoch");
+        if (events > max_events)
+            return fail(SENNIT_ERR_ARG,
+                        "%u events are more than max_events, %u: pass the same number twice, or "
+                        "the most that can come by mistake",
+                        events, max_events);
+        return signal::signal_create(rank, events, max_events, signal);
+    });
 }
 
 sennit_status sennit_signal_destroy(sennit_signal signal) {
-    return call_on(signal, "sennit_signal_destroy", [](Rank &rank, Own &own) {
+    return call_on(signal, __func__, [](Rank &rank, Own &own) {
         signal::signal_destroy(rank, own);
         return SENNIT_OK;
     });
@@ -151,7 +144,7 @@ sennit_status sennit_signal_destroy(sennit_signal signal) {
 sennit_status sennit_signal_test(sennit_signal signal, int *is_done) {
     Own *own = signal::find_first(signal);
     if (own != nullptr && is_done != nullptr) [[likely]]
-        return done(signal::test(*current_rank(), *own, is_done), "sennit_signal_test");
+        return done(signal::test(*current_rank(), *own, is_done), __func__);
     return test_cold(signal, is_done);
 }
 
@@ -174,13 +167,13 @@ sennit_status sennit_signal_reset(sennit_signal signal) {
 }
 
 sennit_status sennit_signal_remaining(sennit_signal signal, uint32_t *events) {
-    return call_on(signal, "sennit_signal_remaining", [=](Rank &, Own &own) {
+    return call_on(signal, __func__, [=](Rank &, Own &own) {
         return events == nullptr ? null_argument("events") : signal::remaining(own, events);
     });
 }
 
 sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch) {
-    return call_on(signal, "sennit_signal_epoch", [=](Rank &, Own &own) {
+    return call_on(signal, __func__, [=](Rank &, Own &own) {
         if (epoch == nullptr) return null_argument("epoch");
         *epoch = signal::own_epoch(own);
         return SENNIT_OK;
@@ -188,38 +181,38 @@ sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch) {
 }
 
 sennit_status sennit_signal_notify(sennit_signal signal, uint64_t epoch) {
-    const char *const name = "sennit_signal_notify";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    const bool has_rank = signal.rank >= 0 && signal.rank < world_size(*rank);
-    Observed observed(*rank, name, has_rank ? signal.rank : runtime::kNobody);
-    if (observed.is_on() && has_rank) [[unlikely]]
-        observed.set_path(rank->peers[signal.rank].path);
-    return done(add(*rank, signal, epoch), name);
+    const char *const name = __func__;
+    return call(name, [=](Rank &rank) {
+        const bool has_rank = signal.rank >= 0 && signal.rank < world_size(rank);
+        Observed observed(rank, name, has_rank ? signal.rank : runtime::kNobody);
+        if (observed.is_on() && has_rank) [[unlikely]]
+            observed.set_path(rank.peers[signal.rank].path);
+        return add(rank, signal, epoch);
+    });
 }
 
 sennit_status sennit_waitset_create(sennit_waitset *set) {
-    return call_on_set("sennit_waitset_create", [=](Rank &, signal::Signals &all) {
+    return call_on_set(__func__, [=](Rank &, signal::Signals &all) {
         return set == nullptr ? null_argument("set") : signal::set_create(*all.sets, set);
     });
 }
 
 sennit_status sennit_waitset_destroy(sennit_waitset set) {
-    return call_on_set("sennit_waitset_destroy",
+    return call_on_set(__func__,
                        [=](Rank &, signal::Signals &all) { return signal::set_destroy(all, set); });
 }
 
 sennit_status sennit_waitset_add(sennit_waitset set, sennit_signal signal) {
-    return change_set(set, signal, "sennit_waitset_add", signal::set_add);
+    return change_set(set, signal, __func__, signal::set_add);
 }
 
 sennit_status sennit_waitset_remove(sennit_waitset set, sennit_signal signal) {
-    return change_set(set, signal, "sennit_waitset_remove", signal::set_remove);
+    return change_set(set, signal, __func__, signal::set_remove);
 }
 
 sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns,
                                       sennit_signal *fired) {
-    return call_on_set("sennit_waitset_wait_any", [=](Rank &rank, signal::Signals &all) {
+    return call_on_set(__func__, [=](Rank &rank, signal::Signals &all) {
         if (fired == nullptr) return null_argument("fired");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
         signal::Some some{1, fired};
@@ -229,7 +222,7 @@ sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns,
 
 sennit_status sennit_waitset_wait_some(sennit_waitset set, int64_t timeout_ns, size_t most,
                                        sennit_signal fired[], size_t *count) {
-    return call_on_set("sennit_waitset_wait_some", [=](Rank &rank, signal::Signals &all) {
+    return call_on_set(__func__, [=](Rank &rank, signal::Signals &all) {
         if (fired == nullptr || count == nullptr) return null_argument("fired or count");
         if (most == 0) return fail(SENNIT_ERR_ARG, "there is room for no signal");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
@@ -242,7 +235,7 @@ sennit_status sennit_waitset_wait_some(sennit_waitset set, int64_t timeout_ns, s
 }
 
 sennit_status sennit_waitset_wait_all(sennit_waitset set, int64_t timeout_ns) {
-    return call_on_set("sennit_waitset_wait_all", [=](Rank &rank, signal::Signals &all) {
+    return call_on_set(__func__, [=](Rank &rank, signal::Signals &all) {
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
         return signal::wait_all(rank, all, set, Deadline::after(timeout_ns));
     });
@@ -250,26 +243,20 @@ sennit_status sennit_waitset_wait_all(sennit_waitset set, int64_t timeout_ns) {
 
 sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison comparison,
                                       uint64_t value, int64_t timeout_ns) {
-    const char *const name = "sennit_signal_wait_word";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    sennit_status status = check_word(word, comparison);
-    if (status == SENNIT_OK) status = check_timeout(timeout_ns);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    const Observed observed(*rank, name);
-    return done(signal::wait_word(*rank, word, comparison, value, Deadline::after(timeout_ns)),
-                name);
+    return noted_call(__func__, [=](Rank &rank) {
+        sennit_status status = check_word(word, comparison);
+        if (status == SENNIT_OK) status = check_timeout(timeout_ns);
+        if (status != SENNIT_OK) return status;
+        return signal::wait_word(rank, word, comparison, value, Deadline::after(timeout_ns));
+    });
 }
 
 sennit_status sennit_wait_until(sennit_condition condition, void *context, int64_t timeout_ns) {
-    const char *const name = "sennit_wait_until";
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(name);
-    if (condition == nullptr) return null_argument("condition", name);
-    const sennit_status status = check_timeout(timeout_ns);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    const Observed observed(*rank, name);
-    return done(wait_for(*rank, condition, context, Deadline::after(timeout_ns)), name);
+    return noted_call(__func__, [=](Rank &rank) {
+        if (condition == nullptr) return null_argument("condition");
+        if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
+        return wait_for(rank, condition, context, Deadline::after(timeout_ns));
+    });
 }
 
 }  // extern "C"

@@ -31,24 +31,20 @@ void add_parts(Rank &rank, Observed &observed, const sennit_notify_part *parts, 
 extern "C" {
 
 sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *counters) {
-    const char *const name = "sennit_stats_get";
-    const Rank *self = caller();
-    if (self == nullptr) return no_rank(name);
-    if (counters == nullptr) return null_argument("counters", name);
-    if (path < SENNIT_PATH_NONE || path >= SENNIT_PATH_END)
-        return fail_in(fail(SENNIT_ERR_ARG, "path %d is none", static_cast<int>(path)), name);
-    if (rank < SENNIT_STATS_SEVERAL || rank >= world_size(*self))
-        return fail_in(
-            fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d, and not SENNIT_STATS_SEVERAL", rank,
-                 world_size(*self) - 1),
-            name);
-    return done(runtime::observer_counters(*self, rank, path, counters), name);
+    return call(__func__, [=](const Rank &self) {
+        if (counters == nullptr) return null_argument("counters");
+        if (path < SENNIT_PATH_NONE || path >= SENNIT_PATH_END)
+            return fail(SENNIT_ERR_ARG, "path %d is none", static_cast<int>(path));
+        if (rank < SENNIT_STATS_SEVERAL || rank >= world_size(self))
+            return fail(SENNIT_ERR_RANGE,
+                        "rank %d is outside 0 to %d, and not SENNIT_STATS_SEVERAL", rank,
+                        world_size(self) - 1);
+        return runtime::observer_counters(self, rank, path, counters);
+    });
 }
 
 sennit_status sennit_stats_print(void) {
-    const Rank *self = caller();
-    if (self == nullptr) return no_rank("sennit_stats_print");
-    return done(runtime::observer_print(*self), "sennit_stats_print");
+    return call(__func__, runtime::observer_print);
 }
 
 }  // extern "C"

@@ -68,19 +68,25 @@ sennit_status run(const StridedCall &call, const Shape &shape) {
     return done(status, call.name);
 }
 
-// The source of a put is only read.
-StridedCall put_call(sennit_gptr destination, const void *source, op::Completion completion,
-                     const char *name) {
-    return {Direction::put, destination, const_cast<void *>(source), completion, name};
+// Puts and gets, whose source is only read.
+template <class Shape>
+sennit_status put(sennit_gptr destination, const void *source, const Shape &shape,
+                  const op::Completion &completion, const char *name) {
+    return run({Direction::put, destination, const_cast<void *>(source), completion, name}, shape);
 }
 
-StridedCall get_call(void *destination, sennit_gptr source, op::Completion completion,
-                     const char *name) {
-    return {Direction::get, source, destination, completion, name};
+template <class Shape>
+sennit_status get(void *destination, sennit_gptr source, const Shape &shape,
+                  const op::Completion &completion, const char *name) {
+    return run({Direction::get, source, destination, completion, name}, shape);
 }
 
 constexpr op::Completion kBlocking{Mode::blocking, nullptr};
 constexpr op::Completion kImplicit{Mode::implicit, nullptr};
+
+op::Completion later(sennit_request *request) {
+    return {Mode::request, request};
+}
 
 }  // namespace
 
@@ -88,70 +94,60 @@ extern "C" {
 
 sennit_status sennit_put_strided(sennit_gptr destination, const void *source,
                                  const sennit_box *box) {
-    return run(put_call(destination, source, kBlocking, "sennit_put_strided"), box);
+    return put(destination, source, box, kBlocking, __func__);
 }
 
 sennit_status sennit_get_strided(void *destination, sennit_gptr source, const sennit_box *box) {
-    return run(get_call(destination, source, kBlocking, "sennit_get_strided"), box);
+    return get(destination, source, box, kBlocking, __func__);
 }
 
 sennit_status sennit_put_strided_nb(sennit_gptr destination, const void *source,
                                     const sennit_box *box, sennit_request *request) {
-    const op::Completion completion{Mode::request, request};
-    return run(put_call(destination, source, completion, "sennit_put_strided_nb"), box);
+    return put(destination, source, box, later(request), __func__);
 }
 
 sennit_status sennit_get_strided_nb(void *destination, sennit_gptr source, const sennit_box *box,
                                     sennit_request *request) {
-    const op::Completion completion{Mode::request, request};
-    return run(get_call(destination, source, completion, "sennit_get_strided_nb"), box);
+    return get(destination, source, box, later(request), __func__);
 }
 
 sennit_status sennit_put_strided_nbi(sennit_gptr destination, const void *source,
                                      const sennit_box *box) {
-    return run(put_call(destination, source, kImplicit, "sennit_put_strided_nbi"), box);
+    return put(destination, source, box, kImplicit, __func__);
 }
 
 sennit_status sennit_get_strided_nbi(void *destination, sennit_gptr source, const sennit_box *box) {
-    return run(get_call(destination, source, kImplicit, "sennit_get_strided_nbi"), box);
+    return get(destination, source, box, kImplicit, __func__);
 }
 
 sennit_status sennit_put_indexed(sennit_gptr destination, const void *source, size_t count,
                                  const sennit_piece pieces[]) {
-    const StridedCall call = put_call(destination, source, kBlocking, "sennit_put_indexed");
-    return run(call, PieceList{pieces, count});
+    return put(destination, source, PieceList{pieces, count}, kBlocking, __func__);
 }
 
 sennit_status sennit_get_indexed(void *destination, sennit_gptr source, size_t count,
                                  const sennit_piece pieces[]) {
-    const StridedCall call = get_call(destination, source, kBlocking, "sennit_get_indexed");
-    return run(call, PieceList{pieces, count});
+    return get(destination, source, PieceList{pieces, count}, kBlocking, __func__);
 }
 
 sennit_status sennit_put_indexed_nb(sennit_gptr destination, const void *source, size_t count,
                                     const sennit_piece pieces[], sennit_request *request) {
-    const op::Completion completion{Mode::request, request};
-    const StridedCall call = put_call(destination, source, completion, "sennit_put_indexed_nb");
-    return run(call, PieceList{pieces, count});
+    return put(destination, source, PieceList{pieces, count}, later(request), __func__);
 }
 
 sennit_status sennit_get_indexed_nb(void *destination, sennit_gptr source, size_t count,
                                     const sennit_piece pieces[], sennit_request *request) {
-    const op::Completion completion{Mode::request, request};
-    const StridedCall call = get_call(destination, source, completion, "sennit_get_indexed_nb");
-    return run(call, PieceList{pieces, count});
+    return get(destination, source, PieceList{pieces, count}, later(request), __func__);
 }
 
 sennit_status sennit_put_indexed_nbi(sennit_gptr destination, const void *source, size_t count,
                                      const sennit_piece pieces[]) {
-    const StridedCall call = put_call(destination, source, kImplicit, "sennit_put_indexed_nbi");
-    return run(call, PieceList{pieces, count});
+    return put(destination, source, PieceList{pieces, count}, kImplicit, __func__);
 }
 
 sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size_t count,
                                      const sennit_piece pieces[]) {
-    const StridedCall call = get_call(destination, source, kImplicit, "sennit_get_indexed_nbi");
-    return run(call, PieceList{pieces, count});
+    return get(destination, source, PieceList{pieces, count}, kImplicit, __func__);
 }
 
 }  // extern "C"

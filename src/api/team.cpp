@@ -5,10 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "api/call.hpp"
 #include "api/ranks.hpp"
 #include "coll/collectives.hpp"
-#include "observe/observer.hpp"
 
 namespace sennit::api {
 
@@ -61,10 +59,6 @@ sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
 
 namespace {
 
-sennit_status null_output() {
-    return null_argument("team");
-}
-
 // The lowest member of the parent that is as near as `level` says: the color of all of them.
 int color_of(const Rank &rank, const team::Team &parent, sennit_locality_level level) {
     const int numa = rank.peers[rank.world_rank].numa;
@@ -79,45 +73,59 @@ int color_of(const Rank &rank, const team::Team &parent, sennit_locality_level l
     return SENNIT_COLOR_NONE;
 }
 
-void args_strided(const team::Team &parent, int start, int stride, int count,
-                  team::CreationArgs *args) {
+sennit_status plan_strided(const team::Team &parent, int start, int stride, int count,
+                           team::CreationArgs *args) {
     Digest digest(kStrided);
     for (const int value : {start, stride, count})
         digest.add(value);
     args->digest = digest.sum();
     const auto size = static_cast<std::int64_t>(parent.size);
-    if (count < 0 || (count > 1 && stride == 0)) {
-        args->refused = fail(SENNIT_ERR_ARG, "%d ranks with stride %d are none", count, stride);
-        return;
-    }
-    if (count == 0) return;
+    if (count < 0 || (count > 1 && stride == 0))
+        return fail(SENNIT_ERR_ARG, "%d ranks with stride %d are none", count, stride);
+    if (count == 0) return SENNIT_OK;
     const std::int64_t last = start + static_cast<std::int64_t>(stride) * (count - 1);
-    if (start < 0 || start >= size || last < 0 || last >= size) {
-        args->refused = fail(SENNIT_ERR_RANGE, "ranks %d to %lld leave the parent, which has %lld",
-                             start, static_cast<long long>(last), static_cast<long long>(size));
-        return;
-    }
+    if (start < 0 || start >= size || last < 0 || last >= size)
+        return fail(SENNIT_ERR_RANGE, "ranks %d to %lld leave the parent, which has %lld", start,
+                    static_cast<long long>(last), static_cast<long long>(size));
     const std::int64_t distance = static_cast<std::int64_t>(parent.rank) - start;
     const std::int64_t place = stride != 0 ? distance / stride : 0;
-    if (distance != place * stride || place < 0 || place >= count) return;
+    if (distance != place * stride || place < 0 || place >= count) return SENNIT_OK;
     args->color = 0;
     args->key = static_cast<int>(place);
+    return SENNIT_OK;
 }
 
-// Every public function below that asks about a team begins so.
-team::Team *known_team(Rank *rank, sennit_team handle, const char *name, sennit_status *status) {
-    if (rank == nullptr) {
-        *status = no_rank(name);
-        return nullptr;
-    }
-    team::Team *found = team::find(*rank, handle.handle);
-    if (found == nullptr) *status = fail_in(no_team(handle.handle), name);
-    return found;
+sennit_status plan_by_locality(const Rank &rank, const team::Team &parent,
+                               sennit_locality_level level, team::CreationArgs *args) {
+    Digest digest(kByLocality);
+    digest.add(static_cast<int>(level));
+    args->digest = digest.sum();
+    args->color = color_of(rank, parent, level);
+    return level >= SENNIT_LOCALITY_SELF && level <= SENNIT_LOCALITY_NETWORK
+               ? SENNIT_OK
+               : fail(SENNIT_ERR_ARG, "locality level %d is none", static_cast<int>(level));
 }
 
 sennit_status check_member(const team::Team &team, int rank) {
     if (rank >= 0 && rank < static_cast<int>(team.size)) return SENNIT_OK;
     return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u of the team", rank, team.size - 1);
+}
+
+sennit_status destroy(Rank &rank, team::Team &team, std::uint32_t handle) {
+    if (team.slot <= team::kNodeSlot)
+        return fail(SENNIT_ERR_ARG, "the world and the node end with the rank");
+    const std::uint32_t slot = team.slot;
+    sennit_status status = SENNIT_OK;
+    {
+        const team::CollectiveCall turn(team, handle);
+        status = turn.status();
+        if (status == SENNIT_OK) status = coll::check_idle(rank, team);
+        if (status == SENNIT_OK) status = team::destroy(rank, team);
+        if (status == SENNIT_OK) coll::release(rank, slot);
+    }
+    // After an error somebody may still be in the team: this rank does not use the slot again.
+    if (status == SENNIT_OK) team::free_slot(rank, slot);
+    return status;
 }
 
 }  // namespace
@@ -130,129 +138,81 @@ extern "C" {
 
 sennit_status sennit_team_create(sennit_team parent, size_t count, const int ranks[],
                                  sennit_team *team) {
-    const char *const name = "sennit_team_create";
-    Rank *rank = caller();
-    sennit_status status = SENNIT_OK;
-    team::Team *found = known_team(rank, parent, name, &status);
-    if (found == nullptr) return status;
-    team::CreationArgs args;
-    args.refused = team == nullptr
-                       ? null_output()
-                       : check_ranks(count, ranks, static_cast<int>(found->size), "the parent");
-    if (args.refused == SENNIT_OK) args_for(*found, count, ranks, &args);
-    const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, args, team), name);
+    return creation_call(
+        __func__, parent, team, [=](Rank &, team::Team &found, team::CreationArgs *args) {
+            const auto size = static_cast<int>(found.size);
+            const sennit_status status = check_ranks(count, ranks, size, "the parent");
+            if (status == SENNIT_OK) args_for(found, count, ranks, args);
+            return status;
+        });
 }
 
 sennit_status sennit_team_split(sennit_team parent, int color, int key, sennit_team *team) {
-    const char *const name = "sennit_team_split";
-    Rank *rank = caller();
-    sennit_status status = SENNIT_OK;
-    team::Team *found = known_team(rank, parent, name, &status);
-    if (found == nullptr) return status;
-    team::CreationArgs args{color, key, Digest(kSplit).sum()};
-    if (team == nullptr) args.refused = null_output();
-    const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, args, team), name);
+    return creation_call(__func__, parent, team,
+                         [=](Rank &, team::Team &, team::CreationArgs *args) {
+                             *args = {color, key, Digest(kSplit).sum()};
+                             return SENNIT_OK;
+                         });
 }
 
 sennit_status sennit_team_split_strided(sennit_team parent, int start, int stride, int count,
                                         sennit_team *team) {
-    const char *const name = "sennit_team_split_strided";
-    Rank *rank = caller();
-    sennit_status status = SENNIT_OK;
-    team::Team *found = known_team(rank, parent, name, &status);
-    if (found == nullptr) return status;
-    team::CreationArgs args;
-    args_strided(*found, start, stride, count, &args);
-    if (args.refused == SENNIT_OK && team == nullptr) args.refused = null_output();
-    const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, args, team), name);
+    return creation_call(__func__, parent, team,
+                         [=](Rank &, team::Team &found, team::CreationArgs *args) {
+                             return plan_strided(found, start, stride, count, args);
+                         });
 }
 
 sennit_status sennit_team_split_locality(sennit_team parent, sennit_locality_level level,
                                          sennit_team *team) {
-    const char *const name = "sennit_team_split_locality";
-    Rank *rank = caller();
-    sennit_status status = SENNIT_OK;
-    team::Team *found = known_team(rank, parent, name, &status);
-    if (found == nullptr) return status;
-    Digest digest(kByLocality);
-    digest.add(static_cast<int>(level));
-    team::CreationArgs args{color_of(*rank, *found, level), 0, digest.sum()};
-    if (level < SENNIT_LOCALITY_SELF || level > SENNIT_LOCALITY_NETWORK)
-        args.refused = fail(SENNIT_ERR_ARG, "locality level %d is none", static_cast<int>(level));
-    if (args.refused == SENNIT_OK && team == nullptr) args.refused = null_output();
-    const runtime::Observed observed(*rank, name);
-    return done(create_team(*rank, *found, parent, args, team), name);
+    return creation_call(__func__, parent, team,
+                         [=](Rank &rank, team::Team &found, team::CreationArgs *args) {
+                             return plan_by_locality(rank, found, level, args);
+                         });
 }
 
 sennit_status sennit_team_rank(sennit_team team, int *rank) {
-    const char *const name = "sennit_team_rank";
-    sennit_status status = SENNIT_OK;
-    const team::Team *found = known_team(caller(), team, name, &status);
-    if (found == nullptr) return status;
-    if (rank == nullptr) return null_argument("rank", name);
-    *rank = static_cast<int>(found->rank);
-    return SENNIT_OK;
+    return team_call(__func__, team, [=](Rank &, team::Team &found) {
+        if (rank == nullptr) return null_argument("rank");
+        *rank = static_cast<int>(found.rank);
+        return SENNIT_OK;
+    });
 }
 
 sennit_status sennit_team_size(sennit_team team, int *size) {
-    const char *const name = "sennit_team_size";
-    sennit_status status = SENNIT_OK;
-    const team::Team *found = known_team(caller(), team, name, &status);
-    if (found == nullptr) return status;
-    if (size == nullptr) return null_argument("size", name);
-    *size = static_cast<int>(found->size);
-    return SENNIT_OK;
+    return team_call(__func__, team, [=](Rank &, team::Team &found) {
+        if (size == nullptr) return null_argument("size");
+        *size = static_cast<int>(found.size);
+        return SENNIT_OK;
+    });
 }
 
 sennit_status sennit_team_world_rank(sennit_team team, int rank, int *world_rank) {
-    const char *const name = "sennit_team_world_rank";
-    sennit_status status = SENNIT_OK;
-    const team::Team *found = known_team(caller(), team, name, &status);
-    if (found == nullptr) return status;
-    if (world_rank == nullptr) return null_argument("world_rank", name);
-    status = check_member(*found, rank);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    *world_rank = found->world_ranks[rank];
-    return SENNIT_OK;
+    return team_call(__func__, team, [=](Rank &, team::Team &found) {
+        if (world_rank == nullptr) return null_argument("world_rank");
+        const sennit_status status = check_member(found, rank);
+        if (status == SENNIT_OK) *world_rank = found.world_ranks[rank];
+        return status;
+    });
 }
 
 sennit_status sennit_team_translate(sennit_team from, int rank, sennit_team to, int *translated) {
-    const char *const name = "sennit_team_translate";
-    sennit_status status = SENNIT_OK;
-    const team::Team *source = known_team(caller(), from, name, &status);
-    if (source == nullptr) return status;
-    const team::Team *target = known_team(caller(), to, name, &status);
-    if (target == nullptr) return status;
-    if (translated == nullptr) return null_argument("translated", name);
-    status = check_member(*source, rank);
-    if (status != SENNIT_OK) return fail_in(status, name);
-    *translated = team::member_of(*target, source->world_ranks[rank]);
-    return SENNIT_OK;
+    return team_call(__func__, from, [=](Rank &self, team::Team &source) {
+        const team::Team *target = team::find(self, to.handle);
+        if (target == nullptr) return no_team(to.handle);
+        if (translated == nullptr) return null_argument("translated");
+        const sennit_status status = check_member(source, rank);
+        if (status == SENNIT_OK) *translated = team::member_of(*target, source.world_ranks[rank]);
+        return status;
+    });
 }
 
 sennit_status sennit_team_destroy(sennit_team team) {
-    const char *const name = "sennit_team_destroy";
-    Rank *rank = caller();
-    sennit_status status = SENNIT_OK;
-    team::Team *found = known_team(rank, team, name, &status);
-    if (found == nullptr) return status;
-    if (found->slot <= team::kNodeSlot)
-        return fail_in(fail(SENNIT_ERR_ARG, "the world and the node end with the rank"), name);
-    const runtime::Observed observed(*rank, name);
-    const std::uint32_t slot = found->slot;
-    {
-        const team::CollectiveCall call(*found, team.handle);
-        status = call.status();
-        if (status == SENNIT_OK) status = coll::check_idle(*rank, *found);
-        if (status == SENNIT_OK) status = team::destroy(*rank, *found);
-        if (status == SENNIT_OK) coll::release(*rank, slot);
-    }
-    // After an error somebody may still be in the team: this rank does not use the slot again.
-    if (status == SENNIT_OK) team::free_slot(*rank, slot);
-    return done(status, name);
+    const char *const name = __func__;
+    return team_call(name, team, [=](Rank &rank, team::Team &found) {
+        const runtime::Observed observed(rank, name);
+        return destroy(rank, found, team.handle);
+    });
 }
 
 }  // extern "C"
