@@ -5,13 +5,9 @@
 namespace sennit {
 
 struct BuildInfo {
-    const char *version;      // "0.1.0"
-    const char *build_type;   // "Release"
-    const char *preset;       // "release", or "none" when no preset was used
-    const char *compiler;     // "GNU 12.2.0"
-    const char *system;       // "Linux-x86_64"
-    const char *sanitizers;   // "address,undefined", or "none"
-    const char *description;  // the above in one line, and which optional parts were found
+    const char *version;  // "0.1.0"
+    // Compiler, type of build, system, preset, sanitizers, and which optional parts were found.
+    const char *description;
 };
 
 const BuildInfo &build_info();

@@ -21,66 +21,26 @@ struct Wrapping<T, true> {
 template <class T>
 using Wrap = typename Wrapping<T>::Type;
 
-struct Sum {
-    template <class T>
-    static T apply(T a, T b) {
-        return static_cast<T>(static_cast<Wrap<T>>(a) + static_cast<Wrap<T>>(b));
-    }
+constexpr auto kSum = []<class T>(T a, T b) {
+    return static_cast<T>(static_cast<Wrap<T>>(a) + static_cast<Wrap<T>>(b));
 };
-struct Prod {
-    template <class T>
-    static T apply(T a, T b) {
-        return static_cast<T>(static_cast<Wrap<T>>(a) * static_cast<Wrap<T>>(b));
-    }
+constexpr auto kProd = []<class T>(T a, T b) {
+    return static_cast<T>(static_cast<Wrap<T>>(a) * static_cast<Wrap<T>>(b));
 };
 // Of a number and a NaN the number: a comparison with NaN is false, and a NaN is not itself.
-struct Min {
-    template <class T>
-    static T apply(T a, T b) {
-        return a < b || b != b ? a : b;
-    }
+constexpr auto kMin = []<class T>(T a, T b) { return a < b || b != b ? a : b; };
+constexpr auto kMax = []<class T>(T a, T b) { return a > b || b != b ? a : b; };
+constexpr auto kAnd = []<class T>(T a, T b) { return static_cast<T>(a & b); };
+constexpr auto kOr = []<class T>(T a, T b) { return static_cast<T>(a | b); };
+constexpr auto kXor = []<class T>(T a, T b) { return static_cast<T>(a ^ b); };
+constexpr auto kLogicalAnd = []<class T>(T a, T b) {
+    return static_cast<T>((a != T(0)) & (b != T(0)));
 };
-struct Max {
-    template <class T>
-    static T apply(T a, T b) {
-        return a > b || b != b ? a : b;
-    }
+constexpr auto kLogicalOr = []<class T>(T a, T b) {
+    return static_cast<T>((a != T(0)) | (b != T(0)));
 };
-struct And {
-    template <class T>
-    static T apply(T a, T b) {
-        return static_cast<T>(a & b);
-    }
-};
-struct Or {
-    template <class T>
-    static T apply(T a, T b) {
-        return static_cast<T>(a | b);
-    }
-};
-struct Xor {
-    template <class T>
-    static T apply(T a, T b) {
-        return static_cast<T>(a ^ b);
-    }
-};
-struct LogicalAnd {
-    template <class T>
-    static T apply(T a, T b) {
-        return static_cast<T>((a != T(0)) & (b != T(0)));
-    }
-};
-struct LogicalOr {
-    template <class T>
-    static T apply(T a, T b) {
-        return static_cast<T>((a != T(0)) | (b != T(0)));
-    }
-};
-struct LogicalXor {
-    template <class T>
-    static T apply(T a, T b) {
-        return static_cast<T>((a != T(0)) ^ (b != T(0)));
-    }
+constexpr auto kLogicalXor = []<class T>(T a, T b) {
+    return static_cast<T>((a != T(0)) ^ (b != T(0)));
 };
 
 // An element at any address.
@@ -91,48 +51,37 @@ struct [[gnu::packed, gnu::may_alias]] Element {
 
 // Three loops, because the compiler makes vectors of a loop only if it knows what overlaps:
 // nothing, or the result one operand exactly.
-template <class T, class Op>
+template <class T, auto kOperator>
 void combine(const void *left, const void *right, void *result, std::size_t count) {
     const auto *const __restrict a = static_cast<const Element<T> *>(left);
     const auto *const __restrict b = static_cast<const Element<T> *>(right);
     auto *const __restrict out = static_cast<Element<T> *>(result);
     if (result == left) {
         for (std::size_t i = 0; i < count; ++i)
-            out[i].value = Op::template apply<T>(out[i].value, b[i].value);
+            out[i].value = kOperator(out[i].value, b[i].value);
     } else if (result == right) {
         for (std::size_t i = 0; i < count; ++i)
-            out[i].value = Op::template apply<T>(a[i].value, out[i].value);
+            out[i].value = kOperator(a[i].value, out[i].value);
     } else {
         for (std::size_t i = 0; i < count; ++i)
-            out[i].value = Op::template apply<T>(a[i].value, b[i].value);
+            out[i].value = kOperator(a[i].value, b[i].value);
     }
 }
 
 template <class T>
 Kernel of_type(sennit_operator op) {
-    switch (op) {
-        case SENNIT_SUM:
-            return combine<T, Sum>;
-        case SENNIT_PROD:
-            return combine<T, Prod>;
-        case SENNIT_MIN:
-            return combine<T, Min>;
-        case SENNIT_MAX:
-            return combine<T, Max>;
-        case SENNIT_LOGICAL_AND:
-            return combine<T, LogicalAnd>;
-        case SENNIT_LOGICAL_OR:
-            return combine<T, LogicalOr>;
-        case SENNIT_LOGICAL_XOR:
-            return combine<T, LogicalXor>;
-        default:
-            break;
-    }
     if constexpr (std::is_integral_v<T>) {
-        if (op == SENNIT_AND) return combine<T, And>;
-        if (op == SENNIT_OR) return combine<T, Or>;
-        if (op == SENNIT_XOR) return combine<T, Xor>;
+        if (op == SENNIT_AND) return combine<T, kAnd>;
+        if (op == SENNIT_OR) return combine<T, kOr>;
+        if (op == SENNIT_XOR) return combine<T, kXor>;
     }
+    if (op == SENNIT_SUM) return combine<T, kSum>;
+    if (op == SENNIT_PROD) return combine<T, kProd>;
+    if (op == SENNIT_MIN) return combine<T, kMin>;
+    if (op == SENNIT_MAX) return combine<T, kMax>;
+    if (op == SENNIT_LOGICAL_AND) return combine<T, kLogicalAnd>;
+    if (op == SENNIT_LOGICAL_OR) return combine<T, kLogicalOr>;
+    if (op == SENNIT_LOGICAL_XOR) return combine<T, kLogicalXor>;
     return nullptr;
 }
 

@@ -56,15 +56,10 @@ bool has_record() {
     return true;
 }
 
-sennit_error *start(sennit_status status) {
+sennit_error *start(sennit_status status, const char *format, va_list arguments) {
     sennit_error *error = thread_error();
-    error->status = status;
-    error->os_errno = 0;
-    error->provider_code = 0;
-    error->peer = -1;
-    error->operation = "";
-    error->path = "";
-    error->text[0] = '\0';
+    *error = sennit_error{status, 0, 0, -1, "", "", ""};
+    (void)std::vsnprintf(error->text, sizeof error->text, format, arguments);
     return error;
 }
 
@@ -87,10 +82,9 @@ Callback *thread_callback() {
 }
 
 sennit_status fail(sennit_status status, const char *format, ...) {
-    sennit_error *error = start(status);
     va_list arguments;
     va_start(arguments, format);
-    (void)std::vsnprintf(error->text, sizeof error->text, format, arguments);
+    (void)start(status, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -102,12 +96,11 @@ sennit_status fail_no_place(bool is_full, unsigned most, const char *objects) {
 }
 
 sennit_status fail_os(sennit_status status, int os_errno, const char *format, ...) {
-    sennit_error *error = start(status);
-    error->os_errno = os_errno;
     va_list arguments;
     va_start(arguments, format);
-    (void)std::vsnprintf(error->text, sizeof error->text, format, arguments);
+    sennit_error *error = start(status, format, arguments);
     va_end(arguments);
+    error->os_errno = os_errno;
     const std::size_t length = std::strlen(error->text);
     char reason[96];
     // The GNU strerror_r returns the text, which need not be in the buffer.
@@ -117,13 +110,12 @@ sennit_status fail_os(sennit_status status, int os_errno, const char *format, ..
 }
 
 sennit_status fail_peer(sennit_status status, int peer, const char *path, const char *format, ...) {
-    sennit_error *error = start(status);
-    error->peer = peer;
-    error->path = path;
     va_list arguments;
     va_start(arguments, format);
-    (void)std::vsnprintf(error->text, sizeof error->text, format, arguments);
+    sennit_error *error = start(status, format, arguments);
     va_end(arguments);
+    error->peer = peer;
+    error->path = path;
     return status;
 }
 

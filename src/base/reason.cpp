@@ -8,6 +8,52 @@
 #include "base/system_file.hpp"
 
 namespace sennit {
+namespace {
+
+const char *sentence_of(Reason::Code code) {
+    switch (code) {
+        case Reason::Code::not_tried:
+            return "not tried: a better path was taken";
+        case Reason::Code::taken:
+            return "taken: the first path that worked both ways";
+        case Reason::Code::not_built:
+            return "this build does not have the path";
+        case Reason::Code::not_allowed:
+            return "left out by SENNIT_PATHS or the options of init";
+        case Reason::Code::is_self:
+            return "the peer is the caller itself";
+        case Reason::Code::not_self:
+            return "the peer is another rank";
+        case Reason::Code::other_process:
+            return "the peer is in another process";
+        case Reason::Code::same_process:
+            return "the peer is in the same process";
+        case Reason::Code::other_node:
+            return "other node: boot id, network namespace or SENNIT_NODE differ";
+        case Reason::Code::no_memory_file:
+            return "the peer's memory file was not received";
+        case Reason::Code::map_failed:
+            return "mapping the peer's memory failed";
+        case Reason::Code::wrong_content:
+            return "the mapped memory is not the peer's control block";
+        case Reason::Code::peer_refused:
+            return "the peer could not reach this rank by it";
+        case Reason::Code::transport_failed:
+            return "the transport refused with code";
+        case Reason::Code::not_allowed_there:
+            return "the peer leaves it out";
+        case Reason::Code::kernel_refused:
+            return "the kernel refused to copy from process to process";
+        case Reason::Code::same_node:
+            return "it leads to other nodes, and the peer is on this one";
+        case Reason::Code::private_memory:
+            return "kept for private memory that the peer registers; there it works";
+    }
+    return "unknown";
+}
+
+}  // namespace
+
 const char *cause_of_refusal(int error, const RefusalPlaces &places) {
     if (error == ENOSYS) return " (a filter of system calls, or a kernel built without them)";
     if (error != EPERM && error != EACCES) return "";
@@ -22,76 +68,22 @@ const char *cause_of_refusal(int error, const RefusalPlaces &places) {
 }
 
 void reason_text(const Reason &reason, sennit_path candidate, char *text, std::size_t bytes) {
-    const char *name = sennit_path_name(candidate);
+    using Code = Reason::Code;
     char system[96];
-    switch (reason.code) {
-        case Reason::Code::not_tried:
-            (void)std::snprintf(text, bytes, "not tried: a better path was taken");
-            return;
-        case Reason::Code::taken:
-            (void)std::snprintf(text, bytes, "taken: the first path that worked both ways");
-            return;
-        case Reason::Code::not_built:
-            (void)std::snprintf(text, bytes, "this build does not have the path %s", name);
-            return;
-        case Reason::Code::not_allowed:
-            (void)std::snprintf(text, bytes, "%s",
-                                candidate == SENNIT_PATH_SIM
-                                    ? "for tests: only if SENNIT_PATHS names it"
-                                    : "left out by SENNIT_PATHS or the options of init");
-            return;
-        case Reason::Code::is_self:
-            (void)std::snprintf(text, bytes, "the peer is the caller itself");
-            return;
-        case Reason::Code::not_self:
-            (void)std::snprintf(text, bytes, "the peer is another rank");
-            return;
-        case Reason::Code::other_process:
-            (void)std::snprintf(text, bytes, "the peer is in another process");
-            return;
-        case Reason::Code::same_process:
-            (void)std::snprintf(text, bytes, "the peer is in the same process");
-            return;
-        case Reason::Code::other_node:
-            (void)std::snprintf(text, bytes,
-                                "other node: boot id, network namespace or SENNIT_NODE differ");
-            return;
-        case Reason::Code::no_memory_file:
-            (void)std::snprintf(text, bytes, "the peer's memory file was not received: %s",
-                                strerror_r(reason.detail, system, sizeof system));
-            return;
-        case Reason::Code::map_failed:
-            (void)std::snprintf(text, bytes, "mapping the peer's memory failed: %s",
-                                strerror_r(reason.detail, system, sizeof system));
-            return;
-        case Reason::Code::wrong_content:
-            (void)std::snprintf(text, bytes, "the mapped memory is not the peer's control block");
-            return;
-        case Reason::Code::peer_refused:
-            (void)std::snprintf(text, bytes, "the peer could not reach this rank by it");
-            return;
-        case Reason::Code::transport_failed:
-            (void)std::snprintf(text, bytes, "the transport refused with code %d",
-                                static_cast<int>(reason.detail));
-            return;
-        case Reason::Code::not_allowed_there:
-            (void)std::snprintf(text, bytes, "the peer leaves it out");
-            return;
-        case Reason::Code::kernel_refused:
-            (void)std::snprintf(
-                text, bytes, "the kernel refused to copy from process to process: %s%s",
-                strerror_r(reason.detail, system, sizeof system), cause_of_refusal(reason.detail));
-            return;
-        case Reason::Code::same_node:
-            (void)std::snprintf(text, bytes,
-                                "it leads to other nodes, and the peer is on this one");
-            return;
-        case Reason::Code::private_memory:
-            (void)std::snprintf(text, bytes,
-                                "kept for private memory that the peer registers; there it works");
-            return;
-    }
-    (void)std::snprintf(text, bytes, "unknown");
+    char detail[160] = "";  // behind the sentence
+    if (reason.code == Code::no_memory_file || reason.code == Code::map_failed ||
+        reason.code == Code::kernel_refused)
+        (void)std::snprintf(
+            detail, sizeof detail, ": %s%s", strerror_r(reason.detail, system, sizeof system),
+            reason.code == Code::kernel_refused ? cause_of_refusal(reason.detail) : "");
+    if (reason.code == Code::not_built)
+        (void)std::snprintf(detail, sizeof detail, " %s", sennit_path_name(candidate));
+    if (reason.code == Code::transport_failed)
+        (void)std::snprintf(detail, sizeof detail, " %d", static_cast<int>(reason.detail));
+    const char *sentence = sentence_of(reason.code);
+    if (reason.code == Code::not_allowed && candidate == SENNIT_PATH_SIM)
+        sentence = "for tests: only if SENNIT_PATHS names it";
+    (void)std::snprintf(text, bytes, "%s%s", sentence, detail);
 }
 
 }  // namespace sennit
