@@ -1,8 +1,6 @@
 // The transports of this build, best first.
-#include "transport/cma/cma.hpp"
 #include "transport/fabric/fabric.hpp"
-#include "transport/inproc/inproc.hpp"
-#include "transport/mapped/mapped.hpp"
+#include "transport/node_paths.hpp"
 #include "transport/sim/sim.hpp"
 #include "transport/transport.hpp"
 

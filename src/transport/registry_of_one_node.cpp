@@ -1,8 +1,6 @@
 // The transports of a build without the headers of libfabric, best first. As registry.cpp without
 // the path between nodes.
-#include "transport/cma/cma.hpp"
-#include "transport/inproc/inproc.hpp"
-#include "transport/mapped/mapped.hpp"
+#include "transport/node_paths.hpp"
 #include "transport/sim/sim.hpp"
 #include "transport/transport.hpp"
 

@@ -37,40 +37,33 @@ inline std::size_t word_bytes(const std::byte *address, std::uint64_t left) {
     return bytes;
 }
 
-inline void copy_to_shared(std::byte *shared, const std::byte *from, std::uint64_t bytes) {
-    while (bytes > 0) {
-        const std::size_t word = word_bytes(shared, bytes);
+// Calls move(at, Word{}) for each of the words, of up to 8 bytes, that make up the range.
+template <class Move>
+void each_word(const std::byte *shared, std::uint64_t bytes, Move move) {
+    for (std::uint64_t at = 0; at < bytes;) {
+        const std::size_t word = word_bytes(shared + at, bytes - at);
         if (word == 8) {
-            store_word<std::uint64_t>(shared, from);
+            move(at, std::uint64_t{});
         } else if (word == 4) {
-            store_word<std::uint32_t>(shared, from);
+            move(at, std::uint32_t{});
         } else if (word == 2) {
-            store_word<std::uint16_t>(shared, from);
+            move(at, std::uint16_t{});
         } else {
-            store_word<std::uint8_t>(shared, from);
+            move(at, std::uint8_t{});
         }
-        shared += word;
-        from += word;
-        bytes -= word;
+        at += word;
     }
 }
 
+inline void copy_to_shared(std::byte *shared, const std::byte *from, std::uint64_t bytes) {
+    each_word(shared, bytes, [=]<class Word>(std::uint64_t at, Word) {
+        store_word<Word>(shared + at, from + at);
+    });
+}
+
 inline void copy_from_shared(std::byte *to, std::byte *shared, std::uint64_t bytes) {
-    while (bytes > 0) {
-        const std::size_t word = word_bytes(shared, bytes);
-        if (word == 8) {
-            load_word<std::uint64_t>(to, shared);
-        } else if (word == 4) {
-            load_word<std::uint32_t>(to, shared);
-        } else if (word == 2) {
-            load_word<std::uint16_t>(to, shared);
-        } else {
-            load_word<std::uint8_t>(to, shared);
-        }
-        to += word;
-        shared += word;
-        bytes -= word;
-    }
+    each_word(shared, bytes,
+              [=]<class Word>(std::uint64_t at, Word) { load_word<Word>(to + at, shared + at); });
 }
 
 }  // namespace sennit::transport

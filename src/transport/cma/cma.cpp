@@ -2,8 +2,6 @@
 // needs no consent of the peer's program, only the kernel's, which is tried in start-up by really
 // reading and writing. Preferred for nothing that can be mapped; it is the path of private memory
 // that a peer registered. The handle of a segment is its address in the owner.
-#include "transport/cma/cma.hpp"
-
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -21,6 +19,7 @@
 #include "runtime/detector.hpp"
 #include "transport/cma/batch.hpp"
 #include "transport/control_view.hpp"
+#include "transport/node_paths.hpp"
 
 namespace sennit::transport {
 namespace {
@@ -78,8 +77,7 @@ class Cma final : public Transport {
 
     sennit_status connect(const Address *addresses, const Deadline &) override {
         addresses_ = addresses;
-        // relaxed: start-up has one thread.
-        const std::size_t size = rank_->size.load(std::memory_order_relaxed);
+        const std::size_t size = size_of(*rank_);
         processes_ = static_cast<pid_t *>(std::calloc(size, sizeof(pid_t)));
         views_ = static_cast<bool *>(std::calloc(size, sizeof(bool)));
         looks_ = static_cast<std::atomic<std::int64_t> *>(std::calloc(size, sizeof *looks_));

@@ -5,8 +5,8 @@
 
 #include "memory/segments.hpp"
 #include "rank/process.hpp"
-#include "transport/inproc/inproc.hpp"
 #include "transport/load_store.hpp"
+#include "transport/node_paths.hpp"
 
 namespace sennit::transport {
 namespace {

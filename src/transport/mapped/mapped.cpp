@@ -1,7 +1,5 @@
 // Path mapped: a peer of the same node is reached by mapping ranges of its memory file. The
 // descriptor came with the node's exchange; nothing else is needed from the peer.
-#include "transport/mapped/mapped.hpp"
-
 #include <new>
 
 #include "base/fail.hpp"
@@ -10,6 +8,7 @@
 #include "memory/xpmem.hpp"
 #include "transport/control_view.hpp"
 #include "transport/load_store.hpp"
+#include "transport/node_paths.hpp"
 
 namespace sennit::transport {
 namespace {
