@@ -45,12 +45,6 @@ struct Connection {
     bool broken;
 };
 
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return -1;
-}
-
 bool read_job(Claim *claim) {
     const char *text = std::getenv(kLaunchJobVariable);
     if (text == nullptr) return false;
@@ -58,16 +52,8 @@ bool read_job(Claim *claim) {
     errno = 0;
     const long launcher = std::strtol(text, &dash, 10);
     if (errno != 0 || launcher < 1 || launcher > INT_MAX || *dash != '-') return false;
-    const char *digits = dash + 1;
-    if (std::strlen(digits) != 2 * kLaunchCookieBytes) return false;
     claim->launcher = static_cast<pid_t>(launcher);
-    for (std::size_t i = 0; i < kLaunchCookieBytes; ++i) {
-        const int high = hex_digit(digits[2 * i]);
-        const int low = hex_digit(digits[2 * i + 1]);
-        if (high < 0 || low < 0) return false;
-        claim->cookie[i] = static_cast<unsigned char>(high * 16 + low);
-    }
-    return true;
+    return from_hex(dash + 1, claim->cookie, kLaunchCookieBytes);
 }
 
 // Is the descriptor the control socket made by the launcher the environment names? A number that

@@ -15,6 +15,7 @@
 
 #include "base/fail.hpp"
 #include "bootstrap/descriptor_limit.hpp"
+#include "bootstrap/number.hpp"
 
 namespace sennit::runtime {
 namespace {
@@ -38,7 +39,6 @@ struct Descriptors {
 };
 
 void set_address(const std::uint8_t *name, sockaddr_un *address, socklen_t *length) {
-    static const char kDigits[] = "0123456789abcdef";
     *address = sockaddr_un{};
     address->sun_family = AF_UNIX;
     // The first byte of the path stays 0: an abstract name, which no file system shows.
@@ -46,10 +46,8 @@ void set_address(const std::uint8_t *name, sockaddr_un *address, socklen_t *leng
     const char prefix[] = "sennit-";
     std::memcpy(out, prefix, sizeof prefix - 1);
     out += sizeof prefix - 1;
-    for (std::size_t i = 0; i < kSocketNameBytes; ++i) {
-        *out++ = kDigits[name[i] >> 4];
-        *out++ = kDigits[name[i] & 15];
-    }
+    to_hex(name, kSocketNameBytes, out);
+    out += 2 * kSocketNameBytes;
     *length = static_cast<socklen_t>(out - reinterpret_cast<char *>(address));
 }
 
@@ -156,13 +154,11 @@ void append(DescriptorMessage *message, Descriptors *descriptors, int rank, int 
 // Stores received descriptors with their peers; those nobody wants are closed.
 void keep(Rank &rank, const DescriptorMessage &message, const Descriptors &descriptors) {
     int next = 0;
-    // relaxed: constant since the start of start-up.
-    const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
     for (int i = 0; i < message.count; ++i) {
         const int owner = message.ranks[i];
         const int memory_file = descriptors.list[next++];
         const int pid_fd = (message.has_pid_fd >> i & 1) != 0 ? descriptors.list[next++] : -1;
-        const bool wanted = owner >= 0 && owner < size && owner != rank.world_rank &&
+        const bool wanted = owner >= 0 && owner < world_size(rank) && owner != rank.world_rank &&
                             rank.peers[owner].memory_file < 0;
         if (wanted) {
             rank.peers[owner].memory_file = memory_file;

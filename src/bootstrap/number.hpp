@@ -1,8 +1,10 @@
-// Numbers that launchers write into the environment and into messages.
+// Numbers and hexadecimal digits that launchers write into the environment and into messages.
 #pragma once
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 
 namespace sennit::runtime {
 
@@ -17,6 +19,33 @@ bool number_of(const char *text, long least, long most, Number *out) {
     if (errno != 0 || *end != '\0' || value < least || value > most) return false;
     *out = static_cast<Number>(value);
     return true;
+}
+
+// -1 for a character that is no digit.
+constexpr int hex_value(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+// `count` bytes from two digits each, and nothing behind them. False: it is something else.
+inline bool from_hex(const char *text, unsigned char *bytes, std::size_t count) {
+    if (std::strlen(text) != 2 * count) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+        const int high = hex_value(text[2 * i]);
+        const int low = hex_value(text[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        bytes[i] = static_cast<unsigned char>(high * 16 + low);
+    }
+    return true;
+}
+
+// Two digits for each byte, without an end.
+inline void to_hex(const unsigned char *bytes, std::size_t count, char *text) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    for (std::size_t i = 0; i < count; ++i) {
+        text[2 * i] = kDigits[bytes[i] >> 4];
+        text[2 * i + 1] = kDigits[bytes[i] & 15];
+    }
 }
 
 }  // namespace sennit::runtime

@@ -285,16 +285,8 @@ sennit_status pmi1_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
         if (status != SENNIT_OK) return status;
     }
     conversation.rank_is_open = true;
-    sennit_bootstrap made{};
-    made.struct_bytes = sizeof made;
-    made.name = "pmi1";
-    made.context = &conversation;
-    made.rank = conversation.rank;
-    made.size = conversation.size;
-    made.allgather = pmi1_allgather;
-    made.barrier = pmi1_barrier;
-    made.release = pmi1_release;
-    *out = made;
+    *out = sennit_bootstrap{sizeof *out,       "pmi1",         &conversation, conversation.rank,
+                            conversation.size, pmi1_allgather, pmi1_barrier,  pmi1_release};
     return SENNIT_OK;
 }
 

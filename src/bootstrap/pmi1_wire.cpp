@@ -19,34 +19,7 @@
 namespace sennit::runtime {
 namespace {
 
-constexpr char kDigits[] = "0123456789abcdef";
 constexpr std::int64_t kPollMaximum_ns = 3'600'000'000'000;
-
-// -1 for a character that is no digit.
-int digit_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return -1;
-}
-
-void encode(const unsigned char *bytes, std::size_t count, char *text) {
-    for (std::size_t i = 0; i < count; ++i) {
-        text[2 * i] = kDigits[bytes[i] >> 4];
-        text[2 * i + 1] = kDigits[bytes[i] & 15];
-    }
-    text[2 * count] = '\0';
-}
-
-bool decode(const char *text, unsigned char *bytes, std::size_t count) {
-    if (std::strlen(text) != 2 * count) return false;
-    for (std::size_t i = 0; i < count; ++i) {
-        const int high = digit_value(text[2 * i]);
-        const int low = digit_value(text[2 * i + 1]);
-        if (high < 0 || low < 0) return false;
-        bytes[i] = static_cast<unsigned char>(high * 16 + low);
-    }
-    return true;
-}
 
 // The name says whose it is, so it can not meet the keys of an MPI in the same key space.
 void key_name(const Pmi1Exchange &exchange, int owner, std::size_t part, char *text,
@@ -265,7 +238,8 @@ sennit_status Pmi1Wire::put(const Pmi1Exchange &exchange, const unsigned char *m
     char key[64];
     for (std::size_t part = 0, done = 0; done < bytes; ++part) {
         const std::size_t count = std::min(part_bytes_, bytes - done);
-        encode(mine + done, count, value);
+        to_hex(mine + done, count, value);
+        value[2 * count] = '\0';
         key_name(exchange, exchange.rank, part, key, sizeof key);
         (void)std::snprintf(request_, sizeof request_, "cmd=put kvsname=%s key=%s value=%s\n",
                             key_space_, key, value);
@@ -289,7 +263,7 @@ sennit_status Pmi1Wire::get(const Pmi1Exchange &exchange, int from, unsigned cha
         sennit_status status = ask("get_result", deadline);
         if (status == SENNIT_OK) status = check_result(key);
         if (status != SENNIT_OK) return status;
-        if (!field("value", value, sizeof value) || !decode(value, theirs + done, count))
+        if (!field("value", value, sizeof value) || !from_hex(value, theirs + done, count))
             return fail(SENNIT_ERR_BOOTSTRAP,
                         "rank %d gave something else than %zu bytes in this exchange: the ranks do "
                         "not run the same version of Sennit, or do not call in the same order",
