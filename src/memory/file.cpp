@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "base/system_file.hpp"
+#include "memory/space.hpp"
 
 namespace sennit::memory {
 namespace {
@@ -123,25 +124,14 @@ sennit_status file_reserve(int file, std::uint64_t offset, std::uint64_t bytes) 
 
 sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t alignment,
                        std::byte **address) {
-    // Reserve enough to find an aligned place inside, put the file there, give the edges back.
-    const std::uint64_t slack = alignment > page_bytes() ? alignment : 0;
-    void *space =
-        mmap(nullptr, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (space == MAP_FAILED) return no_address_space(bytes + slack, errno);
-    const auto start = reinterpret_cast<std::uintptr_t>(space);
-    const std::uintptr_t place = slack == 0 ? start : round_up(start, alignment);
-    void *mapped = mmap(reinterpret_cast<void *>(place), bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset));
-    if (mapped == MAP_FAILED) {
+    std::byte *const place = space_take_aligned(bytes, alignment);
+    if (place == nullptr) return no_address_space(bytes, errno);
+    if (!space_map(place, file, offset, bytes)) {
         const int reason = errno;
-        (void)munmap(space, bytes + slack);
+        (void)munmap(place, bytes);
         return no_address_space(bytes, reason);
     }
-    if (place > start) (void)munmap(space, place - start);
-    if (place + bytes < start + bytes + slack)
-        (void)munmap(reinterpret_cast<void *>(place + bytes), start + slack - place);
-    (void)madvise(mapped, bytes, MADV_DONTFORK);
-    *address = static_cast<std::byte *>(mapped);
+    *address = place;
     return SENNIT_OK;
 }
 

@@ -52,9 +52,7 @@ struct Peers {
 
 Peers look_at_peers(const Rank &rank) {
     Peers found;
-    // relaxed: constant while the rank is in use.
-    const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
-    for (int peer = 0; peer < size; ++peer) {
+    for (int peer = 0; peer < world_size(rank); ++peer) {
         const sennit_path path = rank.peers[peer].path;
         found.some_map |= path == SENNIT_PATH_MAPPED;
         if (peer != rank.world_rank && path != SENNIT_PATH_NONE)

@@ -306,8 +306,7 @@ Overlap segment_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_g
 
 Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr) {
     const auto *begin = static_cast<const std::byte *>(memory);
-    // relaxed: constant while the rank is in use.
-    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
+    const std::uint32_t size = size_of(rank);
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot) {
         const std::size_t rows = rank.table_rows[slot];
         for (std::size_t i = 0; i < rows * size; ++i) {

@@ -8,28 +8,39 @@
 namespace sennit::memory {
 namespace {
 
-std::byte *take(std::uint64_t bytes, std::uint64_t place, int protection, int more_flags) {
-    const std::uint64_t slack = bytes >= kHugePageBytes ? kHugePageBytes : 0;
+std::byte *take(std::uint64_t bytes, std::uint64_t place, std::uint64_t multiple, int protection,
+                int more_flags) {
+    // Enough to find the address inside; the edges go back.
+    const std::uint64_t slack = multiple > page_bytes() ? multiple : 0;
     void *const whole =
         mmap(nullptr, bytes + slack, protection, MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0);
     if (whole == MAP_FAILED) return nullptr;
     if (slack == 0) return static_cast<std::byte *>(whole);
     const auto begin = reinterpret_cast<std::uintptr_t>(whole);
-    const std::uint64_t shift = (place - begin) % kHugePageBytes;
+    const std::uint64_t shift = (place - begin) % multiple;
     if (shift != 0) (void)munmap(whole, shift);
     if (shift != slack)
         (void)munmap(reinterpret_cast<void *>(begin + shift + bytes), slack - shift);
     return reinterpret_cast<std::byte *>(begin + shift);
 }
 
+// So that huge pages of a file can be mapped there, where there may be some.
+std::uint64_t huge_page_for(std::uint64_t bytes) {
+    return bytes >= kHugePageBytes ? kHugePageBytes : 1;
+}
+
 }  // namespace
 
 std::byte *space_take(std::uint64_t bytes, std::uint64_t place) {
-    return take(bytes, place, PROT_NONE, MAP_NORESERVE);
+    return take(bytes, place, huge_page_for(bytes), PROT_NONE, MAP_NORESERVE);
+}
+
+std::byte *space_take_aligned(std::uint64_t bytes, std::uint64_t alignment) {
+    return take(bytes, 0, alignment, PROT_NONE, MAP_NORESERVE);
 }
 
 std::byte *space_take_memory(std::uint64_t bytes, std::uint64_t place) {
-    return take(bytes, place, PROT_READ | PROT_WRITE, 0);
+    return take(bytes, place, huge_page_for(bytes), PROT_READ | PROT_WRITE, 0);
 }
 
 bool space_map(std::byte *address, int file, std::uint64_t file_offset, std::uint64_t bytes) {

@@ -11,7 +11,10 @@ namespace sennit::memory {
 // modulo 2 MiB. Null: there is none; errno says why.
 std::byte *space_take(std::uint64_t bytes, std::uint64_t place);
 
-// The same as fresh private memory.
+// The same at a multiple of `alignment`, a power of two.
+std::byte *space_take_aligned(std::uint64_t bytes, std::uint64_t alignment);
+
+// As space_take(), as fresh private memory.
 std::byte *space_take_memory(std::uint64_t bytes, std::uint64_t place);
 
 // Maps a range of the file over a part of it, for reading and writing, not inherited by fork.

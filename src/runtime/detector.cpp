@@ -81,9 +81,7 @@ bool is_leaving(const Rank &rank, int peer) {
 int find_lost(Rank &rank, const void *peer) {
     const int wanted = *static_cast<const int *>(peer);
     if (wanted != kAnyPeer) return peer_gone(rank, wanted) != Gone::no ? wanted : -1;
-    // relaxed: constant while the rank is in use.
-    const auto size = static_cast<int>(rank.size.load(std::memory_order_relaxed));
-    for (int other = 0; other < size; ++other)
+    for (int other = 0; other < world_size(rank); ++other)
         if (peer_gone(rank, other) == Gone::died) return other;
     return -1;
 }

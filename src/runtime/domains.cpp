@@ -56,25 +56,20 @@ sennit_status open_hwloc(Hwloc *hwloc) {
 
 // Does the object become a domain?
 bool kind_of(const hwloc_obj *object, sennit_domain_kind *kind) {
-    switch (object->type) {
-        case HWLOC_OBJ_MACHINE:
-            *kind = SENNIT_DOMAIN_MACHINE;
-            return true;
-        case HWLOC_OBJ_PACKAGE:
-            *kind = SENNIT_DOMAIN_PACKAGE;
-            return true;
-        case HWLOC_OBJ_NUMANODE:
-            *kind = SENNIT_DOMAIN_NUMA;
-            return true;
-        case HWLOC_OBJ_CORE:
-            *kind = SENNIT_DOMAIN_CORE;
-            return true;
-        case HWLOC_OBJ_PU:
-            *kind = SENNIT_DOMAIN_PROCESSOR;
-            return true;
-        default:
-            return false;
+    constexpr struct {
+        hwloc_obj_type_t type;
+        sennit_domain_kind kind;
+    } kKinds[] = {{HWLOC_OBJ_MACHINE, SENNIT_DOMAIN_MACHINE},
+                  {HWLOC_OBJ_PACKAGE, SENNIT_DOMAIN_PACKAGE},
+                  {HWLOC_OBJ_NUMANODE, SENNIT_DOMAIN_NUMA},
+                  {HWLOC_OBJ_CORE, SENNIT_DOMAIN_CORE},
+                  {HWLOC_OBJ_PU, SENNIT_DOMAIN_PROCESSOR}};
+    for (const auto &known : kKinds) {
+        if (known.type != object->type) continue;
+        *kind = known.kind;
+        return true;
     }
+    return false;
 }
 
 // Goes through hwloc's tree and writes domains, or only counts them.

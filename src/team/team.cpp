@@ -68,12 +68,10 @@ void find_the_others(Rank &rank, Team &team) {
 
 // A team that start-up makes: all ranks, or those of this node.
 sennit_status open_first(Rank &rank, std::uint32_t slot, bool of_node) {
-    // relaxed: constant while the rank is in use.
-    const std::uint32_t size = rank.size.load(std::memory_order_relaxed);
-    int *ranks = static_cast<int *>(std::malloc(sizeof(int) * size));
+    int *ranks = static_cast<int *>(std::malloc(sizeof(int) * size_of(rank)));
     if (ranks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the first teams");
     Members members{0, 0, ranks};
-    for (int r = 0; r < static_cast<int>(size); ++r) {
+    for (int r = 0; r < world_size(rank); ++r) {
         if (of_node && !rank.peers[r].same_node) continue;
         if (r == rank.world_rank) members.rank = members.size;
         ranks[members.size++] = r;
