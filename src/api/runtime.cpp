@@ -156,10 +156,8 @@ sennit_status init(const sennit_options *given) {
     const sennit_status status = check_options(options);
     if (status != SENNIT_OK) return status;
     if (options.bootstrap != nullptr) return count_or_start(options);
-    (void)pthread_mutex_lock(&launcher_turn);
-    const sennit_status started = count_or_start(options);
-    (void)pthread_mutex_unlock(&launcher_turn);
-    return started;
+    const MutexLock turn(launcher_turn);
+    return count_or_start(options);
 }
 
 sennit_status finalize(Rank &rank) {

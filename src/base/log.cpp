@@ -2,12 +2,11 @@
 // does so once, whoever caused it. A mutex keeps function and context together.
 #include "base/log.hpp"
 
-#include <pthread.h>
-
 #include <cstdarg>
 #include <cstdio>
 
 #include "base/fail.hpp"
+#include "base/mutex.hpp"
 #include "base/thread_callback.hpp"
 
 namespace sennit {
@@ -23,10 +22,8 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 Receiver receiver;
 
 Receiver current() {
-    (void)pthread_mutex_lock(&lock);
-    const Receiver copy = receiver;
-    (void)pthread_mutex_unlock(&lock);
-    return copy;
+    const MutexLock held(lock);
+    return receiver;
 }
 
 // A call that fails in the program's function logs as well: that line is dropped, or the function
@@ -55,15 +52,13 @@ const char *level_name(sennit_log_level level) {
 }  // namespace
 
 void log_set(sennit_log_function function, void *context, sennit_log_level level) {
-    (void)pthread_mutex_lock(&lock);
+    const MutexLock held(lock);
     receiver = Receiver{function, context, level};
-    (void)pthread_mutex_unlock(&lock);
 }
 
 void log_set_level(sennit_log_level level) {
-    (void)pthread_mutex_lock(&lock);
+    const MutexLock held(lock);
     receiver.level = level;
-    (void)pthread_mutex_unlock(&lock);
 }
 
 void log(sennit_log_level level, const char *format, ...) {

@@ -4,11 +4,11 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <new>
 
-#include "base/clock.hpp"
+#include "base/condition.hpp"
 #include "base/fail.hpp"
+#include "base/mutex.hpp"
 #include "bootstrap/inproc.hpp"
 #include "bootstrap/late_notice.hpp"
 
@@ -21,7 +21,7 @@ constexpr int kMostRanks = 64;
 // makes `number` grow, and nobody can start the next before all of the last have left `leaving`.
 struct Meeting {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+    Condition changed;
     int size = 0;
     int arrived = 0;
     int leaving = 0;
@@ -51,13 +51,7 @@ struct Patience {
 bool wait_changed(Meeting &meeting, Patience &patience) {
     if (patience.warns) patience.notice.warn_if_due("inproc");
     if (patience.deadline.over()) return false;
-    timespec limit{};
-    (void)clock_gettime(CLOCK_REALTIME, &limit);
-    constexpr std::int64_t kSecond_ns = 1000000000;
-    const std::int64_t end_ns = limit.tv_nsec + patience.notice.next(patience.deadline).left_ns();
-    limit.tv_sec += static_cast<time_t>(end_ns / kSecond_ns);
-    limit.tv_nsec = static_cast<long>(end_ns % kSecond_ns);
-    (void)pthread_cond_timedwait(&meeting.changed, &meeting.lock, &limit);
+    (void)meeting.changed.wait(meeting.lock, patience.notice.next(patience.deadline));
     return true;
 }
 
@@ -73,8 +67,7 @@ bool make_room(Meeting &meeting, std::size_t bytes) {
 
 int give_up(Meeting &meeting, int code) {
     meeting.broken = true;
-    (void)pthread_cond_broadcast(&meeting.changed);
-    (void)pthread_mutex_unlock(&meeting.lock);
+    meeting.changed.wake_all();
     return code;
 }
 
@@ -84,7 +77,7 @@ int meet(void *context, const void *mine, void *all, std::size_t bytes, std::int
     Seat &seat = *static_cast<Seat *>(context);
     Meeting &meeting = *seat.meeting;
     Patience patience{Deadline::after(timeout_ns)};
-    (void)pthread_mutex_lock(&meeting.lock);
+    const MutexLock lock(meeting.lock);
     while (meeting.leaving > 0 && !meeting.broken)
         if (!wait_changed(meeting, patience)) return give_up(meeting, kTimeout);
     if (meeting.broken) return give_up(meeting, kBroken);
@@ -102,14 +95,13 @@ int meet(void *context, const void *mine, void *all, std::size_t bytes, std::int
         meeting.arrived = 0;
         meeting.leaving = meeting.size;
         ++meeting.number;
-        (void)pthread_cond_broadcast(&meeting.changed);
+        meeting.changed.wake_all();
     }
     while (meeting.number == number && !meeting.broken)
         if (!wait_changed(meeting, patience)) return give_up(meeting, kTimeout);
     if (meeting.number == number) return give_up(meeting, kBroken);
     if (bytes > 0) std::memcpy(all, meeting.parts, bytes * static_cast<std::size_t>(meeting.size));
-    if (--meeting.leaving == 0) (void)pthread_cond_broadcast(&meeting.changed);
-    (void)pthread_mutex_unlock(&meeting.lock);
+    if (--meeting.leaving == 0) meeting.changed.wake_all();
     return kOk;
 }
 
@@ -119,10 +111,9 @@ int meet_for_nothing(void *context, std::int64_t timeout_ns) {
 
 void leave(void *context) {
     Seat &seat = *static_cast<Seat *>(context);
-    (void)pthread_mutex_lock(&seat.meeting->lock);
+    const MutexLock lock(seat.meeting->lock);
     if (seat.in_use) --seat.meeting->in_use;
     seat.in_use = false;
-    (void)pthread_mutex_unlock(&seat.meeting->lock);
 }
 
 }  // namespace
@@ -130,19 +121,16 @@ void leave(void *context) {
 bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap) {
     if (bootstrap.release != leave) return true;
     Seat &seat = *static_cast<Seat *>(bootstrap.context);
-    (void)pthread_mutex_lock(&seat.meeting->lock);
-    const bool taken = !seat.in_use;
-    if (taken) {
-        seat.in_use = true;
-        // The first of a new world wipes off what a failed one left behind.
-        if (seat.meeting->in_use++ == 0) {
-            seat.meeting->broken = false;
-            seat.meeting->arrived = 0;
-            seat.meeting->leaving = 0;
-        }
+    const MutexLock lock(seat.meeting->lock);
+    if (seat.in_use) return false;
+    seat.in_use = true;
+    // The first of a new world wipes off what a failed one left behind.
+    if (seat.meeting->in_use++ == 0) {
+        seat.meeting->broken = false;
+        seat.meeting->arrived = 0;
+        seat.meeting->leaving = 0;
     }
-    (void)pthread_mutex_unlock(&seat.meeting->lock);
-    return taken;
+    return true;
 }
 
 sennit_status inproc_bootstrap_create(int size, sennit_bootstrap bootstraps[]) {

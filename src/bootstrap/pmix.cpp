@@ -20,9 +20,10 @@
 #include <ctime>
 #include <new>
 
-#include "base/clock.hpp"
+#include "base/condition.hpp"
 #include "base/fail.hpp"
 #include "base/linking.hpp"
+#include "base/mutex.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/late_notice.hpp"
 #include "bootstrap/mpi_presence.hpp"
@@ -71,27 +72,28 @@ class PendingCall {
     static PendingCall *make() { return new (std::nothrow) PendingCall(); }
 
     void complete(pmix_status_t result) {
-        (void)pthread_mutex_lock(&lock_);
-        result_ = result;
-        is_done_ = true;
-        (void)pthread_cond_signal(&changed_);
-        (void)pthread_mutex_unlock(&lock_);
+        {
+            const MutexLock lock(lock_);
+            result_ = result;
+            is_done_ = true;
+            changed_.wake_one();
+        }
         let_go();
     }
 
     // Waits and lets go. False when the time was over first.
     bool wait(Deadline deadline, pmix_status_t *result) {
         LateNotice notice;
-        (void)pthread_mutex_lock(&lock_);
-        while (!is_done_ && !deadline.over()) {
-            const std::int64_t at_ns = now_ns() + notice.next(deadline).left_ns();
-            const timespec end{at_ns / 1'000'000'000, at_ns % 1'000'000'000};
-            (void)pthread_cond_timedwait(&changed_, &lock_, &end);
-            if (!is_done_) notice.warn_if_due("pmix");
+        bool done = false;
+        {
+            const MutexLock lock(lock_);
+            while (!is_done_ && !deadline.over()) {
+                (void)changed_.wait(lock_, notice.next(deadline));
+                if (!is_done_) notice.warn_if_due("pmix");
+            }
+            done = is_done_;
+            *result = result_;
         }
-        const bool done = is_done_;
-        *result = result_;
-        (void)pthread_mutex_unlock(&lock_);
         let_go();
         return done;
     }
@@ -110,19 +112,11 @@ class PendingCall {
     pmix_status_t (*function)(PendingCall *) = nullptr;
 
   private:
-    PendingCall() {
-        std::memset(info, 0, sizeof info);
-        pthread_condattr_t attributes;
-        (void)pthread_condattr_init(&attributes);
-        (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-        (void)pthread_cond_init(&changed_, &attributes);
-        (void)pthread_condattr_destroy(&attributes);
-    }
-    ~PendingCall() { (void)pthread_cond_destroy(&changed_); }
+    PendingCall() { std::memset(info, 0, sizeof info); }
 
     std::atomic<int> holders_{2};
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-    pthread_cond_t changed_;
+    Condition changed_;
     bool is_done_ = false;
     pmix_status_t result_ = PMIX_SUCCESS;
 };
@@ -438,16 +432,9 @@ sennit_status pmix_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
         if (status != SENNIT_OK) return status;
     }
     membership.rank_is_open = true;
-    sennit_bootstrap made{};
-    made.struct_bytes = sizeof made;
-    made.name = "pmix";
-    made.context = &membership;
-    made.rank = static_cast<int>(membership.self.rank);
-    made.size = membership.size;
-    made.allgather = pmix_allgather;
-    made.barrier = pmix_barrier;
-    made.release = pmix_release;
-    *out = made;
+    *out = sennit_bootstrap{
+        sizeof *out,     "pmix",         &membership,  static_cast<int>(membership.self.rank),
+        membership.size, pmix_allgather, pmix_barrier, pmix_release};
     return SENNIT_OK;
 }
 

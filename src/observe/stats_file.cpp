@@ -11,7 +11,7 @@
 #include <cstring>
 #include <new>
 
-#include "base/clock.hpp"
+#include "base/condition.hpp"
 #include "base/mutex.hpp"
 #include "observe/own_file.hpp"
 
@@ -29,7 +29,7 @@ struct StatsFile {
     int error = 0;  // of the first write that failed
 
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_cond_t wake;
+    Condition wake;
     bool has_thread = false;
     bool ends = false;  // under the lock
     pthread_t thread;
@@ -82,11 +82,7 @@ void *run_writer(void *argument) {
     const MutexLock lock(file.lock);
     while (!file.ends) {
         write_if_changed(file);
-        const std::int64_t end_ns = now_ns() + kWriteNs;
-        timespec end{};
-        end.tv_sec = static_cast<time_t>(end_ns / 1'000'000'000);
-        end.tv_nsec = static_cast<long>(end_ns % 1'000'000'000);
-        (void)pthread_cond_timedwait(&file.wake, &file.lock, &end);
+        (void)file.wake.wait(file.lock, Deadline::after(kWriteNs));
     }
     return nullptr;
 }
@@ -128,7 +124,6 @@ void destroy(StatsFile *file) {
     if (file->next != nullptr) (void)munmap(file->next, file->bytes);
     if (file->written != nullptr) (void)munmap(file->written, file->bytes);
     if (file->fd >= 0) (void)close(file->fd);
-    (void)pthread_cond_destroy(&file->wake);
     (void)pthread_mutex_destroy(&file->lock);
     delete file;
 }
@@ -156,11 +151,6 @@ bool open_part(const Observer &observer, StatsFile *file) {
 StatsFile *stats_file_open(const Observer &observer) {
     auto *file = new (std::nothrow) StatsFile;
     if (file == nullptr) return nullptr;
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&file->wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
     if (open_part(observer, file)) {
         start_writer(*file);
         return file;
@@ -175,7 +165,7 @@ bool stats_file_close(StatsFile *file) {
     {
         const MutexLock lock(file->lock);
         file->ends = true;
-        (void)pthread_cond_signal(&file->wake);
+        file->wake.wake_one();
     }
     if (file->has_thread) (void)pthread_join(file->thread, nullptr);
     file->next->state = StatsState::ended;

@@ -123,13 +123,6 @@ void reset(Rank &rank) {
     static_cast<RankSetup &>(rank) = RankSetup{};
 }
 
-void process_lock() {
-    (void)pthread_mutex_lock(&process.lock);
-}
-void process_unlock() {
-    (void)pthread_mutex_unlock(&process.lock);
-}
-
 // With the lock held.
 void handle_forks() {
     if (process.fork_handler_set) return;
@@ -189,26 +182,27 @@ bool process_is_forked_child() {
 }
 
 sennit_status process_claim_rank(Rank **rank) {
-    process_lock();
-    handle_forks();
-    const sennit_status status = claim(rank);
-    process_unlock();
+    sennit_status status = SENNIT_OK;
+    {
+        const MutexLock lock(process.lock);
+        handle_forks();
+        status = claim(rank);
+    }
     // The log may be the program's own function, which may call Sennit.
     if (status == SENNIT_OK) runtime::knobs_warn_of_unknown();
     return status;
 }
 
 void process_publish_rank(Rank *rank) {
-    process_lock();
+    const MutexLock lock(process.lock);
     process.published[rank->process_slot] = true;
     ++process.published_count;
     publish_only_rank();
-    process_unlock();
     thread_rank = rank;
 }
 
 void process_release_rank(Rank *rank) {
-    process_lock();
+    const MutexLock lock(process.lock);
     const int slot = rank->process_slot;
     if (process.published[slot]) {
         process.published[slot] = false;
@@ -216,68 +210,58 @@ void process_release_rank(Rank *rank) {
     }
     process.in_use[slot] = false;
     publish_only_rank();
-    process_unlock();
     if (thread_rank == rank) thread_rank = &nobody;
 }
 
 Rank *process_find_rank(int world_rank) {
-    process_lock();
+    const MutexLock lock(process.lock);
     Rank *found = nullptr;
     for (int slot = 0; slot < kRanksPerProcess; ++slot)
         if (process.published[slot] && process.objects[slot]->world_rank == world_rank)
             found = process.objects[slot];
-    process_unlock();
     return found;
 }
 
 int process_rank_count() {
-    process_lock();
-    const int count = process.published_count;
-    process_unlock();
-    return count;
+    const MutexLock lock(process.lock);
+    return process.published_count;
 }
 
 void process_watch_forks(const ForkHooks *hooks) {
-    process_lock();
+    const MutexLock lock(process.lock);
     handle_forks();
-    process_unlock();
     // relaxed: as in fork_hooks().
     process.fork_hooks.store(hooks, std::memory_order_relaxed);
 }
 
 void process_show_control(const Rank &rank) {
-    process_lock();
+    const MutexLock lock(process.lock);
     if (rank.process_slot >= 0) process.controls[rank.process_slot] = rank.control;
-    process_unlock();
 }
 
 void process_hide_control(const Rank &rank) {
-    process_lock();
+    const MutexLock lock(process.lock);
     if (rank.process_slot >= 0) process.controls[rank.process_slot] = nullptr;
-    process_unlock();
 }
 
 bool process_use_control(ControlBlock *control, void (*use)(void *object), void *object) {
-    process_lock();
+    const MutexLock lock(process.lock);
     bool found = false;
     for (const ControlBlock *shown : process.controls)
         if (shown == control && control != nullptr) found = true;
     if (found) use(object);
-    process_unlock();
     return found;
 }
 
 std::uint64_t process_cookie() {
-    process_lock();
+    const MutexLock lock(process.lock);
     while (process.cookie == 0) {
         if (getrandom(&process.cookie, sizeof process.cookie, 0) !=
             static_cast<ssize_t>(sizeof process.cookie))
             process.cookie = static_cast<std::uint64_t>(now_ns()) * 0x9E3779B97F4A7C15u +
                              static_cast<std::uint64_t>(getpid());
     }
-    const std::uint64_t cookie = process.cookie;
-    process_unlock();
-    return cookie;
+    return process.cookie;
 }
 
 }  // namespace sennit

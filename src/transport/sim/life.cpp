@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/mutex.hpp"
 #include "transport/sim/world.hpp"
 
 namespace sennit::transport::sim {
@@ -13,24 +14,10 @@ pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 World *all_worlds = nullptr;
 std::uint64_t last_id = 0;
 
-void lock_list() {
-    (void)pthread_mutex_lock(&list_lock);
-}
-void unlock_list() {
-    (void)pthread_mutex_unlock(&list_lock);
-}
-
 }  // namespace
 
 World::World(const Settings &settings, int size)
-    : settings_(settings), size_(size), random_(mix(settings.seed)) {
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    for (Member &member : members_)
-        (void)pthread_cond_init(&member.turn, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-}
+    : settings_(settings), size_(size), random_(mix(settings.seed)) {}
 
 bool World::allocate() {
     const std::size_t entries =
@@ -48,60 +35,53 @@ World *World::make(const Settings &settings, int size) {
         delete world;
         return nullptr;
     }
-    lock_list();
+    const MutexLock locked(list_lock);
     world->id_ = ++last_id;
     world->next_ = all_worlds;
     all_worlds = world;
-    unlock_list();
     return world;
 }
 
 World *World::find(std::uint64_t id) {
-    lock_list();
+    const MutexLock locked(list_lock);
     World *world = all_worlds;
     while (world != nullptr && world->id_ != id)
         world = world->next_;
     if (world != nullptr) ++world->references_;
-    unlock_list();
     return world;
 }
 
 World *World::find_of(const Rank &rank) {
-    lock_list();
+    const MutexLock locked(list_lock);
     World *found = nullptr;
     for (World *world = all_worlds; world != nullptr && found == nullptr; world = world->next_) {
         for (const Rank *object : world->objects_)
             if (object == &rank) found = world;
     }
     if (found != nullptr) ++found->references_;
-    unlock_list();
     return found;
 }
 
 void World::name_object(int rank, const Rank *object) {
-    lock_list();
+    const MutexLock locked(list_lock);
     objects_[rank] = object;
-    unlock_list();
 }
 
 void World::release() {
-    lock_list();
-    const bool last = --references_ == 0;
-    if (last) {
+    {
+        const MutexLock locked(list_lock);
+        if (--references_ != 0) return;
         World **link = &all_worlds;
         while (*link != this)
             link = &(*link)->next_;
         *link = next_;
     }
-    unlock_list();
-    if (last) delete this;
+    delete this;
 }
 
 World::~World() {
-    for (Member &member : members_) {
+    for (Member &member : members_)
         std::free(member.attachments);
-        (void)pthread_cond_destroy(&member.turn);
-    }
     while (chunks_ != nullptr) {
         FlightChunk *chunk = chunks_;
         chunks_ = chunk->next;

@@ -6,9 +6,6 @@
 //
 // Who has the turn must not block outside progress, or nobody runs. If that lasts longer than
 // the patience set, lockstep ends for good, says so, and the threads run freely.
-#include <cerrno>
-#include <ctime>
-
 #include "base/log.hpp"
 #include "transport/sim/world.hpp"
 
@@ -34,28 +31,21 @@ void World::pass_to(int rank) {
     if (rank == holder_) return;
     holder_ = rank;
     ++counters_.turns;
-    if (rank >= 0) (void)pthread_cond_signal(&members_[rank].turn);
+    if (rank >= 0) members_[rank].turn.wake_one();
 }
 
 void World::wait_for_turn(int rank) {
-    timespec end{};
-    (void)clock_gettime(CLOCK_MONOTONIC, &end);
-    const auto patience_ms = static_cast<long>(settings_.patience);
-    end.tv_sec += patience_ms / 1000;
-    end.tv_nsec += patience_ms % 1000 * 1'000'000;
-    if (end.tv_nsec >= 1'000'000'000) {
-        ++end.tv_sec;
-        end.tv_nsec -= 1'000'000'000;
-    }
+    const auto patience_ms = static_cast<std::int64_t>(settings_.patience);
+    const Deadline deadline = Deadline::after(patience_ms * 1'000'000);
     while (holder_ != rank && !counters_.lockstep_broken) {
-        if (pthread_cond_timedwait(&members_[rank].turn, &lock_, &end) != ETIMEDOUT) continue;
+        if (members_[rank].turn.wait(lock_, deadline)) continue;
         if (holder_ == rank || counters_.lockstep_broken) return;
         counters_.lockstep_broken = true;
         log(SENNIT_LOG_ERROR,
             "path sim: rank %d had the turn too long without progress; lockstep has ended",
             holder_);
         for (int other = 0; other < size_; ++other)
-            (void)pthread_cond_signal(&members_[other].turn);
+            members_[other].turn.wake_one();
     }
 }
 

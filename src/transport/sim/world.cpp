@@ -317,8 +317,7 @@ void World::land_event(Flight *flight) {
     if (target.state == MemberState::left || target.state == MemberState::dead) return;
     ++flight->references;
     flight->event_landed = true;
-    (target.event_last != nullptr ? target.event_last->next_event : target.event_first) = flight;
-    target.event_last = flight;
+    target.events.push(flight);
     trace(Trace::arrived, flight->number, flight->event.low, pair(flight->from, flight->to));
 }
 
@@ -326,19 +325,16 @@ void World::land_task(Flight *flight) {
     if (flight->cancelled) return;
     Member &target = members_[flight->to];
     ++flight->references;
-    flight->next_event = nullptr;
-    (target.task_last != nullptr ? target.task_last->next_event : target.task_first) = flight;
-    target.task_last = flight;
+    target.tasks.push(flight);
     trace(Trace::reached, flight->number, flight->task.sequence, pair(flight->from, flight->to));
 }
 
 // Hands over what still stands.
 void World::fill_tasks(Member &member, Handover *out) {
     out->task_count = 0;
-    while (member.task_first != nullptr && out->task_count < kHandoversPerProgress) {
-        Flight *flight = member.task_first;
-        member.task_first = flight->next_event;
-        if (member.task_first == nullptr) member.task_last = nullptr;
+    while (out->task_count < kHandoversPerProgress) {
+        Flight *flight = member.tasks.pop();
+        if (flight == nullptr) return;
         if (flight->cancelled) {
             drop(flight);
             continue;
@@ -382,10 +378,7 @@ void World::complete(Flight *flight, sennit_status status) {
     if (flight->next_flying != nullptr)
         flight->next_flying->previous_flying = flight->previous_flying;
     Member &member = members_[flight->from];
-    flight->next_completed = nullptr;
-    (member.completed_last != nullptr ? member.completed_last->next_completed
-                                      : member.completed_first) = flight;
-    member.completed_last = flight;
+    member.completed.push(flight);
     trace(Trace::completed, flight->number, static_cast<std::uint64_t>(status), flight->rail);
 }
 
@@ -461,36 +454,26 @@ void World::lose(int rank, MemberState state) {
         }
         flight = next;
     }
-    while (member.event_first != nullptr) {
-        Flight *flight = member.event_first;
-        member.event_first = flight->next_event;
+    while (Flight *flight = member.events.pop())
         drop(flight);
-    }
-    member.event_last = nullptr;
-    while (member.task_first != nullptr) {
-        Flight *flight = member.task_first;
-        member.task_first = flight->next_event;
+    while (Flight *flight = member.tasks.pop())
         drop(flight);
-    }
-    member.task_last = nullptr;
 }
 
 void World::fill(Member &member, Handover *out) {
     out->done_count = 0;
     out->event_count = 0;
-    while (member.event_first != nullptr && out->event_count < kHandoversPerProgress) {
-        Flight *flight = member.event_first;
-        member.event_first = flight->next_event;
-        if (member.event_first == nullptr) member.event_last = nullptr;
+    while (out->event_count < kHandoversPerProgress) {
+        Flight *flight = member.events.pop();
+        if (flight == nullptr) break;
         out->events[out->event_count++] =
             Handover::Event{flight->from, flight->rail, flight->event};
         ++counters_.events;
         drop(flight);
     }
-    while (member.completed_first != nullptr && out->done_count < kHandoversPerProgress) {
-        Flight *flight = member.completed_first;
-        member.completed_first = flight->next_completed;
-        if (member.completed_first == nullptr) member.completed_last = nullptr;
+    while (out->done_count < kHandoversPerProgress) {
+        Flight *flight = member.completed.pop();
+        if (flight == nullptr) break;
         out->done[out->done_count++] = Handover::Done{flight->operation, flight->status};
         --member.open[flight->rail];
         drop(flight);

@@ -8,8 +8,7 @@
 // nothing for it.
 #pragma once
 
-#include <pthread.h>
-
+#include "base/condition.hpp"
 #include "transport/sim/settings.hpp"
 #include "transport/sim/sim.hpp"
 
@@ -51,6 +50,29 @@ struct Flight {
     Flight *next_event;      // also in its target's list of tasks
     std::byte payload[kMostTaskBytes];
     std::byte reply[kMostTaskBytes];
+};
+
+// A queue of flights that are linked by one of their fields.
+template <Flight *Flight::*kNext>
+class FlightQueue {
+  public:
+    void push(Flight *flight) {
+        flight->*kNext = nullptr;
+        (last_ != nullptr ? last_->*kNext : first_) = flight;
+        last_ = flight;
+    }
+    // Null: it is empty.
+    Flight *pop() {
+        Flight *flight = first_;
+        if (flight == nullptr) return nullptr;
+        first_ = flight->*kNext;
+        if (first_ == nullptr) last_ = nullptr;
+        return flight;
+    }
+
+  private:
+    Flight *first_ = nullptr;
+    Flight *last_ = nullptr;
 };
 
 struct Due {
@@ -99,14 +121,11 @@ struct Member {
     ControlBlock *control = nullptr;
     Attachment *attachments = nullptr;
     std::uint32_t attachment_count = 0;
-    Flight *completed_first = nullptr;
-    Flight *completed_last = nullptr;
-    Flight *event_first = nullptr;
-    Flight *event_last = nullptr;
-    Flight *task_first = nullptr;  // have arrived; executed in this rank's next progress
-    Flight *task_last = nullptr;
+    FlightQueue<&Flight::next_completed> completed;
+    FlightQueue<&Flight::next_event> events;
+    FlightQueue<&Flight::next_event> tasks;  // have arrived; executed in this rank's next progress
     std::uint64_t open[kMostRails] = {};
-    pthread_cond_t turn;
+    Condition turn;
 };
 
 // Flights are made so many at a time and never move.
