@@ -90,8 +90,9 @@ bool WriteGuard::cover(std::uint64_t address, std::uint64_t bytes) {
     return false;
 }
 
-long WriteGuard::protect(std::uint64_t address, std::uint64_t bytes) const {
-    const uffdio_writeprotect protection{{address, bytes}, UFFDIO_WRITEPROTECT_MODE_WP};
+long WriteGuard::set_protection(std::uint64_t address, std::uint64_t bytes,
+                                std::uint64_t mode) const {
+    const uffdio_writeprotect protection{{address, bytes}, mode};
     long result;
     do {
         result = raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WRITEPROTECT}, &protection);
@@ -99,16 +100,12 @@ long WriteGuard::protect(std::uint64_t address, std::uint64_t bytes) const {
     return result;
 }
 
-void WriteGuard::unprotect(std::uint64_t address, std::uint64_t bytes) const {
-    const uffdio_writeprotect protection{{address, bytes}, 0};
-    long result;
-    do {
-        result = raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WRITEPROTECT}, &protection);
-    } while (result == -EAGAIN || result == -EINTR);
-    wake(address, bytes);
+long WriteGuard::protect(std::uint64_t address, std::uint64_t bytes) const {
+    return set_protection(address, bytes, UFFDIO_WRITEPROTECT_MODE_WP);
 }
 
-void WriteGuard::wake(std::uint64_t address, std::uint64_t bytes) const {
+void WriteGuard::let_go(std::uint64_t address, std::uint64_t bytes, bool are_replaced) const {
+    if (!are_replaced) (void)set_protection(address, bytes, 0);
     const uffdio_range range{address, bytes};
     (void)raw_call(SYS_ioctl, file_, std::uint64_t{UFFDIO_WAKE}, &range);
 }

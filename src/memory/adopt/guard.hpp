@@ -1,6 +1,6 @@
 // Write-protection by userfaultfd: threads that store to a protected page wait until they are
 // woken, and then store to whatever lies there. One object serves one registration or one way back.
-// Closing it wakes everybody. protect() and wake() are safe between each other: raw system calls
+// Closing it wakes everybody. protect() and let_go() are safe between each other: raw system calls
 // alone.
 #pragma once
 
@@ -28,10 +28,9 @@ class WriteGuard {
 
     // 0 or -errno. When protect() returns, no processor can store to the pages any more.
     long protect(std::uint64_t address, std::uint64_t bytes) const;
-    // Takes the protection away, if the pages are still those that were covered, and wakes.
-    void unprotect(std::uint64_t address, std::uint64_t bytes) const;
-    // The pages were replaced: who waits goes on in the new ones.
-    void wake(std::uint64_t address, std::uint64_t bytes) const;
+    // Who waits goes on: in the pages that have replaced those that were covered, or else in these,
+    // whose protection is taken away.
+    void let_go(std::uint64_t address, std::uint64_t bytes, bool are_replaced) const;
 
     // For tests: what open() may do; `older`: as on kernels before 6.4. Process-wide, not to be
     // changed while anybody registers.
@@ -40,6 +39,7 @@ class WriteGuard {
 
   private:
     bool open_with(int flags, std::uint64_t features);
+    long set_protection(std::uint64_t address, std::uint64_t bytes, std::uint64_t mode) const;
 
     int file_ = -1;
     int error_ = 0;

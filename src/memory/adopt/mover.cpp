@@ -250,7 +250,7 @@ class WayThere {
         return 0;
     }
 
-    // 0 or -errno. From protect() to wake(): raw calls and copies alone.
+    // 0 or -errno. From protect() to let_go(): raw calls and copies alone.
     __attribute__((no_sanitize("thread", "address", "undefined"))) long swap(std::uint64_t at,
                                                                              std::uint64_t bytes,
                                                                              bool is_huge) {
@@ -263,13 +263,7 @@ class WayThere {
             mapped = raw_call(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                               move_.file, offset_of(at));
         const bool failed = mapped < 0 && mapped > -4096;
-        if (guard_ != nullptr) {
-            if (failed) {
-                guard_->unprotect(at, bytes);
-            } else {
-                guard_->wake(at, bytes);
-            }
-        }
+        if (guard_ != nullptr) guard_->let_go(at, bytes, !failed);
         return failed ? mapped : 0;
     }
 
@@ -346,13 +340,7 @@ __attribute__((no_sanitize("thread", "address", "undefined"))) long swap_back(
     const long moved = raw_call(SYS_mremap, piece.fresh, piece.bytes, piece.bytes,
                                 MREMAP_MAYMOVE | MREMAP_FIXED, piece.address);
     const bool failed = moved < 0 && moved > -4096;
-    if (guard != nullptr) {
-        if (failed) {
-            guard->unprotect(piece.address, piece.bytes);
-        } else {
-            guard->wake(piece.address, piece.bytes);
-        }
-    }
+    if (guard != nullptr) guard->let_go(piece.address, piece.bytes, !failed);
     return failed ? moved : 0;
 }
 

@@ -3,7 +3,7 @@
 // there is a guard. Called with the table's lock held and all signals of the thread blocked, for
 // pages that classify.hpp has let through. Owns nothing that outlives a call.
 //
-// Between WriteGuard::protect() and wake() only raw system calls and copies are made, and nothing
+// Between WriteGuard::protect() and let_go() only raw system calls and copies are made, and nothing
 // is written but the caller's stack and side mappings of this file.
 #pragma once
 
