@@ -2,8 +2,6 @@
 #include <sennit/error.h>
 #include <sennit/info.h>
 
-#include <cstdio>
-
 #include "api/call.hpp"
 #include "base/build_info.hpp"
 #include "base/knobs.hpp"

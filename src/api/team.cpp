@@ -1,9 +1,7 @@
 // Teams. A rank whose arguments are wrong takes part and says so, lest the others wait for it.
 #include <sennit/team.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include "api/ranks.hpp"
 #include "coll/collectives.hpp"

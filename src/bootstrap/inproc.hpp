@@ -3,8 +3,6 @@
 
 #include <sennit/runtime.h>
 
-#include <cstdint>
-
 namespace sennit::runtime {
 
 // See runtime.h of the public headers.

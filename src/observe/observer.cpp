@@ -1,5 +1,4 @@
 // See observer.hpp: what begins and ends, and the observer's life.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>

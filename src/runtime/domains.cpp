@@ -8,7 +8,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
-#include <new>
 
 #include "base/linking.hpp"
 

@@ -2,7 +2,6 @@
 #include "team/create.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <new>

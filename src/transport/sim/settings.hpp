@@ -21,7 +21,6 @@
 
 #include <sennit/error.h>
 
-#include <cstddef>
 #include <cstdint>
 
 namespace sennit::transport::sim {
