@@ -2,6 +2,7 @@
 #include <sennit/team.h>
 
 #include <cstdlib>
+#include <initializer_list>
 
 #include "api/ranks.hpp"
 #include "coll/collectives.hpp"
