@@ -218,7 +218,7 @@ bool put_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest, const void 
     if (place.area == nullptr) return false;
     const sennit_box box = box_of(transfer);
     if (transfer.count == 1)
-        must(transfer.call, transfer.waits ? sennit_put(place.gptr, source, transfer.bytes)
+        must(transfer.call, transfer.waits ? sennit_put_local(place.gptr, source, transfer.bytes)
                                            : sennit_put_nbi(place.gptr, source, transfer.bytes));
     else
         must(transfer.call, transfer.waits ? sennit_put_strided(place.gptr, source, &box)

@@ -42,6 +42,14 @@ typedef struct sennit_request {
 SENNIT_HOT_CALL sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes);
 SENNIT_HOT_CALL sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes);
 
+/* A put that is over for the caller alone: the private buffer may be used again when it returns,
+ * while the data may still be under way. sennit_flush or sennit_barrier completes it, sennit_fence
+ * orders it. Towards ranks of the same node it is sennit_put. On other nodes it is copied, with no
+ * trip there and back for each put, as long as such copies of the calling rank take less than
+ * 4 MiB; beyond that it waits as sennit_put does. What goes wrong on the way is reported by the
+ * next flush. */
+sennit_status sennit_put_local(sennit_gptr destination, const void *source, size_t bytes);
+
 /* With a request, which sennit_wait and its like complete. */
 sennit_status sennit_put_nb(sennit_gptr destination, const void *source, size_t bytes,
                             sennit_request *request);
@@ -149,6 +157,13 @@ sennit_status sennit_wait_any(size_t count, sennit_request requests[], int64_t t
  * stay to be waited for. An operation with _nbi that failed is reported here, once. */
 sennit_status sennit_flush(int rank, int64_t timeout_ns);
 sennit_status sennit_flush_all(int64_t timeout_ns);
+
+/* The same for private buffers alone: those of all operations with _nbi, and of all puts, of this
+ * rank to world rank `rank` (to all ranks) are the caller's again, and what was got is there. Puts
+ * may still be under way to their destination. A failed operation is reported here or by
+ * sennit_flush, once. */
+sennit_status sennit_flush_local(int rank, int64_t timeout_ns);
+sennit_status sennit_flush_local_all(int64_t timeout_ns);
 
 /* Puts to a rank before the fence arrive before puts to the same rank after it; a blocking get
  * after it reads what is there after the blocking gets before it. */

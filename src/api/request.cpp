@@ -9,10 +9,22 @@ using namespace sennit::api;
 
 namespace {
 
+using Flush = sennit_status (*)(Rank &rank, int peer, const Deadline &deadline);
+
 // `peer` may be kAnyPeer.
-sennit_status flush_to(Rank &rank, int peer, std::int64_t timeout_ns) {
+sennit_status flush_to(Rank &rank, int peer, std::int64_t timeout_ns, Flush flush) {
     const sennit_status status = check_timeout(timeout_ns);
-    return status != SENNIT_OK ? status : request::flush(rank, peer, Deadline::after(timeout_ns));
+    return status != SENNIT_OK ? status : flush(rank, peer, Deadline::after(timeout_ns));
+}
+
+sennit_status flush_one(int rank, std::int64_t timeout_ns, Flush flush, const char *name) {
+    return call(name, [=](Rank &self) {
+        if (rank < 0 || rank >= world_size(self))
+            return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d; %s_all is for all ranks",
+                        rank, world_size(self) - 1, name);
+        const runtime::Observed observed(self, name, rank);
+        return flush_to(self, rank, timeout_ns, flush);
+    });
 }
 
 sennit_status check_list(std::size_t count, const sennit_request *requests) {
@@ -68,19 +80,22 @@ sennit_status sennit_wait_any(size_t count, sennit_request requests[], int64_t t
 }
 
 sennit_status sennit_flush(int rank, int64_t timeout_ns) {
-    const char *const name = __func__;
-    return call(name, [=](Rank &self) {
-        if (rank < 0 || rank >= world_size(self))
-            return fail(SENNIT_ERR_RANGE,
-                        "rank %d is outside 0 to %d; sennit_flush_all is for all ranks", rank,
-                        world_size(self) - 1);
-        const runtime::Observed observed(self, name, rank);
-        return flush_to(self, rank, timeout_ns);
-    });
+    return flush_one(rank, timeout_ns, request::flush, __func__);
 }
 
 sennit_status sennit_flush_all(int64_t timeout_ns) {
-    return noted_call(__func__, [=](Rank &rank) { return flush_to(rank, kAnyPeer, timeout_ns); });
+    return noted_call(
+        __func__, [=](Rank &rank) { return flush_to(rank, kAnyPeer, timeout_ns, request::flush); });
+}
+
+sennit_status sennit_flush_local(int rank, int64_t timeout_ns) {
+    return flush_one(rank, timeout_ns, request::flush_local, __func__);
+}
+
+sennit_status sennit_flush_local_all(int64_t timeout_ns) {
+    return noted_call(__func__, [=](Rank &rank) {
+        return flush_to(rank, kAnyPeer, timeout_ns, request::flush_local);
+    });
 }
 
 }  // extern "C"

@@ -230,6 +230,11 @@ sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t
     return implicit<Put>(destination, source, bytes, "sennit_put_nbi");
 }
 
+sennit_status sennit_put_local(sennit_gptr destination, const void *source, size_t bytes) {
+    if (is_direct<Put>(destination, source, bytes)) return SENNIT_OK;
+    return cold<Put>(destination, source, bytes, {Mode::local, nullptr}, "sennit_put_local");
+}
+
 sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes) {
     return implicit<Get>(destination, source, bytes, "sennit_get_nbi");
 }

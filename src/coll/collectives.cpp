@@ -324,7 +324,8 @@ sennit_status collectives_open(Rank &rank) {
     rank.collectives = new (std::nothrow) Collectives;
     if (rank.collectives == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the collective calls");
-    request::register_kind(rank, request::RequestKind::collective, {test_request, nullptr});
+    request::register_kind(rank, request::RequestKind::collective,
+                           {test_request, nullptr, nullptr});
     rank.poll_requests = poll_all;
     return SENNIT_OK;
 }

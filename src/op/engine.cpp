@@ -81,8 +81,8 @@ void fill_record(OperationRecord *record, const OperationArgs &args) {
 }
 
 // What the caller has in variables of its own goes through memory of the record's.
-bool keep(OperationRecord *record, const OperationArgs &args) {
-    if (!RequestTable::keep(record, args.bytes)) return false;
+bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
+    if (!engine.records.keep(record, args.bytes)) return false;
     switch (args.direction) {
         case Direction::put:
             std::memcpy(record->kept, args.local, args.bytes);
@@ -112,12 +112,16 @@ bool covers(const PeerQueue &queue, std::uint64_t number) {
     return queue.open_first == nullptr || queue.open_first->number > number;
 }
 
-// Waits for what is on the peer's flush list now. TIMEOUT, PEER_LOST.
-sennit_status wait_for_queue(Engine &engine, PeerQueue &queue, const Deadline &deadline) {
+// What a flush waits for, of what is on a peer's flush list now.
+enum class FlushScope : std::uint8_t { all, lent };
+
+// TIMEOUT, PEER_LOST.
+sennit_status wait_for_queue(Engine &engine, PeerQueue &queue, FlushScope scope,
+                             const Deadline &deadline) {
     std::uint64_t number = 0;
     {
         const MutexLock locked(engine.lock);
-        number = queue.last_number;
+        number = scope == FlushScope::all ? queue.last_number : queue.last_lent;
         if (covers(queue, number)) return SENNIT_OK;
     }
     return wait_until(*engine.rank, deadline, queue.peer, [&] {
@@ -194,7 +198,7 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
         }
     }
     fill_record(record, args);
-    if (args.completion.is_kept && !keep(record, args)) {
+    if (args.completion.is_kept && !keep(engine, record, args)) {
         engine.records.give_back(record);
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue), "no memory for an answer");
     }
@@ -273,7 +277,8 @@ sennit_status engine_create(Rank &rank) {
         return status;
     }
     rank.engine = engine;
-    request::register_kind(rank, request::RequestKind::operation, {engine_test, engine_flush});
+    request::register_kind(rank, request::RequestKind::operation,
+                           {engine_test, engine_flush, engine_flush_local});
     rank.hooks[hooks] = ProgressHook{poll, engine};
     rank.progress_yields = engine->path_count != 0;
     for (unsigned i = 0; i < engine->path_count; ++i)
@@ -315,16 +320,23 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
                            std::size_t bytes, const Completion &completion) {
     Engine &engine = *rank.engine;
     OperationRecord *record = nullptr;
+    Completion::Mode mode = completion.mode;
     {
         const MutexLock locked(engine.lock);
-        const sennit_status status =
-            start(engine, OperationArgs{direction, &target, local, bytes, completion}, &record);
+        OperationArgs args{direction, &target, local, bytes, completion};
+        if (mode == Completion::Mode::local) {
+            args.completion.is_kept = engine.records.may_copy(bytes, kCopyBudget);
+            mode =
+                args.completion.is_kept ? Completion::Mode::implicit : Completion::Mode::blocking;
+            args.completion.mode = mode;
+        }
+        const sennit_status status = start(engine, args, &record);
         if (status != SENNIT_OK) return status;
-        if (completion.mode == Completion::Mode::request)
+        if (mode == Completion::Mode::request)
             *completion.request =
                 record == nullptr ? SENNIT_REQUEST_NULL : RequestTable::request_of(*record);
     }
-    const bool waits = completion.mode == Completion::Mode::blocking && record != nullptr;
+    const bool waits = mode == Completion::Mode::blocking && record != nullptr;
     return waits ? wait_for_record(engine, record) : SENNIT_OK;
 }
 
@@ -394,7 +406,9 @@ sennit_status take_implicit_error(Engine &engine, int first, int end, sennit_sta
 
 }  // namespace
 
-sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline) {
+namespace {
+
+sennit_status flush(Rank &rank, int peer, FlushScope scope, const Deadline &deadline) {
     if (rank.engine == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;
     const int first = peer == kAnyPeer ? 0 : peer;
@@ -403,11 +417,21 @@ sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline) {
     poll(&engine);
     sennit_status lost = SENNIT_OK;
     for (int p = first; p < end; ++p) {
-        const sennit_status status = wait_for_queue(engine, engine.queues[p], deadline);
+        const sennit_status status = wait_for_queue(engine, engine.queues[p], scope, deadline);
         if (status == SENNIT_ERR_TIMEOUT) return status;
         if (status != SENNIT_OK) lost = status;
     }
     return take_implicit_error(engine, first, end, lost);
+}
+
+}  // namespace
+
+sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline) {
+    return flush(rank, peer, FlushScope::all, deadline);
+}
+
+sennit_status engine_flush_local(Rank &rank, int peer, const Deadline &deadline) {
+    return flush(rank, peer, FlushScope::lent, deadline);
 }
 
 void engine_note_open(Rank &rank, std::uint64_t numbers[]) {

@@ -68,15 +68,17 @@ struct Completion {
     enum class Mode : std::uint8_t {
         blocking,  // the caller, which waits (default deadline)
         request,   // wait or test; {0} where the operation is complete at once
-        implicit   // flush
+        implicit,  // flush
+        local  // of puts alone: flush, but the buffer is the caller's again at once. It is copied
+               // as long as copies take less than kCopyBudget; beyond that the caller waits
     };
     Mode mode = Mode::blocking;
     sennit_request *request = nullptr;
     // For variables of a function: what moves lies in memory that the engine keeps until the
     // operation is over, and only a call that returns OK writes to `local` of a get, or to
     // Work::result. So nothing is lent to an operation that outlives the call. Tasks are of one
-    // element, bytes lie together. Not with Mode::implicit; a request is completed by engine_test
-    // or given up by engine_abandon.
+    // element, bytes lie together. Not of a caller's Mode::implicit; a request is completed by
+    // engine_test or given up by engine_abandon.
     bool is_kept = false;
 };
 inline constexpr Completion kKept{Completion::Mode::blocking, nullptr, true};
@@ -98,9 +100,12 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool progress, int
 // All implicit operations and puts to `peer` (kAnyPeer: to all) are complete. Reports the first
 // error of implicit operations since the last flush of that peer, once.
 sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline);
-// The same without waiting, in two steps: notes what is under way to each rank of the world, and
-// later asks, with some progress, whether all of that is over. True: *status is what engine_flush()
-// would have returned.
+// The same as far as private buffers go: all that were lent to operations so far are the caller's
+// again.
+sennit_status engine_flush_local(Rank &rank, int peer, const Deadline &deadline);
+// The same as engine_flush() without waiting, in two steps: notes what is under way to each rank of
+// the world, and later asks, with some progress, whether all of that is over. True: *status is what
+// engine_flush() would have returned.
 void engine_note_open(Rank &rank, std::uint64_t numbers[]);
 bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *status);
 // Orders puts before it against puts after it, per peer: nothing on ordered single-rail transports.

@@ -429,6 +429,7 @@ void activate(Engine &engine, PeerQueue &queue) {
 
 void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
     record->number = ++queue.last_number;
+    if (record->kept == nullptr) queue.last_lent = record->number;
     record->on_flush_list = true;
     record->previous_open = queue.open_last;
     record->next_open = nullptr;

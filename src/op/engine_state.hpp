@@ -18,6 +18,7 @@ inline constexpr std::uint64_t kSharedFromBytes = 65536;  // from here all rails
 // Tasks open to one peer at a time, counted from the oldest, so that the target can tell a
 // repetition by remembering as many.
 inline constexpr std::uint32_t kTaskWindow = 32;
+inline constexpr std::uint64_t kCopyBudget = 4 << 20;  // see engine_local_put()
 
 // One message transport.
 struct MessagePath {
@@ -59,6 +60,7 @@ struct PeerQueue {
     std::uint64_t first_task = 1;     // the oldest that is not over
     std::uint64_t next_task = 1;
     std::uint64_t last_number = 0;
+    std::uint64_t last_lent = 0;  // the number of the last record whose caller lends a buffer
     OperationRecord *pending_first = nullptr;
     OperationRecord *pending_last = nullptr;
     OperationPiece *retry_first = nullptr;

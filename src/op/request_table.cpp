@@ -9,8 +9,13 @@
 namespace sennit::op {
 namespace {
 
+bool keeps_inside(const OperationRecord &record) {
+    return record.kept == nullptr ||
+           record.kept == reinterpret_cast<const std::byte *>(&record.answer);
+}
+
 void free_kept(OperationRecord &record) {
-    if (record.kept != reinterpret_cast<std::byte *>(&record.answer)) std::free(record.kept);
+    if (!keeps_inside(record)) std::free(record.kept);
     record.kept = nullptr;
 }
 
@@ -37,6 +42,7 @@ void RequestTable::give_back(OperationRecord *record) {
     record->state = RecordState::free;
     layout_free(record->layout);
     record->layout = nullptr;
+    if (!keeps_inside(*record)) kept_bytes_ -= record->bytes;
     free_kept(*record);
     table_.give_back(*record);
 }
@@ -44,6 +50,7 @@ void RequestTable::give_back(OperationRecord *record) {
 bool RequestTable::keep(OperationRecord *record, std::uint64_t bytes) {
     record->kept = bytes <= sizeof record->answer ? reinterpret_cast<std::byte *>(&record->answer)
                                                   : static_cast<std::byte *>(std::malloc(bytes));
+    if (!keeps_inside(*record)) kept_bytes_ += bytes;
     return record->kept != nullptr;
 }
 

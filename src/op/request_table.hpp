@@ -91,7 +91,12 @@ class RequestTable {
     void give_back(OperationRecord *record);
 
     // Memory for what the record moves, freed with it. False: there is none.
-    static bool keep(OperationRecord *record, std::uint64_t bytes);
+    bool keep(OperationRecord *record, std::uint64_t bytes);
+    // Whether records and what they keep take less than `budget` with one more.
+    bool may_copy(std::uint64_t bytes, std::uint64_t budget) const {
+        return bytes <= budget &&
+               kept_bytes_ + in_use() * sizeof(OperationRecord) <= budget - bytes;
+    }
 
     static sennit_request request_of(const OperationRecord &record) {
         // relaxed: under the engine's mutex.
@@ -111,6 +116,7 @@ class RequestTable {
   private:
     // 4 million operations at a time.
     HandleTable<OperationRecord, request::Handles, TableShape{1u << 22, 128}> table_;
+    std::uint64_t kept_bytes_ = 0;  // beside the records
 };
 
 // Pieces beyond the one inside each record.

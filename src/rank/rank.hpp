@@ -87,6 +87,8 @@ struct RequestCalls {
     sennit_status (*test)(Rank &rank, sennit_request request, bool makes_progress, int *done);
     // Completes what has no handle, to one peer or kAnyPeer; null where there is no such thing.
     sennit_status (*flush)(Rank &rank, int peer, const Deadline &deadline);
+    // The private buffers that were lent to it are the caller's again.
+    sennit_status (*flush_local)(Rank &rank, int peer, const Deadline &deadline);
 };
 inline constexpr std::size_t kRequestKinds = 2;
 

@@ -123,4 +123,9 @@ sennit_status flush(Rank &rank, int peer, const Deadline &deadline) {
     return operations.flush == nullptr ? SENNIT_OK : operations.flush(rank, peer, deadline);
 }
 
+sennit_status flush_local(Rank &rank, int peer, const Deadline &deadline) {
+    const RequestCalls &operations = functions_of(rank, RequestKind::operation);
+    return operations.flush == nullptr ? SENNIT_OK : operations.flush_local(rank, peer, deadline);
+}
+
 }  // namespace sennit::request

@@ -55,5 +55,6 @@ sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
                        const Deadline &deadline, std::size_t *index);
 // `peer` may be kAnyPeer.
 sennit_status flush(Rank &rank, int peer, const Deadline &deadline);
+sennit_status flush_local(Rank &rank, int peer, const Deadline &deadline);
 
 }  // namespace sennit::request

@@ -125,6 +125,8 @@ void expect_transfers_refused(sennit_gptr gptr, std::size_t bytes, sennit_status
     EXPECT_EQ(sennit_put_nb(gptr, fixture.buffer, bytes, &fixture.request), wanted);
     EXPECT_EQ(sennit_get_nb(fixture.buffer, gptr, bytes, &fixture.request), wanted);
     EXPECT_STREQ(sennit_last_error()->operation, "sennit_get_nb");
+    EXPECT_EQ(sennit_put_local(gptr, fixture.buffer, bytes), wanted);
+    EXPECT_STREQ(sennit_last_error()->operation, "sennit_put_local");
     EXPECT_EQ(sennit_put_nbi(gptr, fixture.buffer, bytes), wanted);
     EXPECT_EQ(sennit_get_nbi(fixture.buffer, gptr, bytes), wanted);
     EXPECT_TRUE(fixture.untouched());

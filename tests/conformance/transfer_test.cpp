@@ -4,18 +4,23 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <iterator>
 
 using namespace conformance;
 
 namespace {
 
-// The three ways to move something and know that it has arrived.
-enum class Way { blocking, request, implicit };
-constexpr Way kWays[] = {Way::blocking, Way::request, Way::implicit};
+// The ways to move something and know that it has arrived. A get has no local one.
+enum class Way { blocking, request, implicit, local };
+constexpr Way kWays[] = {Way::blocking, Way::request, Way::implicit, Way::local};
+
+Way way_of(std::uint64_t number) {
+    return kWays[number % std::size(kWays)];
+}
 
 void finish(Ranks &test, Way way, sennit_request *request, int peer) {
     if (way == Way::request) test.ok(sennit_wait(request, SENNIT_FOREVER));
-    if (way == Way::implicit) test.ok(sennit_flush(peer, SENNIT_FOREVER));
+    if (way == Way::implicit || way == Way::local) test.ok(sennit_flush(peer, SENNIT_FOREVER));
 }
 
 void put(Ranks &test, Way way, sennit_gptr to, const void *from, std::size_t bytes) {
@@ -30,6 +35,9 @@ void put(Ranks &test, Way way, sennit_gptr to, const void *from, std::size_t byt
         case Way::implicit:
             test.ok(sennit_put_nbi(to, from, bytes));
             break;
+        case Way::local:
+            test.ok(sennit_put_local(to, from, bytes));
+            break;
     }
     finish(test, way, &request, to.rank);
 }
@@ -38,6 +46,7 @@ void get(Ranks &test, Way way, void *to, sennit_gptr from, std::size_t bytes) {
     sennit_request request = SENNIT_REQUEST_NULL;
     switch (way) {
         case Way::blocking:
+        case Way::local:
             test.ok(sennit_get(to, from, bytes));
             break;
         case Way::request:
@@ -97,7 +106,7 @@ RANK_TEST(transfer, put_is_seen_after_the_barrier, kAnything) {
         const std::size_t bytes = test.common.between(1, 4096);
         std::vector<std::uint8_t> data(bytes);
         fill(data.data(), bytes, round * 64 + static_cast<std::uint64_t>(test.rank));
-        put(test, kWays[round % 3], sennit_gptr_at(segment, test.next()), data.data(), bytes);
+        put(test, way_of(round), sennit_gptr_at(segment, test.next()), data.data(), bytes);
         test.barrier();
         test.ok(sennit_get(data.data(), segment, bytes));
         check_pattern(test, data.data(), bytes,
@@ -132,7 +141,7 @@ RANK_TEST(transfer, sizes_around_powers_of_two_move_exactly_their_bytes, kAnythi
     unsigned number = 0;
     for (std::size_t power = 64; power <= most; power *= 2) {
         for (const std::size_t bytes : {power - 1, power, power + 1}) {
-            const Way way = kWays[number++ % 3];
+            const Way way = way_of(number++);
             const std::size_t skew = number % 7;
             put(test, way, sennit_gptr_add(there, number % 3), out.data() + skew, bytes);
             std::fill(in.begin(), in.end(), std::uint8_t{0});
@@ -146,6 +155,71 @@ RANK_TEST(transfer, sizes_around_powers_of_two_move_exactly_their_bytes, kAnythi
     test.free(segment);
 }
 
+// Broken by a put that reads its buffer after it has returned, while copies last or beyond.
+RANK_TEST(transfer, a_local_put_leaves_its_buffer_to_the_caller, kAnything) {
+    constexpr std::size_t kSizes[] = {1, 8, 9, 512, 4096, 4097, 70000, 1100000};
+    const std::uint64_t puts = test.quick ? 48 : 400;
+    std::size_t room = 0;
+    for (std::uint64_t i = 0; i < puts; ++i)
+        room += kSizes[i % std::size(kSizes)];
+    const sennit_gptr segment = test.allocate(room);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
+    std::vector<std::uint8_t> buffer(kSizes[std::size(kSizes) - 1]);
+    std::size_t offset = 0;
+    for (std::uint64_t i = 0; i < puts; ++i) {
+        const std::size_t bytes = kSizes[i % std::size(kSizes)];
+        fill(buffer.data(), bytes, i);
+        test.ok(sennit_put_local(sennit_gptr_add(there, static_cast<std::int64_t>(offset)),
+                                 buffer.data(), bytes));
+        std::fill_n(buffer.begin(), bytes, std::uint8_t{0xEE});
+        offset += bytes;
+    }
+    test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
+    test.barrier();
+    const auto *mine = static_cast<const std::uint8_t *>(sennit_ptr(segment));
+    offset = 0;
+    for (std::uint64_t i = 0; i < puts; ++i) {
+        const std::size_t bytes = kSizes[i % std::size(kSizes)];
+        check_pattern(test, mine + offset, bytes, i);
+        offset += bytes;
+    }
+    test.barrier();
+    test.free(segment);
+}
+
+// Broken by a local flush that leaves a buffer lent, or a get under way; by one that forgets what
+// is under way to its target.
+RANK_TEST(transfer, a_local_flush_gives_private_buffers_back, kAnything) {
+    constexpr std::size_t kBytes = 20000;
+    const sennit_gptr segment = test.allocate(3 * kBytes);
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
+    std::vector<std::uint8_t> out(kBytes);
+    std::vector<std::uint8_t> in(kBytes);
+    const auto me = static_cast<std::uint64_t>(test.rank);
+    fill(static_cast<std::uint8_t *>(sennit_ptr(segment)) + 2 * kBytes, kBytes, me);
+    test.barrier();
+    for (std::int64_t half = 0; half < 2; ++half) {
+        const std::int64_t place = half * static_cast<std::int64_t>(kBytes);
+        fill(out.data(), kBytes, me + 100);
+        test.ok(sennit_put_nbi(sennit_gptr_add(there, place), out.data(), kBytes));
+        test.ok(sennit_get_nbi(in.data(), sennit_gptr_add(there, 2 * kBytes), kBytes));
+        test.ok(sennit_put_local(sennit_gptr_add(there, place), out.data(), 8));
+        test.ok(half == 0 ? sennit_flush_local(test.next(), SENNIT_FOREVER)
+                          : sennit_flush_local_all(SENNIT_FOREVER));
+        std::fill(out.begin(), out.end(), std::uint8_t{0xEE});
+        check_pattern(test, in.data(), kBytes, static_cast<std::uint64_t>(test.next()));
+        std::fill(in.begin(), in.end(), std::uint8_t{0xEE});
+    }
+    test.ok(sennit_flush_all(SENNIT_FOREVER));
+    test.barrier();
+    const auto *mine = static_cast<const std::uint8_t *>(sennit_ptr(segment));
+    const auto from = static_cast<std::uint64_t>(test.previous()) + 100;
+    check_pattern(test, mine, kBytes, from);
+    check_pattern(test, mine + kBytes, kBytes, from);
+    test.barrier();
+    test.free(segment);
+}
+
 // Broken by a word copy where the address is not aligned to words.
 RANK_TEST(transfer, no_address_needs_to_be_aligned, kAnything) {
     const std::size_t room = 96;
@@ -155,7 +229,7 @@ RANK_TEST(transfer, no_address_needs_to_be_aligned, kAnything) {
     for (std::size_t offset = 0; offset < 16; offset += step)
         for (std::size_t skew = 0; skew < 16; skew += step)
             for (const std::size_t bytes : {2, 4, 8, 16, 33})
-                round_trip(test, {there, room, offset, bytes, skew}, kWays[(offset + skew) % 3]);
+                round_trip(test, {there, room, offset, bytes, skew}, way_of(offset + skew));
     test.barrier();
     test.free(segment);
 }
@@ -178,10 +252,10 @@ RANK_TEST(transfer, source_and_destination_may_overlap, kAnything) {
         fill(expected.data(), room, static_cast<std::uint64_t>(round));
         std::memmove(expected.data() + to, expected.data() + from, bytes);
         if (test.own.one_in(2)) {
-            put(test, kWays[round % 3], sennit_gptr_add(segment, static_cast<int64_t>(to)),
+            put(test, way_of(round), sennit_gptr_add(segment, static_cast<int64_t>(to)),
                 mine + from, bytes);
         } else {
-            get(test, kWays[round % 3], mine + to,
+            get(test, way_of(round), mine + to,
                 sennit_gptr_add(segment, static_cast<int64_t>(from)), bytes);
         }
         test.require(std::memcmp(mine, expected.data(), room) == 0, "it moved as by memmove");

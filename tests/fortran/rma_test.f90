@@ -189,6 +189,14 @@ contains
     call sennit_put(next, 2, 4)
     call sennit_get(back, next, 4)
     call check(back == 2, 'in order')
+    number = 5
+    call sennit_put_local(next, number, 4)
+    number = 6
+    call sennit_flush_local(modulo(rank + 1, size), SENNIT_FOREVER)
+    call sennit_flush_local_all(SENNIT_FOREVER)
+    call sennit_flush_all(SENNIT_FOREVER)
+    call sennit_get(back, next, 4)
+    call check(back == 5, 'as it was when it was put')
   end subroutine operations_without_request_complete_by_a_flush
 
   ! A matrix of 3 by 4, of which rows are put into a line, in each form.
