@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kHeadBytes = offsetof(ControlBlock, more_teams);
 
 std::uint64_t desk_bytes(std::uint64_t size) {
-    return round_up(kDeskPlaceBytes * size, kLargestSmallPage);
+    return round_up(desk_and_table_bytes(size), kLargestSmallPage);
 }
 
 // The limit that was met, and how much of it is needed in all.

@@ -13,7 +13,7 @@
 namespace sennit {
 
 inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
-inline constexpr std::uint32_t kLayoutVersion = 13;
+inline constexpr std::uint32_t kLayoutVersion = 14;
 inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;
@@ -29,6 +29,8 @@ static_assert(kFirstTeams + kTeamChunks * kTeamsPerChunk == kTeamSlots - 1);
 static_assert(kTeamChunkBytes % 65536 == 0);
 inline constexpr std::size_t kCpuWords = 16;  // 1024 processors
 inline constexpr std::size_t kDeskPlaceBytes = 256;
+inline constexpr std::size_t kWatchHeadBytes = 128;
+inline constexpr std::size_t kWatchPlaceBytes = 64;
 inline constexpr std::size_t kSignalChunks = 16;
 
 // `leaving`: the rank is in its last barrier, and opens no channel any more.
@@ -230,6 +232,14 @@ static_assert(offsetof(ControlBlock, doorbell) == 128 &&
 inline std::byte *desk_place(ControlBlock &control, int peer) {
     return reinterpret_cast<std::byte *>(&control + 1) +
            kDeskPlaceBytes * static_cast<std::size_t>(peer);
+}
+
+// Behind the desk: what the node knows of other nodes; laid out by src/runtime/watch/.
+inline std::byte *watch_table(ControlBlock &control, int size) {
+    return desk_place(control, size);
+}
+constexpr std::uint64_t desk_and_table_bytes(std::uint64_t size) {
+    return kDeskPlaceBytes * size + kWatchHeadBytes + kWatchPlaceBytes * size;
 }
 
 constexpr std::size_t team_sync_offset(std::uint32_t team_slot) {

@@ -31,6 +31,7 @@ enum class Part {
     signals,
     plans,
     queues,
+    watch,
 };
 
 template <Part kPart>

@@ -139,6 +139,7 @@ struct RankSetup {
     PartPointer<Part::team_registry> team_registry;
     PartPointer<Part::groups> groups;  // null until the first one; under `cold`
     PartPointer<Part::collectives> collectives;
+    PartPointer<Part::watch> watch;        // null in a job on one node
     PartPointer<Part::channels> channels;  // null until the first is opened; under `cold`
 
     int process_slot = -1;

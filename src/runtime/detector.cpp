@@ -7,6 +7,7 @@
 
 #include "base/process_age.hpp"
 #include "runtime/wait.hpp"
+#include "runtime/watch/watch.hpp"
 
 namespace sennit {
 namespace {
@@ -64,7 +65,8 @@ Gone peer_gone(Rank &rank, int peer) {
     if (known != 0) return static_cast<Gone>(known);
     if (peer == rank.world_rank) return Gone::no;
     // The order counts: a rank that leaves stores its state before its process ends.
-    const bool ended = has_ended(rank, target);
+    const bool ended = has_ended(rank, target) ||
+                       (!target.same_node && watch::watch_gone(rank, peer) == Gone::died);
     if (has_state(target.control, RankState::left)) {
         note_gone(rank, peer, Gone::left);
     } else if (ended) {
@@ -94,6 +96,8 @@ sennit_status fail_lost(const Rank &rank, int peer) {
     return fail_peer(SENNIT_ERR_PEER_LOST, peer, sennit_path_name(target.path),
                      "rank %d (process %d) %s", peer, target.process_id,
                      !died ? "has left: it called sennit_finalize"
+                     : watch::watch_silent(rank, peer)
+                         ? "counts as lost: its host has been silent for SENNIT_PEER_TIMEOUT"
                      : launcher_ended(rank)
                          ? "counts as lost: the launcher has ended, and with it the job"
                          : "has ended without sennit_finalize");

@@ -11,6 +11,7 @@ import json
 import os
 import pty
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -409,6 +410,43 @@ def an_interface_that_leads_nowhere_is_not_taken(cluster, program):
         expect(sum(sent[name] for name in (["rail0", "rail1", "mgmt"] if rail is None else [rail])) > 4 << 20, settings, sent)
     process.terminate()
     process.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+def a_host_whose_rail_is_cut_is_lost_in_time(cluster, program):
+    """Both sides wait for a signal that never comes, and hear of each other's silence; a short cut before that is no alarm."""
+    timeout_s = 3
+    keeper = cluster.start("--launcher", "none", "--", "sleep", "600")
+    job = subprocess.Popen(
+        [cluster.tool, "exec", "--name", cluster.name, "h0", cluster.tool, "launch", "-n", "2", "--", "env",
+         f"SENNIT_PEER_TIMEOUT={timeout_s}", "SENNIT_PATHS=self,mapped,fabric:interface=rail0", program, "signal"],
+        env=cluster.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    lines = []
+
+    def read(what):
+        for line in job.stdout:
+            lines.append(line)
+            found = re.search(rf"rank (\d+) {what} (-?\d+) at ([\d.]+)", line)
+            if found:
+                return int(found.group(1)), int(found.group(2)), float(found.group(3))
+        expect(False, what, lines)
+        return None
+
+    waits = {read("waits")[0] for _ in range(2)}
+    expect(waits == {0, 1}, lines)
+    cluster.must("cut", "rail", "--silent", "h1", "0")
+    time.sleep(timeout_s / 4)
+    cluster.must("restore", "rail", "h1", "0")
+    time.sleep(timeout_s / 2)
+    begin = time.clock_gettime(time.CLOCK_MONOTONIC)
+    cluster.must("cut", "rail", "--silent", "h1", "0")
+    cut = time.clock_gettime(time.CLOCK_MONOTONIC)
+    for _ in range(2):
+        rank, peer, when = read("lost")
+        expect(peer == 1 - rank and begin < when < cut + timeout_s + 0.5, rank, peer, begin, cut, when)
+    job.communicate()
+    keeper.terminate()
+    keeper.wait(timeout=15)
     cluster.nothing_is_left()
 
 

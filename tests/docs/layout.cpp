@@ -8,6 +8,8 @@
 #include "memory/entry.hpp"
 #include "queue/queue.hpp"
 #include "rank/control_block.hpp"
+#include "runtime/watch/connection.hpp"
+#include "runtime/watch/table.hpp"
 #include "signal/words.hpp"
 #include "transport/fabric/wire.hpp"
 #include "transport/transport.hpp"
@@ -67,6 +69,32 @@ static void print_control_block() {
     FIELD(ClusterLines, released);
     STRUCT(Mailbox);
     FIELD(Mailbox, bytes);
+}
+
+static void print_watch() {
+    using namespace sennit::watch;
+    STRUCT(TableHead);
+    FIELD(TableHead, watcher);
+    FIELD(TableHead, changes);
+    FIELD(TableHead, watched_ns);
+    FIELD(TableHead, first_end_ns);
+    FIELD(TableHead, unused);
+    STRUCT(TablePlace);
+    FIELD(TablePlace, gone);
+    FIELD(TablePlace, leaving);
+    FIELD(TablePlace, question_ns);
+    FIELD(TablePlace, answered_ns);
+    FIELD(TablePlace, their_lease_ns);
+    FIELD(TablePlace, lease_end_ns);
+    FIELD(TablePlace, unused);
+    STRUCT(Note);
+    FIELD(Note, cookie);
+    FIELD(Note, kind);
+    FIELD(Note, from);
+    FIELD(Note, rank);
+    FIELD(Note, unused);
+    FIELD(Note, time_ns);
+    FIELD(Note, value);
 }
 
 static void print_channels() {
@@ -257,6 +285,7 @@ static void print_fabric() {
     FIELD(RailCard, addresses);
     FIELD(RailCard, prefixes);
     FIELD(RailCard, port);
+    FIELD(RailCard, watch_port);
     FIELD(RailCard, interfaces);
     FIELD(RailCard, unused);
     STRUCT(MessageHeader);
@@ -299,6 +328,7 @@ int main() {
     print_signals();
     print_queues();
     print_channels();
+    print_watch();
     print_card();
     print_startup_layouts();
     print_node_exchange_layouts();

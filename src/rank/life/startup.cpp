@@ -23,6 +23,7 @@
 #include "op/engine.hpp"
 #include "path/router.hpp"
 #include "rank/life/teardown.hpp"
+#include "runtime/watch/watch.hpp"
 #include "team/team.hpp"
 
 namespace sennit::life {
@@ -307,6 +308,26 @@ sennit_status open_upper_layers(Startup &start) {
     return status;
 }
 
+// Before the introductions are overwritten. Ranks are known by then that no path leads to.
+sennit_status watch_other_nodes(Startup &start) {
+    if (start.rank.watch == nullptr) return SENNIT_OK;
+    int *first_of = nullptr;
+    const sennit_status status = make_array(static_cast<std::size_t>(start.size), &first_of);
+    for (int r = 0; r < start.size && status == SENNIT_OK; ++r) {
+        int first = 0;
+        while (std::memcmp(start.all[first].card.node, start.all[r].card.node,
+                           sizeof start.all[r].card.node) != 0)
+            ++first;
+        first_of[r] = first;
+    }
+    const bool crowded =
+        runtime::cards_oversubscribed(&start.all->card, start.size, kStride, start.rank.world_rank);
+    const sennit_status started =
+        status == SENNIT_OK ? watch::watch_start(start.rank, first_of, crowded) : status;
+    std::free(first_of);
+    return started;
+}
+
 // What a rank says in the last exchange.
 struct Readiness {
     std::uint8_t status;
@@ -403,6 +424,7 @@ sennit_status run(Startup &start, const char *paths) {
     status = agree_on_paths(start, status);
     if (status != SENNIT_OK) return status;
     status = open_upper_layers(start);
+    if (status == SENNIT_OK) status = watch_other_nodes(start);
     choose_spins(start);
     return get_ready(start, status);
 }

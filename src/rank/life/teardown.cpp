@@ -22,6 +22,7 @@
 #include "runtime/detector.hpp"
 #include "runtime/domains.hpp"
 #include "runtime/wait.hpp"
+#include "runtime/watch/watch.hpp"
 #include "signal/signals.hpp"
 #include "team/team.hpp"
 
@@ -120,8 +121,11 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     memory::forget_entries(rank);
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot)
         memory::table_destroy(rank, slot, static_cast<std::uint32_t>(world_size(rank)));
+    // Its words are in a peer's memory, and what the engine had open may have needed its news.
+    watch::watch_stop(rank);
     if (met) close_peers(rank);
     path::router_close(rank, deadline);
+    watch::watch_free(rank);
     queue::queues_close(rank);
     plan::plans_close(rank);
     signal::signals_close(rank);

@@ -12,6 +12,7 @@
 #include "base/fail.hpp"
 #include "base/log.hpp"
 #include "runtime/detector.hpp"
+#include "runtime/watch/watch.hpp"
 #include "transport/fabric/network.hpp"
 
 namespace sennit::transport::fabric {
@@ -20,9 +21,8 @@ namespace {
 constexpr int kMostAttempts = 8;
 constexpr std::int64_t kFirstQuestionNs = 20'000'000;  // before it is asked again; doubles
 constexpr std::int64_t kLastQuestionNs = 500'000'000;
-constexpr std::int64_t kHangsNs = 100'000'000;   // of a transfer to an endpoint that is gone
-constexpr std::int64_t kStuckNs = 300'000'000;   // of a provider that takes no transfer
-constexpr std::int64_t kLostNs = 1'000'000'000;  // of messages that fail
+constexpr std::int64_t kHangsNs = 100'000'000;  // of a transfer to an endpoint that is gone
+constexpr std::int64_t kStuckNs = 300'000'000;  // of a provider that takes no transfer
 
 bool has(const std::byte *handles, std::size_t bytes, std::uint64_t handle) {
     for (std::size_t at = 0; at < bytes; at += sizeof handle)
@@ -71,10 +71,7 @@ void Network::look_after_links(std::int64_t now) {
 void Network::look_after(int peer, std::int64_t now) {
     PeerLink &link = links_[peer];
     // relaxed: the word stands alone.
-    if (rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0)
-        abandon(link);
-    else if (link.probed && link.failing_since_ns != 0 && now - link.failing_since_ns > kLostNs)
-        give_up(peer);
+    if (rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0) abandon(link);
     if (link.asks && now >= link.next_question_ns) send_question(peer, now);
     if (!link.in_doubt) repeat(link);
     const bool hangs = is_older_out(peer, link.number);
@@ -148,11 +145,16 @@ void Network::answer_question(const Message &question) {
         if (!reopen_passive()) return;
         log(SENNIT_LOG_INFO, "rank %d is in doubt about what it has sent: fence %llu", asked.from,
             static_cast<unsigned long long>(number_ - 1));
-        // The others need not find out. What is lost of this they ask for.
-        for (int peer = 0; peer < world_size(*rank_); ++peer)
-            if (peer != asked.from && links_[peer].number != 0) send_endpoint(peer, nullptr);
+        announce_endpoint(asked.from);
     }
     send_endpoint(asked.from, &question);
+}
+
+// The others need not find out. What is lost of this they ask for.
+void Network::announce_endpoint(int except) {
+    for (int peer = 0; peer < world_size(*rank_); ++peer)
+        if (peer != except && links_[peer].number != 0 && !links_[peer].is_refused)
+            send_endpoint(peer, nullptr);
 }
 
 // Tells the peer the endpoint that is open, and which of the handles in its question are dead.
@@ -233,13 +235,25 @@ void Network::reset_active() {
     }
 }
 
-// The peer is out of reach for good.
-void Network::give_up(int peer) {
-    PeerLink &link = links_[peer];
-    note_gone(*rank_, peer, link.said_goodbye ? Gone::left : Gone::died);
-    // Nothing may reach a private buffer any more.
+// What the watch of other nodes has found, before the next look at the network: nothing that a host
+// has sent is taken once it was silent for too long.
+void Network::take_news() {
+    bool refuses = false;
+    for (int peer = 0; peer < world_size(*rank_); ++peer) {
+        PeerLink &link = links_[peer];
+        if (rank_->peers[peer].same_node) continue;
+        if (!link.is_refused && watch::watch_refuses(*rank_, peer))
+            link.is_refused = refuses = true;
+        if (!link.is_lost && peer_gone(*rank_, peer) == Gone::died) lose(peer);
+    }
+    if (refuses && reopen_passive()) announce_endpoint(-1);
+}
+
+// Nothing may reach a private buffer any more.
+void Network::lose(int peer) {
+    links_[peer].is_lost = true;
     if (is_older_out(peer, UINT64_MAX)) reset_active();
-    abandon(link);
+    abandon(links_[peer]);
     some_are_lost_ = true;
 }
 

@@ -48,10 +48,12 @@ struct PeerLink {
     std::uint16_t tag = 0;     // in the keys of its memory
     bool probed = false;       // its memory was really read
     bool said_goodbye = false;
-    bool uneasy = false;    // some of the following is so
-    bool asks = false;      // a question waits for its answer
-    bool in_doubt = false;  // nothing is sent to the endpoint before there is another
-    PostedList doubtful;    // transfers that have failed, to be repeated when the doubt is over
+    bool is_refused = false;  // its host was silent for too long: nothing is taken from it
+    bool is_lost = false;     // what was under way to it has ended
+    bool uneasy = false;      // some of the following is so
+    bool asks = false;        // a question waits for its answer
+    bool in_doubt = false;    // nothing is sent to the endpoint before there is another
+    PostedList doubtful;      // transfers that have failed, to be repeated when the doubt is over
     std::int64_t fenced_ns = 0;  // when the number was learnt
     std::int64_t next_question_ns = 0;
     std::int64_t question_pause_ns = 0;
@@ -109,6 +111,7 @@ class Network final : public Transport {
     bool is_silent(const PeerLink &link, std::int64_t now) const;
     sennit_status read_settings(const char *text);
     sennit_status make_pools();
+    sennit_status meet_watches();
     void post_receives();
     sennit_status link(int peer);
     sennit_status expose_at(std::size_t place, const Exposed &memory);
@@ -144,7 +147,9 @@ class Network final : public Transport {
     void take_endpoint(const Message &answer);
     bool is_older_out(int peer, std::uint64_t number) const;
     void reset_active();
-    void give_up(int peer);
+    void announce_endpoint(int except);
+    void take_news();
+    void lose(int peer);
     void abandon(PeerLink &link);
 
     // thread.cpp
@@ -180,7 +185,9 @@ class Network final : public Transport {
     Settings settings_;
     Rail rail_;
     InterfaceChoice choice_;
-    Reason missing_{};  // why there is no rail
+    std::uint16_t watch_port_ = 0;
+    std::uint32_t news_seen_ = 0;  // of the watch
+    Reason missing_{};             // why there is no rail
     const Address *addresses_ = nullptr;
     Deadline start_limit_ = Deadline::never();
     std::int64_t unreached_limit_ns_ = 0;  // of first probes that fail

@@ -11,6 +11,7 @@
 #include "base/knobs.hpp"
 #include "base/log.hpp"
 #include "runtime/detector.hpp"
+#include "runtime/watch/watch.hpp"
 #include "transport/fabric/fabric.hpp"
 #include "transport/fabric/network.hpp"
 
@@ -129,12 +130,28 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
         return SENNIT_OK;
     }
     draw_tag();
-    return make_pools();
+    status = watch::watch_open(rank, &watch_port_);
+    return status == SENNIT_OK ? make_pools() : status;
+}
+
+// A rank that has no rail has no watch either, and is watched by those that have one.
+sennit_status Network::meet_watches() {
+    const auto size = static_cast<std::size_t>(world_size(*rank_));
+    auto *hosts = static_cast<watch::Host *>(std::calloc(size, sizeof(watch::Host)));
+    if (hosts == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
+    for (std::size_t peer = 0; peer < size; ++peer) {
+        const RailCard card = card_of(addresses_[peer]);
+        if (card.interfaces != 0) hosts[peer] = {card.addresses[choice_.of(card)], card.watch_port};
+    }
+    const sennit_status status = watch::watch_meet(*rank_, hosts);
+    std::free(hosts);
+    return status;
 }
 
 void Network::address(Address *out) {
     RailCard card{};
     if (missing_.code == Reason{}.code) rail_.describe(&card);
+    card.watch_port = watch_port_;
     std::memcpy(out->bytes, &card, sizeof card);
 }
 
@@ -163,6 +180,7 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
         status = expose_at(
             kSegmentsPerTeam,
             Exposed{nullptr, rank_->control, rank_->control->header.control_bytes, kControlHandle});
+    if (status == SENNIT_OK) status = meet_watches();
     if (status != SENNIT_OK) return status;
     rank_->segment_watch = SegmentWatch{expose, withdraw, this};
     {
@@ -333,7 +351,9 @@ void Network::say_goodbye(const Deadline &deadline) {
     const int size = world_size(*rank_);
     for (int peer = 0; peer < size; ++peer) {
         const MutexLock guard(lock_);
-        if (!links_[peer].probed) continue;
+        // relaxed: the word stands alone.
+        if (!links_[peer].probed || rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0)
+            continue;
         Message *message = take_message();
         if (message == nullptr) return;
         fill_header(message, peer, MessageKind::goodbye);

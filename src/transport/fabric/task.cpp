@@ -124,6 +124,7 @@ void Network::finish_receive(Message *message) {
     --receives_posted_;
     if (message->error != 0 || !is_well_formed(*message)) return give_back(message);
     PeerLink &link = links_[message->header.from];
+    if (link.is_refused) return give_back(message);
     link.failing_since_ns = 0;
     if (message->header.kind == MessageKind::question)
         answer_question(*message);

@@ -4,6 +4,7 @@
 
 #include "base/fail.hpp"
 #include "runtime/detector.hpp"
+#include "runtime/watch/watch.hpp"
 #include "transport/fabric/network.hpp"
 
 namespace sennit::transport::fabric {
@@ -114,6 +115,7 @@ std::size_t Network::take_events(bool all) {
 
 // How much has come.
 std::size_t Network::poll_rail(bool all) {
+    if (watch::watch_has_news(*rank_, &news_seen_)) take_news();
     const std::size_t seen = take_events(all);
     const std::int64_t now = now_ns();
     if (now - looked_ns_ >= kLookNs) {

@@ -17,8 +17,9 @@ struct RailCard {
     std::uint32_t addresses[kInterfaces];  // IPv4, in the order of the network, the best first
     std::uint8_t prefixes[kInterfaces];    // how many bits of each name its subnet
     std::uint16_t port;                    // on each, in the order of the network
+    std::uint16_t watch_port;              // where its watch listens
     std::uint8_t interfaces;               // how many; 0: the rank has no rail
-    std::uint8_t unused[13];
+    std::uint8_t unused[11];
 };
 static_assert(sizeof(RailCard) == kAddressBytes && offsetof(RailCard, port) == 48);
 

@@ -1,0 +1,69 @@
+// See connection.hpp.
+#include "runtime/watch/connection.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace sennit::watch {
+
+int WatchConnection::connect(std::uint32_t address, std::uint16_t port) {
+    close();
+    socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket_ < 0) return errno;
+    const int yes = 1;
+    (void)setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = address;
+    name.sin_port = port;
+    const int code = ::connect(socket_, reinterpret_cast<sockaddr *>(&name), sizeof name);
+    return code == 0 || errno == EINPROGRESS ? 0 : errno;
+}
+
+int WatchConnection::connected() {
+    int error = 0;
+    socklen_t bytes = sizeof error;
+    if (getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0) error = errno;
+    is_open_ = error == 0;
+    return error;
+}
+
+bool WatchConnection::accept(int listener) {
+    close();
+    socket_ = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    is_open_ = socket_ >= 0;
+    const int yes = 1;
+    if (is_open_) (void)setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    return is_open_;
+}
+
+void WatchConnection::close() {
+    if (socket_ >= 0) (void)::close(socket_);
+    socket_ = -1;
+    is_open_ = false;
+    have_ = 0;
+}
+
+// A full buffer has room for hundreds of messages: who does not read them is not there.
+bool WatchConnection::send(const Note &message) {
+    const ssize_t sent = ::send(socket_, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return sent == static_cast<ssize_t>(sizeof message);
+}
+
+WatchConnection::Read WatchConnection::read(Note *message) {
+    const ssize_t got = recv(socket_, bytes_ + have_, sizeof bytes_ - have_, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Read::none;
+    if (got <= 0) return Read::ended;
+    have_ += static_cast<std::size_t>(got);
+    if (have_ < sizeof bytes_) return Read::none;
+    have_ = 0;
+    std::memcpy(message, bytes_, sizeof *message);
+    return Read::whole;
+}
+
+}  // namespace sennit::watch

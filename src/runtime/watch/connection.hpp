@@ -1,0 +1,63 @@
+// One TCP connection between the watches of two nodes, and what they say: messages of one size,
+// each with the cookie of the job. Never blocks. What no watch of the job would send ends the
+// connection.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit::watch {
+
+enum class NoteKind : std::uint32_t {
+    none = 0,
+    question = 1,  // time_ns: by the clock of who asks; value: its lease, 0: none begins by this
+    answer = 2,    // time_ns: of the question
+    gone = 3,      // rank has died
+    leaving = 4    // rank ends, and closes its port
+};
+
+struct Note {
+    std::uint64_t cookie;
+    NoteKind kind;
+    std::int32_t from;  // world rank
+    std::int32_t rank;
+    std::uint32_t unused;
+    std::int64_t time_ns;
+    std::int64_t value;
+};
+static_assert(sizeof(Note) == 40 && offsetof(Note, time_ns) == 24);
+
+class WatchConnection {
+  public:
+    WatchConnection() = default;
+    ~WatchConnection() { close(); }
+    WatchConnection(const WatchConnection &) = delete;
+    WatchConnection &operator=(const WatchConnection &) = delete;
+
+    // Starts to connect: 0, or the error that it ended with already. connected() tells the rest.
+    int connect(std::uint32_t address, std::uint16_t port);
+    // 0, or the error that it ended with.
+    int connected();
+    // Takes one from the listener. False: there is none.
+    bool accept(int listener);
+    void close();
+
+    int socket() const { return socket_; }
+    bool exists() const { return socket_ >= 0; }
+    // May messages be sent?
+    bool is_open() const { return is_open_; }
+
+    // False: the connection has ended.
+    bool send(const Note &message);
+    // The next whole message. `none`: not yet. `ended`: by the other side.
+    enum class Read { whole, none, ended };
+    Read read(Note *message);
+
+  private:
+    int socket_ = -1;
+    bool is_open_ = false;
+    std::size_t have_ = 0;
+    alignas(Note) std::byte bytes_[sizeof(Note)];
+};
+
+}  // namespace sennit::watch

@@ -1,0 +1,243 @@
+// Questions between nodes, and what follows when there is no answer. A node that asks accepts from
+// the other for a lease from the time of its question on, by its own clock. A node that answers
+// knows from the time of its answer when it can accept nothing from it any more, and reports it as
+// lost a margin later. So nobody is reported while it may still be written to.
+#include <cerrno>
+
+#include "base/log.hpp"
+#include "runtime/watch/watcher.hpp"
+
+namespace sennit::watch {
+namespace {
+
+constexpr std::int64_t kRetry_ns = 20'000'000;
+
+}  // namespace
+
+// Nobody of it is there any more, or needs to be: what it sent last is still taken.
+bool NodeWatch::has_left(const Node &node) const {
+    for (int r = node.first; r < size_; ++r) {
+        if (first_of_[r] != node.first) continue;
+        const TablePlace &place = table_.places[r];
+        // relaxed twice: each word stands alone.
+        if (place.gone.load(std::memory_order_relaxed) == 0 &&
+            place.leaving.load(std::memory_order_relaxed) == 0)
+            return false;
+    }
+    return true;
+}
+
+// Is there nothing more to say to it?
+bool NodeWatch::is_over(const Node &node) const {
+    const TablePlace &place = table_.places[node.first];
+    // relaxed: once ended they stay so.
+    return place.answered_ns.load(std::memory_order_relaxed) == kEnded ||
+           place.lease_end_ns.load(std::memory_order_relaxed) == kEnded || has_left(node);
+}
+
+// Ends the leases that are over. By the rank's own threads too, before each look at the network.
+void NodeWatch::settle(std::int64_t now) const {
+    for (std::size_t i = 0; i < node_count_; ++i) {
+        std::atomic<std::int64_t> &lease = table_.places[nodes_[i].first].lease_end_ns;
+        // relaxed: compared again below.
+        std::int64_t end = lease.load(std::memory_order_relaxed);
+        if (end <= 0 || now < end) continue;
+        // SYNC watch-lease: pairs with the acquire in take_answer(); a lease that has ended is not
+        // prolonged.
+        const std::int64_t next = has_left(nodes_[i]) ? 0 : kEnded;
+        if (!lease.compare_exchange_strong(end, next, std::memory_order_acq_rel) || next == 0)
+            continue;
+        log(SENNIT_LOG_WARNING, "the node of rank %d is silent: nothing is accepted from it",
+            nodes_[i].first);
+        // SYNC watch-news: pairs with the acquire in has_news(); the word above.
+        table_.head->changes.fetch_add(1, std::memory_order_release);
+    }
+    note_first_end();
+}
+
+void NodeWatch::note_first_end() const {
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < node_count_; ++i) {
+        // relaxed: leases only grow longer, so the least of old values is an early one.
+        const std::int64_t end =
+            table_.places[nodes_[i].first].lease_end_ns.load(std::memory_order_relaxed);
+        if (end > 0 && (first == 0 || end < first)) first = end;
+    }
+    // relaxed: as above.
+    table_.head->first_end_ns.store(first, std::memory_order_relaxed);
+}
+
+void NodeWatch::look_at_nodes(std::int64_t now) {
+    settle(now);
+    for (std::size_t i = 0; i < node_count_; ++i) {
+        Node &node = nodes_[i];
+        if (!has_left(node)) end_if_silent(node, now);
+        if (is_over(node))
+            node.connection.close();
+        else if (node.is_watched)
+            drive(node, now);
+    }
+}
+
+// It has not asked for so long that it accepts nothing from here.
+void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
+    TablePlace &place = table_.places[node.first];
+    // SYNC watch-answered: pairs with the release in answer(); the lease that belongs to it.
+    std::int64_t answered = place.answered_ns.load(std::memory_order_acquire);
+    // relaxed: the acquire above.
+    const std::int64_t lease = place.their_lease_ns.load(std::memory_order_relaxed);
+    if (answered <= 0 || now - answered < lease + times_.margin_ns) return;
+    // relaxed: an answer at this moment fails by the word's value.
+    if (!place.answered_ns.compare_exchange_strong(answered, kEnded, std::memory_order_relaxed))
+        return;
+    log(SENNIT_LOG_WARNING, "the node of rank %d has been silent for %lld ms: its ranks are lost",
+        node.first, static_cast<long long>((now - answered) / 1'000'000));
+    // Not told to others: each node knows by itself when the silent one accepts nothing from it.
+    for (int r = node.first; r < size_; ++r) {
+        if (first_of_[r] != node.first) continue;
+        // relaxed: the count below orders it.
+        table_.places[r].gone.store(static_cast<std::uint32_t>(Gone::died),
+                                    std::memory_order_relaxed);
+    }
+    // SYNC watch-news: pairs with the acquire in has_news(); the words above.
+    table_.head->changes.fetch_add(1, std::memory_order_release);
+}
+
+void NodeWatch::drive(Node &node, std::int64_t now) {
+    WatchConnection &connection = node.connection;
+    if (!connection.exists()) {
+        if (now >= node.next_ns) connect_to(node, now);
+        return;
+    }
+    if (!connection.is_open()) {
+        pollfd one{connection.socket(), POLLOUT, 0};
+        if (poll(&one, 1, 0) == 1) {
+            const int error = connection.connected();
+            if (error != 0) return end_connection(node, error, now);
+            tell_known(connection);
+            node.waits = false;
+            node.next_ns = node.is_unanswered ? now : node.next_ns;
+        } else if (now - node.since_ns > times_.answer_ns) {
+            return end_connection(node, ETIMEDOUT, now);
+        }
+        if (!connection.is_open()) return;
+    }
+    if (!hear(node, now)) return end_connection(node, 0, now);
+    if (node.waits && now - node.since_ns > times_.answer_ns)
+        return end_connection(node, ETIMEDOUT, now);
+    if (!node.waits && now >= node.next_ns) ask(node, now);
+}
+
+// The rank after the one that was asked last, of those that may answer; -1: none.
+int NodeWatch::next_rank(const Node &node) const {
+    int found = -1;
+    for (int r = node.first; r < size_; ++r) {
+        const TablePlace &place = table_.places[r];
+        if (first_of_[r] != node.first || hosts_[r].port == 0) continue;
+        // relaxed twice: each word stands alone.
+        if (place.gone.load(std::memory_order_relaxed) != 0 ||
+            place.leaving.load(std::memory_order_relaxed) != 0)
+            continue;
+        if (r > node.asked) return r;
+        if (found < 0) found = r;
+    }
+    return found;
+}
+
+void NodeWatch::connect_to(Node &node, std::int64_t now) {
+    if (node.asked < 0) node.asked = next_rank(node);
+    if (node.asked < 0) return;
+    node.since_ns = now;
+    const Host &host = hosts_[node.asked];
+    const int error = node.connection.connect(host.address, host.port);
+    if (error != 0) end_connection(node, error, now);
+}
+
+// 0: the other side has closed it, and may have died: the same rank is asked again. A port that is
+// refused has no owner any more. Who does not answer may be stopped, and another rank of its node
+// speaks for it.
+void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
+    node.connection.close();
+    node.waits = false;
+    node.next_ns = now + kRetry_ns;
+    // relaxed: the word stands alone.
+    const bool leaves = table_.places[node.asked].leaving.load(std::memory_order_relaxed) != 0;
+    if (error == ECONNREFUSED && !leaves) note_gone_elsewhere(node.asked);
+    if (error != 0 || leaves) node.asked = next_rank(node);
+}
+
+// False: the connection has ended.
+bool NodeWatch::hear(Node &node, std::int64_t now) {
+    Note message;
+    for (;;) {
+        const WatchConnection::Read read = node.connection.read(&message);
+        if (read != WatchConnection::Read::whole) return read == WatchConnection::Read::none;
+        if (!is_well_formed(message) || first_of_[message.from] != node.first) return false;
+        if (message.kind == NoteKind::answer)
+            take_answer(node, message, now);
+        else if (!take(message, node.connection, now))
+            return false;
+    }
+}
+
+void NodeWatch::ask(Node &node, std::int64_t now) {
+    if (!node.is_unanswered) node.question_ns = now;
+    node.is_unanswered = true;
+    node.waits = true;
+    node.since_ns = now;
+    Note question = make(NoteKind::question, rank_->world_rank);
+    question.time_ns = node.question_ns;
+    // The other node counts the time from a question on that comes after the lease has begun.
+    // relaxed: this thread's own word, but for its end.
+    const bool has_begun =
+        table_.places[node.first].lease_end_ns.load(std::memory_order_relaxed) > 0;
+    if (has_begun) question.value = times_.lease_ns;
+    if (!node.connection.send(question)) end_connection(node, 0, now);
+}
+
+// What is stored here comes before the answer: then the time of the report is known before the
+// other node accepts anything by it.
+bool NodeWatch::answer(const Note &question, WatchConnection &to, std::int64_t now) {
+    const int first = first_of_[question.from];
+    TablePlace &place = table_.places[first];
+    // relaxed: compared again below.
+    std::int64_t answered = place.answered_ns.load(std::memory_order_relaxed);
+    // relaxed: once ended it stays so.
+    if (answered == kEnded || place.lease_end_ns.load(std::memory_order_relaxed) == kEnded)
+        return false;
+    // A node that watches this one is watched.
+    for (std::size_t i = 0; i < node_count_; ++i)
+        if (nodes_[i].first == first) nodes_[i].is_watched = true;
+    // relaxed: a later time than that of the latest question only makes the report come later.
+    if (question.value > 0 &&
+        question.time_ns > place.question_ns.load(std::memory_order_relaxed)) {
+        // relaxed twice: the release below.
+        place.question_ns.store(question.time_ns, std::memory_order_relaxed);
+        place.their_lease_ns.store(question.value, std::memory_order_relaxed);
+        // SYNC watch-answered: pairs with the acquire in end_if_silent(); the lease.
+        while (!place.answered_ns.compare_exchange_weak(answered, now, std::memory_order_release,
+                                                        std::memory_order_relaxed))
+            if (answered == kEnded) return false;
+    }
+    Note reply = make(NoteKind::answer, rank_->world_rank);
+    reply.time_ns = question.time_ns;
+    return to.send(reply);
+}
+
+void NodeWatch::take_answer(Node &node, const Note &answer, std::int64_t now) {
+    if (!node.is_unanswered || answer.time_ns != node.question_ns) return;
+    std::atomic<std::int64_t> &lease = table_.places[node.first].lease_end_ns;
+    const std::int64_t end = node.question_ns + times_.lease_ns;
+    // SYNC watch-lease: pairs with the acq_rel in settle(); a lease that has ended is not
+    // prolonged.
+    std::int64_t seen = lease.load(std::memory_order_acquire);
+    const bool is_first = seen == 0;
+    while (seen != kEnded && seen < end && now < end)
+        // relaxed: the word's value decides.
+        if (lease.compare_exchange_weak(seen, end, std::memory_order_relaxed)) break;
+    note_first_end();
+    node.is_unanswered = node.waits = false;
+    node.next_ns = is_first ? now : now + times_.pause_ns;
+}
+
+}  // namespace sennit::watch

@@ -1,0 +1,58 @@
+// What the ranks of a node know together of the other nodes: words in the memory of the node's
+// lowest rank, behind its desk (rank/control_block.hpp). All times are CLOCK_BOOTTIME, which counts
+// while the host is suspended. Byte by byte in docs/design/layouts.md.
+#pragma once
+
+#include <ctime>
+
+#include "rank/control_block.hpp"
+
+namespace sennit::watch {
+
+inline std::int64_t boot_ns() {
+    timespec t{};
+    (void)clock_gettime(CLOCK_BOOTTIME, &t);
+    return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
+// In place of a time: the pair of nodes has no further business with each other, for ever.
+inline constexpr std::int64_t kEnded = -1;
+
+struct alignas(kLineBytes) TableHead {
+    std::atomic<std::uint32_t> watcher;      // world rank + 1, 0: none; writers: ranks of the node
+    std::atomic<std::uint32_t> changes;      // of any `gone`, and of leases that have ended
+    std::atomic<std::int64_t> watched_ns;    // when the watcher was last awake
+    std::atomic<std::int64_t> first_end_ns;  // no lease ends before; 0: there is none
+    std::uint8_t unused[104];
+};
+static_assert(sizeof(TableHead) == kWatchHeadBytes && offsetof(TableHead, first_end_ns) == 16);
+
+// Of a rank on another node; those with a time are used for a node, in the place of its lowest
+// rank. Writers: ranks of this node.
+struct TablePlace {
+    std::atomic<std::uint32_t> gone;     // Gone
+    std::atomic<std::uint32_t> leaving;  // it has said that it ends
+    // The other node's question, by its clock, that was answered last; when that was; and how long
+    // it accepts from this node after it has asked. answered_ns 0: none yet.
+    std::atomic<std::int64_t> question_ns;
+    std::atomic<std::int64_t> answered_ns;  // or kEnded: its ranks count as lost
+    std::atomic<std::int64_t> their_lease_ns;
+    std::atomic<std::int64_t> lease_end_ns;  // this node accepts until then; 0: without end. Or
+                                             // kEnded: nothing any more
+    std::uint8_t unused[24];
+};
+static_assert(sizeof(TablePlace) == kWatchPlaceBytes && offsetof(TablePlace, answered_ns) == 16 &&
+              offsetof(TablePlace, lease_end_ns) == 32);
+
+struct WatchTable {
+    TableHead *head = nullptr;
+    TablePlace *places = nullptr;  // [size], by world rank
+};
+
+inline WatchTable table_in(ControlBlock &control, int size) {
+    std::byte *const begin = watch_table(control, size);
+    return {reinterpret_cast<TableHead *>(begin),
+            reinterpret_cast<TablePlace *>(begin + kWatchHeadBytes)};
+}
+
+}  // namespace sennit::watch

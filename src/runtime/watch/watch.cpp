@@ -1,0 +1,233 @@
+// Setting up the watch, its end, and what the rank asks it. See watch.hpp.
+#include "runtime/watch/watch.hpp"
+
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+
+#include "base/fail.hpp"
+#include "base/knobs.hpp"
+#include "base/log.hpp"
+#include "runtime/watch/watcher.hpp"
+
+namespace sennit::watch {
+namespace {
+
+constexpr std::int64_t kShortest_ns = 1'000'000'000;
+// Where ranks share processors a watcher may get none for a third of a second.
+constexpr std::int64_t kShortestCrowded_ns = 3'000'000'000;
+// With so many nodes each watches all others; with more, those at distances 1, 2, 4 and so on.
+constexpr std::size_t kAllWatched = 16;
+
+sennit_status no_memory() {
+    return fail(SENNIT_ERR_NOMEM, "no memory for the watch of other nodes");
+}
+
+}  // namespace
+
+NodeWatch::~NodeWatch() {
+    if (listener_ >= 0) (void)close(listener_);
+    if (wake_ >= 0) (void)close(wake_);
+    delete[] nodes_;
+    delete[] guests_;
+    std::free(hosts_);
+    std::free(first_of_);
+    std::free(polls_);
+}
+
+sennit_status NodeWatch::open(std::uint16_t *port) {
+    size_ = world_size(*rank_);
+    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    socklen_t bytes = sizeof name;
+    auto *any = reinterpret_cast<sockaddr *>(&name);
+    if (listener_ < 0 || wake_ < 0 || bind(listener_, any, sizeof name) != 0 ||
+        listen(listener_, SOMAXCONN) != 0 || getsockname(listener_, any, &bytes) != 0)
+        return fail_os(SENNIT_ERR_OS, errno, "a port for the watch of other nodes");
+    *port = name.sin_port;
+    return SENNIT_OK;
+}
+
+sennit_status NodeWatch::meet(const Host *hosts) {
+    const auto size = static_cast<std::size_t>(size_);
+    hosts_ = static_cast<Host *>(std::malloc(size * sizeof(Host)));
+    if (hosts_ == nullptr) return no_memory();
+    std::copy_n(hosts, size, hosts_);
+    return SENNIT_OK;
+}
+
+sennit_status NodeWatch::make_nodes() {
+    const int own = first_of_[rank_->world_rank];
+    std::size_t mates = 0;
+    for (int r = 0; r < size_; ++r) {
+        if (first_of_[r] == own)
+            ++mates;
+        else if (first_of_[r] == r)
+            ++node_count_;
+    }
+    nodes_ = new (std::nothrow) Node[node_count_];
+    guests_ = new (std::nothrow) Guest[kMostGuests];
+    // The listener, the eventfd, the ranks of this node, the other nodes, and the guests.
+    polls_ = static_cast<pollfd *>(
+        std::malloc((2 + mates + node_count_ + kMostGuests) * sizeof(pollfd)));
+    if (nodes_ == nullptr || guests_ == nullptr || polls_ == nullptr) return no_memory();
+    std::size_t next = 0;
+    for (int r = 0; r < size_; ++r)
+        if (first_of_[r] == r && r != own) nodes_[next++].first = r;
+    choose_watched();
+    return SENNIT_OK;
+}
+
+// In the order of the nodes, which is a ring. Both ends of a distance choose each other.
+void NodeWatch::choose_watched() {
+    const std::size_t all = node_count_ + 1;
+    const int own = first_of_[rank_->world_rank];
+    std::size_t here = 0;
+    while (here < node_count_ && nodes_[here].first < own)
+        ++here;
+    for (std::size_t i = 0; i < node_count_; ++i) {
+        const std::size_t place = i < here ? i : i + 1;
+        const std::size_t ahead = (place + all - here) % all;
+        const std::size_t behind = all - ahead;
+        nodes_[i].is_watched =
+            all <= kAllWatched || (ahead & (ahead - 1)) == 0 || (behind & (behind - 1)) == 0;
+    }
+}
+
+void NodeWatch::set_times(bool crowded) {
+    const std::int64_t wanted = runtime::knobs().peer_timeout;
+    const std::int64_t timeout = std::max(wanted, crowded ? kShortestCrowded_ns : kShortest_ns);
+    if (timeout != wanted)
+        log(SENNIT_LOG_WARNING, "SENNIT_PEER_TIMEOUT is raised to %lld s%s",
+            static_cast<long long>(timeout / 1'000'000'000),
+            crowded ? ", because ranks share processors" : "");
+    times_ = {timeout, timeout / 16, timeout / 16 * 13, timeout / 8, timeout / 8};
+}
+
+sennit_status NodeWatch::start(const int *first_of, bool crowded) {
+    if (hosts_ == nullptr) return SENNIT_OK;
+    const auto size = static_cast<std::size_t>(size_);
+    first_of_ = static_cast<int *>(std::malloc(size * sizeof(int)));
+    if (first_of_ == nullptr) return no_memory();
+    std::copy_n(first_of, size, first_of_);
+    const sennit_status status = make_nodes();
+    if (status != SENNIT_OK) return status;
+    set_times(crowded);
+    // Where load and store do not reach the node's lowest rank, this one watches for itself.
+    ControlBlock *shared = control_of(*rank_, first_of_[rank_->world_rank]);
+    table_ = table_in(shared != nullptr ? *shared : *rank_->control, size_);
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int code = pthread_create(&thread_, nullptr, thread_main, this);
+    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (code != 0) return fail_os(SENNIT_ERR_OS, code, "the thread that watches other nodes");
+    has_thread_ = true;
+    // SYNC watch-table: pairs with the acquire in has_news() and gone(); the table is there.
+    is_running_.store(true, std::memory_order_release);
+    return SENNIT_OK;
+}
+
+void NodeWatch::stop() {
+    // relaxed: the callers of the queries have ended, or are this thread.
+    is_running_.store(false, std::memory_order_relaxed);
+    if (!has_thread_) return;
+    // relaxed: the eventfd orders it.
+    stop_.store(true, std::memory_order_relaxed);
+    const std::uint64_t one = 1;
+    (void)!write(wake_, &one, sizeof one);
+    (void)pthread_join(thread_, nullptr);
+    has_thread_ = false;
+    (void)close(listener_);
+    listener_ = -1;
+}
+
+Gone NodeWatch::gone(int peer) const {
+    // SYNC watch-table: pairs with the release in start().
+    if (!is_running_.load(std::memory_order_acquire)) return Gone::no;
+    // relaxed: the word stands alone.
+    return static_cast<Gone>(table_.places[peer].gone.load(std::memory_order_relaxed));
+}
+
+bool NodeWatch::has_news(std::uint32_t *seen) const {
+    // SYNC watch-table: pairs with the release in start().
+    if (!is_running_.load(std::memory_order_acquire)) return false;
+    // relaxed: a time that is old is an early one, since leases only grow longer.
+    const std::int64_t end = table_.head->first_end_ns.load(std::memory_order_relaxed);
+    if (end != 0) {
+        const std::int64_t now = boot_ns();
+        if (now >= end) settle(now);
+    }
+    // SYNC watch-news: pairs with the releases in note_gone_elsewhere() and settle(); the words
+    // that have changed.
+    const std::uint32_t changes = table_.head->changes.load(std::memory_order_acquire);
+    if (changes == *seen) return false;
+    *seen = changes;
+    return true;
+}
+
+bool NodeWatch::refuses(int peer) const {
+    // SYNC watch-table: pairs with the release in start().
+    if (!is_running_.load(std::memory_order_acquire)) return false;
+    // relaxed: the word stands alone.
+    return place_of_node(peer).lease_end_ns.load(std::memory_order_relaxed) == kEnded;
+}
+
+bool NodeWatch::is_silent(int peer) const {
+    // SYNC watch-table: pairs with the release in start().
+    if (!is_running_.load(std::memory_order_acquire)) return false;
+    // relaxed: the word stands alone.
+    return place_of_node(peer).answered_ns.load(std::memory_order_relaxed) == kEnded;
+}
+
+sennit_status watch_open(Rank &rank, std::uint16_t *port) {
+    auto *made = new (std::nothrow) NodeWatch(rank);
+    if (made == nullptr) return no_memory();
+    rank.watch = made;
+    return made->open(port);
+}
+
+sennit_status watch_meet(Rank &rank, const Host *hosts) {
+    return rank.watch->meet(hosts);
+}
+
+sennit_status watch_start(Rank &rank, const int *first_of, bool crowded) {
+    return rank.watch != nullptr ? rank.watch->start(first_of, crowded) : SENNIT_OK;
+}
+
+void watch_stop(Rank &rank) {
+    if (rank.watch != nullptr) rank.watch->stop();
+}
+
+void watch_free(Rank &rank) {
+    delete rank.watch.get();
+    rank.watch = nullptr;
+}
+
+Gone watch_gone(const Rank &rank, int peer) {
+    return rank.watch != nullptr ? rank.watch->gone(peer) : Gone::no;
+}
+
+bool watch_has_news(const Rank &rank, std::uint32_t *seen) {
+    return rank.watch != nullptr && rank.watch->has_news(seen);
+}
+
+bool watch_refuses(const Rank &rank, int peer) {
+    return rank.watch != nullptr && rank.watch->refuses(peer);
+}
+
+bool watch_silent(const Rank &rank, int peer) {
+    return rank.watch != nullptr && rank.watch->is_silent(peer);
+}
+
+}  // namespace sennit::watch

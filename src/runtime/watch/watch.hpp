@@ -1,0 +1,52 @@
+// Who has died on other nodes, and which hosts are silent. The lowest live rank of each node is its
+// watcher: a thread that sees its own node's deaths by pidfd, tells those of other nodes by TCP,
+// and asks each node that it watches whether it is still there. docs/design/fabric.md has the
+// protocol
+// ("Silence: the lease", "The detector").
+//
+// Life: watch_open() -> watch_meet() -> watch_start() -> in use -> watch_stop() -> watch_free().
+// Only a transport that leads to other nodes opens it, so a job on one node has no such thread.
+#pragma once
+
+#include <sennit/runtime.h>
+
+#include "rank/rank.hpp"
+#include "runtime/watch/table.hpp"
+
+namespace sennit::watch {
+class NodeWatch;
+}
+template <>
+struct sennit::PartType<sennit::Part::watch> {
+    using Type = sennit::watch::NodeWatch;
+};
+
+namespace sennit::watch {
+
+// Where a rank's watch listens, in the order of the network. No port: nowhere.
+struct Host {
+    std::uint32_t address;
+    std::uint16_t port;
+};
+
+// Takes a port. Errors: OS, NOMEM.
+sennit_status watch_open(Rank &rank, std::uint16_t *port);
+// `hosts` has the rank.size places of all ranks. Errors: NOMEM.
+sennit_status watch_meet(Rank &rank, const Host *hosts);
+// Once the paths are agreed: `first_of` has the lowest rank of each rank's node. `crowded`: ranks
+// share processors. Nothing where watch_meet() was not called. Errors: OS, NOMEM.
+sennit_status watch_start(Rank &rank, const int *first_of, bool crowded);
+// Tells other nodes that this rank leaves. From here on there is no news.
+void watch_stop(Rank &rank);
+void watch_free(Rank &rank);
+
+// What is known of a rank on another node.
+Gone watch_gone(const Rank &rank, int peer);
+// Has anything changed since the caller last asked? Cheap: before each look at the network.
+bool watch_has_news(const Rank &rank, std::uint32_t *seen);
+// Does this node accept nothing from the peer's any more, since it has been silent for too long?
+bool watch_refuses(const Rank &rank, int peer);
+// Does the peer count as gone because its host was silent?
+bool watch_silent(const Rank &rank, int peer);
+
+}  // namespace sennit::watch

@@ -1,0 +1,224 @@
+// The thread of the watch: who watches, the deaths of this node, and what other watches say. It
+// sleeps in poll(): a rank that computes pays some wake-ups a second on one rank of its node.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "runtime/detector.hpp"
+#include "runtime/watch/watcher.hpp"
+
+namespace sennit::watch {
+namespace {
+
+constexpr std::int64_t kStranger_ns = 2'000'000'000;  // may be silent for so long
+constexpr int kLookMs = 20;                           // where something is only found by looking
+constexpr int kCandidateMs = 500;                     // between two looks at the watcher
+constexpr int kMessagesPerLook = 64;                  // of one connection
+
+}  // namespace
+
+void *NodeWatch::thread_main(void *watch) {
+    static_cast<NodeWatch *>(watch)->run();
+    return nullptr;
+}
+
+void NodeWatch::run() {
+    // relaxed: the eventfd wakes, and the word stands alone.
+    while (!stop_.load(std::memory_order_relaxed)) {
+        const std::int64_t now = boot_ns();
+        take_role(now);
+        if (is_watcher_) {
+            look_at_mates();
+            look_at_nodes(now);
+        }
+        sleep();
+        take_guests(boot_ns());
+    }
+    say_goodbye();
+}
+
+// One of the node's ranks watches; a rank that finds no watcher awake becomes it. Two for a while
+// do no harm.
+void NodeWatch::take_role(std::int64_t now) {
+    TableHead &head = *table_.head;
+    const std::uint32_t mine = static_cast<std::uint32_t>(rank_->world_rank) + 1;
+    // relaxed, all here: who watches is a matter of time, and nothing hangs on its order.
+    std::uint32_t watcher = head.watcher.load(std::memory_order_relaxed);
+    if (watcher != mine) {
+        const int other = static_cast<int>(watcher) - 1;
+        const bool is_awake =
+            watcher != 0 && peer_gone(*rank_, other) == Gone::no &&
+            // relaxed: as above.
+            now - head.watched_ns.load(std::memory_order_relaxed) < times_.timeout_ns / 4;
+        // relaxed: as above.
+        if (!is_awake &&
+            head.watcher.compare_exchange_strong(watcher, mine, std::memory_order_relaxed)) {
+            watcher = mine;
+            log(SENNIT_LOG_INFO, "rank %d watches other nodes for its own", rank_->world_rank);
+        }
+    }
+    is_watcher_ = watcher == mine;
+    // relaxed: as above.
+    if (is_watcher_) head.watched_ns.store(now, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < node_count_ && !is_watcher_; ++i)
+        nodes_[i].connection.close();
+}
+
+void NodeWatch::look_at_mates() {
+    for (int r = 0; r < size_; ++r) {
+        if (!is_mate(r) || r == rank_->world_rank) continue;
+        const Gone how = peer_gone(*rank_, r);
+        if (how == Gone::died) note_gone_elsewhere(r);
+        if (how == Gone::left) note_leaving(r);
+    }
+}
+
+bool NodeWatch::all_mates_have_pidfds() const {
+    for (int r = 0; r < size_; ++r)
+        if (is_mate(r) && !rank_->peers[r].same_process && rank_->peers[r].pid_fd < 0) return false;
+    return true;
+}
+
+// Until something happens, or it is time for the next look.
+void NodeWatch::sleep() {
+    std::size_t count = 0;
+    const auto add = [&](int descriptor, int events) {
+        polls_[count++] = pollfd{descriptor, static_cast<short>(events), 0};
+    };
+    add(wake_, POLLIN);
+    add(listener_, POLLIN);
+    // relaxed: see take_role().
+    const int watcher = static_cast<int>(table_.head->watcher.load(std::memory_order_relaxed)) - 1;
+    for (int r = 0; r < size_; ++r) {
+        // relaxed: the word stands alone.
+        const bool gone = rank_->peers[r].gone.load(std::memory_order_relaxed) != 0;
+        if (is_mate(r) && !gone && (is_watcher_ || r == watcher))
+            add(rank_->peers[r].pid_fd, POLLIN);
+    }
+    bool must_look = is_watcher_ && !all_mates_have_pidfds();
+    for (std::size_t i = 0; i < node_count_; ++i) {
+        const Node &node = nodes_[i];
+        add(node.connection.socket(), node.connection.is_open() ? POLLIN : POLLOUT);
+        must_look |= is_watcher_ && node.is_watched && !node.connection.is_open() && !is_over(node);
+    }
+    for (std::size_t i = 0; i < kMostGuests; ++i)
+        if (guests_[i].connection.exists()) add(guests_[i].connection.socket(), POLLIN);
+    const int pause_ms = static_cast<int>(times_.pause_ns / 4'000'000);
+    const int limit_ms =
+        is_watcher_ ? std::max(1, pause_ms) : std::min(kCandidateMs, 4 * std::max(1, pause_ms));
+    (void)poll(polls_, count, must_look ? std::min(kLookMs, limit_ms) : limit_ms);
+}
+
+void NodeWatch::take_guests(std::int64_t now) {
+    for (std::size_t i = 0; i < kMostGuests; ++i) {
+        Guest &guest = guests_[i];
+        if (!guest.connection.exists()) {
+            if (!guest.connection.accept(listener_)) continue;
+            guest.from = -1;
+            guest.since_ns = now;
+        }
+        if (!serve(guest, now)) guest.connection.close();
+    }
+}
+
+// False: the connection is of no use.
+bool NodeWatch::serve(Guest &guest, std::int64_t now) {
+    Note message;
+    for (int i = 0; i < kMessagesPerLook; ++i) {
+        const WatchConnection::Read read = guest.connection.read(&message);
+        if (read == WatchConnection::Read::ended) return false;
+        if (read == WatchConnection::Read::none)
+            return guest.from >= 0 || now - guest.since_ns < kStranger_ns;
+        if (!is_well_formed(message)) return false;
+        if (guest.from < 0) greet(guest, message.from);
+        if (!take(message, guest.connection, now)) return false;
+    }
+    return true;
+}
+
+// Who comes again has lost the connection before.
+void NodeWatch::greet(Guest &guest, int from) {
+    for (std::size_t i = 0; i < kMostGuests; ++i)
+        if (guests_[i].from == from) guests_[i].connection.close();
+    guest.from = from;
+    tell_known(guest.connection);
+}
+
+bool NodeWatch::is_well_formed(const Note &message) const {
+    const auto is_rank = [&](std::int32_t rank) { return rank >= 0 && rank < size_; };
+    return message.cookie == rank_->job_cookie && message.kind >= NoteKind::question &&
+           message.kind <= NoteKind::leaving && is_rank(message.from) && is_rank(message.rank) &&
+           !is_mate(message.from) && message.time_ns >= 0 && message.value >= 0;
+}
+
+// What both sides of a connection may say. False: it has ended.
+bool NodeWatch::take(const Note &message, WatchConnection &from, std::int64_t now) {
+    if (message.kind == NoteKind::question) return answer(message, from, now);
+    // Each node knows best about its own ranks.
+    if (is_mate(message.rank)) return true;
+    if (message.kind == NoteKind::gone) note_gone_elsewhere(message.rank);
+    if (message.kind == NoteKind::leaving) note_leaving(message.rank);
+    return true;
+}
+
+Note NodeWatch::make(NoteKind kind, int rank) const {
+    return Note{rank_->job_cookie, kind, rank_->world_rank, rank, 0, 0, 0};
+}
+
+// A rank that has died, of whatever node; whoever hears of it first tells the others.
+void NodeWatch::note_gone_elsewhere(int rank) {
+    std::uint32_t none = 0;
+    // relaxed: the count below orders it.
+    if (!table_.places[rank].gone.compare_exchange_strong(
+            none, static_cast<std::uint32_t>(Gone::died), std::memory_order_relaxed))
+        return;
+    // SYNC watch-news: pairs with the acquire in has_news(); the word above.
+    table_.head->changes.fetch_add(1, std::memory_order_release);
+    tell_all(NoteKind::gone, rank);
+}
+
+// A rank that ends closes its port, and that is no death.
+void NodeWatch::note_leaving(int rank) {
+    // relaxed: the word stands alone.
+    if (table_.places[rank].leaving.exchange(1, std::memory_order_relaxed) == 0)
+        tell_all(NoteKind::leaving, rank);
+}
+
+void NodeWatch::tell_all(NoteKind kind, int rank) {
+    const Note message = make(kind, rank);
+    for (std::size_t i = 0; i < kMostGuests; ++i)
+        if (guests_[i].connection.is_open() && guests_[i].from >= 0 &&
+            !guests_[i].connection.send(message))
+            guests_[i].connection.close();
+    for (std::size_t i = 0; i < node_count_; ++i)
+        if (nodes_[i].connection.is_open() && !nodes_[i].connection.send(message))
+            nodes_[i].connection.close();
+}
+
+// What went by before there was this connection.
+void NodeWatch::tell_known(WatchConnection &connection) {
+    for (int r = 0; r < size_; ++r) {
+        const TablePlace &place = table_.places[r];
+        // relaxed twice: what is missed here is told as news.
+        const bool gone = place.gone.load(std::memory_order_relaxed) != 0;
+        const bool leaves = place.leaving.load(std::memory_order_relaxed) != 0;
+        if (gone || leaves)
+            (void)connection.send(make(gone ? NoteKind::gone : NoteKind::leaving, r));
+    }
+}
+
+// The next rank of the node takes over, if one stays.
+void NodeWatch::say_goodbye() {
+    if (is_watcher_) {
+        look_at_mates();
+        for (int r = 0; r < size_; ++r)
+            if (is_mate(r) && r != rank_->world_rank && is_leaving(*rank_, r)) note_leaving(r);
+    }
+    tell_all(NoteKind::leaving, rank_->world_rank);
+    std::uint32_t mine = static_cast<std::uint32_t>(rank_->world_rank) + 1;
+    // relaxed: see take_role().
+    (void)table_.head->watcher.compare_exchange_strong(mine, 0, std::memory_order_relaxed);
+}
+
+}  // namespace sennit::watch

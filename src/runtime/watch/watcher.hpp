@@ -1,0 +1,124 @@
+// The inside of the watch, shared by its sources: watch.cpp (set-up, and what the rank asks),
+// watcher.cpp (the thread) and lease.cpp (questions and answers). One object per rank.
+//
+// Only the thread touches connections. What other threads and other ranks of the node read is in
+// the table, whose words are atomic.
+#pragma once
+
+#include <poll.h>
+#include <pthread.h>
+
+#include <atomic>
+
+#include "runtime/watch/connection.hpp"
+#include "runtime/watch/watch.hpp"
+
+namespace sennit::watch {
+
+// Parts of the knob SENNIT_PEER_TIMEOUT.
+struct Times {
+    std::int64_t timeout_ns = 0;
+    std::int64_t pause_ns = 0;   // 1/16: from an answer to the next question
+    std::int64_t lease_ns = 0;   // 13/16: for so long what comes from a node is accepted
+    std::int64_t margin_ns = 0;  // 1/8: between the end of the lease and the report
+    std::int64_t answer_ns = 0;  // 1/8: an answer may take; then another rank of the node is asked
+};
+
+// Another node, as its watcher here sees it.
+struct Node {
+    int first = -1;  // its lowest rank, which stands for it
+    bool is_watched = false;
+    int asked = -1;              // the rank that the connection leads to
+    bool is_unanswered = false;  // the question: it is repeated as it is
+    bool waits = false;          // it was sent on this connection
+    std::int64_t question_ns = 0;
+    std::int64_t since_ns = 0;  // of the connection's start, or of the question
+    std::int64_t next_ns = 0;   // when to connect or ask again
+    WatchConnection connection;
+};
+
+class NodeWatch {
+  public:
+    explicit NodeWatch(Rank &rank) : rank_(&rank) {}
+    ~NodeWatch();
+
+    sennit_status open(std::uint16_t *port);
+    sennit_status meet(const Host *hosts);
+    sennit_status start(const int *first_of, bool crowded);
+    void stop();
+
+    Gone gone(int peer) const;
+    bool has_news(std::uint32_t *seen) const;
+    bool refuses(int peer) const;
+    bool is_silent(int peer) const;
+
+  private:
+    static constexpr std::size_t kMostGuests = 256;  // connections that others have made
+    struct Guest {
+        WatchConnection connection;
+        int from = -1;  // -1: it has not shown the cookie yet
+        std::int64_t since_ns = 0;
+    };
+    // watch.cpp
+    sennit_status make_nodes();
+    void choose_watched();
+    void set_times(bool crowded);
+
+    // watcher.cpp
+    static void *thread_main(void *watch);
+    void run();
+    void sleep();
+    bool all_mates_have_pidfds() const;
+    void take_role(std::int64_t now);
+    void look_at_mates();
+    void say_goodbye();
+    void take_guests(std::int64_t now);
+    bool serve(Guest &guest, std::int64_t now);
+    void greet(Guest &guest, int from);
+    bool take(const Note &message, WatchConnection &from, std::int64_t now);
+    bool is_well_formed(const Note &message) const;
+    void note_gone_elsewhere(int rank);
+    void note_leaving(int rank);
+    void tell_all(NoteKind kind, int rank);
+    void tell_known(WatchConnection &connection);
+    Note make(NoteKind kind, int rank) const;
+    bool is_mate(int rank) const { return first_of_[rank] == first_of_[rank_->world_rank]; }
+    TablePlace &place_of_node(int rank) const { return table_.places[first_of_[rank]]; }
+
+    // lease.cpp
+    void settle(std::int64_t now) const;
+    void note_first_end() const;
+    bool has_left(const Node &node) const;
+    bool is_over(const Node &node) const;
+    void look_at_nodes(std::int64_t now);
+    void end_if_silent(const Node &node, std::int64_t now);
+    void drive(Node &node, std::int64_t now);
+    int next_rank(const Node &node) const;
+    void connect_to(Node &node, std::int64_t now);
+    void end_connection(Node &node, int error, std::int64_t now);
+    bool hear(Node &node, std::int64_t now);
+    void ask(Node &node, std::int64_t now);
+    bool answer(const Note &question, WatchConnection &to, std::int64_t now);
+    void take_answer(Node &node, const Note &answer, std::int64_t now);
+
+    Rank *rank_;
+    int size_ = 0;
+    int listener_ = -1;
+    int wake_ = -1;
+    Host *hosts_ = nullptr;    // [size_]
+    int *first_of_ = nullptr;  // [size_], lowest rank of each rank's node
+    Node *nodes_ = nullptr;    // [node_count_], the others
+    std::size_t node_count_ = 0;
+    Guest *guests_ = nullptr;  // [kMostGuests]
+    pollfd *polls_ = nullptr;  // [most_polls_]
+    WatchTable table_;
+    Times times_;
+    bool is_watcher_ = false;
+
+    pthread_t thread_{};
+    std::atomic<bool> is_running_{false};  // the table may be looked at
+    std::atomic<bool> stop_{false};
+    bool has_thread_ = false;
+};
+
+}  // namespace sennit::watch

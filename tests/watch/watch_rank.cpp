@@ -1,0 +1,179 @@
+// One rank of a job on two nodes in which ranks die or stop. Started by watch_test.py:
+//
+//     watch_rank SCENE RANK:MILLISECONDS...
+//
+// names what the survivors wait in, and who kills itself, and when. Each rank says what has
+// happened to it, with the time.
+#include <sennit/sennit.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+
+#include <unistd.h>
+
+namespace {
+
+int self = -1;
+
+double now_s() {
+    timespec t{};
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+void say(const char *what, long value) {
+    std::printf("rank %d %s %ld at %.3f\n", self, what, value, now_s());
+    std::fflush(stdout);
+}
+
+void must(sennit_status status, const char *call) {
+    if (status == SENNIT_OK) return;
+    std::printf("rank %d: %s: %s\n", self, call, sennit_last_error()->text);
+    std::fflush(stdout);
+    std::_Exit(1);
+}
+
+void sleep_ms(long ms) {
+    (void)usleep(static_cast<useconds_t>(ms * 1000));
+}
+
+// PEER_LOST, and of whom; anything else ends the rank.
+void say_lost(sennit_status status, const char *call) {
+    if (status != SENNIT_ERR_PEER_LOST) {
+        must(status, call);
+        std::printf("rank %d: %s is over without an error\n", self, call);
+        std::fflush(stdout);
+        std::_Exit(1);
+    }
+    say("lost", sennit_last_error()->peer);
+}
+
+struct Job {
+    sennit_gptr memory = SENNIT_GPTR_NULL;  // a page of each rank
+    sennit_lock lock = SENNIT_LOCK_NULL;
+    int last = 0;
+};
+
+void wait_for_signal(const Job &) {
+    sennit_signal signal{};
+    must(sennit_signal_create(1, 1, &signal), "signal_create");
+    say("waits", getpid());
+    say_lost(sennit_signal_wait(signal, SENNIT_FOREVER), "signal_wait");
+}
+
+void wait_in_barrier(const Job &) {
+    say_lost(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
+}
+
+void wait_for_lock(const Job &job) {
+    if (sennit_lock_acquire(job.lock, SENNIT_FOREVER) == SENNIT_ERR_OWNER_DIED)
+        return say("lost", job.last);
+    must(sennit_last_error()->status, "lock_acquire");
+}
+
+void wait_in_collective(const Job &) {
+    const double mine = 1;
+    double sum = 0;
+    say_lost(sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &sum,
+                              sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_SUM), SENNIT_FOREVER),
+             "allreduce");
+}
+
+void put_for_ever(const Job &job) {
+    const std::uint64_t value = 1;
+    sennit_status status = SENNIT_OK;
+    while (status == SENNIT_OK)
+        status = sennit_put(sennit_gptr_at(job.memory, job.last), &value, sizeof value);
+    say_lost(status, "put");
+}
+
+// Two deaths, one after the other. In between the rest goes on.
+void hear_of_both(const Job &job) {
+    wait_for_signal(job);
+    if (sennit_rank() == 0) {
+        std::uint64_t value = 0;
+        must(sennit_get(&value, sennit_gptr_at(job.memory, job.last), sizeof value), "get");
+        sennit_status status = SENNIT_OK;
+        while (status == SENNIT_OK) {
+            status = sennit_get(&value, sennit_gptr_at(job.memory, job.last), sizeof value);
+            sleep_ms(1);
+        }
+        say_lost(status, "get");
+    } else {
+        sleep_ms(3000);
+    }
+}
+
+// The script stops the last rank, and says when. What is put there then must never land.
+void put_to_a_stopped_rank(const Job &job) {
+    auto *own = static_cast<std::atomic<std::uint64_t> *>(sennit_ptr(job.memory));
+    const sennit_gptr there = sennit_gptr_at(job.memory, job.last);
+    std::uint64_t value = 7;
+    if (sennit_rank() == 0) must(sennit_put(there, &value, sizeof value), "put");
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
+    if (sennit_rank() == 0) {
+        (void)std::getchar();
+        value = 9;
+        say("puts", 9);
+        say_lost(sennit_put(there, &value, sizeof value), "put");
+    } else {
+        say("waits", getpid());
+        (void)raise(SIGSTOP);
+        for (int i = 0; i < 100; ++i)
+            sleep_ms(10);  // what is on its way would land now
+        say("word", static_cast<long>(own->load()));
+        say_lost(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
+    }
+}
+
+// The script stops a rank for a while.
+void go_on(const Job &) {
+    say("waits", getpid());
+    for (int i = 0; i < 300; ++i) {
+        must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
+        sleep_ms(10);
+    }
+    say("done", 0);
+}
+
+struct Scene {
+    const char *name;
+    void (*play)(const Job &job);
+};
+constexpr Scene kScenes[] = {{"signal", wait_for_signal},     {"barrier", wait_in_barrier},
+                             {"lock", wait_for_lock},         {"collective", wait_in_collective},
+                             {"put", put_for_ever},           {"both", hear_of_both},
+                             {"late", put_to_a_stopped_rank}, {"on", go_on}};
+
+}  // namespace
+
+int main(int count, char **words) {
+    must(sennit_init(nullptr), "init");
+    self = sennit_rank();
+    Job job;
+    job.last = sennit_size() - 1;
+    must(sennit_alloc(SENNIT_TEAM_WORLD, 4096, 0, 0, &job.memory), "alloc");
+    must(sennit_lock_create(SENNIT_TEAM_WORLD, &job.lock), "lock_create");
+    // The one that dies holds the lock.
+    if (sennit_rank() == job.last) must(sennit_lock_acquire(job.lock, SENNIT_FOREVER), "acquire");
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
+    for (int i = 2; i < count; ++i) {
+        char *rest = nullptr;
+        if (std::strtol(words[i], &rest, 10) != sennit_rank()) continue;
+        sleep_ms(std::strtol(rest + 1, nullptr, 10));
+        say("dies", getpid());
+        (void)raise(SIGKILL);
+    }
+    for (const Scene &scene : kScenes)
+        if (std::strcmp(scene.name, words[1]) == 0) scene.play(job);
+    sleep_ms(700);  // else who hears late of the death hears that this rank has left
+    (void)sennit_finalize();
+    say("ended", 0);
+    return 0;
+}

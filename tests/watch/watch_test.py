@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Ranks on two made-up nodes of this machine die, stop, or are sent nonsense; what do the others hear of it?
+
+    watch_test.py SENNIT PROGRAM CASE RANKS
+
+Without it: waits for a rank of another node that is dead never end; a rank that was only stopped counts as dead; what is sent to a
+stopped rank lands after its sender was told of an error; or a stranger's bytes end a job.
+"""
+
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+SOON_S = 1.0
+LIMIT_S = 60
+
+
+def expect(truth, *seen):
+    if not truth:
+        print("not as promised:", *seen)
+        sys.exit(1)
+
+
+class Job:
+    """A job whose lines are read one by one."""
+
+    def __init__(self, sennit, program, ranks, timeout, *words):
+        self.lines = []
+        self.process = subprocess.Popen(
+            [sennit, "run", "-n", str(ranks), "--nodes", "2", "--keep-going", "--timeout", str(LIMIT_S), program, *words],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, "SENNIT_PEER_TIMEOUT": str(timeout)})
+
+    def read(self, what):
+        """The next line with that text, as (rank, value, time)."""
+        for line in self.process.stdout:
+            self.lines.append(line)
+            found = re.search(rf"rank (\d+) {what} (-?\d+) at ([\d.]+)", line)
+            if found:
+                return int(found.group(1)), int(found.group(2)), float(found.group(3))
+        expect(False, f"no line says '{what}':\n" + "".join(self.lines[-20:]))
+        return None
+
+    def finish(self):
+        for line in self.process.stdout:
+            self.lines.append(line)
+        self.process.wait()
+        return "".join(self.lines)
+
+    def events(self, what):
+        text = self.finish()
+        return [(int(rank), int(value), float(when))
+                for rank, value, when in re.findall(rf"rank (\d+) {what} (-?\d+) at ([\d.]+)", text)]
+
+
+def a_death_ends(scene, sennit, program, ranks):
+    """The last rank dies; each other one hears of it in a second, and of nobody else."""
+    job = Job(sennit, program, ranks, 10, scene, f"{ranks - 1}:300")
+    lost = job.events("lost")
+    (_, _, died), = job.events("dies")
+    expect(len(lost) == ranks - 1, "".join(job.lines))
+    for rank, peer, when in lost:
+        expect(peer == ranks - 1, f"rank {rank} names rank {peer}")
+        expect(when - died < SOON_S, f"rank {rank} hears of it after {when - died} s")
+    expect(len(job.events("ended")) == ranks - 1, "not all have ended:", "".join(job.lines))
+
+
+def the_next_rank_takes_over(sennit, program, ranks):
+    """Of four ranks on two nodes the watcher of the second node dies, and then the rank that has taken over."""
+    job = Job(sennit, program, ranks, 10, "both", "2:300", "3:2000")
+    lost = job.events("lost")
+    deaths = {rank: when for rank, _, when in job.events("dies")}
+    expect(len(deaths) == 2, "".join(job.lines))
+    for rank, peer, when in lost:
+        expect(peer in deaths and 0 <= when - deaths[peer] < SOON_S, rank, peer, when, deaths)
+    for rank, peer in ((0, 2), (1, 2), (0, 3)):
+        expect((rank, peer) in [(by, of) for by, of, _ in lost], f"rank {rank} did not hear of rank {peer}", "".join(job.lines))
+
+
+def a_short_stop_is_no_death(sennit, program, ranks):
+    """A node's only rank is stopped for a third of the timeout; then the watcher of a node with two, for longer than a hand-over."""
+    job = Job(sennit, program, ranks, 4, "on")
+    processes = dict(job.read("waits")[:2] for _ in range(ranks))
+    os.kill(processes[ranks // 2], signal.SIGSTOP)
+    time.sleep(1.5)
+    os.kill(processes[ranks // 2], signal.SIGCONT)
+    expect(len(job.events("done")) == ranks, "".join(job.lines[-20:]))
+
+
+def a_silent_host_is_lost(sennit, program, ranks):
+    """The second node's only rank is stopped for longer than the timeout: the first hears of it in time, and what it had put never lands."""
+    job = Job(sennit, program, ranks, 3, "late")
+    _, process, _ = job.read("waits")
+    time.sleep(0.2)  # it stops itself
+    job.process.stdin.write("go\n")
+    job.process.stdin.flush()
+    _, _, put = job.read("puts")
+    _, peer, lost = job.read("lost")
+    expect(peer == 1 and 1.5 < lost - put < 3.5, f"rank {peer} is lost after {lost - put} s")
+    os.kill(process, signal.SIGCONT)
+    _, word, _ = job.read("word")
+    expect(word == 7, f"a put that was reported as lost has landed: {word}")
+    _, peer, _ = job.read("lost")
+    expect(peer == 0, f"the rank that was stopped hears that rank {peer} is lost")
+    job.finish()
+
+
+def ports_of(process):
+    """Ports on which the process listens at all addresses: that of its watch, not libfabric's."""
+    sockets = set()
+    for name in os.listdir(f"/proc/{process}/fd"):
+        try:
+            sockets.add(os.readlink(f"/proc/{process}/fd/{name}"))
+        except OSError:  # closed meanwhile
+            pass
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        rows = [line.split() for line in table.readlines()[1:]]
+    return [int(row[1].split(":")[1], 16) for row in rows
+            if row[3] == "0A" and row[1].startswith("00000000:") and f"socket:[{row[9]}]" in sockets]
+
+
+def nonsense_ends_its_connection_alone(sennit, program, ranks):
+    job = Job(sennit, program, ranks, 3, "on")
+    processes = [job.read("waits")[1] for _ in range(ranks)]
+    seed = random.randrange(1 << 30)
+    draw = random.Random(seed)
+    print(f"seed {seed}")
+    kept = []
+    for port in [port for process in processes for port in ports_of(process)]:
+        for length in (0, 1, 39, 40, 41, 400, 4000) * 4:
+            with_stranger = socket.create_connection(("127.0.0.1", port), timeout=5)
+            with_stranger.sendall(draw.randbytes(length))
+            if length >= 40:
+                try:
+                    expect(with_stranger.recv(1) == b"", "a stranger gets an answer")
+                except ConnectionResetError:
+                    pass
+            kept.append(with_stranger)
+    expect(len(kept) >= 28 * ranks, "too few ports were found:", len(kept))
+    expect(len(job.events("done")) == ranks, "".join(job.lines[-20:]))
+    expect(job.process.returncode == 0, "exit code", job.process.returncode)
+
+
+CASES = {"takes_over": the_next_rank_takes_over, "stop": a_short_stop_is_no_death, "silence": a_silent_host_is_lost,
+         "nonsense": nonsense_ends_its_connection_alone}
+
+
+def main():
+    sennit, program, case, ranks = sys.argv[1:]
+    if case in CASES:
+        CASES[case](sennit, program, int(ranks))
+    else:
+        a_death_ends(case, sennit, program, int(ranks))
+    print("as promised")
+
+
+if __name__ == "__main__":
+    main()
