@@ -84,7 +84,7 @@ sennit_status get(void *destination, sennit_gptr source, const Shape &shape,
 constexpr op::Completion kBlocking{Mode::blocking, nullptr};
 constexpr op::Completion kImplicit{Mode::implicit, nullptr};
 
-op::Completion later(sennit_request *request) {
+op::Completion by_request(sennit_request *request) {
     return {Mode::request, request};
 }
 
@@ -103,12 +103,12 @@ sennit_status sennit_get_strided(void *destination, sennit_gptr source, const se
 
 sennit_status sennit_put_strided_nb(sennit_gptr destination, const void *source,
                                     const sennit_box *box, sennit_request *request) {
-    return put(destination, source, box, later(request), __func__);
+    return put(destination, source, box, by_request(request), __func__);
 }
 
 sennit_status sennit_get_strided_nb(void *destination, sennit_gptr source, const sennit_box *box,
                                     sennit_request *request) {
-    return get(destination, source, box, later(request), __func__);
+    return get(destination, source, box, by_request(request), __func__);
 }
 
 sennit_status sennit_put_strided_nbi(sennit_gptr destination, const void *source,
@@ -132,12 +132,12 @@ sennit_status sennit_get_indexed(void *destination, sennit_gptr source, size_t c
 
 sennit_status sennit_put_indexed_nb(sennit_gptr destination, const void *source, size_t count,
                                     const sennit_piece pieces[], sennit_request *request) {
-    return put(destination, source, PieceList{pieces, count}, later(request), __func__);
+    return put(destination, source, PieceList{pieces, count}, by_request(request), __func__);
 }
 
 sennit_status sennit_get_indexed_nb(void *destination, sennit_gptr source, size_t count,
                                     const sennit_piece pieces[], sennit_request *request) {
-    return get(destination, source, PieceList{pieces, count}, later(request), __func__);
+    return get(destination, source, PieceList{pieces, count}, by_request(request), __func__);
 }
 
 sennit_status sennit_put_indexed_nbi(sennit_gptr destination, const void *source, size_t count,
