@@ -183,6 +183,14 @@ void add_bench_command(CLI::App &app, int &exit_code) {
                 ->check(check_seconds)
                 ->capture_default_str();
         }
+        if (options->bench == "put" || options->bench == "get") {
+            command
+                ->add_option(
+                    "--cluster", options->cluster,
+                    "The tool tools/cluster of the source tree: the ranks are on two hosts that "
+                    "it makes of namespaces, and the provider's own calls are the raw limit")
+                ->check(CLI::ExistingFile);
+        }
         if (options->bench == "pingpong") {
             command->add_flag("--untouched", options->untouched,
                               "Neither produce nor read the data of a message: only its copying");

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
@@ -146,6 +147,21 @@ std::vector<std::string> launch_command(const Launcher &launcher, int ranks, dou
         append(words, {"run", "-n", count, "--bind", "core", "--timeout",
                        std::to_string(static_cast<int>(std::ceil(timeout_s)))});
     }
+    append(words, program);
+    return words;
+}
+
+std::vector<std::string> cluster_command(const std::string &tool, const Launcher &launcher,
+                                         int ranks, const std::vector<std::string> &program) {
+    Words words{tool,         "run",
+                "--hosts",    "2",
+                "--launcher", launcher.name == "mpich" ? "hydra" : "mpirun",
+                "-n",         std::to_string(ranks),
+                "--"};
+    // Its windows over UCX. Over its own TCP it makes none between hosts (MPI_ERR_WIN), and has no
+    // others for programs with threads.
+    if (is_of_openmpi(launcher) && std::getenv("OMPI_MCA_osc") == nullptr)
+        append(words, {"env", "OMPI_MCA_osc=ucx"});
     append(words, program);
     return words;
 }

@@ -34,7 +34,11 @@ int available_cores();
 std::vector<std::string> launch_command(const Launcher &launcher, int ranks, double timeout_s,
                                         const std::vector<std::string> &program);
 
-// The same, with every launcher's own default binding: what a user types.
+// The same on two hosts that tools/cluster makes.
+std::vector<std::string> cluster_command(const std::string &tool, const Launcher &launcher,
+                                         int ranks, const std::vector<std::string> &program);
+
+// The first, with every launcher's own default binding: what a user types.
 std::vector<std::string> plain_launch_command(const Launcher &launcher, int ranks,
                                               const std::vector<std::string> &program);
 

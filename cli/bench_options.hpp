@@ -18,6 +18,7 @@ struct BenchOptions {
     bool untouched = false;  // pingpong
     bool json = false;
     bool show_commands = false;
+    std::string cluster;  // tools/cluster; "": all ranks on this machine
     std::string openmpi_launcher;
     std::string mpich_launcher;
 };

@@ -111,8 +111,10 @@ void tell_missing(const BenchOptions &options, const std::string &reason) {
 }
 
 bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks) {
-    const auto command = launch_command(launcher, ranks, options.timeout_s,
-                                        worker_command(options, launcher.name, ranks));
+    const auto worker = worker_command(options, launcher.name, ranks);
+    const auto command = options.cluster.empty()
+                             ? launch_command(launcher, ranks, options.timeout_s, worker)
+                             : cluster_command(options.cluster, launcher, ranks, worker);
     if (options.show_commands) {
         fmt::print(stderr, "{}\n", fmt::join(command, " "));
     }
@@ -139,6 +141,9 @@ bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks) {
 
 int bench_ranks(const BenchOptions &options) {
     std::vector<Launcher> launchers = mpi_launchers(options);
+    if (!options.cluster.empty() && launchers.empty())
+        throw std::runtime_error(
+            "--cluster wants an MPI, whose launcher starts ranks on several hosts");
     const bool without =
         std::find(options.mpis.begin(), options.mpis.end(), "none") != options.mpis.end();
     if (launchers.empty() || without) {

@@ -44,6 +44,11 @@ nlohmann::ordered_json to_json(const Record &record) {
         line["ratio_high"] = record.ratio_high;
     }
     line["job"] = record.job;
+    if (record.hosts > 1) {
+        line["hosts"] = record.hosts;
+        line["rails"] = 1;
+        line["provider"] = record.provider;
+    }
     if (record.memory) {
         line["private_bytes"] = record.memory->private_bytes.median;
         line["private_p5_bytes"] = record.memory->private_bytes.p5;
@@ -74,6 +79,8 @@ Record record_from_json(const nlohmann::ordered_json &line) {
     record.job = line.at("job").get<std::string>();
     record.bytes = line.at("bytes").get<std::uint64_t>();
     record.ranks = line.at("ranks").get<int>();
+    record.hosts = line.value("hosts", 1);
+    record.provider = line.value("provider", std::string());
     record.ratio_to_raw = line.at("ratio_to_raw").get<double>();
     record.ratio_low = line.value("ratio_low", 0.0);
     record.ratio_high = line.value("ratio_high", 0.0);

@@ -30,6 +30,22 @@ struct Where {
     int cpu;
 };
 
+// If there are enough of them.
+void bind_to_own_core(int rank, int size) {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    if (CPU_COUNT(&allowed) < size) return;
+    for (int cpu = 0, left = rank; cpu < CPU_SETSIZE; ++cpu) {
+        if (!CPU_ISSET(cpu, &allowed) || left-- > 0) continue;
+        cpu_set_t own;
+        CPU_ZERO(&own);
+        CPU_SET(cpu, &own);
+        sched_setaffinity(0, sizeof own, &own);
+        return;
+    }
+}
+
 }  // namespace
 
 struct Job::Control {
@@ -43,6 +59,12 @@ Job::Job(std::string name, std::size_t payload_bytes)
     if (m_size > kMaxRanks) {
         throw std::runtime_error(fmt::format("at most {} ranks can measure together", kMaxRanks));
     }
+    // Each has as many ranks.
+    int here = 0;
+    check(sennit_team_size(SENNIT_TEAM_NODE, &here), "sennit_team_size");
+    m_hosts = m_size / here;
+    // Launchers take each host for a machine of its own and would bind all ranks to the same core.
+    if (spans_nodes()) bind_to_own_core(m_rank, m_size);
     m_memory = std::make_unique<RawMemory>(m_rank, m_size, kPayloadOffset + payload_bytes);
     Where where{};
     sched_getaffinity(0, sizeof where.allowed, &where.allowed);

@@ -31,6 +31,11 @@ class Job {
     // More ranks than cores that they may use: waits give the core away.
     bool is_oversubscribed() const { return m_oversubscribed; }
 
+    // Some rank is on another node. All are on one machine all the same, which tools/cluster cuts
+    // into hosts: the raw memory and the clock are of all ranks.
+    bool spans_nodes() const { return m_hosts > 1; }
+    int hosts() const { return m_hosts; }
+
     // "2 ranks on cpus 0 1", or that they are not bound.
     std::string describe_binding() const;
 
@@ -55,6 +60,7 @@ class Job {
     int m_size;
     std::unique_ptr<RawMemory> m_memory;
     bool m_oversubscribed = false;
+    int m_hosts = 1;
 };
 
 }  // namespace sennit::bench

@@ -144,10 +144,12 @@ class MpiLibrary final : public Library {
     }
 
     std::vector<Subject> put(const Job &job, const Messages &messages) const override {
+        if (job.spans_nodes()) return {rma_put(job, messages)};
         return {rma_put(job, messages), shared_put(job, messages)};
     }
 
     std::vector<Subject> get(const Job &job, const Messages &messages) const override {
+        if (job.spans_nodes()) return {rma_get(job, messages)};
         return {rma_get(job, messages), shared_get(job, messages)};
     }
 

@@ -88,6 +88,8 @@ void print_case(const Job &job, const Case &what, const std::vector<std::vector<
         record.job = job.name();
         record.bytes = what.bytes;
         record.ranks = job.size();
+        record.hosts = job.hosts();
+        record.provider = what.provider;
         record.time_ns = summaries[i];
         record.ratio_to_raw = summaries[i].median / raw_median;
         if (raw < samples.size() && raw != i) {

@@ -1,13 +1,16 @@
 // Blocking put and get from rank 0 to rank 1, which does nothing, against the same store, load or
-// memcpy between the same two buffers.
+// memcpy between the same two buffers; where rank 1 is on another node, against the provider's own
+// calls.
 #include <sennit/sennit.h>
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 
 #include "worker/cases.hpp"
 #include "worker/check.hpp"
 #include "worker/private_buffer.hpp"
+#include "worker/raw_network.hpp"
 #include "worker/spin.hpp"
 
 namespace sennit::bench {
@@ -50,6 +53,44 @@ Subject raw_memcpy(const Job &job, std::byte *to, const std::byte *from, std::ui
         std::memcpy(to, from, bytes);
         keep(to);
     });
+}
+
+// The target looks at its queue until the origin has told, by a flag of the machine's memory, that
+// the batch is over.
+template <class Operation>
+Subject raw_by_network(const Job &job, std::shared_ptr<RawNetwork> network, Operation operation) {
+    std::uint64_t *const over = job.raw_flag(kTarget, kOrigin);
+    const std::string name = "raw-" + network->provider();
+    return {name, [=, &job, number = std::uint64_t{0}](std::size_t operations) mutable {
+                ++number;
+                if (job.rank() == kOrigin) {
+                    const Interval elapsed = time_batch(operations, [&] { operation(*network); });
+                    post_flag(over, number);
+                    return elapsed;
+                }
+                // SYNC bench-flag: pairs with the release in post_flag(); nothing hangs on it.
+                while (Flag(*over).load(std::memory_order_acquire) < number)
+                    network->look();
+                return kNotTimed;
+            }};
+}
+
+Subject raw_transfer(const Job &job, std::byte *there, const Messages &messages, bool is_put) {
+    const std::uint64_t bytes = messages.bytes;
+    if (job.spans_nodes()) {
+        auto network = std::make_shared<RawNetwork>(job, bytes);
+        *job.raw_flag(kTarget, kOrigin) = 0;
+        job.barrier();
+        return raw_by_network(job, network, [messages, is_put](const RawNetwork &rail) {
+            if (is_put)
+                rail.put(messages.outgoing, messages.bytes);
+            else
+                rail.get(messages.incoming, messages.bytes);
+        });
+    }
+    if (bytes == 8) return is_put ? raw_store(job, there) : raw_load(job, there);
+    return is_put ? raw_memcpy(job, there, messages.outgoing, bytes)
+                  : raw_memcpy(job, messages.incoming, there, bytes);
 }
 
 void check_all(bool all_right, const char *what) {
@@ -107,22 +148,16 @@ void run_size(const Run &run, const Messages &messages, bool is_put) {
     auto *const mine = static_cast<std::byte *>(sennit_ptr(own));
     const sennit_gptr at_target = sennit_gptr_at(own, kTarget);
     auto *const there = static_cast<std::byte *>(sennit_ptr(at_target));
-    if (mine == nullptr || there == nullptr) {
+    if (mine == nullptr || (there == nullptr && !job.spans_nodes()))
         check(sennit_last_error()->status, "sennit_ptr");
-    }
     std::fill_n(mine, bytes, std::byte{static_cast<unsigned char>(2)});
     job.barrier();
 
     Case what{is_put ? "put" : "get", bytes, 1.0, {}};
-    if (is_put) {
-        what.subjects.push_back(bytes == 8 ? raw_store(job, there)
-                                           : raw_memcpy(job, there, messages.outgoing, bytes));
-        what.subjects.push_back(by_put(job, at_target, messages));
-    } else {
-        what.subjects.push_back(bytes == 8 ? raw_load(job, there)
-                                           : raw_memcpy(job, messages.incoming, there, bytes));
-        what.subjects.push_back(by_get(job, at_target, messages));
-    }
+    what.subjects.push_back(raw_transfer(job, there, messages, is_put));
+    if (job.spans_nodes()) what.provider = what.subjects[0].name.substr(4);
+    what.subjects.push_back(is_put ? by_put(job, at_target, messages)
+                                   : by_get(job, at_target, messages));
     const auto others = is_put ? run.library.put(job, messages) : run.library.get(job, messages);
     what.subjects.insert(what.subjects.end(), others.begin(), others.end());
     measure_in_turn(job, what, run.limits);
@@ -132,7 +167,9 @@ void run_size(const Run &run, const Messages &messages, bool is_put) {
         std::fill_n(mine, bytes, std::byte{0});
         job.barrier();
         what.subjects[1].run(1);
-        verify(job, there, bytes, messages.outgoing[0]);
+        if (job.rank() == kOrigin && there == nullptr)
+            check(sennit_get(messages.incoming, at_target, bytes), "sennit_get");
+        verify(job, there != nullptr ? there : messages.incoming, bytes, messages.outgoing[0]);
     } else {
         std::fill_n(messages.incoming, bytes, std::byte{0});
         what.subjects[1].run(1);

@@ -289,6 +289,23 @@ def wrong_words_are_refused():
         assert run.returncode == 2 and run.stderr, f"{words} was accepted"
 
 
+def between_hosts():
+    """Broken by figures of shared memory that are taken for those of a network."""
+    tool = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "cluster")
+    refused = subprocess.run([tool, "check"], capture_output=True, text=True, check=False)
+    if refused.returncode != 0:
+        print(refused.stderr)
+        sys.exit(77)
+    for name in ("put", "get"):
+        lines = bench(name, "--cluster", tool, "--mpi", ",".join(MPIS), "--bytes", "8,64K", *TINY)
+        provider = lines[0]["provider"]
+        check(lines, name, {(mpi, size): [f"raw-{provider}", f"sennit-{name}", f"{mpi}-rma"]
+                            for mpi in MPIS for size in (8, 64 << 10)})
+        for line in lines:
+            assert line["hosts"] == 2 and line["rails"] == 1 and line["provider"] == provider, line
+            assert line["median_ns"] > 1000, line
+
+
 CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": plan, "queue": queue,
          "openshmem_is_measured_or_the_reason_told": openshmem_is_measured_or_the_reason_told,
          "put": lambda: transfer("put", "raw-store"), "get": lambda: transfer("get", "raw-load"),
@@ -297,7 +314,7 @@ CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": pla
          "cma": cma, "strided": strided, "atomic": atomic, "start": start, "memory": memory,
          "a_job_over_time_is_ended": a_job_over_time_is_ended,
          "an_interrupted_benchmark_leaves_nothing": an_interrupted_benchmark_leaves_nothing,
-         "wrong_words_are_refused": wrong_words_are_refused}
+         "between_hosts": between_hosts, "wrong_words_are_refused": wrong_words_are_refused}
 
 if __name__ == "__main__":
     CASES[sys.argv[3]]()
