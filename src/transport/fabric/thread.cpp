@@ -36,6 +36,8 @@ struct Thread {
     pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
     Network *first = nullptr;
     pthread_t thread{};
+    bool has_thread = false;  // to be joined; under `life`
+    bool runs = false;        // false too where no rank wants it
     bool stop = false;
     std::atomic<int> bell{-1};  // eventfd; stays open
 };
@@ -58,6 +60,7 @@ bool tend_all(ThreadSleep *sleep, int bell) {
     bool has_any = false;
     for (Network *network = shared.first; network != nullptr; network = network->next_tended())
         has_any |= network->tend(sleep);
+    shared.runs = has_any;
     return has_any;
 }
 
@@ -73,13 +76,21 @@ void *run(void *) {
     }
 }
 
+// With `life` held.
+void join() {
+    if (shared.has_thread) (void)pthread_join(shared.thread, nullptr);
+    shared.has_thread = shared.runs = false;
+}
+
 sennit_status start() {
+    join();
     if (thread_bell() < 0) {
         const int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (bell < 0) return fail_os(SENNIT_ERR_OS, errno, "the thread of the path fabric");
         shared.bell.store(bell, std::memory_order_relaxed);  // relaxed: before the thread
     }
     shared.stop = false;
+    shared.runs = true;
     // Signals are for the threads of the program.
     sigset_t all;
     sigset_t before;
@@ -87,6 +98,8 @@ sennit_status start() {
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     const int code = pthread_create(&shared.thread, nullptr, run, nullptr);
     (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    shared.has_thread = code == 0;
+    if (code != 0) shared.runs = false;
     return code == 0 ? SENNIT_OK : fail_os(SENNIT_ERR_OS, code, "the thread of the path fabric");
 }
 
@@ -141,20 +154,16 @@ sennit_status read_progress_settings(const char *text, ProgressSettings *out) {
 
 sennit_status join_thread(Network &network) {
     const MutexLock life(shared.life);
-    bool is_first = false;
+    bool runs = false;
     {
         const MutexLock guard(shared.list);
-        is_first = shared.first == nullptr;
+        runs = shared.runs;
         network.set_next_tended(shared.first);
         shared.first = &network;
     }
-    if (!is_first) {
-        wake_thread();
-        return SENNIT_OK;
-    }
-    const sennit_status status = start();
-    if (status != SENNIT_OK) shared.first = nullptr;
-    return status;
+    if (!runs) return start();
+    wake_thread();
+    return SENNIT_OK;
 }
 
 void leave_thread(Network &network) {
@@ -178,7 +187,7 @@ void leave_thread(Network &network) {
     }
     if (!is_last) return;
     wake_thread();
-    (void)pthread_join(shared.thread, nullptr);
+    join();
 }
 
 int thread_bell() {
