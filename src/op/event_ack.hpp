@@ -1,32 +1,10 @@
 // The acknowledgement protocol of events: the two halves of the bookkeeping between one sender and
-// one receiver of puts with completion data. Pure functions; docs/design/signals.md has the
-// reasons, and tests/models/event_ack_test.cpp searches what can happen with these functions. Used
-// by op/engine_events.cpp with the engine's mutex held.
+// one receiver of puts with completion data. Pure functions. docs/design/signals.md has the
+// protocol, the states of a ticket and the invariants; tests/models/event_ack_test.cpp searches
+// what can happen with these functions. Used by op/engine_events.cpp with the engine's mutex held.
 //
-// Every event carries a ticket, a number below 64, and is sent once. The receiver keeps a word with
-// a bit for each ticket and flips the bit when an event with that ticket arrives. If a rail fails
-// under an event, the sender does not know whether it arrived. It then sends a query, which tells
-// the receiver to take no more events from this sender by that rail. The reply is the receiver's
-// word, and acknowledges events: one that has not arrived by then never will. The sender puts its
-// data again and retransmits the event as an operation. That flips the bit as well, so the receiver
-// recognises an operation that arrives twice.
-//
-//   free --take--> in use --end--> ended --acknowledge--> free     the event arrived
-//                  |  ^            |
-//                  |  |            +--acknowledge--> retransmit --retransmitted--> free
-//                  |  +--acknowledge--+
-//                  +--lose--> unacknowledged     the rail failed; must the data go again?
-//                  |
-//                  +--give back--> free          never sent, or refused
-//
-// Invariants:
-// - Between take and free one event at most has the ticket.
-// - `expected` has the bit of a ticket in use as the receiver's word will have it when the event is
-//   counted, of one in `retransmit` as it will have it after the retransmission, and of a free one
-//   as the word has it.
-// - The data of an event goes again only when the event is known never to arrive.
-// - A ticket ends when its whole message is over. So when an ended one is acknowledged its data is
-//   in place, or the message failed.
+// Every event carries a ticket, a number below 64. The receiver keeps a word with a bit for each
+// ticket; an event flips the bit, and so does its retransmission, which is recognised by it.
 #pragma once
 
 #include <bit>
