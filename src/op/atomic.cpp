@@ -73,13 +73,6 @@ sennit_status update(Rank &rank, const memory::SegmentEntry &entry, std::byte *p
     return SENNIT_OK;
 }
 
-sennit_status start(Rank &rank, const AtomicArgs &args, const Target &target, std::size_t bytes,
-                    const Completion &completion) {
-    // The engine only reads the operands.
-    void *source = const_cast<void *>(args.source);
-    return engine_start(rank, Direction::execute, target, source, bytes, completion);
-}
-
 }  // namespace
 
 sennit_status atomic(Rank &rank, const AtomicArgs &args, const Completion &completion) {
@@ -106,7 +99,9 @@ sennit_status atomic(Rank &rank, const AtomicArgs &args, const Completion &compl
     const Work work{args.operation, args.type, static_cast<std::uint32_t>(element), args.result};
     const Target target{args.target.rank, transport::RemoteMemory{nullptr, entry->handle},
                         args.target.offset, nullptr, &work};
-    return start(rank, args, target, bytes, completion);
+    // The engine only reads the operands.
+    void *source = const_cast<void *>(args.source);
+    return engine_start(rank, Direction::execute, target, source, bytes, completion);
 }
 
 }  // namespace sennit::op
