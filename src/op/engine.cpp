@@ -238,13 +238,11 @@ sennit_status wait_for_record(Engine &engine, OperationRecord *record) {
 void engine_free(Engine *engine) {
     engine->records.close();
     engine->pieces.close();
-    for (int peer = 0; engine->histories != nullptr && peer < engine->size; ++peer)
-        std::free(engine->histories[peer]);
-    std::free(engine->histories);
-    for (int peer = 0; engine->is_open && peer < engine->size; ++peer)
+    for (int peer = 0; engine->queues != nullptr && peer < engine->size; ++peer) {
+        std::free(engine->queues[peer].history);
         delete engine->queues[peer].events;
-    std::free(engine->ack_receivers);
-    std::free(engine->queues);
+    }
+    delete[] engine->queues;
     (void)pthread_mutex_destroy(&engine->lock);
     delete engine;
 }
@@ -257,21 +255,10 @@ sennit_status engine_create(Rank &rank) {
     if (engine == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the op engine");
     engine->rank = &rank;
     engine->size = rank.bootstrap.size;
-    engine->queues = static_cast<PeerQueue *>(
-        std::malloc(static_cast<std::size_t>(engine->size) * sizeof(PeerQueue)));
-    engine->histories = static_cast<TaskHistory **>(
-        std::calloc(static_cast<std::size_t>(engine->size), sizeof(TaskHistory *)));
-    engine->ack_receivers = static_cast<EventAckReceiver *>(
-        std::calloc(static_cast<std::size_t>(engine->size), sizeof(EventAckReceiver)));
-    if (engine->queues == nullptr || engine->histories == nullptr ||
-        engine->ack_receivers == nullptr) {
-        engine_free(engine);
-        return fail(SENNIT_ERR_NOMEM, "no memory for the op engine");
-    }
-    for (int peer = 0; peer < engine->size; ++peer)
-        new (&engine->queues[peer]) PeerQueue;
-    engine->is_open = true;
-    const sennit_status status = fill_paths(*engine);
+    engine->queues = new (std::nothrow) PeerQueue[static_cast<std::size_t>(engine->size)];
+    const sennit_status status = engine->queues == nullptr
+                                     ? fail(SENNIT_ERR_NOMEM, "no memory for the op engine")
+                                     : fill_paths(*engine);
     if (status != SENNIT_OK) {
         engine_free(engine);
         return status;

@@ -230,7 +230,7 @@ OperationPiece *take_unacknowledged(EventAckState &state) {
 void reply_to_event_query(Engine &engine, const transport::Arrived &arrived, std::byte *reply) {
     std::uint64_t rails = 0;
     std::memcpy(&rails, arrived.payload, sizeof rails);
-    const std::uint64_t word = reply_to_query(engine.ack_receivers[arrived.from], rails);
+    const std::uint64_t word = reply_to_query(engine.queues[arrived.from].ack_receiver, rails);
     std::memcpy(reply, &word, sizeof word);
 }
 
@@ -239,7 +239,7 @@ void count_retransmitted(Engine &engine, const transport::Arrived &arrived) {
     std::memcpy(words, arrived.payload, sizeof words);
     const EventRetransmission retransmission{static_cast<unsigned>(words[0] % kMostTickets),
                                              (words[0] >> 8 & 1) != 0, (words[0] >> 9 & 1) != 0};
-    if (!receive_retransmission(engine.ack_receivers[arrived.from], retransmission)) return;
+    if (!receive_retransmission(engine.queues[arrived.from].ack_receiver, retransmission)) return;
     deliver(engine, arrived.from, kCountedBits, {words[1], words[2]}, retransmission.is_surplus);
 }
 
@@ -257,7 +257,7 @@ void engine_event_arrived(void *context, int from, unsigned rail,
     const MessagePath *path = engine->queues[from].path;
     if (path == nullptr || path->event_bits == 0 || rail >= kRails) return;
     const auto ticket = static_cast<unsigned>(event.low % (1u << ticket_bits_of(path->event_bits)));
-    if (receive_event(engine->ack_receivers[from], rail, ticket))
+    if (receive_event(engine->queues[from].ack_receiver, rail, ticket))
         deliver(*engine, from, path->event_bits, event, false);
 }
 

@@ -47,6 +47,22 @@ struct EventAckState {
     bool has_failed = false;            // the last message, and nobody has needed another one since
 };
 
+// A task found the lock of its segment taken. Its number is not used up, and its sender sends it
+// again.
+inline constexpr sennit_status kTaskIsToBeRepeated = SENNIT_ERR_TIMEOUT;
+
+// What this rank has carried out for one peer: entry i holds the latest task whose number is i
+// modulo kTaskWindow, and the answer it got.
+struct TaskHistory {
+    struct Answer {
+        std::uint64_t sequence;  // 0: none yet
+        sennit_status status;
+        std::uint32_t unused;
+        std::byte reply[transport::kMostTaskBytes];
+    };
+    Answer answers[kTaskWindow];
+};
+
 struct PeerQueue {
     MessagePath *path = nullptr;  // null: a load/store peer, or none
     int peer = -1;
@@ -68,23 +84,10 @@ struct PeerQueue {
     OperationRecord *open_first = nullptr;  // the flush list
     OperationRecord *open_last = nullptr;
     PeerQueue *next_active = nullptr;
-    EventAckState *events = nullptr;  // made with the first
-};
-
-// A task found the lock of its segment taken. Its number is not used up, and its sender sends it
-// again.
-inline constexpr sennit_status kTaskIsToBeRepeated = SENNIT_ERR_TIMEOUT;
-
-// What this rank has carried out for one peer: entry i holds the latest task whose number is i
-// modulo kTaskWindow, and the answer it got.
-struct TaskHistory {
-    struct Answer {
-        std::uint64_t sequence;  // 0: none yet
-        sennit_status status;
-        std::uint32_t unused;
-        std::byte reply[transport::kMostTaskBytes];
-    };
-    Answer answers[kTaskWindow];
+    // What came from the peer.
+    EventAckReceiver ack_receiver;
+    TaskHistory *history = nullptr;   // made with its first task
+    EventAckState *events = nullptr;  // made with the first that goes there
 };
 
 struct Engine {
@@ -92,15 +95,12 @@ struct Engine {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     RequestTable records;
     PiecePool pieces;
-    bool is_open = false;                       // the queues are made
-    EventAckReceiver *ack_receivers = nullptr;  // [size]: events that arrived from each
     EventConsumer consumer = nullptr;
     bool event_lost = false;
     MessagePath paths[kMessagePaths];
     unsigned path_count = 0;
     int size = 0;
-    PeerQueue *queues = nullptr;        // [size]
-    TaskHistory **histories = nullptr;  // [size], each made with the first task of its peer
+    PeerQueue *queues = nullptr;  // [size]
     PeerQueue *active_first = nullptr;
     PeerQueue *active_last = nullptr;
     OperationPiece *done_first = nullptr;  // completed, not yet worked off
