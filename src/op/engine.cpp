@@ -455,7 +455,7 @@ sennit_status engine_fence(Rank &rank) {
         // Ordered rails bring puts in order, but a put may overtake the execution of a task.
         if (queue.path->keeps_order && queue.tasks_started == 0) continue;
         // Queued records may be puts; a barrier put too many only costs time.
-        if (queue.puts_open > 0 || queue.pending_first != nullptr) queue.next_put_is_barrier = true;
+        if (queue.puts_open > 0 || !queue.pending.is_empty()) queue.next_put_is_barrier = true;
     }
     return SENNIT_OK;
 }

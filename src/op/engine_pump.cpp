@@ -27,11 +27,8 @@ bool is_gone(Engine &engine, int peer) {
 }
 
 PeerQueue *next_active(Engine &engine) {
-    PeerQueue *queue = engine.active_first;
-    if (queue == nullptr) return nullptr;
-    engine.active_first = queue->next_active;
-    if (engine.active_first == nullptr) engine.active_last = nullptr;
-    queue->active = false;
+    PeerQueue *queue = engine.active.pop();
+    if (queue != nullptr) queue->active = false;
     return queue;
 }
 
@@ -41,9 +38,7 @@ void piece_completed(transport::Operation *operation, sennit_status status) {
     Engine &engine = *piece->engine;
     SENNIT_INVARIANT(engine.with_transports > 0);
     piece->status = status;
-    piece->next = nullptr;
-    (engine.done_last != nullptr ? engine.done_last->next : engine.done_first) = piece;
-    engine.done_last = piece;
+    engine.done.push(piece);
     --engine.with_transports;
     if (!engine.outlived) runtime::note_piece(*engine.rank);
     if (engine.outlived && engine.with_transports == 0) engine_free(&engine);
@@ -240,10 +235,7 @@ void uncut_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
 }
 
 void pop_pending(PeerQueue &queue) {
-    OperationRecord *record = queue.pending_first;
-    queue.pending_first = record->next_pending;
-    if (queue.pending_first == nullptr) queue.pending_last = nullptr;
-    record->next_pending = nullptr;
+    OperationRecord *record = queue.pending.pop();
     record->cut = record->bytes;
     record->state = RecordState::in_flight;
 }
@@ -282,9 +274,7 @@ void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sen
 void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     if (pick_rail(*queue.path, piece->tried_rails) < 0)
         return complete_piece(engine, queue, piece, SENNIT_ERR_FABRIC);
-    piece->next = nullptr;
-    (queue.retry_last != nullptr ? queue.retry_last->next : queue.retry_first) = piece;
-    queue.retry_last = piece;
+    queue.retry.push(piece);
     activate(engine, queue);
 }
 
@@ -349,14 +339,10 @@ void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sen
 // Takes one piece, or says that the pump must stop.
 bool pump_retry(Engine &engine, PeerQueue &queue) {
     // Taken out first: a completion inside submit() links the piece elsewhere.
-    OperationPiece *piece = queue.retry_first;
-    queue.retry_first = piece->next;
-    if (queue.retry_first == nullptr) queue.retry_last = nullptr;
+    OperationPiece *piece = queue.retry.pop();
     const Submit answer = submit_piece(engine, *queue.path, piece);
     if (answer == Submit::again) {
-        piece->next = queue.retry_first;
-        if (queue.retry_first == nullptr) queue.retry_last = piece;
-        queue.retry_first = piece;
+        queue.retry.push_front(piece);
         return false;
     }
     if (answer == Submit::failed) complete_piece(engine, queue, piece, piece->status);
@@ -381,7 +367,7 @@ bool pump_ack_message(Engine &engine, PeerQueue &queue) {
 }
 
 bool pump_pending(Engine &engine, PeerQueue &queue) {
-    OperationRecord *record = queue.pending_first;
+    OperationRecord *record = queue.pending.first();
     if (record->barrier_put && record->cut == 0 && queue.puts_open > 0) return false;
     if (waits_for_data(*record)) return false;
     OperationPiece *piece = cut_piece(engine, queue, record);
@@ -415,16 +401,13 @@ transport::Operation::Kind kind_of(Direction direction) {
 }
 
 bool has_work(const PeerQueue &queue) {
-    return queue.retry_first != nullptr || queue.pending_first != nullptr || has_ack_work(queue);
+    return !queue.retry.is_empty() || !queue.pending.is_empty() || has_ack_work(queue);
 }
 
 void activate(Engine &engine, PeerQueue &queue) {
     if (queue.active) return;
     queue.active = true;
-    queue.next_active = nullptr;
-    (engine.active_last != nullptr ? engine.active_last->next_active : engine.active_first) =
-        &queue;
-    engine.active_last = &queue;
+    engine.active.push(&queue);
 }
 
 void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
@@ -459,16 +442,11 @@ void enqueue(Engine &engine, OperationRecord *record) {
         record->barrier_put = true;
         queue.next_put_is_barrier = false;
     }
-    (queue.pending_last != nullptr ? queue.pending_last->next_pending : queue.pending_first) =
-        record;
-    queue.pending_last = record;
+    queue.pending.push(record);
 }
 
 void work_off(Engine &engine) {
-    while (engine.done_first != nullptr) {
-        OperationPiece *piece = engine.done_first;
-        engine.done_first = piece->next;
-        if (engine.done_first == nullptr) engine.done_last = nullptr;
+    while (OperationPiece *piece = engine.done.pop()) {
         PeerQueue &queue = engine.queues[piece->operation.peer];
         MessagePath &path = *queue.path;
         SENNIT_INVARIANT(path.out_bytes[piece->operation.rail] >= cost(*piece));
@@ -494,18 +472,13 @@ void work_off(Engine &engine) {
 }
 
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status) {
-    while (queue.retry_first != nullptr) {
-        OperationPiece *piece = queue.retry_first;
-        queue.retry_first = piece->next;
+    while (OperationPiece *piece = queue.retry.pop())
         complete_piece(engine, queue, piece, status);
-    }
-    queue.retry_last = nullptr;
     if (queue.events != nullptr) {
         fail_unacknowledged(engine, queue, status);
         queue.events->has_failed = true;
     }
-    while (queue.pending_first != nullptr) {
-        OperationRecord *record = queue.pending_first;
+    while (OperationRecord *record = queue.pending.first()) {
         pop_pending(queue);
         if (record->status == SENNIT_OK) record->status = status;
         if (record->open == 0) finish(engine, queue, record);
@@ -517,7 +490,7 @@ void pump(Engine &engine, PeerQueue &queue, int *budget) {
         fail_queued(engine, queue, SENNIT_ERR_PEER_LOST);
     while (*budget > 0 && has_work(queue)) {
         bool went_on = false;
-        if (queue.retry_first != nullptr) {
+        if (!queue.retry.is_empty()) {
             went_on = pump_retry(engine, queue);
         } else {
             went_on =
@@ -553,14 +526,14 @@ void progress(Engine &engine) {
     }
     int budget = kSubmitsPerProgress;
     // One turn for each queue that is active now; one that stays active comes again next time.
-    const PeerQueue *last = engine.active_last;
+    const PeerQueue *last = engine.active.last();
     while (last != nullptr && budget > 0) {
         PeerQueue *queue = next_active(engine);
         if (queue == last) last = nullptr;
         pump(engine, *queue, &budget);
     }
     // Another one is first next time: where there is room for one piece, each gets it in turn.
-    if (engine.active_first != engine.active_last) activate(engine, *next_active(engine));
+    if (engine.active.first() != engine.active.last()) activate(engine, *next_active(engine));
     if constexpr (kChecksInvariants) check_invariants(engine);
 }
 

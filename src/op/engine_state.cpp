@@ -32,12 +32,12 @@ const char *check_record(const OperationRecord &record) {
 
 const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
     if (queue.puts_open != puts_open) return "puts_open is not the number of put pieces out";
-    for (const OperationRecord *record = queue.pending_first; record != nullptr;
+    for (const OperationRecord *record = queue.pending.first(); record != nullptr;
          record = record->next_pending) {
         if (record->state != RecordState::pending) return "a queued record is not pending";
-        if (record != queue.pending_first && record->cut != 0)
+        if (record != queue.pending.first() && record->cut != 0)
             return "a record behind the head of its queue was cut";
-        if (record->next_pending == nullptr && record != queue.pending_last)
+        if (record->next_pending == nullptr && record != queue.pending.last())
             return "the end of a queue is not its last record";
     }
     const std::uint64_t tasks = queue.next_task - queue.first_task;
@@ -75,7 +75,7 @@ const char *check_acks(const EventAckState &state) {
 }
 
 const char *check_rails(const Engine &engine) {
-    if (engine.with_transports != 0 || engine.done_first != nullptr) return nullptr;
+    if (engine.with_transports != 0 || !engine.done.is_empty()) return nullptr;
     for (unsigned i = 0; i < engine.path_count; ++i)
         for (unsigned rail = 0; rail < engine.paths[i].rails; ++rail)
             if (engine.paths[i].out_bytes[rail] != 0) return "a rail without pieces has bytes out";
@@ -97,10 +97,10 @@ const char *engine_check(Engine &engine) {
     if (in_use != engine.records.in_use()) return "the records in use are not as many as counted";
     if (const char *fault = check_rails(engine)) return fault;
     std::uint64_t waiting = 0;  // pieces out that no transport holds
-    for (const OperationPiece *piece = engine.done_first; piece != nullptr; piece = piece->next)
+    for (const OperationPiece *piece = engine.done.first(); piece != nullptr; piece = piece->next)
         ++waiting;
     for (int peer = 0; peer < engine.size; ++peer) {
-        for (const OperationPiece *piece = engine.queues[peer].retry_first; piece;
+        for (const OperationPiece *piece = engine.queues[peer].retry.first(); piece;
              piece = piece->next)
             ++waiting;
         std::uint32_t puts_open = 0;

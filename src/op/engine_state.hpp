@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/linked_queue.hpp"
 #include "base/mutex.hpp"
 #include "op/request_table.hpp"
 
@@ -77,10 +78,8 @@ struct PeerQueue {
     std::uint64_t next_task = 1;
     std::uint64_t last_number = 0;
     std::uint64_t last_lent = 0;  // the number of the last record whose caller lends a buffer
-    OperationRecord *pending_first = nullptr;
-    OperationRecord *pending_last = nullptr;
-    OperationPiece *retry_first = nullptr;
-    OperationPiece *retry_last = nullptr;
+    LinkedQueue<OperationRecord, &OperationRecord::next_pending> pending;
+    LinkedQueue<OperationPiece, &OperationPiece::next> retry;
     OperationRecord *open_first = nullptr;  // the flush list
     OperationRecord *open_last = nullptr;
     PeerQueue *next_active = nullptr;
@@ -101,13 +100,11 @@ struct Engine {
     unsigned path_count = 0;
     int size = 0;
     PeerQueue *queues = nullptr;  // [size]
-    PeerQueue *active_first = nullptr;
-    PeerQueue *active_last = nullptr;
-    OperationPiece *done_first = nullptr;  // completed, not yet worked off
-    OperationPiece *done_last = nullptr;
-    std::uint64_t with_transports = 0;   // pieces accepted and not completed
-    std::uint64_t unchecked_rounds = 0;  // see check_invariants()
-    bool outlived = false;               // engine_destroy() is over; the last completion frees
+    LinkedQueue<PeerQueue, &PeerQueue::next_active> active;
+    LinkedQueue<OperationPiece, &OperationPiece::next> done;  // completed, not yet worked off
+    std::uint64_t with_transports = 0;                        // pieces accepted and not completed
+    std::uint64_t unchecked_rounds = 0;                       // see check_invariants()
+    bool outlived = false;  // engine_destroy() is over; the last completion frees
 };
 
 // What a caller starts.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/condition.hpp"
+#include "base/linked_queue.hpp"
 #include "transport/sim/settings.hpp"
 #include "transport/sim/sim.hpp"
 
@@ -52,28 +53,8 @@ struct Flight {
     std::byte reply[kMostTaskBytes];
 };
 
-// A queue of flights that are linked by one of their fields.
 template <Flight *Flight::*kNext>
-class FlightQueue {
-  public:
-    void push(Flight *flight) {
-        flight->*kNext = nullptr;
-        (last_ != nullptr ? last_->*kNext : first_) = flight;
-        last_ = flight;
-    }
-    // Null: it is empty.
-    Flight *pop() {
-        Flight *flight = first_;
-        if (flight == nullptr) return nullptr;
-        first_ = flight->*kNext;
-        if (first_ == nullptr) last_ = nullptr;
-        return flight;
-    }
-
-  private:
-    Flight *first_ = nullptr;
-    Flight *last_ = nullptr;
-};
+using FlightQueue = LinkedQueue<Flight, kNext>;
 
 struct Due {
     enum class What : std::uint8_t { part, acknowledgement, event, task, loss };

@@ -1,0 +1,40 @@
+// A queue of objects that are linked by one of their fields. Owns none of them. Its memory may also
+// begin as zeros.
+#pragma once
+
+namespace sennit {
+
+template <class Object, Object *Object::*kNext>
+class LinkedQueue {
+  public:
+    bool is_empty() const { return first_ == nullptr; }
+    // Null: it is empty.
+    Object *first() const { return first_; }
+    Object *last() const { return last_; }
+
+    void push(Object *object) {
+        object->*kNext = nullptr;
+        (last_ != nullptr ? last_->*kNext : first_) = object;
+        last_ = object;
+    }
+    void push_front(Object *object) {
+        object->*kNext = first_;
+        if (first_ == nullptr) last_ = object;
+        first_ = object;
+    }
+    // Null: it is empty.
+    Object *pop() {
+        Object *object = first_;
+        if (object == nullptr) return nullptr;
+        first_ = object->*kNext;
+        if (first_ == nullptr) last_ = nullptr;
+        object->*kNext = nullptr;
+        return object;
+    }
+
+  private:
+    Object *first_ = nullptr;
+    Object *last_ = nullptr;
+};
+
+}  // namespace sennit
