@@ -205,7 +205,7 @@ void look_for_dead(TeamState &state) {
     if (peer < 0 || !state.turn.try_take()) return;
     // It may have posted just before it went.
     progress(state);
-    if (state.first != nullptr && find_lost_member(*state.rank, &state) == peer)
+    if (!state.queue.is_empty() && find_lost_member(*state.rank, &state) == peer)
         end_all(state, fail_peer(SENNIT_ERR_PEER_LOST, peer, "",
                                  "rank %d is gone in the middle of a collective call", peer));
     state.turn.give_back();
@@ -357,7 +357,7 @@ namespace {
     prepare(operation, call, false);
     state.blocking_made = call;
     take_incoming(state);
-    enqueue(state, operation);
+    state.queue.push(&operation);
     if (way == ShortWay::posted) begin_posted(state, operation);
     progress(state);
 }
@@ -441,7 +441,7 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     rank.polled_requests.fetch_add(1, std::memory_order_relaxed);
     if (has_turn) {
         take_incoming(*state);
-        enqueue(*state, *operation);
+        state->queue.push(operation);
         progress(*state);
         state->turn.give_back();
     } else {
@@ -483,7 +483,7 @@ sennit_status check_idle(Rank &rank, const team::Team &team) {
         (void)sched_yield();
     }
     progress(*state);
-    const bool is_idle = state->first == nullptr;
+    const bool is_idle = state->queue.is_empty();
     state->turn.give_back();
     if (is_idle) return SENNIT_OK;
     return fail(SENNIT_ERR_STATE, "requests of the team's collective calls are not complete");

@@ -19,7 +19,7 @@ void count_move(TeamState &state) {
 // The team makes no calls any more, with the thread's last error. The operation may have ended so
 // before, because a peer gave up.
 Went end_team(TeamState &state, const OpenCall &operation, sennit_status status) {
-    if (state.first == &operation) end_all(state, status);
+    if (state.queue.first() == &operation) end_all(state, status);
     return Went::over;
 }
 
@@ -251,10 +251,8 @@ void note(OpenCall &operation, sennit_status status) {
 
 void finish(TeamState &state, OpenCall &operation, sennit_status status) {
     // Operations of a team end in the order of their calls.
-    SENNIT_INVARIANT(&operation == state.first && operation.step != Step::over);
-    state.first = operation.next;
-    if (state.first == nullptr) state.last = nullptr;
-    operation.next = nullptr;
+    SENNIT_INVARIANT(&operation == state.queue.first() && operation.step != Step::over);
+    (void)state.queue.pop();
     operation.step = Step::over;
     operation.status = status;
     if (status != SENNIT_OK && operation.error.status != status) operation.error = *thread_error();
@@ -285,9 +283,9 @@ void end_all(TeamState &state, sennit_status status) {
         state.broken.store(status, std::memory_order_release);
         give_up(state, status);
     }
-    while (state.first != nullptr) {
+    while (!state.queue.is_empty()) {
         *thread_error() = error;
-        finish(state, *state.first, status);
+        finish(state, *state.queue.first(), status);
     }
     *thread_error() = error;
 }
@@ -298,39 +296,29 @@ void begin_posted(TeamState &state, OpenCall &operation) {
     operation.step = Step::posts;
 }
 
-void enqueue(TeamState &state, OpenCall &operation) {
-    (state.last != nullptr ? state.last->next : state.first) = &operation;
-    state.last = &operation;
-}
-
 void take_incoming(TeamState &state) {
     // relaxed: what is missed now is taken in by the next progress().
     if (state.incoming.load(std::memory_order_relaxed) == nullptr) return;
     // SYNC coll-incoming: pairs with the release in hand_over(); the operation comes before.
     OpenCall *operation = state.incoming.exchange(nullptr, std::memory_order_acquire);
-    OpenCall *in_order = nullptr;
+    LinkedQueue<OpenCall, &OpenCall::next> in_order;
     while (operation != nullptr) {
         OpenCall *earlier = operation->next;
-        operation->next = in_order;
-        in_order = operation;
+        in_order.push_front(operation);
         operation = earlier;
     }
-    while (in_order != nullptr) {
-        operation = in_order;
-        in_order = operation->next;
-        operation->next = nullptr;
-        enqueue(state, *operation);
-    }
+    while (OpenCall *next = in_order.pop())
+        state.queue.push(next);
 }
 
 void progress(TeamState &state) {
     take_incoming(state);
-    while (state.first != nullptr) {
+    while (!state.queue.is_empty()) {
         const std::uint64_t rounds = state.number;
-        const Step step = state.first->step;
-        const Went went = take_step(state, *state.first);
+        const Step step = state.queue.first()->step;
+        const Went went = take_step(state, *state.queue.first());
         if (went == Went::nowhere) return;
-        if (state.first == nullptr || step != state.first->step || rounds != state.number)
+        if (state.queue.is_empty() || step != state.queue.first()->step || rounds != state.number)
             count_move(state);
     }
 }

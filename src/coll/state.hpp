@@ -9,6 +9,7 @@
 // `complete` of an operation.
 #pragma once
 
+#include "base/linked_queue.hpp"
 #include "base/turn.hpp"
 #include "coll/area.hpp"
 #include "coll/call.hpp"
@@ -112,9 +113,8 @@ struct TeamState {
     std::atomic<std::uint64_t> moves;  // counts steps, to tell waits that something went on
     TeamState *next;                   // in the rank's list
     std::atomic<OpenCall *> incoming;  // not in the queue yet, the last first
-    OpenCall *first;                   // queue; the first is under way
-    OpenCall *last;
-    OpenCall blocking;                       // the one blocking call
+    LinkedQueue<OpenCall, &OpenCall::next> queue;  // the first is under way
+    OpenCall blocking;                             // the one blocking call
     Call blocking_made;                      // as its caller made it; operations change their own
     int broken_by;                           // the rank that this was about, -1 if none
     std::atomic<std::int64_t> looked_at_ns;  // when somebody last looked for dead members
@@ -269,9 +269,7 @@ void drop_wide_slots(TeamState &state);
 // The operation's one round was posted before.
 void begin_posted(TeamState &state, OpenCall &operation);
 
-// Both need the turn. Behind those that are in the queue.
-void enqueue(TeamState &state, OpenCall &operation);
-// Puts what came while another thread had the turn into the queue.
+// Needs the turn. Puts what came while another thread had it into the queue.
 void take_incoming(TeamState &state);
 // Needs the turn. Carries the queue on as far as it goes.
 void progress(TeamState &state);
