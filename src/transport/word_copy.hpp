@@ -38,8 +38,10 @@ inline std::size_t word_bytes(const std::byte *address, std::uint64_t left) {
 }
 
 // Calls move(at, Word{}) for each of the words, of up to 8 bytes, that make up the range.
+// Always a part of its caller: the archive has no templates with other names than the library's.
 template <class Move>
-void each_word(const std::byte *shared, std::uint64_t bytes, Move move) {
+[[gnu::always_inline]] inline void each_word(const std::byte *shared, std::uint64_t bytes,
+                                             Move move) {
     for (std::uint64_t at = 0; at < bytes;) {
         const std::size_t word = word_bytes(shared + at, bytes - at);
         if (word == 8) {
