@@ -26,7 +26,7 @@ struct Case {
     std::uint64_t bytes = 0;
     double parts_per_operation = 1.0;  // 2 for a ping-pong: half a round trip is reported
     std::vector<Subject> subjects;     // of those named raw-*, the fastest is the raw limit
-    std::string provider;              // of libfabric, between nodes
+    std::string provider = {};         // of libfabric, between nodes
 };
 
 struct Limits {
