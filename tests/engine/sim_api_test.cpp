@@ -62,8 +62,9 @@ TEST(sim_api, a_barrier_with_a_request_returns_while_a_put_is_under_way) {
         job.expect(sennit_free(word), "sennit_free");
     });
     EXPECT_EQ(job.fault, "");
-    // The put takes thousands.
-    EXPECT_LT(steps, 100u);
+    // The put takes thousands. Some are made by the other rank, which may still be in the
+    // allocation.
+    EXPECT_LT(steps, 1000u);
 }
 
 TEST(sim_api, an_allocation_of_one_rank_is_reached_by_who_gets_the_pointer) {
