@@ -1,7 +1,7 @@
 /* The lease of the path fabric (docs/design/fabric.md, "Silence"): S's node writes into T's memory and then hears nothing of
  * T. T asks each peer in turns, with the time of its clock in the question; the watcher of S's node gives the time back, and
- * T accepts from that node until LEASE later than this time, for the first time after the first answer: only then S learns where
- * T's memory is reached. Messages, a put and a task may be lost, late and repeated. A rank of S's node reports
+ * T accepts from that node until LEASE later than this time; before the first answer it accepts without end. A question says whether
+ * T's lease has begun. Only those that come after that count for S: before the first of them is answered nobody is reported. Messages, a put and a task may be lost, late and repeated. A rank of S's node reports
  * PEER_LOST once T can not accept from it any more, and tells C, which puts into the same word. The watcher and the rank are two
  * processes, each of which may be stopped for any time. T looks at the time
  * before it takes anything in, but may be up to LATE behind; a task it takes in first and carries out later. Shown: what S has sent does not
@@ -11,8 +11,8 @@
  * from when the answer comes, which may have been under way for long), NOT_FINAL (S answers after it has reported,
  * and T accepts from it again), COUNTS_FROM_QUESTION (S counts from the last question it has heard, and had answered an older one later), NEVER_LOOKS (T
  * looks for the end of a lease only when it hears of that peer), REMEMBERS_LATER (the watcher answers, and stores after that when it
- * did), KNOWN_FROM_START (all know from the start
- * where T's memory is reached, and T accepts from S until its first lease ends), TAKES_TASKS (the end of a lease closes T's memory to
+ * did), COUNTS_FIRST (the first question counts too, and its
+ * answer may never come), TAKES_TASKS (the end of a lease closes T's memory to
  * puts, and tasks are still taken), CARRIES_OUT_LATER (the lease is looked at when a task is taken in, and not when it is carried out). */
 #define LONG_SEARCH
 #define LEASE 2
@@ -24,6 +24,7 @@ mtype = { before, open, over };
 
 byte now = 0;
 bool has_question[END + 1]; /* in flight, by the time in it; they stay: late and repeated */
+bool counts[END + 1];       /* T's lease had begun */
 bool has_answer[END + 1];
 bool put_in_flight = false;
 bool task_in_flight = false;
@@ -31,13 +32,8 @@ bool task_is_taken = false;
 bool has_reported = false;
 byte heard = 0;          /* the latest question that S's node has answered, */
 byte answered_at = NONE; /* and when it first did */
-#ifdef KNOWN_FROM_START
-mtype lease = open;
-byte accepts_until = END + 1;
-#else
 mtype lease = before; /* of S's node at T */
 byte accepts_until = 0;
-#endif
 
 /* T has been stopped for at most LATE: time does not go on while it is further behind. */
 #define T_IS_IN_TIME (lease != open || now < accepts_until + LATE)
@@ -68,7 +64,7 @@ active proctype target() {
     byte time;
 end:
     do
-    :: atomic { LISTENS && !has_question[now] -> has_question[now] = true }
+    :: atomic { LISTENS && !has_question[now] -> has_question[now] = true; counts[now] = (lease == open) }
 #ifndef NEVER_LOOKS
     :: atomic { lease == open && now >= accepts_until -> lease = over }
 #endif
@@ -102,22 +98,28 @@ end:
         time = 0
     }
     /* The put lands, or is refused for good. */
-    :: atomic { put_in_flight && lease == open -> assert(!has_reported); put_in_flight = false }
-    :: atomic { put_in_flight && lease != open -> put_in_flight = false }
+    :: atomic { put_in_flight && lease != over -> assert(!has_reported); put_in_flight = false }
+    :: atomic { put_in_flight && lease == over -> put_in_flight = false }
 #ifdef TAKES_TASKS
     :: atomic { task_in_flight -> task_is_taken = true; task_in_flight = false }
     :: atomic { task_is_taken -> assert(!has_reported); task_is_taken = false }
 #else
-    :: atomic { task_in_flight -> task_is_taken = (lease == open); task_in_flight = false }
+    :: atomic { task_in_flight -> task_is_taken = (lease != over); task_in_flight = false }
 #ifdef CARRIES_OUT_LATER
     :: atomic { task_is_taken -> assert(!has_reported); task_is_taken = false }
 #else
-    :: atomic { task_is_taken && lease == open -> assert(!has_reported); task_is_taken = false }
-    :: atomic { task_is_taken && lease != open -> task_is_taken = false }
+    :: atomic { task_is_taken && lease != over -> assert(!has_reported); task_is_taken = false }
+    :: atomic { task_is_taken && lease == over -> task_is_taken = false }
 #endif
 #endif
     od
 }
+
+#ifdef COUNTS_FIRST
+#define IS_COUNTED(time) true
+#else
+#define IS_COUNTED(time) counts[time]
+#endif
 
 /* The watcher of S's node: first it stores when it answers, if nobody has reported, then it answers. */
 active proctype watcher() {
@@ -133,14 +135,14 @@ end:
 #ifdef REMEMBERS_LATER
             has_answer[time] = true;
 #else
-#ifdef COUNTS_FROM_QUESTION
-            answered_at = time;
-#else
             if
-            :: answered_at == NONE || time > heard -> heard = time; answered_at = now
+#ifdef COUNTS_FROM_QUESTION
+            :: IS_COUNTED(time) -> answered_at = time
+#else
+            :: (IS_COUNTED(time)) && (answered_at == NONE || time > heard) -> heard = time; answered_at = now
+#endif
             :: else
             fi;
-#endif
 #endif
             is_between = true
         :: else -> time = 0
@@ -149,7 +151,10 @@ end:
     :: atomic {
         is_between ->
 #ifdef REMEMBERS_LATER
-        answered_at = now;
+        if
+        :: IS_COUNTED(time) -> answered_at = now
+        :: else
+        fi;
 #else
         has_answer[time] = true;
 #endif
@@ -160,21 +165,14 @@ end:
 }
 
 #ifdef NO_MARGIN
-#define MAY_REPORT (now >= answered_at + LEASE)
+#define MAY_REPORT (answered_at != NONE && now >= answered_at + LEASE)
 #else
-#define MAY_REPORT (now >= answered_at + LEASE + LATE + 1)
+#define MAY_REPORT (answered_at != NONE && now >= answered_at + LEASE + LATE + 1)
 #endif
 
 /* A rank of S's node. */
 active proctype rank() {
-#ifdef KNOWN_FROM_START
-    atomic { answered_at = 0; put_in_flight = true; task_in_flight = true }
-#else
-    /* T tells where its memory is reached, which may take long. */
-end0:
-    lease == open;
     atomic { put_in_flight = true; task_in_flight = true }
-#endif
 end1:
     atomic { MAY_REPORT -> has_reported = true }
 }
