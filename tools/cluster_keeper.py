@@ -294,29 +294,25 @@ class Keeper:
             fail(f"there is no rail {fields['rail']}; there are {' '.join(self.networks)}")
         return host, [fields["rail"]]
 
-    def do_cut(self, fields):
-        """The cable is pulled; with `silent` the switch drops what comes and the link stays up."""
+    def set_cables(self, fields, settings, words_of):
+        """For a relay its settings, for a switch's end what `ip link set` wants of that network."""
         host, networks = self.cables_of(fields)
         relayed = [network for network in networks if network in self.relayed]
         if relayed:
-            self.tell_relay(host, relayed, {"silent": True} if fields.get("silent") else {"up": False})
+            self.tell_relay(host, relayed, settings)
         for network in networks:
-            if network in self.relayed:
-                continue
-            word = ["nomaster"] if fields.get("silent") else ["down"]
-            output_of(["ip", "link", "set", port(network, host), *word])
+            if network not in self.relayed:
+                output_of(["ip", "link", "set", port(network, host), *words_of(network)])
         return {}
 
+    def do_cut(self, fields):
+        """The cable is pulled; with `silent` the switch drops what comes and the link stays up."""
+        if fields.get("silent"):
+            return self.set_cables(fields, {"silent": True}, lambda _network: ["nomaster"])
+        return self.set_cables(fields, {"up": False}, lambda _network: ["down"])
+
     def do_restore(self, fields):
-        host, networks = self.cables_of(fields)
-        relayed = [network for network in networks if network in self.relayed]
-        if relayed:
-            self.tell_relay(host, relayed, {"silent": False, "up": True})
-        for network in networks:
-            if network in self.relayed:
-                continue
-            output_of(["ip", "link", "set", port(network, host), "master", device(network), "up"])
-        return {}
+        return self.set_cables(fields, {"silent": False, "up": True}, lambda network: ["master", device(network), "up"])
 
     def do_relay(self, fields):
         """What happens to the frames of a host on a rail from now on."""
