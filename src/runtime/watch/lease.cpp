@@ -18,11 +18,7 @@ constexpr std::int64_t kRetry_ns = 20'000'000;
 bool NodeWatch::has_left(const Node &node) const {
     for (int r = node.first; r < size_; ++r) {
         if (first_of_[r] != node.first) continue;
-        const TablePlace &place = table_.places[r];
-        // relaxed twice: each word stands alone.
-        if (place.gone.load(std::memory_order_relaxed) == 0 &&
-            place.leaving.load(std::memory_order_relaxed) == 0)
-            return false;
+        if (is_present(table_.places[r])) return false;
     }
     return true;
 }
@@ -132,12 +128,8 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
 int NodeWatch::next_rank(const Node &node) const {
     int found = -1;
     for (int r = node.first; r < size_; ++r) {
-        const TablePlace &place = table_.places[r];
         if (first_of_[r] != node.first || hosts_[r].port == 0) continue;
-        // relaxed twice: each word stands alone.
-        if (place.gone.load(std::memory_order_relaxed) != 0 ||
-            place.leaving.load(std::memory_order_relaxed) != 0)
-            continue;
+        if (!is_present(table_.places[r])) continue;
         if (r > node.asked) return r;
         if (found < 0) found = r;
     }

@@ -44,6 +44,13 @@ struct TablePlace {
 static_assert(sizeof(TablePlace) == kWatchPlaceBytes && offsetof(TablePlace, answered_ns) == 16 &&
               offsetof(TablePlace, lease_end_ns) == 32);
 
+// Is the rank there, as far as is known, and does it stay?
+inline bool is_present(const TablePlace &place) {
+    // relaxed twice: each word stands alone.
+    return place.gone.load(std::memory_order_relaxed) == 0 &&
+           place.leaving.load(std::memory_order_relaxed) == 0;
+}
+
 struct WatchTable {
     TableHead *head = nullptr;
     TablePlace *places = nullptr;  // [size], by world rank
