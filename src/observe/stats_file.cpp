@@ -13,6 +13,7 @@
 
 #include "base/condition.hpp"
 #include "base/mutex.hpp"
+#include "base/own_thread.hpp"
 #include "observe/own_file.hpp"
 
 namespace sennit::runtime {
@@ -87,14 +88,9 @@ void *run_writer(void *argument) {
     return nullptr;
 }
 
-// Takes no signal: those are the program's. Where there can be no thread all is written at the end.
+// Where there can be no thread all is written at the end.
 void start_writer(StatsFile &file) {
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    file.has_thread = pthread_create(&file.thread, nullptr, run_writer, &file) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    file.has_thread = create_own_thread(&file.thread, run_writer, &file) == 0;
 }
 
 StatsPart *make_part(std::size_t bytes) {

@@ -2,7 +2,6 @@
 #include "runtime/watch/watch.hpp"
 
 #include <netinet/in.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "base/fail.hpp"
 #include "base/knobs.hpp"
 #include "base/log.hpp"
+#include "base/own_thread.hpp"
 #include "runtime/watch/watcher.hpp"
 
 namespace sennit::watch {
@@ -125,12 +125,7 @@ sennit_status NodeWatch::start(const int *first_of, bool crowded) {
     // Where load and store do not reach the node's lowest rank, this one watches for itself.
     ControlBlock *shared = control_of(*rank_, first_of_[rank_->world_rank]);
     table_ = table_in(shared != nullptr ? *shared : *rank_->control, size_);
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int code = pthread_create(&thread_, nullptr, thread_main, this);
-    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const int code = create_own_thread(&thread_, thread_main, this);
     if (code != 0) return fail_os(SENNIT_ERR_OS, code, "the thread that watches other nodes");
     has_thread_ = true;
     // SYNC watch-table: pairs with the acquire in has_news() and gone(); the table is there.

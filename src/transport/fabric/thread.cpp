@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
+#include "base/own_thread.hpp"
 #include "runtime/wait.hpp"
 #include "transport/fabric/network.hpp"
 
@@ -91,13 +91,7 @@ sennit_status start() {
     }
     shared.stop = false;
     shared.runs = true;
-    // Signals are for the threads of the program.
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int code = pthread_create(&shared.thread, nullptr, run, nullptr);
-    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const int code = create_own_thread(&shared.thread, run, nullptr);
     shared.has_thread = code == 0;
     if (code != 0) shared.runs = false;
     return code == 0 ? SENNIT_OK : fail_os(SENNIT_ERR_OS, code, "the thread of the path fabric");
