@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-LIMIT_S = 100
+LIMIT_S = 500
 SKIPPED = 77
 
 
