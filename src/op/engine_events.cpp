@@ -26,7 +26,7 @@ struct Split {
 };
 
 Split split_of(const MessagePath &path, const EventPut &put) {
-    const std::uint64_t piece = piece_bytes_of(path, put.bytes);
+    const std::uint64_t piece = piece_bytes_of(path, put.target.peer, put.bytes);
     const std::uint64_t pieces = put.bytes == 0 ? 1 : (put.bytes + piece - 1) / piece;
     // Half of the tickets, so that the messages of two threads may be under way.
     const std::uint64_t half = (1u << ticket_bits_of(path.event_bits)) / 2;

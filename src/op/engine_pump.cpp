@@ -44,14 +44,35 @@ void piece_completed(transport::Operation *operation, sennit_status status) {
     if (engine.outlived && engine.with_transports == 0) engine_free(&engine);
 }
 
-// The usable rail with the least load, none of `avoided`; -1 if there is none.
-int pick_rail(const MessagePath &path, std::uint64_t avoided) {
-    int best = -1;
-    for (unsigned rail = 0; rail < path.rails; ++rail) {
-        if ((avoided & bit(rail)) != 0 || !path.transport->rail_usable(rail)) continue;
-        if (best < 0 || path.out_bytes[rail] < path.out_bytes[best]) best = static_cast<int>(rail);
+std::uint64_t usable_rails(const MessagePath &path, int peer) {
+    return path.transport->rails_to(peer) & (~std::uint64_t{0} >> (kRails - path.rails));
+}
+
+// Where small pieces go: each rail serves other peers, and a program's small operations on one peer
+// do not wait for the slowest rail.
+unsigned home_rail(std::uint64_t usable, int peer) {
+    for (int before = peer % std::popcount(usable); before > 0; --before)
+        usable &= usable - 1;
+    return static_cast<unsigned>(std::countr_zero(usable));
+}
+
+// For a piece of a large operation the usable rail with the least load, for others the home rail if
+// it is not to be avoided. -1: there is none.
+int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_t avoided) {
+    const int peer = piece.operation.peer;
+    const std::uint64_t usable = usable_rails(path, peer);
+    std::uint64_t left = usable & ~avoided;
+    if (left == 0) return -1;
+    auto best = static_cast<unsigned>(std::countr_zero(left));
+    if (path.rails == 1) return static_cast<int>(best);
+    const unsigned home = home_rail(usable, peer);
+    if (piece.record->bytes < kSharedFromBytes && (left & bit(home)) != 0)
+        return static_cast<int>(home);
+    for (left &= left - 1; left != 0; left &= left - 1) {
+        const auto rail = static_cast<unsigned>(std::countr_zero(left));
+        if (path.out_bytes[rail] < path.out_bytes[best]) best = rail;
     }
-    return best;
+    return static_cast<int>(best);
 }
 
 // The event of the piece was not sent, or will never come: its data alone goes on.
@@ -77,7 +98,7 @@ Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
     std::uint64_t full_rails = 0;
     for (;;) {
         const std::uint64_t closed = closed_rails(engine, *piece);
-        const int rail = pick_rail(path, piece->tried_rails | full_rails | closed);
+        const int rail = pick_rail(path, *piece, piece->tried_rails | full_rails | closed);
         if (rail < 0 && full_rails == 0 && closed != 0) {
             // There may be rails for the data.
             lose_event(piece);
@@ -272,7 +293,7 @@ void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sen
 
 // Its rail has failed: another one, if there is one left.
 void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
-    if (pick_rail(*queue.path, piece->tried_rails) < 0)
+    if (pick_rail(*queue.path, *piece, piece->tried_rails) < 0)
         return complete_piece(engine, queue, piece, SENNIT_ERR_FABRIC);
     queue.retry.push(piece);
     activate(engine, queue);
@@ -420,12 +441,10 @@ void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
     queue.open_last = record;
 }
 
-std::uint64_t piece_bytes_of(const MessagePath &path, std::uint64_t bytes) {
+std::uint64_t piece_bytes_of(const MessagePath &path, int peer, std::uint64_t bytes) {
     if (bytes < kSharedFromBytes || path.rails == 1) return path.max_piece_bytes;
-    std::uint64_t usable = 0;
-    for (unsigned rail = 0; rail < path.rails; ++rail)
-        if (path.transport->rail_usable(rail)) ++usable;
-    usable = std::max<std::uint64_t>(usable, 1);
+    const auto rails = static_cast<std::uint64_t>(std::popcount(usable_rails(path, peer)));
+    const std::uint64_t usable = std::max<std::uint64_t>(rails, 1);
     const std::uint64_t share = (bytes + usable - 1) / usable;
     return std::min(path.max_piece_bytes, (share + 63) & ~std::uint64_t{63});
 }
@@ -436,7 +455,8 @@ void enqueue(Engine &engine, OperationRecord *record) {
     record->state = RecordState::pending;
     const bool is_task = record->direction == Direction::execute;
     if (record->piece_bytes == 0)
-        record->piece_bytes = is_task ? path.task_bytes : piece_bytes_of(path, record->bytes);
+        record->piece_bytes =
+            is_task ? path.task_bytes : piece_bytes_of(path, record->peer, record->bytes);
     if (is_task) ++queue.tasks_started;
     if (changes(*record) && queue.next_put_is_barrier) {
         record->barrier_put = true;

@@ -124,7 +124,7 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
 sennit_status wait_for_record(Engine &engine, OperationRecord *record);
 
 // How long the pieces of a transfer are.
-std::uint64_t piece_bytes_of(const MessagePath &path, std::uint64_t bytes);
+std::uint64_t piece_bytes_of(const MessagePath &path, int peer, std::uint64_t bytes);
 
 // Appends a new record to its peer's queue, which need not be empty.
 void enqueue(Engine &engine, OperationRecord *record);

@@ -11,7 +11,6 @@ class LoadStoreTransport : public Transport {
     sennit_status connect(const Address *addresses, const Deadline &deadline) override;
     Submit submit(Operation *operation) override;
     int progress() override { return 0; }
-    bool rail_usable(unsigned) const override { return true; }
 
   protected:
     Rank *rank_ = nullptr;

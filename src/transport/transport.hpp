@@ -147,7 +147,7 @@ enum class Submit : std::uint8_t {
 
 // Completion statuses with a meaning for the engine, beyond OK:
 //   FABRIC      the rail failed before the operation was known to be done; the engine repeats it on
-//               another rail that rail_usable() still allows (put and get are idempotent, tasks are
+//               another rail that rails_to() still has (put and get are idempotent, tasks are
 //               numbered)
 //   PEER_LOST   the peer is dead; not repeated
 // Any other error is handed to the user. The event of a put_event comes once after OK, perhaps
@@ -206,7 +206,9 @@ class Transport {
     // Delivers what has arrived and completes what is done; returns the number of operations
     // completed. Bounded work per call.
     virtual int progress() = 0;
-    virtual bool rail_usable(unsigned rail) const = 0;
+    // The rails that carry operations to the peer now, as bits. Any thread that holds the engine's
+    // lock.
+    virtual std::uint64_t rails_to(int) const { return 1; }
     // A transport may have a thread from connect() on that moves data while the rank computes, and
     // calls the rank's progress hooks once there is an engine. After this call it has none.
     virtual void stop_thread() {}

@@ -175,15 +175,15 @@ TEST_F(EngineTest, a_piece_lost_with_its_rail_goes_over_another_rail) {
     start();
     const sennit_request request = put_nb(1, 0, 4 * 1024);
     ASSERT_EQ(fake.held.size(), 4u);
-    fake.broken_rails = {0};
+    fake.broken_rails = {1};
     const std::deque<FakeTransport::Operation *> held = fake.held;
     for (auto *operation : held)
-        fake.complete_later(operation, operation->rail == 0 ? SENNIT_ERR_FABRIC : SENNIT_OK);
+        fake.complete_later(operation, operation->rail == 1 ? SENNIT_ERR_FABRIC : SENNIT_OK);
     make_progress(rank());
     expect_sound();
     ASSERT_FALSE(fake.held.empty());
     for (const auto *operation : fake.held)
-        EXPECT_NE(operation->rail, 0u);
+        EXPECT_NE(operation->rail, 1u);
     fake.complete_in_progress = true;
     make_progress(rank());
     EXPECT_TRUE(is_done(request));
@@ -216,6 +216,24 @@ TEST_F(EngineTest, a_rail_that_refuses_is_left_for_another_one_in_the_same_call)
     fake.broken_rails = {0, 1};
     EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_ERR_FABRIC);
     EXPECT_STREQ(sennit_last_error()->text, "no rail is left");
+}
+
+TEST_F(EngineTest, small_operations_take_the_home_rail_of_their_peer_while_it_is_usable) {
+    fake.fake.rails = 2;
+    start();
+    const auto rail_of = [this](int peer) {
+        EXPECT_EQ(put_nbi(peer, 0, 8), SENNIT_OK);
+        return fake.held.back()->rail;
+    };
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(rail_of(1), 1u);
+        EXPECT_EQ(rail_of(2), 0u);
+    }
+    fake.broken_rails = {0};
+    EXPECT_EQ(rail_of(1), 1u);
+    EXPECT_EQ(rail_of(2), 1u);
+    fake.complete_in_progress = true;
+    make_progress(rank());
 }
 
 TEST_F(EngineTest, large_operations_use_all_rails) {

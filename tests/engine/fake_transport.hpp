@@ -96,7 +96,12 @@ class FakeTransport : public transport::Transport {
         return completed;
     }
 
-    bool rail_usable(unsigned rail) const override { return broken_rails.count(rail) == 0; }
+    std::uint64_t rails_to(int) const override {
+        std::uint64_t usable = 0;
+        for (unsigned rail = 0; rail < fake.rails; ++rail)
+            if (broken_rails.count(rail) == 0) usable |= std::uint64_t{1} << rail;
+        return usable;
+    }
 
     void close(const Deadline &) override {
         while (!held.empty())

@@ -72,7 +72,7 @@ class Troubled final : public transport::Transport {
         return inner_->submit(operation);
     }
     int progress() override { return inner_->progress(); }
-    bool rail_usable(unsigned rail) const override { return inner_->rail_usable(rail); }
+    std::uint64_t rails_to(int peer) const override { return inner_->rails_to(peer); }
     void close(const Deadline &) override {}
 
   private:

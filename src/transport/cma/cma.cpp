@@ -115,7 +115,6 @@ class Cma final : public Transport {
         return Submit::failed;
     }
     int progress() override { return 0; }
-    bool rail_usable(unsigned) const override { return true; }
 
     sennit_status copy(int peer, Operation::Kind kind, const RemoteMemory &remote,
                        const CopyRun *runs, std::size_t count) override {

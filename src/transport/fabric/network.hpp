@@ -86,7 +86,6 @@ class Network final : public Transport {
     void detach(int peer, const RemoteMemory &remote) override;
     Submit submit(Operation *operation) override;
     int progress() override;
-    bool rail_usable(unsigned rail) const override;
     void stop_thread() override;
     void close(const Deadline &deadline) override;
 

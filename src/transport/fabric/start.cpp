@@ -290,10 +290,6 @@ sennit_status Network::attach(int, const SegmentRecord &record, RemoteMemory *ou
 
 void Network::detach(int, const RemoteMemory &) {}
 
-bool Network::rail_usable(unsigned) const {
-    return true;
-}
-
 sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
     Exposed &exposed = exposed_[place];
     exposed = memory;

@@ -129,8 +129,11 @@ class SimTransport final : public Transport {
         return hand_over(handover);
     }
 
-    bool rail_usable(unsigned rail) const override {
-        return world_ != nullptr && !world_->rail_failed(rail);
+    std::uint64_t rails_to(int) const override {
+        std::uint64_t usable = 0;
+        for (unsigned rail = 0; world_ != nullptr && rail < traits().rails; ++rail)
+            if (!world_->rail_failed(rail)) usable |= std::uint64_t{1} << rail;
+        return usable;
     }
 
     void close(const Deadline &) override {

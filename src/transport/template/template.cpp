@@ -172,9 +172,8 @@ class TemplateTransport final : public Transport {
         return completed;
     }
 
-    // With several rails: false for one that failed, and the operations on it are completed with
-    // FABRIC. The engine then repeats them elsewhere.
-    bool rail_usable(unsigned) const override { return true; }
+    // With several rails: rails_to() leaves out one that failed, and the operations on it are
+    // completed with FABRIC. The engine then repeats them elsewhere.
 
     // The end. Also after a failed open or connect, so look at what there is. Nothing may be left
     // open: whoever submitted still has its buffers lent.
