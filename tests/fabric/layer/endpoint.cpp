@@ -1,0 +1,324 @@
+// What is posted: descriptors, contexts, data bits, and calls that find no room or are not there.
+// See layer.hpp.
+#include "layer.hpp"
+
+namespace layer {
+namespace {
+
+constexpr std::uint8_t kMark = 0xc5;  // in what a program lends the provider
+
+Endpoint &endpoint_of(fid_ep *object) {
+    return it().endpoints.at(object);
+}
+
+// One operation as it was posted.
+struct Post {
+    Endpoint &endpoint;
+    Posted::Kind kind;
+    const char *call;
+    const iovec *pieces;
+    void **descriptors;
+    std::size_t count;
+    std::uint64_t access;  // that the memory needs
+    void *context;
+    std::uint64_t flags = 0;
+    std::uint64_t data = 0;
+    std::vector<Registration *> uses = {};
+    std::vector<void *> real = {};  // descriptors
+};
+
+std::size_t context_bytes(const Settings &settings) {
+    if ((settings.mode & FI_CONTEXT2) != 0) return sizeof(fi_context2);
+    return (settings.mode & FI_CONTEXT) != 0 ? sizeof(fi_context) : 0;
+}
+
+int check_piece(Post &post, std::size_t i) {
+    const Settings &settings = domain_of(post.endpoint).settings;
+    const iovec &piece = post.pieces[i];
+    void *const descriptor = post.descriptors == nullptr ? nullptr : post.descriptors[i];
+    post.real.push_back(nullptr);
+    if (descriptor == nullptr) {
+        const bool needs = (settings.mr_mode & FI_MR_LOCAL) != 0 && piece.iov_len != 0 &&
+                           (post.flags & FI_INJECT) == 0;
+        return needs ? broken(-FI_EINVAL, "%s without a descriptor of its memory", post.call) : 0;
+    }
+    Registration *const use = find_descriptor(descriptor);
+    if (use == nullptr || use->domain != post.endpoint.domain)
+        return broken(-FI_EINVAL, "%s with a descriptor that is none", post.call);
+    const auto *const begin = static_cast<const std::byte *>(piece.iov_base);
+    if (begin < use->memory || begin + piece.iov_len > use->memory + use->bytes)
+        return broken(-FI_EFAULT, "%s with memory outside of what its descriptor names", post.call);
+    if ((use->access & post.access) == 0)
+        return broken(-FI_EACCES, "%s with memory that was not registered for it", post.call);
+    if ((settings.mr_mode & FI_MR_ENDPOINT) != 0 &&
+        (use->bound != post.endpoint.object || use->real == nullptr))
+        return broken(-FI_EINVAL, "%s with memory that the endpoint does not have", post.call);
+    ++it().descriptors;
+    post.uses.push_back(use);
+    post.real.back() = fi_mr_desc(use->real);
+    return 0;
+}
+
+int check_context(const Post &post) {
+    const std::size_t bytes = context_bytes(domain_of(post.endpoint).settings);
+    if (bytes == 0 || (post.flags & FI_INJECT) != 0) return 0;
+    if (post.context == nullptr) return broken(-FI_EINVAL, "%s without a context", post.call);
+    const auto *const begin = static_cast<std::byte *>(post.context);
+    for (const auto &[object, endpoint] : it().endpoints)
+        for (const auto &[context, posted] : endpoint.posted)
+            if (begin < static_cast<std::byte *>(context) + bytes &&
+                static_cast<std::byte *>(context) < begin + bytes)
+                return broken(-FI_EINVAL, "%s with a context that another operation has",
+                              post.call);
+    return 0;
+}
+
+// 0: the provider may have it.
+int check(Post &post) {
+    const Settings &settings = domain_of(post.endpoint).settings;
+    if (settings.missing.count(post.call) != 0) return -FI_ENOSYS;
+    for (std::size_t i = 0; i < post.count; ++i) {
+        const int code = check_piece(post, i);
+        if (code != 0) return code;
+    }
+    const int code = check_context(post);
+    if (code != 0) return code;
+    if ((post.flags & FI_REMOTE_CQ_DATA) != 0 && settings.data_bytes < 8 &&
+        post.data >> 8 * settings.data_bytes != 0)
+        return broken(-FI_EINVAL, "%s with data of more than %zu bytes", post.call,
+                      settings.data_bytes);
+    if (it().one_in(settings.again)) {
+        ++it().agains;
+        return -FI_EAGAIN;
+    }
+    return 0;
+}
+
+ssize_t note(Post &post, ssize_t code) {
+    if (code != 0 || (post.flags & FI_INJECT) != 0) return code;
+    ++it().posts;
+    if (post.context != nullptr) {
+        const std::size_t bytes = context_bytes(domain_of(post.endpoint).settings);
+        std::memset(post.context, kMark, bytes);
+    }
+    post.endpoint.posted.emplace(post.context, Posted{post.kind, std::move(post.uses)});
+    return 0;
+}
+
+ssize_t receive(fid_ep *object, void *buffer, std::size_t bytes, void *descriptor, fi_addr_t from,
+                void *context) {
+    const Guard guard;
+    Endpoint &endpoint = endpoint_of(object);
+    const iovec piece{buffer, bytes};
+    Post post{endpoint, Posted::Kind::receive, "recv", &piece, &descriptor, 1, FI_RECV, context};
+    const int code = check(post);
+    if (code != 0) return code;
+    return note(post,
+                endpoint.real_messages->recv(object, buffer, bytes, post.real[0], from, context));
+}
+
+ssize_t send(fid_ep *object, const void *buffer, std::size_t bytes, void *descriptor, fi_addr_t to,
+             void *context) {
+    const Guard guard;
+    Endpoint &endpoint = endpoint_of(object);
+    const iovec piece{const_cast<void *>(buffer), bytes};
+    Post post{endpoint, Posted::Kind::send, "send", &piece, &descriptor, 1, FI_SEND, context};
+    const int code = check(post);
+    if (code != 0) return code;
+    return note(post,
+                endpoint.real_messages->send(object, buffer, bytes, post.real[0], to, context));
+}
+
+// The key as the provider of the target knows it.
+bool find_key(const Endpoint &endpoint, std::uint64_t *key) {
+    const Domain &domain = domain_of(endpoint);
+    if ((domain.settings.mr_mode & FI_MR_RAW) == 0) return true;
+    const auto found = domain.mapped_keys.find(*key);
+    if (found == domain.mapped_keys.end()) return false;
+    *key = found->second;
+    return true;
+}
+
+template <class Call>
+ssize_t transfer(Post post, const fi_msg_rma &message, const Call &call) {
+    int code = check(post);
+    std::vector<fi_rma_iov> there(message.rma_iov, message.rma_iov + message.rma_iov_count);
+    for (fi_rma_iov &piece : there)
+        if (code == 0 && !find_key(post.endpoint, &piece.key))
+            code = broken(-FI_EINVAL, "%s with a raw key that was not mapped", post.call);
+    if (code != 0) return code;
+    fi_msg_rma changed = message;
+    changed.desc = post.real.data();
+    changed.rma_iov = there.data();
+    return note(post, call(changed));
+}
+
+ssize_t write_message(fid_ep *object, const fi_msg_rma *message, std::uint64_t flags) {
+    const Guard guard;
+    Endpoint &endpoint = endpoint_of(object);
+    const Post post{endpoint,      Posted::Kind::transfer, "writemsg", message->msg_iov,
+                    message->desc, message->iov_count,     FI_WRITE,   message->context,
+                    flags,         message->data};
+    return transfer(post, *message, [&](const fi_msg_rma &changed) {
+        return endpoint.real_transfers->writemsg(object, &changed, flags);
+    });
+}
+
+ssize_t read_message(fid_ep *object, const fi_msg_rma *message, std::uint64_t flags) {
+    const Guard guard;
+    Endpoint &endpoint = endpoint_of(object);
+    const Post post{endpoint,         Posted::Kind::transfer, "readmsg",
+                    message->msg_iov, message->desc,          message->iov_count,
+                    FI_READ,          message->context,       flags};
+    return transfer(post, *message, [&](const fi_msg_rma &changed) {
+        return endpoint.real_transfers->readmsg(object, &changed, flags);
+    });
+}
+
+// The short calls, as the long ones.
+struct Short {
+    iovec piece;
+    void *descriptor;
+    fi_rma_iov there;
+    fi_msg_rma message{};
+
+    Short(iovec piece_, void *descriptor_, fi_addr_t peer, fi_rma_iov there_, void *context)
+        : piece(piece_), descriptor(descriptor_), there(there_) {
+        message.msg_iov = &piece;
+        message.desc = &descriptor;
+        message.iov_count = 1;
+        message.addr = peer;
+        message.rma_iov = &there;
+        message.rma_iov_count = 1;
+        message.context = context;
+    }
+    Short(const Short &) = delete;
+};
+
+ssize_t fi_read(fid_ep *object, void *buffer, std::size_t bytes, void *descriptor, fi_addr_t from,
+                std::uint64_t address, std::uint64_t key, void *context) {
+    const Guard guard;
+    Endpoint &endpoint = endpoint_of(object);
+    const Short as({buffer, bytes}, descriptor, from, {address, bytes, key}, context);
+    const Post post{
+        endpoint, Posted::Kind::transfer, "read", &as.piece, as.message.desc, 1, FI_READ, context};
+    return transfer(post, as.message, [&](const fi_msg_rma &changed) {
+        return endpoint.real_transfers->read(object, buffer, bytes, changed.desc[0], from, address,
+                                             changed.rma_iov->key, context);
+    });
+}
+
+ssize_t fi_write(fid_ep *object, const void *buffer, std::size_t bytes, void *descriptor,
+                 fi_addr_t to, std::uint64_t address, std::uint64_t key, void *context) {
+    const Guard guard;
+    Endpoint &endpoint = endpoint_of(object);
+    const Short as({const_cast<void *>(buffer), bytes}, descriptor, to, {address, bytes, key},
+                   context);
+    const Post post{
+        endpoint, Posted::Kind::transfer, "write", &as.piece, as.message.desc, 1, FI_WRITE,
+        context};
+    return transfer(post, as.message, [&](const fi_msg_rma &changed) {
+        return endpoint.real_transfers->write(object, buffer, bytes, changed.desc[0], to, address,
+                                              changed.rma_iov->key, context);
+    });
+}
+
+ssize_t fi_writedata(fid_ep *object, const void *buffer, std::size_t bytes, void *descriptor,
+                     std::uint64_t data, fi_addr_t to, std::uint64_t address, std::uint64_t key,
+                     void *context) {
+    const Guard guard;
+    Endpoint &endpoint = endpoint_of(object);
+    const Short as({const_cast<void *>(buffer), bytes}, descriptor, to, {address, bytes, key},
+                   context);
+    const Post post{
+        endpoint, Posted::Kind::transfer, "writedata", &as.piece, as.message.desc, 1, FI_WRITE,
+        context,  FI_REMOTE_CQ_DATA,      data};
+    return transfer(post, as.message, [&](const fi_msg_rma &changed) {
+        return endpoint.real_transfers->writedata(object, buffer, bytes, changed.desc[0], data, to,
+                                                  address, changed.rma_iov->key, context);
+    });
+}
+
+int close_endpoint(fid *object) {
+    const Guard guard;
+    const auto found = it().endpoints.find(object_of<fid_ep>(object));
+    for (const auto &[mr, registration] : it().registrations)
+        if (registration->bound == found->first)
+            return broken(-FI_EBUSY, "an endpoint is closed before its registrations");
+    const int code = found->second.real->close(object);
+    if (code == 0)
+        it().endpoints.erase(found);
+    else
+        (void)broken(code, "an endpoint cannot be closed: %d", code);
+    return code;
+}
+
+int bind_endpoint(fid *object, fid *to, std::uint64_t flags) {
+    const Guard guard;
+    Endpoint &endpoint = endpoint_of(object_of<fid_ep>(object));
+    if (to->fclass == FI_CLASS_CQ) endpoint.queues.push_back(object_of<fid_cq>(to));
+    return endpoint.real->bind(object, to, flags);
+}
+
+}  // namespace
+
+const Domain &domain_of(const Endpoint &endpoint) {
+    return it().domains.at(endpoint.domain);
+}
+
+// Its operation is over: what the program has lent must be as it was.
+void end_posted(fid_cq *queue, void *context) {
+    for (auto &[object, endpoint] : it().endpoints) {
+        if (std::find(endpoint.queues.begin(), endpoint.queues.end(), queue) ==
+            endpoint.queues.end())
+            continue;
+        const auto found = endpoint.posted.find(context);
+        if (found == endpoint.posted.end()) continue;
+        const std::size_t bytes = context_bytes(domain_of(endpoint).settings);
+        const auto *const marks = static_cast<const std::uint8_t *>(context);
+        for (std::size_t i = 0; context != nullptr && i < bytes; ++i)
+            if (marks[i] != kMark) {
+                (void)broken(0, "a context was written while its operation went on");
+                break;
+            }
+        endpoint.posted.erase(found);
+        return;
+    }
+}
+
+void wrap_endpoint(fid_ep *object, fid_domain *domain) {
+    Endpoint &endpoint = it().endpoints[object];
+    endpoint.object = object;
+    endpoint.domain = domain;
+    endpoint.real = object->fid.ops;
+    copy_table(object->fid.ops, &endpoint.ops);
+    endpoint.ops.close = close_endpoint;
+    endpoint.ops.bind = bind_endpoint;
+    object->fid.ops = &endpoint.ops;
+    endpoint.real_messages = object->msg;
+    copy_table(object->msg, &endpoint.messages);
+    endpoint.messages.recv = receive;
+    endpoint.messages.send = send;
+    refuse<"recvv">(&endpoint.messages.recvv);
+    refuse<"recvmsg">(&endpoint.messages.recvmsg);
+    refuse<"sendv">(&endpoint.messages.sendv);
+    refuse<"sendmsg">(&endpoint.messages.sendmsg);
+    refuse<"inject">(&endpoint.messages.inject);
+    refuse<"senddata">(&endpoint.messages.senddata);
+    refuse<"injectdata">(&endpoint.messages.injectdata);
+    object->msg = &endpoint.messages;
+    endpoint.real_transfers = object->rma;
+    copy_table(object->rma, &endpoint.transfers);
+    endpoint.transfers.read = fi_read;
+    endpoint.transfers.readmsg = read_message;
+    endpoint.transfers.write = fi_write;
+    endpoint.transfers.writemsg = write_message;
+    endpoint.transfers.writedata = fi_writedata;
+    refuse<"readv">(&endpoint.transfers.readv);
+    refuse<"writev">(&endpoint.transfers.writev);
+    refuse<"inject">(&endpoint.transfers.inject);
+    refuse<"injectdata">(&endpoint.transfers.injectdata);
+    object->rma = &endpoint.transfers;
+}
+
+}  // namespace layer

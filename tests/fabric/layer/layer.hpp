@@ -1,0 +1,219 @@
+// A library of the tests that stands between Sennit and libfabric. It has libfabric's name and is
+// found first (LD_LIBRARY_PATH), opens the real one, and leads the calls that Sennit makes through
+// rules: those of registration modes that no provider here asks for, and of completions as networks
+// give them that are not here. What breaks a rule is refused, with the error that a provider would
+// give, and named on stderr.
+//
+//     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw,key_size=N,context,context2,rx_cq_data,
+//                  cq_data=N,enosys=CALL+CALL,again=N,reorder,delay_us=N,lose=N,repeat=N,seed=N
+//
+//     mr          registration modes that fi_getinfo reports besides the provider's
+//     key_size    bytes of a key, 1 to 8; with raw up to 64
+//     context     operations need a fi_context, fi_context2
+//     rx_cq_data  data that comes with a put takes a posted receive
+//     cq_data     bytes of it
+//     enosys      calls that are not there: writedata, write, ...
+//     again       one of N posted operations finds no room
+//     reorder     completions come in another order
+//     delay_us    each so much later at most
+//     lose        one of N completions of puts and gets never comes
+//     repeat      one of N comes twice
+//
+// A program that opens another domain may change FABRIC_LAYER between: each fi_getinfo reads it.
+// What passes here is not tested on a card: the rules are as the manual pages have them, and the
+// data still goes by a provider that needs none of them.
+//
+// One lock for all. Objects of libfabric are those of the provider, with tables of functions of
+// their own; registrations are the layer's own, since a provider may know one only when it is
+// enabled.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace layer {
+
+struct Settings {
+    int mr_mode = 0;
+    std::uint64_t mode = 0;
+    std::size_t key_bytes = 8;
+    std::size_t data_bytes = 8;
+    std::set<std::string> missing;  // calls
+    unsigned again = 0;             // one in so many, 0: none
+    bool reorders = false;
+    std::int64_t delay_us = 0;
+    unsigned lose = 0;
+    unsigned repeat = 0;
+    std::uint64_t seed = 1;
+
+    bool changes_completions() const {
+        return reorders || delay_us != 0 || lose != 0 || repeat != 0;
+    }
+};
+// False: it has a word that means nothing.
+bool read_settings(const char *text, Settings *out);
+
+// Memory that was registered.
+struct Registration {
+    fid_mr mr{};  // the first member: what the program has is its address
+    fi_ops ops{};
+    fid_domain *domain = nullptr;
+    fid_ep *bound = nullptr;
+    fid_mr *real = nullptr;  // null before it is enabled
+    std::byte *memory = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t access = 0;
+    std::uint64_t requested = 0;  // key
+    std::uint64_t key = 0;        // of the provider; the program may know it by another name
+    std::uint64_t flags = 0;
+};
+
+// One that was posted and has not completed.
+struct Posted {
+    enum class Kind : std::uint8_t { receive, send, transfer };
+    Kind kind;
+    std::vector<Registration *> uses;
+};
+
+struct Endpoint {
+    fid_ep *object;
+    fid_domain *domain;
+    std::vector<fid_cq *> queues;
+    std::multimap<void *, Posted> posted;  // by context
+    fi_ops ops;
+    fi_ops *real;
+    fi_ops_msg messages;
+    fi_ops_msg *real_messages;
+    fi_ops_rma transfers;
+    fi_ops_rma *real_transfers;
+};
+
+struct Completion {
+    fi_cq_tagged_entry entry;
+    fi_cq_err_entry error;
+    bool is_error;
+    bool comes_twice;
+    std::int64_t ready_us;
+};
+
+struct Queue {
+    fid_cq *object;
+    std::size_t entry_bytes;
+    std::vector<Completion> waiting;
+    std::deque<Completion> failed;  // the first is what readerr gives
+    fi_ops ops;
+    fi_ops *real;
+    fi_ops_cq calls;
+    fi_ops_cq *real_calls;
+};
+
+struct Domain {
+    fid_domain *object;
+    Settings settings;                                   // of the fi_getinfo before it
+    std::map<std::uint64_t, std::uint64_t> mapped_keys;  // of peers: raw keys
+    std::uint64_t last_mapped = 0;
+    fi_ops ops;
+    fi_ops *real;
+    fi_ops_domain calls;
+    fi_ops_domain *real_calls;
+    fi_ops_mr registering;
+    fi_ops_mr *real_registering;
+};
+
+struct Fabric {
+    fi_ops_fabric calls;
+    fi_ops_fabric *real_calls;
+};
+
+struct Layer {
+    std::recursive_mutex lock;
+    Settings settings;
+    std::mt19937_64 draw{1};
+    std::map<fid_fabric *, Fabric> fabrics;
+    std::map<fid_domain *, Domain> domains;
+    std::map<fid_cq *, Queue> queues;
+    std::map<fid_ep *, Endpoint> endpoints;
+    std::map<fid_mr *, std::unique_ptr<Registration>> registrations;
+    std::set<std::uint64_t> given_keys;
+    // What is said at the end.
+    unsigned long posts = 0, agains = 0, reordered = 0, delayed = 0, lost = 0, repeated = 0;
+    unsigned long keys = 0, descriptors = 0, broken = 0;
+
+    bool one_in(unsigned count) { return count != 0 && draw() % count == 0; }
+};
+Layer &it();
+
+// Around each call of the program. Providers call each other by the same tables, and themselves.
+class Guard {
+  public:
+    Guard() { it().lock.lock(), ++depth_; }
+    ~Guard() { --depth_, it().lock.unlock(); }
+    Guard(const Guard &) = delete;
+    Guard &operator=(const Guard &) = delete;
+    bool is_of_provider() const { return depth_ > 1; }
+
+  private:
+    static int depth_;
+};
+
+// Says which rule was broken, and returns the error.
+int broken(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// A table of functions for one object. The provider's may be of another version and length.
+template <class Table>
+void copy_table(const Table *from, Table *to) {
+    *to = Table{};
+    std::memcpy(to, from, std::min(from->size, sizeof *to));
+    to->size = sizeof *to;
+}
+
+// A call that the layer does not look at would pass by its rules.
+template <std::size_t kBytes>
+struct Name {
+    char text[kBytes];
+    constexpr Name(const char (&from)[kBytes]) { std::copy_n(from, kBytes, text); }
+};
+template <Name kName, class Result, class... Words>
+void refuse(Result (**entry)(Words...)) {
+    *entry = [](Words...) {
+        return static_cast<Result>(broken(-FI_ENOSYS, "the layer does not know %s", kName.text));
+    };
+}
+
+template <class Object>
+Object *object_of(fid *object) {
+    return reinterpret_cast<Object *>(object);
+}
+
+void wrap_domain(fid_domain *object, const Settings &settings);
+void wrap_endpoint(fid_ep *object, fid_domain *domain);
+void wrap_queue(fid_cq *object, const fi_cq_attr &attributes);
+bool holds_something(fid_cq *object);
+void end_posted(fid_cq *queue, void *context);
+
+// registrations.cpp
+void wrap_registering(Domain &domain);
+int domain_control(fid *domain, int command, void *argument);
+// The registration that a descriptor names, or null.
+Registration *find_descriptor(void *descriptor);
+const Domain &domain_of(const Endpoint &endpoint);
+
+}  // namespace layer

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Runs a job on two made-up nodes with the layer between Sennit and libfabric (layer/layer.hpp).
+
+    layered_test.py SENNIT RANKS FOLDER SETTINGS SUITE WORD...
+
+FOLDER is where the layer's libfabric lies, SETTINGS its modes and faults. Fails too where a rule was broken, where a rank
+went without the layer, and where a fault that SETTINGS ask for never happened: else nothing would be shown.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+LIMIT_S = 180
+# The layer's last words, for each rank.
+SUMMARY = re.compile(r"fabric layer: (\d+) posted, (\d+) keys, (\d+) descriptors, (\d+) again, (\d+) reordered, (\d+) delayed, "
+                     r"(\d+) lost, (\d+) repeated, (\d+) rules broken")
+NAMES = ["posted", "keys", "descriptors", "again", "reordered", "delayed", "lost", "repeated", "broken"]
+SETTINGS = {"again": "again", "reorder": "reordered", "delay_us": "delayed", "lose": "lost", "repeat": "repeated"}
+
+
+def main():
+    sennit, ranks, folder, settings, *suite = sys.argv[1:]
+    job = subprocess.run([sennit, "run", "-n", ranks, "--nodes", "2", "--timeout", str(LIMIT_S), *suite],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                         env={**os.environ, "LD_LIBRARY_PATH": folder, "FABRIC_LAYER": settings})
+    counts = [dict(zip(NAMES, map(int, found))) for found in SUMMARY.findall(job.stdout)]
+    wanted = {"posted"} | {count for word, count in SETTINGS.items() if re.search(rf"\b{word}\b", settings)}
+    if "local" in settings:
+        wanted.add("descriptors")
+    sums = {name: sum(count[name] for count in counts) for name in NAMES}
+    print(f"{settings}: exit code {job.returncode}, {sums}")
+    missing = [name for name in sorted(wanted) if sums[name] == 0]
+    if job.returncode == 0 and len(counts) == int(ranks) and sums["broken"] == 0 and not missing:
+        return 0
+    print(job.stdout[-4000:])
+    print(f"{len(counts)} of {ranks} ranks had the layer; it never happened: {missing}")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
