@@ -189,6 +189,7 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
     if (record == nullptr)
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
                          "no memory to record an operation; %u are open", engine.records.in_use());
+    ++engine.started[static_cast<std::size_t>(args.direction)];
     if (args.target->layout != nullptr) {
         record->layout = layout_copy(*args.target->layout);
         if (record->layout == nullptr) {

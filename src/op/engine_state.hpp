@@ -104,6 +104,7 @@ struct Engine {
     LinkedQueue<OperationPiece, &OperationPiece::next> done;  // completed, not yet worked off
     std::uint64_t with_transports = 0;                        // pieces accepted and not completed
     std::uint64_t unchecked_rounds = 0;                       // see check_invariants()
+    std::uint64_t started[3] = {};                            // operations so far, by Direction
     bool outlived = false;  // engine_destroy() is over; the last completion frees
 };
 

@@ -32,6 +32,7 @@ enum class Gone : std::uint32_t { no = 0, left = 1, died = 2 };
 struct Peer {
     int world_rank = -1;
     bool same_node = false;
+    int first_of_node = -1;  // the lowest rank of its node
     bool same_process = false;
     int numa = -1;
     int process_id = -1;  // in the peer's own pid namespace, for messages

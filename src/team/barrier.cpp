@@ -9,6 +9,7 @@
 #include "runtime/wait.hpp"
 #include "team/cluster.hpp"
 #include "team/long_wait.hpp"
+#include "team/nodes.hpp"
 #include "team/team.hpp"
 
 namespace sennit::team {
@@ -128,79 +129,6 @@ bool look_in_clusters(Team &team, Purpose purpose) {
     return was_last || is_released(team, team.epoch + 1);
 }
 
-// Stores `epoch` into the present round's word of a member, whichever way leads there.
-sennit_status send_round(Rank &rank, const Team &team, std::uint32_t member, std::uint64_t epoch) {
-    const int peer = team.world_ranks[member];
-    ControlBlock *control = rank.peers[peer].control;
-    if (control != nullptr) {
-        // SYNC barrier-round: pairs with the acquire in await_round(); all before comes before.
-        team_sync(*control, team.slot)
-            .rounds[team.round]
-            .epoch.store(epoch, std::memory_order_release);
-        ring_doorbell(*control);
-        return SENNIT_OK;
-    }
-    const std::size_t offset =
-        sync_offset(team) + offsetof(TeamSync, rounds) + sizeof(EpochLine) * team.round;
-    // Blocking, so that the next epoch's word can not be overtaken by this one.
-    return op::put_control(rank, peer, offset, &epoch, sizeof epoch);
-}
-
-// A member that has died, or -1. A LostSearch of a Team.
-int find_dead_member(Rank &rank, const void *context) {
-    const Team &team = *static_cast<const Team *>(context);
-    for (std::uint32_t member = 0; member < team.size; ++member)
-        if (peer_gone(rank, team.world_ranks[member]) == Gone::died)
-            return team.world_ranks[member];
-    return -1;
-}
-
-// Waits for the word of the present round from `partner`, a world rank. The death of any member
-// ends the wait, and the partner's leaving, which then came without its word.
-sennit_status await_round(Rank &rank, const Team &team, int partner, std::uint64_t epoch,
-                          const Deadline &deadline) {
-    const std::atomic<std::uint64_t> &word = team.own->rounds[team.round].epoch;
-    const auto arrived = [&] {
-        // SYNC barrier-round: pairs with the release in send_round() or the transport's delivery.
-        return word.load(std::memory_order_acquire) >= epoch;
-    };
-    const auto left = [&] {
-        // relaxed: see note_gone(); the wait itself looks after every member about once a
-        // millisecond.
-        return rank.peers[partner].gone.load(std::memory_order_relaxed) ==
-               static_cast<std::uint32_t>(Gone::left);
-    };
-    const LostSearch search{find_dead_member, &team};
-    const sennit_status status =
-        wait_until(rank, deadline, search, [&] { return arrived() || left(); });
-    if (status != SENNIT_OK || arrived()) return status;
-    return fail_peer(SENNIT_ERR_PEER_LOST, partner, "", "rank %d has left without this barrier",
-                     partner);
-}
-
-sennit_status disseminate(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
-    const std::uint64_t epoch = team.epoch + 1;
-    if (!is_arrived(team)) {
-        team.purpose = purpose;
-        team.round = 0;
-        team.round_sent = false;
-    }
-    for (; (1u << team.round) < team.size; ++team.round) {
-        const std::uint32_t distance = 1u << team.round;
-        if (!team.round_sent) {
-            const sennit_status status =
-                send_round(rank, team, (team.rank + distance) % team.size, epoch);
-            if (status != SENNIT_OK) return status;
-            team.round_sent = true;
-        }
-        const int partner = team.world_ranks[(team.rank + team.size - distance) % team.size];
-        const sennit_status status = await_round(rank, team, partner, epoch, deadline);
-        if (status != SENNIT_OK) return status;
-        team.round_sent = false;
-    }
-    return SENNIT_OK;
-}
-
 // Some member is out of reach of another. For the world the launcher still reaches it.
 sennit_status meet_without_path(Rank &rank, const Team &team, const Deadline &deadline) {
     if (team.slot == memory::kWorldSlot)
@@ -218,16 +146,25 @@ struct Letter {
 };
 static_assert(sizeof(Letter) == kMailboxBytes);
 
-sennit_status read_letter(Rank &rank, const Team &team, std::uint32_t member, std::size_t turn,
-                          Letter *letter) {
-    const TeamSync *sync = sync_of(rank, team, member);
-    if (sync != nullptr) {
-        std::memcpy(letter, sync->mailboxes[turn].bytes, sizeof *letter);
+// Of a member, or by Way::nodes of a place, which it turns into the member.
+sennit_status read_letter(Rank &rank, const Team &team, const std::byte *board,
+                          std::uint32_t *member, Letter *letter) {
+    const std::byte *on_board = nullptr;
+    if (board != nullptr) {
+        on_board = board + kMailboxBytes * *member;
+        *member = team.by_place[*member];
+    }
+    const std::size_t turn = team.epoch % 2;
+    const TeamSync *sync = sync_of(rank, team, *member);
+    if (sync != nullptr || on_board != nullptr) {
+        const void *from = on_board;
+        if (sync != nullptr) from = sync->mailboxes[turn].bytes;
+        std::memcpy(letter, from, sizeof *letter);
         return SENNIT_OK;
     }
     const std::size_t offset =
         sync_offset(team) + offsetof(TeamSync, mailboxes) + sizeof(Mailbox) * turn;
-    return op::get_control(rank, team.world_ranks[member], offset, letter, sizeof *letter);
+    return op::get_control(rank, team.world_ranks[*member], offset, letter, sizeof *letter);
 }
 
 sennit_status exchange_without_path(Rank &rank, const Team &team, const Exchange &what,
@@ -250,8 +187,8 @@ namespace {
                                                const Deadline &deadline) {
     if (team.way == Way::clusters)
         return look_in_clusters(team, purpose) ? SENNIT_OK : wait_for_late(rank, team, deadline);
-    return team.way == Way::rounds ? disseminate(rank, team, purpose, deadline)
-                                   : meet_without_path(rank, team, deadline);
+    return team.way == Way::none ? meet_without_path(rank, team, deadline)
+                                 : meet_by_nodes(rank, team, purpose, deadline);
 }
 
 // Inline in the barrier, which is called often.
@@ -351,7 +288,7 @@ sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
 
 sennit_status fail_unfinished(Rank &rank, const Team &team) {
     const int peer =
-        team.all_load_store ? find_lost_arrival(rank, team) : find_dead_member(rank, &team);
+        team.all_load_store ? find_lost_arrival(rank, team) : find_lost_of_nodes(rank, &team);
     if (peer >= 0)
         return fail_peer(SENNIT_ERR_PEER_LOST, peer, "",
                          "rank %d is gone, so the team's last barrier can not be completed, and it "
@@ -385,20 +322,22 @@ sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadl
     if (!team.all_reached) return exchange_without_path(rank, team, what, deadline);
     if (is_arrived(team) && !goes_on_with(team, what)) return fail_unfinished(rank, team);
     if (!is_arrived(team)) write_letter(team, what.purpose, what.mine, what.bytes);
-    const std::uint64_t number = team.epoch + 1;
-    Letter letter;
     sennit_status status = meet(rank, team, what.purpose, deadline);
     if (status != SENNIT_OK) return status;
-    for (std::uint32_t member = 0; member < team.size; ++member) {
-        status = read_letter(rank, team, member, number % 2, &letter);
-        team.read_failed = status != SENNIT_OK;
-        if (status != SENNIT_OK) return status;
-        const int peer = team.world_ranks[member];
-        if (letter.purpose != what.purpose || letter.number != number) return fail_other_call(peer);
+    const std::byte *board = nullptr;
+    if (team.way == Way::nodes) status = find_board(rank, team, team.epoch, &board);
+    for (std::uint32_t place = 0; status == SENNIT_OK && place < team.size; ++place) {
+        Letter letter;
+        std::uint32_t member = place;
+        status = read_letter(rank, team, board, &member, &letter);
+        if (status != SENNIT_OK) break;
+        if (letter.purpose != what.purpose || letter.number != team.epoch)
+            return fail_other_call(team.world_ranks[member]);
         std::memcpy(static_cast<char *>(what.all) + what.bytes * member, letter.payload,
                     what.bytes);
     }
-    return SENNIT_OK;
+    team.read_failed = status != SENNIT_OK;
+    return status;
 }
 
 }  // namespace sennit::team

@@ -10,6 +10,7 @@
 #include "base/fail.hpp"
 #include "memory/control_map.hpp"
 #include "runtime/wait.hpp"
+#include "team/nodes.hpp"
 
 namespace sennit::team {
 namespace {
@@ -31,9 +32,11 @@ static_assert(sizeof(Proposal) == 32 + sizeof(std::uint64_t) * kSlotWords &&
 // What a rank says in the second.
 struct Conclusion {
     std::uint32_t status;
-    std::uint32_t again;       // 1: another creation has taken the slot
-    std::uint32_t load_store;  // Reach::load_store
-    std::uint32_t unused;
+    std::uint32_t again;           // 1: another creation has taken the slot
+    std::uint8_t load_store;       // Reach::load_store
+    std::uint8_t node_load_store;  // Reach::node_load_store
+    std::uint16_t unused;
+    std::uint32_t board;       // make_board()
     std::uint64_t number;      // Registry::numbers of the slot
     std::uint64_t generation;  // Registry::generations of the slot
 };
@@ -199,7 +202,7 @@ sennit_status reach_words(Creation &creation) {
     return SENNIT_OK;
 }
 
-sennit_status make_part(Creation &creation) {
+sennit_status make_part(Creation &creation, Conclusion *mine) {
     creation.size = collect_members(creation);
     std::uint32_t self = 0;
     while (creation.order[self] != creation.parent.rank)
@@ -210,10 +213,12 @@ sennit_status make_part(Creation &creation) {
                   &creation.team);
     if (status != SENNIT_OK) return status;
     const Reach reach = own_reach(creation.rank, *creation.team);
-    creation.team->all_load_store = reach.load_store;
-    return reach.some_path ? SENNIT_OK
-                           : fail(SENNIT_ERR_OTHER_NODE,
-                                  "no path leads from this rank to some member of the new team");
+    mine->load_store = reach.load_store;
+    mine->node_load_store = reach.node_load_store;
+    if (!reach.some_path)
+        return fail(SENNIT_ERR_OTHER_NODE,
+                    "no path leads from this rank to some member of the new team");
+    return make_board(creation.rank, *creation.team, &mine->board);
 }
 
 // This rank's part in the team that the proposals make.
@@ -231,9 +236,8 @@ Conclusion conclude(Creation &creation, sennit_status status) {
         mine.again = creation.slot == 0 || (creation.joins() && !take_slot(creation)) ? 1 : 0;
     }
     if (creation.taken) {
-        status = make_part(creation);
+        status = make_part(creation, &mine);
         const RegistryLock lock(creation.rank);
-        mine.load_store = creation.team != nullptr && creation.team->all_load_store ? 1 : 0;
         mine.number = creation.rank.team_registry->numbers[creation.slot];
         mine.generation = creation.rank.team_registry->generations[creation.slot];
     }
@@ -259,6 +263,7 @@ sennit_status judge_conclusions(const Creation &creation, bool *again) {
 // The team comes to nothing on this rank. A slot whose other takers are not known stays taken.
 void take_back(Creation &creation, bool spoilt) {
     const sennit_error error = *thread_error();
+    if (creation.team != nullptr) drop_board(creation.rank, *creation.team);
     if (creation.team != nullptr) drop(*creation.team);
     if (creation.taken && !spoilt) {
         const RegistryLock lock(creation.rank);
@@ -274,18 +279,20 @@ void finish(Creation &creation, std::uint32_t *handle) {
     Team &team = *creation.team;
     std::uint64_t number = 0;
     std::uint64_t generation = 0;
-    bool load_store = true;
+    Reach common{true, true, true};
     for (std::uint32_t i = 0; i < creation.size; ++i) {
         const Conclusion &theirs = creation.conclusions[creation.order[i]];
         number = std::max(number, theirs.number);
         generation = std::max(generation, theirs.generation);
-        load_store &= theirs.load_store != 0;
+        common.load_store &= theirs.load_store != 0;
+        common.node_load_store &= theirs.node_load_store != 0;
+        team.boards[i] = theirs.board;
     }
     {
         const RegistryLock lock(creation.rank);
         creation.rank.team_registry->generations[team.slot] = generation + 1;
     }
-    agree_on_reach(team, {load_store, true});
+    agree_on_reach(creation.rank, team, common);
     team.grid = creation.args.grid;
     open(team, generation + 1, number);
     *handle = make_handle(team.slot, generation + 1);
@@ -448,6 +455,7 @@ sennit_status destroy(Rank &rank, Team &team) {
     const bool kept = status == SENNIT_ERR_ARG || status == SENNIT_ERR_STATE ||
                       status == SENNIT_ERR_NOMEM || status == SENNIT_ERR_TIMEOUT;
     if (kept && !team.read_failed) return status;
+    drop_board(rank, team);
     const RegistryLock lock(rank);
     rank.team_registry->numbers[team.slot] = team.epoch + kNumberMargin;
     drop(team);

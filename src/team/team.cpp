@@ -9,6 +9,7 @@
 #include "base/thread_callback.hpp"
 #include "team/cluster.hpp"
 #include "team/create.hpp"
+#include "team/nodes.hpp"
 
 namespace sennit::team {
 namespace {
@@ -35,8 +36,9 @@ bool make_arrays(Team &team, std::uint32_t size) {
     const std::size_t ranks = size * sizeof *team.world_ranks;
     const std::size_t by_world = size * sizeof *team.by_world;
     const std::size_t clusters = size > kMostOfCluster ? size * sizeof *team.clusters : 0;
-    auto *memory =
-        static_cast<std::byte *>(std::calloc(1, arrivals + bells + clusters + ranks + by_world));
+    const std::size_t places = (3 * std::size_t{size} + 1) * sizeof *team.by_place;
+    auto *memory = static_cast<std::byte *>(
+        std::calloc(1, arrivals + bells + clusters + ranks + by_world + places));
     if (memory == nullptr) return false;
     team.arrivals = reinterpret_cast<const std::atomic<std::uint64_t> **>(memory);
     team.bells = reinterpret_cast<Doorbell **>(memory + arrivals);
@@ -44,6 +46,9 @@ bool make_arrays(Team &team, std::uint32_t size) {
     team.clusters = clusters != 0 ? reinterpret_cast<Cluster *>(memory) : nullptr;
     team.world_ranks = reinterpret_cast<const int *>(memory + clusters);
     team.by_world = reinterpret_cast<const std::uint32_t *>(memory + clusters + ranks);
+    team.by_place = reinterpret_cast<std::uint32_t *>(memory + clusters + ranks + by_world);
+    team.boards = team.by_place + size;
+    team.first_places = team.boards + size;
     return true;
 }
 
@@ -123,6 +128,10 @@ void drop(Team &team) {
     team.cluster_count = 0;
     team.world_ranks = nullptr;
     team.by_world = nullptr;
+    team.by_place = nullptr;
+    team.boards = nullptr;
+    team.first_places = nullptr;
+    team.board_record = nullptr;
     team.grid = nullptr;
     team.unfinished = nullptr;
     team.segments = nullptr;
@@ -132,23 +141,25 @@ void drop(Team &team) {
 }
 
 Reach own_reach(Rank &rank, const Team &team) {
-    Reach reach{true, true};
+    Reach reach{true, true, true};
     for (std::uint32_t member = 0; member < team.size; ++member) {
         if (member == team.rank) continue;
         const Peer &peer = rank.peers[team.world_ranks[member]];
         reach.load_store &= peer.control != nullptr;
         reach.some_path &= peer.transport != nullptr;
+        reach.node_load_store &= peer.control != nullptr || !peer.same_node;
     }
     return reach;
 }
 
-void agree_on_reach(Team &team, const Reach &common) {
+void agree_on_reach(Rank &rank, Team &team, const Reach &common) {
     team.all_load_store = common.load_store;
     team.all_reached = common.some_path;
     team.way = !common.some_path          ? Way::none
-               : !common.load_store       ? Way::rounds
+               : !common.load_store       ? (common.node_load_store ? Way::nodes : Way::rounds)
                : team.clusters != nullptr ? Way::clusters
                                           : Way::flat;
+    if (team.way == Way::nodes || team.way == Way::rounds) form_nodes(rank, team);
 }
 
 int member_of(const Team &team, int world_rank) {

@@ -14,9 +14,8 @@
 // Three barriers. Where load and store join all members of a small team, flat: each stores its
 // epoch in a line of its own and reads all the others'; nobody does an atomic read-modify-write.
 // Large teams count themselves in clusters (cluster.hpp). In neither does anybody's turn depend on
-// another's, which suits cores that are shared. Elsewhere dissemination (Hensgen, Finkel, Manber
-// 1988): in round k a member stores its epoch at member + 2^k and waits for the word from
-// member - 2^k.
+// another's, which suits cores that are shared. Elsewhere dissemination among one member of each
+// node (nodes.hpp).
 #pragma once
 
 #include <sennit/team.h>
@@ -90,7 +89,10 @@ struct SegmentTable {
 // Made zeroed, without a constructor; the object of a slot stays until the rank ends, so that a
 // handle that was destroyed is found out without touching freed memory.
 struct Cluster;
-enum class Way : std::uint8_t { none, flat, clusters, rounds };
+enum class Way : std::uint8_t { none, flat, clusters, nodes, rounds };
+
+// What a leader of a node does next in a round of dissemination.
+enum class RoundStep : std::uint8_t { send_letters, await_letters, send_word, await_word };
 
 struct Team {
     // Constant from creation to destruction. Ranks are those of the team unless they say world.
@@ -113,6 +115,14 @@ struct Team {
     Cluster *clusters;  // [cluster_count], null in a small team
     std::uint32_t cluster_count;
     std::uint32_t cluster;  // this rank's
+    // Of nodes.hpp. The members in the order of their nodes; where each node begins there, and
+    // behind the last one `size`; segments with the members' boards, of leaders alone.
+    std::uint32_t *by_place;      // [size]
+    std::uint32_t *first_places;  // [node_count + 1]
+    std::uint32_t *boards;        // [size], by member
+    std::uint32_t node_count;
+    std::uint32_t node;           // this rank's
+    SegmentRecord *board_record;  // of this rank's board, or null
 
     // Of the barrier and the exchange.
     std::uint64_t epoch;       // barriers completed, counted from the base
@@ -120,10 +130,11 @@ struct Team {
     sennit_error flush_error;  // of an implicit operation, until the barrier has been met
     bool read_failed;          // the last exchange met, but a letter could not be read
     Purpose purpose;           // of epoch + 1, if this rank's arrival is stored; else none
-    std::uint32_t next_peer;   // flat: how many peers were seen already
+    std::uint32_t next_peer;   // how many peers were seen already: all, or those of the node
     std::uint32_t round;       // dissemination: rounds done
-    bool round_sent;
-    Turn turn;  // of a thread of this rank in a collective call of the team
+    RoundStep round_step;
+    sennit_request sends[2];  // of this round, under way
+    Turn turn;                // of a thread of this rank in a collective call of the team
 
     SegmentTable *segments;  // null until the first allocation
     void *unfinished;        // of a call that is bound: what it goes on with; freed by drop()
@@ -190,9 +201,10 @@ void teams_close(Rank &rank);
 struct Reach {
     bool load_store = false;
     bool some_path = false;
+    bool node_load_store = false;  // to the members on the rank's own node
 };
 Reach own_reach(Rank &rank, const Team &team);
-void agree_on_reach(Team &team, const Reach &common);
+void agree_on_reach(Rank &rank, Team &team, const Reach &common);
 
 // A new team, in three steps, because all that can fail comes before the members agree.
 // `make` gets the object of the slot ready; `open` lets threads find it; `drop` ends it in either

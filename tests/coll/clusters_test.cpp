@@ -71,7 +71,7 @@ class MadeUpTeam {
             mine.rank.control = blocks[i];
             EXPECT_EQ(team::make(mine.rank, kSlot, {size, i, world_ranks.data()}, &mine.team),
                       SENNIT_OK);
-            team::agree_on_reach(*mine.team, {true, true});
+            team::agree_on_reach(mine.rank, *mine.team, {true, true, true});
         }
     }
     ~MadeUpTeam() {

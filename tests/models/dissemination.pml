@@ -1,4 +1,4 @@
-/* The dissemination barrier (src/team/barrier.cpp: disseminate(), send_round()) over a path without
+/* The dissemination barrier (src/team/nodes.cpp: disseminate(), send_word()) over a path without
  * load and store, where puts to one word may overtake each other. Shown: nobody leaves a barrier
  * before all have entered it, and nobody waits for ever.
  *

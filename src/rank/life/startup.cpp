@@ -24,7 +24,7 @@
 #include "path/router.hpp"
 #include "rank/life/teardown.hpp"
 #include "runtime/watch/watch.hpp"
-#include "team/team.hpp"
+#include "team/nodes.hpp"
 
 namespace sennit::life {
 namespace {
@@ -176,11 +176,25 @@ sennit_status introduce(Startup &start, sennit_status so_far) {
     return SENNIT_OK;
 }
 
+// The lowest rank of the node of rank `r`. The lower ranks know theirs.
+int find_first_of_node(const Startup &start, int r) {
+    const auto shares_node = [&](int other) {
+        return std::memcmp(start.all[other].card.node, start.all[r].card.node,
+                           sizeof start.all[r].card.node) == 0;
+    };
+    // Most launchers fill one node after the other.
+    if (r > 0 && shares_node(r - 1)) return start.rank.peers[r - 1].first_of_node;
+    for (int other = 0; other < r; ++other)
+        if (start.rank.peers[other].first_of_node == other && shares_node(other)) return other;
+    return r;
+}
+
 void meet_peers(Startup &start) {
     const runtime::Card &mine = start.all[start.rank.world_rank].card;
     for (int r = 0; r < start.size; ++r) {
         const runtime::Card &theirs = start.all[r].card;
         Peer &peer = start.rank.peers[r];
+        peer.first_of_node = find_first_of_node(start, r);
         peer.world_rank = r;
         peer.same_node = std::memcmp(theirs.node, mine.node, sizeof mine.node) == 0;
         peer.same_process = peer.same_node && theirs.process_cookie == mine.process_cookie;
@@ -313,13 +327,8 @@ sennit_status watch_other_nodes(Startup &start) {
     if (start.rank.watch == nullptr) return SENNIT_OK;
     int *first_of = nullptr;
     const sennit_status status = make_array(static_cast<std::size_t>(start.size), &first_of);
-    for (int r = 0; r < start.size && status == SENNIT_OK; ++r) {
-        int first = 0;
-        while (std::memcmp(start.all[first].card.node, start.all[r].card.node,
-                           sizeof start.all[r].card.node) != 0)
-            ++first;
-        first_of[r] = first;
-    }
+    for (int r = 0; r < start.size && status == SENNIT_OK; ++r)
+        first_of[r] = start.rank.peers[r].first_of_node;
     const bool crowded =
         runtime::cards_oversubscribed(&start.all->card, start.size, kStride, start.rank.world_rank);
     const sennit_status started =
@@ -332,13 +341,16 @@ sennit_status watch_other_nodes(Startup &start) {
 struct Readiness {
     std::uint8_t status;
     std::uint8_t reach;  // of the bits below, as far as this rank sees
+    std::uint16_t unused;
+    std::uint32_t board;  // team::make_board() of the world
 };
-static_assert(sizeof(Readiness) == 2 && SENNIT_STATUS_END <= UINT8_MAX);
+static_assert(sizeof(Readiness) == 8 && SENNIT_STATUS_END <= UINT8_MAX);
 constexpr std::uint8_t kWorldLoadStore = 0x1;
 constexpr std::uint8_t kWorldReached = 0x2;
 constexpr std::uint8_t kNodeLoadStore = 0x4;
 constexpr std::uint8_t kNodeReached = 0x8;
 constexpr std::uint8_t kTraces = 0x10;
+constexpr std::uint8_t kWorldNodes = 0x20;  // Reach::node_load_store of the world
 
 std::uint8_t reach_bits(Rank &rank) {
     const team::Reach world = team::own_reach(rank, team::world_of(rank));
@@ -346,7 +358,7 @@ std::uint8_t reach_bits(Rank &rank) {
     return static_cast<std::uint8_t>(
         (world.load_store ? kWorldLoadStore : 0) | (world.some_path ? kWorldReached : 0) |
         (node.load_store ? kNodeLoadStore : 0) | (node.some_path ? kNodeReached : 0) |
-        (runtime::observer_traces(rank) ? kTraces : 0));
+        (world.node_load_store ? kWorldNodes : 0) | (runtime::observer_traces(rank) ? kTraces : 0));
 }
 
 // Where ranks of several nodes trace, all compare their clocks. That they can not is no reason to
@@ -368,15 +380,22 @@ void agree_on_reach(Rank &rank, const Readiness *all) {
     };
     const unsigned world = common(team::world_of(rank));
     const unsigned node = common(team::node_of(rank));
-    team::agree_on_reach(team::world_of(rank),
-                         {(world & kWorldLoadStore) != 0, (world & kWorldReached) != 0});
-    team::agree_on_reach(team::node_of(rank),
-                         {(node & kNodeLoadStore) != 0, (node & kNodeReached) != 0});
+    for (std::uint32_t r = 0; r < size_of(rank); ++r)
+        team::world_of(rank).boards[r] = all[r].board;
+    team::agree_on_reach(
+        rank, team::world_of(rank),
+        {(world & kWorldLoadStore) != 0, (world & kWorldReached) != 0, (world & kWorldNodes) != 0});
+    const bool node_load_store = (node & kNodeLoadStore) != 0;
+    team::agree_on_reach(rank, team::node_of(rank),
+                         {node_load_store, (node & kNodeReached) != 0, node_load_store});
 }
 
 // The last exchange: everybody is ready, or everybody gives up.
 sennit_status get_ready(Startup &start, sennit_status so_far) {
-    Readiness mine{static_cast<std::uint8_t>(so_far), 0};
+    Readiness mine{};
+    if (so_far == SENNIT_OK)
+        so_far = team::make_board(start.rank, team::world_of(start.rank), &mine.board);
+    mine.status = static_cast<std::uint8_t>(so_far);
     if (so_far == SENNIT_OK) mine.reach = reach_bits(start.rank);
     const sennit_error error = *thread_error();
     // The introductions have served.

@@ -1,0 +1,361 @@
+// See nodes.hpp.
+#include "team/nodes.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "memory/segments.hpp"
+#include "op/engine.hpp"
+#include "op/peer_memory.hpp"
+#include "op/resolve.hpp"
+#include "runtime/detector.hpp"
+#include "runtime/wait.hpp"
+#include "team/long_wait.hpp"
+
+namespace sennit::team {
+namespace {
+
+std::uint32_t leader_of(const Team &team, std::uint32_t node) {
+    return team.by_place[team.first_places[node]];
+}
+
+bool leads(const Team &team) {
+    return leader_of(team, team.node) == team.rank;
+}
+
+// Of a member on this node.
+bool has_come(Rank &rank, const Team &team, std::uint32_t member, std::uint64_t epoch) {
+    // SYNC barrier-arrival: pairs with the release in arrive().
+    return sync_of(rank, team, member)->arrived.epoch.load(std::memory_order_acquire) >= epoch;
+}
+
+bool is_node_released(Rank &rank, const Team &team, std::uint64_t epoch) {
+    const TeamSync *leader = sync_of(rank, team, leader_of(team, team.node));
+    // SYNC node-release: pairs with the release in release_node().
+    return leader->cluster.released.epoch.load(std::memory_order_acquire) >= epoch;
+}
+
+void arrive(Rank &rank, Team &team, std::uint64_t epoch) {
+    // SYNC barrier-arrival: pairs with the acquire in has_come(); all this rank did comes before.
+    team.own->arrived.epoch.store(epoch, std::memory_order_release);
+    if (!leads(team))
+        ring_doorbell(*control_of(rank, team.world_ranks[leader_of(team, team.node)]));
+}
+
+void release_node(Rank &rank, Team &team, std::uint64_t epoch) {
+    // SYNC node-release: pairs with the acquire in is_node_released(); what all members did comes
+    // before, and the letters of other nodes.
+    team.own->cluster.released.epoch.store(epoch, std::memory_order_release);
+    for (std::uint32_t place = team.first_places[team.node] + 1;
+         place < team.first_places[team.node + 1]; ++place)
+        ring_doorbell(*control_of(rank, team.world_ranks[team.by_place[place]]));
+}
+
+void report_late_of_node(Rank &rank, const Team &team, std::uint64_t epoch) {
+    LateRanks late;
+    for (std::uint32_t place = team.first_places[team.node];
+         place < team.first_places[team.node + 1]; ++place)
+        if (!has_come(rank, team, team.by_place[place], epoch))
+            late.add(team.world_ranks[team.by_place[place]]);
+    late.report();
+}
+
+// Of a leader: all of its node have come.
+sennit_status gather(Rank &rank, Team &team, std::uint64_t epoch, const Deadline &deadline) {
+    const std::uint32_t first = team.first_places[team.node];
+    const std::uint32_t count = team.first_places[team.node + 1] - first;
+    const auto all_here = [&] {
+        for (; team.next_peer < count; ++team.next_peer)
+            if (!has_come(rank, team, team.by_place[first + team.next_peer], epoch)) return false;
+        return true;
+    };
+    const LostSearch search{find_lost_of_nodes, &team};
+    const sennit_status status = wait_until(rank, deadline, search, all_here);
+    if (status == SENNIT_ERR_TIMEOUT) report_late_of_node(rank, team, epoch);
+    return status;
+}
+
+sennit_status await_release(Rank &rank, const Team &team, std::uint64_t epoch,
+                            const Deadline &deadline) {
+    const LostSearch search{find_lost_of_nodes, &team};
+    const sennit_status status =
+        wait_until(rank, deadline, search, [&] { return is_node_released(rank, team, epoch); });
+    if (status == SENNIT_ERR_TIMEOUT) report_late_of_node(rank, team, epoch);
+    return status;
+}
+
+// ---- Letters.
+
+std::size_t offset_on_board(const Team &team, std::uint64_t number, std::uint32_t place) {
+    return kMailboxBytes * (number % 2 * team.size + place);
+}
+
+std::byte *own_board(const Team &team) {
+    return reinterpret_cast<std::byte *>(team.board_record->owner_address);
+}
+
+// The letters of this node, as far as they lie in the members' mailboxes.
+void collect_letters(Rank &rank, const Team &team, std::uint64_t number) {
+    for (std::uint32_t place = team.first_places[team.node];
+         place < team.first_places[team.node + 1]; ++place)
+        std::memcpy(own_board(team) + offset_on_board(team, number, place),
+                    sync_of(rank, team, team.by_place[place])->mailboxes[number % 2].bytes,
+                    kMailboxBytes);
+}
+
+// Starts a put whose data is copied, so nothing is lent when the meeting ends early.
+sennit_status start_send(Rank &rank, const op::Target &target, const void *data, std::size_t bytes,
+                         sennit_request *request) {
+    return op::engine_start(rank, op::Direction::put, target, const_cast<void *>(data), bytes,
+                            {op::Completion::Mode::request, request, true});
+}
+
+// Puts the letters of the nodes from `first` on, `count` of them, into the board of a leader.
+sennit_status send_nodes(Rank &rank, Team &team, std::uint32_t leader, std::uint32_t first,
+                         std::uint32_t count, sennit_request *request) {
+    const int peer = team.world_ranks[leader];
+    memory::SegmentEntry *entry = nullptr;
+    const sennit_status status = op::resolve(rank, {peer, team.boards[leader], 0}, &entry);
+    if (status != SENNIT_OK) return status;
+    const std::uint32_t place = team.first_places[first];
+    const std::size_t offset = offset_on_board(team, team.epoch + 1, place);
+    const std::size_t bytes = kMailboxBytes * (team.first_places[first + count] - place);
+    const op::Target target{peer, transport::RemoteMemory{nullptr, entry->handle}, offset};
+    return start_send(rank, target, own_board(team) + offset, bytes, request);
+}
+
+// What this round's other leader has not: the letters of the last 2^k nodes up to this one, which
+// may go round the end of the board.
+sennit_status send_letters(Rank &rank, Team &team, std::uint32_t leader) {
+    const std::uint32_t count = std::min(1u << team.round, team.node_count - (1u << team.round));
+    const std::uint32_t here = std::min(count, team.node + 1);
+    sennit_status status =
+        send_nodes(rank, team, leader, team.node + 1 - here, here, &team.sends[0]);
+    if (status == SENNIT_OK && here < count)
+        status = send_nodes(rank, team, leader, team.node_count - (count - here), count - here,
+                            &team.sends[1]);
+    return status;
+}
+
+// ---- Dissemination.
+
+// Stores `epoch` into the present round's word of a member, whichever way leads there.
+sennit_status send_word(Rank &rank, Team &team, std::uint32_t member, std::uint64_t epoch) {
+    const int peer = team.world_ranks[member];
+    ControlBlock *control = rank.peers[peer].control;
+    if (control != nullptr) {
+        // SYNC barrier-round: pairs with the acquire in has_word(); all before comes before.
+        team_sync(*control, team.slot)
+            .rounds[team.round]
+            .epoch.store(epoch, std::memory_order_release);
+        ring_doorbell(*control);
+        return SENNIT_OK;
+    }
+    const std::size_t offset =
+        sync_offset(team) + offsetof(TeamSync, rounds) + sizeof(EpochLine) * team.round;
+    const op::Target target{peer, transport::RemoteMemory{nullptr, rank.peers[peer].control_handle},
+                            offset};
+    return start_send(rank, target, &epoch, sizeof epoch, &team.sends[0]);
+}
+
+bool has_word(const Team &team, std::uint64_t epoch) {
+    // SYNC barrier-round: pairs with the release in send_word() or the transport's delivery.
+    return team.own->rounds[team.round].epoch.load(std::memory_order_acquire) >= epoch;
+}
+
+// What this round has sent so far is delivered, or one part of it has failed with *status.
+bool are_sends_over(Rank &rank, Team &team, sennit_status *status) {
+    for (sennit_request &request : team.sends) {
+        int done = request.handle == 0 ? 1 : 0;
+        if (done == 0) *status = op::engine_test(rank, request, true, &done);
+        if (done == 0) return false;
+        request = SENNIT_REQUEST_NULL;
+        if (*status != SENNIT_OK) return true;
+    }
+    return true;
+}
+
+void forget_sends(Rank &rank, Team &team) {
+    const sennit_error error = *thread_error();
+    for (sennit_request &request : team.sends) {
+        if (request.handle != 0) op::engine_abandon(rank, request);
+        request = SENNIT_REQUEST_NULL;
+    }
+    *thread_error() = error;
+}
+
+// Until what was sent is delivered and, where `awaits_word`, the word of the leader `from` is here.
+// The death of any member ends the wait, and that leader's leaving, which then came without its
+// word.
+sennit_status await_round(Rank &rank, Team &team, int from, bool awaits_word,
+                          const Deadline &deadline) {
+    const std::uint64_t epoch = team.epoch + 1;
+    sennit_status sent = SENNIT_OK;
+    const auto left = [&] {
+        // relaxed: see note_gone(); the wait itself looks after every member about once a
+        // millisecond.
+        return rank.peers[from].gone.load(std::memory_order_relaxed) ==
+               static_cast<std::uint32_t>(Gone::left);
+    };
+    const LostSearch search{find_lost_of_nodes, &team};
+    const sennit_status status = wait_until(rank, deadline, search, [&] {
+        if (!are_sends_over(rank, team, &sent)) return false;
+        return sent != SENNIT_OK || !awaits_word || has_word(team, epoch) || left();
+    });
+    if (status != SENNIT_OK) return status;
+    if (sent != SENNIT_OK) return sent;
+    if (!awaits_word || has_word(team, epoch)) return SENNIT_OK;
+    return fail_peer(SENNIT_ERR_PEER_LOST, from, "", "rank %d has left without this barrier", from);
+}
+
+// One step of the present round. A step that failed is made again by the next call.
+sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline &deadline) {
+    const std::uint32_t distance = 1u << team.round;
+    const std::uint32_t to = leader_of(team, (team.node + distance) % team.node_count);
+    const int from = team.world_ranks[leader_of(
+        team, (team.node + team.node_count - distance) % team.node_count)];
+    sennit_status status = SENNIT_OK;
+    switch (team.round_step) {
+        case RoundStep::send_letters:
+            if (has_letters) status = send_letters(rank, team, to);
+            if (status == SENNIT_OK) team.round_step = RoundStep::await_letters;
+            if (status != SENNIT_OK) forget_sends(rank, team);
+            return status;
+        case RoundStep::await_letters:
+            // Puts overtake each other: the word may go when the letters are there.
+            if (has_letters) status = await_round(rank, team, from, false, deadline);
+            team.round_step = status == SENNIT_OK ? RoundStep::send_word : team.round_step;
+            break;
+        case RoundStep::send_word:
+            status = send_word(rank, team, to, team.epoch + 1);
+            if (status == SENNIT_OK) team.round_step = RoundStep::await_word;
+            return status;
+        case RoundStep::await_word:
+            status = await_round(rank, team, from, true, deadline);
+            if (status != SENNIT_OK) break;
+            team.round_step = RoundStep::send_letters;
+            ++team.round;
+            return status;
+    }
+    // What failed is sent again.
+    if (status != SENNIT_OK && status != SENNIT_ERR_TIMEOUT)
+        team.round_step = RoundStep::send_letters;
+    return status;
+}
+
+sennit_status disseminate(Rank &rank, Team &team, bool has_letters, const Deadline &deadline) {
+    sennit_status status = SENNIT_OK;
+    while (status == SENNIT_OK && (1u << team.round) < team.node_count)
+        status = take_step(rank, team, has_letters, deadline);
+    if (status != SENNIT_OK && status != SENNIT_ERR_TIMEOUT) forget_sends(rank, team);
+    return status;
+}
+
+bool carries_letters(const Team &team) {
+    return team.way == Way::nodes && team.purpose != Purpose::barrier &&
+           team.purpose != Purpose::leave && team.purpose != Purpose::part;
+}
+
+}  // namespace
+
+void form_nodes(Rank &rank, Team &team) {
+    team.node_count = 0;
+    std::uint32_t place = 0;
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        const int node = rank.peers[team.world_ranks[member]].first_of_node;
+        const bool is_alone = team.way == Way::rounds;
+        bool is_first = true;
+        for (std::uint32_t n = 0; n < team.node_count && is_first && !is_alone; ++n)
+            is_first = rank.peers[team.world_ranks[leader_of(team, n)]].first_of_node != node;
+        if (!is_first) continue;
+        team.first_places[team.node_count] = place;
+        for (std::uint32_t other = member; other < team.size; ++other) {
+            if (other != member &&
+                (is_alone || rank.peers[team.world_ranks[other]].first_of_node != node))
+                continue;
+            if (other == team.rank) team.node = team.node_count;
+            team.by_place[place++] = other;
+        }
+        ++team.node_count;
+    }
+    team.first_places[team.node_count] = place;
+}
+
+sennit_status make_board(Rank &rank, Team &team, std::uint32_t *id) {
+    *id = 0;
+    const Reach reach = own_reach(rank, team);
+    if (reach.load_store || !reach.some_path || !reach.node_load_store) return SENNIT_OK;
+    for (std::uint32_t member = 0; member < team.rank; ++member)
+        if (rank.peers[team.world_ranks[member]].same_node) return SENNIT_OK;
+    const ColdLock lock(rank);
+    const memory::SegmentArgs args{SegmentKind::slots, 0, 2 * kMailboxBytes * team.size, 4096, 0};
+    const sennit_status status = memory::segment_create(rank, args, &team.board_record);
+    // relaxed: the rank's own record, under its cold mutex.
+    if (status == SENNIT_OK) *id = team.board_record->id.load(std::memory_order_relaxed);
+    return status;
+}
+
+void drop_board(Rank &rank, Team &team) {
+    forget_sends(rank, team);
+    if (team.board_record == nullptr) return;
+    const ColdLock lock(rank);
+    memory::segment_destroy(rank, team.board_record);
+    team.board_record = nullptr;
+}
+
+sennit_status meet_by_nodes(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+    const std::uint64_t epoch = team.epoch + 1;
+    if (!is_arrived(team)) {
+        team.purpose = purpose;
+        team.next_peer = 0;
+        team.round = 0;
+        team.round_step = RoundStep::send_letters;
+        arrive(rank, team, epoch);
+    }
+    if (!leads(team)) return await_release(rank, team, epoch, deadline);
+    sennit_status status = gather(rank, team, epoch, deadline);
+    if (status != SENNIT_OK) return status;
+    const bool has_letters = carries_letters(team);
+    if (has_letters) collect_letters(rank, team, epoch);
+    status = disseminate(rank, team, has_letters, deadline);
+    if (status == SENNIT_OK) release_node(rank, team, epoch);
+    return status;
+}
+
+sennit_status find_board(Rank &rank, const Team &team, std::uint64_t number,
+                         const std::byte **letters) {
+    const std::size_t offset = offset_on_board(team, number, 0);
+    const std::uint32_t leader = leader_of(team, team.node);
+    if (leader == team.rank) {
+        *letters = own_board(team) + offset;
+        return SENNIT_OK;
+    }
+    memory::SegmentEntry *entry = nullptr;
+    const sennit_status status =
+        op::resolve(rank, {team.world_ranks[leader], team.boards[leader], 0}, &entry);
+    if (status == SENNIT_OK) *letters = entry->base + offset;
+    return status;
+}
+
+int find_lost_of_nodes(Rank &rank, const void *context) {
+    const Team &team = *static_cast<const Team *>(context);
+    const std::uint64_t epoch = team.epoch + 1;
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        const int peer = team.world_ranks[member];
+        const Gone gone = peer_gone(rank, peer);
+        if (gone == Gone::died) return peer;
+    }
+    // The order counts: a rank comes, or releases its node, first and goes then.
+    for (std::uint32_t place = team.first_places[team.node];
+         place < team.first_places[team.node + 1]; ++place) {
+        const std::uint32_t member = team.by_place[place];
+        if (member == team.rank || peer_gone(rank, team.world_ranks[member]) == Gone::no) continue;
+        const bool is_leader = place == team.first_places[team.node];
+        if (is_leader ? !is_node_released(rank, team, epoch) : !has_come(rank, team, member, epoch))
+            return team.world_ranks[member];
+    }
+    return -1;
+}
+
+}  // namespace sennit::team

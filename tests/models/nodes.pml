@@ -1,0 +1,99 @@
+/* The exchange between nodes (src/team/nodes.cpp): two nodes of two ranks, the even ones lead. A member
+ * writes its letter, arrives and waits for the release of its leader, who collects the letters of its
+ * node, puts them into the other leader's board and then its word, and releases its node when the other
+ * word has come. Puts overtake each other. Between exchanges there is also a barrier alone, in which
+ * no letters go. Shown: every letter read is that of the exchange under way, and nobody leaves
+ * before all have come.
+ *
+ * Mistakes that must be found: SINGLE_BOARD (exchanges do not take turns), WORD_FIRST (the word does
+ * not wait until the letters are delivered), RELEASES_FIRST (the leader releases its node before the
+ * other word has come), SKIPS_GATHER (it does not wait for its node), RELAXED_ARRIVAL. */
+#define LONG_SEARCH
+#define RANKS 4
+#define CALLS 4 /* the third is a barrier alone */
+#define PROCESSES RANKS
+#define WORDS 24
+#define SAME_WORD_OVERTAKES true
+#define ARRIVED(rank) (rank)
+#define ROUND(node) (RANKS + (node))
+#define RELEASED(node) (RANKS + 2 + (node))
+#define MAILBOX(rank, turn) (RANKS + 4 + 2 * (rank) + (turn))
+#define BOARD(node, local, turn) (RANKS + 12 + 4 * (node) + 2 * (local) + (turn))
+#include "memory.pml"
+
+#ifdef SINGLE_BOARD
+#define TURN(call) 0
+#else
+#define TURN(call) ((call) % 2)
+#endif
+#define LETTER(rank, call) (10 * (call) + (rank))
+
+byte entered[RANKS]; /* what has happened, for the assertion alone */
+
+inline lead() {
+#ifndef SKIPS_GATHER
+    memory[ARRIVED(me + 1)] >= call;
+#endif
+    if
+    :: call != 3 ->
+        /* This rank's own mailbox may lie in its buffer still. */
+        store_relaxed(me, BOARD(1 - node, 0, TURN(call)), LETTER(me, call));
+        store_relaxed(me, BOARD(1 - node, 1, TURN(call)), memory[MAILBOX(me + 1, TURN(call))])
+    :: else
+    fi;
+#ifndef WORD_FIRST
+    fence(me); /* the letters are delivered */
+#endif
+    store_relaxed(me, ROUND(1 - node), call);
+#ifndef RELEASES_FIRST
+    fence(me);
+    memory[ROUND(node)] >= call;
+#endif
+    store_release(me, RELEASED(node), call)
+}
+
+proctype rank(byte me) {
+    byte call = 1;
+    byte i;
+    byte node = me / 2;
+    do
+    :: call <= CALLS ->
+        entered[me] = call;
+        if
+        :: call != 3 -> store_relaxed(me, MAILBOX(me, TURN(call)), LETTER(me, call))
+        :: else
+        fi;
+#ifdef RELAXED_ARRIVAL
+        store_relaxed(me, ARRIVED(me), call);
+#else
+        store_release(me, ARRIVED(me), call);
+#endif
+        if
+        :: me % 2 == 0 -> lead()
+        :: else -> memory[RELEASED(node)] >= call
+        fi;
+        for (i : 0 .. RANKS - 1) {
+            assert(entered[i] >= call)
+        }
+        if
+        :: call != 3 ->
+            for (i : 0 .. 1) {
+                assert(memory[BOARD(node, i, TURN(call))] == LETTER(2 * (1 - node) + i, call))
+            }
+        :: else
+        fi;
+        i = 0;
+        call++
+    :: else -> break
+    od
+}
+
+init {
+    atomic {
+        byte r;
+        for (r : 0 .. RANKS - 1) {
+            run drain(r);
+            run rank(r)
+        }
+    }
+}
