@@ -75,7 +75,7 @@ void Network::look_after(int peer, std::int64_t now) {
     if (link.asks && now >= link.next_question_ns) send_question(peer, now);
     if (!link.in_doubt) repeat(link);
     const bool hangs = is_older_out(peer, link.number);
-    if (hangs && now - link.fenced_ns > kHangsNs) reset_active();
+    if (hangs && now - link.fenced_ns > kHangsNs) end_older(peer, link.number);
     link.uneasy = link.asks || !link.doubtful.empty() || hangs;
     if (!link.uneasy) --uneasy_links_;
 }
@@ -220,6 +220,23 @@ bool Network::is_older_out(int peer, std::uint64_t number) const {
     return false;
 }
 
+// Ends what was sent to an endpoint before this number, so that the provider has it no more. What
+// comes of that is polled here.
+void Network::end_older(int peer, std::uint64_t number) {
+    fi_addr_t cut = FI_ADDR_UNSPEC;
+    for (std::size_t i = 0; i < post_count_; ++i) {
+        const Posted &posted = posts_[i];
+        if (!posted.is_out || posted.peer != peer || posted.number >= number || posted.to == cut)
+            continue;
+        cut = posted.to;
+        rail_.cut(cut);
+    }
+    const Deadline limit = Deadline::after(kHangsNs);
+    while (is_older_out(peer, number) && !limit.over())
+        (void)take_events(true);
+    if (is_older_out(peer, number)) reset_active();
+}
+
 // Ends all that this rank has under way. Each of these transfers is in doubt then. Nothing is
 // polled before they are marked: an answer that arrived would post others, which the new endpoint
 // has.
@@ -252,8 +269,8 @@ void Network::take_news() {
 // Nothing may reach a private buffer any more.
 void Network::lose(int peer) {
     links_[peer].is_lost = true;
-    if (is_older_out(peer, UINT64_MAX)) reset_active();
     abandon(links_[peer]);
+    if (is_older_out(peer, UINT64_MAX)) end_older(peer, UINT64_MAX);
     some_are_lost_ = true;
 }
 

@@ -16,6 +16,7 @@ struct Posted {
     bool is_out = false;                // the provider has it
     std::uint8_t attempts = 0;          // transfer: times that it failed
     std::uint64_t number = 0;           // transfer: of the endpoint that it was sent to
+    fi_addr_t to = FI_ADDR_UNSPEC;      // and its name
     int peer = -1;                      // transfer, send
     int error = 0;                      // FI_*, 0: done
     sennit_status verdict = SENNIT_OK;  // transfer: not OK: it is over, whatever `error` is

@@ -145,6 +145,7 @@ class Network final : public Transport {
     void send_endpoint(int peer, const Message *question);
     void take_endpoint(const Message &answer);
     bool is_older_out(int peer, std::uint64_t number) const;
+    void end_older(int peer, std::uint64_t number);
     void reset_active();
     void announce_endpoint(int except);
     void take_news();

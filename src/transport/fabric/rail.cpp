@@ -12,6 +12,7 @@
 
 #include "base/log.hpp"
 #include "bootstrap/card.hpp"
+#include "transport/fabric/cut.hpp"
 
 namespace sennit::transport::fabric {
 namespace {
@@ -254,6 +255,15 @@ sennit_status Rail::insert(const void *name, fi_addr_t *address) {
     const int count = fi_av_insert(addresses_, name, 1, address, 0, nullptr);
     return count == 1 ? SENNIT_OK
                       : failed(*library_, count < 0 ? count : -FI_EINVAL, "fi_av_insert");
+}
+
+// Closing an endpoint in the middle of an answer to a get must not happen with `net`, `tcp` and
+// `tcp;ofi_rxm` of 1.17: they end the get twice, and give back its record twice.
+void Rail::cut(fi_addr_t peer) {
+    sockaddr_in name{};
+    std::size_t bytes = sizeof name;
+    if (fi_av_lookup(addresses_, peer, &name, &bytes) == 0 && bytes == sizeof name)
+        cut_connections(name);
 }
 
 sennit_status Rail::expose(void *memory, std::size_t bytes, std::uint64_t key, fid_mr **out) {

@@ -78,6 +78,10 @@ class Rail {
     // The same for messages that this rank has sent. They may still arrive, or have arrived.
     sennit_status reopen_outgoing() { return reopen(&outgoing_); }
 
+    // Ends what this rank has started towards the name by breaking its connection, where the
+    // provider has one: each of the operations then completes when it is polled.
+    void cut(fi_addr_t peer);
+
     // Peers reach the memory under `key` from now on. Errors: FABRIC.
     sennit_status expose(void *memory, std::size_t bytes, std::uint64_t key, fid_mr **out);
 

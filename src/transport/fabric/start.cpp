@@ -379,6 +379,11 @@ void Network::close(const Deadline &deadline) {
     stop_thread();
     rank_->segment_watch = SegmentWatch{};
     if (rail_.is_open() && links_ != nullptr && addresses_ != nullptr) say_goodbye(deadline);
+    {
+        const MutexLock guard(lock_);
+        for (std::size_t i = 0; i < post_count_ && posts_ != nullptr; ++i)
+            if (posts_[i].is_out) end_older(posts_[i].peer, UINT64_MAX);
+    }
     for (std::size_t place = 0; exposed_ != nullptr && place <= kSegmentsPerTeam; ++place)
         withdraw_from(place);
     rail_.close();

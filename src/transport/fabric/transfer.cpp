@@ -72,6 +72,7 @@ Submit Network::start_transfer(Posted *posted) {
                                   operation.bytes,  &posted->context};
     posted->error = 0;
     posted->number = peer.number;
+    posted->to = peer.passive;
     const ssize_t code =
         operation.kind == Operation::Kind::put ? rail_.put(transfer) : rail_.get(transfer);
     if (code == -FI_EAGAIN) {
