@@ -10,6 +10,7 @@
 #include "base/fail.hpp"
 #include "base/log.hpp"
 #include "runtime/detector.hpp"
+#include "runtime/watch/watch.hpp"
 #include "transport/fabric/network.hpp"
 
 namespace sennit::transport::fabric {
@@ -253,6 +254,9 @@ void Network::serve(const Message &message) {
     Message *answer = nullptr;
     {
         const MutexLock guard(lock_);
+        // It may have been taken in before the end of a lease, and this rank been stopped since.
+        if (watch::watch_has_news(*rank_, &news_seen_)) take_news();
+        if (links_[header.from].is_refused) return;
         answer = take_message();
         // Without memory there is no answer now; the task comes again.
         if (answer == nullptr || link(header.from) != SENNIT_OK) return;
