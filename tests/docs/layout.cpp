@@ -86,6 +86,7 @@ static void print_watch() {
     FIELD(TablePlace, answered_ns);
     FIELD(TablePlace, their_lease_ns);
     FIELD(TablePlace, lease_end_ns);
+    FIELD(TablePlace, watched_since_ns);
     FIELD(TablePlace, unused);
     STRUCT(Note);
     FIELD(Note, cookie);

@@ -1,7 +1,8 @@
 /* The lease of the path fabric (docs/design/fabric.md, "Silence"): S's node writes into T's memory and then hears nothing of
  * T. T asks each peer in turns, with the time of its clock in the question; the watcher of S's node gives the time back, and
  * T accepts from that node until LEASE later than this time; before the first answer it accepts without end. A question says whether
- * T's lease has begun. Only those that come after that count for S: before the first of them is answered nobody is reported. Messages, a put and a task may be lost, late and repeated. A rank of S's node reports
+ * T's lease has begun. Only those that come after that count for S. Before the first of them is answered S's ranks send nothing, and if
+ * that takes too long they report T without a lease. Messages, a put and a task may be lost, late and repeated. A rank of S's node reports
  * PEER_LOST once T can not accept from it any more, and tells C, which puts into the same word. The watcher and the rank are two
  * processes, each of which may be stopped for any time. T looks at the time
  * before it takes anything in, but may be up to LATE behind; a task it takes in first and carries out later. Shown: what S has sent does not
@@ -12,7 +13,7 @@
  * and T accepts from it again), COUNTS_FROM_QUESTION (S counts from the last question it has heard, and had answered an older one later), NEVER_LOOKS (T
  * looks for the end of a lease only when it hears of that peer), REMEMBERS_LATER (the watcher answers, and stores after that when it
  * did), COUNTS_FIRST (the first question counts too, and its
- * answer may never come), TAKES_TASKS (the end of a lease closes T's memory to
+ * answer may never come), SENDS_FIRST (a rank sends before the first such question has been answered), TAKES_TASKS (the end of a lease closes T's memory to
  * puts, and tasks are still taken), CARRIES_OUT_LATER (the lease is looked at when a task is taken in, and not when it is carried out). */
 #define LONG_SEARCH
 #define LEASE 2
@@ -172,7 +173,16 @@ end:
 
 /* A rank of S's node. */
 active proctype rank() {
+#ifdef SENDS_FIRST
     atomic { put_in_flight = true; task_in_flight = true }
 end1:
-    atomic { MAY_REPORT -> has_reported = true }
+    atomic { MAY_REPORT || answered_at == NONE -> has_reported = true }
+#else
+    if
+    :: atomic { answered_at != NONE -> put_in_flight = true; task_in_flight = true };
+end1:
+        atomic { MAY_REPORT -> has_reported = true }
+    :: atomic { answered_at == NONE -> has_reported = true } /* it takes too long */
+    fi
+#endif
 }

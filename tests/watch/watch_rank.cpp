@@ -132,6 +132,26 @@ void put_to_a_stopped_rank(const Job &job) {
     }
 }
 
+// One of many ranks stops itself. One that had no link to it puts there then, the others wait for
+// all.
+void hear_of_one_of_many(const Job &job) {
+    const int silent = sennit_size() / 2;
+    auto *own = static_cast<std::atomic<std::uint64_t> *>(sennit_ptr(job.memory));
+    if (sennit_rank() == silent) {
+        own->store(7);
+        say("waits", getpid());
+        (void)raise(SIGSTOP);
+        for (int i = 0; i < 100; ++i)
+            sleep_ms(10);  // what is on its way would land now
+        say("word", static_cast<long>(own->load()));
+        std::_Exit(0);
+    }
+    if (sennit_rank() != 0) return wait_for_signal(job);
+    (void)std::getchar();
+    const std::uint64_t value = 9;
+    say_lost(sennit_put(sennit_gptr_at(job.memory, silent), &value, sizeof value), "put");
+}
+
 // The script stops a rank for a while.
 void go_on(const Job &) {
     say("waits", getpid());
@@ -149,11 +169,38 @@ struct Scene {
 constexpr Scene kScenes[] = {{"signal", wait_for_signal},     {"barrier", wait_in_barrier},
                              {"lock", wait_for_lock},         {"collective", wait_in_collective},
                              {"put", put_for_ever},           {"both", hear_of_both},
-                             {"late", put_to_a_stopped_rank}, {"on", go_on}};
+                             {"late", put_to_a_stopped_rank}, {"on", go_on},
+                             {"child", wait_for_signal},      {"many", hear_of_one_of_many}};
+
+// If the words say so, RANK:MILLISECONDS.
+void die_in_time(const char *scene, const char *word) {
+    char *rest = nullptr;
+    if (std::strtol(word, &rest, 10) != self) return;
+    sleep_ms(std::strtol(rest + 1, nullptr, 10));
+    if (std::strcmp(scene, "child") == 0 && fork() == 0) {
+        (void)close(1);  // the script reads to the end
+        (void)close(2);
+        sleep_ms(4000);
+        std::_Exit(0);
+    }
+    say("dies", getpid());
+    (void)raise(SIGKILL);
+}
+
+// One dies while the others are in sennit_init.
+int start_without_one(const char *word) {
+    self = std::atoi(std::getenv("SENNIT_RANK"));
+    die_in_time("start", word);
+    const sennit_status status = sennit_init(nullptr);
+    if (status == SENNIT_OK) return 1;
+    say("lost", sennit_last_error()->peer);
+    return 0;
+}
 
 }  // namespace
 
 int main(int count, char **words) {
+    if (std::strcmp(words[1], "start") == 0) return start_without_one(words[2]);
     must(sennit_init(nullptr), "init");
     self = sennit_rank();
     Job job;
@@ -163,13 +210,8 @@ int main(int count, char **words) {
     // The one that dies holds the lock.
     if (sennit_rank() == job.last) must(sennit_lock_acquire(job.lock, SENNIT_FOREVER), "acquire");
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
-    for (int i = 2; i < count; ++i) {
-        char *rest = nullptr;
-        if (std::strtol(words[i], &rest, 10) != sennit_rank()) continue;
-        sleep_ms(std::strtol(rest + 1, nullptr, 10));
-        say("dies", getpid());
-        (void)raise(SIGKILL);
-    }
+    for (int i = 2; i < count; ++i)
+        die_in_time(words[1], words[i]);
     for (const Scene &scene : kScenes)
         if (std::strcmp(scene.name, words[1]) == 0) scene.play(job);
     sleep_ms(700);  // else who hears late of the death hears that this rank has left

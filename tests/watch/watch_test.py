@@ -4,9 +4,10 @@
     watch_test.py SENNIT PROGRAM CASE RANKS
 
 Without it: waits for a rank of another node that is dead never end; a rank that was only stopped counts as dead; what is sent to a
-stopped rank lands after its sender was told of an error; or a stranger's bytes end a job.
+stopped rank lands after its sender was told of an error; a call has a wait of its own that nobody ends; or a stranger's bytes end a job.
 """
 
+import functools
 import os
 import random
 import re
@@ -29,10 +30,10 @@ def expect(truth, *seen):
 class Job:
     """A job whose lines are read one by one."""
 
-    def __init__(self, sennit, program, ranks, timeout, *words):
+    def __init__(self, sennit, program, ranks, timeout, *words, nodes=("--nodes", "2")):
         self.lines = []
         self.process = subprocess.Popen(
-            [sennit, "run", "-n", str(ranks), "--nodes", "2", "--keep-going", "--timeout", str(LIMIT_S), program, *words],
+            [sennit, "run", "-n", str(ranks), *nodes, "--keep-going", "--timeout", str(LIMIT_S), program, *words],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env={**os.environ, "SENNIT_PEER_TIMEOUT": str(timeout)})
 
@@ -68,6 +69,59 @@ def a_death_ends(scene, sennit, program, ranks):
         expect(peer == ranks - 1, f"rank {rank} names rank {peer}")
         expect(when - died < SOON_S, f"rank {rank} hears of it after {when - died} s")
     expect(len(job.events("ended")) == ranks - 1, "not all have ended:", "".join(job.lines))
+
+
+def a_fork_keeps_no_port(sennit, program, ranks):
+    """The last rank has a child that outlives it, and that must not answer for it."""
+    job = Job(sennit, program, ranks, 10, "child", f"{ranks - 1}:300")
+    lost = [job.read("lost") for _ in range(ranks - 1)]
+    died = float(re.search(r"dies -?\d+ at ([\d.]+)", "".join(job.lines)).group(1))
+    expect(all(peer == ranks - 1 and when - died < SOON_S for _, peer, when in lost), lost, died)
+    job.finish()
+
+
+def every_wait_ends(how, sennit, program, ranks):
+    """Each rank but the last waits in another call for that one, which is alone on its node and dies or falls silent."""
+    timeout_s = 3  # the least where ranks share processors
+    job = Job(sennit, "sh", ranks, timeout_s, "-c",
+              f"SENNIT_NODE=n$((SENNIT_RANK / {ranks - 1})) exec {program} {how}", nodes=())
+    _, process, died = job.read("dies")
+    lost = [job.read("lost") for _ in range(ranks - 1)]
+    if how == "STOP":
+        os.kill(process, signal.SIGKILL)
+    limit = SOON_S if how == "KILL" else timeout_s + 0.5
+    for rank, peer, when in lost:
+        expect(peer == ranks - 1, f"rank {rank} names rank {peer}")
+        expect(when - died < limit, f"rank {rank} hears of it after {when - died} s")
+    job.finish()
+
+
+def a_death_before_the_start_ends_it(sennit, program, ranks):
+    """The last rank dies when the others are in sennit_init already."""
+    job = Job(sennit, program, ranks, 10, "start", f"{ranks - 1}:500")
+    lost = job.events("lost")
+    (_, _, died), = job.events("dies")
+    expect(len(lost) == ranks - 1 and all(0 < when - died < SOON_S for _, _, when in lost), "".join(job.lines))
+
+
+def silence_is_heard_by_all_of_many_nodes(sennit, program, ranks):
+    """With more than 16 nodes few of them watch one that falls silent. All hear of it, and what one of them sends to it for the first time
+    when it is silent never lands."""
+    timeout_s = 3
+    job = Job(sennit, program, ranks, timeout_s, "many", nodes=("--nodes", str(ranks)))
+    _, process, _ = job.read("waits")
+    time.sleep(0.2)  # it stops itself
+    stopped = time.clock_gettime(time.CLOCK_MONOTONIC)
+    job.process.stdin.write("go\n")
+    job.process.stdin.flush()
+    for _ in range(ranks - 1):
+        rank, peer, when = job.read("lost")
+        expect(peer == ranks // 2, f"rank {rank} names rank {peer}")
+        expect(when - stopped < timeout_s + 0.5, f"rank {rank} hears of it after {when - stopped} s")
+    os.kill(process, signal.SIGCONT)
+    _, word, _ = job.read("word")
+    expect(word == 7, f"a put that was reported as lost has landed: {word}")
+    job.finish()
 
 
 def the_next_rank_takes_over(sennit, program, ranks):
@@ -147,7 +201,9 @@ def nonsense_ends_its_connection_alone(sennit, program, ranks):
 
 
 CASES = {"takes_over": the_next_rank_takes_over, "stop": a_short_stop_is_no_death, "silence": a_silent_host_is_lost,
-         "nonsense": nonsense_ends_its_connection_alone}
+         "nonsense": nonsense_ends_its_connection_alone, "child": a_fork_keeps_no_port, "start": a_death_before_the_start_ends_it,
+         "many": silence_is_heard_by_all_of_many_nodes,
+         "KILL": functools.partial(every_wait_ends, "KILL"), "STOP": functools.partial(every_wait_ends, "STOP")}
 
 
 def main():

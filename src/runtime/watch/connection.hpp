@@ -13,7 +13,8 @@ enum class NoteKind : std::uint32_t {
     question = 1,  // time_ns: by the clock of who asks; value: its lease, 0: none begins by this
     answer = 2,    // time_ns: of the question
     gone = 3,      // rank has died
-    leaving = 4    // rank ends, and closes its port
+    leaving = 4,   // rank ends, and closes its port
+    quiet = 5      // the node of rank does not answer: whoever does not watch it should
 };
 
 struct Note {

@@ -31,6 +31,11 @@ bool NodeWatch::is_over(const Node &node) const {
            place.lease_end_ns.load(std::memory_order_relaxed) == kEnded || has_left(node);
 }
 
+bool NodeWatch::is_watched(const Node &node) const {
+    // relaxed: the word stands alone.
+    return table_.places[node.first].watched_since_ns.load(std::memory_order_relaxed) != 0;
+}
+
 // Ends the leases that are over. By the rank's own threads too, before each look at the network.
 void NodeWatch::settle(std::int64_t now) const {
     for (std::size_t i = 0; i < node_count_; ++i) {
@@ -70,24 +75,31 @@ void NodeWatch::look_at_nodes(std::int64_t now) {
         if (!has_left(node)) end_if_silent(node, now);
         if (is_over(node))
             node.connection.close();
-        else if (node.is_watched)
+        else if (is_watched(node))
             drive(node, now);
     }
 }
 
-// It has not asked for so long that it accepts nothing from here.
+// Because it has not asked for so long; or because it never has, and nothing was sent to it.
+bool NodeWatch::accepts_nothing(const Node &node, std::int64_t answered, std::int64_t now) const {
+    const TablePlace &place = table_.places[node.first];
+    // relaxed: the acquire in end_if_silent().
+    const std::int64_t lease = place.their_lease_ns.load(std::memory_order_relaxed);
+    if (answered > 0) return now - answered >= lease + times_.margin_ns;
+    // relaxed: the word stands alone.
+    const std::int64_t since = place.watched_since_ns.load(std::memory_order_relaxed);
+    return answered == 0 && node.is_reached && since != 0 && now - since >= times_.first_ns;
+}
+
 void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     TablePlace &place = table_.places[node.first];
     // SYNC watch-answered: pairs with the release in answer(); the lease that belongs to it.
     std::int64_t answered = place.answered_ns.load(std::memory_order_acquire);
-    // relaxed: the acquire above.
-    const std::int64_t lease = place.their_lease_ns.load(std::memory_order_relaxed);
-    if (answered <= 0 || now - answered < lease + times_.margin_ns) return;
+    if (!accepts_nothing(node, answered, now)) return;
     // relaxed: an answer at this moment fails by the word's value.
     if (!place.answered_ns.compare_exchange_strong(answered, kEnded, std::memory_order_relaxed))
         return;
-    log(SENNIT_LOG_WARNING, "the node of rank %d has been silent for %lld ms: its ranks are lost",
-        node.first, static_cast<long long>((now - answered) / 1'000'000));
+    log(SENNIT_LOG_WARNING, "the node of rank %d is silent: its ranks are lost", node.first);
     // Not told to others: each node knows by itself when the silent one accepts nothing from it.
     for (int r = node.first; r < size_; ++r) {
         if (first_of_[r] != node.first) continue;
@@ -101,6 +113,7 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
 
 void NodeWatch::drive(Node &node, std::int64_t now) {
     WatchConnection &connection = node.connection;
+    if (node.is_unanswered && now - node.question_ns > times_.quiet_ns) note_quiet(node.first);
     if (!connection.exists()) {
         if (now >= node.next_ns) connect_to(node, now);
         return;
@@ -198,8 +211,7 @@ bool NodeWatch::answer(const Note &question, WatchConnection &to, std::int64_t n
     if (answered == kEnded || place.lease_end_ns.load(std::memory_order_relaxed) == kEnded)
         return false;
     // A node that watches this one is watched.
-    for (std::size_t i = 0; i < node_count_; ++i)
-        if (nodes_[i].first == first) nodes_[i].is_watched = true;
+    (void)watch_node(first);
     // relaxed: a later time than that of the latest question only makes the report come later.
     if (question.value > 0 &&
         question.time_ns > place.question_ns.load(std::memory_order_relaxed)) {

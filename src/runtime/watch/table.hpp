@@ -37,9 +37,10 @@ struct TablePlace {
     std::atomic<std::int64_t> question_ns;
     std::atomic<std::int64_t> answered_ns;  // or kEnded: its ranks count as lost
     std::atomic<std::int64_t> their_lease_ns;
-    std::atomic<std::int64_t> lease_end_ns;  // this node accepts until then; 0: without end. Or
-                                             // kEnded: nothing any more
-    std::uint8_t unused[24];
+    std::atomic<std::int64_t> lease_end_ns;      // this node accepts until then; 0: without end. Or
+                                                 // kEnded: nothing any more
+    std::atomic<std::int64_t> watched_since_ns;  // 0: it is not watched
+    std::uint8_t unused[16];
 };
 static_assert(sizeof(TablePlace) == kWatchPlaceBytes && offsetof(TablePlace, answered_ns) == 16 &&
               offsetof(TablePlace, lease_end_ns) == 32);

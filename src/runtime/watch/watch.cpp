@@ -25,6 +25,8 @@ constexpr std::int64_t kShortest_ns = 1'000'000'000;
 constexpr std::int64_t kShortestCrowded_ns = 3'000'000'000;
 // With so many nodes each watches all others; with more, those at distances 1, 2, 4 and so on.
 constexpr std::size_t kAllWatched = 16;
+// So many connections are served beside two for each node.
+constexpr std::size_t kStrangers = 224;
 
 sennit_status no_memory() {
     return fail(SENNIT_ERR_NOMEM, "no memory for the watch of other nodes");
@@ -75,20 +77,24 @@ sennit_status NodeWatch::make_nodes() {
             ++node_count_;
     }
     nodes_ = new (std::nothrow) Node[node_count_];
-    guests_ = new (std::nothrow) Guest[kMostGuests];
+    guest_count_ = 2 * node_count_ + kStrangers;
+    guests_ = new (std::nothrow) Guest[guest_count_];
     // The listener, the eventfd, the ranks of this node, the other nodes, and the guests.
     polls_ = static_cast<pollfd *>(
-        std::malloc((2 + mates + node_count_ + kMostGuests) * sizeof(pollfd)));
+        std::malloc((2 + mates + node_count_ + guest_count_) * sizeof(pollfd)));
     if (nodes_ == nullptr || guests_ == nullptr || polls_ == nullptr) return no_memory();
     std::size_t next = 0;
     for (int r = 0; r < size_; ++r)
         if (first_of_[r] == r && r != own) nodes_[next++].first = r;
-    choose_watched();
+    for (std::size_t i = 0; i < node_count_; ++i)
+        for (int r = nodes_[i].first; r < size_; ++r)
+            if (first_of_[r] == nodes_[i].first)
+                nodes_[i].is_reached |= rank_->peers[r].path != SENNIT_PATH_NONE;
     return SENNIT_OK;
 }
 
 // In the order of the nodes, which is a ring. Both ends of a distance choose each other.
-void NodeWatch::choose_watched() {
+void NodeWatch::watch_the_next() {
     const std::size_t all = node_count_ + 1;
     const int own = first_of_[rank_->world_rank];
     std::size_t here = 0;
@@ -98,9 +104,25 @@ void NodeWatch::choose_watched() {
         const std::size_t place = i < here ? i : i + 1;
         const std::size_t ahead = (place + all - here) % all;
         const std::size_t behind = all - ahead;
-        nodes_[i].is_watched =
-            all <= kAllWatched || (ahead & (ahead - 1)) == 0 || (behind & (behind - 1)) == 0;
+        if (all <= kAllWatched || (ahead & (ahead - 1)) == 0 || (behind & (behind - 1)) == 0)
+            (void)watch_node(nodes_[i].first);
     }
+}
+
+// From now on, and for good. False: it was already.
+bool NodeWatch::watch_node(int first) const {
+    std::int64_t never = 0;
+    // relaxed: the word stands alone.
+    return table_.places[first].watched_since_ns.compare_exchange_strong(never, boot_ns(),
+                                                                         std::memory_order_relaxed);
+}
+
+// It may be another rank of the node. A connection to its port wakes it, and says no more.
+void NodeWatch::wake_watcher() const {
+    // relaxed: who has taken over meanwhile has just looked.
+    const int watcher = static_cast<int>(table_.head->watcher.load(std::memory_order_relaxed)) - 1;
+    WatchConnection connection;
+    if (watcher >= 0) (void)connection.connect(hosts_[watcher].address, hosts_[watcher].port);
 }
 
 void NodeWatch::set_times(bool crowded) {
@@ -110,7 +132,8 @@ void NodeWatch::set_times(bool crowded) {
         log(SENNIT_LOG_WARNING, "SENNIT_PEER_TIMEOUT is raised to %lld s%s",
             static_cast<long long>(timeout / 1'000'000'000),
             crowded ? ", because ranks share processors" : "");
-    times_ = {timeout, timeout / 16, timeout / 16 * 13, timeout / 8, timeout / 8};
+    const std::int64_t part = timeout / 16;
+    times_ = {timeout, part, 13 * part, 2 * part, 2 * part, 3 * part, 11 * part};
 }
 
 sennit_status NodeWatch::start(const int *first_of, bool crowded) {
@@ -125,6 +148,7 @@ sennit_status NodeWatch::start(const int *first_of, bool crowded) {
     // Where load and store do not reach the node's lowest rank, this one watches for itself.
     ControlBlock *shared = control_of(*rank_, first_of_[rank_->world_rank]);
     table_ = table_in(shared != nullptr ? *shared : *rank_->control, size_);
+    watch_the_next();
     const int code = create_own_thread(&thread_, thread_main, this);
     if (code != 0) return fail_os(SENNIT_ERR_OS, code, "the thread that watches other nodes");
     has_thread_ = true;
@@ -145,6 +169,15 @@ void NodeWatch::stop() {
     has_thread_ = false;
     (void)close(listener_);
     listener_ = -1;
+}
+
+bool NodeWatch::has_lease(int peer) const {
+    // SYNC watch-table: pairs with the release in start().
+    if (!is_running_.load(std::memory_order_acquire)) return true;
+    // relaxed: what is sent after this load is sent after the answer, whose time is stored first.
+    if (place_of_node(peer).answered_ns.load(std::memory_order_relaxed) != 0) return true;
+    if (watch_node(first_of_[peer])) wake_watcher();
+    return false;
 }
 
 Gone NodeWatch::gone(int peer) const {
@@ -207,6 +240,10 @@ void watch_stop(Rank &rank) {
 void watch_free(Rank &rank) {
     delete rank.watch.get();
     rank.watch = nullptr;
+}
+
+bool watch_has_lease(const Rank &rank, int peer) {
+    return rank.watch == nullptr || rank.watch->has_lease(peer);
 }
 
 Gone watch_gone(const Rank &rank, int peer) {

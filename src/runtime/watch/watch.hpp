@@ -40,6 +40,10 @@ sennit_status watch_start(Rank &rank, const int *first_of, bool crowded);
 void watch_stop(Rank &rank);
 void watch_free(Rank &rank);
 
+// Does the peer's node accept from this one for a time that this one knows of, or is it lost? If
+// not it is watched from now on, and nothing may be sent to the peer: nobody could tell when that
+// can not land any more.
+bool watch_has_lease(const Rank &rank, int peer);
 // What is known of a rank on another node.
 Gone watch_gone(const Rank &rank, int peer);
 // Has anything changed since the caller last asked? Cheap: before each look at the network.

@@ -100,9 +100,10 @@ void NodeWatch::sleep() {
     for (std::size_t i = 0; i < node_count_; ++i) {
         const Node &node = nodes_[i];
         add(node.connection.socket(), node.connection.is_open() ? POLLIN : POLLOUT);
-        must_look |= is_watcher_ && node.is_watched && !node.connection.is_open() && !is_over(node);
+        must_look |=
+            is_watcher_ && is_watched(node) && !node.connection.is_open() && !is_over(node);
     }
-    for (std::size_t i = 0; i < kMostGuests; ++i)
+    for (std::size_t i = 0; i < guest_count_; ++i)
         if (guests_[i].connection.exists()) add(guests_[i].connection.socket(), POLLIN);
     const int pause_ms = static_cast<int>(times_.pause_ns / 4'000'000);
     const int limit_ms =
@@ -111,10 +112,12 @@ void NodeWatch::sleep() {
 }
 
 void NodeWatch::take_guests(std::int64_t now) {
-    for (std::size_t i = 0; i < kMostGuests; ++i) {
+    bool may_be_more = true;
+    for (std::size_t i = 0; i < guest_count_; ++i) {
         Guest &guest = guests_[i];
         if (!guest.connection.exists()) {
-            if (!guest.connection.accept(listener_)) continue;
+            may_be_more = may_be_more && guest.connection.accept(listener_);
+            if (!may_be_more) continue;
             guest.from = -1;
             guest.since_ns = now;
         }
@@ -139,7 +142,7 @@ bool NodeWatch::serve(Guest &guest, std::int64_t now) {
 
 // Who comes again has lost the connection before.
 void NodeWatch::greet(Guest &guest, int from) {
-    for (std::size_t i = 0; i < kMostGuests; ++i)
+    for (std::size_t i = 0; i < guest_count_; ++i)
         if (guests_[i].from == from) guests_[i].connection.close();
     guest.from = from;
     tell_known(guest.connection);
@@ -148,7 +151,7 @@ void NodeWatch::greet(Guest &guest, int from) {
 bool NodeWatch::is_well_formed(const Note &message) const {
     const auto is_rank = [&](std::int32_t rank) { return rank >= 0 && rank < size_; };
     return message.cookie == rank_->job_cookie && message.kind >= NoteKind::question &&
-           message.kind <= NoteKind::leaving && is_rank(message.from) && is_rank(message.rank) &&
+           message.kind <= NoteKind::quiet && is_rank(message.from) && is_rank(message.rank) &&
            !is_mate(message.from) && message.time_ns >= 0 && message.value >= 0;
 }
 
@@ -159,6 +162,7 @@ bool NodeWatch::take(const Note &message, WatchConnection &from, std::int64_t no
     if (is_mate(message.rank)) return true;
     if (message.kind == NoteKind::gone) note_gone_elsewhere(message.rank);
     if (message.kind == NoteKind::leaving) note_leaving(message.rank);
+    if (message.kind == NoteKind::quiet) note_quiet(message.rank);
     return true;
 }
 
@@ -185,9 +189,21 @@ void NodeWatch::note_leaving(int rank) {
         tell_all(NoteKind::leaving, rank);
 }
 
+// A node that does not answer one of those that watch it. Whether it is lost each of the others
+// finds out for itself: it may be cut off from that one alone. Told once: then all watch it.
+void NodeWatch::note_quiet(int rank) {
+    for (std::size_t i = 0; i < node_count_; ++i) {
+        Node &node = nodes_[i];
+        if (node.first != first_of_[rank] || node.is_quiet) continue;
+        node.is_quiet = true;
+        (void)watch_node(node.first);
+        tell_all(NoteKind::quiet, node.first);
+    }
+}
+
 void NodeWatch::tell_all(NoteKind kind, int rank) {
     const Note message = make(kind, rank);
-    for (std::size_t i = 0; i < kMostGuests; ++i)
+    for (std::size_t i = 0; i < guest_count_; ++i)
         if (guests_[i].connection.is_open() && guests_[i].from >= 0 &&
             !guests_[i].connection.send(message))
             guests_[i].connection.close();
@@ -206,6 +222,8 @@ void NodeWatch::tell_known(WatchConnection &connection) {
         if (gone || leaves)
             (void)connection.send(make(gone ? NoteKind::gone : NoteKind::leaving, r));
     }
+    for (std::size_t i = 0; i < node_count_; ++i)
+        if (nodes_[i].is_quiet) (void)connection.send(make(NoteKind::quiet, nodes_[i].first));
 }
 
 // The next rank of the node takes over, if one stays.

@@ -22,12 +22,15 @@ struct Times {
     std::int64_t lease_ns = 0;   // 13/16: for so long what comes from a node is accepted
     std::int64_t margin_ns = 0;  // 1/8: between the end of the lease and the report
     std::int64_t answer_ns = 0;  // 1/8: an answer may take; then another rank of the node is asked
+    std::int64_t quiet_ns = 0;   // 3/16: a question may have no answer; then others are told
+    std::int64_t first_ns = 0;   // 11/16: the first answers may take
 };
 
 // Another node, as its watcher here sees it.
 struct Node {
-    int first = -1;  // its lowest rank, which stands for it
-    bool is_watched = false;
+    int first = -1;              // its lowest rank, which stands for it
+    bool is_reached = false;     // some path leads to a rank of it
+    bool is_quiet = false;       // others were told so
     int asked = -1;              // the rank that the connection leads to
     bool is_unanswered = false;  // the question: it is repeated as it is
     bool waits = false;          // it was sent on this connection
@@ -47,21 +50,23 @@ class NodeWatch {
     sennit_status start(const int *first_of, bool crowded);
     void stop();
 
+    bool has_lease(int peer) const;
     Gone gone(int peer) const;
     bool has_news(std::uint32_t *seen) const;
     bool refuses(int peer) const;
     bool is_silent(int peer) const;
 
   private:
-    static constexpr std::size_t kMostGuests = 256;  // connections that others have made
-    struct Guest {
+    struct Guest {  // a connection that another has made
         WatchConnection connection;
         int from = -1;  // -1: it has not shown the cookie yet
         std::int64_t since_ns = 0;
     };
     // watch.cpp
     sennit_status make_nodes();
-    void choose_watched();
+    void watch_the_next();
+    bool watch_node(int first) const;
+    void wake_watcher() const;
     void set_times(bool crowded);
 
     // watcher.cpp
@@ -79,6 +84,7 @@ class NodeWatch {
     bool is_well_formed(const Note &message) const;
     void note_gone_elsewhere(int rank);
     void note_leaving(int rank);
+    void note_quiet(int rank);
     void tell_all(NoteKind kind, int rank);
     void tell_known(WatchConnection &connection);
     Note make(NoteKind kind, int rank) const;
@@ -90,8 +96,10 @@ class NodeWatch {
     void note_first_end() const;
     bool has_left(const Node &node) const;
     bool is_over(const Node &node) const;
+    bool is_watched(const Node &node) const;
     void look_at_nodes(std::int64_t now);
     void end_if_silent(const Node &node, std::int64_t now);
+    bool accepts_nothing(const Node &node, std::int64_t answered, std::int64_t now) const;
     void drive(Node &node, std::int64_t now);
     int next_rank(const Node &node) const;
     void connect_to(Node &node, std::int64_t now);
@@ -109,7 +117,8 @@ class NodeWatch {
     int *first_of_ = nullptr;  // [size_], lowest rank of each rank's node
     Node *nodes_ = nullptr;    // [node_count_], the others
     std::size_t node_count_ = 0;
-    Guest *guests_ = nullptr;  // [kMostGuests]
+    Guest *guests_ = nullptr;  // [guest_count_]
+    std::size_t guest_count_ = 0;
     pollfd *polls_ = nullptr;  // [most_polls_]
     WatchTable table_;
     Times times_;

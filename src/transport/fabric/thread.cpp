@@ -279,14 +279,14 @@ bool Network::look_once(bool has_engine) {
     bool has_work = false;
     {
         const MutexLock guard(lock_);
-        has_work = poll_rail(true) != 0 || !outbox_.empty();
-        if (done_.empty() && !some_are_lost_) return has_work;
+        has_work = poll_rail(true) != 0 || !outbox_.empty() || !done_.empty() || some_are_lost_;
+        if (done_.empty() && !some_are_lost_ && !some_wait_) return has_work;
     }
     // The hooks alone: requests that run operators of the program are the callers'.
     if (has_engine) poll_hooks(*rank_);
     // relaxed: these polls were its own.
     tended_.polls = polls_.load(std::memory_order_relaxed);
-    return true;
+    return has_work;
 }
 
 // False: there are none, or one is ready.
@@ -303,7 +303,8 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep) {
         if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = rail_.arm(descriptors);
         for (std::size_t i = 0; i < count; ++i)
             mine[i] = pollfd{descriptors[i], POLLIN, 0};
-        if (uneasy_links_ != 0 || some_are_hidden_ || some_are_unsent_) sleep->end_by(kUneasyNs);
+        if (uneasy_links_ != 0 || some_are_hidden_ || some_are_unsent_ || some_wait_)
+            sleep->end_by(kUneasyNs);
     }
     if (count == 0) return false;
     if (poll(mine, count, 0) > 0) {

@@ -38,6 +38,10 @@ Submit Network::submit(Operation *operation) {
         return Submit::failed;
     }
     const MutexLock guard(lock_);
+    if (!watch::watch_has_lease(*rank_, operation->peer)) {
+        some_wait_ = true;
+        return Submit::again;
+    }
     if (link(operation->peer) != SENNIT_OK) return Submit::failed;
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     PeerLink &peer = links_[operation->peer];
@@ -144,6 +148,7 @@ int Network::progress() {
         // comes before.
         has_engine_.store(true, std::memory_order_release);
         if (!rail_.is_open()) return 0;
+        some_wait_ = false;
         poll_rail();
         done = done_.take_all();
     }
