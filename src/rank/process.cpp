@@ -67,6 +67,9 @@ void after_fork_in_parent() {
 // there (MADV_DONTFORK) and the peers do not know the child.
 void after_fork_in_child() {
     if (fork_is_watched()) fork_hooks()->child();
+    for (int slot = 0; slot < kRanksPerProcess; ++slot)
+        if (process.in_use[slot] && process.objects[slot]->close_in_child != nullptr)
+            process.objects[slot]->close_in_child(*process.objects[slot]);
     // relaxed: the child has one thread.
     if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
     thread_rank = &nobody;

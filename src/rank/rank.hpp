@@ -128,6 +128,8 @@ struct RankSetup {
     bool shares_process = false;           // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     SegmentWatch segment_watch;
+    // Called in a forked child: a port must end with the process that it belongs to. Null: none.
+    void (*close_in_child)(Rank &rank) = nullptr;
     bool progress_yields = false;  // the hooks give the processor away; set with them
     RequestCalls request_kinds[kRequestKinds] = {};  // by request::register_kind()
     void (*poll_requests)(Rank &rank) = nullptr;     // carries on Rank::polled_requests

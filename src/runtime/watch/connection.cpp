@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace sennit::watch {
 
@@ -43,8 +44,9 @@ bool WatchConnection::accept(int listener) {
 }
 
 void WatchConnection::close() {
-    if (socket_ >= 0) (void)::close(socket_);
-    socket_ = -1;
+    // Never the number of a closed socket: a fork by another thread copies it, see forked().
+    const int socket = std::exchange(socket_, -1);
+    if (socket >= 0) (void)::close(socket);
     is_open_ = false;
     have_ = 0;
 }

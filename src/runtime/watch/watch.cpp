@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/knobs.hpp"
@@ -167,8 +168,17 @@ void NodeWatch::stop() {
     (void)!write(wake_, &one, sizeof one);
     (void)pthread_join(thread_, nullptr);
     has_thread_ = false;
-    (void)close(listener_);
-    listener_ = -1;
+    (void)close(std::exchange(listener_, -1));
+}
+
+// The kernel keeps a port for as long as any process has it: the death of this rank would be found
+// by nobody but the lease.
+void NodeWatch::forked() {
+    if (listener_ >= 0) (void)close(std::exchange(listener_, -1));
+    for (std::size_t i = 0; i < guest_count_ && guests_ != nullptr; ++i)
+        guests_[i].connection.close();
+    for (std::size_t i = 0; i < node_count_ && nodes_ != nullptr; ++i)
+        nodes_[i].connection.close();
 }
 
 bool NodeWatch::has_lease(int peer) const {
@@ -222,6 +232,7 @@ sennit_status watch_open(Rank &rank, std::uint16_t *port) {
     auto *made = new (std::nothrow) NodeWatch(rank);
     if (made == nullptr) return no_memory();
     rank.watch = made;
+    rank.close_in_child = [](Rank &forked) { forked.watch->forked(); };
     return made->open(port);
 }
 
@@ -238,6 +249,7 @@ void watch_stop(Rank &rank) {
 }
 
 void watch_free(Rank &rank) {
+    rank.close_in_child = nullptr;
     delete rank.watch.get();
     rank.watch = nullptr;
 }

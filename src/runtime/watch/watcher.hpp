@@ -49,6 +49,7 @@ class NodeWatch {
     sennit_status meet(const Host *hosts);
     sennit_status start(const int *first_of, bool crowded);
     void stop();
+    void forked();
 
     bool has_lease(int peer) const;
     Gone gone(int peer) const;
