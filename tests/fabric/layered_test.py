@@ -17,7 +17,7 @@ LIMIT_S = 180
 SUMMARY = re.compile(r"fabric layer: (\d+) posted, (\d+) keys, (\d+) descriptors, (\d+) again, (\d+) reordered, (\d+) delayed, "
                      r"(\d+) lost, (\d+) repeated, (\d+) rules broken")
 NAMES = ["posted", "keys", "descriptors", "again", "reordered", "delayed", "lost", "repeated", "broken"]
-SETTINGS = {"again": "again", "reorder": "reordered", "delay_us": "delayed", "lose": "lost", "repeat": "repeated"}
+SETTINGS = {"again": "again", "connect_ms": "again", "reorder": "reordered", "delay_us": "delayed", "lose": "lost", "repeat": "repeated"}
 
 
 def main():

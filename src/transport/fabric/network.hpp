@@ -212,7 +212,8 @@ class Network final : public Transport {
     std::int64_t looked_ns_ = 0;           // at what is overdue
     std::int64_t outgoing_opened_ns_ = 0;  // the endpoint for sends, last
     bool some_are_unsent_ = false;         // messages
-    std::int64_t outgoing_pause_ns_ = 0;   // before it may be opened again
+    static constexpr std::int64_t kFirstStuckNs = 200'000'000;
+    std::int64_t outgoing_pause_ns_ = kFirstStuckNs;  // before it may be opened again
     bool some_wait_ = false;  // the engine tries again what was not taken, when it is called
     bool some_are_lost_ = false;
     bool some_are_hidden_ = false;  // of exposed_

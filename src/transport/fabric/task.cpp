@@ -19,7 +19,6 @@ namespace {
 constexpr std::int64_t kFirstPauseNs = 100'000'000;  // before a task is sent again; doubles
 constexpr std::int64_t kLastPauseNs = 2'000'000'000;
 // For so long the provider may take no message for a peer; doubles with each new endpoint.
-constexpr std::int64_t kFirstStuckNs = 200'000'000;
 constexpr std::int64_t kLastStuckNs = 5'000'000'000;
 
 std::size_t length_of(const MessageHeader &header) {
@@ -79,16 +78,17 @@ void Network::send_or_keep(Message *message) {
 // so it is done seldom, and less and less often while it does not help, as with a peer that is
 // stopped.
 void Network::look_for_stuck_messages(std::int64_t now) {
-    std::int64_t since = now;
+    std::int64_t since = INT64_MAX;
     for (int peer = 0; peer < world_size(*rank_); ++peer) {
         const PeerLink &link = links_[peer];
         // relaxed: the word stands alone.
         const bool gone = rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
         if (link.unsent_since_ns != 0 && !gone) since = std::min(since, link.unsent_since_ns);
     }
-    some_are_unsent_ = since != now;
+    some_are_unsent_ = since != INT64_MAX;
     if (!some_are_unsent_) outgoing_pause_ns_ = kFirstStuckNs;
-    if (now - std::max(since, outgoing_opened_ns_) < outgoing_pause_ns_) return;
+    if (!some_are_unsent_ || now - std::max(since, outgoing_opened_ns_) < outgoing_pause_ns_)
+        return;
     log(SENNIT_LOG_INFO, "the path fabric sends messages from a new endpoint");
     outgoing_opened_ns_ = now;
     if (outgoing_pause_ns_ < kLastStuckNs) outgoing_pause_ns_ *= 2;

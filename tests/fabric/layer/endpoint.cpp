@@ -73,6 +73,13 @@ int check_context(const Post &post) {
     return 0;
 }
 
+bool is_connected(const Post &post) {
+    const std::int64_t limit_us = domain_of(post.endpoint).settings.connect_ms * 1000;
+    if (limit_us == 0 || post.kind == Posted::Kind::receive) return true;
+    if (post.endpoint.first_try_us == 0) post.endpoint.first_try_us = now_us();
+    return now_us() - post.endpoint.first_try_us >= limit_us;
+}
+
 // 0: the provider may have it.
 int check(Post &post) {
     const Settings &settings = domain_of(post.endpoint).settings;
@@ -87,7 +94,7 @@ int check(Post &post) {
         post.data >> 8 * settings.data_bytes != 0)
         return broken(-FI_EINVAL, "%s with data of more than %zu bytes", post.call,
                       settings.data_bytes);
-    if (it().one_in(settings.again)) {
+    if (it().one_in(settings.again) || !is_connected(post)) {
         ++it().agains;
         return -FI_EAGAIN;
     }

@@ -5,7 +5,7 @@
 // give, and named on stderr.
 //
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw,key_size=N,context,context2,rx_cq_data,
-//                  cq_data=N,enosys=CALL+CALL,again=N,reorder,delay_us=N,lose=N,repeat=N,seed=N
+//                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,seed=N
 //
 //     mr          registration modes that fi_getinfo reports besides the provider's
 //     key_size    bytes of a key, 1 to 8; with raw up to 64
@@ -14,6 +14,7 @@
 //     cq_data     bytes of it
 //     enosys      calls that are not there: writedata, write, ...
 //     again       one of N posted operations finds no room
+//     connect_ms  none of an endpoint does for so long after the first try
 //     reorder     completions come in another order
 //     delay_us    each so much later at most
 //     lose        one of N completions of puts and gets never comes
@@ -58,6 +59,7 @@ struct Settings {
     std::size_t data_bytes = 8;
     std::set<std::string> missing;  // calls
     unsigned again = 0;             // one in so many, 0: none
+    std::int64_t connect_ms = 0;
     bool reorders = false;
     std::int64_t delay_us = 0;
     unsigned lose = 0;
@@ -98,6 +100,7 @@ struct Endpoint {
     fid_domain *domain;
     std::vector<fid_cq *> queues;
     std::multimap<void *, Posted> posted;  // by context
+    std::int64_t first_try_us = 0;
     fi_ops ops;
     fi_ops *real;
     fi_ops_msg messages;
@@ -160,6 +163,7 @@ struct Layer {
     bool one_in(unsigned count) { return count != 0 && draw() % count == 0; }
 };
 Layer &it();
+std::int64_t now_us();
 
 // Around each call of the program. Providers call each other by the same tables, and themselves.
 class Guard {

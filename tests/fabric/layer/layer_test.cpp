@@ -395,6 +395,14 @@ TEST_F(Layer, completions_are_lost_and_repeated_and_operations_find_no_room) {
     EXPECT_LT(agains, 35);
 }
 
+TEST_F(Layer, an_endpoint_that_connects_takes_nothing_before) {
+    const auto start = steady_clock::now();
+    open("connect_ms=30");
+    ASSERT_NE(expose(to_), nullptr);
+    EXPECT_EQ(put(0, kKey), 0);
+    EXPECT_GE(steady_clock::now() - start, milliseconds(30));
+}
+
 TEST_F(Layer, completions_come_late_and_in_another_order) {
     open("reorder,delay_us=20000");
     ASSERT_NE(expose(to_), nullptr);

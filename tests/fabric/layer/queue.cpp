@@ -4,16 +4,17 @@
 #include "layer.hpp"
 
 namespace layer {
-namespace {
-
-constexpr std::size_t kBatch = 16;
-// Without `delay_us` completions that change their order are held for so long at most.
-constexpr std::int64_t kHeldUs = 100;
 
 std::int64_t now_us() {
     using namespace std::chrono;
     return duration_cast<microseconds>(steady_clock::now().time_since_epoch()).count();
 }
+
+namespace {
+
+constexpr std::size_t kBatch = 16;
+// Without `delay_us` completions that change their order are held for so long at most.
+constexpr std::int64_t kHeldUs = 100;
 
 const Settings &settings_of(const Queue &queue) {
     static const Settings none;

@@ -54,6 +54,8 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
         out->data_bytes = number;
     else if (name == "again")
         out->again = static_cast<unsigned>(number);
+    else if (name == "connect_ms")
+        out->connect_ms = static_cast<std::int64_t>(number);
     else if (name == "delay_us")
         out->delay_us = static_cast<std::int64_t>(number);
     else if (name == "lose")
