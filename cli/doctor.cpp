@@ -1,8 +1,10 @@
-// `sennit doctor`: options and help. The checks are in doctor/; needs no rank and no library.
+// `sennit doctor`: options and help. The checks are in doctor/; needs no rank.
 #include <fmt/format.h>
+#include <sennit/sennit.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "commands.hpp"
@@ -13,8 +15,8 @@ namespace {
 
 constexpr const char *kDoctorHelp =
     R"(Looks at the settings of this machine, of its kernel and of the container it may be: what is, what
-that costs Sennit (measured where that is quick, a tenth of a second in all), and the command that
-mends it. Changes nothing.
+that costs Sennit (measured where that is quick, a tenth of a second in all; a firewall may take a
+second more), and the command that mends it. Changes nothing.
 
 Verdicts
   good: there is nothing to do. note: it costs something in some programs. bad: calls fail, or every
@@ -35,8 +37,23 @@ struct DoctorOptions {
     std::string root;
 };
 
+Network look_at_network(bool tries) {
+    Network network;
+    sennit_provider provider{};
+    if (sennit_provider_get(0, &provider) == SENNIT_OK)
+        network.libfabric = provider.version;
+    else
+        network.libfabric_error = sennit_last_error()->text;
+    network.interfaces = interfaces();
+    if (tries) network.connections = try_connections(network.interfaces);
+    const char *const progress = std::getenv("SENNIT_PROGRESS");
+    network.progress = progress != nullptr ? progress : "";
+    return network;
+}
+
 int doctor(const DoctorOptions &options) {
-    System system{options.root, options.ranks, {}};
+    System system{options.root, options.ranks, {}, {}};
+    if (options.root.empty()) system.network = look_at_network(!options.looks_only);
     if (!options.looks_only && options.root.empty()) system.figures = measure();
     std::vector<Finding> findings;
     for (const Check check : all_checks())

@@ -2,6 +2,8 @@
 // that, so both say the same.
 #pragma once
 
+#include <hwloc.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -12,6 +14,19 @@ using Json = nlohmann::ordered_json;
 // info_topology.cpp: this node as hwloc sees it.
 Json topology_section();
 std::string topology_text(const Json &section);
+
+// The same for others. Null if hwloc can not read it. Kept to the end of the program: with its last
+// topology hwloc unloads its plugins, and what they have allocated would be lost.
+hwloc_topology_t node_topology();
+std::string cpus_text(hwloc_obj_t object);
+// The one domain whose processors this process may use; -1 if there are several.
+int own_numa_node(hwloc_topology_t topology);
+// As the firmware tells it, 10 within a domain; 0 if it does not.
+int numa_distance(hwloc_topology_t topology, int from, int to);
+
+// info_network.cpp: what leads to other nodes.
+Json network_section();
+std::string network_text(const Json &section);
 
 // info_peers.cpp. Collective over all ranks of the job, between sennit_init and sennit_finalize;
 // the result is whole on rank 0 and null on the others. Throws std::runtime_error with Sennit's own

@@ -12,16 +12,20 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
 #include "info.hpp"
+#include "interfaces.hpp"
 
 namespace sennit::cli {
 namespace {
 
 constexpr std::int64_t kTimeoutNs = 30'000'000'000;
 constexpr std::size_t kReasonBytes = 192;
+constexpr int kRails = 8;   // of a rank that are shown
+constexpr int kCards = 16;  // of a node
 
 // What came of registering memory of one kind.
 struct Trial {
@@ -33,6 +37,14 @@ struct Trial {
 constexpr const char *kKinds[] = {"heap", "static", "stack"};
 constexpr std::size_t kKindCount = std::size(kKinds);
 
+// An interface of a rank's node.
+struct Card {
+    char name[16];
+    char address[16];
+    std::int32_t mtu;
+    std::int32_t speed_mbit;
+};
+
 // One rank's piece: an Identity, then one View for every rank.
 struct Identity {
     std::int32_t process;
@@ -40,6 +52,8 @@ struct Identity {
     char bootstrap[32];
     Trial trials[kKindCount];
     sennit_region region;  // memory of the heap, for the others to ask about
+    std::int32_t card_count;
+    Card cards[kCards];
 };
 
 struct View {
@@ -47,8 +61,11 @@ struct View {
     std::int32_t locality;
     char reasons[SENNIT_PATH_END][kReasonBytes];
     Trial memory;  // how this rank reaches the other's memory
+    std::int32_t rail_count;
+    sennit_rail rails[kRails];
 };
-static_assert(sizeof(View) == 8 + SENNIT_PATH_END * kReasonBytes + sizeof(Trial));
+static_assert(sizeof(View) ==
+              12 + SENNIT_PATH_END * kReasonBytes + sizeof(Trial) + kRails * sizeof(sennit_rail));
 
 void must(sennit_status status, const char *what) {
     if (status == SENNIT_OK) return;
@@ -119,6 +136,17 @@ void try_others(Identity &identity) {
     }
 }
 
+void describe_cards(Identity &identity) {
+    for (const Interface &one : interfaces()) {
+        if (identity.card_count == kCards) return;
+        Card &card = identity.cards[identity.card_count++];
+        std::strncpy(card.name, one.name.c_str(), sizeof card.name - 1);
+        std::strncpy(card.address, one.address.c_str(), sizeof card.address - 1);
+        card.mtu = one.mtu;
+        card.speed_mbit = one.speed_mbit;
+    }
+}
+
 std::vector<char> own_piece(int size, const Registered &on_heap) {
     std::vector<char> piece(sizeof(Identity) + static_cast<std::size_t>(size) * sizeof(View));
     Identity identity{};
@@ -128,6 +156,7 @@ std::vector<char> own_piece(int size, const Registered &on_heap) {
     if (bootstrap != nullptr) {
         std::strncpy(identity.bootstrap, bootstrap, sizeof identity.bootstrap - 1);
     }
+    describe_cards(identity);
     try_others(identity);
     identity.trials[0] = on_heap.trial;
     identity.region = on_heap.region;
@@ -147,6 +176,9 @@ View view_of(int rank, sennit_region region) {
         (void)sennit_peer_path_reason(rank, static_cast<sennit_path>(candidate),
                                       view.reasons[candidate], kReasonBytes);
     }
+    while (view.rail_count < kRails &&
+           sennit_peer_rail(rank, view.rail_count, &view.rails[view.rail_count]) == SENNIT_OK)
+        ++view.rail_count;
     // Of a rank that has registered nothing there is nothing to tell.
     view.memory = region.gptr.segment != 0 ? look_at(region) : Trial{SENNIT_ERR_STATE, 0, {}};
     return view;
@@ -179,6 +211,21 @@ Json trial_json(const char *kind, const Trial &trial) {
     return json;
 }
 
+Json rails_json(const View &view) {
+    Json rails = Json::array();
+    for (int i = 0; i < view.rail_count; ++i) {
+        const sennit_rail &rail = view.rails[i];
+        rails.push_back({{"interface", text_of(rail.interface_name)},
+                         {"provider", text_of(rail.provider)},
+                         {"address", text_of(rail.address)},
+                         {"peer_address", text_of(rail.peer_address)},
+                         {"used", rail.is_used != 0},
+                         {"number", rail.number},
+                         {"reason", text_of(rail.reason)}});
+    }
+    return rails;
+}
+
 Json pair_json(int from, int to, const View &view) {
     Json pair = {{"from", from},
                  {"to", to},
@@ -188,6 +235,7 @@ Json pair_json(int from, int to, const View &view) {
         pair["reasons"][sennit_path_name(static_cast<sennit_path>(candidate))] =
             text_of(view.reasons[candidate]);
     }
+    pair["rails"] = rails_json(view);
     pair["registered_memory"] = trial_json("heap", view.memory);
     return pair;
 }
@@ -214,6 +262,14 @@ void append_rank(Json &section, int rank, const std::vector<char> &piece, int si
                                 {"host", text_of(identity.host)},
                                 {"process", identity.process},
                                 {"started_by", text_of(identity.bootstrap)}});
+    section["ranks"].back()["interfaces"] = Json::array();
+    for (int i = 0; i < identity.card_count; ++i) {
+        const Card &card = identity.cards[i];
+        section["ranks"].back()["interfaces"].push_back({{"name", text_of(card.name)},
+                                                         {"address", text_of(card.address)},
+                                                         {"mtu", card.mtu},
+                                                         {"speed_mbit", card.speed_mbit}});
+    }
     for (std::size_t kind = 0; kind < kKindCount; ++kind) {
         section["ranks"].back()["registered_memory"].push_back(
             trial_json(kKinds[kind], identity.trials[kind]));
@@ -258,9 +314,67 @@ bool is_better(const std::string &candidate, const std::string &taken) {
     return false;
 }
 
-// Why this pair takes its path: the reasons of the path itself and of all better ones, whether
-// memory that is private to the peer is reached, and how registered memory is if not as its owner
-// says.
+// Null if the rank has no interface with that address.
+const Json *card_at(const Json &rank, const Json &address) {
+    for (const Json &card : rank["interfaces"])
+        if (card["address"] == address) return &card;
+    return nullptr;
+}
+
+// Frames that are larger than what the other end takes are lost without a word.
+Json warnings_of(const Json &section) {
+    std::set<std::string> texts;
+    for (const Json &pair : section["pairs"]) {
+        for (const Json &rail : pair["rails"]) {
+            const Json &from = section["ranks"][pair["from"].get<std::size_t>()];
+            const Json &to = section["ranks"][pair["to"].get<std::size_t>()];
+            const Json *here = card_at(from, rail["address"]);
+            const Json *there = card_at(to, rail["peer_address"]);
+            if (here == nullptr || there == nullptr || (*here)["mtu"] <= (*there)["mtu"]) continue;
+            texts.insert(fmt::format("MTU differs: {} of {} has {}, {} of {} has {}",
+                                     (*here)["name"].get<std::string>(),
+                                     from["host"].get<std::string>(), (*here)["mtu"].get<int>(),
+                                     (*there)["name"].get<std::string>(),
+                                     to["host"].get<std::string>(), (*there)["mtu"].get<int>()));
+        }
+    }
+    return texts;
+}
+
+// The interfaces that lead to other nodes, with what is known of them.
+std::string used_cards_text(const Json &section, std::size_t rank) {
+    std::set<std::string> used;
+    for (const Json &pair : section["pairs"])
+        for (const Json &rail : pair["rails"])
+            if (pair["from"] == rank && rail["used"].get<bool>())
+                used.insert(rail["address"].get<std::string>());
+    std::string text;
+    for (const std::string &address : used) {
+        const Json *card = card_at(section["ranks"][rank], address);
+        if (card == nullptr) continue;
+        const int speed = (*card)["speed_mbit"].get<int>();
+        text += fmt::format("    by {} {}, MTU {}{}\n", (*card)["name"].get<std::string>(), address,
+                            (*card)["mtu"].get<int>(),
+                            speed > 0 ? fmt::format(", {} Mbit/s", speed) : "");
+    }
+    return text;
+}
+
+std::string rails_text(const Json &pair) {
+    std::string text;
+    for (const Json &rail : pair["rails"])
+        text += fmt::format("    rail    {} ({}) {}: {}\n", rail["interface"].get<std::string>(),
+                            rail["provider"].get<std::string>(),
+                            rail["used"].get<bool>()
+                                ? fmt::format("used as number {}", rail["number"].get<int>())
+                                : "not used",
+                            rail["reason"].get<std::string>());
+    return text;
+}
+
+// Why this pair takes its path: the reasons of the path itself and of all better ones, the rails of
+// those on different nodes, whether memory that is private to the peer is reached, and how
+// registered memory is if not as its owner says.
 std::string explanation(const Json &pair, const Json &ranks) {
     const auto taken = pair["path"].get<std::string>();
     std::string text;
@@ -272,6 +386,7 @@ std::string explanation(const Json &pair, const Json &ranks) {
         text += fmt::format("    {:<7} {}{}\n", candidate,
                             candidate == taken ? "" : "not taken: ", sentence);
     }
+    if (pair["locality"] == locality_name(SENNIT_LOCALITY_NETWORK)) text += rails_text(pair);
     const auto cma = pair["reasons"]["cma"].get<std::string>();
     if (taken == "mapped") text += fmt::format("    {:<7} {}\n", "cma", cma);
     const Json &here = pair["registered_memory"];
@@ -332,6 +447,7 @@ Json peers_section() {
         }
     }
     must(sennit_free(pieces), "sennit_free");
+    if (rank == 0) section["warnings"] = warnings_of(section);
     return section;
 }
 
@@ -341,7 +457,10 @@ std::string peers_text(const Json &section) {
         text += fmt::format("  rank {}: process {} on {}, started by {}\n", rank["rank"].get<int>(),
                             rank["process"].get<int>(), rank["host"].get<std::string>(),
                             rank["started_by"].get<std::string>());
+        text += used_cards_text(section, rank["rank"].get<std::size_t>());
     }
+    for (const Json &warning : section["warnings"])
+        text += fmt::format("  {}\n", warning.get<std::string>());
     text += matrix_text(section);
     // Pairs with the same story are told once.
     std::map<std::string, std::vector<std::string>> stories;

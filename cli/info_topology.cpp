@@ -14,10 +14,8 @@
 namespace sennit::cli {
 namespace {
 
-// Null if hwloc can not read it. Kept to the end of the program: with its last topology hwloc
-// unloads its plugins, and what they have allocated would be lost.
 hwloc_topology_t load() {
-    static hwloc_topology_t topology = nullptr;
+    hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) return nullptr;
     (void)hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     (void)hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
@@ -80,8 +78,46 @@ Json network_cards(hwloc_topology_t topology) {
 
 }  // namespace
 
+hwloc_topology_t node_topology() {
+    static hwloc_topology_t topology = load();
+    return topology;
+}
+
+std::string cpus_text(hwloc_obj_t object) {
+    return list_text(object->cpuset);
+}
+
+int own_numa_node(hwloc_topology_t topology) {
+    const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> cpus(hwloc_bitmap_alloc(),
+                                                                             hwloc_bitmap_free);
+    const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> nodes(hwloc_bitmap_alloc(),
+                                                                              hwloc_bitmap_free);
+    if (hwloc_get_cpubind(topology, cpus.get(), HWLOC_CPUBIND_PROCESS) != 0) return -1;
+    hwloc_cpuset_to_nodeset(topology, cpus.get(), nodes.get());
+    return hwloc_bitmap_weight(nodes.get()) == 1 ? hwloc_bitmap_first(nodes.get()) : -1;
+}
+
+int numa_distance(hwloc_topology_t topology, int from, int to) {
+    unsigned count = 1;
+    hwloc_distances_s *distances = nullptr;
+    if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &count, &distances,
+                                    HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) != 0 ||
+        count == 0)
+        return 0;
+    const hwloc_obj_t ends[] = {
+        hwloc_get_numanode_obj_by_os_index(topology, static_cast<unsigned>(from)),
+        hwloc_get_numanode_obj_by_os_index(topology, static_cast<unsigned>(to))};
+    hwloc_uint64_t there = 0;
+    hwloc_uint64_t back = 0;
+    const bool known =
+        ends[0] != nullptr && ends[1] != nullptr &&
+        hwloc_distances_obj_pair_values(distances, ends[0], ends[1], &there, &back) == 0;
+    hwloc_distances_release(topology, distances);
+    return known ? static_cast<int>(there) : 0;
+}
+
 Json topology_section() {
-    const hwloc_topology_t topology = load();
+    const hwloc_topology_t topology = node_topology();
     if (topology == nullptr) return {{"error", "hwloc can not read the topology of this node"}};
     char host[256] = "";
     (void)gethostname(host, sizeof host - 1);

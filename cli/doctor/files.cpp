@@ -69,19 +69,30 @@ std::string chosen_word(const std::string &text) {
     return text.substr(begin + 1, end - begin - 1);
 }
 
-std::vector<std::string> numbered(const System &system, const std::string &folder,
-                                  const std::string &prefix) {
+std::vector<std::string> names_in(const System &system, const std::string &folder) {
     std::vector<std::string> names;
     std::error_code error;
     for (std::filesystem::directory_iterator it(system.root + folder, error), end;
-         !error && it != end; it.increment(error)) {
-        const std::string name = it->path().filename().string();
+         !error && it != end; it.increment(error))
+        names.push_back(it->path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::vector<std::string> numbered(const System &system, const std::string &folder,
+                                  const std::string &prefix) {
+    std::vector<std::string> names;
+    for (const std::string &name : names_in(system, folder)) {
         if (name.size() <= prefix.size() || name.compare(0, prefix.size(), prefix) != 0) continue;
         if (std::isdigit(static_cast<unsigned char>(name[prefix.size()])) == 0) continue;
         names.push_back(name);
     }
-    std::sort(names.begin(), names.end());
     return names;
+}
+
+std::size_t allowed_processors(const System &system) {
+    return count_of_list(
+        value_of(read_text(system, "/proc/self/status").value_or(""), "Cpus_allowed_list"));
 }
 
 std::size_t count_of_list(const std::string &list) {

@@ -6,10 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "interfaces.hpp"
 
 namespace sennit::cli {
 
@@ -52,13 +55,27 @@ struct Figures {
     std::optional<double> later_work_ns;
 };
 
+// What leads to other nodes.
+struct Network {
+    std::string libfabric;  // its version, "1.17.0"; "" if it can not be used or was not asked
+    std::string libfabric_error;  // why it can not be used
+    std::vector<Interface> interfaces;
+    // By address: errno of a connection to a port of the interface that somebody listens at, 0 if
+    // it was made.
+    std::map<std::string, int> connections;
+    std::string progress;  // SENNIT_PROGRESS
+};
+
 struct System {
     std::string root;  // before every name, such as "/proc/meminfo"
     int ranks = 0;     // that are to be started here; 0: not said
     Figures figures;
+    Network network;
 };
 
 Figures measure();  // probes.cpp; a tenth of a second
+// probes.cpp: tries each interface for at most a second.
+std::map<std::string, int> try_connections(const std::vector<Interface> &interfaces);
 
 // The checks, in the order in which they are shown.
 using Check = Finding (*)(const System &system);
@@ -80,6 +97,11 @@ Finding check_cpuset(const System &system);
 Finding check_cpu_quota(const System &system);
 Finding check_governor(const System &system);
 Finding check_autogroup(const System &system);
+// network.cpp
+Finding check_libfabric(const System &system);
+Finding check_interfaces(const System &system);
+Finding check_ports(const System &system);
+Finding check_progress(const System &system);
 
 // files.cpp: what the checks read.
 
@@ -97,6 +119,10 @@ std::string chosen_word(const std::string &text);
 // Names in a folder that begin with `prefix` and go on with a digit, sorted.
 std::vector<std::string> numbered(const System &system, const std::string &folder,
                                   const std::string &prefix);
+// All names in a folder, sorted.
+std::vector<std::string> names_in(const System &system, const std::string &folder);
+// How many processors this process may use; 0: the kernel does not tell.
+std::size_t allowed_processors(const System &system);
 // How many numbers a list such as "0-3,8" has.
 std::size_t count_of_list(const std::string &list);
 

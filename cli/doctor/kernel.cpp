@@ -193,9 +193,14 @@ Finding check_memlock(const System &system) {
     }
     finding.verdict = Verdict::note;
     finding.is = fmt::format("{} of memory may be locked", bytes_text(bytes));
-    finding.costs =
-        "nothing on one node: Sennit locks no memory. Drivers of network cards lock what they "
-        "register, and fail beyond the limit";
+    // Cards that move memory by themselves, as those of verbs and of Omni-Path.
+    const bool has_card = !names_in(system, "/sys/class/infiniband").empty();
+    if (has_card) finding.verdict = Verdict::bad;
+    finding.costs = has_card ? "the network card here locks what Sennit registers, and registering "
+                               "fails beyond the limit"
+                             : "nothing on one node, and nothing by TCP: Sennit locks no memory. "
+                               "Drivers of network cards lock what they register, and fail beyond "
+                               "the limit";
     finding.mend =
         "ulimit -l unlimited (docker run --ulimit memlock=-1; memlock in "
         "/etc/security/limits.conf)";

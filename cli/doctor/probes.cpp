@@ -1,10 +1,14 @@
 // The measurements of `sennit doctor`, each some milliseconds long: medians, since other programs
 // run too. A probe that can not be made leaves its figure out.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -216,6 +220,45 @@ Figures measure() {
     figures.handover_ns = handover();
     measure_work(&figures);
     return figures;
+}
+
+namespace {
+
+// To a port of the address that a socket of ours listens at; errno, 0 if the connection was made.
+int try_connection(const std::string &address) {
+    constexpr int kLimitMs = 1000;
+    const int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int calling = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    (void)inet_pton(AF_INET, address.c_str(), &name.sin_addr);
+    auto *const any = reinterpret_cast<sockaddr *>(&name);
+    socklen_t bytes = sizeof name;
+    int error = 0;
+    if (bind(listening, any, bytes) != 0 || listen(listening, 1) != 0 ||
+        getsockname(listening, any, &bytes) != 0) {
+        error = errno;
+    } else if (connect(calling, any, bytes) != 0) {
+        error = errno;
+        pollfd ready{calling, POLLOUT, 0};
+        socklen_t length = sizeof error;
+        if (error == EINPROGRESS && poll(&ready, 1, kLimitMs) <= 0)
+            error = ETIMEDOUT;
+        else if (error == EINPROGRESS)
+            (void)getsockopt(calling, SOL_SOCKET, SO_ERROR, &error, &length);
+    }
+    (void)close(calling);
+    (void)close(listening);
+    return error;
+}
+
+}  // namespace
+
+std::map<std::string, int> try_connections(const std::vector<Interface> &interfaces) {
+    std::map<std::string, int> results;
+    for (const Interface &one : interfaces)
+        if (one.is_up) results[one.address] = try_connection(one.address);
+    return results;
 }
 
 }  // namespace sennit::cli

@@ -32,7 +32,8 @@ const std::vector<Check> &all_checks() {
         check_ptrace_scope,   check_seccomp,    check_userfaultfd,   check_xpmem,
         check_memlock,        check_huge_pages, check_shmem_enabled, check_memory_limit,
         check_numa_balancing, check_cpuset,     check_cpu_quota,     check_governor,
-        check_autogroup};
+        check_autogroup,      check_libfabric,  check_interfaces,    check_ports,
+        check_progress};
     return checks;
 }
 

@@ -34,6 +34,36 @@ sennit_status sennit_peer_path(int rank, sennit_path *path);
  * `bytes`). Errors: STATE, RANGE, ARG. */
 sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *text, size_t bytes);
 
+/* A rail: an interface of the caller's node by which the path fabric leads to other nodes, or
+ * could. */
+typedef struct sennit_rail {
+    char provider[32];       /* of libfabric: "tcp" */
+    char interface_name[16]; /* "eth0" */
+    char address[48];        /* of the caller's node there */
+    char peer_address[48];   /* of the peer's node; "" if operations do not go by the rail */
+    int is_used;             /* 1 if they do */
+    int number;              /* of the rail in traces and statistics; -1 if it is not used */
+    char reason[128];        /* why they do, or not, as one sentence */
+} sennit_rail;
+
+/* The rail at `index` of the caller, as it leads to world rank `rank`: 0 up to the first RANGE
+ * error. There is none where all ranks share a node, or where sennit_peer_path_reason says why.
+ * Errors: STATE, RANGE, ARG. */
+sennit_status sennit_peer_rail(int rank, int index, sennit_rail *rail);
+
+/* A provider of libfabric on this machine: the way to a kind of network card. */
+typedef struct sennit_provider {
+    char name[64];    /* "tcp;ofi_rxm" */
+    char version[16]; /* of libfabric: "1.17.0" */
+    int is_taken;     /* 1 if ranks take it for peers on other nodes, unless another one is named */
+    char reason[192]; /* why they do, or not, as one sentence */
+} sennit_provider;
+
+/* The provider at `index`, 0 up to the first RANGE error, the one that is taken first. Any time;
+ * the first call loads libfabric, which may take a tenth of a second. Errors: RANGE, ARG,
+ * UNSUPPORTED (libfabric can not be used here: the text of the last error says why). */
+sennit_status sennit_provider_get(int index, sennit_provider *provider);
+
 /* How this rank was started: "launcher", "pmix", "pmi1", "inproc", "alone", or the name of the
  * bootstrap given. NULL if the caller is no rank. */
 const char *sennit_bootstrap_used(void);

@@ -7,6 +7,7 @@
 #include "base/knobs.hpp"
 #include "base/log.hpp"
 #include "bootstrap/bootstrap.hpp"
+#include "path/router.hpp"
 #include "rank/process.hpp"
 #include "transport/transport.hpp"
 
@@ -82,6 +83,28 @@ sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *tex
         reason_text(self.peers[rank].reasons[candidate], candidate, text, bytes);
         return SENNIT_OK;
     });
+}
+
+sennit_status sennit_peer_rail(int rank, int index, sennit_rail *rail) {
+    return call(__func__, [=](Rank &self) {
+        if (check_world_rank(self, rank) != SENNIT_OK) return SENNIT_ERR_RANGE;
+        if (rail == nullptr) return null_argument("rail");
+        sennit_rail found{};
+        if (index < 0 ||
+            !path::router_describe_rail(self, rank, static_cast<unsigned>(index), &found))
+            return fail(SENNIT_ERR_RANGE, "there is no rail %d", index);
+        *rail = found;
+        return SENNIT_OK;
+    });
+}
+
+sennit_status sennit_provider_get(int index, sennit_provider *provider) {
+    if (provider == nullptr) return null_argument("provider", __func__);
+    sennit_provider found{};
+    const sennit_status status = transport::describe_provider(index, &found);
+    if (status != SENNIT_OK) return fail_in(status, __func__);
+    *provider = found;
+    return SENNIT_OK;
 }
 
 const char *sennit_bootstrap_used(void) {

@@ -371,6 +371,14 @@ void detach(Rank &rank, int peer, std::uint32_t id) {
     detach_entry(rank, peer, memory::entry_at(rank, size_of(rank), id, peer));
 }
 
+bool router_describe_rail(Rank &rank, int peer, unsigned index, sennit_rail *rail) {
+    const Router &router = *rank.router;
+    for (int i = router.node_count; i < router.count; ++i)
+        for (unsigned number = 0; router.transports[i]->describe_rail(peer, number, rail); ++number)
+            if (index-- == 0) return true;
+    return false;
+}
+
 Transport *transport_of(Rank &rank, const memory::SegmentEntry &entry) {
     return rank.router->by_path[entry.path];
 }

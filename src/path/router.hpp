@@ -59,6 +59,9 @@ void router_agree(Rank &rank, const std::uint8_t *all);
 // True if some peer is reached by a message transport.
 bool router_needs_engine(Rank &rank);
 
+// The rail with that index, through all transports between nodes. False: there are not so many.
+bool router_describe_rail(Rank &rank, int peer, unsigned index, sennit_rail *rail);
+
 // The transport that serves an attached entry of a peer; null for this rank's own.
 transport::Transport *transport_of(Rank &rank, const memory::SegmentEntry &entry);
 // The same if it is an immediate one, else null.

@@ -12,4 +12,8 @@ const Maker kMakers[] = {
     {SENNIT_PATH_NONE, false, nullptr},
 };
 
+sennit_status describe_provider(int, sennit_provider *) {
+    return fail(SENNIT_ERR_UNSUPPORTED, "this build has no libfabric, so ranks reach one node");
+}
+
 }  // namespace sennit::transport

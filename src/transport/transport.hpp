@@ -209,6 +209,9 @@ class Transport {
     // The rails that carry operations to the peer now, as bits. Any thread that holds the engine's
     // lock.
     virtual std::uint64_t rails_to(int) const { return 1; }
+    // For people: the rail with this number of those that this rank has, as it leads to `peer`,
+    // also if it is not used; false beyond the last. Any thread, from connect() to close().
+    virtual bool describe_rail(int, unsigned, sennit_rail *) { return false; }
     // A transport may have a thread from connect() on that moves data while the rank computes, and
     // calls the rank's progress hooks once there is an engine. After this call it has none.
     virtual void stop_thread() {}
@@ -237,5 +240,8 @@ struct Maker {
 
 // In order of preference, ended by a record whose make is null.
 extern const Maker kMakers[];
+
+// For people: see sennit_provider_get().
+sennit_status describe_provider(int index, sennit_provider *out);
 
 }  // namespace sennit::transport

@@ -294,6 +294,16 @@ const std::vector<Row> wrong_arguments =
          }},
         {"sennit_peer_path_reason", "rank -1", kRunning, SENNIT_ERR_RANGE,
          [](Fixture &it) { return sennit_peer_path_reason(-1, SENNIT_PATH_SELF, it.text, 9); }},
+        {"sennit_peer_rail", "null", kRunning, SENNIT_ERR_ARG,
+         [](Fixture &) { return sennit_peer_rail(0, 0, nullptr); }},
+        {"sennit_peer_rail", "rank -1", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return sennit_peer_rail(-1, 0, &it.rail); }},
+        {"sennit_peer_rail", "a job on one node has none", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return sennit_peer_rail(0, 0, &it.rail); }},
+        {"sennit_peer_rail", "index -1", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &it) { return sennit_peer_rail(0, -1, &it.rail); }},
+        {"sennit_provider_get", "null", kAny, SENNIT_ERR_ARG,
+         [](Fixture &) { return sennit_provider_get(0, nullptr); }},
         {"sennit_stats_get", "null", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return sennit_stats_get(0, SENNIT_PATH_SELF, nullptr); }},
         {"sennit_stats_get", "a path that does not exist", kRunning, SENNIT_ERR_ARG,
@@ -379,6 +389,8 @@ const std::vector<Row> calls_that_need_a_rank = {
     {"sennit_stats_print", "", kAny, kState, [](Fixture &) { return sennit_stats_print(); }},
     {"sennit_peer_path_reason", "", kAny, kState,
      [](Fixture &it) { return sennit_peer_path_reason(0, SENNIT_PATH_SELF, it.text, 9); }},
+    {"sennit_peer_rail", "", kAny, kState,
+     [](Fixture &it) { return sennit_peer_rail(0, 0, &it.rail); }},
 };
 
 }  // namespace arguments

@@ -21,6 +21,8 @@ struct Fixture {
     sennit_lock lock;
     sennit_locality_level level;
     sennit_path path;
+    sennit_rail rail;
+    sennit_provider provider;
     sennit_knob knob;
     sennit_counters counters;
     std::size_t size;

@@ -415,6 +415,30 @@ def an_interface_that_leads_nowhere_is_not_taken(cluster, program):
     cluster.nothing_is_left()
 
 
+def info_peers_tells_of_each_rail_why_it_is_taken_or_not(cluster, sennit):
+    """Broken by reasons that are told of another rail than theirs, or by one rail for all peers."""
+    process = cluster.start("--rails", "2", "--launcher", "none", "--", "sh", "-c", "sleep 60")
+    for host in ("h0", "h1"):
+        cluster.must("exec", host, "sh", "-c", "ip link add name docker0 type veth peer name inside && ip link set inside up &&"
+                     "ip addr add 172.17.0.1/16 dev docker0 && ip link set docker0 up")
+    text = cluster.must("exec", "h0", cluster.tool, "launch", "-n", "4", "--", sennit, "info", "--peers", "--json")
+    pairs = json.loads(text)["peers"]["pairs"]
+    for pair in pairs:
+        rails = {rail["interface"]: rail for rail in pair["rails"]}
+        expect({"rail0", "rail1", "docker0"} <= set(rails), pair)
+        used = [rail for rail in rails.values() if rail["used"]]
+        elsewhere = pair["from"] // 2 != pair["to"] // 2
+        expect(len(used) >= 1 if elsewhere else not used, pair)
+        expect("docker0" not in [rail["interface"] for rail in used], pair)
+        expect("same address" in rails["docker0"]["reason"], pair)
+        expect(all(rail["reason"] and rail["provider"] and rail["address"] for rail in rails.values()), pair)
+        for rail in used:
+            expect(rail["peer_address"] and rail["peer_address"] != rail["address"], pair)
+    process.terminate()
+    process.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
 def a_host_whose_rail_is_cut_is_lost_in_time(cluster, program):
     """Both sides wait for a signal that never comes, and hear of each other's silence; a short cut before that is no alarm."""
     timeout_s = 3

@@ -311,6 +311,78 @@ TEST_F(Doctor, scheduling_groups_matter_where_ranks_outnumber_processors) {
     EXPECT_EQ(check_autogroup(system_).verdict, Verdict::good);
 }
 
+TEST_F(Doctor, locked_memory_matters_where_a_card_locks_it) {
+    has("/proc/self/limits", "Max locked memory         65536                65536       bytes\n");
+    EXPECT_EQ(check_memlock(system_).verdict, Verdict::note);
+    has("/sys/class/infiniband/mlx5_0/node_guid", "0\n");
+    EXPECT_EQ(check_memlock(system_).verdict, Verdict::bad);
+    EXPECT_THAT(check_memlock(system_).costs, HasSubstr("registering"));
+}
+
+TEST_F(Doctor, a_libfabric_that_is_old_or_missing_is_a_note) {
+    EXPECT_EQ(check_libfabric(system_).verdict, Verdict::good) << "not asked";
+    for (const char *version : {"1.17.0", "1.20.1", "2.0.0", "2.6.0"}) {
+        system_.network.libfabric = version;
+        EXPECT_EQ(check_libfabric(system_).verdict, Verdict::note) << version;
+        EXPECT_THAT(check_libfabric(system_).is, HasSubstr(version));
+    }
+    for (const char *version : {"2.7.0", "2.10.0", "3.0.0"}) {
+        system_.network.libfabric = version;
+        EXPECT_EQ(check_libfabric(system_).verdict, Verdict::good) << version;
+    }
+    system_.network.libfabric = "";
+    system_.network.libfabric_error = "libfabric.so.1: cannot open";
+    const Finding finding = check_libfabric(system_);
+    EXPECT_EQ(finding.verdict, Verdict::note);
+    EXPECT_THAT(finding.is, HasSubstr("cannot open"));
+    EXPECT_THAT(finding.mend, HasSubstr("libfabric1"));
+}
+
+Interface rail(const char *name, const char *address, int mtu) {
+    return {name, address, 24, true, false, mtu, 1000};
+}
+
+TEST_F(Doctor, rails_with_frames_of_different_sizes_are_a_note) {
+    system_.network.interfaces = {{"lo", "127.0.0.1", 8, true, true, 65536, 0}};
+    EXPECT_THAT(check_interfaces(system_).is, HasSubstr("none"));
+    system_.network.interfaces.push_back(rail("eth0", "10.0.0.1", 1500));
+    system_.network.interfaces.push_back(rail("eth1", "10.1.0.1", 1500));
+    EXPECT_EQ(check_interfaces(system_).verdict, Verdict::good) << "the loopback's does not count";
+    EXPECT_THAT(check_interfaces(system_).is, HasSubstr("eth1 10.1.0.1/24, 1000 Mbit/s, MTU 1500"));
+    system_.network.interfaces.push_back(rail("eth2", "10.2.0.1", 9000));
+    const Finding finding = check_interfaces(system_);
+    EXPECT_EQ(finding.verdict, Verdict::note);
+    EXPECT_THAT(finding.costs, HasSubstr("1500 to 9000"));
+    system_.network.interfaces.back().is_up = false;
+    EXPECT_EQ(check_interfaces(system_).verdict, Verdict::good) << "a card without a link";
+}
+
+TEST_F(Doctor, an_interface_that_takes_no_connection_is_bad) {
+    EXPECT_EQ(check_ports(system_).verdict, Verdict::good) << "not tried";
+    system_.network.interfaces = {rail("eth0", "10.0.0.1", 1500), rail("eth1", "10.1.0.1", 1500)};
+    system_.network.connections = {{"10.0.0.1", 0}, {"10.1.0.1", 0}};
+    EXPECT_EQ(check_ports(system_).verdict, Verdict::good);
+    system_.network.connections["10.1.0.1"] = ETIMEDOUT;
+    const Finding finding = check_ports(system_);
+    EXPECT_EQ(finding.verdict, Verdict::bad);
+    EXPECT_THAT(finding.is, testing::AllOf(HasSubstr("10.1.0.1 (eth1)"), HasSubstr("timed out"),
+                                           testing::Not(HasSubstr("10.0.0.1"))));
+}
+
+TEST_F(Doctor, more_ranks_than_processors_poll_in_turns_between_nodes) {
+    has("/proc/self/status", "Cpus_allowed_list:\t0-3\n");
+    system_.ranks = 4;
+    EXPECT_EQ(check_progress(system_).verdict, Verdict::good);
+    system_.ranks = 5;
+    EXPECT_EQ(check_progress(system_).verdict, Verdict::bad);
+    EXPECT_THAT(check_progress(system_).costs, HasSubstr("5 ranks"));
+    system_.ranks = 0;
+    EXPECT_EQ(check_progress(system_).verdict, Verdict::good);
+    system_.network.progress = "off";
+    EXPECT_EQ(check_progress(system_).verdict, Verdict::note);
+    EXPECT_THAT(check_progress(system_).mend, HasSubstr("SENNIT_PROGRESS"));
+}
+
 // Each check on a machine that is ill: TearDown() asks for cost and mend. Would break: a check that
 // is never anything but good, and so says nothing of what it looks at.
 TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
@@ -329,6 +401,11 @@ TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
     has("/proc/self/autogroup", "/autogroup-1 nice 0\n");
     has("/proc/sys/kernel/sched_autogroup_enabled", "1\n");
     system_.ranks = 2;
+    system_.network = {"1.17.0",
+                       "",
+                       {rail("eth0", "10.0.0.1", 1500), rail("eth1", "10.1.0.1", 9000)},
+                       {{"10.0.0.1", ECONNREFUSED}},
+                       "off"};
     std::vector<Finding> findings;
     for (const Check check : all_checks()) {
         findings.push_back(check(system_));
@@ -339,6 +416,17 @@ TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
     EXPECT_EQ(doctor_exit_code(findings), 1);
     EXPECT_EQ(findings_json(findings, 2)["findings"].size(), all_checks().size());
     EXPECT_THAT(findings_text(findings), HasSubstr("mend: "));
+}
+
+// A port that somebody listens at is reached, and one whose address is not of this host is not.
+TEST(DoctorProbes, connections_are_really_tried) {
+    const Interface here{"lo", "127.0.0.1", 8, true, true, 65536, 0};
+    const Interface strange{"eth9", "192.0.2.1", 24, true, false, 1500, 0};
+    const Interface down{"eth8", "127.0.0.2", 24, false, false, 1500, 0};
+    const auto results = try_connections({here, strange, down});
+    EXPECT_EQ(results.size(), 2U);
+    EXPECT_EQ(results.at("127.0.0.1"), 0);
+    EXPECT_NE(results.at("192.0.2.1"), 0);
 }
 
 TEST(DoctorProbes, what_is_measured_here_is_above_nothing) {

@@ -10,7 +10,7 @@ import tempfile
 
 SENNIT = sys.argv[1]
 NAMES = {"ptrace_scope", "seccomp", "userfaultfd", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
-         "cpuset", "cpu_quota", "governor", "autogroup"}
+         "cpuset", "cpu_quota", "governor", "autogroup", "libfabric", "interfaces", "ports", "progress"}
 
 
 def doctor(*words):
@@ -34,6 +34,7 @@ for one in report["findings"]:
 figures = {one["name"]: one["figures"] for one in report["findings"]}
 assert figures["shmem_enabled"]["touch_ns_per_mib"] > 0, "it was measured"
 assert figures["userfaultfd"]["guard_errno"] >= 0, "it was tried"
+assert figures["ports"]["tried"] >= 1, "it was tried"
 looked = json.loads(doctor("--json", "--no-measure").stdout)
 assert "touch_ns_per_mib" not in json.dumps(looked), "it was not measured"
 assert json.loads(doctor("--json", "-n", "100000").stdout)["ranks"] == 100000

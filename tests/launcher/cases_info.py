@@ -17,20 +17,55 @@ def _info(launcher, *words, ranks=0, **more):
 
 def all_sections_are_there(launcher):
     text = _info(launcher)
-    for part in ("Sennit 0.", "Launchers", "launcher  no:", "alone     yes:", "Paths", "mapped", "Topology",
+    for part in ("Sennit 0.", "Launchers", "launcher  no:", "alone     yes:", "Paths", "mapped", "Network", "interfaces", "Topology",
                  "NUMA node"):
         contains(text, part)
 
 
 def json_says_the_same_for_programs(launcher):
     report = json.loads(_info(launcher, "--json"))
-    equal(list(report), ["build", "launchers", "paths", "topology"])
+    equal(list(report), ["build", "launchers", "paths", "network", "topology"])
     equal([path["name"] for path in report["paths"]], PATHS)
     (taken,) = [path["name"] for path in report["paths"] if path["taken_on_this_node"]]
     equal(taken, "mapped")
     for path in report["paths"]:
         assert path["reason"], f"{path['name']} gives no reason"
     equal(report["topology"]["cpus"] >= len(os.sched_getaffinity(0)), True)
+
+
+def the_network_section_has_a_reason_for_each_provider(launcher):
+    """Would break: a provider that is left out or has no reason, or a library that is missing and not told of."""
+    network = json.loads(_info(launcher, "--json"))["network"]
+    lo = [one for one in network["interfaces"] if one["name"] == "lo"]
+    equal([(one["address"], one["prefix"]) for one in lo], [("127.0.0.1", 8)])
+    if "error" in network:
+        equal(network["providers"], [])
+        contains(_info(launcher), network["error"])
+        return
+    taken = [one["name"] for one in network["providers"] if one["taken"]]
+    assert len(taken) <= 1, network["providers"]
+    if taken:
+        equal(network["providers"][0]["name"], taken[0])
+    names = [one["name"] for one in network["providers"]]
+    equal(len(names), len(set(names)))
+    assert all(one["reason"] for one in network["providers"]), network
+    assert network["libfabric"].count(".") == 2, network
+    contains(_info(launcher), f"libfabric {network['libfabric']}")
+
+
+def a_card_on_another_domain_is_told_with_its_distance(launcher):
+    """On a machine that hwloc reads from a file. Would break: the distance of another card, or of another domain."""
+    if 0 not in os.sched_getaffinity(0) or not shutil.which("taskset"):
+        skip("processor 0 is not for this test")
+    here = os.path.dirname(os.path.abspath(__file__))
+    command = ["taskset", "-c", "0", launcher.sennit, "info"]
+    env = {"HWLOC_XMLFILE": os.path.join(here, "two_domains.xml"), "HWLOC_THISSYSTEM": "1"}
+    result = launcher.watch.run([*command, "--json"], env=env)
+    equal(result.returncode, 0, result.stderr)
+    cards = {one["name"]: one for one in json.loads(result.stdout)["network"]["interfaces"]}
+    equal([cards["lo"].get(key) for key in ("numa_node", "numa_node_of_process", "numa_distance")], [1, 0, 21])
+    assert all("numa_node" not in card for name, card in cards.items() if name != "lo"), cards
+    contains(launcher.watch.run(command, env=env).stdout, "on NUMA node 1, this process on 0, distance 21")
 
 
 def the_build_line_names_the_optional_parts_that_were_found(launcher):
@@ -74,6 +109,7 @@ def peers_as_json_gives_every_reason(launcher):
         equal(list(pair["reasons"]), PATHS)
         assert all(pair["reasons"].values()), pair
     equal({rank["started_by"] for rank in peers["ranks"]}, {"launcher"})
+    assert all(pair["rails"] == [] for pair in peers["pairs"]), "a job on one node has no rails"
 
 
 def one_rank_alone_is_told_how_to_get_peers(launcher):

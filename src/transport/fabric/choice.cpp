@@ -51,13 +51,15 @@ void InterfaceChoice::make(const Address *addresses, std::size_t size) {
 unsigned InterfaceChoice::of(const RailCard &card) const {
     const int common = has_common_ ? interface_in(card, common_) : -1;
     if (common >= 0) return static_cast<unsigned>(common);
-    for (unsigned i = 0; i < card.interfaces; ++i) {
-        bool is_trap = false;
-        for (unsigned t = 0; t < trap_count_; ++t)
-            is_trap = is_trap || interface_in(card, traps_[t]) == static_cast<int>(i);
-        if (!is_trap) return i;
-    }
+    for (unsigned i = 0; i < card.interfaces; ++i)
+        if (!is_trap(card, i)) return i;
     return 0;
+}
+
+bool InterfaceChoice::is_trap(const RailCard &card, unsigned interface) const {
+    for (unsigned t = 0; t < trap_count_; ++t)
+        if (interface_in(card, traps_[t]) == static_cast<int>(interface)) return true;
+    return false;
 }
 
 }  // namespace sennit::transport::fabric

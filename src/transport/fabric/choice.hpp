@@ -12,6 +12,8 @@ class InterfaceChoice {
     void make(const Address *addresses, std::size_t size);
     // An index into the card's interfaces, of which there is one at least.
     unsigned of(const RailCard &card) const;
+    // Does it lead nowhere, since another machine has the same address?
+    bool is_trap(const RailCard &card, unsigned interface) const;
 
   private:
     struct Subnet {

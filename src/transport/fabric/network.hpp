@@ -86,6 +86,7 @@ class Network final : public Transport {
     void detach(int peer, const RemoteMemory &remote) override;
     Submit submit(Operation *operation) override;
     int progress() override;
+    bool describe_rail(int peer, unsigned number, sennit_rail *out) override;
     void stop_thread() override;
     void close(const Deadline &deadline) override;
 

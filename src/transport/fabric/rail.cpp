@@ -1,12 +1,14 @@
 // See rail.hpp. The choice of a provider, opening and closing in order, and the calls.
 #include "transport/fabric/rail.hpp"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -202,6 +204,17 @@ void Rail::describe(RailCard *card) const {
             bits != nullptr ? static_cast<std::uint8_t>(std::strtoul(bits + 1, nullptr, 10)) : 32;
     }
     card->interfaces = static_cast<std::uint8_t>(interface_count_);
+}
+
+void Rail::describe(unsigned interface, sennit_rail *out) const {
+    const fi_info &info = *interfaces_[interface];
+    const char *const name = info.domain_attr->name;
+    (void)std::snprintf(out->provider, sizeof out->provider, "%s", info.fabric_attr->prov_name);
+    (void)std::snprintf(out->interface_name, sizeof out->interface_name, "%s",
+                        name != nullptr ? name : "");
+    sockaddr_in own;
+    std::memcpy(&own, info.src_addr, sizeof own);
+    (void)inet_ntop(AF_INET, &own.sin_addr, out->address, sizeof out->address);
 }
 
 sennit_status Rail::open(unsigned interface, std::size_t peers) {

@@ -49,6 +49,8 @@ class Rail {
     sennit_status find(const Library &library, const Settings &settings);
     // What was found, for peers.
     void describe(RailCard *card) const;
+    // For people: provider, name and address of an interface.
+    void describe(unsigned interface, sennit_rail *out) const;
     // Opens the interface with this number in the card. `peers` is how many will be named. Errors:
     // FABRIC.
     sennit_status open(unsigned interface, std::size_t peers);

@@ -1,7 +1,10 @@
 // Opening the rail, trying whether peers can be reached by it, and the end.
+#include <arpa/inet.h>
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -37,6 +40,16 @@ bool copy_word(const char *from, std::size_t bytes, char *to, std::size_t room) 
     std::memcpy(to, from, bytes);
     to[bytes] = '\0';
     return true;
+}
+
+// The place of an address in the card; libfabric may offer one in several ways, of which the first
+// is taken.
+unsigned nth_address(const RailCard &card, unsigned number) {
+    for (unsigned i = 0; i < card.interfaces; ++i) {
+        const std::uint32_t *const end = card.addresses + i;
+        if (std::find(card.addresses, end, card.addresses[i]) == end && number-- == 0) return i;
+    }
+    return card.interfaces;
 }
 
 }  // namespace
@@ -289,6 +302,37 @@ sennit_status Network::attach(int, const SegmentRecord &record, RemoteMemory *ou
 }
 
 void Network::detach(int, const RemoteMemory &) {}
+
+// What connect() and reach() have settled, so without the lock.
+bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
+    if (addresses_ == nullptr || missing_.code != Reason{}.code) return false;
+    const RailCard mine = card_of(addresses_[rank_->world_rank]);
+    const RailCard theirs = card_of(addresses_[peer]);
+    const unsigned index = nth_address(mine, number);
+    if (index >= mine.interfaces) return false;
+    *out = sennit_rail{};
+    rail_.describe(index, out);
+    const unsigned chosen = choice_.of(mine);
+    const char *reason = "the peer has answered by it";
+    if (choice_.is_trap(mine, index))
+        reason = "another machine has the same address there, as bridges of containers have";
+    else if (index != chosen)
+        reason = "one that all ranks have comes before it, or this one is not on all nodes";
+    else if (rank_->peers[peer].same_node)
+        reason = "the peer is on this node";
+    else if (theirs.interfaces == 0)
+        reason = "the peer has no rail";
+    else if (!links_[peer].probed)
+        reason = "the peer does not answer by it";
+    else
+        out->is_used = 1;
+    (void)std::snprintf(out->reason, sizeof out->reason, "%s", reason);
+    out->number = out->is_used - 1;
+    if (out->is_used == 0) return true;
+    (void)inet_ntop(AF_INET, &theirs.addresses[choice_.of(theirs)], out->peer_address,
+                    sizeof out->peer_address);
+    return true;
+}
 
 sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
     Exposed &exposed = exposed_[place];

@@ -1,0 +1,134 @@
+// Checks of what leads to other nodes: the library, the interfaces, and who moves the data.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "finding.hpp"
+
+namespace sennit::cli {
+namespace {
+
+std::vector<Interface> rails_of(const System &system) {
+    std::vector<Interface> rails;
+    for (const Interface &one : system.network.interfaces)
+        if (one.is_up && !one.is_loopback) rails.push_back(one);
+    return rails;
+}
+
+}  // namespace
+
+Finding check_libfabric(const System &system) {
+    Finding finding("libfabric");
+    const Network &network = system.network;
+    if (!network.libfabric_error.empty()) {
+        finding.is = network.libfabric_error;
+        finding.verdict = Verdict::note;
+        finding.costs = "ranks reach no rank of another node (SENNIT_ERR_OTHER_NODE)";
+        finding.mend = "sudo apt install libfabric1 (1.17 or later), on each node";
+        return finding;
+    }
+    if (network.libfabric.empty()) {
+        finding.is = "not asked";
+        return finding;
+    }
+    finding.is = "version " + network.libfabric;
+    unsigned major = 0;
+    unsigned minor = 0;
+    (void)std::sscanf(network.libfabric.c_str(), "%u.%u", &major, &minor);
+    // 3a46f9c53 of July 2026, which no release up to 2.6.0 has.
+    if (major > 2 || (major == 2 && minor > 6)) return finding;
+    finding.verdict = Verdict::note;
+    finding.costs =
+        "up to 2.6 a message with a wrong count overflows memory in the providers net and tcp: "
+        "whoever reaches the ports of a rank may make use of that";
+    finding.mend =
+        "libfabric later than 2.6, or a network that only the hosts of the job are on "
+        "(fabric:interface=)";
+    return finding;
+}
+
+Finding check_interfaces(const System &system) {
+    Finding finding("interfaces");
+    std::set<int> frames;
+    for (const Interface &rail : rails_of(system)) {
+        finding.is += (finding.is.empty() ? "" : "; ") + interface_text(rail);
+        if (rail.mtu > 0) frames.insert(rail.mtu);
+    }
+    if (finding.is.empty()) {
+        finding.is = "none that leads to other nodes";
+        return finding;
+    }
+    if (frames.size() < 2) return finding;
+    finding.verdict = Verdict::note;
+    finding.costs = fmt::format(
+        "frames have {} to {} bytes: rails are of different speed, and where two hosts differ on "
+        "one network large frames are lost (sennit info --peers compares hosts)",
+        *frames.begin(), *frames.rbegin());
+    finding.mend = fmt::format("sudo ip link set dev INTERFACE mtu {} (on every host of a network)",
+                               *frames.rbegin());
+    return finding;
+}
+
+Finding check_ports(const System &system) {
+    Finding finding("ports");
+    std::string refused;
+    for (const Interface &one : system.network.interfaces) {
+        const auto found = system.network.connections.find(one.address);
+        if (found == system.network.connections.end() || found->second == 0) continue;
+        refused += fmt::format("{}{} ({}): {}", refused.empty() ? "" : "; ", one.address, one.name,
+                               std::strerror(found->second));
+    }
+    if (system.network.connections.empty()) {
+        finding.is = "not tried";
+        return finding;
+    }
+    finding.figures = {{"tried", system.network.connections.size()}};
+    if (refused.empty()) {
+        finding.is =
+            "each interface takes connections from this host; sennit info --peers under a "
+            "launcher tries them between hosts";
+        return finding;
+    }
+    finding.verdict = Verdict::bad;
+    finding.is = "no connection to " + refused;
+    finding.costs =
+        "a firewall closes the ports of ranks, which the kernel chooses: ranks of other nodes are "
+        "out of reach by that interface, which takes init 10 s to find out";
+    finding.mend =
+        "let TCP between the hosts of the job through (sudo iptables -I INPUT -p tcp -s SUBNET -j "
+        "ACCEPT), or take another interface: SENNIT_PATHS=self,mapped,fabric:interface=NAME";
+    return finding;
+}
+
+Finding check_progress(const System &system) {
+    Finding finding("progress");
+    const std::string &progress = system.network.progress;
+    finding.is = progress.empty() ? "by a thread that sleeps while nothing comes"
+                                  : "SENNIT_PROGRESS=" + progress;
+    const std::size_t allowed = allowed_processors(system);
+    const bool crowded =
+        allowed > 0 && system.ranks > 0 && static_cast<std::size_t>(system.ranks) > allowed;
+    const bool is_off = progress.find("off") != std::string::npos;
+    if (is_off) {
+        finding.verdict = Verdict::note;
+        finding.costs =
+            "while a rank computes nobody serves ranks of other nodes: what they ask of its memory "
+            "waits until it calls Sennit";
+        finding.mend = "unset SENNIT_PROGRESS";
+    }
+    if (!crowded) return finding;
+    finding.verdict = Verdict::bad;
+    finding.costs += fmt::format(
+        "{}{} ranks and their threads for progress share {} processor{}; between nodes a rank "
+        "that waits polls and gives the processor away, so each look costs a change of thread",
+        finding.costs.empty() ? "" : ". ", system.ranks, allowed, allowed == 1 ? "" : "s");
+    finding.mend =
+        fmt::format("{}at most {} rank{} on this node", is_off ? "unset SENNIT_PROGRESS; " : "",
+                    allowed, allowed == 1 ? "" : "s");
+    return finding;
+}
+
+}  // namespace sennit::cli
