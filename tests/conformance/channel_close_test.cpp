@@ -268,7 +268,7 @@ void check_refusals_of_far_peers(Ranks &test, int rounds) {
     const Held before = held_now(test);
     for (int round = 0; round < rounds; ++round) {
         Opened opened;
-        test.is(try_open({{test.rank, buffers.own, 8}, {test.next(), buffers.own, 8}}, kFlags,
+        test.is(try_open({{test.rank, buffers.own, 8}, {far_peer(test), buffers.own, 8}}, kFlags,
                          SENNIT_FOREVER, &opened),
                 SENNIT_ERR_OTHER_NODE);
     }

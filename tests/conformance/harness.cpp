@@ -143,6 +143,12 @@ void Ranks::fail(Where where, const std::string &text) {
     throw Failed();
 }
 
+bool Ranks::loads_from(int peer) {
+    sennit_path path = SENNIT_PATH_NONE;
+    ok(sennit_peer_path(peer, &path));
+    return path == SENNIT_PATH_SELF || path == SENNIT_PATH_INPROC || path == SENNIT_PATH_MAPPED;
+}
+
 void Ranks::begin_program(std::uint64_t number) {
     program = number;
     common = Random(base + number * 0xD1B54A32D192ED03u);

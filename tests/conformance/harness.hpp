@@ -103,6 +103,9 @@ class Ranks {
     int next() const { return (rank + 1) % size; }
     int previous() const { return (rank + size - 1) % size; }
 
+    // Is the peer's memory reached by load and store? load_store asks it of all of them.
+    bool loads_from(int peer);
+
     // What the test is at, shown when it does not end. A constant string.
     void at(const char *what);
 
