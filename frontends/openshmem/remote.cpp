@@ -221,7 +221,7 @@ bool put_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest, const void 
         must(transfer.call, transfer.waits ? sennit_put_local(place.gptr, source, transfer.bytes)
                                            : sennit_put_nbi(place.gptr, source, transfer.bytes));
     else
-        must(transfer.call, transfer.waits ? sennit_put_strided(place.gptr, source, &box)
+        must(transfer.call, transfer.waits ? sennit_put_strided_local(place.gptr, source, &box)
                                            : sennit_put_strided_nbi(place.gptr, source, &box));
     return true;
 }

@@ -99,10 +99,12 @@ static inline sennit_box sennit_box_line(size_t element_bytes, size_t count, int
     return made;
 }
 
-/* A box: blocking, with a request, implicit. */
+/* A box: blocking, local as sennit_put_local, with a request, implicit. */
 sennit_status sennit_put_strided(sennit_gptr destination, const void *source,
                                  const sennit_box *box);
 sennit_status sennit_get_strided(void *destination, sennit_gptr source, const sennit_box *box);
+sennit_status sennit_put_strided_local(sennit_gptr destination, const void *source,
+                                       const sennit_box *box);
 sennit_status sennit_put_strided_nb(sennit_gptr destination, const void *source,
                                     const sennit_box *box, sennit_request *request);
 sennit_status sennit_get_strided_nb(void *destination, sennit_gptr source, const sennit_box *box,

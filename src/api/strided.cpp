@@ -101,6 +101,11 @@ sennit_status sennit_get_strided(void *destination, sennit_gptr source, const se
     return get(destination, source, box, kBlocking, __func__);
 }
 
+sennit_status sennit_put_strided_local(sennit_gptr destination, const void *source,
+                                       const sennit_box *box) {
+    return put(destination, source, box, {Mode::local, nullptr}, __func__);
+}
+
 sennit_status sennit_put_strided_nb(sennit_gptr destination, const void *source,
                                     const sennit_box *box, sennit_request *request) {
     return put(destination, source, box, by_request(request), __func__);

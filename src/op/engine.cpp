@@ -85,7 +85,10 @@ bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
     if (!engine.records.keep(record, args.bytes)) return false;
     switch (args.direction) {
         case Direction::put:
-            std::memcpy(record->kept, args.local, args.bytes);
+            if (record->layout != nullptr)
+                layout_keep(record->layout, record->kept, static_cast<std::byte *>(args.local));
+            else
+                std::memcpy(record->kept, args.local, args.bytes);
             record->local = record->kept;
             break;
         case Direction::get:

@@ -283,6 +283,23 @@ void layout_free(Layout *layout) {
     std::free(layout);
 }
 
+void layout_keep(Layout *layout, std::byte *packed, const std::byte *local) {
+    pack(*layout, packed, const_cast<std::byte *>(local), false, true);
+    // The pieces are the copy's own.
+    auto *const pieces = const_cast<sennit_piece *>(layout->pieces);
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < layout->piece_count; ++i) {
+        pieces[i].local_offset = at;
+        at += static_cast<std::int64_t>(pieces[i].bytes);
+    }
+    auto stride = static_cast<std::int64_t>(layout->run_bytes);
+    for (int d = 0; d < kBoxDimensions; ++d) {
+        layout->local_strides[d] = stride;
+        stride *= static_cast<std::int64_t>(layout->counts[d]);
+    }
+    layout->local = Hull{0, static_cast<std::int64_t>(layout->bytes)};
+}
+
 LayoutPart layout_part(const Layout &layout, std::uint64_t at, Cursor *cursor) {
     if (layout.pieces != nullptr) {
         while (at < cursor->start)

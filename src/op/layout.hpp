@@ -50,6 +50,9 @@ sennit_status layout_of_list(const sennit_piece *pieces, std::size_t count, Layo
 // A copy that lives until layout_free(), with the pieces of a list behind it. Null: no memory.
 Layout *layout_copy(const Layout &layout);
 void layout_free(Layout *layout);
+// The private side, run by run, goes into `packed`, of layout->bytes; the layout, made by
+// layout_copy(), has its private side there from now on.
+void layout_keep(Layout *layout, std::byte *packed, const std::byte *local);
 
 // The part of one run that begins at byte `at` of the transfer, counted run by run.
 struct LayoutPart {

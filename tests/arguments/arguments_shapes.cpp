@@ -33,6 +33,9 @@ void add_box(std::vector<Row> &rows, const char *what) {
     rows.push_back({"sennit_get_strided", what, kRunning, wanted, [](Fixture &it) {
                         return sennit_get_strided(it.buffer, memory.segment, &box);
                     }});
+    rows.push_back({"sennit_put_strided_local", what, kRunning, wanted, [](Fixture &it) {
+                        return sennit_put_strided_local(memory.segment, it.buffer, &box);
+                    }});
     rows.push_back({"sennit_put_strided_nb", what, kRunning, wanted, [](Fixture &it) {
                         return sennit_put_strided_nb(memory.segment, it.buffer, &box, &it.request);
                     }});
@@ -187,6 +190,8 @@ std::vector<Row> wrong_transfers() {
          [](Fixture &it) {
              return sennit_get_strided_nb(it.buffer, memory.segment, &kBox, nullptr);
          }},
+        {"sennit_put_strided_local", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
+         [](Fixture &it) { return sennit_put_strided_local(memory.freed, it.buffer, &kBox); }},
         {"sennit_put_strided_nbi", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) { return sennit_put_strided_nbi(memory.freed, it.buffer, &kBox); }},
         {"sennit_get_strided_nbi", "a null buffer", kRunning, SENNIT_ERR_ARG,
@@ -267,6 +272,8 @@ const std::vector<Row> shapes_that_need_a_rank = {
      [](Fixture &it) {
          return sennit_get_strided_nb(it.buffer, memory.segment, &kBox, &it.request);
      }},
+    {"sennit_put_strided_local", "", kAny, kState,
+     [](Fixture &it) { return sennit_put_strided_local(memory.segment, it.buffer, &kBox); }},
     {"sennit_put_strided_nbi", "", kAny, kState,
      [](Fixture &it) { return sennit_put_strided_nbi(memory.segment, it.buffer, &kBox); }},
     {"sennit_get_strided_nbi", "", kAny, kState,

@@ -35,6 +35,33 @@ RANK_TEST(strided, programs_do_what_the_oracle_does_byte_by_byte, kAnything) {
         run_strided_program(test, test.quick ? 3 : 8, with_private_memory);
 }
 
+// Broken by a put that reads its buffer after it has returned, or reads of the copy as of the
+// buffer.
+RANK_TEST(strided, a_local_put_leaves_its_buffer_to_the_caller, kAnything) {
+    constexpr std::size_t kCount = 300;
+    const std::int64_t puts = test.quick ? 10 : 60;
+    constexpr std::int64_t kSpan = 24 * kCount;
+    const sennit_gptr segment = test.allocate(static_cast<std::size_t>(puts * kSpan));
+    const sennit_gptr there = sennit_gptr_at(segment, test.next());
+    std::vector<std::uint64_t> buffer(2 * kCount);
+    const sennit_box box = line(8, kCount, 24, 16);
+    const sennit_box rows{8, {3, 10, 10}, {24, 72, 720}, {16, 48, 480}};
+    for (std::int64_t i = 0; i < puts; ++i) {
+        std::iota(buffer.begin(), buffer.end(), static_cast<std::uint64_t>(i));
+        test.ok(sennit_put_strided_local(sennit_gptr_add(there, i * kSpan), buffer.data(),
+                                         i % 2 == 0 ? &box : &rows));
+        std::fill(buffer.begin(), buffer.end(), std::uint64_t{0xEE});
+    }
+    test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
+    test.barrier();
+    const auto *mine = static_cast<const std::uint64_t *>(sennit_ptr(segment));
+    for (std::int64_t i = 0; i < puts; ++i, mine += 3 * kCount)
+        for (std::size_t k = 0; k < kCount; ++k)
+            test.equal(mine[3 * k], static_cast<std::uint64_t>(i) + 2 * k);
+    test.barrier();
+    test.free(segment);
+}
+
 // Broken by a box that is checked element by element, so that a part has moved when it is refused.
 RANK_TEST(strided, a_box_that_leaves_the_segment_is_refused_as_a_whole, kAnything) {
     const sennit_gptr segment = test.allocate(1000);

@@ -12,6 +12,7 @@
 enum { kWords = 1000, kBlock = 50000 };
 
 static long words[kWords];
+static int spread[3 * kWords];
 static char block[kBlock];
 
 static int wait_for(const char *name, int seconds) {
@@ -38,6 +39,12 @@ int main(int count, char **arguments) {
         shmem_putmem(block, mine, sizeof mine, 0);
         for (int i = 0; i < kBlock; ++i)
             mine[i] = 0;
+        int every_second[2 * kWords];
+        for (int i = 0; i < 2 * kWords; ++i)
+            every_second[i] = i;
+        shmem_int_iput(spread, every_second, 3, 2, kWords, 0);
+        for (int i = 0; i < 2 * kWords; ++i)
+            every_second[i] = -1;
         FILE *const file = fopen(arguments[1], "w");
         if (file != NULL) fclose(file);
     } else {
@@ -53,6 +60,8 @@ int main(int count, char **arguments) {
             failures += words[i] != 3L * i;
         for (int i = 0; i < kBlock; ++i)
             failures += block[i] != i % 101;
+        for (int i = 0; i < 3 * kWords; ++i)
+            failures += spread[i] != (i % 3 == 0 ? i / 3 * 2 : 0);
         if (failures != 0) fprintf(stderr, "%d differences\n", failures);
     }
     shmem_finalize();
