@@ -31,7 +31,8 @@ using runtime::StatsState;
 
 constexpr const char *kStatsHelp =
     R"(Says what each rank did with each peer over which path: operations, bytes they moved, waits inside
-them and the time of those. The ranks count where SENNIT_STATS names a file. Loads and stores through
+them and the time of those; and how many pieces, into which operations are cut, went by each rail
+(sennit info --peers has their names). The ranks count where SENNIT_STATS names a file. Loads and stores through
 plain pointers, also of channels, are the program's own and not counted.
 
 Examples
@@ -78,17 +79,20 @@ std::string state_of(const StatsPart &part) {
 }
 
 Json rank_of(const StatsPart &part, const std::vector<PeerCounters> &counters) {
-    Json rank = {{"rank", part.rank},
-                 {"state", state_of(part)},
-                 {"process", part.process_id},
-                 {"host", part.host},
-                 {"peers", Json::array()}};
+    Json rank = {{"rank", part.rank}, {"state", state_of(part)}, {"process", part.process_id},
+                 {"host", part.host}, {"peers", Json::array()},  {"rails", Json::array()}};
     for (int peer = runtime::kNobody; peer < part.size; ++peer) {
         for (int path = SENNIT_PATH_NONE; path < SENNIT_PATH_END; ++path) {
             Json row = row_of(counters[runtime::stats_index(part.size, peer, path)], peer, path);
             if (row["operations"] != 0 || row["waits"] != 0)
                 rank["peers"].push_back(std::move(row));
         }
+    }
+    for (unsigned rail = 0; rail < runtime::kObservedRails; ++rail) {
+        const Json row = row_of(counters[runtime::stats_rail_index(part.size, rail)], 0, 0);
+        if (row["operations"] != 0)
+            rank["rails"].push_back(
+                {{"rail", rail}, {"pieces", row["operations"]}, {"bytes", row["bytes"]}});
     }
     return rank;
 }
@@ -141,6 +145,10 @@ std::string table_of(const Json &ranks) {
                 row["bytes"].get<std::uint64_t>(), row["waits"].get<std::uint64_t>(),
                 static_cast<double>(row["wait_ns"].get<std::uint64_t>()) * 1e-9);
         }
+        for (const Json &row : rank["rails"])
+            text +=
+                fmt::format("  {:<8} {:<8} {:>12} {:>16}\n", "by rail", row["rail"].get<int>(),
+                            row["pieces"].get<std::uint64_t>(), row["bytes"].get<std::uint64_t>());
     }
     return text;
 }

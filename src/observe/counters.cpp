@@ -111,6 +111,14 @@ sennit_status observer_print(const Rank &rank) {
             print_row(rank, peer, static_cast<sennit_path>(path), counters);
         }
     }
+    for (unsigned rail = 0; rail < kObservedRails; ++rail) {
+        counters = {};
+        add_to(&counters, observer.counters[stats_rail_index(observer.size, rail)]);
+        if (counters.operations == 0) continue;
+        log(SENNIT_LOG_NONE, "rank %d: by rail %u: %llu pieces, %llu bytes", rank.world_rank, rail,
+            static_cast<unsigned long long>(counters.operations),
+            static_cast<unsigned long long>(counters.bytes));
+    }
     return SENNIT_OK;
 }
 

@@ -94,8 +94,15 @@ void add(std::atomic<std::uint64_t> &counter, std::uint64_t value) {
 
 }  // namespace
 
-void count_piece(Observer &observer) {
+void count_piece(Observer &observer, unsigned rail, std::uint64_t bytes) {
     add(observer.pieces, 1);
+    if (rail >= kObservedRails) return;
+    // relaxed: a sum that nothing else hangs on.
+    observer.rail_pieces[rail].fetch_add(1, std::memory_order_relaxed);
+    if (observer.counters == nullptr) return;
+    PeerCounters &counters = observer.counters[stats_rail_index(observer.size, rail)];
+    add(counters.operations, 1);
+    add(counters.bytes, bytes);
 }
 
 void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind) {
@@ -122,6 +129,9 @@ void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind
     if (observer.trace != nullptr) {
         const MutexLock lock(observer.lock);
         name_ = trace_name(observer, name);
+        for (unsigned rail = 0; rail < kObservedRails; ++rail)
+            // relaxed: a sum that nothing else hangs on.
+            rail_pieces_[rail] = observer.rail_pieces[rail].load(std::memory_order_relaxed);
     }
     start_ns_ = now_ns();
     if (observer.trace == nullptr || kind == Noted::progress) return;
@@ -169,9 +179,14 @@ void Observed::end() {
         }
     }
     if (observer.trace == nullptr) return;
+    std::uint8_t rails = 0;
+    for (unsigned rail = 0; rail < kObservedRails; ++rail)
+        // relaxed: a sum that nothing else hangs on.
+        if (observer.rail_pieces[rail].load(std::memory_order_relaxed) != rail_pieces_[rail])
+            rails = static_cast<std::uint8_t>(rails | 1u << rail);
     const TraceRecord record{start_ns_, duration_ns, bytes_ + bytes_of_parts_,
                              peer_,     name_,       thread_number(observer),
-                             path_,     {}};
+                             path_,     rails,       {}};
     const MutexLock lock(observer.lock);
     trace_append(observer, record);
 }

@@ -56,9 +56,10 @@ class Observed {
     Observed *outer_;  // of the same thread
     std::int64_t start_ns_;
     std::uint64_t bytes_;
-    std::uint64_t bytes_of_parts_;  // which have been counted with their peers
-    std::uint64_t waits_;           // inside it
-    std::uint64_t wait_ns_;         // in them
+    std::uint64_t bytes_of_parts_;               // which have been counted with their peers
+    std::uint64_t waits_;                        // inside it
+    std::uint64_t wait_ns_;                      // in them
+    std::uint32_t rail_pieces_[kObservedRails];  // of the rank, before
     int peer_;
     int open_;  // place among the open operations of the file, or -1
     std::uint16_t name_;
@@ -67,11 +68,12 @@ class Observed {
     bool is_dropped_;
 };
 
-// The op engine moved a piece: progress that does is noted.
-[[gnu::cold, gnu::noinline]] void count_piece(Observer &observer);
-inline void note_piece(Rank &rank) {
+// The op engine moved a piece: progress that does is noted, and by which rail.
+[[gnu::cold, gnu::noinline]] void count_piece(Observer &observer, unsigned rail,
+                                              std::uint64_t bytes);
+inline void note_piece(Rank &rank, unsigned rail, std::uint64_t bytes) {
     if (rank.observer != nullptr) [[unlikely]]
-        count_piece(*rank.observer);
+        count_piece(*rank.observer, rail, bytes);
 }
 
 // The life of the observer, called by start-up and teardown in this order. Nothing that goes wrong

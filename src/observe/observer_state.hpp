@@ -18,6 +18,7 @@ struct Observer {
     std::uint32_t number = 0;  // of all observers of the process, from 1
     std::atomic<std::uint32_t> threads{0};
     std::atomic<std::uint64_t> pieces{0};
+    std::atomic<std::uint32_t> rail_pieces[kObservedRails] = {};
 
     // Null if nothing is traced. Mapped is as much as the file may become.
     TraceFile *trace = nullptr;

@@ -16,10 +16,11 @@ namespace sennit::runtime {
 
 inline constexpr std::uint64_t kTraceMagic = 0x31435254544E4E53;  // "SNNTTRC1", little endian
 inline constexpr std::uint64_t kStatsMagic = 0x31415453544E4E53;  // "SNNTSTA1"
-inline constexpr std::uint32_t kTraceVersion = 1;
+inline constexpr std::uint32_t kTraceVersion = 2;
 inline constexpr std::size_t kTraceNames = 511;
 inline constexpr std::size_t kOpenOperations = 64;
-inline constexpr int kNobody = -1;  // the peer of what concerns several ranks
+inline constexpr unsigned kObservedRails = 8;  // those beyond are not told apart
+inline constexpr int kNobody = -1;             // the peer of what concerns several ranks
 
 // A name that records refer to by its number; number 0 stands for all that found no room.
 struct TraceName {
@@ -48,7 +49,8 @@ struct TraceRecord {
     std::uint16_t name;
     std::uint16_t thread;  // of the rank, by first use
     std::uint8_t path;     // sennit_path
-    std::uint8_t unused[7];
+    std::uint8_t rails;    // bit r: a piece was completed by rail r meanwhile
+    std::uint8_t unused[6];
 };
 static_assert(sizeof(TraceRecord) == 40 && offsetof(TraceRecord, path) == 32);
 
@@ -86,8 +88,9 @@ static_assert(sizeof(PeerCounters) == 32);
 enum class StatsState : std::uint32_t { none = 0, running = 1, ended = 2 };
 
 // One rank's part of the file, at stats_part_bytes(size) * rank, followed by
-// (size + 1) * SENNIT_PATH_END counters: by peer, then by path; the last peer is kNobody. Where a
-// rank has not written, or the file was cut off, the part is zero.
+// (size + 1) * SENNIT_PATH_END counters: by peer, then by path; the last peer is kNobody. Behind
+// them kObservedRails of the rails: their `operations` are pieces, and nobody waits for a rail.
+// Where a rank has not written, or the file was cut off, the part is zero.
 struct alignas(kLineBytes) StatsPart {
     std::uint64_t magic;
     std::uint32_t version;
@@ -104,7 +107,7 @@ static_assert(sizeof(StatsPart) == 128 && offsetof(StatsPart, state) == 32 &&
               offsetof(StatsPart, host) == 40);
 
 constexpr std::size_t stats_counters(int size) {
-    return (static_cast<std::size_t>(size) + 1) * SENNIT_PATH_END;
+    return (static_cast<std::size_t>(size) + 1) * SENNIT_PATH_END + kObservedRails;
 }
 // A multiple of 64 KiB: a reader finds parts without knowing the size of the job.
 constexpr std::size_t stats_part_bytes(int size) {
@@ -115,6 +118,9 @@ constexpr std::size_t stats_part_bytes(int size) {
 constexpr std::size_t stats_index(int size, int peer, int path) {
     return static_cast<std::size_t>(peer < 0 ? size : peer) * SENNIT_PATH_END +
            static_cast<std::size_t>(path);
+}
+constexpr std::size_t stats_rail_index(int size, unsigned rail) {
+    return stats_counters(size) - kObservedRails + rail;
 }
 
 }  // namespace sennit::runtime

@@ -94,15 +94,23 @@ inline int record_text(const TraceFile &file, const TraceRecord &record, char *t
     char name[sizeof(TraceName)];
     quoted(file.names[record.name <= kTraceNames ? record.name : 0].text, name, sizeof name);
     const bool moves = std::strcmp(name, "progress") == 0;
-    return std::snprintf(text, bytes,
-                         ",\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%s,\"dur\":%s,"
-                         "\"pid\":%d,\"tid\":%u,"
-                         "\"args\":{\"peer\":%d,\"path\":\"%s\",\"%s\":%llu}}",
-                         name, category_of(name),
-                         Microseconds(record.start_ns + file.clock_offset_ns).text,
-                         Microseconds(record.duration_ns).text, file.rank, record.thread,
-                         record.peer, sennit_path_name(static_cast<sennit_path>(record.path)),
-                         moves ? "pieces" : "bytes", static_cast<unsigned long long>(record.bytes));
+    char rails[64] = "";  // ,"rails":[0,1]
+    int used = 0;
+    for (unsigned rail = 0; rail < kObservedRails; ++rail)
+        if ((record.rails >> rail & 1) != 0)
+            used += std::snprintf(rails + used, sizeof rails - static_cast<std::size_t>(used),
+                                  "%s%u", used == 0 ? ",\"rails\":[" : ",", rail);
+    if (used > 0)
+        (void)std::snprintf(rails + used, sizeof rails - static_cast<std::size_t>(used), "]");
+    return std::snprintf(
+        text, bytes,
+        ",\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%s,\"dur\":%s,"
+        "\"pid\":%d,\"tid\":%u,"
+        "\"args\":{\"peer\":%d,\"path\":\"%s\",\"%s\":%llu%s}}",
+        name, category_of(name), Microseconds(record.start_ns + file.clock_offset_ns).text,
+        Microseconds(record.duration_ns).text, file.rank, record.thread, record.peer,
+        sennit_path_name(static_cast<sennit_path>(record.path)), moves ? "pieces" : "bytes",
+        static_cast<unsigned long long>(record.bytes), rails);
 }
 
 }  // namespace sennit::runtime

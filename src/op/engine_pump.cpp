@@ -40,7 +40,9 @@ void piece_completed(transport::Operation *operation, sennit_status status) {
     piece->status = status;
     engine.done.push(piece);
     --engine.with_transports;
-    if (!engine.outlived) runtime::note_piece(*engine.rank);
+    if (!engine.outlived)
+        runtime::note_piece(*engine.rank, operation->rail,
+                            status == SENNIT_OK ? operation->bytes : 0);
     if (engine.outlived && engine.with_transports == 0) engine_free(&engine);
 }
 

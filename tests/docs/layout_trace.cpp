@@ -21,6 +21,7 @@ void print_trace_layouts() {
     FIELD(TraceRecord, name);
     FIELD(TraceRecord, thread);
     FIELD(TraceRecord, path);
+    FIELD(TraceRecord, rails);
     STRUCT(TraceFile);
     FIELD(TraceFile, magic);
     FIELD(TraceFile, version);

@@ -136,6 +136,31 @@ def progress_is_inside_waits_where_messages_move(job):
         assert "sennit_put" in waits or "sennit_get" in waits, waits
 
 
+def events_and_counters_name_the_rails_where_messages_move(job):
+    """On a simulated network with two rails; small pieces take the one that belongs to their peer. Would break: pieces that
+    count for the other rail, or for none."""
+    job.run([job.rank, "calls", "2", "self,sim:rails=2"], TRACE="t.json", STATS="s")
+    for number, own in events_of("t.json").items():
+        named = {rail for one in own if one["ph"] == "X" for rail in one["args"].get("rails", [])}
+        assert named == {1 - number}, named
+        for one in own:
+            if one["name"] == "progress" and one["args"]["pieces"] > 0 and one["args"]["path"] == "sim":
+                assert one["args"].get("rails"), one
+            if one["ph"] == "X" and one["args"]["path"] == "self":
+                assert "rails" not in one["args"] or one["cat"] != "rma", one
+    out, _ = job.run([job.sennit, "stats", "--json", "s"])
+    for rank in json.loads(out)["ranks"]:
+        assert [one["rail"] for one in rank["rails"]] == [1 - rank["rank"]], rank
+        moved = sum(one["bytes"] for one in rank["peers"] if one["path"] == "sim")
+        assert all(one["pieces"] > 0 for one in rank["rails"]), rank
+        assert sum(one["bytes"] for one in rank["rails"]) > moved / 2 > 0, rank
+    text, _ = job.run([job.sennit, "stats", "s"])
+    assert text.count("by rail") == 2, text
+    job.run(job.ranks(2, "calls"), STATS="s")
+    out, _ = job.run([job.sennit, "stats", "--json", "s"])
+    assert all(rank["rails"] == [] for rank in json.loads(out)["ranks"]), out
+
+
 def a_job_without_the_knob_writes_nothing(job):
     """Would break: an observer that is always there."""
     job.run(job.ranks(2, "calls"))

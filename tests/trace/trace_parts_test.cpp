@@ -55,7 +55,8 @@ TEST(TraceText, an_event_fits_into_its_place_whatever_is_in_it) {
     name.copy(file.names[1].text, name.size());
     std::string host(sizeof file.host - 1, '\\');
     host.copy(file.host, host.size());
-    const TraceRecord record{INT64_MAX, INT64_MIN, UINT64_MAX, INT32_MIN, 1, UINT16_MAX, 7, {}};
+    const TraceRecord record{INT64_MAX,  INT64_MIN, UINT64_MAX, INT32_MIN, 1,
+                             UINT16_MAX, 7,         255,        {}};
     char text[2 * kEventTextBytes];
     EXPECT_LT(record_text(file, record, text, sizeof text), static_cast<int>(kEventTextBytes));
     EXPECT_THAT(text, HasSubstr("\"name\":\"____"));
