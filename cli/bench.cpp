@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "bench_launch.hpp"
@@ -45,6 +46,8 @@ const std::vector<Entry> &entries() {
                  {0, 8, 64, kKi, 8 * kKi, 64 * kKi, kMi}),
         together("put", "a blocking put, against a bare store or memcpy", transfers),
         together("get", "a blocking get, against a bare load or memcpy", transfers),
+        together("rate", "small puts of which 64 are under way at a time, for each"),
+        together("wake", "a put and a get whose target sleeps or computes, on another host"),
         together("barrier", "a barrier of all ranks"),
         together("channel", "half the round trip of a buffer that is handed over in place",
                  {0, 8, kKi, 64 * kKi, kMi, 64 * kMi}),
@@ -134,14 +137,22 @@ void add_size_options(CLI::App &command, BenchOptions &options) {
 
 // Throws UsageError for numbers of ranks that the measurement is not made for.
 void require_ranks(const BenchOptions &options) {
+    if (options.bench == "wake" && options.cluster.empty())
+        throw UsageError("sennit bench wake: it wants --cluster: a target on another host");
     for (const int ranks : options.ranks) {
-        const bool is_one_way =
-            options.bench == "put" || options.bench == "get" || options.bench == "plan";
+        static const std::set<std::string> one_way{"put", "get", "rate", "wake", "plan"};
+        const bool is_one_way = one_way.count(options.bench) != 0;
         if (is_one_way && ranks != 2)
             throw UsageError(
                 fmt::format("sennit bench {}: -n wants 2, not {}: one rank moves the "
                             "data, one owns it",
                             options.bench, ranks));
+        const bool is_pair_of_hosts = options.bench == "barrier" || options.bench == "atomic";
+        if (is_pair_of_hosts && !options.cluster.empty() && ranks != 2)
+            throw UsageError(fmt::format(
+                "sennit bench {}: with --cluster -n wants 2, not {}: the provider's own calls are "
+                "measured between two ranks",
+                options.bench, ranks));
         const bool is_of_pairs =
             options.bench == "pingpong" || options.bench == "channel" || options.bench == "notify";
         if (options.bench == "queue" && ranks < 2)
@@ -183,7 +194,13 @@ void add_bench_command(CLI::App &app, int &exit_code) {
                 ->check(check_seconds)
                 ->capture_default_str();
         }
-        if (options->bench == "put" || options->bench == "get") {
+        static const std::set<std::string> between_hosts{"put",  "get",     "rate",
+                                                         "wake", "barrier", "atomic"};
+        if (between_hosts.count(options->bench) != 0) {
+            command
+                ->add_option("--rails", options->rails, "With --cluster: rails between the hosts")
+                ->check(CLI::Range(1, 8))
+                ->capture_default_str();
             command
                 ->add_option(
                     "--cluster", options->cluster,

@@ -151,12 +151,18 @@ std::vector<std::string> launch_command(const Launcher &launcher, int ranks, dou
     return words;
 }
 
-std::vector<std::string> cluster_command(const std::string &tool, const Launcher &launcher,
+std::vector<std::string> cluster_command(const BenchOptions &options, const Launcher &launcher,
                                          int ranks, const std::vector<std::string> &program) {
-    Words words{tool,         "run",
-                "--hosts",    "2",
-                "--launcher", launcher.name == "mpich" ? "hydra" : "mpirun",
-                "-n",         std::to_string(ranks),
+    Words words{options.cluster,
+                "run",
+                "--hosts",
+                "2",
+                "--rails",
+                std::to_string(options.rails),
+                "--launcher",
+                launcher.name == "mpich" ? "hydra" : "mpirun",
+                "-n",
+                std::to_string(ranks),
                 "--"};
     // Its windows over UCX. Over its own TCP it makes none between hosts (MPI_ERR_WIN), and has no
     // others for programs with threads.

@@ -35,7 +35,7 @@ std::vector<std::string> launch_command(const Launcher &launcher, int ranks, dou
                                         const std::vector<std::string> &program);
 
 // The same on two hosts that tools/cluster makes.
-std::vector<std::string> cluster_command(const std::string &tool, const Launcher &launcher,
+std::vector<std::string> cluster_command(const BenchOptions &options, const Launcher &launcher,
                                          int ranks, const std::vector<std::string> &program);
 
 // The first, with every launcher's own default binding: what a user types.

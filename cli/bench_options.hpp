@@ -19,6 +19,7 @@ struct BenchOptions {
     bool json = false;
     bool show_commands = false;
     std::string cluster;  // tools/cluster; "": all ranks on this machine
+    int rails = 1;        // between its hosts
     std::string openmpi_launcher;
     std::string mpich_launcher;
 };

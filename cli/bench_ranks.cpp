@@ -114,7 +114,7 @@ bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks) {
     const auto worker = worker_command(options, launcher.name, ranks);
     const auto command = options.cluster.empty()
                              ? launch_command(launcher, ranks, options.timeout_s, worker)
-                             : cluster_command(options.cluster, launcher, ranks, worker);
+                             : cluster_command(options, launcher, ranks, worker);
     if (options.show_commands) {
         fmt::print(stderr, "{}\n", fmt::join(command, " "));
     }

@@ -61,7 +61,7 @@ std::string word_notes(const std::vector<Record> &records) {
     std::string text;
     const Record *raw = nullptr;
     for (const Record &record : records) {
-        if (record.bytes != 8 || !word_benches.count(record.bench)) {
+        if (record.bytes != 8 || record.hosts > 1 || !word_benches.count(record.bench)) {
             continue;
         }
         if (raw == nullptr) {
@@ -74,15 +74,16 @@ std::string word_notes(const std::vector<Record> &records) {
     return text;
 }
 
-// What a queue is judged by.
+// What a queue and puts in windows are judged by.
 std::string item_notes(const std::vector<Record> &records) {
     std::string text;
     std::uint64_t last_bytes = 0;
     for (const Record &record : records) {
-        if (record.bench != "queue") continue;
+        const bool is_queue = record.bench == "queue";
+        if (!is_queue && record.bench != "rate") continue;
         if (record.bytes != last_bytes)
-            text += fmt::format("{}  {} bytes, million items a second:", text.empty() ? "" : "\n",
-                                format_bytes(record.bytes));
+            text += fmt::format("{}  {} bytes, million {} a second:", text.empty() ? "" : "\n",
+                                format_bytes(record.bytes), is_queue ? "items" : "puts");
         else
             text += ",";
         last_bytes = record.bytes;
@@ -136,6 +137,14 @@ std::string bench_sentence(const std::string &bench) {
         {"pingpong", "half the round trip of a message that is written, sent and read"},
         {"put", "a blocking put from rank 0 to rank 1, which does nothing"},
         {"get", "a blocking get by rank 0 from rank 1, which does nothing"},
+        {"rate",
+         "64 puts of 8 bytes from rank 0 to rank 1, then the wait for their delivery; for each "
+         "put"},
+        {"wake", "operations of rank 0 on memory of rank 1, which makes no call"},
+        {"wake-put", "a put of 8 bytes; rank 1 sleeps"},
+        {"wake-get", "a get of 8 bytes; rank 1 sleeps"},
+        {"wake-put-busy", "a put of 8 bytes; rank 1 computes, on the same processor as its thread"},
+        {"wake-get-busy", "a get of 8 bytes; rank 1 computes"},
         {"barrier", "a barrier of all ranks, one after the other"},
         {"channel", "half the round trip of a buffer that is handed over in place; MPI moves it"},
         {"notify",

@@ -46,7 +46,7 @@ nlohmann::ordered_json to_json(const Record &record) {
     line["job"] = record.job;
     if (record.hosts > 1) {
         line["hosts"] = record.hosts;
-        line["rails"] = 1;
+        line["rails"] = record.rails;
         line["provider"] = record.provider;
     }
     if (record.memory) {
@@ -80,6 +80,7 @@ Record record_from_json(const nlohmann::ordered_json &line) {
     record.bytes = line.at("bytes").get<std::uint64_t>();
     record.ranks = line.at("ranks").get<int>();
     record.hosts = line.value("hosts", 1);
+    record.rails = line.value("rails", 1);
     record.provider = line.value("provider", std::string());
     record.ratio_to_raw = line.at("ratio_to_raw").get<double>();
     record.ratio_low = line.value("ratio_low", 0.0);

@@ -25,7 +25,8 @@ struct Record {
     std::uint64_t bytes = 0;
     int ranks = 0;
     int hosts = 1;                    // nodes that the ranks are on
-    std::string provider;             // of libfabric, where hosts is above 1
+    int rails = 1;                    // that the subject uses, where hosts is above 1
+    std::string provider;             // of libfabric, likewise; "" of an MPI
     std::optional<Summary> time_ns;   // of one operation; absent for memory
     std::optional<MemoryUse> memory;  // memory only
     double ratio_to_raw = 0.0;        // median over the fastest raw-* median of the same job
@@ -44,7 +45,7 @@ struct JobNote {
 };
 
 // Fields: bench, subject, bytes, ranks, median_ns, p5_ns, p95_ns, rounds, ratio_to_raw, ratio_low,
-// ratio_high, job, and between hosts hosts, rails (1) and provider; memory
+// ratio_high, job, and between hosts hosts, rails and provider; memory
 // has null for the times and adds private_bytes, private_p5_bytes, private_p95_bytes, pss_bytes.
 nlohmann::ordered_json to_json(const Record &record);
 

@@ -1,9 +1,11 @@
 // Barriers of all ranks, against two by hand: every rank counts up on a line of its own and looks
 // at the others' lines; or all add to one counter, and the last to come opens the next generation.
+// Between two ranks on two nodes, against a put of the provider each way.
 #include <sennit/sennit.h>
 
 #include "worker/cases.hpp"
 #include "worker/check.hpp"
+#include "worker/raw_network.hpp"
 #include "worker/spin.hpp"
 
 namespace sennit::bench {
@@ -57,6 +59,17 @@ Subject raw_counter(const Job &job) {
             }};
 }
 
+// Of two ranks on two nodes: each puts a word to the other and looks at its own.
+Subject raw_puts(const Job &job) {
+    auto network = std::make_shared<RawNetwork>(job, sizeof(std::uint64_t));
+    const std::string provider = network->provider();
+    return {"raw-" + provider,
+            [network, number = std::uint64_t{0}](std::size_t operations) mutable {
+                return time_batch(operations, [&] { network->barrier(++number); });
+            },
+            provider};
+}
+
 Subject sennit_barrier_subject() {
     return {"sennit-barrier", [](std::size_t operations) {
                 bool all_right = true;
@@ -74,8 +87,12 @@ Subject sennit_barrier_subject() {
 
 void run_barrier(const Run &run) {
     Case what{"barrier", 0, 1.0, {}};
-    what.subjects.push_back(raw_flags(run.job));
-    what.subjects.push_back(raw_counter(run.job));
+    if (run.job.spans_nodes()) {
+        what.subjects.push_back(raw_puts(run.job));
+    } else {
+        what.subjects.push_back(raw_flags(run.job));
+        what.subjects.push_back(raw_counter(run.job));
+    }
     what.subjects.push_back(sennit_barrier_subject());
     for (Subject &subject : run.library.barrier(run.job)) {
         what.subjects.push_back(std::move(subject));

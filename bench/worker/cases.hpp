@@ -21,6 +21,8 @@ struct Run {
 void run_pingpong(const Run &run);
 void run_put(const Run &run);
 void run_get(const Run &run);
+void run_rate(const Run &run);
+void run_wake(const Run &run);
 void run_barrier(const Run &run);
 void run_channel(const Run &run);
 void run_notify(const Run &run);

@@ -65,6 +65,7 @@ Job::Job(std::string name, std::size_t payload_bytes)
     m_hosts = m_size / here;
     // Launchers take each host for a machine of its own and would bind all ranks to the same core.
     if (spans_nodes()) bind_to_own_core(m_rank, m_size);
+    find_rails();
     m_memory = std::make_unique<RawMemory>(m_rank, m_size, kPayloadOffset + payload_bytes);
     Where where{};
     sched_getaffinity(0, sizeof where.allowed, &where.allowed);
@@ -86,6 +87,18 @@ bool Job::find_oversubscription() const {
         CPU_OR(&all, &all, &control(rank)->where.allowed);
     }
     return m_size > CPU_COUNT(&all);
+}
+
+// To the first rank that is reached by one.
+void Job::find_rails() {
+    for (int peer = 0; peer < m_size && m_rails == 0; ++peer) {
+        sennit_rail rail{};
+        for (int i = 0; sennit_peer_rail(peer, i, &rail) == SENNIT_OK; ++i) {
+            if (rail.is_used == 0) continue;
+            ++m_rails;
+            m_provider = rail.provider;
+        }
+    }
 }
 
 std::string Job::describe_binding() const {

@@ -36,6 +36,11 @@ class Job {
     bool spans_nodes() const { return m_hosts > 1; }
     int hosts() const { return m_hosts; }
 
+    // By which Sennit reaches ranks of other nodes: its provider, and how many rails to one of
+    // them.
+    const std::string &provider() const { return m_provider; }
+    int rails() const { return m_rails; }
+
     // "2 ranks on cpus 0 1", or that they are not bound.
     std::string describe_binding() const;
 
@@ -54,6 +59,7 @@ class Job {
     struct Control;
     Control *control(int owner) const;
     bool find_oversubscription() const;
+    void find_rails();
 
     std::string m_name;
     int m_rank;
@@ -61,6 +67,8 @@ class Job {
     std::unique_ptr<RawMemory> m_memory;
     bool m_oversubscribed = false;
     int m_hosts = 1;
+    std::string m_provider;
+    int m_rails = 0;
 };
 
 }  // namespace sennit::bench

@@ -53,6 +53,8 @@ class Library {
     // ranks.
     virtual std::vector<Subject> pingpong(const Job &, const Messages &) const { return {}; }
     virtual std::vector<Subject> put(const Job &, const Messages &) const { return {}; }
+    // Puts of 8 bytes that are all under way at a time, as many as the messages have words.
+    virtual std::vector<Subject> rate(const Job &, const Messages &) const { return {}; }
     virtual std::vector<Subject> get(const Job &, const Messages &) const { return {}; }
     // A message with an event: those of pingpong and others.
     virtual std::vector<Subject> notify(const Job &, const Messages &) const { return {}; }

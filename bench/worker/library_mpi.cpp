@@ -148,6 +148,10 @@ class MpiLibrary final : public Library {
         return {rma_put(job, messages), shared_put(job, messages)};
     }
 
+    std::vector<Subject> rate(const Job &job, const Messages &messages) const override {
+        return {rma_window(job, messages)};
+    }
+
     std::vector<Subject> get(const Job &job, const Messages &messages) const override {
         if (job.spans_nodes()) return {rma_get(job, messages)};
         return {rma_get(job, messages), shared_get(job, messages)};
@@ -210,6 +214,7 @@ class MpiLibrary final : public Library {
                          Kind kind = Kind::kRemote) const;
     Subject rma_put(const Job &job, const Messages &messages) const;
     Subject rma_get(const Job &job, const Messages &messages) const;
+    Subject rma_window(const Job &job, const Messages &messages) const;
     Subject rma_strided(const Job &job, const Stripes &what, const std::byte *here) const;
     Subject shared_put(const Job &job, const Messages &messages) const;
     Subject shared_get(const Job &job, const Messages &messages) const;
@@ -312,6 +317,17 @@ Subject MpiLibrary::rma_put(const Job &job, const Messages &messages) const {
     });
 }
 
+// As many puts as `messages` holds pieces of 8 bytes, and a flush.
+Subject MpiLibrary::rma_window(const Job &job, const Messages &messages) const {
+    auto window = make_window(m_comm, messages.bytes, Kind::kRemote);
+    return at_origin(job.name() + "-rma", job, [=] {
+        for (std::uint64_t at = 0; at < messages.bytes; at += 8)
+            MPI_Put(messages.outgoing + at, 8, MPI_BYTE, kTarget, static_cast<MPI_Aint>(at), 8,
+                    MPI_BYTE, window->win);
+        MPI_Win_flush(kTarget, window->win);
+    });
+}
+
 Subject MpiLibrary::rma_get(const Job &job, const Messages &messages) const {
     auto window = make_window(m_comm, messages.bytes, Kind::kRemote);
     const int count = static_cast<int>(messages.bytes);
@@ -405,8 +421,10 @@ std::vector<Subject> MpiLibrary::atomic(const Job &job, AtomicKind kind,
     switch (kind) {
         case AtomicKind::fetch_add:
         case AtomicKind::fetch_add_contended:
+            if (job.spans_nodes()) return {fetch_and_op(job, kind, Kind::kRemote)};
             return {fetch_and_op(job, kind, Kind::kRemote), fetch_and_op(job, kind, Kind::kShared)};
         case AtomicKind::compare_swap:
+            if (job.spans_nodes()) return {};
             return {compare_and_swap(job)};
         case AtomicKind::accumulate:
             return {accumulate(job, bytes, Kind::kRemote), accumulate(job, bytes, Kind::kShared)};

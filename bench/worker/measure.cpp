@@ -70,13 +70,26 @@ Batch find_batch(const Job &job, const Subject &subject, double batch_ns) {
     return batch;
 }
 
+bool begins_with(const std::string &text, const char *begin) {
+    return text.rfind(begin, 0) == 0;
+}
+
+// How the subject reaches other nodes. Of an MPI it is not known.
+void add_network(const Job &job, const Subject &subject, Record &record) {
+    record.hosts = job.hosts();
+    record.provider = subject.provider;
+    if (!begins_with(subject.name, "sennit-") || !job.spans_nodes()) return;
+    record.rails = job.rails();
+    record.provider = job.provider();
+}
+
 void print_case(const Job &job, const Case &what, const std::vector<std::vector<double>> &samples) {
     std::vector<Summary> summaries;
     double raw_median = std::numeric_limits<double>::infinity();
     std::size_t raw = what.subjects.size();
     for (std::size_t i = 0; i < what.subjects.size(); ++i) {
         summaries.push_back(summarise(samples[i]));
-        if (what.subjects[i].name.rfind("raw-", 0) == 0) {
+        if (begins_with(what.subjects[i].name, "raw-")) {
             if (summaries[i].median < raw_median) raw = i;
             raw_median = std::min(raw_median, summaries[i].median);
         }
@@ -88,8 +101,7 @@ void print_case(const Job &job, const Case &what, const std::vector<std::vector<
         record.job = job.name();
         record.bytes = what.bytes;
         record.ranks = job.size();
-        record.hosts = job.hosts();
-        record.provider = what.provider;
+        add_network(job, what.subjects[i], record);
         record.time_ns = summaries[i];
         record.ratio_to_raw = summaries[i].median / raw_median;
         if (raw < samples.size() && raw != i) {

@@ -19,6 +19,7 @@ struct Subject {
     // All ranks call it with the same number: does a few operations to warm up, then that many
     // timed, and returns when. kNotTimed on ranks that do not time.
     std::function<Interval(std::size_t operations)> run;
+    std::string provider = {};  // of libfabric, between nodes, where it is not Sennit's
 };
 
 struct Case {
@@ -26,7 +27,6 @@ struct Case {
     std::uint64_t bytes = 0;
     double parts_per_operation = 1.0;  // 2 for a ping-pong: half a round trip is reported
     std::vector<Subject> subjects;     // of those named raw-*, the fastest is the raw limit
-    std::string provider = {};         // of libfabric, between nodes
 };
 
 struct Limits {

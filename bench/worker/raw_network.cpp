@@ -4,7 +4,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -22,7 +24,10 @@ namespace sennit::bench {
 
 namespace {
 
+// Of two, the one whose memory is worked on is the second.
 constexpr int kTarget = 1;
+// In the order in which Sennit takes them.
+constexpr const char *kProviders[] = {"net", "tcp", "tcp;ofi_rxm"};
 constexpr std::uint32_t kVersion = FI_VERSION(1, 17);
 constexpr std::uint64_t kKey = 1;
 
@@ -48,62 +53,76 @@ struct RawNetwork::Objects {
     std::string provider;
     fi_info *info = nullptr;
     decltype(&fi_freeinfo) free_info = nullptr;
+    decltype(&fi_getinfo) get_info = nullptr;
+    decltype(&fi_dupinfo) copy_info = nullptr;
+    decltype(&fi_fabric) open_fabric = nullptr;
     fid_fabric *fabric = nullptr;
     fid_domain *domain = nullptr;
     fid_av *addresses = nullptr;
     fid_cq *completions = nullptr;
     fid_ep *endpoint = nullptr;
     fid_mr *memory = nullptr;
-    fi_addr_t target = FI_ADDR_UNSPEC;
+    int descriptor = -1;
+    fi_addr_t peer = FI_ADDR_UNSPEC;
     std::vector<std::byte> window;
+    std::array<fi_context2, kWindow> contexts;
 
-    void find_provider();
-    void open(std::size_t bytes);
+    void open_library();
+    bool find(const char *name, Use use);
+    void open(std::size_t bytes, bool sleeps);
     void meet(const Job &job);
-    void finish_one() const;
-    ~Objects();
+    bool has_atomics(const Job &job) const;
+    ssize_t post_fetch_add(std::uint64_t value, std::uint64_t *old, fi_context2 *context) const;
+    std::size_t finish_some() const;
+    void finish(std::size_t count) const;
+    template <class Post>
+    void post_and_finish(const char *what, Post post) const;
+    void close();
+    ~Objects() { close(); }
 };
 
-// In the order in which Sennit takes them.
-void RawNetwork::Objects::find_provider() {
+void RawNetwork::Objects::open_library() {
     void *library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw std::runtime_error(dlerror());
-    auto *const get_info = function<decltype(fi_getinfo)>(library, "fi_getinfo");
-    auto *const copy_info = function<decltype(fi_dupinfo)>(library, "fi_dupinfo");
-    auto *const open_fabric = function<decltype(fi_fabric)>(library, "fi_fabric");
+    get_info = function<decltype(fi_getinfo)>(library, "fi_getinfo");
+    copy_info = function<decltype(fi_dupinfo)>(library, "fi_dupinfo");
+    open_fabric = function<decltype(fi_fabric)>(library, "fi_fabric");
     free_info = function<decltype(fi_freeinfo)>(library, "fi_freeinfo");
+}
+
+bool RawNetwork::Objects::find(const char *name, Use use) {
     fi_info *hints = copy_info(nullptr);
     if (hints == nullptr) throw std::bad_alloc();
     hints->caps = FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+    if (use == Use::atomics) hints->caps |= FI_ATOMIC;
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = FI_EP_RDM;
     hints->addr_format = FI_SOCKADDR_IN;
     hints->domain_attr->mr_mode = 0;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
-    for (const char *name : {"net", "tcp", "tcp;ofi_rxm"}) {
-        hints->fabric_attr->prov_name = strdup(name);
-        const int code = get_info(kVersion, nullptr, nullptr, 0, hints, &info);
-        std::free(hints->fabric_attr->prov_name);
-        hints->fabric_attr->prov_name = nullptr;
-        if (code == 0) break;
-        info = nullptr;
-    }
+    hints->fabric_attr->prov_name = strdup(name);
+    const int code = get_info(kVersion, nullptr, nullptr, 0, hints, &info);
     free_info(hints);
-    if (info == nullptr) throw std::runtime_error("libfabric has no provider of net and tcp");
+    if (code != 0) {
+        info = nullptr;
+        return false;
+    }
     provider = info->fabric_attr->prov_name;
     need(open_fabric(info->fabric_attr, &fabric, nullptr), "fi_fabric");
+    return true;
 }
 
-void RawNetwork::Objects::open(std::size_t bytes) {
-    window.resize(bytes);
+void RawNetwork::Objects::open(std::size_t bytes, bool sleeps) {
+    window.assign(bytes, std::byte{0});
     need(fi_domain(fabric, info, &domain, nullptr), "fi_domain");
     fi_av_attr table{};
     table.type = FI_AV_UNSPEC;
     need(fi_av_open(domain, &table, &addresses, nullptr), "fi_av_open");
     fi_cq_attr queue{};
     queue.format = FI_CQ_FORMAT_CONTEXT;
-    queue.wait_obj = FI_WAIT_NONE;
+    queue.wait_obj = sleeps ? FI_WAIT_FD : FI_WAIT_NONE;
     need(fi_cq_open(domain, &queue, &completions, nullptr), "fi_cq_open");
+    if (sleeps) need(fi_control(&completions->fid, FI_GETWAIT, &descriptor), "fi_control");
     need(fi_endpoint(domain, info, &endpoint, nullptr), "fi_endpoint");
     need(fi_ep_bind(endpoint, &addresses->fid, 0), "fi_ep_bind");
     need(fi_ep_bind(endpoint, &completions->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
@@ -120,36 +139,95 @@ void RawNetwork::Objects::meet(const Job &job) {
     std::vector<Name> all(static_cast<std::size_t>(job.size()));
     check(sennit_allgather(SENNIT_TEAM_WORLD, &mine, all.data(), sizeof mine, SENNIT_FOREVER),
           "sennit_allgather");
-    if (fi_av_insert(addresses, all[kTarget].bytes.data(), 1, &target, 0, nullptr) != 1)
+    const auto other = static_cast<std::size_t>(job.rank() == kTarget ? 0 : kTarget);
+    if (fi_av_insert(addresses, all[other].bytes.data(), 1, &peer, 0, nullptr) != 1)
         throw std::runtime_error("libfabric: fi_av_insert");
 }
 
-void RawNetwork::Objects::finish_one() const {
-    fi_cq_entry entry{};
-    ssize_t count = 0;
-    do {
-        count = fi_cq_read(completions, &entry, 1);
-    } while (count == -FI_EAGAIN);
-    if (count != 1) throw std::runtime_error("libfabric: an operation failed");
+// How many have ended; 0: none yet.
+std::size_t RawNetwork::Objects::finish_some() const {
+    std::array<fi_cq_entry, 16> entries{};
+    const ssize_t count = fi_cq_read(completions, entries.data(), entries.size());
+    if (count == -FI_EAGAIN) return 0;
+    if (count < 0) throw std::runtime_error("libfabric: an operation failed");
+    return static_cast<std::size_t>(count);
 }
 
-RawNetwork::Objects::~Objects() {
-    const auto close = [](auto *object) {
+void RawNetwork::Objects::finish(std::size_t count) const {
+    while (count > 0)
+        count -= finish_some();
+}
+
+// One operation at a time, so nothing else can end meanwhile.
+template <class Post>
+void RawNetwork::Objects::post_and_finish(const char *what, Post post) const {
+    fi_context2 context{};
+    ssize_t code = 0;
+    while ((code = post(&context)) == -FI_EAGAIN)
+        (void)fi_cq_read(completions, nullptr, 0);
+    need(static_cast<int>(code), what);
+    finish(1);
+}
+
+ssize_t RawNetwork::Objects::post_fetch_add(std::uint64_t value, std::uint64_t *old,
+                                            fi_context2 *context) const {
+    return fi_fetch_atomic(endpoint, &value, 1, nullptr, old, nullptr, peer, 0, kKey, FI_UINT64,
+                           FI_SUM, context);
+}
+
+// `net` of 1.17 offers them and answers ENOSYS to the first. So one is tried, and both ranks hear
+// what came of it; the other looks meanwhile.
+bool RawNetwork::Objects::has_atomics(const Job &job) const {
+    std::uint64_t *const answer = job.raw_flag(kTarget, 0);
+    *answer = 0;
+    job.barrier();
+    constexpr std::uint64_t kWorks = 1;
+    constexpr std::uint64_t kRefused = 2;
+    if (job.rank() != kTarget) {
+        std::uint64_t old = 0;
+        fi_context2 context{};
+        ssize_t code = 0;
+        while ((code = post_fetch_add(0, &old, &context)) == -FI_EAGAIN)
+            (void)fi_cq_read(completions, nullptr, 0);
+        if (code == 0) finish(1);
+        post_flag(answer, code == 0 ? kWorks : kRefused);
+    }
+    // SYNC bench-flag: pairs with the release in post_flag(); nothing hangs on it.
+    while (Flag(*answer).load(std::memory_order_acquire) == 0)
+        (void)fi_cq_read(completions, nullptr, 0);
+    const bool works = *answer == kWorks;
+    job.barrier();
+    return works;
+}
+
+void RawNetwork::Objects::close() {
+    const auto close_one = [](auto *&object) {
         if (object != nullptr) (void)fi_close(&object->fid);
+        object = nullptr;
     };
-    close(endpoint);
-    close(memory);
-    close(completions);
-    close(addresses);
-    close(domain);
-    close(fabric);
+    close_one(endpoint);
+    close_one(memory);
+    close_one(completions);
+    close_one(addresses);
+    close_one(domain);
+    close_one(fabric);
     if (info != nullptr) free_info(info);
+    info = nullptr;
 }
 
-RawNetwork::RawNetwork(const Job &job, std::size_t bytes) : m_objects(std::make_unique<Objects>()) {
-    m_objects->find_provider();
-    m_objects->open(bytes);
-    m_objects->meet(job);
+RawNetwork::RawNetwork(const Job &job, std::size_t bytes, Use use)
+    : m_objects(std::make_unique<Objects>()) {
+    m_objects->open_library();
+    for (const char *name : kProviders) {
+        if (!m_objects->find(name, use)) continue;
+        m_objects->open(bytes, use == Use::sleeping && job.rank() == kTarget);
+        m_objects->meet(job);
+        if (use != Use::atomics || m_objects->has_atomics(job)) return;
+        m_objects->close();
+    }
+    throw std::runtime_error(use == Use::atomics
+                                 ? "libfabric has no provider of net and tcp with fi_fetch_atomic"
+                                 : "libfabric has no provider of net and tcp");
 }
 
 RawNetwork::~RawNetwork() = default;
@@ -159,34 +237,75 @@ const std::string &RawNetwork::provider() const {
 }
 
 void RawNetwork::put(const void *from, std::size_t bytes) const {
-    fi_context2 context{};
     const iovec local{const_cast<void *>(from), bytes};
     const fi_rma_iov remote{0, bytes, kKey};
-    const fi_msg_rma message{&local, nullptr, 1, m_objects->target, &remote, 1, &context, 0};
-    ssize_t code = 0;
-    do {
-        code = fi_writemsg(m_objects->endpoint, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION);
-        if (code == -FI_EAGAIN) look();
-    } while (code == -FI_EAGAIN);
-    need(static_cast<int>(code), "fi_writemsg");
-    m_objects->finish_one();
+    m_objects->post_and_finish("fi_writemsg", [&](fi_context2 *context) {
+        const fi_msg_rma message{&local, nullptr, 1, m_objects->peer, &remote, 1, context, 0};
+        return fi_writemsg(m_objects->endpoint, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+    });
 }
 
 void RawNetwork::get(void *to, std::size_t bytes) const {
-    fi_context2 context{};
-    ssize_t code = 0;
-    do {
-        code =
-            fi_read(m_objects->endpoint, to, bytes, nullptr, m_objects->target, 0, kKey, &context);
-        if (code == -FI_EAGAIN) look();
-    } while (code == -FI_EAGAIN);
-    need(static_cast<int>(code), "fi_read");
-    m_objects->finish_one();
+    m_objects->post_and_finish("fi_read", [&](fi_context2 *context) {
+        return fi_read(m_objects->endpoint, to, bytes, nullptr, m_objects->peer, 0, kKey, context);
+    });
+}
+
+std::uint64_t RawNetwork::add(std::uint64_t value) const {
+    std::uint64_t old = 0;
+    m_objects->post_and_finish("fi_fetch_atomic", [&](fi_context2 *context) {
+        return m_objects->post_fetch_add(value, &old, context);
+    });
+    return old;
+}
+
+std::uint64_t RawNetwork::compare_swap(std::uint64_t expected, std::uint64_t desired) const {
+    std::uint64_t old = 0;
+    m_objects->post_and_finish("fi_compare_atomic", [&](fi_context2 *context) {
+        return fi_compare_atomic(m_objects->endpoint, &desired, 1, nullptr, &expected, nullptr,
+                                 &old, nullptr, m_objects->peer, 0, kKey, FI_UINT64, FI_CSWAP,
+                                 context);
+    });
+    return old;
+}
+
+void RawNetwork::put_window(const void *from, std::size_t bytes) const {
+    const iovec local{const_cast<void *>(from), bytes};
+    std::size_t ended = 0;
+    for (std::size_t i = 0; i < kWindow; ++i) {
+        const fi_rma_iov remote{i * bytes, bytes, kKey};
+        const fi_msg_rma message{
+            &local, nullptr, 1, m_objects->peer, &remote, 1, &m_objects->contexts[i], 0};
+        ssize_t code = 0;
+        while ((code = fi_writemsg(m_objects->endpoint, &message,
+                                   FI_DELIVERY_COMPLETE | FI_COMPLETION)) == -FI_EAGAIN)
+            ended += m_objects->finish_some();
+        need(static_cast<int>(code), "fi_writemsg");
+    }
+    m_objects->finish(kWindow - ended);
 }
 
 void RawNetwork::look() const {
-    fi_cq_entry entry{};
-    (void)fi_cq_read(m_objects->completions, &entry, 0);
+    (void)fi_cq_read(m_objects->completions, nullptr, 0);
+}
+
+void RawNetwork::sleep(int timeout_ms) const {
+    fid *object = &m_objects->completions->fid;
+    pollfd ready{m_objects->descriptor, POLLIN, 0};
+    if (fi_trywait(m_objects->fabric, &object, 1) == FI_SUCCESS) (void)poll(&ready, 1, timeout_ms);
+    look();
+}
+
+void RawNetwork::barrier(std::uint64_t number) const {
+    ssize_t code = 0;
+    while ((code = fi_inject_write(m_objects->endpoint, &number, sizeof number, m_objects->peer, 0,
+                                   kKey)) == -FI_EAGAIN)
+        look();
+    need(static_cast<int>(code), "fi_inject_write");
+    auto *const arrived = reinterpret_cast<std::uint64_t *>(m_objects->window.data());
+    // SYNC bench-flag: the provider's copy is the other side; nothing hangs on it.
+    while (Flag(*arrived).load(std::memory_order_acquire) < number)
+        look();
 }
 
 }  // namespace sennit::bench

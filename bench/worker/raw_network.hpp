@@ -1,20 +1,27 @@
-// The raw limit between nodes: the calls of libfabric that a put and a get need, by the provider
-// that Sennit takes too, and nothing else. Built without libfabric it says so.
+// The raw limit between nodes: the calls of libfabric that an operation needs, by the provider that
+// Sennit takes too, and nothing else. Built without libfabric it says so.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "worker/job.hpp"
+#include "worker/measure.hpp"
+#include "worker/spin.hpp"
 
 namespace sennit::bench {
 
 class RawNetwork {
   public:
-    // Collective, of two ranks: rank 0 moves `bytes` to and from memory of rank 1. Throws where
-    // libfabric or a provider is missing.
-    RawNetwork(const Job &job, std::size_t bytes);
+    // atomics: the first provider whose fi_fetch_atomic works, which need not be Sennit's.
+    // sleeping: the target can sleep until something comes.
+    enum class Use { transfers, atomics, sleeping };
+
+    // Collective, of two ranks: rank 0 works on `bytes` of memory of rank 1. Throws where libfabric
+    // or a provider is missing.
+    RawNetwork(const Job &job, std::size_t bytes, Use use = Use::transfers);
     ~RawNetwork();
     RawNetwork(const RawNetwork &) = delete;
     RawNetwork &operator=(const RawNetwork &) = delete;
@@ -24,13 +31,62 @@ class RawNetwork {
     // By rank 0, which waits until the data is delivered, or is here.
     void put(const void *from, std::size_t bytes) const;
     void get(void *to, std::size_t bytes) const;
+    std::uint64_t add(std::uint64_t value) const;
+    std::uint64_t compare_swap(std::uint64_t expected, std::uint64_t desired) const;
+
+    // By rank 0: as many puts to places next to each other, all under way at a time, and their end.
+    static constexpr std::size_t kWindow = 64;
+    void put_window(const void *from, std::size_t bytes) const;
 
     // By rank 1 while rank 0 does one of these: providers in software want the target to look.
     void look() const;
+    void sleep(int timeout_ms) const;
+
+    // A barrier of the two by a put of a word to each other. The memory is of 8 bytes or more.
+    void barrier(std::uint64_t number) const;
 
   private:
     struct Objects;
     std::unique_ptr<Objects> m_objects;
 };
+
+// Rank 0 does `operation(network)` again and again; rank 1 serves it by `serve(network)` until rank
+// 0 has told, by a flag of the machine's memory, that the batch is over. Collective.
+template <class Operation, class Serve>
+Subject raw_by_network(const Job &job, std::shared_ptr<RawNetwork> network, Operation operation,
+                       Serve serve) {
+    constexpr int kOrigin = 0;
+    constexpr int kTarget = 1;
+    std::uint64_t *const over = job.raw_flag(kTarget, kOrigin);
+    *over = 0;
+    job.barrier();
+    const std::string provider = network->provider();
+    return {"raw-" + provider,
+            [=, &job, number = std::uint64_t{0}](std::size_t operations) mutable {
+                ++number;
+                if (job.rank() == kOrigin) {
+                    const Interval elapsed = time_batch(operations, [&] { operation(*network); });
+                    post_flag(over, number);
+                    return elapsed;
+                }
+                // SYNC bench-flag: pairs with the release in post_flag(); nothing hangs on it.
+                const auto goes_on = [&] {
+                    return Flag(*over).load(std::memory_order_acquire) < number;
+                };
+                serve(*network, goes_on);
+                return kNotTimed;
+            },
+            provider};
+}
+
+// The same by a target that looks all the time.
+template <class Operation>
+Subject raw_by_network(const Job &job, std::shared_ptr<RawNetwork> network, Operation operation) {
+    return raw_by_network(job, std::move(network), std::move(operation),
+                          [](const RawNetwork &rail, const auto &goes_on) {
+                              while (goes_on())
+                                  rail.look();
+                          });
+}
 
 }  // namespace sennit::bench

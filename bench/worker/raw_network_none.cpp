@@ -9,7 +9,7 @@ struct RawNetwork::Objects {
     std::string provider;
 };
 
-RawNetwork::RawNetwork(const Job &, std::size_t) {
+RawNetwork::RawNetwork(const Job &, std::size_t, Use) {
     throw std::runtime_error("built without libfabric, so there is no raw limit between nodes");
 }
 RawNetwork::~RawNetwork() = default;
@@ -18,6 +18,15 @@ const std::string &RawNetwork::provider() const {
 }
 void RawNetwork::put(const void *, std::size_t) const {}
 void RawNetwork::get(void *, std::size_t) const {}
+std::uint64_t RawNetwork::add(std::uint64_t) const {
+    return 0;
+}
+std::uint64_t RawNetwork::compare_swap(std::uint64_t, std::uint64_t) const {
+    return 0;
+}
+void RawNetwork::put_window(const void *, std::size_t) const {}
 void RawNetwork::look() const {}
+void RawNetwork::sleep(int) const {}
+void RawNetwork::barrier(std::uint64_t) const {}
 
 }  // namespace sennit::bench

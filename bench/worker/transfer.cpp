@@ -55,32 +55,10 @@ Subject raw_memcpy(const Job &job, std::byte *to, const std::byte *from, std::ui
     });
 }
 
-// The target looks at its queue until the origin has told, by a flag of the machine's memory, that
-// the batch is over.
-template <class Operation>
-Subject raw_by_network(const Job &job, std::shared_ptr<RawNetwork> network, Operation operation) {
-    std::uint64_t *const over = job.raw_flag(kTarget, kOrigin);
-    const std::string name = "raw-" + network->provider();
-    return {name, [=, &job, number = std::uint64_t{0}](std::size_t operations) mutable {
-                ++number;
-                if (job.rank() == kOrigin) {
-                    const Interval elapsed = time_batch(operations, [&] { operation(*network); });
-                    post_flag(over, number);
-                    return elapsed;
-                }
-                // SYNC bench-flag: pairs with the release in post_flag(); nothing hangs on it.
-                while (Flag(*over).load(std::memory_order_acquire) < number)
-                    network->look();
-                return kNotTimed;
-            }};
-}
-
 Subject raw_transfer(const Job &job, std::byte *there, const Messages &messages, bool is_put) {
     const std::uint64_t bytes = messages.bytes;
     if (job.spans_nodes()) {
-        auto network = std::make_shared<RawNetwork>(job, bytes);
-        *job.raw_flag(kTarget, kOrigin) = 0;
-        job.barrier();
+        const auto network = std::make_shared<RawNetwork>(job, bytes);
         return raw_by_network(job, network, [messages, is_put](const RawNetwork &rail) {
             if (is_put)
                 rail.put(messages.outgoing, messages.bytes);
@@ -155,7 +133,6 @@ void run_size(const Run &run, const Messages &messages, bool is_put) {
 
     Case what{is_put ? "put" : "get", bytes, 1.0, {}};
     what.subjects.push_back(raw_transfer(job, there, messages, is_put));
-    if (job.spans_nodes()) what.provider = what.subjects[0].name.substr(4);
     what.subjects.push_back(is_put ? by_put(job, at_target, messages)
                                    : by_get(job, at_target, messages));
     const auto others = is_put ? run.library.put(job, messages) : run.library.get(job, messages);
