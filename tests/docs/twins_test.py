@@ -28,6 +28,7 @@ ONLY_C = {
 }
 ONLY_FORTRAN = {
     "sennit_pointer": "what sennit_ptr and a cast are",
+    "sennit_string": "makes a text of an array of characters, which in C is one",
     "sennit_last_error_text": "what sennit_last_error()->text is",
     "sennit_channel_ends_of": "fills a structure, which C does by names of its members",
 }
