@@ -25,6 +25,7 @@ import cluster_relay  # pylint: disable=wrong-import-position
 
 EXIT_REFUSED = 125  # the cluster could not be made, or an order to it failed; else the program's own code
 FOLDER = "/run/sennit-cluster"  # inside the cluster only
+LINKS_S = 20  # within which links come up
 CONTROL = f"{FOLDER}/control"
 AGENT = f"{FOLDER}/agent"
 PRIVATE = ("/tmp", "/dev/shm")  # each host has its own
@@ -227,6 +228,19 @@ class Keeper:
                 if network not in self.relayed:
                     output_of(["tc", "qdisc", "add", "dev", port(network, host), *shape])
                 output_of(self.at(host, "tc", "qdisc", "add", "dev", device(network), *shape))
+        self.wait_for_links()
+
+    def wait_for_links(self):
+        """The kernel finds out by and by that a link is up. Until then libraries take its interface for one without a cable:
+        UCX of MPICH says "Destination is unreachable"."""
+        limit = time.monotonic() + LINKS_S
+        for host in range(len(self.holders)):
+            for network in self.networks:
+                while not re.search(r" state (UP|UNKNOWN) ",
+                                    output_of(self.at(host, "ip", "-oneline", "link", "show", "dev", device(network)))):
+                    if time.monotonic() > limit:
+                        fail(f"the link {device(network)} of h{host} does not come up within {LINKS_S} s")
+                    time.sleep(0.02)
 
     def start_relay(self):
         """A process of its own in place of the switches: frames go at their times whatever the keeper does."""
