@@ -48,6 +48,10 @@ const char *sentence_of(Reason::Code code) {
             return "it leads to other nodes, and the peer is on this one";
         case Reason::Code::private_memory:
             return "kept for private memory that the peer registers; there it works";
+        case Reason::Code::no_rail:
+            return "this rank has no rail: sennit info says what libfabric lacks here";
+        case Reason::Code::no_answer:
+            return "the peer does not answer by it";
     }
     return "unknown";
 }
@@ -72,7 +76,8 @@ void reason_text(const Reason &reason, sennit_path candidate, char *text, std::s
     char system[96];
     char detail[160] = "";  // behind the sentence
     if (reason.code == Code::no_memory_file || reason.code == Code::map_failed ||
-        reason.code == Code::kernel_refused)
+        reason.code == Code::kernel_refused ||
+        (reason.code == Code::no_answer && reason.detail != 0))
         (void)std::snprintf(
             detail, sizeof detail, ": %s%s", strerror_r(reason.detail, system, sizeof system),
             reason.code == Code::kernel_refused ? cause_of_refusal(reason.detail) : "");

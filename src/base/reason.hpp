@@ -28,7 +28,9 @@ struct Reason {
         not_allowed_there,  // the peer's SENNIT_PATHS or options leave it out
         kernel_refused,     // the kernel does not copy between the processes; detail: errno
         same_node,          // serves peers on other nodes only
-        private_memory      // works; taken for private memory that the peer registers
+        private_memory,     // works; taken for private memory that the peer registers
+        no_rail,            // this rank has no card that the path could use
+        no_answer           // the peer does not answer by it; detail: errno, 0 if there is none
     };
     Code code = Code::not_tried;
     std::int32_t detail = 0;

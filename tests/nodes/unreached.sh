@@ -13,4 +13,4 @@ out=$("$1" run -n 2 --nodes 2 --timeout 60 sh -c '
     exec "$@"' sh "$1" info --peers 2>&1)
 echo "$out"
 echo "$out" | grep -q "rank 1 does not answer by the network and counts as out of reach"
-echo "$out" | grep -q "fabric  not taken: the transport refused with code 11"
+echo "$out" | grep -q "fabric  not taken: the peer does not answer by it: "

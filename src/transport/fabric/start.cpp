@@ -138,8 +138,7 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
     if (status == SENNIT_OK) status = rail_.find(*library, settings_);
     if (status != SENNIT_OK) {
         log(SENNIT_LOG_WARNING, "no network: %s", thread_error()->text);
-        missing_ = Reason{Reason::Code::transport_failed,
-                          static_cast<std::int32_t>(thread_error()->provider_code)};
+        missing_ = Reason{Reason::Code::no_rail};
         return SENNIT_OK;
     }
     draw_tag();
@@ -247,11 +246,11 @@ Reason Network::reach(int peer) {
         } else if (silent || start_limit_.over()) {
             trial->abandoned = true;
             if (!is_open) delete trial;
-            if (!silent) return Reason{Reason::Code::transport_failed, FI_ETIMEDOUT};
+            if (!silent) return Reason{Reason::Code::no_answer, FI_ETIMEDOUT};
             unreached_limit_ns_ = kNextUnreachedNs;
             log(SENNIT_LOG_WARNING,
                 "rank %d does not answer by the network and counts as out of reach", peer);
-            return Reason{Reason::Code::transport_failed, failed_by};
+            return Reason{Reason::Code::no_answer, failed_by};
         }
         if (there.probed) break;
         // What fails is tried again every 20 ms and more.
