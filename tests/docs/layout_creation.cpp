@@ -19,7 +19,9 @@ void print_creation_layouts() {
     FIELD(Conclusion, status);
     FIELD(Conclusion, again);
     FIELD(Conclusion, load_store);
+    FIELD(Conclusion, node_load_store);
     FIELD(Conclusion, unused);
+    FIELD(Conclusion, board);
     FIELD(Conclusion, number);
     FIELD(Conclusion, generation);
 }

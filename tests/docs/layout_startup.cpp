@@ -12,6 +12,8 @@ void print_startup_layouts() {
     STRUCT(Readiness);
     FIELD(Readiness, status);
     FIELD(Readiness, reach);
+    FIELD(Readiness, unused);
+    FIELD(Readiness, board);
     using sennit::life::Failure;
     STRUCT(Failure);
     FIELD(Failure, status);
