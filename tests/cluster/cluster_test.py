@@ -434,6 +434,10 @@ def info_peers_tells_of_each_rail_why_it_is_taken_or_not(cluster, sennit):
         expect(all(rail["reason"] and rail["provider"] and rail["address"] for rail in rails.values()), pair)
         for rail in used:
             expect(rail["peer_address"] and rail["peer_address"] != rail["address"], pair)
+    expect(json.loads(text)["peers"]["warnings"] == [], "the frames are alike", text)
+    cluster.must("exec", "h1", "sh", "-c", "for rail in rail0 rail1 mgmt; do ip link set $rail mtu 1300; done")
+    text = cluster.must("exec", "h0", cluster.tool, "launch", "-n", "2", "--", sennit, "info", "--peers")
+    expect(" of h0 has 1500, " in text and " of h1 has 1300" in text, text)
     process.terminate()
     process.wait(timeout=15)
     cluster.nothing_is_left()
