@@ -65,14 +65,17 @@ void close_state(Rank &rank, TeamState *state) {
     drop_wide_slots(*state);
     std::free(state->scratch);
     std::free(state->stages);
-    if (!is_lent) std::free(state);
+    if (is_lent) return;
+    std::free(state->contents);
+    std::free(state);
 }
 
 // One piece of zeroed memory: the state, and behind it its arrays.
 sennit_status open_state(Rank &rank, team::Team &team) {
     const std::size_t members = team.size;
     const std::size_t each = sizeof(Area *) + sizeof(Doorbell *) + sizeof(std::byte *) +
-                             sizeof(std::uint64_t) + sizeof(SlotHeader) + sizeof(sennit_request);
+                             2 * sizeof(std::uint64_t) + sizeof(SlotHeader) +
+                             sizeof(sennit_request);
     auto *memory = static_cast<std::byte *>(std::calloc(1, sizeof(TeamState) + members * each));
     if (memory == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a team's collective calls");
     auto *state = reinterpret_cast<TeamState *>(memory);
@@ -83,6 +86,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     state->fetches = reinterpret_cast<sennit_request *>(state->seen + members);
     state->wide = reinterpret_cast<std::byte **>(state->fetches + members);
     state->bells = reinterpret_cast<Doorbell **>(state->wide + members);
+    state->fetched = reinterpret_cast<std::uint64_t *>(state->bells + members);
     state->rank = &rank;
     state->team = &team;
     // relaxed: constant while the team lives.

@@ -1,4 +1,5 @@
 // Numbers, slots and who may write them when. See state.hpp and docs/design/collectives.md.
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/copy.hpp"
@@ -99,6 +100,51 @@ std::byte *memory_of(std::byte *&memory, std::size_t alignment, std::size_t byte
     return memory;
 }
 
+// Contents of larger teams come one after the other.
+constexpr std::size_t kMostContents = 4 << 20;
+constexpr std::size_t kContentBytes = kSmallSlotBytes;
+
+SlotHeader *content_of(const TeamState &state, std::uint32_t member) {
+    return reinterpret_cast<SlotHeader *>(state.contents + kContentBytes * member);
+}
+
+// The content of the member's present post, if it was asked for, came, and is still that.
+SlotHeader *find_content(const TeamState &state, std::uint32_t member, Place place) {
+    if (state.contents == nullptr || state.fetched[member] != place.number) return nullptr;
+    SlotHeader *const header = content_of(state, member);
+    // SYNC coll-post: pairs with the release in post(), carried by the transport's delivery of the
+    // number, which came before this was asked for.
+    const std::uint64_t found = header->number.load(std::memory_order_acquire);
+    return found == place.number ? header : nullptr;
+}
+
+bool make_contents(TeamState &state) {
+    if (state.contents != nullptr) return true;
+    const std::size_t bytes = kContentBytes * state.size;
+    // Without memory for them there is the other way.
+    if (bytes <= kMostContents)
+        state.contents = static_cast<std::byte *>(std::aligned_alloc(kLineBytes, bytes));
+    return state.contents != nullptr;
+}
+
+// The member has posted. What comes is kept by the engine until it is asked for.
+void ask_for_content(TeamState &state, Place place, std::uint32_t member, std::size_t bytes) {
+    Rank &rank = *state.rank;
+    const int peer = world_rank_of(state, member);
+    const std::size_t length = std::max(sizeof(SlotHeader), shape_of(place.size).payload + bytes);
+    if (bytes == 0 || length > kContentBytes || state.fetched[member] == place.number ||
+        !make_contents(state))
+        return;
+    const op::Target target{peer, transport::RemoteMemory{nullptr, rank.peers[peer].control_handle},
+                            area_offset(state) + slot_offset(place)};
+    const sennit_status status =
+        op::engine_start(rank, op::Direction::get, target, content_of(state, member), length,
+                         {op::Completion::Mode::request, &state.fetches[member], true});
+    state.fetched[member] = place.number;
+    state.content_bytes = length;
+    if (status != SENNIT_OK) end_all(state, status);
+}
+
 // After so many looks into a slot whether its owner has gone another way.
 constexpr unsigned kPolls = 1024;
 constexpr unsigned kFewPolls = 8;  // where ranks share processors, and a look may follow a sleep
@@ -111,6 +157,9 @@ Found header_of(TeamState &state, std::uint32_t member, Place place, sennit_stat
          {place.size, SlotSize::full, SlotSize::middle, SlotSize::small, SlotSize::tiny}) {
         const Place here{place.number, size};
         Area *area = state.areas[member];
+        SlotHeader *const content =
+            size == place.size ? find_content(state, member, place) : nullptr;
+        if (content != nullptr) return {content, size};
         if (area == nullptr) *status = get_header(state, member, here);
         if (*status != SENNIT_OK) return {nullptr, size};
         const SlotHeader &header = area != nullptr ? header_at(*area, here) : state.headers[member];
@@ -156,10 +205,41 @@ bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number) {
     return found >= number && note_number(state, member, found, number);
 }
 
+void look_ahead(TeamState &state, const OpenCall &operation, std::size_t bytes) {
+    if (state.reaches_control) return;
+    const std::uint32_t own = state.team->rank;
+    const Place place = place_of(operation);
+    const bool reads_all = operation.step != Step::posts || operation.relayed;
+    const bool takes_content = !operation.relayed && !operation.wide;
+    for (std::uint32_t member = operation.member; member < state.size; ++member) {
+        if (member == own || state.areas[member] != nullptr) continue;
+        if (!reads_all && !reads(operation.call, own, member)) continue;
+        const bool is_there = has_posted(state, member, place);
+        if (is_there && takes_content) ask_for_content(state, place, member, bytes);
+        if (is_broken(state)) return;
+    }
+}
+
+bool has_content(TeamState &state, const OpenCall &operation, std::uint32_t member) {
+    if (state.areas[member] != nullptr || state.contents == nullptr ||
+        state.fetched[member] != operation.number || state.fetches[member].handle == 0)
+        return true;
+    int done = 0;
+    const sennit_status status = op::engine_test(*state.rank, state.fetches[member], true, &done);
+    if (done != 0) state.fetches[member] = SENNIT_REQUEST_NULL;
+    if (status != SENNIT_OK) end_all(state, status);
+    return done != 0 && status == SENNIT_OK;
+}
+
 bool has_room(TeamState &state, Place place) {
     const std::uint64_t needed = needed_for(state, place);
     for (; state.room_member < state.team->size; ++state.room_member)
-        if (!has_come(state, state.room_member, needed)) return false;
+        if (!has_come(state, state.room_member, needed)) break;
+    // Those behind it that are out of reach are asked at the same time.
+    for (std::uint32_t member = state.room_member + 1; member < state.size; ++member)
+        if (state.areas[member] == nullptr && !is_broken(state))
+            (void)has_come(state, member, needed);
+    if (state.room_member < state.size) return false;
     state.room_member = 0;
     return true;
 }
@@ -174,6 +254,13 @@ sennit_status fetch(TeamState &state, const OpenCall &operation, std::uint32_t m
                     const PayloadPart &part, void *to) {
     if (part.bytes == 0) return SENNIT_OK;
     const std::byte *payload = payload_of(state, operation, member);
+    const Place place = place_of(operation);
+    const std::size_t offset = shape_of(place.size).payload + part.offset;
+    const SlotHeader *content = nullptr;
+    if (payload == nullptr && offset + part.bytes <= state.content_bytes)
+        content = find_content(state, member, place);
+    if (content != nullptr)
+        payload = reinterpret_cast<const std::byte *>(content) + shape_of(place.size).payload;
     if (payload == nullptr)
         return op::get_control(
             *state.rank, world_rank_of(state, member),

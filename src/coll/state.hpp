@@ -124,6 +124,9 @@ struct TeamState {
     std::byte **wide;                        // [size], the members' wide slots, null until needed
     SlotHeader *headers;                     // [size], of those out of reach: what was fetched last
     sennit_request *fetches;                 // [size], under way
+    std::uint64_t *fetched;                  // [size], the posts whose content was asked for last
+    std::byte *contents;        // [size], their headers and payloads; null until needed
+    std::size_t content_bytes;  // of each, as asked for last
 };
 
 // Did some rank give up? Needs the turn.
@@ -151,6 +154,12 @@ struct Collectives {
 bool has_posted(TeamState &state, std::uint32_t member, Place place);
 // Has the member come that far, with or without a post that is read?
 bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number);
+// Starts to fetch from all members out of reach that this rank reads, from the present one on, so
+// that it does not wait for one after the other: whether they have posted and, of those that have,
+// the header and the first `bytes` of the payload, 0 for none.
+void look_ahead(TeamState &state, const OpenCall &operation, std::size_t bytes);
+// Of a member that has posted: what was so asked for is there, if anything was.
+bool has_content(TeamState &state, const OpenCall &operation, std::uint32_t member);
 // May this rank write the slot?
 bool has_room(TeamState &state, Place place);
 // The payload of the member's present post, or null where load and store do not reach.
