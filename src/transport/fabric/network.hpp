@@ -157,6 +157,7 @@ class Network final : public Transport {
     bool leaves_alone(ThreadSleep *sleep);
     bool look_once(bool has_engine);
     bool sleeps_on_descriptors(ThreadSleep *sleep);
+    bool others_compute(std::int64_t now);
 
     // task.cpp
     Message *take_message();
@@ -230,7 +231,10 @@ class Network final : public Transport {
         std::int64_t busy_until_ns = 0;
         std::size_t first_descriptor = 0;  // in the last ThreadSleep
         std::size_t descriptors = 0;
-        unsigned lies = 0;  // of descriptors, in a row
+        unsigned lies = 0;           // of descriptors, in a row
+        std::int64_t asked_ns = 0;   // when others_compute was found out
+        std::int64_t others_ns = 0;  // processor time of the process's other threads, until then
+        bool others_compute = true;
         bool is_placed = false;
     };
     Tended tended_;
