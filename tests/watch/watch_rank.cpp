@@ -58,6 +58,7 @@ struct Job {
     sennit_gptr memory = SENNIT_GPTR_NULL;  // a page of each rank
     sennit_lock lock = SENNIT_LOCK_NULL;
     int last = 0;
+    double end_s = 0;  // if the scene has one
 };
 
 void wait_for_signal(const Job &) {
@@ -152,6 +153,43 @@ void hear_of_one_of_many(const Job &job) {
     say_lost(sennit_put(sennit_gptr_at(job.memory, silent), &value, sizeof value), "put");
 }
 
+// The script stops the last rank, whose neighbour goes on. Rank 0 has more under way to it than may
+// be posted.
+void put_beside_a_stopped_rank(const Job &job) {
+    constexpr int kMany = 2000;
+    const std::uint64_t value = 1;
+    say("waits", getpid());
+    if (sennit_rank() == job.last) return sleep_ms(1000);
+    if (sennit_rank() != 0) return sleep_ms(3000);
+    (void)std::getchar();
+    for (int i = 0; i < kMany; ++i)
+        must(sennit_put_nbi(sennit_gptr_at(job.memory, job.last), &value, sizeof value), "put_nbi");
+    say("posted", kMany);
+    must(sennit_put(sennit_gptr_at(job.memory, 1), &value, sizeof value), "put");
+    say("put", 1);
+    must(sennit_flush(job.last, SENNIT_FOREVER), "flush");
+    say("flushed", kMany);
+}
+
+// Computes and communicates until the script says that it is enough.
+void work(const Job &job) {
+    say("waits", getpid());
+    double sum = 0;
+    for (unsigned long round = 0;; ++round) {
+        double one = 1;
+        for (unsigned long i = 0; i < (round * 7919 + 1) % 2'000'000; ++i)
+            one = one * 1.0000001 + 1e-9;
+        sum += one;
+        const int next = static_cast<int>(round % static_cast<unsigned>(sennit_size()));
+        must(sennit_put(sennit_gptr_at(job.memory, next), &sum, sizeof sum), "put");
+        must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
+        long ends = sennit_rank() == 0 && now_s() > job.end_s ? 1 : 0;
+        must(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &ends, sizeof ends, SENNIT_FOREVER),
+             "broadcast");
+        if (ends != 0) return say("done", static_cast<long>(round));
+    }
+}
+
 // The script stops a rank for a while.
 void go_on(const Job &) {
     say("waits", getpid());
@@ -166,11 +204,18 @@ struct Scene {
     const char *name;
     void (*play)(const Job &job);
 };
-constexpr Scene kScenes[] = {{"signal", wait_for_signal},     {"barrier", wait_in_barrier},
-                             {"lock", wait_for_lock},         {"collective", wait_in_collective},
-                             {"put", put_for_ever},           {"both", hear_of_both},
-                             {"late", put_to_a_stopped_rank}, {"on", go_on},
-                             {"child", wait_for_signal},      {"many", hear_of_one_of_many}};
+constexpr Scene kScenes[] = {{"signal", wait_for_signal},
+                             {"barrier", wait_in_barrier},
+                             {"lock", wait_for_lock},
+                             {"collective", wait_in_collective},
+                             {"put", put_for_ever},
+                             {"both", hear_of_both},
+                             {"late", put_to_a_stopped_rank},
+                             {"on", go_on},
+                             {"child", wait_for_signal},
+                             {"many", hear_of_one_of_many},
+                             {"share", put_beside_a_stopped_rank},
+                             {"work", work}};
 
 // If the words say so, RANK:MILLISECONDS.
 void die_in_time(const char *scene, const char *word) {
@@ -210,6 +255,7 @@ int main(int count, char **words) {
     // The one that dies holds the lock.
     if (sennit_rank() == job.last) must(sennit_lock_acquire(job.lock, SENNIT_FOREVER), "acquire");
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
+    if (std::strcmp(words[1], "work") == 0) job.end_s = now_s() + std::atof(words[2]);
     for (int i = 2; i < count; ++i)
         die_in_time(words[1], words[i]);
     for (const Scene &scene : kScenes)

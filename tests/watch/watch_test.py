@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ranks on two made-up nodes of this machine die, stop, or are sent nonsense; what do the others hear of it?
 
-    watch_test.py SENNIT PROGRAM CASE RANKS
+    watch_test.py SENNIT PROGRAM CASE RANKS [SECONDS]
 
 Without it: waits for a rank of another node that is dead never end; a rank that was only stopped counts as dead; what is sent to a
 stopped rank lands after its sender was told of an error; a call has a wait of its own that nobody ends; or a stranger's bytes end a job.
@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 SOON_S = 1.0
@@ -30,10 +31,12 @@ def expect(truth, *seen):
 class Job:
     """A job whose lines are read one by one."""
 
-    def __init__(self, sennit, program, ranks, timeout, *words, nodes=("--nodes", "2")):
+    def __init__(self, sennit, program, ranks, timeout, *words, **more):
+        """More: nodes, words before the program; before, words before `run`; limit_s."""
         self.lines = []
         self.process = subprocess.Popen(
-            [sennit, "run", "-n", str(ranks), *nodes, "--keep-going", "--timeout", str(LIMIT_S), program, *words],
+            [sennit, *more.get("before", ()), "run", "-n", str(ranks), "--keep-going", "--timeout",
+             str(more.get("limit_s", LIMIT_S)), *more.get("nodes", ("--nodes", "2")), program, *words],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env={**os.environ, "SENNIT_PEER_TIMEOUT": str(timeout)})
 
@@ -102,6 +105,43 @@ def a_death_before_the_start_ends_it(sennit, program, ranks):
     lost = job.events("lost")
     (_, _, died), = job.events("dies")
     expect(len(lost) == ranks - 1 and all(0 < when - died < SOON_S for _, _, when in lost), "".join(job.lines))
+
+
+def a_stopped_rank_does_not_hold_up_others(sennit, program, ranks):
+    """A rank on the stopped one's node is reached meanwhile."""
+    job = Job(sennit, program, ranks, 10, "share",
+              nodes=("sh", "-c", 'SENNIT_NODE=n$(((SENNIT_RANK + 1) / 2)) exec "$@"', "sh"))
+    processes = dict(job.read("waits")[:2] for _ in range(ranks))
+    os.kill(processes[ranks - 1], signal.SIGSTOP)
+    job.process.stdin.write("go\n")
+    job.process.stdin.flush()
+    _, _, posted = job.read("posted")
+    threading.Timer(20, lambda: os.kill(processes[ranks - 1], signal.SIGCONT)).start()
+    _, _, put = job.read("put")
+    expect(put - posted < 10, f"a put to another rank took {put - posted} s")
+    os.kill(processes[ranks - 1], signal.SIGCONT)
+    job.read("flushed")
+    job.finish()
+    os._exit(0)  # the timer
+
+
+def nobody_is_lost_on_a_busy_processor(sennit, program, ranks, seconds):
+    """All ranks share one processor, compute and communicate. At times one of each node is stopped for a third of the timeout."""
+    job = Job("taskset", program, ranks, 3, "work", str(seconds), nodes=("--nodes", "2"), before=("-c", "0", sennit), limit_s=seconds + 60)
+    processes = [job.read("waits")[1] for _ in range(ranks)]
+    seed = random.randrange(1 << 30)
+    draw = random.Random(seed)
+    end = time.monotonic() + seconds - 5
+    while time.monotonic() < end:
+        time.sleep(draw.uniform(0.5, 5))
+        stopped = draw.choice(processes)
+        os.kill(stopped, signal.SIGSTOP)
+        time.sleep(draw.uniform(0, 1))
+        os.kill(stopped, signal.SIGCONT)
+    done = job.events("done")
+    text = "".join(job.lines)
+    print(f"seed {seed}, {done[0][1] if done else 0} rounds")
+    expect(len(done) == ranks and "silent" not in text and "lost" not in text, text[-3000:])
 
 
 def silence_is_heard_by_all_of_many_nodes(sennit, program, ranks):
@@ -202,14 +242,15 @@ def nonsense_ends_its_connection_alone(sennit, program, ranks):
 
 CASES = {"takes_over": the_next_rank_takes_over, "stop": a_short_stop_is_no_death, "silence": a_silent_host_is_lost,
          "nonsense": nonsense_ends_its_connection_alone, "child": a_fork_keeps_no_port, "start": a_death_before_the_start_ends_it,
+         "share": a_stopped_rank_does_not_hold_up_others, "work": nobody_is_lost_on_a_busy_processor,
          "many": silence_is_heard_by_all_of_many_nodes,
          "KILL": functools.partial(every_wait_ends, "KILL"), "STOP": functools.partial(every_wait_ends, "STOP")}
 
 
 def main():
-    sennit, program, case, ranks = sys.argv[1:]
+    sennit, program, case, ranks, *more = sys.argv[1:]
     if case in CASES:
-        CASES[case](sennit, program, int(ranks))
+        CASES[case](sennit, program, int(ranks), *map(int, more))
     else:
         a_death_ends(case, sennit, program, int(ranks))
     print("as promised")

@@ -18,7 +18,12 @@
 namespace sennit::transport::fabric {
 namespace {
 
+// So often a transfer may fail together with others; then those of its peer go one by one. And so
+// often alone.
+constexpr int kMostTogether = 2;
 constexpr int kMostAttempts = 8;
+// Between two ends of an endpoint, so that something can be done in between.
+constexpr std::int64_t kClosingPauseNs = 20'000'000;
 constexpr std::int64_t kFirstQuestionNs = 20'000'000;  // before it is asked again; doubles
 constexpr std::int64_t kLastQuestionNs = 500'000'000;
 constexpr std::int64_t kHangsNs = 100'000'000;  // of a transfer to an endpoint that is gone
@@ -80,15 +85,23 @@ void Network::look_after(int peer, std::int64_t now) {
     if (!link.uneasy) --uneasy_links_;
 }
 
-// The doubt is over: what has failed goes to the endpoint that is open now.
+// The doubt is over: what has failed goes to the endpoint that is open now. Whose fault it is that
+// transfers fail again and again shows when they go one by one.
 void Network::repeat(PeerLink &link) {
+    bool one_by_one = false;
+    for (const Posted *posted = link.doubtful.first; posted != nullptr; posted = posted->next)
+        one_by_one |= posted->failures >= kMostTogether;
+    bool is_next = !one_by_one || !is_older_out(static_cast<int>(&link - links_), UINT64_MAX);
     PostedList failed = link.doubtful.take_all();
     while (Posted *posted = failed.take()) {
+        posted->is_alone = one_by_one;
         if (posted->attempts == kMostAttempts) {
             posted->verdict = SENNIT_ERR_FABRIC;
             done_.append(posted);
-        } else if (start_transfer(posted) == Submit::again) {
+        } else if (!is_next || start_transfer(posted) == Submit::again) {
             link.doubtful.append(posted);
+        } else {
+            is_next = !one_by_one;
         }
     }
 }
@@ -141,13 +154,16 @@ bool Network::reopen_passive() {
 // it has sent there has landed before or never lands.
 void Network::answer_question(const Message &question) {
     const MessageHeader &asked = question.header;
-    if (asked.id == number_) {
-        if (!reopen_passive()) return;
+    const bool is_open = asked.id == number_;
+    if (is_open) {
+        const std::int64_t now = now_ns();
+        if (now - closed_ns_ < kClosingPauseNs || !reopen_passive()) return;
+        closed_ns_ = now;
         log(SENNIT_LOG_INFO, "rank %d is in doubt about what it has sent: fence %llu", asked.from,
             static_cast<unsigned long long>(number_ - 1));
         announce_endpoint(asked.from);
     }
-    send_endpoint(asked.from, &question);
+    send_endpoint(asked.from, &question, is_open);
 }
 
 // The others need not find out. What is lost of this they ask for.
@@ -158,12 +174,13 @@ void Network::announce_endpoint(int except) {
 }
 
 // Tells the peer the endpoint that is open, and which of the handles in its question are dead.
-void Network::send_endpoint(int peer, const Message *question) {
+void Network::send_endpoint(int peer, const Message *question, bool is_new) {
     Message *answer = take_message();
     if (answer == nullptr) return;
     fill_header(answer, peer, MessageKind::endpoint);
     answer->header.id = number_;
     answer->header.handle = tag_;
+    answer->header.status = is_new ? 1 : 0;
     std::uint8_t name[kNameBytes];
     if (link(peer) != SENNIT_OK || rail_.passive_name(name) != SENNIT_OK) return give_back(answer);
     std::memcpy(answer->body, name, kNameBytes);
@@ -202,6 +219,8 @@ void Network::take_endpoint(const Message &answer) {
     PostedList failed = link.doubtful.take_all();
     while (Posted *posted = failed.take()) {
         if (!has(dead, bytes, posted->operation->remote.handle)) {
+            // Nobody else has ended the endpoint, so it failed by itself.
+            if (posted->is_alone && header.status == 1) ++posted->attempts;
             link.doubtful.append(posted);
             continue;
         }

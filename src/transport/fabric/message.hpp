@@ -14,7 +14,9 @@ struct Posted {
     fi_context2 context;
     Kind kind = Kind::unused;
     bool is_out = false;                // the provider has it
-    std::uint8_t attempts = 0;          // transfer: times that it failed
+    std::uint8_t failures = 0;          // transfer: so often it failed, or others with it
+    std::uint8_t attempts = 0;          // and so often for sure by itself
+    bool is_alone = false;              // nothing else is under way to the peer
     std::uint64_t number = 0;           // transfer: of the endpoint that it was sent to
     fi_addr_t to = FI_ADDR_UNSPEC;      // and its name
     int peer = -1;                      // transfer, send

@@ -59,6 +59,7 @@ struct PeerLink {
     std::int64_t question_pause_ns = 0;
     std::int64_t failing_since_ns = 0;  // messages to it; 0: they go
     int failed_by = 0;                  // FI_*, the last of them
+    std::uint32_t posted = 0;           // transfers, doubtful ones too
     // The provider has taken nothing for the peer since: transfers, and messages. 0: it does.
     std::int64_t again_since_ns = 0;
     std::int64_t unsent_since_ns = 0;
@@ -143,7 +144,7 @@ class Network final : public Transport {
     void draw_tag();
     void send_question(int peer, std::int64_t now);
     void answer_question(const Message &question);
-    void send_endpoint(int peer, const Message *question);
+    void send_endpoint(int peer, const Message *question, bool is_new = false);
     void take_endpoint(const Message &answer);
     bool is_older_out(int peer, std::uint64_t number) const;
     void end_older(int peer, std::uint64_t number);
@@ -208,8 +209,9 @@ class Network final : public Transport {
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
     std::size_t open_tasks_ = 0;
-    std::uint64_t number_ = 1;  // of the passive endpoint
-    std::uint16_t tag_ = 0;     // and in the keys
+    std::uint64_t number_ = 1;    // of the passive endpoint
+    std::uint16_t tag_ = 0;       // and in the keys
+    std::int64_t closed_ns_ = 0;  // when an endpoint was closed for a peer, last
     std::size_t uneasy_links_ = 0;
     std::int64_t looked_ns_ = 0;           // at what is overdue
     std::int64_t outgoing_opened_ns_ = 0;  // the endpoint for sends, last

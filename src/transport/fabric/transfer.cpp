@@ -15,6 +15,8 @@ constexpr std::int64_t kLookNs = 1'000'000;  // at what is overdue
 // Of a provider that takes nothing: it may be the end of the peer's endpoint, or of the peer.
 constexpr std::int64_t kStalledNs = 10'000'000;
 constexpr std::int64_t kSilentNs = 10'000'000'000;
+// Of all that may be posted one peer has at most one.
+constexpr std::size_t kShares = 4;
 
 }  // namespace
 
@@ -25,6 +27,8 @@ Posted *Network::take_posted() {
 }
 
 void Network::give_back(Posted *posted) {
+    if (posted->peer >= 0) --links_[posted->peer].posted;
+    posted->peer = -1;
     posted->kind = Posted::Kind::unused;
     posted->operation = nullptr;
     posted->next = free_posts_;
@@ -47,12 +51,16 @@ Submit Network::submit(Operation *operation) {
     PeerLink &peer = links_[operation->peer];
     if (peer.number == 0) ask(peer);
     if (peer.number == 0 || peer.in_doubt || !peer.doubtful.empty()) return Submit::again;
+    // A peer that is stopped takes nothing, and keeps what it has for long.
+    if (peer.posted >= post_count_ / kShares) return Submit::again;
     Posted *posted = take_posted();
     if (posted == nullptr) return Submit::again;
     posted->kind = Posted::Kind::transfer;
     posted->operation = operation;
     posted->peer = operation->peer;
-    posted->attempts = 0;
+    ++peer.posted;
+    posted->failures = posted->attempts = 0;
+    posted->is_alone = false;
     posted->verdict = SENNIT_OK;
     const Submit answer = start_transfer(posted);
     if (answer != Submit::accepted) give_back(posted);
@@ -178,7 +186,7 @@ int Network::finish_transfer(Posted *posted) {
         // relaxed: the word stands alone.
         const bool gone = rank_->peers[posted->peer].gone.load(std::memory_order_relaxed) != 0;
         if (posted->error != 0 && status == SENNIT_OK && !gone) {
-            ++posted->attempts;
+            if (posted->failures < UINT8_MAX) ++posted->failures;
             link.doubtful.append(posted);
             unsettle(link);
             // What was sent to an earlier endpoint is fenced already.

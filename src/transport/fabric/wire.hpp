@@ -51,7 +51,7 @@ struct MessageHeader {
     std::uint64_t handle;      // task: of the segment. endpoint: its tag
     std::uint64_t offset;      // task: into it
     std::uint64_t bytes;       // task: how much of it the task works on
-    std::uint32_t status;      // answer: sennit_status
+    std::uint32_t status;      // answer: sennit_status. endpoint: 1: opened for this question
     std::uint32_t body_bytes;  // what follows the header: payload or reply
     Task task;
 };

@@ -1,0 +1,62 @@
+/* A page of a region that its owner unmapped without sennit_deregister: what is put there fails for
+ * good, and what is put beside it at the same time arrives. Two ranks on two nodes. Broken by a
+ * path that counts the failures of neighbours: they break with the connection each time. */
+#include <sennit/sennit.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, PIECE = 1 << 20, PIECES = 8, WITH_HOLE = 5 };
+/* Far into the piece: the provider copies the beginning of a message itself, and would crash there.
+ */
+enum { HOLE = WITH_HOLE * PIECE + 700 * 1024 };
+
+static void must(int good, const char *what) {
+    if (good) return;
+    fprintf(stderr, "%s: %s\n", what, sennit_last_error()->text);
+    exit(1);
+}
+
+int main(void) {
+    must(sennit_init(NULL) == SENNIT_OK, "init");
+    const int self = sennit_rank();
+    char *memory =
+        mmap(NULL, PIECES * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    must(memory != MAP_FAILED, "mmap");
+    memset(memory, 1, PIECES * PIECE);
+    sennit_region region;
+    must(sennit_register(memory, PIECES * PIECE, 0, &region) == SENNIT_OK, "register");
+    must(
+        sennit_broadcast(SENNIT_TEAM_WORLD, 1, &region, sizeof region, SENNIT_FOREVER) == SENNIT_OK,
+        "broadcast");
+    if (self == 1) must(munmap(memory + HOLE, PAGE) == 0, "munmap");
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");
+    if (self == 0) {
+        static char data[PIECE];
+        static sennit_request requests[PIECES];
+        memset(data, 7, sizeof data);
+        for (int i = 0; i < PIECES; ++i) {
+            sennit_gptr there = region.gptr;
+            there.offset += (uint64_t)i * PIECE;
+            must(sennit_put_nb(there, data, PIECE, &requests[i]) == SENNIT_OK, "put_nb");
+        }
+        for (int i = 0; i < PIECES; ++i) {
+            const sennit_status status = sennit_wait(&requests[i], SENNIT_FOREVER);
+            const sennit_status wanted = i == WITH_HOLE ? SENNIT_ERR_FABRIC : SENNIT_OK;
+            if (status != wanted) {
+                fprintf(stderr, "piece %d: %s\n", i, sennit_status_string(status));
+                exit(1);
+            }
+        }
+    }
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) == SENNIT_OK, "barrier");
+    for (int i = 0; self == 1 && i < PIECES; ++i)
+        must(i == WITH_HOLE || (memory[i * PIECE] == 7 && memory[(i + 1) * PIECE - 1] == 7),
+             "the data is there");
+    printf("rank %d has what was put beside the hole\n", self);
+    fflush(stdout);
+    must(sennit_finalize() == SENNIT_OK, "finalize");
+    return 0;
+}
