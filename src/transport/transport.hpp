@@ -55,7 +55,7 @@ struct sennit::PartType<sennit::Part::transport> {
 
 namespace sennit::transport {
 
-// What it is and can do. Constant after open().
+// What it is and can do. Constant after open(), the rails after connect().
 struct Traits {
     const char *name;  // as sennit_path_name says
     sennit_path path;

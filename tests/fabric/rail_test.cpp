@@ -30,8 +30,10 @@ class RailEnds : public testing::TestWithParam<const char *> {
         Settings settings;
         std::strcpy(settings.provider, GetParam());
         std::strcpy(settings.host, "127.0.0.1");
-        for (Rail *rail : {&here_, &there_})
-            if (rail->find(*library, settings) != SENNIT_OK || rail->open(0, 8) != SENNIT_OK)
+        for (const auto &[rail, found] :
+             {std::pair{&here_, &found_here_}, {&there_, &found_there_}})
+            if (found->find(*library, settings) != SENNIT_OK ||
+                rail->open(*found, 0, 8) != SENNIT_OK)
                 GTEST_SKIP() << sennit_last_error()->text;
         ASSERT_EQ(there_.expose(memory_.data(), kBytes, kKey, &exposed_), SENNIT_OK);
         meet();
@@ -88,6 +90,8 @@ class RailEnds : public testing::TestWithParam<const char *> {
     }
 
     Memory memory_ = Memory(kBytes, 1);
+    Interfaces found_here_;
+    Interfaces found_there_;
     Rail here_;
     Rail there_;
     fid_mr *exposed_ = nullptr;
@@ -203,7 +207,7 @@ TEST_P(RailEnds, a_get_whose_answer_is_half_read_ends_when_its_connection_is_cut
 // it still has the old one.
 TEST_P(RailEnds, messages_arrive_from_an_endpoint_that_was_opened_again) {
     RailCard card;
-    there_.describe(&card);
+    found_there_.describe(&card);
     fi_addr_t address = FI_ADDR_UNSPEC;
     ASSERT_EQ(here_.insert(card, 0, &address), SENNIT_OK);
     static int contexts[2][4];

@@ -15,6 +15,7 @@ namespace {
 struct Interface {
     const char *address;
     std::uint8_t prefix;
+    std::uint8_t speed = 0;
 };
 
 RailCard card(std::uint64_t machine, std::initializer_list<Interface> interfaces) {
@@ -22,12 +23,13 @@ RailCard card(std::uint64_t machine, std::initializer_list<Interface> interfaces
     made.machine = machine;
     for (const Interface &interface : interfaces) {
         made.addresses[made.interfaces] = inet_addr(interface.address);
+        made.speeds[made.interfaces] = interface.speed;
         made.prefixes[made.interfaces++] = interface.prefix;
     }
     return made;
 }
 
-// The address that each rank uses, or "" without any.
+// The addresses that each rank uses, with spaces between, or "" without any.
 std::vector<std::string> choose(const std::vector<RailCard> &cards) {
     std::vector<Address> addresses(cards.size());
     for (std::size_t i = 0; i < cards.size(); ++i)
@@ -40,8 +42,12 @@ std::vector<std::string> choose(const std::vector<RailCard> &cards) {
             chosen.emplace_back();
             continue;
         }
-        in_addr address{own.addresses[choice.of(own)]};
-        chosen.emplace_back(inet_ntoa(address));
+        std::string rails;
+        for (unsigned rail = 0; rail < choice.rails(); ++rail) {
+            in_addr address{own.addresses[choice.of(own, rail)]};
+            rails += std::string(inet_ntoa(address)) + (rail + 1 < choice.rails() ? " " : "");
+        }
+        chosen.push_back(rails);
     }
     return chosen;
 }
@@ -62,12 +68,38 @@ TEST(InterfaceChoice, made_up_nodes_of_one_machine_share_an_address) {
               (Addresses{"10.0.0.1", "10.0.0.1"}));
 }
 
-TEST(InterfaceChoice, the_best_subnet_that_all_machines_have_is_taken_in_whatever_order) {
+TEST(InterfaceChoice, all_subnets_that_all_machines_have_are_taken_in_whatever_order) {
     EXPECT_EQ(choose({card(1, {{"10.1.0.1", 24}, {"10.2.0.1", 24}, {"10.3.0.1", 24}}),
                       card(1, {{"10.1.0.1", 24}, {"10.2.0.1", 24}, {"10.3.0.1", 24}}),
                       card(2, {{"10.3.0.2", 24}, {"10.2.0.2", 24}}),
                       card(3, {{"10.9.0.3", 24}, {"10.2.0.3", 24}, {"10.3.0.3", 24}})}),
-              (Addresses{"10.2.0.1", "10.2.0.1", "10.2.0.2", "10.2.0.3"}));
+              (Addresses{"10.2.0.1 10.3.0.1", "10.2.0.1 10.3.0.1", "10.2.0.2 10.3.0.2",
+                         "10.2.0.3 10.3.0.3"}));
+}
+
+RailCard wanting(unsigned rails, RailCard card) {
+    card.most_rails = static_cast<std::uint8_t>(rails);
+    return card;
+}
+
+TEST(InterfaceChoice, there_are_no_more_rails_than_any_rank_wants) {
+    const RailCard one = card(1, {{"10.1.0.1", 24}, {"10.2.0.1", 24}, {"10.3.0.1", 24}});
+    const RailCard two = card(2, {{"10.1.0.2", 24}, {"10.2.0.2", 24}, {"10.3.0.2", 24}});
+    EXPECT_EQ(choose({wanting(2, one), two}),
+              (Addresses{"10.1.0.1 10.2.0.1", "10.1.0.2 10.2.0.2"}));
+    EXPECT_EQ(choose({wanting(2, one), wanting(1, two)}), (Addresses{"10.1.0.1", "10.1.0.2"}));
+    EXPECT_EQ(choose({one, two}),
+              (Addresses{"10.1.0.1 10.2.0.1 10.3.0.1", "10.1.0.2 10.2.0.2 10.3.0.2"}));
+    EXPECT_EQ(choose({one, one}), (Addresses{"10.1.0.1", "10.1.0.1"}));
+    EXPECT_EQ(choose({wanting(2, one), one}),
+              (Addresses{"10.1.0.1 10.2.0.1", "10.1.0.1 10.2.0.1"}));
+}
+
+// Broken by equal shares of a large put over a card and the slow network that hosts are managed by.
+TEST(InterfaceChoice, a_subnet_that_is_known_to_be_much_slower_is_left_out) {
+    EXPECT_EQ(choose({card(1, {{"10.1.0.1", 24, 10}, {"10.2.0.1", 24, 14}, {"10.3.0.1", 24, 14}}),
+                      card(2, {{"10.1.0.2", 24, 14}, {"10.2.0.2", 24, 13}, {"10.3.0.2", 24, 14}})}),
+              (Addresses{"10.2.0.1 10.3.0.1", "10.2.0.2 10.3.0.2"}));
 }
 
 TEST(InterfaceChoice, a_subnet_is_its_address_and_its_length) {

@@ -1,17 +1,20 @@
-// See choice.hpp. The first subnet that all ranks have an interface in is taken, in libfabric's
-// order of the first rank's interfaces. A subnet in which other machines have the same address as
-// the first rank's is a trap: bridges of containers and of virtual machines have the same address
-// everywhere, and lead nowhere else.
+// See choice.hpp. Each subnet that all ranks have an interface in is a rail, in libfabric's order
+// of the first rank's interfaces. A subnet in which other machines have the same address as the
+// first rank's is a trap: bridges of containers and of virtual machines have the same address
+// everywhere, and lead nowhere else. Large transfers are cut into equal shares, so a rail that is
+// known to be much slower than the fastest would hold them up, and is left out.
 #include "transport/fabric/choice.hpp"
 
 #include <arpa/inet.h>
+
+#include <algorithm>
 
 namespace sennit::transport::fabric {
 
 InterfaceChoice::Subnet InterfaceChoice::subnet_of(const RailCard &card, unsigned interface) {
     const unsigned bits = card.prefixes[interface] < 32 ? card.prefixes[interface] : 32;
     const auto mask = static_cast<std::uint32_t>(~std::uint64_t{0} << (32 - bits));
-    return Subnet{card.addresses[interface] & htonl(mask), htonl(mask)};
+    return Subnet{card.addresses[interface] & htonl(mask), htonl(mask), card.speeds[interface]};
 }
 
 int InterfaceChoice::interface_in(const RailCard &card, const Subnet &subnet) {
@@ -27,7 +30,7 @@ void InterfaceChoice::make(const Address *addresses, std::size_t size) {
     for (std::size_t rank = 0; rank < size && first.interfaces == 0; ++rank)
         first = card_of(addresses[rank]);
     for (unsigned i = 0; i < first.interfaces; ++i) {
-        const Subnet subnet = subnet_of(first, i);
+        Subnet subnet = subnet_of(first, i);
         bool is_common = true;
         bool is_trap = false;
         for (std::size_t rank = 0; rank < size; ++rank) {
@@ -35,21 +38,51 @@ void InterfaceChoice::make(const Address *addresses, std::size_t size) {
             if (card.interfaces == 0) continue;
             const int there = interface_in(card, subnet);
             is_common = is_common && there >= 0;
+            if (there >= 0) subnet.speed = std::min(subnet.speed, card.speeds[there]);
             is_trap = is_trap || (there >= 0 && card.machine != first.machine &&
                                   card.addresses[there] == first.addresses[i]);
         }
-        if (is_trap) {
+        if (is_trap)
             traps_[trap_count_++] = subnet;
-        } else if (is_common && !has_common_) {
-            common_ = subnet;
-            has_common_ = true;
-        }
+        else if (is_common)
+            common_[common_count_++] = subnet;
     }
+    leave_out_slow();
+    limit(addresses, size);
+}
+
+// Those of less than about half of the best one's speed.
+void InterfaceChoice::leave_out_slow() {
+    std::uint8_t best = 0;
+    for (unsigned i = 0; i < common_count_; ++i)
+        best = std::max(best, common_[i].speed);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < common_count_; ++i)
+        if (common_[i].speed + 1 >= best) common_[kept++] = common_[i];
+    common_count_ = kept;
+}
+
+// The least that a rank wants. Several rails of one machine lead by the same processor, so there it
+// is one unless somebody asks for more.
+void InterfaceChoice::limit(const Address *addresses, std::size_t size) {
+    unsigned wanted = 0;
+    std::uint64_t machine = 0;
+    bool is_one_machine = true;
+    for (std::size_t rank = 0; rank < size; ++rank) {
+        const RailCard card = card_of(addresses[rank]);
+        if (card.interfaces == 0) continue;
+        is_one_machine = is_one_machine && (machine == 0 || machine == card.machine);
+        machine = card.machine;
+        if (card.most_rails == 0) continue;
+        wanted = wanted == 0 ? card.most_rails : std::min<unsigned>(wanted, card.most_rails);
+    }
+    if (wanted == 0) wanted = is_one_machine ? 1 : kMostRails;
+    rails_ = std::clamp(common_count_, 1u, wanted);
 }
 
 // Without a common subnet there may still be routes: each rank's best interface that is no trap.
-unsigned InterfaceChoice::of(const RailCard &card) const {
-    const int common = has_common_ ? interface_in(card, common_) : -1;
+unsigned InterfaceChoice::of(const RailCard &card, unsigned rail) const {
+    const int common = common_count_ != 0 ? interface_in(card, common_[rail]) : -1;
     if (common >= 0) return static_cast<unsigned>(common);
     for (unsigned i = 0; i < card.interfaces; ++i)
         if (!is_trap(card, i)) return i;

@@ -37,31 +37,32 @@ bool has(const std::byte *handles, std::size_t bytes, std::uint64_t handle) {
 
 }  // namespace
 
-void Network::unsettle(PeerLink &link) {
+void Network::unsettle(RailLink &link) {
     if (link.uneasy) return;
     link.uneasy = true;
     ++uneasy_links_;
 }
 
-void Network::ask(PeerLink &link) {
+void Network::ask(RailLink &link) {
     unsettle(link);
     if (link.asks) return;
     link.asks = true;
+    link.asked = 0;
     link.next_question_ns = 0;
     link.question_pause_ns = kFirstQuestionNs;
 }
 
 // A transfer to the peer's endpoint has failed. Also one that reads: its connection may stay broken
 // for as long as the endpoint is there.
-void Network::doubt(PeerLink &link) {
+void Network::doubt(RailLink &link) {
     if (!link.in_doubt) link.asks = false;  // another question than before
     link.in_doubt = true;
     ask(link);
 }
 
 // A message has not reached the peer. Questions will tell.
-void Network::note_failing(int peer, int error) {
-    PeerLink &link = links_[peer];
+void Network::note_failing(int peer, unsigned rail, int error) {
+    RailLink &link = link_of(peer, rail);
     link.failed_by = error;
     if (link.failing_since_ns == 0) link.failing_since_ns = now_ns();
     ask(link);
@@ -70,30 +71,34 @@ void Network::note_failing(int peer, int error) {
 void Network::look_after_links(std::int64_t now) {
     const int size = world_size(*rank_);
     for (int peer = 0; peer < size; ++peer)
-        if (links_[peer].uneasy) look_after(peer, now);
+        for (unsigned rail = 0; rail < rail_count_; ++rail)
+            if (link_of(peer, rail).uneasy) look_after(peer, rail, now);
 }
 
-void Network::look_after(int peer, std::int64_t now) {
-    PeerLink &link = links_[peer];
+void Network::look_after(int peer, unsigned rail, std::int64_t now) {
+    RailLink &link = link_of(peer, rail);
     // relaxed: the word stands alone.
     if (rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0) abandon(link);
-    if (link.asks && now >= link.next_question_ns) send_question(peer, now);
-    if (!link.in_doubt) repeat(link);
-    const bool hangs = is_older_out(peer, link.number);
-    if (hangs && now - link.fenced_ns > kHangsNs) end_older(peer, link.number);
-    link.uneasy = link.asks || !link.doubtful.empty() || hangs;
+    if (link.is_out) knock(peer, rail, now);
+    if (link.asks && now >= link.next_question_ns) send_question(peer, rail, now);
+    if (!link.in_doubt) repeat(peer, rail);
+    const bool hangs = is_older_out(peer, rail, link.number);
+    if (hangs && now - link.fenced_ns > kHangsNs) end_older(peer, rail, link.number);
+    link.uneasy = link.asks || !link.doubtful.empty() || hangs || link.is_out;
     if (!link.uneasy) --uneasy_links_;
 }
 
-// The doubt is over: what has failed goes to the endpoint that is open now. Whose fault it is that
-// transfers fail again and again shows when they go one by one.
-void Network::repeat(PeerLink &link) {
+// The doubt is over: what has failed goes to the endpoint that is open now, or by another rail.
+// Whose fault it is that transfers fail again and again shows when they go one by one.
+void Network::repeat(int peer, unsigned rail) {
+    RailLink &link = link_of(peer, rail);
     bool one_by_one = false;
     for (const Posted *posted = link.doubtful.first; posted != nullptr; posted = posted->next)
         one_by_one |= posted->failures >= kMostTogether;
-    bool is_next = !one_by_one || !is_older_out(static_cast<int>(&link - links_), UINT64_MAX);
+    bool is_next = !link.is_out && (!one_by_one || !is_older_out(peer, rail, UINT64_MAX));
     PostedList failed = link.doubtful.take_all();
     while (Posted *posted = failed.take()) {
+        if (link.is_out && move_to_another(posted)) continue;
         posted->is_alone = one_by_one;
         if (posted->attempts == kMostAttempts) {
             posted->verdict = SENNIT_ERR_FABRIC;
@@ -106,12 +111,27 @@ void Network::repeat(PeerLink &link) {
     }
 }
 
-void Network::send_question(int peer, std::int64_t now) {
-    PeerLink &link = links_[peer];
+// The first goes by the rail that it is about. Without an answer, others are tried in between: the
+// rail may carry nothing. One that is known to carry nothing is asked about by itself alone, since
+// only its own answer brings it back.
+unsigned Network::rail_for_question(int peer, unsigned rail) const {
+    const RailLink &link = link_of(peer, rail);
+    const bool by_itself = link.is_out ? link.is_out_known && !link.in_doubt : link.asked % 2 == 0;
+    if (by_itself) return rail;
+    unsigned other = rail;
+    for (unsigned i = 0; i <= link.asked / 2u % rail_count_; ++i)
+        other = rail_after(usable(peer), other);
+    return other != rail ? other : rail_after(usable(peer), rail);
+}
+
+void Network::send_question(int peer, unsigned rail, std::int64_t now) {
+    RailLink &link = link_of(peer, rail);
     Message *message = take_message();
     if (message == nullptr) return;
-    fill_header(message, peer, MessageKind::question);
+    fill_header(message, peer, rail_for_question(peer, rail), MessageKind::question);
+    message->header.rail = static_cast<std::uint8_t>(rail);
     message->header.id = link.in_doubt ? link.number : 0;
+    message->header.status = link.is_out ? kIsOut : 0;
     std::size_t count = 0;
     for (const Posted *posted = link.doubtful.first; posted != nullptr && count < kMostHandles;
          posted = posted->next, ++count)
@@ -119,30 +139,35 @@ void Network::send_question(int peer, std::int64_t now) {
                     &posted->operation->remote.handle, sizeof(std::uint64_t));
     message->header.body_bytes = static_cast<std::uint32_t>(count * sizeof(std::uint64_t));
     // Not taken: the provider makes a connection, which may break again while nobody uses it.
-    if (!send(message)) return give_back(message);
+    const bool is_sent = send(message);
+    if (!is_sent) give_back(message);
+    if (!is_sent && rail_count_ == 1) return;
+    ++link.asked;
     link.next_question_ns = now + link.question_pause_ns;
     if (link.question_pause_ns < kLastQuestionNs) link.question_pause_ns *= 2;
 }
 
 // 12 bits by chance and 4 that differ from those of the last 15.
-void Network::draw_tag() {
+void Network::draw_tag(unsigned rail) {
+    RailState &state = rails_[rail];
     std::uint64_t drawn = 0;
     (void)getrandom(&drawn, sizeof drawn, 0);
-    tag_ = static_cast<std::uint16_t>(drawn << 4 | (number_ & 15));
+    state.tag = static_cast<std::uint16_t>(drawn << 4 | (state.number & 15));
 }
 
 // False: there is none now, and the peer asks again.
-bool Network::reopen_passive() {
+bool Network::reopen_passive(unsigned rail) {
+    RailState &state = rails_[rail];
     for (std::size_t place = 0; place <= kSegmentsPerTeam; ++place)
-        withdraw_from(place);
+        withdraw_from_rail(place, rail);
     wake_thread();
-    if (rail_.reopen_passive() != SENNIT_OK) {
+    if (state.rail.reopen_passive() != SENNIT_OK) {
         log(SENNIT_LOG_WARNING, "the path fabric cannot open an endpoint again: %s",
             thread_error()->text);
         return false;
     }
-    ++number_;
-    draw_tag();
+    ++state.number;
+    draw_tag(rail);
     expose_again();
     if (some_are_hidden_)
         log(SENNIT_LOG_WARNING, "the path fabric cannot register memory again now: %s",
@@ -151,38 +176,49 @@ bool Network::reopen_passive() {
 }
 
 // A peer asks for the end of an endpoint. Nothing is polled between the end and the answer, so what
-// it has sent there has landed before or never lands.
+// it has sent there has landed before or never lands. It may ask by another rail, since this one
+// carries nothing.
 void Network::answer_question(const Message &question) {
     const MessageHeader &asked = question.header;
-    const bool is_open = asked.id == number_;
+    const unsigned rail = asked.rail;
+    RailState &state = rails_[rail];
+    if ((asked.status & kIsOut) != 0 && question.rail != rail) {
+        leave_out(asked.from, rail);
+        link_of(asked.from, rail).is_out_known = true;
+    }
+    const bool is_open = asked.id == state.number;
     if (is_open) {
         const std::int64_t now = now_ns();
-        if (now - closed_ns_ < kClosingPauseNs || !reopen_passive()) return;
-        closed_ns_ = now;
+        if (now - state.closed_ns < kClosingPauseNs || !reopen_passive(rail)) return;
+        state.closed_ns = now;
         log(SENNIT_LOG_INFO, "rank %d is in doubt about what it has sent: fence %llu", asked.from,
-            static_cast<unsigned long long>(number_ - 1));
-        announce_endpoint(asked.from);
+            static_cast<unsigned long long>(asked.id));
+        announce_endpoint(asked.from, rail);
     }
-    send_endpoint(asked.from, &question, is_open);
+    send_endpoint(asked.from, rail, question.rail, &question, is_open);
 }
 
 // The others need not find out. What is lost of this they ask for.
-void Network::announce_endpoint(int except) {
+void Network::announce_endpoint(int except, unsigned rail) {
     for (int peer = 0; peer < world_size(*rank_); ++peer)
-        if (peer != except && links_[peer].number != 0 && !links_[peer].is_refused)
-            send_endpoint(peer, nullptr);
+        if (peer != except && link_of(peer, rail).number != 0 && !links_[peer].is_refused)
+            send_endpoint(peer, rail, way_to(peer, rail), nullptr);
 }
 
-// Tells the peer the endpoint that is open, and which of the handles in its question are dead.
-void Network::send_endpoint(int peer, const Message *question, bool is_new) {
+// Tells the peer the endpoint that is open on `rail`, and which of the handles in its question are
+// dead.
+void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message *question,
+                            bool is_new) {
     Message *answer = take_message();
     if (answer == nullptr) return;
-    fill_header(answer, peer, MessageKind::endpoint);
-    answer->header.id = number_;
-    answer->header.handle = tag_;
-    answer->header.status = is_new ? 1 : 0;
+    fill_header(answer, peer, by, MessageKind::endpoint);
+    answer->header.rail = static_cast<std::uint8_t>(rail);
+    answer->header.id = rails_[rail].number;
+    answer->header.handle = rails_[rail].tag;
+    answer->header.status = is_new ? kIsNew : 0;
+    if (question != nullptr) answer->header.status |= question->header.status & kIsOut;
     std::uint8_t name[kNameBytes];
-    if (link(peer) != SENNIT_OK || rail_.passive_name(name) != SENNIT_OK) return give_back(answer);
+    if (rails_[rail].rail.passive_name(name) != SENNIT_OK) return give_back(answer);
     std::memcpy(answer->body, name, kNameBytes);
     std::size_t bytes = kNameBytes;
     const std::size_t asked = question != nullptr ? question->header.body_bytes : 0;
@@ -199,20 +235,27 @@ void Network::send_endpoint(int peer, const Message *question, bool is_new) {
 
 void Network::take_endpoint(const Message &answer) {
     const MessageHeader &header = answer.header;
-    PeerLink &link = links_[header.from];
+    const unsigned rail = header.rail;
+    const bool came_by_it = answer.rail == rail;
+    RailLink &link = link_of(header.from, rail);
     if (header.id > link.number) {
         std::uint8_t name[kNameBytes];
         std::memcpy(name, answer.body, kNameBytes);
-        if (rail_.insert(name, &link.passive) != SENNIT_OK) return;
+        if (rails_[rail].rail.insert(name, &link.passive) != SENNIT_OK) return;
         link.number = header.id;
         link.tag = static_cast<std::uint16_t>(header.handle);
         link.fenced_ns = now_ns();
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
-    } else if (link.again_since_ns != 0 && now_ns() - link.again_since_ns > kStuckNs) {
+    } else if (came_by_it && link.again_since_ns != 0 &&
+               now_ns() - link.again_since_ns > kStuckNs) {
         return doubt(link);  // it answers, but the provider makes no connection to its endpoint
     }
-    link.asks = link.in_doubt = false;
+    link.in_doubt = false;
+    if (!came_by_it) link.heard_elsewhere = true;
+    if (link.is_out && came_by_it) take_back(header.from, rail);
+    if ((header.status & kIsOut) != 0) link.is_out_known = true;
+    link.asks = link.is_out;
     unsettle(link);  // some may be out still that were sent to the endpoint before
     const std::byte *const dead = answer.body + kNameBytes;
     const std::size_t bytes = header.body_bytes - kNameBytes;
@@ -220,51 +263,53 @@ void Network::take_endpoint(const Message &answer) {
     while (Posted *posted = failed.take()) {
         if (!has(dead, bytes, posted->operation->remote.handle)) {
             // Nobody else has ended the endpoint, so it failed by itself.
-            if (posted->is_alone && header.status == 1) ++posted->attempts;
+            if (posted->is_alone && (header.status & kIsNew) != 0) ++posted->attempts;
             link.doubtful.append(posted);
             continue;
         }
         posted->verdict = SENNIT_ERR_NOT_REGISTERED;
         done_.append(posted);
     }
-    repeat(link);
+    repeat(header.from, rail);
 }
 
 // Has the provider still got what was sent to an endpoint before this number?
-bool Network::is_older_out(int peer, std::uint64_t number) const {
+bool Network::is_older_out(int peer, unsigned rail, std::uint64_t number) const {
     for (std::size_t i = 0; i < post_count_; ++i) {
         const Posted &posted = posts_[i];
-        if (posted.is_out && posted.peer == peer && posted.number < number) return true;
+        if (posted.is_out && posted.peer == peer && posted.rail == rail && posted.number < number)
+            return true;
     }
     return false;
 }
 
 // Ends what was sent to an endpoint before this number, so that the provider has it no more. What
 // comes of that is polled here.
-void Network::end_older(int peer, std::uint64_t number) {
+void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
     fi_addr_t cut = FI_ADDR_UNSPEC;
     for (std::size_t i = 0; i < post_count_; ++i) {
         const Posted &posted = posts_[i];
-        if (!posted.is_out || posted.peer != peer || posted.number >= number || posted.to == cut)
+        if (!posted.is_out || posted.peer != peer || posted.rail != rail ||
+            posted.number >= number || posted.to == cut)
             continue;
         cut = posted.to;
-        rail_.cut(cut);
+        rails_[rail].rail.cut(cut);
     }
     const Deadline limit = Deadline::after(kHangsNs);
-    while (is_older_out(peer, number) && !limit.over())
-        (void)take_events(true);
-    if (is_older_out(peer, number)) reset_active();
+    while (is_older_out(peer, rail, number) && !limit.over())
+        (void)take_events(rail, true);
+    if (is_older_out(peer, rail, number)) reset_active(rail);
 }
 
-// Ends all that this rank has under way. Each of these transfers is in doubt then. Nothing is
-// polled before they are marked: an answer that arrived would post others, which the new endpoint
-// has.
-void Network::reset_active() {
-    (void)rail_.reopen_active();
+// Ends all that this rank has under way on the rail. Each of these transfers is in doubt then.
+// Nothing is polled before they are marked: an answer that arrived would post others, which the new
+// endpoint has.
+void Network::reset_active(unsigned rail) {
+    (void)rails_[rail].rail.reopen_active();
     wake_thread();
     for (std::size_t i = 0; i < post_count_; ++i) {
         Posted &posted = posts_[i];
-        if (!posted.is_out) continue;
+        if (!posted.is_out || posted.rail != rail) continue;
         posted.is_out = false;
         posted.error = FI_ECANCELED;
         done_.append(&posted);
@@ -282,23 +327,26 @@ void Network::take_news() {
             link.is_refused = refuses = true;
         if (!link.is_lost && peer_gone(*rank_, peer) == Gone::died) lose(peer);
     }
-    if (refuses && reopen_passive()) announce_endpoint(-1);
+    for (unsigned rail = 0; rail < rail_count_ && refuses; ++rail)
+        if (reopen_passive(rail)) announce_endpoint(-1, rail);
 }
 
 // Nothing may reach a private buffer any more.
 void Network::lose(int peer) {
     links_[peer].is_lost = true;
-    abandon(links_[peer]);
-    if (is_older_out(peer, UINT64_MAX)) end_older(peer, UINT64_MAX);
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        abandon(link_of(peer, rail));
+        if (is_older_out(peer, rail, UINT64_MAX)) end_older(peer, rail, UINT64_MAX);
+    }
     some_are_lost_ = true;
 }
 
-void Network::abandon(PeerLink &link) {
+void Network::abandon(RailLink &link) {
     while (Posted *posted = link.doubtful.take()) {
         posted->verdict = SENNIT_ERR_PEER_LOST;
         done_.append(posted);
     }
-    link.asks = link.in_doubt = false;
+    link.asks = link.in_doubt = link.is_out = false;
     link.failing_since_ns = link.unsent_since_ns = 0;
 }
 

@@ -17,6 +17,7 @@ struct Posted {
     std::uint8_t failures = 0;          // transfer: so often it failed, or others with it
     std::uint8_t attempts = 0;          // and so often for sure by itself
     bool is_alone = false;              // nothing else is under way to the peer
+    std::uint8_t rail = 0;              // by which it goes, or came
     std::uint64_t number = 0;           // transfer: of the endpoint that it was sent to
     fi_addr_t to = FI_ADDR_UNSPEC;      // and its name
     int peer = -1;                      // transfer, send

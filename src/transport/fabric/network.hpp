@@ -1,6 +1,7 @@
 // The inside of the path `fabric`, shared by its sources: start.cpp (opening, reaching, the end),
-// transfer.cpp (puts and gets), fence.cpp (what is done about those that fail), task.cpp (messages)
-// and thread.cpp (progress while the rank computes). One object per rank.
+// transfer.cpp (puts and gets), fence.cpp (what is done about those that fail), outage.cpp (rails
+// that carry nothing), task.cpp (messages) and thread.cpp (progress while the rank computes). One
+// object per rank.
 //
 // Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
 // held or without, and never the other way round: nobody calls the engine while holding it.
@@ -33,27 +34,44 @@ constexpr std::uint64_t key_of(std::uint64_t handle, std::uint16_t tag) {
     return handle | static_cast<std::uint64_t>(tag) << 46;
 }
 
-// Memory that peers may reach.
+// Memory that peers may reach, by every rail.
 struct Exposed {
-    fid_mr *registration = nullptr;  // null: not yet again, see expose_again()
-    void *memory = nullptr;          // null: the place is free
+    void *memory = nullptr;  // null: the place is free
     std::size_t bytes = 0;
     std::uint64_t handle = 0;
 };
 
-struct PeerLink {
+// For so long the provider may take no message for a peer; doubles with each new endpoint.
+inline constexpr std::int64_t kFirstStuckNs = 200'000'000;
+
+// A rail of this rank, and what is kept for it.
+struct RailState {
+    Rail rail;
+    fid_mr **registrations = nullptr;  // [kSegmentsPerTeam + 1], of the Exposed with that number;
+                                       // null: not yet again, see expose_again()
+    std::size_t receives = 0;          // that are posted
+    std::size_t transfers = 0;         // that belong to it: with the provider, or to be repeated
+    std::uint64_t number = 1;          // of the passive endpoint
+    std::uint16_t tag = 0;             // and in the keys
+    std::int64_t outgoing_opened_ns = 0;             // the endpoint for sends, last
+    std::int64_t outgoing_pause_ns = kFirstStuckNs;  // before it may be opened again
+    std::int64_t closed_ns = 0;     // when the passive endpoint was closed for a peer, last
+    bool was_out_of_reach = false;  // of a peer, at start
+};
+
+// A peer as one rail reaches it.
+struct RailLink {
     fi_addr_t messages = FI_ADDR_UNSPEC;  // entered when first used
     fi_addr_t passive = FI_ADDR_UNSPEC;
-    std::uint64_t number = 0;  // of the peer's passive endpoint; 0: not known yet
-    std::uint16_t tag = 0;     // in the keys of its memory
-    bool probed = false;       // its memory was really read
-    bool said_goodbye = false;
-    bool is_refused = false;  // its host was silent for too long: nothing is taken from it
-    bool is_lost = false;     // what was under way to it has ended
-    bool uneasy = false;      // some of the following is so
-    bool asks = false;        // a question waits for its answer
-    bool in_doubt = false;    // nothing is sent to the endpoint before there is another
-    PostedList doubtful;      // transfers that have failed, to be repeated when the doubt is over
+    std::uint64_t number = 0;   // of the peer's passive endpoint; 0: not known yet
+    std::uint16_t tag = 0;      // in the keys of its memory
+    bool uneasy = false;        // some of the following is so
+    bool asks = false;          // a question waits for its answer
+    bool in_doubt = false;      // nothing is sent to the endpoint before there is another
+    bool is_out = false;        // it carries nothing to the peer now, and others do
+    bool is_out_known = false;  // to the peer
+    std::uint8_t asked = 0;     // how often, for the answer that is waited for
+    PostedList doubtful;        // transfers that have failed, to be repeated when the doubt is over
     std::int64_t fenced_ns = 0;  // when the number was learnt
     std::int64_t next_question_ns = 0;
     std::int64_t question_pause_ns = 0;
@@ -63,6 +81,22 @@ struct PeerLink {
     // The provider has taken nothing for the peer since: transfers, and messages. 0: it does.
     std::int64_t again_since_ns = 0;
     std::int64_t unsent_since_ns = 0;
+    // Looks at what is overdue in which something was under way, and nothing had come.
+    std::uint8_t silent_looks = 0;
+    std::uint8_t last_look = 0;
+    bool heard_elsewhere = false;  // meanwhile: the peer is there
+    // Once it was left out it is not taken again before, and the next time for twice as long.
+    std::int64_t back_after_ns = 0;
+    std::int64_t out_pause_ns = 0;
+};
+
+struct PeerLink {
+    // Rails that carry to it, as bits.
+    std::atomic<std::uint8_t> usable{0};
+    bool probed = false;  // its memory was really read
+    bool said_goodbye = false;
+    bool is_refused = false;  // its host was silent for too long: nothing is taken from it
+    bool is_lost = false;     // what was under way to it has ended
 };
 
 // A task that was sent and has no answer yet.
@@ -71,6 +105,8 @@ struct OpenTask {
     std::uint64_t id = 0;
     std::int64_t resend_ns = 0;  // when it is sent again
     std::int64_t pause_ns = 0;
+    std::uint8_t first_rail = 0;
+    std::uint8_t rail = 0;  // by which it was sent last
 };
 
 class Network final : public Transport {
@@ -87,6 +123,7 @@ class Network final : public Transport {
     void detach(int peer, const RemoteMemory &remote) override;
     Submit submit(Operation *operation) override;
     int progress() override;
+    std::uint64_t rails_to(int peer) const override;
     bool describe_rail(int peer, unsigned number, sennit_rail *out) override;
     void stop_thread() override;
     void close(const Deadline &deadline) override;
@@ -107,56 +144,82 @@ class Network final : public Transport {
         alignas(8) std::byte header[sizeof(ControlHeader)];
     };
 
+    RailLink &link_of(int peer, unsigned rail) const {
+        return rail_links_[static_cast<std::size_t>(peer) * rail_count_ + rail];
+    }
+    std::uint8_t usable(int peer) const;
+
     // start.cpp
-    static Trial *make_trial(int peer);
-    bool is_silent(const PeerLink &link, std::int64_t now) const;
-    sennit_status read_settings(const char *text);
+    struct RailTrial;
+    static Trial *make_trial(int peer, unsigned rail);
+    void try_rails(int peer);
+    bool look_at_trial(int peer, unsigned rail, RailTrial *trial, std::int64_t first_taken_ns);
+    void end_trials(int peer, RailTrial trials[]);
+    bool is_silent(const RailLink &link, std::int64_t now) const;
     sennit_status make_pools();
+    sennit_status open_rails();
     sennit_status meet_watches();
-    void post_receives();
-    sennit_status link(int peer);
+    void post_receives(unsigned rail);
+    sennit_status link(int peer, unsigned rail);
     sennit_status expose_at(std::size_t place, const Exposed &memory);
     void expose_again();
     void withdraw_from(std::size_t place);
+    void withdraw_from_rail(std::size_t place, unsigned rail);
     static sennit_status expose(void *network, const SegmentRecord &record, std::uint32_t live);
     static void withdraw(void *network, const SegmentRecord &record);
     void say_goodbye(const Deadline &deadline);
 
     // transfer.cpp
-    std::size_t poll_rail(bool all = false);
-    std::size_t take_events(bool all);
+    std::size_t poll_rails(bool all = false);
+    bool is_read_now(unsigned rail, bool is_any_busy) const;
+    std::size_t take_events(unsigned rail, bool all);
     Submit start_transfer(Posted *posted);
     int work_off(Posted *posted);
     int finish_transfer(Posted *posted);
-    static std::int64_t note_again(PeerLink &link, std::int64_t &since);
-    Posted *take_posted();
+    static std::int64_t note_again(RailLink &link, std::int64_t &since);
+    Posted *take_posted(unsigned rail);
     void give_back(Posted *posted);
 
     // fence.cpp
-    void unsettle(PeerLink &link);
-    void ask(PeerLink &link);
-    void doubt(PeerLink &link);
-    void note_failing(int peer, int error);
+    void unsettle(RailLink &link);
+    void ask(RailLink &link);
+    void doubt(RailLink &link);
+    void note_failing(int peer, unsigned rail, int error);
     void look_after_links(std::int64_t now);
-    void look_after(int peer, std::int64_t now);
-    void repeat(PeerLink &link);
-    bool reopen_passive();
-    void draw_tag();
-    void send_question(int peer, std::int64_t now);
+    void look_after(int peer, unsigned rail, std::int64_t now);
+    void repeat(int peer, unsigned rail);
+    bool reopen_passive(unsigned rail);
+    void draw_tag(unsigned rail);
+    unsigned rail_for_question(int peer, unsigned rail) const;
+    void send_question(int peer, unsigned rail, std::int64_t now);
     void answer_question(const Message &question);
-    void send_endpoint(int peer, const Message *question, bool is_new = false);
+    void send_endpoint(int peer, unsigned rail, unsigned by, const Message *question,
+                       bool is_new = false);
     void take_endpoint(const Message &answer);
-    bool is_older_out(int peer, std::uint64_t number) const;
-    void end_older(int peer, std::uint64_t number);
-    void reset_active();
-    void announce_endpoint(int except);
+    bool is_older_out(int peer, unsigned rail, std::uint64_t number) const;
+    void end_older(int peer, unsigned rail, std::uint64_t number);
+    void reset_active(unsigned rail);
+    void announce_endpoint(int except, unsigned rail);
     void take_news();
     void lose(int peer);
-    void abandon(PeerLink &link);
+    void abandon(RailLink &link);
+
+    // outage.cpp
+    static unsigned rail_after(std::uint8_t usable, unsigned rail);
+    unsigned way_to(int peer, unsigned rail) const;
+    void look_for_outages();
+    void note_waiting(int peer, unsigned rail);
+    bool has_under_way(int peer, unsigned rail) const;
+    void leave_out(int peer, unsigned rail);
+    void take_back(int peer, unsigned rail);
+    void knock(int peer, unsigned rail, std::int64_t now);
+    bool is_out_for_all(unsigned rail) const;
+    bool move_to_another(Posted *posted);
 
     // thread.cpp
     bool leaves_alone(ThreadSleep *sleep);
     bool look_once(bool has_engine);
+    std::size_t arm_rails(pollfd *out);
     bool sleeps_on_descriptors(ThreadSleep *sleep);
     bool others_compute(std::int64_t now);
 
@@ -167,10 +230,11 @@ class Network final : public Transport {
     bool send(Message *message);
     void send_or_keep(Message *message);
     void look_for_stuck_messages(std::int64_t now);
-    void reopen_outgoing();
+    bool look_for_stuck_messages(unsigned rail, std::int64_t now);
+    void reopen_outgoing(unsigned rail);
     void finish_send(Message *message);
     void finish_receive(Message *message);
-    void fill_header(Message *message, int peer, MessageKind kind) const;
+    void fill_header(Message *message, int peer, unsigned rail, MessageKind kind);
     void fill_task(Message *message, const OpenTask &open);
     bool is_well_formed(const Message &message) const;
     int take_in(const Message &message);
@@ -185,9 +249,20 @@ class Network final : public Transport {
 
     Rank *rank_ = nullptr;
     EventSink sink_;
+    Traits traits_{.name = "fabric",
+                   .path = SENNIT_PATH_FABRIC,
+                   .load_store = false,
+                   .ordered = false,  // what failed is repeated behind what came after it
+                   .rails = 1,
+                   .event_bits = 0,
+                   .max_piece_bytes = std::size_t{1} << 20,
+                   .private_memory = true,
+                   .task_bytes = kMostTaskBytes};
     Settings settings_;
-    Rail rail_;
+    Interfaces interfaces_;
     InterfaceChoice choice_;
+    RailState rails_[kMostRails];
+    unsigned rail_count_ = 0;
     std::uint16_t watch_port_ = 0;
     std::uint32_t news_seen_ = 0;  // of the watch
     Reason missing_{};             // why there is no rail
@@ -195,6 +270,7 @@ class Network final : public Transport {
     Deadline start_limit_ = Deadline::never();
     std::int64_t unreached_limit_ns_ = 0;  // of first probes that fail
     PeerLink *links_ = nullptr;            // [size]
+    RailLink *rail_links_ = nullptr;       // [size][rail_count_]
     Exposed *exposed_ = nullptr;  // [kSegmentsPerTeam + 1], by slot; the control block last
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
@@ -203,22 +279,18 @@ class Network final : public Transport {
     Posted *free_posts_ = nullptr;
     Message *free_messages_ = nullptr;
     Message *last_message_ = nullptr;  // that was made
-    std::size_t receives_posted_ = 0;
-    PostedList done_;    // completed, not yet worked off
-    PostedList outbox_;  // messages that found the queue full
+    PostedList done_;                  // completed, not yet worked off
+    PostedList outbox_;                // messages that found the queue full
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
     std::size_t open_tasks_ = 0;
-    std::uint64_t number_ = 1;    // of the passive endpoint
-    std::uint16_t tag_ = 0;       // and in the keys
-    std::int64_t closed_ns_ = 0;  // when an endpoint was closed for a peer, last
+    unsigned looks_ = 0;
     std::size_t uneasy_links_ = 0;
-    std::int64_t looked_ns_ = 0;           // at what is overdue
-    std::int64_t outgoing_opened_ns_ = 0;  // the endpoint for sends, last
-    bool some_are_unsent_ = false;         // messages
-    static constexpr std::int64_t kFirstStuckNs = 200'000'000;
-    std::int64_t outgoing_pause_ns_ = kFirstStuckNs;  // before it may be opened again
-    bool some_wait_ = false;  // the engine tries again what was not taken, when it is called
+    std::int64_t looked_ns_ = 0;    // at what is to be tried again
+    std::int64_t outages_ns_ = 0;   // the last look for outages
+    std::uint8_t outage_look_ = 0;  // its number
+    bool some_are_unsent_ = false;  // messages
+    bool some_wait_ = false;        // the engine tries again what was not taken, when it is called
     bool some_are_lost_ = false;
     bool some_are_hidden_ = false;  // of exposed_
 

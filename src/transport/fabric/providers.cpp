@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/mutex.hpp"
-#include "transport/fabric/rail.hpp"
+#include "transport/fabric/interfaces.hpp"
 
 namespace sennit::transport::fabric {
 namespace {
@@ -78,12 +78,12 @@ void explain(const fi_info *all, sennit_provider *one) {
 void name_found(const Library &library, const char *wanted, char name[64]) {
     Settings settings;
     (void)std::snprintf(settings.provider, sizeof settings.provider, "%s", wanted);
-    Rail rail;
+    Interfaces interfaces;
     sennit_rail found{};
     name[0] = '\0';
     const sennit_error before = *thread_error();
-    if (rail.find(library, settings) == SENNIT_OK) {
-        rail.describe(0, &found);
+    if (interfaces.find(library, settings) == SENNIT_OK) {
+        interfaces.describe(0, &found);
         (void)std::snprintf(name, 64, "%s", found.provider);
     } else {
         *thread_error() = before;

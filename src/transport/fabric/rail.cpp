@@ -1,51 +1,26 @@
-// See rail.hpp. The choice of a provider, opening and closing in order, and the calls.
+// See rail.hpp. Opening and closing in order, and the calls.
 #include "transport/fabric/rail.hpp"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
-#include "base/log.hpp"
-#include "bootstrap/card.hpp"
 #include "transport/fabric/cut.hpp"
 
 namespace sennit::transport::fabric {
 namespace {
-
-constexpr std::uint32_t kInterface = FI_VERSION(1, 17);
 
 // Every so many reads the queues of messages come in the middle of transfers, and those from which
 // nothing is expected.
 constexpr unsigned kTurns = 4;
 constexpr unsigned kAllEvery = 64;
 
-// In order of worth. `net` of 1.17 is what is called `tcp` from 1.18 on, where `net` is no more.
-constexpr const char *kProviders[] = {"net", "tcp", "tcp;ofi_rxm"};
-
 sennit_status failed(const Library &library, int code, const char *what) {
     const sennit_status status =
         fail(SENNIT_ERR_FABRIC, "libfabric: %s: %s", what, library.strerror(-code));
     fail_provider_code(code);
     return status;
-}
-
-void fill_hints(fi_info *hints) {
-    hints->caps = FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
-                  FI_SEND | FI_RECV | FI_REMOTE_COMM | FI_LOCAL_COMM;
-    hints->mode = FI_CONTEXT | FI_CONTEXT2;
-    hints->ep_attr->type = FI_EP_RDM;
-    // Keys are chosen here, offsets count from the start of what was registered, and private
-    // buffers need no registration: providers that want it otherwise are not taken yet.
-    hints->domain_attr->mr_mode = 0;
-    hints->domain_attr->threading = FI_THREAD_DOMAIN;
-    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
 }
 
 template <class Object>
@@ -56,67 +31,7 @@ void close_object(Object **object) {
 
 }  // namespace
 
-sennit_status Rail::choose(const Settings &settings) {
-    fi_info *hints = library_->dupinfo(nullptr);
-    if (hints == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for libfabric's hints");
-    fill_hints(hints);
-    int code = -FI_ENODATA;
-    const char *const host = settings.host[0] != '\0' ? settings.host : nullptr;
-    const bool named = settings.provider[0] != '\0';
-    for (const char *candidate : kProviders) {
-        if (named) candidate = settings.provider;
-        hints->fabric_attr->prov_name = strdup(candidate);
-        if (hints->fabric_attr->prov_name == nullptr) break;
-        hints->addr_format = FI_SOCKADDR_IN;
-        code = library_->getinfo(kInterface, host, nullptr, host != nullptr ? FI_SOURCE : 0, hints,
-                                 &found_);
-        // A machine without any network has its loopback interface.
-        if (code != 0 && host == nullptr)
-            code = library_->getinfo(kInterface, "127.0.0.1", nullptr, FI_SOURCE, hints, &found_);
-        std::free(hints->fabric_attr->prov_name);
-        hints->fabric_attr->prov_name = nullptr;
-        if (code == 0 || named) break;
-    }
-    library_->freeinfo(hints);
-    if (code != 0) found_ = nullptr;
-    for (fi_info *info = found_; info != nullptr && interface_count_ < kInterfaces;
-         info = info->next) {
-        if (info->addr_format != FI_SOCKADDR_IN || info->src_addr == nullptr) continue;
-        const char *const name = info->domain_attr->name;
-        if (settings.interface[0] != '\0' &&
-            (name == nullptr || std::strcmp(name, settings.interface) != 0))
-            continue;
-        interfaces_[interface_count_++] = info;
-    }
-    info_ = interfaces_[0];
-    if (info_ != nullptr) return SENNIT_OK;
-    const char *const place = host != nullptr ? host : settings.interface;
-    const sennit_status status = fail(
-        SENNIT_ERR_UNSUPPORTED, "libfabric has no provider %s%s%s: %s",
-        named ? settings.provider : "of net, tcp and tcp;ofi_rxm", place[0] != '\0' ? " at " : "",
-        place, library_->strerror(code != 0 ? -code : FI_ENODEV));
-    fail_provider_code(code);
-    return status;
-}
-
-// Peers hear of the port before it is known on which interface the rank will listen. A socket that
-// does not listen keeps it free on all of them.
-sennit_status Rail::take_port() {
-    port_holder_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int yes = 1;
-    sockaddr_in any{};
-    any.sin_family = AF_INET;
-    socklen_t bytes = sizeof any;
-    auto *name = reinterpret_cast<sockaddr *>(&any);
-    if (port_holder_ < 0 ||
-        setsockopt(port_holder_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-        bind(port_holder_, name, sizeof any) != 0 || getsockname(port_holder_, name, &bytes) != 0)
-        return fail_os(SENNIT_ERR_OS, errno, "a port for the path fabric");
-    port_ = any.sin_port;
-    return SENNIT_OK;
-}
-
-sennit_status Rail::open_objects(std::size_t peers) {
+sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
     int code = library_->fabric(info_->fabric_attr, &fabric_, nullptr);
     if (code != 0) return failed(*library_, code, "fi_fabric");
     code = fi_domain(fabric_, info_, &domain_, nullptr);
@@ -128,7 +43,7 @@ sennit_status Rail::open_objects(std::size_t peers) {
     if (code != 0) return failed(*library_, code, "fi_av_open");
     // Peers know the port of this endpoint alone.
     auto *const own = static_cast<sockaddr_in *>(info_->src_addr);
-    own->sin_port = port_;
+    own->sin_port = port;
     sennit_status status = open_endpoint(&incoming_);
     own->sin_port = 0;
     if (status == SENNIT_OK) status = open_endpoint(&outgoing_);
@@ -178,51 +93,13 @@ sennit_status Rail::reopen(Endpoint *endpoint) {
     return open_endpoint(endpoint);
 }
 
-sennit_status Rail::find(const Library &library, const Settings &settings) {
-    library_ = &library;
-    sennit_status status = choose(settings);
-    if (status == SENNIT_OK) status = take_port();
-    if (status == SENNIT_OK) return status;
-    const sennit_error error = *thread_error();
-    close();
-    *thread_error() = error;
-    return status;
-}
-
-void Rail::describe(RailCard *card) const {
-    *card = RailCard{};
-    card->machine = runtime::machine_word();
-    card->port = port_;
-    for (unsigned i = 0; i < interface_count_; ++i) {
-        sockaddr_in own;
-        std::memcpy(&own, interfaces_[i]->src_addr, sizeof own);
-        card->addresses[i] = own.sin_addr.s_addr;
-        // These providers call a fabric by its subnet: 10.0.0.0/24.
-        const char *const subnet = interfaces_[i]->fabric_attr->name;
-        const char *const bits = subnet != nullptr ? std::strchr(subnet, '/') : nullptr;
-        card->prefixes[i] =
-            bits != nullptr ? static_cast<std::uint8_t>(std::strtoul(bits + 1, nullptr, 10)) : 32;
-    }
-    card->interfaces = static_cast<std::uint8_t>(interface_count_);
-}
-
-void Rail::describe(unsigned interface, sennit_rail *out) const {
-    const fi_info &info = *interfaces_[interface];
-    const char *const name = info.domain_attr->name;
-    (void)std::snprintf(out->provider, sizeof out->provider, "%s", info.fabric_attr->prov_name);
-    (void)std::snprintf(out->interface_name, sizeof out->interface_name, "%s",
-                        name != nullptr ? name : "");
-    sockaddr_in own;
-    std::memcpy(&own, info.src_addr, sizeof own);
-    (void)inet_ntop(AF_INET, &own.sin_addr, out->address, sizeof out->address);
-}
-
-sennit_status Rail::open(unsigned interface, std::size_t peers) {
-    info_ = interfaces_[interface];
+sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::size_t peers) {
+    library_ = &interfaces.library();
+    info_ = interfaces.info(interface);
     // Both names of the same provider.
     const char *const provider = info_->fabric_attr->prov_name;
     one_read_drives_all_ = std::strcmp(provider, "net") == 0 || std::strcmp(provider, "tcp") == 0;
-    return open_objects(peers);
+    return open_objects(interfaces.port(), peers);
 }
 
 void Rail::close() {
@@ -233,11 +110,6 @@ void Rail::close() {
     close_object(&addresses_);
     close_object(&domain_);
     close_object(&fabric_);
-    if (found_ != nullptr) library_->freeinfo(found_);
-    found_ = info_ = nullptr;
-    interface_count_ = 0;
-    if (port_holder_ >= 0) (void)::close(port_holder_);
-    port_holder_ = -1;
 }
 
 std::size_t Rail::depth() const {

@@ -18,17 +18,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport/fabric/library.hpp"
-#include "transport/fabric/wire.hpp"
+#include "transport/fabric/interfaces.hpp"
 
 namespace sennit::transport::fabric {
-
-// What a user may choose, behind the path's name in SENNIT_PATHS: "fabric:provider=tcp;host=IP".
-struct Settings {
-    char provider[64] = "";   // "": the best that is there
-    char host[64] = "";       // local address of the card; "": as InterfaceChoice says
-    char interface[64] = "";  // its name; "": as InterfaceChoice says
-};
 
 // A completion as the transport needs it.
 struct Event {
@@ -44,18 +36,12 @@ class Rail {
     Rail(const Rail &) = delete;
     Rail &operator=(const Rail &) = delete;
 
-    // Looks for interfaces, and takes a port that is free on all of them. Errors: UNSUPPORTED (no
-    // provider, with what was looked for), OS.
-    sennit_status find(const Library &library, const Settings &settings);
-    // What was found, for peers.
-    void describe(RailCard *card) const;
-    // For people: provider, name and address of an interface.
-    void describe(unsigned interface, sennit_rail *out) const;
     // Opens the interface with this number in the card. `peers` is how many will be named. Errors:
     // FABRIC.
-    sennit_status open(unsigned interface, std::size_t peers);
+    sennit_status open(const Interfaces &interfaces, unsigned interface, std::size_t peers);
     void close();
-    bool is_open() const { return domain_ != nullptr; }
+    // Is something under way from here, so that a completion is awaited?
+    bool is_busy() const { return transfers_out_ != 0 || sends_out_ != 0; }
 
     // Operations that may be posted at a time on each endpoint, and receives.
     std::size_t depth() const;
@@ -115,9 +101,7 @@ class Rail {
     std::size_t arm(int descriptors[kQueues]);
 
   private:
-    sennit_status choose(const Settings &settings);
-    sennit_status take_port();
-    sennit_status open_objects(std::size_t peers);
+    sennit_status open_objects(std::uint16_t port, std::size_t peers);
     // Each has a queue of its own, which ends with it: a completion that lies in it would be taken
     // for one of what was posted later.
     struct Endpoint {
@@ -134,12 +118,7 @@ class Rail {
     std::size_t read_queue(const Endpoint &endpoint, Event events[], std::size_t most);
 
     const Library *library_ = nullptr;
-    fi_info *found_ = nullptr;               // a list
-    fi_info *interfaces_[kInterfaces] = {};  // the first of it with an IPv4 address
-    unsigned interface_count_ = 0;
-    int port_holder_ = -1;
-    std::uint16_t port_ = 0;   // in the order of the network
-    fi_info *info_ = nullptr;  // of the list
+    fi_info *info_ = nullptr;  // of the interface
     fid_fabric *fabric_ = nullptr;
     fid_domain *domain_ = nullptr;
     fid_av *addresses_ = nullptr;

@@ -27,6 +27,8 @@ constexpr std::int64_t kTrialPauseNs = 1'000'000;
 // For so long the first probes of a peer may fail, and of others after one that is out of reach.
 constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
 constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
+// The same on a rail that did not reach another peer, once another rail has reached this one.
+constexpr std::int64_t kKnownUnreachedNs = 100'000'000;
 // How long a rank that ends serves others that have not finished.
 constexpr std::int64_t kLingerNs = 1'000'000'000;
 
@@ -35,27 +37,13 @@ void pause(std::int64_t ns) {
     (void)nanosleep(&length, nullptr);
 }
 
-bool copy_word(const char *from, std::size_t bytes, char *to, std::size_t room) {
-    if (bytes >= room) return false;
-    std::memcpy(to, from, bytes);
-    to[bytes] = '\0';
-    return true;
-}
-
-// The place of an address in the card; libfabric may offer one in several ways, of which the first
-// is taken.
-unsigned nth_address(const RailCard &card, unsigned number) {
-    for (unsigned i = 0; i < card.interfaces; ++i) {
-        const std::uint32_t *const end = card.addresses + i;
-        if (std::find(card.addresses, end, card.addresses[i]) == end && number-- == 0) return i;
-    }
-    return card.interfaces;
-}
-
 }  // namespace
 
 Network::~Network() {
     std::free(links_);
+    std::free(rail_links_);
+    for (RailState &state : rails_)
+        std::free(state.registrations);
     std::free(exposed_);
     std::free(posts_);
     while (last_message_ != nullptr) {
@@ -67,61 +55,49 @@ Network::~Network() {
 }
 
 const Traits &Network::traits() const {
-    // Not ordered: what failed is repeated behind what came after it.
-    static constexpr Traits kTraits{.name = "fabric",
-                                    .path = SENNIT_PATH_FABRIC,
-                                    .load_store = false,
-                                    .ordered = false,
-                                    .rails = 1,
-                                    .event_bits = 0,
-                                    .max_piece_bytes = std::size_t{1} << 20,
-                                    .private_memory = true,
-                                    .task_bytes = kMostTaskBytes};
-    return kTraits;
+    return traits_;
 }
 
-// "provider=NAME;host=ADDRESS;interface=NAME", in any order.
-sennit_status Network::read_settings(const char *text) {
-    for (const char *word = text; *word != '\0';) {
-        const std::size_t length = std::strcspn(word, ";");
-        bool good = false;
-        if (std::strncmp(word, "provider=", 9) == 0)
-            good = copy_word(word + 9, length - 9, settings_.provider, sizeof settings_.provider);
-        if (std::strncmp(word, "host=", 5) == 0)
-            good = copy_word(word + 5, length - 5, settings_.host, sizeof settings_.host);
-        if (std::strncmp(word, "interface=", 10) == 0)
-            good =
-                copy_word(word + 10, length - 10, settings_.interface, sizeof settings_.interface);
-        if (!good)
-            return fail(
-                SENNIT_ERR_ARG,
-                "the path fabric has no setting '%.*s'; there are provider, host and interface",
-                static_cast<int>(length), word);
-        word += length;
-        if (*word == ';') ++word;
+sennit_status Network::open_rails() {
+    const auto size = static_cast<std::size_t>(world_size(*rank_));
+    const RailCard own = card_of(addresses_[rank_->world_rank]);
+    for (unsigned rail = 0; rail < choice_.rails(); ++rail) {
+        const sennit_status status =
+            rails_[rail].rail.open(interfaces_, choice_.of(own, rail), size);
+        if (status != SENNIT_OK) return status;
+        draw_tag(rail);
     }
-    // A layered provider has a semicolon in its name.
-    for (char &letter : settings_.provider)
-        if (letter == '+') letter = ';';
-    return SENNIT_OK;
+    return make_pools();
 }
 
+// From here on there are rails.
 sennit_status Network::make_pools() {
     const auto size = static_cast<std::size_t>(world_size(*rank_));
-    post_count_ = rail_.depth();
-    auto *links = static_cast<PeerLink *>(std::malloc(size * sizeof(PeerLink)));
-    auto *posts = static_cast<Posted *>(std::malloc(post_count_ * sizeof(Posted)));
-    links_ = links;
-    posts_ = posts;
+    const unsigned rails = choice_.rails();
+    bool has_memory = true;
+    for (unsigned rail = 0; rail < rails; ++rail) {
+        RailState &state = rails_[rail];
+        post_count_ += state.rail.depth();
+        state.registrations =
+            static_cast<fid_mr **>(std::calloc(kSegmentsPerTeam + 1, sizeof(fid_mr *)));
+        has_memory = has_memory && state.registrations != nullptr;
+    }
+    links_ = static_cast<PeerLink *>(std::malloc(size * sizeof(PeerLink)));
+    rail_links_ = static_cast<RailLink *>(std::malloc(size * rails * sizeof(RailLink)));
+    posts_ = static_cast<Posted *>(std::malloc(post_count_ * sizeof(Posted)));
     exposed_ = static_cast<Exposed *>(std::calloc(kSegmentsPerTeam + 1, sizeof(Exposed)));
-    if (links == nullptr || posts == nullptr || exposed_ == nullptr)
+    if (!has_memory || links_ == nullptr || rail_links_ == nullptr || posts_ == nullptr ||
+        exposed_ == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     for (std::size_t peer = 0; peer < size; ++peer)
-        new (links + peer) PeerLink;
+        new (links_ + peer) PeerLink;
+    for (std::size_t i = 0; i < size * rails; ++i)
+        new (rail_links_ + i) RailLink;
     for (std::size_t i = 0; i < post_count_; ++i) {
-        new (posts + i) Posted;
-        give_back(posts + i);
+        new (posts_ + i) Posted;
+        give_back(posts_ + i);
     }
+    traits_.rails = rail_count_ = rails;
     return SENNIT_OK;
 }
 
@@ -129,21 +105,19 @@ sennit_status Network::make_pools() {
 sennit_status Network::open(Rank &rank, const char *settings, const EventSink &sink) {
     rank_ = &rank;
     sink_ = sink;
-    sennit_status status = read_settings(settings);
+    sennit_status status = read_settings(settings, &settings_);
     if (status == SENNIT_OK)
         status = read_progress_settings(runtime::knobs().progress.text, &progress_);
     if (status != SENNIT_OK) return status;
     const Library *library = nullptr;
     status = library_open(&library);
-    if (status == SENNIT_OK) status = rail_.find(*library, settings_);
+    if (status == SENNIT_OK) status = interfaces_.find(*library, settings_);
     if (status != SENNIT_OK) {
         log(SENNIT_LOG_WARNING, "no network: %s", thread_error()->text);
         missing_ = Reason{Reason::Code::no_rail};
         return SENNIT_OK;
     }
-    draw_tag();
-    status = watch::watch_open(rank, &watch_port_);
-    return status == SENNIT_OK ? make_pools() : status;
+    return watch::watch_open(rank, &watch_port_);
 }
 
 // A rank that has no rail has no watch either, and is watched by those that have one.
@@ -153,7 +127,8 @@ sennit_status Network::meet_watches() {
     if (hosts == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     for (std::size_t peer = 0; peer < size; ++peer) {
         const RailCard card = card_of(addresses_[peer]);
-        if (card.interfaces != 0) hosts[peer] = {card.addresses[choice_.of(card)], card.watch_port};
+        if (card.interfaces != 0)
+            hosts[peer] = {card.addresses[choice_.of(card, 0)], card.watch_port};
     }
     const sennit_status status = watch::watch_meet(*rank_, hosts);
     std::free(hosts);
@@ -162,21 +137,23 @@ sennit_status Network::meet_watches() {
 
 void Network::address(Address *out) {
     RailCard card{};
-    if (missing_.code == Reason{}.code) rail_.describe(&card);
+    if (missing_.code == Reason{}.code) interfaces_.describe(&card);
     card.watch_port = watch_port_;
     std::memcpy(out->bytes, &card, sizeof card);
 }
 
-void Network::post_receives() {
-    const std::size_t wanted = rail_.receives() < kMostReceives ? rail_.receives() : kMostReceives;
-    while (receives_posted_ < wanted) {
+void Network::post_receives(unsigned rail) {
+    RailState &state = rails_[rail];
+    const std::size_t wanted = std::min(state.rail.receives(), kMostReceives);
+    while (state.receives < wanted) {
         Message *message = take_message();
         if (message == nullptr) return;
         message->kind = Posted::Kind::receive;
-        if (rail_.receive(&message->header, sizeof message->header + sizeof message->body,
-                          &message->context) != 0)
+        message->rail = static_cast<std::uint8_t>(rail);
+        if (state.rail.receive(&message->header, sizeof message->header + sizeof message->body,
+                               &message->context) != 0)
             return give_back(message);
-        ++receives_posted_;
+        ++state.receives;
     }
 }
 
@@ -187,17 +164,18 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     if (missing_.code != Reason{}.code) return SENNIT_OK;
     const auto size = static_cast<std::size_t>(world_size(*rank_));
     choice_.make(addresses, size);
-    sennit_status status = rail_.open(choice_.of(card_of(addresses[rank_->world_rank])), size);
+    sennit_status status = open_rails();
     if (status == SENNIT_OK)
         status = expose_at(
             kSegmentsPerTeam,
-            Exposed{nullptr, rank_->control, rank_->control->header.control_bytes, kControlHandle});
+            Exposed{rank_->control, rank_->control->header.control_bytes, kControlHandle});
     if (status == SENNIT_OK) status = meet_watches();
     if (status != SENNIT_OK) return status;
     rank_->segment_watch = SegmentWatch{expose, withdraw, this};
     {
         const MutexLock guard(lock_);
-        post_receives();
+        for (unsigned rail = 0; rail < rail_count_; ++rail)
+            post_receives(rail);
     }
     status = join_thread(*this);
     if (status == SENNIT_OK) rank_->progress_bell.descriptor = thread_bell();
@@ -205,68 +183,117 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
 }
 
 // The peer's address enters the table with the first use. With the lock held.
-sennit_status Network::link(int peer) {
-    PeerLink &link = links_[peer];
+sennit_status Network::link(int peer, unsigned rail) {
+    RailLink &link = link_of(peer, rail);
     if (link.messages != FI_ADDR_UNSPEC) return SENNIT_OK;
     const RailCard card = card_of(addresses_[peer]);
-    return rail_.insert(card, choice_.of(card), &link.messages);
+    return rails_[rail].rail.insert(card, choice_.of(card, rail), &link.messages);
 }
 
 // A peer is in reach if its control block can really be read. It is at this step of start-up too,
 // and its thread answers.
 Reason Network::reach(int peer) {
     if (rank_->peers[peer].same_node) return Reason{Reason::Code::same_node};
-    if (!rail_.is_open()) return missing_;
+    if (rail_count_ == 0) return missing_;
     if (card_of(addresses_[peer]).interfaces == 0) return Reason{Reason::Code::peer_refused};
-    PeerLink &there = links_[peer];
-    Trial *trial = make_trial(peer);
-    if (trial == nullptr) return Reason{Reason::Code::transport_failed, FI_ENOMEM};
-    bool is_open = false;
-    while (!there.probed) {
-        if (!is_open) is_open = submit(&trial->operation) == Submit::accepted;
-        PostedList done;
-        bool silent = false;
-        bool fails = false;
-        int failed_by = 0;
-        {
-            const MutexLock guard(lock_);
-            poll_rail();
-            done = done_.take_all();
-            silent = is_silent(there, now_ns());
-            fails = there.failing_since_ns != 0;
-            failed_by = there.failed_by;
-        }
-        // Before the engine is there nothing else can be over.
-        while (Posted *posted = done.take())
-            (void)work_off(posted);
-        if (trial->over) {
-            const MutexLock guard(lock_);
-            there.probed = trial->status == SENNIT_OK;
-            trial->over = is_open = false;
-        } else if (silent || start_limit_.over()) {
-            trial->abandoned = true;
-            if (!is_open) delete trial;
-            if (!silent) return Reason{Reason::Code::no_answer, FI_ETIMEDOUT};
-            unreached_limit_ns_ = kNextUnreachedNs;
-            log(SENNIT_LOG_WARNING,
-                "rank %d does not answer by the network and counts as out of reach", peer);
-            return Reason{Reason::Code::no_answer, failed_by};
-        }
-        if (there.probed) break;
-        // What fails is tried again every 20 ms and more.
-        if (fails) pause(kTrialPauseNs);
-        (void)sched_yield();
+    if (!links_[peer].probed) try_rails(peer);
+    if (!links_[peer].probed) {
+        const int code = link_of(peer, 0).failed_by;
+        return Reason{Reason::Code::no_answer, code != 0 ? code : FI_ETIMEDOUT};
     }
-    delete trial;
     rank_->peers[peer].control_handle = kControlHandle;
     return Reason{Reason::Code::taken};
 }
 
+// The trial of one rail to a peer.
+struct Network::RailTrial {
+    Trial *trial = nullptr;
+    bool is_open = false;  // submitted
+    bool is_decided = false;
+};
+
+// All rails at a time: one that carries nothing costs a second more, and later ones less.
+void Network::try_rails(int peer) {
+    RailTrial trials[kMostRails];
+    std::int64_t first_taken_ns = 0;
+    for (bool all = false; !all;) {
+        bool fails = false;
+        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+            RailTrial &there = trials[rail];
+            if (there.is_decided || there.is_open) continue;
+            if (there.trial == nullptr) there.trial = make_trial(peer, rail);
+            there.is_open =
+                there.trial != nullptr && submit(&there.trial->operation) == Submit::accepted;
+        }
+        PostedList done;
+        {
+            const MutexLock guard(lock_);
+            poll_rails();
+            done = done_.take_all();
+        }
+        // Before the engine is there nothing else can be over.
+        while (Posted *posted = done.take())
+            (void)work_off(posted);
+        const MutexLock guard(lock_);
+        all = true;
+        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+            if (!trials[rail].is_decided)
+                trials[rail].is_decided = look_at_trial(peer, rail, &trials[rail], first_taken_ns);
+            all = all && trials[rail].is_decided;
+            fails = fails || link_of(peer, rail).failing_since_ns != 0;
+        }
+        if (first_taken_ns == 0 && usable(peer) != 0) first_taken_ns = now_ns();
+        // What fails is tried again every 20 ms and more.
+        if (!all && fails) pause(kTrialPauseNs);
+        if (!all) (void)sched_yield();
+    }
+    end_trials(peer, trials);
+}
+
+// Is it decided whether the rail is taken? With the lock held.
+bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
+                            std::int64_t first_taken_ns) {
+    Trial *const made = trial->trial;
+    if (made == nullptr) return true;
+    if (made->over && made->status == SENNIT_OK) {
+        links_[peer].usable.fetch_or(static_cast<std::uint8_t>(1u << rail),
+                                     std::memory_order_relaxed);  // relaxed: it stands alone
+        return true;
+    }
+    if (made->over) made->over = trial->is_open = false;
+    const std::int64_t now = now_ns();
+    const std::int64_t limit = rails_[rail].was_out_of_reach ? kKnownUnreachedNs : kNextUnreachedNs;
+    return is_silent(link_of(peer, rail), now) || start_limit_.over() ||
+           (first_taken_ns != 0 && now - first_taken_ns > limit);
+}
+
+void Network::end_trials(int peer, RailTrial trials[]) {
+    const MutexLock guard(lock_);
+    const std::uint8_t taken = usable(peer);
+    links_[peer].probed = taken != 0;
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        Trial *const trial = trials[rail].trial;
+        const bool is_taken = (taken >> rail & 1) != 0;
+        if (trial != nullptr && trials[rail].is_open && !is_taken)
+            trial->abandoned = true;
+        else
+            delete trial;
+        if (is_taken) continue;
+        rails_[rail].was_out_of_reach = true;
+        if (taken != 0) leave_out(peer, rail);
+    }
+    if (taken != 0) return;
+    unreached_limit_ns_ = kNextUnreachedNs;
+    log(SENNIT_LOG_WARNING, "rank %d does not answer by the network and counts as out of reach",
+        peer);
+}
+
 // A read of the peer's header. Null: no memory.
-Network::Trial *Network::make_trial(int peer) {
+Network::Trial *Network::make_trial(int peer, unsigned rail) {
     auto *trial = new (std::nothrow) Trial;
     if (trial == nullptr) return nullptr;
     trial->operation.kind = Operation::Kind::get;
+    trial->operation.rail = static_cast<std::uint8_t>(rail);
     trial->operation.peer = peer;
     trial->operation.remote.handle = kControlHandle;
     trial->operation.local = trial->header;
@@ -281,7 +308,7 @@ Network::Trial *Network::make_trial(int peer) {
 }
 
 // Has the peer not been reached for so long that it counts as out of reach? With the lock held.
-bool Network::is_silent(const PeerLink &link, std::int64_t now) const {
+bool Network::is_silent(const RailLink &link, std::int64_t now) const {
     const auto is_long = [&](std::int64_t since) {
         return since != 0 && now - since > unreached_limit_ns_;
     };
@@ -302,64 +329,83 @@ sennit_status Network::attach(int, const SegmentRecord &record, RemoteMemory *ou
 
 void Network::detach(int, const RemoteMemory &) {}
 
-// What connect() and reach() have settled, so without the lock.
+std::uint64_t Network::rails_to(int peer) const {
+    return usable(peer);
+}
+
 bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
-    if (addresses_ == nullptr || missing_.code != Reason{}.code) return false;
+    if (rail_count_ == 0) return false;
     const RailCard mine = card_of(addresses_[rank_->world_rank]);
     const RailCard theirs = card_of(addresses_[peer]);
-    const unsigned index = nth_address(mine, number);
-    if (index >= mine.interfaces) return false;
+    if (number >= mine.interfaces) return false;
     *out = sennit_rail{};
-    rail_.describe(index, out);
-    const unsigned chosen = choice_.of(mine);
+    interfaces_.describe(number, out);
+    unsigned rail = 0;
+    while (rail < rail_count_ && choice_.of(mine, rail) != number)
+        ++rail;
     const char *reason = "the peer has answered by it";
-    if (choice_.is_trap(mine, index))
+    if (choice_.is_trap(mine, number))
         reason = "another machine has the same address there, as bridges of containers have";
-    else if (index != chosen)
-        reason = "one that all ranks have comes before it, or this one is not on all nodes";
+    else if (rail == rail_count_)
+        reason = "it is not on all nodes, is slower than others, or no more are wanted";
     else if (rank_->peers[peer].same_node)
         reason = "the peer is on this node";
     else if (theirs.interfaces == 0)
         reason = "the peer has no rail";
-    else if (!links_[peer].probed)
+    else if ((usable(peer) >> rail & 1) == 0)
         reason = "the peer does not answer by it";
     else
         out->is_used = 1;
     (void)std::snprintf(out->reason, sizeof out->reason, "%s", reason);
-    out->number = out->is_used - 1;
+    out->number = out->is_used != 0 ? static_cast<int>(rail) : -1;
     if (out->is_used == 0) return true;
-    (void)inet_ntop(AF_INET, &theirs.addresses[choice_.of(theirs)], out->peer_address,
+    (void)inet_ntop(AF_INET, &theirs.addresses[choice_.of(theirs, rail)], out->peer_address,
                     sizeof out->peer_address);
     return true;
 }
 
 sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
-    Exposed &exposed = exposed_[place];
-    exposed = memory;
-    const sennit_status status = rail_.expose(memory.memory, memory.bytes,
-                                              key_of(memory.handle, tag_), &exposed.registration);
-    if (status != SENNIT_OK) exposed = Exposed{};
-    return status;
+    exposed_[place] = memory;
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        RailState &state = rails_[rail];
+        const sennit_status status =
+            state.rail.expose(memory.memory, memory.bytes, key_of(memory.handle, state.tag),
+                              &state.registrations[place]);
+        if (status == SENNIT_OK) continue;
+        withdraw_from(place);
+        exposed_[place] = Exposed{};
+        return status;
+    }
+    return SENNIT_OK;
 }
 
-// Makes the keys of all memory that has none, after the passive endpoint was opened again. What
+// Makes the keys of all memory that has none, after a passive endpoint was opened again. What
 // fails is tried again at each look; until then transfers to that memory fail and are repeated, at
 // most kMostAttempts times.
 void Network::expose_again() {
     some_are_hidden_ = false;
     for (std::size_t place = 0; place <= kSegmentsPerTeam; ++place) {
-        Exposed &exposed = exposed_[place];
-        if (exposed.memory == nullptr || exposed.registration != nullptr) continue;
-        if (rail_.expose(exposed.memory, exposed.bytes, key_of(exposed.handle, tag_),
-                         &exposed.registration) != SENNIT_OK)
-            some_are_hidden_ = true;
+        const Exposed &exposed = exposed_[place];
+        if (exposed.memory == nullptr) continue;
+        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+            RailState &state = rails_[rail];
+            if (state.registrations[place] == nullptr &&
+                state.rail.expose(exposed.memory, exposed.bytes, key_of(exposed.handle, state.tag),
+                                  &state.registrations[place]) != SENNIT_OK)
+                some_are_hidden_ = true;
+        }
     }
 }
 
+void Network::withdraw_from_rail(std::size_t place, unsigned rail) {
+    fid_mr *&registration = rails_[rail].registrations[place];
+    if (registration != nullptr) (void)fi_close(&registration->fid);
+    registration = nullptr;
+}
+
 void Network::withdraw_from(std::size_t place) {
-    Exposed &exposed = exposed_[place];
-    if (exposed.registration != nullptr) (void)fi_close(&exposed.registration->fid);
-    exposed.registration = nullptr;
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        withdraw_from_rail(place, rail);
 }
 
 // A SegmentWatch: this rank's segments as they come and go, under the rank's cold mutex.
@@ -368,8 +414,8 @@ sennit_status Network::expose(void *network, const SegmentRecord &record, std::u
     if (record.bytes == 0) return SENNIT_OK;
     const MutexLock guard(self.lock_);
     return self.expose_at(record.owner_slot,
-                          Exposed{nullptr, reinterpret_cast<void *>(record.owner_address),
-                                  record.bytes, handle_of(record.owner_slot, live)});
+                          Exposed{reinterpret_cast<void *>(record.owner_address), record.bytes,
+                                  handle_of(record.owner_slot, live)});
 }
 
 void Network::withdraw(void *network, const SegmentRecord &record) {
@@ -395,7 +441,8 @@ void Network::say_goodbye(const Deadline &deadline) {
             continue;
         Message *message = take_message();
         if (message == nullptr) return;
-        fill_header(message, peer, MessageKind::goodbye);
+        fill_header(message, peer, way_to(peer, static_cast<unsigned>(peer) % rail_count_),
+                    MessageKind::goodbye);
         outbox_.append(message);
     }
     const Deadline limit = Deadline::after(kLingerNs);
@@ -404,7 +451,7 @@ void Network::say_goodbye(const Deadline &deadline) {
         bool all = true;
         {
             const MutexLock guard(lock_);
-            poll_rail();
+            poll_rails();
             done = done_.take_all();
         }
         while (Posted *posted = done.take())
@@ -421,17 +468,19 @@ void Network::say_goodbye(const Deadline &deadline) {
 void Network::close(const Deadline &deadline) {
     stop_thread();
     rank_->segment_watch = SegmentWatch{};
-    if (rail_.is_open() && links_ != nullptr && addresses_ != nullptr) say_goodbye(deadline);
+    if (rail_count_ != 0) say_goodbye(deadline);
     {
         const MutexLock guard(lock_);
-        for (std::size_t i = 0; i < post_count_ && posts_ != nullptr; ++i)
-            if (posts_[i].is_out) end_older(posts_[i].peer, UINT64_MAX);
+        for (std::size_t i = 0; i < post_count_ && rail_count_ != 0; ++i)
+            if (posts_[i].is_out) end_older(posts_[i].peer, posts_[i].rail, UINT64_MAX);
     }
-    for (std::size_t place = 0; exposed_ != nullptr && place <= kSegmentsPerTeam; ++place)
+    for (std::size_t place = 0; place <= kSegmentsPerTeam; ++place)
         withdraw_from(place);
-    rail_.close();
+    for (RailState &state : rails_)
+        state.rail.close();
+    interfaces_.close();
     // Nothing moves any more, so the buffers may go back.
-    for (std::size_t i = 0; i < post_count_ && posts_ != nullptr; ++i) {
+    for (std::size_t i = 0; i < post_count_ && rail_count_ != 0; ++i) {
         Posted &posted = posts_[i];
         if (posted.kind != Posted::Kind::transfer) continue;
         Operation *operation = posted.operation;

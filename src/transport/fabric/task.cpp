@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kFirstPauseNs = 100'000'000;  // before a task is sent again; doubles
 constexpr std::int64_t kLastPauseNs = 2'000'000'000;
-// For so long the provider may take no message for a peer; doubles with each new endpoint.
+// The most that the time grows to in which the provider may take no message for a peer.
 constexpr std::int64_t kLastStuckNs = 5'000'000'000;
 
 std::size_t length_of(const MessageHeader &header) {
@@ -51,9 +51,11 @@ void Network::give_back(Message *message) {
 bool Network::send(Message *message) {
     message->kind = Posted::Kind::send;
     message->error = 0;
-    PeerLink &link = links_[message->peer];
-    const ssize_t code =
-        rail_.send(link.messages, &message->header, length_of(message->header), &message->context);
+    RailLink &link = link_of(message->peer, message->rail);
+    ssize_t code = -FI_EINVAL;
+    if (this->link(message->peer, message->rail) == SENNIT_OK)
+        code = rails_[message->rail].rail.send(link.messages, &message->header,
+                                               length_of(message->header), &message->context);
     if (code == -FI_EAGAIN) {
         (void)note_again(link, link.unsent_since_ns);
         some_are_unsent_ = true;
@@ -62,7 +64,7 @@ bool Network::send(Message *message) {
     link.unsent_since_ns = 0;
     message->is_out = code == 0;
     if (code == 0) return true;
-    note_failing(message->peer, static_cast<int>(-code));
+    note_failing(message->peer, message->rail, static_cast<int>(-code));
     give_back(message);
     return true;
 }
@@ -78,30 +80,43 @@ void Network::send_or_keep(Message *message) {
 // so it is done seldom, and less and less often while it does not help, as with a peer that is
 // stopped.
 void Network::look_for_stuck_messages(std::int64_t now) {
+    some_are_unsent_ = false;
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        if (look_for_stuck_messages(rail, now)) some_are_unsent_ = true;
+}
+
+// Are there messages that the provider does not take? A rail that was left out is looked after by
+// knock().
+bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
+    RailState &state = rails_[rail];
     std::int64_t since = INT64_MAX;
     for (int peer = 0; peer < world_size(*rank_); ++peer) {
-        const PeerLink &link = links_[peer];
+        const RailLink &link = link_of(peer, rail);
         // relaxed: the word stands alone.
         const bool gone = rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
-        if (link.unsent_since_ns != 0 && !gone) since = std::min(since, link.unsent_since_ns);
+        if (link.unsent_since_ns != 0 && !gone && !link.is_out)
+            since = std::min(since, link.unsent_since_ns);
     }
-    some_are_unsent_ = since != INT64_MAX;
-    if (!some_are_unsent_) outgoing_pause_ns_ = kFirstStuckNs;
-    if (!some_are_unsent_ || now - std::max(since, outgoing_opened_ns_) < outgoing_pause_ns_)
-        return;
+    if (since == INT64_MAX) {
+        state.outgoing_pause_ns = kFirstStuckNs;
+        return false;
+    }
+    if (now - std::max(since, state.outgoing_opened_ns) < state.outgoing_pause_ns) return true;
     log(SENNIT_LOG_INFO, "the path fabric sends messages from a new endpoint");
-    outgoing_opened_ns_ = now;
-    if (outgoing_pause_ns_ < kLastStuckNs) outgoing_pause_ns_ *= 2;
-    reopen_outgoing();
+    state.outgoing_opened_ns = now;
+    if (state.outgoing_pause_ns < kLastStuckNs) state.outgoing_pause_ns *= 2;
+    reopen_outgoing(rail);
+    return true;
 }
 
 // What the old endpoint has not reported may have arrived or not. Tasks and questions are sent
 // again in time, and their answers with them; a goodbye is repeated here.
-void Network::reopen_outgoing() {
-    (void)rail_.reopen_outgoing();
+void Network::reopen_outgoing(unsigned rail) {
+    (void)rails_[rail].rail.reopen_outgoing();
     wake_thread();
     for (Message *message = last_message_; message != nullptr; message = message->made_before) {
-        if (!message->is_out || message->kind != Posted::Kind::send) continue;
+        if (!message->is_out || message->kind != Posted::Kind::send || message->rail != rail)
+            continue;
         message->is_out = false;
         if (message->header.kind == MessageKind::goodbye)
             outbox_.append(message);
@@ -114,19 +129,20 @@ void Network::reopen_outgoing() {
 // hangs on it.
 void Network::finish_send(Message *message) {
     if (message->error != 0)
-        note_failing(message->peer, message->error);
+        note_failing(message->peer, message->rail, message->error);
     else
-        links_[message->peer].failing_since_ns = 0;
+        link_of(message->peer, message->rail).failing_since_ns = 0;
     give_back(message);
 }
 
 // What concerns the fence is carried out at once, by whoever polls: it needs no engine.
 void Network::finish_receive(Message *message) {
-    --receives_posted_;
+    --rails_[message->rail].receives;
     if (message->error != 0 || !is_well_formed(*message)) return give_back(message);
-    PeerLink &link = links_[message->header.from];
-    if (link.is_refused) return give_back(message);
+    if (links_[message->header.from].is_refused) return give_back(message);
+    RailLink &link = link_of(message->header.from, message->rail);
     link.failing_since_ns = 0;
+    link.silent_looks = 0;
     if (message->header.kind == MessageKind::question)
         answer_question(*message);
     else if (message->header.kind == MessageKind::endpoint)
@@ -145,6 +161,7 @@ Submit Network::start_task(Operation *operation) {
         ++open;
     open->operation = operation;
     open->id = ++last_task_;
+    open->first_rail = open->rail = operation->rail;
     fill_task(message, *open);
     if (!send(message)) {
         give_back(message);
@@ -157,8 +174,9 @@ Submit Network::start_task(Operation *operation) {
     return Submit::accepted;
 }
 
-void Network::fill_header(Message *message, int peer, MessageKind kind) const {
+void Network::fill_header(Message *message, int peer, unsigned rail, MessageKind kind) {
     message->peer = peer;
+    message->rail = static_cast<std::uint8_t>(rail);
     message->header = MessageHeader{};
     message->header.job_cookie = rank_->job_cookie;
     message->header.kind = kind;
@@ -167,7 +185,7 @@ void Network::fill_header(Message *message, int peer, MessageKind kind) const {
 
 void Network::fill_task(Message *message, const OpenTask &open) {
     const Operation &operation = *open.operation;
-    fill_header(message, operation.peer, MessageKind::task);
+    fill_header(message, operation.peer, open.rail, MessageKind::task);
     message->header.id = open.id;
     message->header.handle = operation.remote.handle;
     message->header.offset = operation.offset;
@@ -183,8 +201,12 @@ void Network::resend_tasks(std::int64_t now) {
         if (open.operation == nullptr || now < open.resend_ns) continue;
         Message *message = take_message();
         if (message == nullptr) return;
+        open.rail = static_cast<std::uint8_t>(rail_after(usable(open.operation->peer), open.rail));
         fill_task(message, open);
-        if (!send(message)) return give_back(message);
+        if (!send(message)) {
+            give_back(message);
+            if (rail_count_ == 1) return;
+        }
         if (open.pause_ns < kLastPauseNs) open.pause_ns *= 2;
         open.resend_ns = now + open.pause_ns;
     }
@@ -194,6 +216,7 @@ bool Network::is_well_formed(const Message &message) const {
     const MessageHeader &header = message.header;
     if (message.bytes < sizeof header || header.job_cookie != rank_->job_cookie) return false;
     if (header.from < 0 || header.from >= world_size(*rank_)) return false;
+    if (header.rail >= rail_count_) return false;
     if (header.body_bytes > kMostTaskBytes || message.bytes != length_of(header)) return false;
     if (header.kind == MessageKind::task)
         return header.task.payload_bytes == header.body_bytes &&
@@ -259,7 +282,7 @@ void Network::serve(const Message &message) {
         if (links_[header.from].is_refused) return;
         answer = take_message();
         // Without memory there is no answer now; the task comes again.
-        if (answer == nullptr || link(header.from) != SENNIT_OK) return;
+        if (answer == nullptr) return;
     }
     const SegmentRecord *segment = nullptr;
     std::byte *const memory = memory_of(header, &segment);
@@ -267,7 +290,7 @@ void Network::serve(const Message &message) {
                           header.bytes, message.body, answer->body};
     sennit_status status = SENNIT_ERR_NOT_REGISTERED;
     if (memory != nullptr) status = sink_.execute(sink_.context, arrived);
-    fill_header(answer, header.from, MessageKind::answer);
+    fill_header(answer, header.from, way_to(header.from, message.rail), MessageKind::answer);
     answer->header.id = header.id;
     answer->header.status = static_cast<std::uint32_t>(status);
     answer->header.body_bytes = status == SENNIT_OK ? header.task.reply_bytes : 0;

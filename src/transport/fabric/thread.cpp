@@ -302,7 +302,7 @@ bool Network::look_once(bool has_engine) {
     bool has_work = false;
     {
         const MutexLock guard(lock_);
-        has_work = poll_rail(true) != 0 || !outbox_.empty() || !done_.empty() || some_are_lost_;
+        has_work = poll_rails(true) != 0 || !outbox_.empty() || !done_.empty() || some_are_lost_;
         if (done_.empty() && !some_are_lost_ && !some_wait_) return has_work;
     }
     // The hooks alone: requests that run operators of the program are the callers'.
@@ -312,20 +312,31 @@ bool Network::look_once(bool has_engine) {
     return has_work;
 }
 
+// How many there are; 0: something has come. With the lock held.
+std::size_t Network::arm_rails(pollfd *out) {
+    std::size_t count = 0;
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        int descriptors[Rail::kQueues];
+        const std::size_t more = rails_[rail].rail.arm(descriptors);
+        if (more == 0) return 0;
+        for (std::size_t i = 0; i < more; ++i)
+            out[count++] = pollfd{descriptors[i], POLLIN, 0};
+    }
+    return count;
+}
+
 // False: there are none, or one is ready.
 bool Network::sleeps_on_descriptors(ThreadSleep *sleep) {
-    if (tended_.lies > kLies || sleep->count + Rail::kQueues > ThreadSleep::kDescriptors)
+    if (tended_.lies > kLies ||
+        sleep->count + Rail::kQueues * rail_count_ > ThreadSleep::kDescriptors)
         return false;
     pollfd *const mine = sleep->descriptors + sleep->count;
     std::size_t count = 0;
     {
         const MutexLock guard(lock_);
-        int descriptors[Rail::kQueues];
         // relaxed: callers count under the lock. What one has left in a queue since the look wakes
         // nobody.
-        if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = rail_.arm(descriptors);
-        for (std::size_t i = 0; i < count; ++i)
-            mine[i] = pollfd{descriptors[i], POLLIN, 0};
+        if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = arm_rails(mine);
         if (uneasy_links_ != 0 || some_are_hidden_ || some_are_unsent_ || some_wait_)
             sleep->end_by(kUneasyNs);
     }

@@ -11,7 +11,8 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kMostPolled = 64;
-constexpr std::int64_t kLookNs = 1'000'000;  // at what is overdue
+constexpr std::int64_t kLookNs = 1'000'000;  // at what is to be tried again
+constexpr std::int64_t kOutageLookNs = 250'000'000;
 // Of a provider that takes nothing: it may be the end of the peer's endpoint, or of the peer.
 constexpr std::int64_t kStalledNs = 10'000'000;
 constexpr std::int64_t kSilentNs = 10'000'000'000;
@@ -20,15 +21,23 @@ constexpr std::size_t kShares = 4;
 
 }  // namespace
 
-Posted *Network::take_posted() {
+// As many as the rail's endpoint may have.
+Posted *Network::take_posted(unsigned rail) {
     Posted *posted = free_posts_;
-    if (posted != nullptr) free_posts_ = posted->next;
+    RailState &state = rails_[rail];
+    if (posted == nullptr || state.transfers >= state.rail.depth()) return nullptr;
+    free_posts_ = posted->next;
+    posted->kind = Posted::Kind::transfer;
+    posted->rail = static_cast<std::uint8_t>(rail);
+    ++state.transfers;
     return posted;
 }
 
 void Network::give_back(Posted *posted) {
-    if (posted->peer >= 0) --links_[posted->peer].posted;
-    posted->peer = -1;
+    if (posted->kind == Posted::Kind::transfer) {
+        --rails_[posted->rail].transfers;
+        --link_of(posted->peer, posted->rail).posted;
+    }
     posted->kind = Posted::Kind::unused;
     posted->operation = nullptr;
     posted->next = free_posts_;
@@ -46,16 +55,15 @@ Submit Network::submit(Operation *operation) {
         some_wait_ = true;
         return Submit::again;
     }
-    if (link(operation->peer) != SENNIT_OK) return Submit::failed;
+    if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
-    PeerLink &peer = links_[operation->peer];
+    RailLink &peer = link_of(operation->peer, operation->rail);
     if (peer.number == 0) ask(peer);
     if (peer.number == 0 || peer.in_doubt || !peer.doubtful.empty()) return Submit::again;
     // A peer that is stopped takes nothing, and keeps what it has for long.
-    if (peer.posted >= post_count_ / kShares) return Submit::again;
-    Posted *posted = take_posted();
+    if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
+    Posted *posted = take_posted(operation->rail);
     if (posted == nullptr) return Submit::again;
-    posted->kind = Posted::Kind::transfer;
     posted->operation = operation;
     posted->peer = operation->peer;
     ++peer.posted;
@@ -68,7 +76,7 @@ Submit Network::submit(Operation *operation) {
 }
 
 // The provider takes nothing for the peer; for how long now.
-std::int64_t Network::note_again(PeerLink &link, std::int64_t &since) {
+std::int64_t Network::note_again(RailLink &link, std::int64_t &since) {
     const std::int64_t now = now_ns();
     if (since == 0) since = now;
     link.failed_by = FI_EAGAIN;
@@ -78,7 +86,8 @@ std::int64_t Network::note_again(PeerLink &link, std::int64_t &since) {
 // Gives the transfer to the provider. `again`: it did not take it.
 Submit Network::start_transfer(Posted *posted) {
     const Operation &operation = *posted->operation;
-    PeerLink &peer = links_[posted->peer];
+    RailLink &peer = link_of(posted->peer, posted->rail);
+    Rail &rail = rails_[posted->rail].rail;
     const Rail::Transfer transfer{peer.passive,     key_of(operation.remote.handle, peer.tag),
                                   operation.offset, operation.local,
                                   operation.bytes,  &posted->context};
@@ -86,11 +95,11 @@ Submit Network::start_transfer(Posted *posted) {
     posted->number = peer.number;
     posted->to = peer.passive;
     const ssize_t code =
-        operation.kind == Operation::Kind::put ? rail_.put(transfer) : rail_.get(transfer);
+        operation.kind == Operation::Kind::put ? rail.put(transfer) : rail.get(transfer);
     if (code == -FI_EAGAIN) {
         const std::int64_t length = note_again(peer, peer.again_since_ns);
         if (length > kStalledNs) ask(peer);
-        if (length > kSilentNs) note_failing(posted->peer, FI_EAGAIN);
+        if (length > kSilentNs) note_failing(posted->peer, posted->rail, FI_EAGAIN);
         return Submit::again;
     }
     peer.again_since_ns = 0;
@@ -101,13 +110,23 @@ Submit Network::start_transfer(Posted *posted) {
     return Submit::accepted;
 }
 
+// Is it the rail's turn? One from here nothing is awaited is looked at in turn with others like it,
+// and seldom while something is.
+bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
+    constexpr unsigned kSeldom = 4;
+    if (rails_[rail].rail.is_busy()) return true;
+    if (!is_any_busy) return looks_ % rail_count_ == rail;
+    return looks_ % (kSeldom * rail_count_) == kSeldom * rail;
+}
+
 // Reads what the provider has completed.
-std::size_t Network::take_events(bool all) {
+std::size_t Network::take_events(unsigned rail, bool all) {
+    Rail &own = rails_[rail].rail;
     constexpr std::size_t kBatch = 16;
     Event events[kBatch];
     std::size_t seen = 0;
     for (std::size_t count = kBatch; seen < kMostPolled && count == kBatch; seen += count) {
-        count = all ? rail_.poll_all(events, kBatch) : rail_.poll(events, kBatch);
+        count = all ? own.poll_all(events, kBatch) : own.poll(events, kBatch);
         for (std::size_t i = 0; i < count; ++i) {
             // The context is the first member of what was posted.
             auto *posted = static_cast<Posted *>(events[i].context);
@@ -115,6 +134,8 @@ std::size_t Network::take_events(bool all) {
             posted->error = events[i].error;
             posted->bytes = events[i].bytes;
             posted->is_out = false;
+            if (posted->kind == Posted::Kind::transfer && posted->error == 0)
+                link_of(posted->peer, rail).silent_looks = 0;
             if (posted->kind == Posted::Kind::transfer)
                 done_.append(posted);
             else if (posted->kind == Posted::Kind::send)
@@ -127,9 +148,16 @@ std::size_t Network::take_events(bool all) {
 }
 
 // How much has come.
-std::size_t Network::poll_rail(bool all) {
+std::size_t Network::poll_rails(bool all) {
     if (watch::watch_has_news(*rank_, &news_seen_)) take_news();
-    const std::size_t seen = take_events(all);
+    std::size_t seen = 0;
+    bool is_any_busy = false;
+    ++looks_;
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        is_any_busy = is_any_busy || rails_[rail].rail.is_busy();
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        if (all || rail_count_ == 1 || is_read_now(rail, is_any_busy))
+            seen += take_events(rail, all);
     const std::int64_t now = now_ns();
     if (now - looked_ns_ >= kLookNs) {
         looked_ns_ = now;
@@ -137,8 +165,13 @@ std::size_t Network::poll_rail(bool all) {
         if (uneasy_links_ != 0) look_after_links(now);
         if (some_are_hidden_) expose_again();
         if (some_are_unsent_) look_for_stuck_messages(now);
+        if (rail_count_ > 1 && now - outages_ns_ >= kOutageLookNs) {
+            outages_ns_ = now;
+            look_for_outages();
+        }
     }
-    post_receives();
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        post_receives(rail);
     PostedList kept = outbox_.take_all();
     while (Posted *first = kept.take())
         send_or_keep(static_cast<Message *>(first));
@@ -155,9 +188,9 @@ int Network::progress() {
         // SYNC fabric-engine: pairs with the acquire in tend(); the hook that leads to the engine
         // comes before.
         has_engine_.store(true, std::memory_order_release);
-        if (!rail_.is_open()) return 0;
+        if (rail_count_ == 0) return 0;
         some_wait_ = false;
-        poll_rail();
+        poll_rails();
         done = done_.take_all();
     }
     int completed = 0;
@@ -182,7 +215,7 @@ int Network::finish_transfer(Posted *posted) {
     sennit_status status = posted->verdict;
     {
         const MutexLock guard(lock_);
-        PeerLink &link = links_[posted->peer];
+        RailLink &link = link_of(posted->peer, posted->rail);
         // relaxed: the word stands alone.
         const bool gone = rank_->peers[posted->peer].gone.load(std::memory_order_relaxed) != 0;
         if (posted->error != 0 && status == SENNIT_OK && !gone) {

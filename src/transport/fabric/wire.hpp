@@ -10,6 +10,7 @@ namespace sennit::transport::fabric {
 
 inline constexpr std::size_t kInterfaces = 8;  // of one rank that others hear of
 inline constexpr std::size_t kNameBytes = 48;  // of an endpoint, libfabric's
+inline constexpr unsigned kMostRails = 8;      // of a rank
 
 // What travels in the 64 bytes of an Address.
 struct RailCard {
@@ -19,7 +20,9 @@ struct RailCard {
     std::uint16_t port;                    // on each, in the order of the network
     std::uint16_t watch_port;              // where its watch listens
     std::uint8_t interfaces;               // how many; 0: the rank has no rail
-    std::uint8_t unused[11];
+    std::uint8_t most_rails;               // that the user wants; 0: any
+    std::uint8_t speeds[kInterfaces];      // bits of the number of Mbit/s; 0: not known
+    std::uint8_t unused[2];
 };
 static_assert(sizeof(RailCard) == kAddressBytes && offsetof(RailCard, port) == 48);
 
@@ -29,9 +32,10 @@ inline RailCard card_of(const Address &address) {
     return card;
 }
 
-// The passive endpoint that puts and gets go to has a number, from 1; a new one has the next. A
-// rank that is in doubt about what it has sent to one asks for its end, and is told of the one that
-// is open now. The number 0 asks for nothing but that.
+// The passive endpoint of a rail that puts and gets go to has a number, from 1; a new one has the
+// next. A rank that is in doubt about what it has sent to one asks for its end, and is told of the
+// one that is open now. The number 0 asks for nothing but that. Question and answer may go by
+// another rail.
 enum class MessageKind : std::uint8_t {
     none = 0,
     task = 1,
@@ -45,16 +49,19 @@ inline constexpr std::size_t kMostHandles = 32;  // of a question
 struct MessageHeader {
     std::uint64_t job_cookie;
     MessageKind kind;
-    std::uint8_t unused[3];
+    std::uint8_t rail;  // whose passive endpoint the fence is about
+    std::uint8_t unused[2];
     std::int32_t from;         // world rank of the sender
     std::uint64_t id;          // of the task, chosen by who sent it; in its answer too. A number
     std::uint64_t handle;      // task: of the segment. endpoint: its tag
     std::uint64_t offset;      // task: into it
     std::uint64_t bytes;       // task: how much of it the task works on
-    std::uint32_t status;      // answer: sennit_status. endpoint: 1: opened for this question
+    std::uint32_t status;      // answer: sennit_status. question, endpoint: those below
     std::uint32_t body_bytes;  // what follows the header: payload or reply
     Task task;
 };
+inline constexpr std::uint32_t kIsNew = 1;  // endpoint: opened for this question
+inline constexpr std::uint32_t kIsOut = 2;  // the rail carries nothing now, as the question says
 static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);
 static_assert(kNameBytes + kMostHandles * sizeof(std::uint64_t) <= kMostTaskBytes);
 

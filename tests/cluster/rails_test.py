@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Two rails between hosts of tools/cluster: which operations take them, and what happens when one is cut.
+
+    tests/cluster/rails_test.py PROJECT CASE [WORD...]
+
+As cluster_test.py. What would break a case: a rail that carries nothing, small operations on all rails, a call that fails or
+data that lands late when a rail is cut, or a rail that does not come back.
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+import cluster_test
+from cluster_test import expect
+
+TWO_RAILS = "SENNIT_PATHS=self,mapped,fabric:interface=rail0;interface=rail1"
+
+
+def sent_by_rails(before, after, host):
+    return [after[host][f"rail{rail}"]["tx"] - before[host][f"rail{rail}"]["tx"] for rail in range(2)]
+
+
+def large_puts_take_all_rails_and_small_ones_one(cluster, program):
+    """Rank 0 has peer 1 alone and rank 1 has peer 0, so their home rails are not the same one."""
+    process = cluster.start("--rails", "2", "--launcher", "none", "--", "sh", "-c", "sleep 60")
+    put = 4 << 20
+    for each in (put, 65536, 1024):
+        before = json.loads(cluster.must("counters"))
+        cluster.must("exec", "h0", "env", TWO_RAILS, cluster.tool, "launch", "-n", "2", "--", program, str(each))
+        after = json.loads(cluster.must("counters"))
+        sent = [sent_by_rails(before, after, host) for host in ("h0", "h1")]
+        for host in (0, 1):
+            expect(put < sum(sent[host]) < 1.5 * put, each, sent)
+            if each >= 65536:
+                expect(min(sent[host]) > 0.4 * put, each, sent)
+        if each < 65536:
+            expect(min(sent[0]) < 0.2 * put and min(sent[1]) < 0.2 * put, each, sent)
+            expect((sent[0][0] > sent[0][1]) != (sent[1][0] > sent[1][1]), each, sent)
+    process.terminate()
+    process.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+def a_rail_that_is_cut_is_left_out_and_taken_again(cluster, program):
+    """Puts go on by the other rail, and by both again. Every word of them is compared."""
+    keeper = cluster.start("--rails", "2", "--launcher", "none", "--", "sleep", "600")
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(program)) as folder, open(f"{folder}/log", "w+", encoding="utf-8") as log:
+        job = subprocess.Popen(
+            [cluster.tool, "exec", "--name", cluster.name, "h0", "env", TWO_RAILS, "SENNIT_LOG=info", cluster.tool, "launch", "-n", "2",
+             "--", program, str(4 << 20), f"{folder}/stop"], env=cluster.environment, text=True, stdout=log, stderr=subprocess.STDOUT)
+
+        def text():
+            with open(f"{folder}/log", encoding="utf-8") as file:
+                return file.read()
+
+        def wait_for(truth, what):
+            limit = time.monotonic() + 30
+            while not truth():
+                expect(time.monotonic() < limit and job.poll() is None, what, text())
+                time.sleep(0.02)
+
+        def megabytes_go_by(*rails):
+            before = json.loads(cluster.must("counters"))
+            wait_for(lambda: all(sent_by_rails(before, json.loads(cluster.must("counters")), "h0")[rail] > 16 << 20 for rail in rails),
+                     f"puts by {rails}")
+
+        for cut in ([], ["--silent"]):
+            megabytes_go_by(0, 1)
+            told = text().count("is left out"), text().count(" again")
+            cluster.must("cut", "rail", *cut, "h1", "1")
+            # Both ranks find out, or one tells the other.
+            wait_for(lambda: text().count("is left out") >= told[0] + 2, "left out")
+            megabytes_go_by(0)
+            cluster.must("restore", "rail", "h1", "1")
+            wait_for(lambda: text().count(" again") >= told[1] + 2, "taken again")
+        megabytes_go_by(0, 1)
+        with open(f"{folder}/stop", "w", encoding="utf-8"):
+            pass
+        expect(job.wait(timeout=30) == 0, text())
+    keeper.terminate()
+    keeper.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+def random_programs_lose_rails(cluster, seconds, ranks, suite, *groups):
+    """One of two rails is cut for some seconds, on either host, with a sign and without. No operation fails, and no old data lands
+    late."""
+    seed = random.randrange(1 << 30)
+    draw = random.Random(seed)
+    keeper = cluster.start("--rails", "2", "--launcher", "none", "--", "sleep", "600")
+    words = [word for group in groups for word in ("--group", group)]
+    counts, end, job = {"ok     ": 0, "is left out": 0, " again": 0}, time.monotonic() + float(seconds), None
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(suite)) as shared:
+        while job or time.monotonic() < end:
+            if job is None:
+                seed += 1
+                log = tempfile.TemporaryFile("w+")
+                job = subprocess.Popen(
+                    [cluster.tool, "exec", "--name", cluster.name, "h0", "env", "SENNIT_LOG=info", cluster.tool, "launch", "-n", ranks, "--",
+                     "env", f"TMPDIR={shared}", suite, "--paths", "mapped,fabric:interface=rail0;interface=rail1", "--quick",
+                     "--seed", str(seed), "--limit", "120", *words],
+                    env=cluster.environment, text=True, stdout=log, stderr=subprocess.STDOUT)
+            host, rail = draw.choice(["h0", "h1"]), draw.choice("01")
+            cluster.must("cut", "rail", *draw.choice([[], ["--silent"]]), host, rail)
+            time.sleep(draw.uniform(1, 4))
+            cluster.must("restore", "rail", host, rail)
+            time.sleep(draw.uniform(0.3, 2))
+            if job.poll() is not None:
+                log.seek(0)
+                text = log.read()
+                told = "\n".join(line for line in text.splitlines() if not line.startswith("ok     ") and "info:" not in line)
+                expect(job.returncode == 0 and "FAILED" not in text, f"seed {seed}", told[-4000:])
+                counts = {word: count + text.count(word) for word, count in counts.items()}
+                job = None
+    print(counts)
+    expect(min(counts.values()) > 0, counts)
+    keeper.terminate()
+    keeper.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+if __name__ == "__main__":
+    sys.exit(cluster_test.main(*sys.argv[1:], cases=globals()))
