@@ -50,13 +50,12 @@ void take_out(Collectives &all, TeamState *state) {
 
 // It is in no list any more.
 void close_state(Rank &rank, TeamState *state) {
-    // A get that is still under way would write into what is freed here.
-    bool is_lent = false;
+    // What is still under way then is the engine's alone: nothing is lent to it.
     for (std::uint32_t member = 0; member < state->size; ++member) {
         sennit_request &request = state->fetches[member];
         if (request.handle == 0) continue;
         (void)request::wait(rank, &request, Deadline::after(kLookNs));
-        is_lent |= request.handle != 0;
+        op::engine_abandon(rank, request);
     }
     state->own = nullptr;  // the members have left, or are about to
     const sennit_error error = *thread_error();
@@ -65,7 +64,6 @@ void close_state(Rank &rank, TeamState *state) {
     drop_wide_slots(*state);
     std::free(state->scratch);
     std::free(state->stages);
-    if (is_lent) return;
     std::free(state->contents);
     std::free(state);
 }

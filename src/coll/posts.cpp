@@ -76,7 +76,7 @@ bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) 
                                 transport::RemoteMemory{nullptr, rank.peers[peer].control_handle},
                                 area_offset(state) + offsetof(Area, latest)};
         status = op::engine_start(rank, op::Direction::get, target, &word, sizeof word,
-                                  {op::Completion::Mode::request, &request});
+                                  {op::Completion::Mode::request, &request, true});
         done = request.handle == 0 ? 1 : 0;
     }
     if (status == SENNIT_OK && done == 0) {
