@@ -120,14 +120,6 @@ void set_reasons_before_trying(Rank &rank, int peer) {
     }
 }
 
-// Paths that work from both sides, as a set.
-std::uint8_t common_paths(const Rank &rank, const std::uint8_t *all, int peer) {
-    const std::size_t size = size_of(rank);
-    const auto mine = static_cast<std::size_t>(rank.world_rank);
-    const auto theirs = static_cast<std::size_t>(peer);
-    return all[mine * size + theirs] & all[theirs * size + mine];
-}
-
 // The best path that works, or the best one that does for private memory; or null.
 Transport *best_of(const Router &router, std::uint8_t common, bool for_private_memory) {
     for (int i = 0; i < router.count; ++i) {
@@ -139,11 +131,10 @@ Transport *best_of(const Router &router, std::uint8_t common, bool for_private_m
     return nullptr;
 }
 
-void choose(Rank &rank, const std::uint8_t *all, int peer) {
+// `mine` and `theirs`: the paths that work from this side and from the peer's, as sets.
+void choose(Rank &rank, int peer, std::uint8_t mine, std::uint8_t theirs) {
     Peer &other = rank.peers[peer];
-    const std::uint8_t common = common_paths(rank, all, peer);
-    const std::uint8_t mine = all[static_cast<std::size_t>(rank.world_rank) * size_of(rank) +
-                                  static_cast<std::size_t>(peer)];
+    const std::uint8_t common = mine & theirs;
     Router &router = *rank.router;
     Transport *chosen = best_of(router, common, false);
     for (int i = 0; i < router.count; ++i) {
@@ -329,13 +320,13 @@ void router_try(Rank &rank, std::uint8_t *usable) {
     }
 }
 
-void router_agree(Rank &rank, const std::uint8_t *all) {
+void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *theirs) {
     const auto size = static_cast<int>(size_of(rank));
     for (int peer = 0; peer < size; ++peer) {
         if (peer == rank.world_rank) {
             rank.peers[peer].path = SENNIT_PATH_SELF;
         } else {
-            choose(rank, all, peer);
+            choose(rank, peer, mine[peer], theirs[peer]);
         }
     }
 }

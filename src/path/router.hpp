@@ -49,9 +49,10 @@ bool router_allows(Rank &rank, sennit_path path);
 // Tries every allowed path to every peer. Bit p of usable[peer] tells that path p works from here.
 void router_try(Rank &rank, std::uint8_t *usable);
 
-// `all` is size * size bytes: row r is what rank r found. Takes for each peer the best path that
-// works both ways, lets go of the others, and fills path and reasons of every peer.
-void router_agree(Rank &rank, const std::uint8_t *all);
+// `mine` is what router_try() found, and `theirs` what each peer has found of this rank. Takes for
+// each peer the best path that works both ways, lets go of the others, and fills path and reasons
+// of every peer.
+void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *theirs);
 
 // The error of all that wants to reach a peer without a path.
 [[gnu::cold]] sennit_status fail_no_path(int peer);

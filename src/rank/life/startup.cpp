@@ -46,7 +46,8 @@ struct Startup {
     Introduction *all = nullptr;              // [size]
     transport::Address *addresses = nullptr;  // [size][kTransports], then [size][kNetworks]
     std::uint8_t *usable = nullptr;           // [size], this rank's tries
-    std::uint8_t *all_usable = nullptr;       // [size][size]
+    std::uint8_t *theirs = nullptr;           // [size], what each found of this rank
+    int *places = nullptr;                    // [size], of each rank among those of its node
 };
 
 transport::EventSink sink_of(Rank &rank) {
@@ -71,7 +72,8 @@ sennit_status make_tables(Startup &start) {
     if (status == SENNIT_OK)
         status = make_array(size * std::max(path::kTransports, path::kNetworks), &start.addresses);
     if (status == SENNIT_OK) status = make_array(size, &start.usable);
-    if (status == SENNIT_OK) status = make_array(size * size, &start.all_usable);
+    if (status == SENNIT_OK) status = make_array(size, &start.theirs);
+    if (status == SENNIT_OK) status = make_array(size, &start.places);
     if (status != SENNIT_OK) return status;
     start.rank.peers = new (std::nothrow) Peer[size];
     return start.rank.peers != nullptr ? SENNIT_OK
@@ -292,23 +294,97 @@ sennit_status connect_networks(Startup &start, sennit_status so_far) {
 // wait.
 constexpr std::uint8_t kFailed = 1u << SENNIT_PATH_NONE;
 
-sennit_status agree_on_paths(Startup &start, sennit_status so_far) {
+// What a rank says of its tries; behind it a byte for each rank of its node, in their order. A byte
+// for each rank of the job would be size * size bytes in every rank.
+struct Tries {
+    std::uint8_t others;     // of all ranks on other nodes, or kFailed
+    std::uint8_t is_uneven;  // those differ, and one more exchange has them all
+};
+static_assert(sizeof(Tries) == 2);
+
+// Returns how many ranks the fullest node has.
+std::size_t find_places(Startup &start) {
+    int most = 0;
+    for (int r = 0; r < start.size; ++r) {
+        const int first = start.rank.peers[r].first_of_node;
+        int before = r - 1;
+        while (before >= 0 && start.rank.peers[before].first_of_node != first)
+            --before;
+        start.places[r] = before >= 0 ? start.places[before] + 1 : 0;
+        most = std::max(most, start.places[r] + 1);
+    }
+    return static_cast<std::size_t>(most);
+}
+
+void write_tries(const Startup &start, std::uint8_t *row) {
+    Tries tries{};
+    bool is_first = true;
+    for (int r = 0; r < start.size; ++r) {
+        const std::uint8_t usable = start.usable[r];
+        if (start.rank.peers[r].same_node) {
+            row[sizeof tries + static_cast<std::size_t>(start.places[r])] = usable;
+            continue;
+        }
+        if (is_first) tries.others = usable;
+        if (usable != tries.others) tries.is_uneven = 1;
+        is_first = false;
+    }
+    std::memcpy(row, &tries, sizeof tries);
+}
+
+// Some rank reaches some ranks of other nodes otherwise than others.
+sennit_status exchange_all_tries(Startup &start) {
     const auto size = static_cast<std::size_t>(start.size);
+    const auto self = static_cast<std::size_t>(start.rank.world_rank);
+    std::uint8_t *all = nullptr;
+    sennit_status status = make_array(size * size, &all);
+    if (status == SENNIT_OK) status = allgather(start, start.usable, all, size);
+    for (std::size_t r = 0; r < size && status == SENNIT_OK; ++r)
+        start.theirs[r] = all[r * size + self];
+    std::free(all);
+    return status;
+}
+
+// `rows` has one of each rank, and behind them this rank's.
+sennit_status exchange_tries(Startup &start, std::uint8_t *rows, std::size_t bytes,
+                             sennit_status so_far) {
+    const auto size = static_cast<std::size_t>(start.size);
+    std::uint8_t *const mine = rows + size * bytes;
     if (so_far == SENNIT_OK) {
         path::router_try(start.rank, start.usable);
+        write_tries(start, mine);
     } else {
-        std::memset(start.usable, kFailed, size);
+        std::memset(mine, kFailed, bytes);
     }
     const sennit_error error = *thread_error();
-    const sennit_status status = allgather(start, start.usable, start.all_usable, size);
+    const sennit_status status = allgather(start, mine, rows, bytes);
     if (status != SENNIT_OK && so_far == SENNIT_OK) return status;
     if (status != SENNIT_OK && error.peer >= 0) return status;  // the rank it blames has died
     *thread_error() = error;
     if (status != SENNIT_OK) return so_far;
-    for (std::size_t r = 0; r < size; ++r)
-        if (start.all_usable[r * size] == kFailed) return share_failure(start, so_far);
-    path::router_agree(start.rank, start.all_usable);
-    return SENNIT_OK;
+    bool some_are_uneven = false;
+    const auto place = static_cast<std::size_t>(start.places[start.rank.world_rank]);
+    for (std::size_t r = 0; r < size; ++r) {
+        const std::uint8_t *row = rows + r * bytes;
+        Tries tries;
+        std::memcpy(&tries, row, sizeof tries);
+        if (tries.others == kFailed) return share_failure(start, so_far);
+        some_are_uneven |= tries.is_uneven != 0;
+        start.theirs[r] = start.rank.peers[r].same_node ? row[sizeof tries + place] : tries.others;
+    }
+    return some_are_uneven ? exchange_all_tries(start) : SENNIT_OK;
+}
+
+sennit_status agree_on_paths(Startup &start, sennit_status so_far) {
+    const std::size_t bytes = sizeof(Tries) + find_places(start);
+    std::uint8_t *rows = nullptr;
+    const sennit_status made =
+        make_array((static_cast<std::size_t>(start.size) + 1) * bytes, &rows);
+    const sennit_status status =
+        made == SENNIT_OK ? exchange_tries(start, rows, bytes, so_far) : made;
+    std::free(rows);
+    if (status == SENNIT_OK) path::router_agree(start.rank, start.usable, start.theirs);
+    return status;
 }
 
 sennit_status open_upper_layers(Startup &start) {
@@ -487,7 +563,8 @@ sennit_status startup(Rank &rank, const StartupArgs &args) {
     std::free(start.all);
     std::free(start.addresses);
     std::free(start.usable);
-    std::free(start.all_usable);
+    std::free(start.theirs);
+    std::free(start.places);
     return status;
 }
 
