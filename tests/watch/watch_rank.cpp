@@ -140,7 +140,7 @@ void hear_of_one_of_many(const Job &job) {
     auto *own = static_cast<std::atomic<std::uint64_t> *>(sennit_ptr(job.memory));
     if (sennit_rank() == silent) {
         own->store(7);
-        say("waits", getpid());
+        say("stops", getpid());
         (void)raise(SIGSTOP);
         for (int i = 0; i < 100; ++i)
             sleep_ms(10);  // what is on its way would land now

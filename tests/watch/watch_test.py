@@ -149,7 +149,7 @@ def silence_is_heard_by_all_of_many_nodes(sennit, program, ranks):
     when it is silent never lands."""
     timeout_s = 3
     job = Job(sennit, program, ranks, timeout_s, "many", nodes=("--nodes", str(ranks)))
-    _, process, _ = job.read("waits")
+    _, process, _ = job.read("stops")
     time.sleep(0.2)  # it stops itself
     stopped = time.clock_gettime(time.CLOCK_MONOTONIC)
     job.process.stdin.write("go\n")
