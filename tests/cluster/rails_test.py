@@ -17,6 +17,7 @@ import time
 import cluster_test
 from cluster_test import expect
 
+TIMEOUT_S = 4  # of a silent host
 TWO_RAILS = "SENNIT_PATHS=self,mapped,fabric:interface=rail0;interface=rail1"
 
 
@@ -50,7 +51,7 @@ def a_rail_that_is_cut_is_left_out_and_taken_again(cluster, program):
     keeper = cluster.start("--rails", "2", "--launcher", "none", "--", "sleep", "600")
     with tempfile.TemporaryDirectory(dir=os.path.dirname(program)) as folder, open(f"{folder}/log", "w+", encoding="utf-8") as log:
         job = subprocess.Popen(
-            [cluster.tool, "exec", "--name", cluster.name, "h0", "env", TWO_RAILS, "SENNIT_LOG=info", cluster.tool, "launch", "-n", "2",
+            [cluster.tool, "exec", "--name", cluster.name, "h0", "env", TWO_RAILS, "SENNIT_LOG=info", f"SENNIT_PEER_TIMEOUT={TIMEOUT_S}", cluster.tool, "launch", "-n", "2",
              "--", program, str(4 << 20), f"{folder}/stop"], env=cluster.environment, text=True, stdout=log, stderr=subprocess.STDOUT)
 
         def text():
@@ -68,14 +69,17 @@ def a_rail_that_is_cut_is_left_out_and_taken_again(cluster, program):
             wait_for(lambda: all(sent_by_rails(before, json.loads(cluster.must("counters")), "h0")[rail] > 16 << 20 for rail in rails),
                      f"puts by {rails}")
 
-        for cut in ([], ["--silent"]):
+        # One of the two has the connection of the watch, which must go over to the other.
+        for rail, cut in ((1, []), (0, ["--silent"])):
             megabytes_go_by(0, 1)
             told = text().count("is left out"), text().count(" again")
-            cluster.must("cut", "rail", *cut, "h1", "1")
+            cluster.must("cut", "rail", *cut, "h1", str(rail))
+            begin = time.monotonic()
             # Both ranks find out, or one tells the other.
             wait_for(lambda: text().count("is left out") >= told[0] + 2, "left out")
-            megabytes_go_by(0)
-            cluster.must("restore", "rail", "h1", "1")
+            megabytes_go_by(1 - rail)
+            time.sleep(max(0.0, begin + TIMEOUT_S + 1 - time.monotonic()))
+            cluster.must("restore", "rail", "h1", str(rail))
             wait_for(lambda: text().count(" again") >= told[1] + 2, "taken again")
         megabytes_go_by(0, 1)
         with open(f"{folder}/stop", "w", encoding="utf-8"):

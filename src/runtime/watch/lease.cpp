@@ -154,7 +154,7 @@ void NodeWatch::connect_to(Node &node, std::int64_t now) {
     if (node.asked < 0) return;
     node.since_ns = now;
     const Host &host = hosts_[node.asked];
-    const int error = node.connection.connect(host.address, host.port);
+    const int error = node.connection.connect(host.addresses[node.way], host.port);
     if (error != 0) end_connection(node, error, now);
 }
 
@@ -168,7 +168,11 @@ void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     // relaxed: the word stands alone.
     const bool leaves = table_.places[node.asked].leaving.load(std::memory_order_relaxed) != 0;
     if (error == ECONNREFUSED && !leaves) note_gone_elsewhere(node.asked);
-    if (error != 0 || leaves) node.asked = next_rank(node);
+    if (error == 0 && !leaves) return;
+    // A rail that carries nothing: the same rank by its next one. Only then another rank.
+    const bool has_owner = error != ECONNREFUSED && !leaves;
+    node.way = has_owner ? (node.way + 1) % hosts_[node.asked].count : 0;
+    if (node.way == 0) node.asked = next_rank(node);
 }
 
 // False: the connection has ended.

@@ -123,7 +123,7 @@ void NodeWatch::wake_watcher() const {
     // relaxed: who has taken over meanwhile has just looked.
     const int watcher = static_cast<int>(table_.head->watcher.load(std::memory_order_relaxed)) - 1;
     WatchConnection connection;
-    if (watcher >= 0) (void)connection.connect(hosts_[watcher].address, hosts_[watcher].port);
+    if (watcher >= 0) (void)connection.connect(hosts_[watcher].addresses[0], hosts_[watcher].port);
 }
 
 void NodeWatch::set_times(bool crowded) {

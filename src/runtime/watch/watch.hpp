@@ -23,10 +23,13 @@ struct sennit::PartType<sennit::Part::watch> {
 
 namespace sennit::watch {
 
-// Where a rank's watch listens, in the order of the network. No port: nowhere.
+// Where a rank's watch listens, in the order of the network: at one port of each of its rails. No
+// port: nowhere.
 struct Host {
-    std::uint32_t address;
+    static constexpr unsigned kMostAddresses = 8;
+    std::uint32_t addresses[kMostAddresses];
     std::uint16_t port;
+    std::uint8_t count;  // of addresses, at least 1
 };
 
 // Takes a port. Errors: OS, NOMEM.

@@ -32,6 +32,7 @@ struct Node {
     bool is_reached = false;     // some path leads to a rank of it
     bool is_quiet = false;       // others were told so
     int asked = -1;              // the rank that the connection leads to
+    unsigned way = 0;            // by which of its addresses
     bool is_unanswered = false;  // the question: it is repeated as it is
     bool waits = false;          // it was sent on this connection
     std::int64_t question_ns = 0;

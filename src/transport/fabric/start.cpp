@@ -127,8 +127,11 @@ sennit_status Network::meet_watches() {
     if (hosts == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     for (std::size_t peer = 0; peer < size; ++peer) {
         const RailCard card = card_of(addresses_[peer]);
-        if (card.interfaces != 0)
-            hosts[peer] = {card.addresses[choice_.of(card, 0)], card.watch_port};
+        if (card.interfaces == 0) continue;
+        hosts[peer].port = card.watch_port;
+        hosts[peer].count = static_cast<std::uint8_t>(rail_count_);
+        for (unsigned rail = 0; rail < rail_count_; ++rail)
+            hosts[peer].addresses[rail] = card.addresses[choice_.of(card, rail)];
     }
     const sennit_status status = watch::watch_meet(*rank_, hosts);
     std::free(hosts);
