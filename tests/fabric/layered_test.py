@@ -24,7 +24,7 @@ def main():
     sennit, ranks, folder, settings, *suite = sys.argv[1:]
     job = subprocess.run([sennit, "run", "-n", ranks, "--nodes", "2", "--timeout", str(LIMIT_S), *suite],
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                         env={**os.environ, "LD_LIBRARY_PATH": folder, "FABRIC_LAYER": settings})
+                         env={"SENNIT_PEER_TIMEOUT": "60", **os.environ, "LD_LIBRARY_PATH": folder, "FABRIC_LAYER": settings})
     counts = [dict(zip(NAMES, map(int, found))) for found in SUMMARY.findall(job.stdout)]
     wanted = {"posted"} | {count for word, count in SETTINGS.items() if re.search(rf"\b{word}\b", settings)}
     if "local" in settings:

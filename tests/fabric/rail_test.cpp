@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "transport/fabric/rail.hpp"
@@ -35,8 +37,36 @@ class RailEnds : public testing::TestWithParam<const char *> {
             if (found->find(*library, settings) != SENNIT_OK ||
                 rail->open(*found, 0, 8) != SENNIT_OK)
                 GTEST_SKIP() << sennit_last_error()->text;
-        ASSERT_EQ(there_.expose(memory_.data(), kBytes, kKey, &exposed_), SENNIT_OK);
+        expose();
         meet();
+    }
+
+    void expose() {
+        if (exposed_ != nullptr) (void)fi_close(&exposed_->fid);
+        exposed_ = nullptr;
+        ASSERT_EQ(there_.expose({memory_.data(), kBytes}, kKey, &exposed_), SENNIT_OK);
+    }
+
+    // Peers' puts to what is there end. A provider may want the keys to end before.
+    void reopen_target() {
+        if (there_.binds_memory()) {
+            (void)fi_close(&exposed_->fid);
+            exposed_ = nullptr;
+        }
+        ASSERT_EQ(there_.reopen_passive(), SENNIT_OK) << sennit_last_error()->text;
+        if (exposed_ == nullptr) expose();
+    }
+
+    // Null where the provider wants none.
+    void *descriptor_for(Rail &rail, Rail::Use use, void *memory, std::size_t bytes) {
+        if (!rail.wants_descriptors()) return nullptr;
+        for (const auto &[owner, kind, lent] : lent_)
+            if (owner == &rail && kind == use && lent.memory.iov_base == memory)
+                return lent.descriptor();
+        LentMemory &lent = std::get<LentMemory>(lent_.emplace_back(&rail, use, LentMemory{}));
+        lent.memory = iovec{memory, bytes};
+        EXPECT_EQ(rail.lend(use, &lent), 0);
+        return lent.descriptor();
     }
 
     void TearDown() override {
@@ -65,9 +95,22 @@ class RailEnds : public testing::TestWithParam<const char *> {
         }
     }
 
+    Rail::Transfer transfer_of(fid_mr *exposed, const Memory &there, Memory &buffer,
+                               void *context) {
+        const RemoteKey key = there_.remote_key(exposed, there.data());
+        return {target_,
+                key.key,
+                key.base,
+                buffer.data(),
+                buffer.size(),
+                context,
+                descriptor_for(here_, Rail::Use::transfer, buffer.data(), buffer.size())};
+    }
+
     void start(bool is_put, Memory &buffer) {
-        static int context[4];
-        const Rail::Transfer transfer{target_, kKey, 0, buffer.data(), buffer.size(), context};
+        static fi_context2 contexts[1];
+        void *const context = contexts;
+        const Rail::Transfer transfer = transfer_of(exposed_, memory_, buffer, context);
         const auto end = steady_clock::now() + milliseconds(5000);
         ssize_t code = -FI_EAGAIN;
         while (code == -FI_EAGAIN && steady_clock::now() < end) {
@@ -90,6 +133,7 @@ class RailEnds : public testing::TestWithParam<const char *> {
     }
 
     Memory memory_ = Memory(kBytes, 1);
+    std::deque<std::tuple<Rail *, Rail::Use, LentMemory>> lent_;
     Interfaces found_here_;
     Interfaces found_there_;
     Rail here_;
@@ -122,7 +166,7 @@ TEST_P(RailEnds, a_put_that_is_on_its_way_never_lands_once_the_targets_endpoint_
     start(true, late);
     poll_for(milliseconds(50), true, false);
     ASSERT_EQ(memory_, first);
-    ASSERT_EQ(there_.reopen_passive(), SENNIT_OK) << sennit_last_error()->text;
+    reopen_target();
     poll_for(milliseconds(300), true, true);
     EXPECT_EQ(memory_, first);
     for (const Event &end : ends_)
@@ -161,13 +205,13 @@ TEST_P(RailEnds, a_get_whose_answer_is_half_read_ends_when_its_connection_is_cut
     constexpr std::size_t kMany = 64;
     Memory large(32 << 20, 5);
     fid_mr *exposed = nullptr;
-    ASSERT_EQ(there_.expose(large.data(), large.size(), kLargeKey, &exposed), SENNIT_OK);
+    ASSERT_EQ(there_.expose({large.data(), large.size()}, kLargeKey, &exposed), SENNIT_OK);
     Memory buffer(kBytes, 9);
     carry_out(false, buffer);
     for (int round = 0; round < 4; ++round) {
         Memory half(large.size(), 9);
         static int context[4];
-        ASSERT_EQ(here_.get({target_, kLargeKey, 0, half.data(), half.size(), context}), 0);
+        ASSERT_EQ(here_.get(transfer_of(exposed, large, half, context)), 0);
         const auto limit = steady_clock::now() + milliseconds(5000);
         while (half.front() == 9 && steady_clock::now() < limit) {
             poll(there_);
@@ -190,7 +234,7 @@ TEST_P(RailEnds, a_get_whose_answer_is_half_read_ends_when_its_connection_is_cut
     static int contexts[kMany][4];
     ends_.clear();
     for (std::size_t i = 0; i < kMany; ++i)
-        ASSERT_EQ(here_.get({target_, kKey, 0, buffers[i].data(), kBytes, contexts[i]}), 0);
+        ASSERT_EQ(here_.get(transfer_of(exposed_, memory_, buffers[i], contexts[i])), 0);
     const auto limit = steady_clock::now() + milliseconds(10000);
     while (ends_.size() < kMany && steady_clock::now() < limit)
         poll_for(milliseconds(1), true, true);
@@ -215,11 +259,16 @@ TEST_P(RailEnds, messages_arrive_from_an_endpoint_that_was_opened_again) {
     char text[64] = "first";
     const auto carry = [&] {
         std::memset(room, 0, sizeof room);
-        ASSERT_EQ(there_.receive(room, sizeof room, contexts[0]), 0);
+        ASSERT_EQ(there_.receive({room, sizeof room},
+                                 descriptor_for(there_, Rail::Use::receive, room, sizeof room),
+                                 contexts[0]),
+                  0);
         const auto end = steady_clock::now() + milliseconds(5000);
         ssize_t code = -FI_EAGAIN;
         while (code == -FI_EAGAIN && steady_clock::now() < end) {
-            code = here_.send(address, text, sizeof text, contexts[1]);
+            code =
+                here_.send(address, {text, sizeof text},
+                           descriptor_for(here_, Rail::Use::send, text, sizeof text), contexts[1]);
             poll_for(milliseconds(1), true, true);
         }
         ASSERT_EQ(code, 0);

@@ -29,9 +29,13 @@ constexpr std::int64_t kLastQuestionNs = 500'000'000;
 constexpr std::int64_t kHangsNs = 100'000'000;  // of a transfer to an endpoint that is gone
 constexpr std::int64_t kStuckNs = 300'000'000;  // of a provider that takes no transfer
 
-bool has(const std::byte *handles, std::size_t bytes, std::uint64_t handle) {
-    for (std::size_t at = 0; at < bytes; at += sizeof handle)
-        if (std::memcmp(handles + at, &handle, sizeof handle) == 0) return true;
+// Do the rows say that the memory is gone?
+bool is_dead(const std::byte *rows, std::size_t bytes, std::uint64_t handle) {
+    for (std::size_t at = 0; at < bytes; at += sizeof(KeyRow)) {
+        KeyRow row;
+        std::memcpy(&row, rows + at, sizeof row);
+        if (row.handle == handle && row.key == kDeadKey) return true;
+    }
     return false;
 }
 
@@ -132,12 +136,7 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     message->header.rail = static_cast<std::uint8_t>(rail);
     message->header.id = link.in_doubt ? link.number : 0;
     message->header.status = link.is_out ? kIsOut : 0;
-    std::size_t count = 0;
-    for (const Posted *posted = link.doubtful.first; posted != nullptr && count < kMostHandles;
-         posted = posted->next, ++count)
-        std::memcpy(message->body + count * sizeof(std::uint64_t),
-                    &posted->operation->remote.handle, sizeof(std::uint64_t));
-    message->header.body_bytes = static_cast<std::uint32_t>(count * sizeof(std::uint64_t));
+    message->header.body_bytes = static_cast<std::uint32_t>(fill_question(link, message->body));
     // Not taken: the provider makes a connection, which may break again while nobody uses it.
     const bool is_sent = send(message);
     if (!is_sent) give_back(message);
@@ -158,7 +157,7 @@ void Network::draw_tag(unsigned rail) {
 // False: there is none now, and the peer asks again.
 bool Network::reopen_passive(unsigned rail) {
     RailState &state = rails_[rail];
-    for (std::size_t place = 0; place <= kSegmentsPerTeam; ++place)
+    for (std::size_t place = 0; place < kPlaces; ++place)
         withdraw_from_rail(place, rail);
     wake_thread();
     if (state.rail.reopen_passive() != SENNIT_OK) {
@@ -205,8 +204,8 @@ void Network::announce_endpoint(int except, unsigned rail) {
             send_endpoint(peer, rail, way_to(peer, rail), nullptr);
 }
 
-// Tells the peer the endpoint that is open on `rail`, and which of the handles in its question are
-// dead.
+// Tells the peer the endpoint that is open on `rail`, and of the handles in its question which are
+// dead and which keys the others have.
 void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message *question,
                             bool is_new) {
     Message *answer = take_message();
@@ -217,6 +216,7 @@ void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message 
     answer->header.handle = rails_[rail].tag;
     answer->header.status = is_new ? kIsNew : 0;
     if (question != nullptr) answer->header.status |= question->header.status & kIsOut;
+    answer->header.bytes = rails_[rail].rail.gives_keys() ? 1 : 0;
     std::uint8_t name[kNameBytes];
     if (rails_[rail].rail.passive_name(name) != SENNIT_OK) return give_back(answer);
     std::memcpy(answer->body, name, kNameBytes);
@@ -225,9 +225,10 @@ void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message 
     for (std::size_t at = 0; at < asked; at += sizeof(std::uint64_t)) {
         std::uint64_t handle = 0;
         std::memcpy(&handle, question->body + at, sizeof handle);
-        if (handle == kControlHandle || live_record(handle) != nullptr) continue;
-        std::memcpy(answer->body + bytes, &handle, sizeof handle);
-        bytes += sizeof handle;
+        KeyRow row;
+        if (!fill_row(rail, handle, &row)) continue;
+        std::memcpy(answer->body + bytes, &row, sizeof row);
+        bytes += sizeof row;
     }
     answer->header.body_bytes = static_cast<std::uint32_t>(bytes);
     send_or_keep(answer);
@@ -244,6 +245,8 @@ void Network::take_endpoint(const Message &answer) {
         if (rails_[rail].rail.insert(name, &link.passive) != SENNIT_OK) return;
         link.number = header.id;
         link.tag = static_cast<std::uint16_t>(header.handle);
+        link.gives_keys = header.bytes != 0;
+        link.keys.clear();
         link.fenced_ns = now_ns();
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
@@ -257,11 +260,12 @@ void Network::take_endpoint(const Message &answer) {
     if ((header.status & kIsOut) != 0) link.is_out_known = true;
     link.asks = link.is_out;
     unsettle(link);  // some may be out still that were sent to the endpoint before
-    const std::byte *const dead = answer.body + kNameBytes;
+    if (header.id == link.number) take_rows(link, answer);
+    const std::byte *const rows = answer.body + kNameBytes;
     const std::size_t bytes = header.body_bytes - kNameBytes;
     PostedList failed = link.doubtful.take_all();
     while (Posted *posted = failed.take()) {
-        if (!has(dead, bytes, posted->operation->remote.handle)) {
+        if (!is_dead(rows, bytes, handle_for(link, *posted->operation))) {
             // Nobody else has ended the endpoint, so it failed by itself.
             if (posted->is_alone && (header.status & kIsNew) != 0) ++posted->attempts;
             link.doubtful.append(posted);
@@ -305,6 +309,7 @@ void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
 // Nothing is polled before they are marked: an answer that arrived would post others, which the new
 // endpoint has.
 void Network::reset_active(unsigned rail) {
+    end_transfers(rail);
     (void)rails_[rail].rail.reopen_active();
     wake_thread();
     for (std::size_t i = 0; i < post_count_; ++i) {

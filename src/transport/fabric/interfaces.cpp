@@ -27,13 +27,48 @@ constexpr const char *kProviders[] = {"net", "tcp", "tcp;ofi_rxm"};
 void fill_hints(fi_info *hints) {
     hints->caps = FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
                   FI_SEND | FI_RECV | FI_REMOTE_COMM | FI_LOCAL_COMM;
-    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    // Posted and Message have room for the contexts. Nothing brings completion data yet.
+    hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA;
     hints->ep_attr->type = FI_EP_RDM;
-    // Keys are chosen here, offsets count from the start of what was registered, and private
-    // buffers need no registration: providers that want it otherwise are not taken yet.
-    hints->domain_attr->mr_mode = 0;
+    hints->domain_attr->mr_mode =
+        FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+}
+
+// What a provider may ask for that is not done here.
+struct Lack {
+    int mr_mode;
+    std::uint64_t mode;
+    const char *name;
+};
+constexpr Lack kLacks[] = {
+    {FI_MR_RAW, 0, "raw keys"},
+    {FI_MR_MMU_NOTIFY, 0, "word of changed pages"},
+    {FI_MR_RMA_EVENT, 0, "registrations for events"},
+    {FI_MR_COLLECTIVE, 0, "registrations for its collectives"},
+    {0, FI_MSG_PREFIX, "room before messages"},
+    {0, FI_ASYNC_IOV, "lists of memory that stay"},
+};
+
+// The first of them that the provider asks for, or null: there is no such provider either way.
+const char *lack_of(const Library &library, const char *provider) {
+    fi_info *const hints = library.dupinfo(nullptr);
+    if (hints == nullptr) return nullptr;
+    fill_hints(hints);
+    hints->fabric_attr->prov_name = strdup(provider);
+    const char *lack = nullptr;
+    for (const Lack &each : kLacks) {
+        hints->domain_attr->mr_mode |= each.mr_mode;
+        hints->mode |= each.mode;
+        fi_info *found = nullptr;
+        if (library.getinfo(kInterface, nullptr, nullptr, 0, hints, &found) != 0) continue;
+        library.freeinfo(found);
+        lack = each.name;
+        break;
+    }
+    library.freeinfo(hints);
+    return lack;
 }
 
 // Those of tcp are called by their interface.
@@ -129,10 +164,15 @@ sennit_status Interfaces::choose(const Settings &settings) {
     }
     if (count_ != 0) return SENNIT_OK;
     const char *const place = host != nullptr ? host : settings.interfaces[0];
-    const sennit_status status = fail(
-        SENNIT_ERR_UNSUPPORTED, "libfabric has no provider %s%s%s: %s",
-        named ? settings.provider : "of net, tcp and tcp;ofi_rxm", place[0] != '\0' ? " at " : "",
-        place, library_->strerror(code != 0 ? -code : FI_ENODEV));
+    const char *lack = nullptr;
+    for (const char *candidate : kProviders)
+        if (lack == nullptr && code != 0)
+            lack = lack_of(*library_, named ? settings.provider : candidate);
+    const sennit_status status =
+        fail(SENNIT_ERR_UNSUPPORTED, "libfabric has no provider %s%s%s: %s%s",
+             named ? settings.provider : "of net, tcp and tcp;ofi_rxm",
+             place[0] != '\0' ? " at " : "", place, lack != nullptr ? "it asks for " : "",
+             lack != nullptr ? lack : library_->strerror(code != 0 ? -code : FI_ENODEV));
     fail_provider_code(code);
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include <rdma/fabric.h>
 
-#include "transport/fabric/wire.hpp"
+#include "transport/fabric/rail.hpp"
 
 namespace sennit::transport::fabric {
 
@@ -25,13 +25,27 @@ struct Posted {
     sennit_status verdict = SENNIT_OK;  // transfer: not OK: it is over, whatever `error` is
     std::size_t bytes = 0;              // receive: that arrived
     Operation *operation = nullptr;     // transfer
+    bool is_copied = false;             // transfer: by copy_of()
+    fid_mr *lent = nullptr;             // transfer: its private memory, until the try is over
     Posted *next = nullptr;
 };
 
+struct MessagePool;
+
 struct Message : Posted {
-    Message *made_before = nullptr;  // all messages of the rank, for its end
+    MessagePool *pool = nullptr;
     MessageHeader header;
     alignas(8) std::byte body[kMostTaskBytes];
+};
+
+// All messages of the rank lie in pools.
+struct MessagePool {
+    static constexpr std::size_t kMessages = 64;
+
+    MessagePool *next = nullptr;
+    LentMemory received[kMostRails];
+    LentMemory sent[kMostRails];
+    Message messages[kMessages];
 };
 
 // First in, first out; owns nothing.

@@ -34,6 +34,14 @@ constexpr std::uint64_t key_of(std::uint64_t handle, std::uint16_t tag) {
     return handle | static_cast<std::uint64_t>(tag) << 46;
 }
 
+// Where what is exposed stands: segments by their slot, and the control block, whole in its first
+// place, or in pieces.
+inline constexpr std::size_t kControlPlace = kSegmentsPerTeam;
+inline constexpr std::size_t kPlaces = kControlPlace + kControlPieces;
+constexpr std::uint64_t control_handle(unsigned piece) {
+    return kControlHandle | std::uint64_t{piece} << 32;
+}
+
 // Memory that peers may reach, by every rail.
 struct Exposed {
     void *memory = nullptr;  // null: the place is free
@@ -47,13 +55,14 @@ inline constexpr std::int64_t kFirstStuckNs = 200'000'000;
 // A rail of this rank, and what is kept for it.
 struct RailState {
     Rail rail;
-    fid_mr **registrations = nullptr;  // [kSegmentsPerTeam + 1], of the Exposed with that number;
-                                       // null: not yet again, see expose_again()
-    std::size_t receives = 0;          // that are posted
-    std::size_t transfers = 0;         // that belong to it: with the provider, or to be repeated
-    std::uint64_t number = 1;          // of the passive endpoint
-    std::uint16_t tag = 0;             // and in the keys
-    std::int64_t outgoing_opened_ns = 0;             // the endpoint for sends, last
+    LentMemory copies;
+    fid_mr **registrations = nullptr;     // [kPlaces], of the Exposed with that number;
+                                          // null: not yet again, see expose_again()
+    std::size_t receives = 0;             // that are posted
+    std::size_t transfers = 0;            // that belong to it: with the provider, or to be repeated
+    std::uint64_t number = 1;             // of the passive endpoint
+    std::uint16_t tag = 0;                // and in the keys
+    std::int64_t outgoing_opened_ns = 0;  // the endpoint for sends, last
     std::int64_t outgoing_pause_ns = kFirstStuckNs;  // before it may be opened again
     std::int64_t closed_ns = 0;     // when the passive endpoint was closed for a peer, last
     bool was_out_of_reach = false;  // of a peer, at start
@@ -63,8 +72,10 @@ struct RailState {
 struct RailLink {
     fi_addr_t messages = FI_ADDR_UNSPEC;  // entered when first used
     fi_addr_t passive = FI_ADDR_UNSPEC;
-    std::uint64_t number = 0;   // of the peer's passive endpoint; 0: not known yet
-    std::uint16_t tag = 0;      // in the keys of its memory
+    std::uint64_t number = 0;  // of the peer's passive endpoint; 0: not known yet
+    std::uint16_t tag = 0;     // in the keys of its memory, unless
+    bool gives_keys = false;   // they are these:
+    KeyTable keys;
     bool uneasy = false;        // some of the following is so
     bool asks = false;          // a question waits for its answer
     bool in_doubt = false;      // nothing is sent to the endpoint before there is another
@@ -162,6 +173,8 @@ class Network final : public Transport {
     void post_receives(unsigned rail);
     sennit_status link(int peer, unsigned rail);
     sennit_status expose_at(std::size_t place, const Exposed &memory);
+    sennit_status expose_control();
+    sennit_status expose_piece(unsigned piece);
     void expose_again();
     void withdraw_from(std::size_t place);
     void withdraw_from_rail(std::size_t place, unsigned rail);
@@ -174,6 +187,7 @@ class Network final : public Transport {
     bool is_read_now(unsigned rail, bool is_any_busy) const;
     std::size_t take_events(unsigned rail, bool all);
     Submit start_transfer(Posted *posted);
+    Submit end_unstarted(Posted *posted, sennit_status verdict);
     int work_off(Posted *posted);
     int finish_transfer(Posted *posted);
     static std::int64_t note_again(RailLink &link, std::int64_t &since);
@@ -203,6 +217,24 @@ class Network final : public Transport {
     void take_news();
     void lose(int peer);
     void abandon(RailLink &link);
+
+    // key_exchange.cpp
+    static std::uint64_t handle_for(const RailLink &link, const Operation &operation);
+    KeyTable::State find_key(const Posted &posted, RemoteKey *key);
+    std::size_t fill_question(const RailLink &link, std::byte *handles) const;
+    std::size_t place_for(std::uint64_t handle);
+    bool fill_row(unsigned rail, std::uint64_t handle, KeyRow *row);
+    static void take_rows(RailLink &link, const Message &answer);
+
+    // lent.cpp
+    sennit_status make_copies();
+    std::byte *copy_of(const Posted *posted) const;
+    int lend_to(Posted *posted, Rail::Transfer *transfer);
+    static void end_lent(Posted *posted);
+    void take_copy(const Posted &posted);
+    void end_transfers(unsigned rail);
+    bool make_messages();
+    void free_messages();
 
     // outage.cpp
     static unsigned rail_after(std::uint8_t usable, unsigned rail);
@@ -271,16 +303,18 @@ class Network final : public Transport {
     std::int64_t unreached_limit_ns_ = 0;  // of first probes that fail
     PeerLink *links_ = nullptr;            // [size]
     RailLink *rail_links_ = nullptr;       // [size][rail_count_]
-    Exposed *exposed_ = nullptr;  // [kSegmentsPerTeam + 1], by slot; the control block last
+    Exposed *exposed_ = nullptr;           // [kPlaces]
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
     Posted *posts_ = nullptr;  // [post_count_], of transfers
     std::size_t post_count_ = 0;
     Posted *free_posts_ = nullptr;
     Message *free_messages_ = nullptr;
-    Message *last_message_ = nullptr;  // that was made
-    PostedList done_;                  // completed, not yet worked off
-    PostedList outbox_;                // messages that found the queue full
+    MessagePool *pools_ = nullptr;
+    std::byte *copies_ = nullptr;  // a place for each of posts_; null: no provider wants it
+    bool no_more_messages_ = false;
+    PostedList done_;    // completed, not yet worked off
+    PostedList outbox_;  // messages that found the queue full
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
     std::size_t open_tasks_ = 0;

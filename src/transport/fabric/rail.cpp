@@ -75,12 +75,14 @@ sennit_status Rail::open_endpoint(Endpoint *out) {
     if (code == 0) code = fi_ep_bind(out->endpoint, &addresses_->fid, 0);
     if (code == 0) code = fi_ep_bind(out->endpoint, &out->completions->fid, FI_TRANSMIT | FI_RECV);
     if (code == 0) code = fi_enable(out->endpoint);
+    if (code == 0) code = lend_again(*out);
     if (code == 0) return SENNIT_OK;
     close_endpoint(out);
     return failed(*library_, code, "an endpoint");
 }
 
 void Rail::close_endpoint(Endpoint *endpoint) {
+    if (binds_memory()) end_lent(endpoint);
     close_object(&endpoint->endpoint);
     close_object(&endpoint->completions);
     endpoint->descriptor = -1;
@@ -107,9 +109,14 @@ void Rail::close() {
     close_endpoint(&active_);
     close_endpoint(&outgoing_);
     close_endpoint(&incoming_);
+    for (Endpoint *endpoint : {&passive_, &active_, &outgoing_, &incoming_}) {
+        end_lent(endpoint);
+        endpoint->lent = nullptr;
+    }
     close_object(&addresses_);
     close_object(&domain_);
     close_object(&fabric_);
+    info_ = nullptr;  // ends with the interfaces
 }
 
 std::size_t Rail::depth() const {
@@ -151,12 +158,6 @@ void Rail::cut(fi_addr_t peer) {
         cut_connections(name);
 }
 
-sennit_status Rail::expose(void *memory, std::size_t bytes, std::uint64_t key, fid_mr **out) {
-    const int code = fi_mr_reg(domain_, memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, key, 0,
-                               out, nullptr);
-    return code == 0 ? SENNIT_OK : failed(*library_, code, "fi_mr_reg");
-}
-
 ssize_t Rail::note_posted(ssize_t code) {
     if (code == 0) ++transfers_out_;
     return code;
@@ -168,6 +169,8 @@ ssize_t Rail::put(const Transfer &transfer) {
     const fi_rma_iov there{transfer.offset, transfer.bytes, transfer.key};
     fi_msg_rma message{};
     message.msg_iov = &local;
+    void *descriptor = transfer.descriptor;
+    message.desc = &descriptor;
     message.iov_count = 1;
     message.addr = transfer.peer;
     message.rma_iov = &there;
@@ -180,19 +183,22 @@ ssize_t Rail::put(const Transfer &transfer) {
 
 ssize_t Rail::get(const Transfer &transfer) {
     if (active_.endpoint == nullptr && open_endpoint(&active_) != SENNIT_OK) return -FI_EAGAIN;
-    return note_posted(fi_read(active_.endpoint, transfer.local, transfer.bytes, nullptr,
-                               transfer.peer, transfer.offset, transfer.key, transfer.context));
+    return note_posted(fi_read(active_.endpoint, transfer.local, transfer.bytes,
+                               transfer.descriptor, transfer.peer, transfer.offset, transfer.key,
+                               transfer.context));
 }
 
-ssize_t Rail::send(fi_addr_t peer, const void *message, std::size_t bytes, void *context) {
+ssize_t Rail::send(fi_addr_t peer, const iovec &message, void *descriptor, void *context) {
     if (outgoing_.endpoint == nullptr && open_endpoint(&outgoing_) != SENNIT_OK) return -FI_EAGAIN;
-    const ssize_t code = fi_send(outgoing_.endpoint, message, bytes, nullptr, peer, context);
+    const ssize_t code =
+        fi_send(outgoing_.endpoint, message.iov_base, message.iov_len, descriptor, peer, context);
     if (code == 0) ++sends_out_;
     return code;
 }
 
-ssize_t Rail::receive(void *message, std::size_t bytes, void *context) {
-    return fi_recv(incoming_.endpoint, message, bytes, nullptr, FI_ADDR_UNSPEC, context);
+ssize_t Rail::receive(const iovec &room, void *descriptor, void *context) {
+    return fi_recv(incoming_.endpoint, room.iov_base, room.iov_len, descriptor, FI_ADDR_UNSPEC,
+                   context);
 }
 
 std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size_t most) {

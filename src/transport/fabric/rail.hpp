@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "transport/fabric/interfaces.hpp"
+#include "transport/fabric/keys.hpp"
 
 namespace sennit::transport::fabric {
 
@@ -27,6 +28,17 @@ struct Event {
     void *context;
     std::size_t bytes;  // of a message that was received
     int error;          // FI_*, 0: done
+};
+
+// Memory that this rank's operations use again and again, where the provider wants to know it.
+struct LentMemory {
+    iovec memory{};
+    fid_mr *registration = nullptr;  // null: the provider need not know it
+    LentMemory *next = nullptr;      // of the same endpoint
+
+    void *descriptor() const {
+        return registration != nullptr ? fi_mr_desc(registration) : nullptr;
+    }
 };
 
 class Rail {
@@ -63,6 +75,7 @@ class Rail {
     // writes to one. A peer may still receive what has left. What was posted and has not been
     // polled never completes.
     sennit_status reopen_active() { return reopen(&active_); }
+    void close_active() { close_endpoint(&active_); }
     // The same for messages that this rank has sent. They may still arrive, or have arrived.
     sennit_status reopen_outgoing() { return reopen(&outgoing_); }
 
@@ -70,8 +83,22 @@ class Rail {
     // provider has one: each of the operations then completes when it is polled.
     void cut(fi_addr_t peer);
 
-    // Peers reach the memory under `key` from now on. Errors: FABRIC.
-    sennit_status expose(void *memory, std::size_t bytes, std::uint64_t key, fid_mr **out);
+    // registration.cpp. What the provider asks for: that peers learn keys and places from the
+    // owner; that each operation shows a descriptor of its memory; that a registration ends before
+    // its endpoint.
+    bool gives_keys() const;
+    bool wants_descriptors() const { return (mr_mode() & FI_MR_LOCAL) != 0; }
+    bool binds_memory() const { return (mr_mode() & FI_MR_ENDPOINT) != 0; }
+    // Peers reach the memory from now on: under `key`, or where keys are given under that of
+    // remote_key(). Errors: FABRIC.
+    sennit_status expose(const iovec &memory, std::uint64_t key, fid_mr **out);
+    RemoteKey remote_key(fid_mr *registration, const void *memory) const;
+    // Memory for operations; it stays registered until close(), also when the endpoint is reopened.
+    // 0, or an error of libfabric; so does lend_once().
+    enum class Use : std::uint8_t { receive, send, transfer };
+    int lend(Use use, LentMemory *lent);
+    // For transfers, until the caller closes it.
+    int lend_once(void *memory, std::size_t bytes, fid_mr **out);
 
     // 0, or -FI_EAGAIN and other errors of libfabric.
     struct Transfer {
@@ -81,11 +108,12 @@ class Rail {
         void *local;
         std::size_t bytes;
         void *context;
+        void *descriptor;  // of `local`, where the provider wants one
     };
     ssize_t put(const Transfer &transfer);  // completes when the data is in the target's memory
     ssize_t get(const Transfer &transfer);
-    ssize_t send(fi_addr_t peer, const void *message, std::size_t bytes, void *context);
-    ssize_t receive(void *message, std::size_t bytes, void *context);
+    ssize_t send(fi_addr_t peer, const iovec &message, void *descriptor, void *context);
+    ssize_t receive(const iovec &room, void *descriptor, void *context);
 
     // Drives the provider, and reads up to `most` completions; how many. None, or less than `most`,
     // does not say that there are no more.
@@ -108,12 +136,22 @@ class Rail {
         fid_ep *endpoint = nullptr;
         fid_cq *completions = nullptr;
         int descriptor = -1;
+        LentMemory *lent = nullptr;
     };
+    int mr_mode() const;
+    bool has_room_for_keys() const;
+    std::uint64_t new_key();
+    Endpoint &endpoint_for(Use use);
+    int register_memory(const Endpoint &endpoint, const iovec &memory, std::uint64_t access,
+                        std::uint64_t key, fid_mr **out);
+    int register_lent(const Endpoint &endpoint, LentMemory *lent);
+    int lend_again(const Endpoint &endpoint);
+    static void end_lent(Endpoint *endpoint);
     const Endpoint &next_read();
     bool wakes(const Endpoint &endpoint) const;
     ssize_t note_posted(ssize_t code);
     sennit_status open_endpoint(Endpoint *out);
-    static void close_endpoint(Endpoint *endpoint);
+    void close_endpoint(Endpoint *endpoint);
     sennit_status reopen(Endpoint *endpoint);
     std::size_t read_queue(const Endpoint &endpoint, Event events[], std::size_t most);
 
@@ -130,6 +168,7 @@ class Rail {
     bool one_read_drives_all_ = false;  // endpoints of the domain
     std::size_t transfers_out_ = 0;     // on the active endpoint
     unsigned reads_ = 0;
+    std::uint64_t keys_made_ = 0;
 };
 
 }  // namespace sennit::transport::fabric

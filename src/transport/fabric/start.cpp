@@ -41,16 +41,19 @@ void pause(std::int64_t ns) {
 
 Network::~Network() {
     std::free(links_);
+    const std::size_t links = static_cast<std::size_t>(rail_count_) *
+                              (rail_count_ != 0 ? static_cast<std::size_t>(world_size(*rank_)) : 0);
+    for (std::size_t i = 0; i < links; ++i)
+        rail_links_[i].keys.free_memory();
     std::free(rail_links_);
-    for (RailState &state : rails_)
+    for (RailState &state : rails_) {
+        state.rail.close();
         std::free(state.registrations);
+    }
     std::free(exposed_);
     std::free(posts_);
-    while (last_message_ != nullptr) {
-        Message *const message = last_message_;
-        last_message_ = message->made_before;
-        delete message;
-    }
+    std::free(copies_);
+    free_messages();
     (void)pthread_mutex_destroy(&lock_);
 }
 
@@ -78,14 +81,13 @@ sennit_status Network::make_pools() {
     for (unsigned rail = 0; rail < rails; ++rail) {
         RailState &state = rails_[rail];
         post_count_ += state.rail.depth();
-        state.registrations =
-            static_cast<fid_mr **>(std::calloc(kSegmentsPerTeam + 1, sizeof(fid_mr *)));
+        state.registrations = static_cast<fid_mr **>(std::calloc(kPlaces, sizeof(fid_mr *)));
         has_memory = has_memory && state.registrations != nullptr;
     }
     links_ = static_cast<PeerLink *>(std::malloc(size * sizeof(PeerLink)));
     rail_links_ = static_cast<RailLink *>(std::malloc(size * rails * sizeof(RailLink)));
     posts_ = static_cast<Posted *>(std::malloc(post_count_ * sizeof(Posted)));
-    exposed_ = static_cast<Exposed *>(std::calloc(kSegmentsPerTeam + 1, sizeof(Exposed)));
+    exposed_ = static_cast<Exposed *>(std::calloc(kPlaces, sizeof(Exposed)));
     if (!has_memory || links_ == nullptr || rail_links_ == nullptr || posts_ == nullptr ||
         exposed_ == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
@@ -98,7 +100,7 @@ sennit_status Network::make_pools() {
         give_back(posts_ + i);
     }
     traits_.rails = rail_count_ = rails;
-    return SENNIT_OK;
+    return make_copies();
 }
 
 // Where there is no rail, the path is of no use, and reach() says why.
@@ -153,7 +155,9 @@ void Network::post_receives(unsigned rail) {
         if (message == nullptr) return;
         message->kind = Posted::Kind::receive;
         message->rail = static_cast<std::uint8_t>(rail);
-        if (state.rail.receive(&message->header, sizeof message->header + sizeof message->body,
+        message->is_out = true;
+        const iovec room{&message->header, sizeof message->header + sizeof message->body};
+        if (state.rail.receive(room, message->pool->received[rail].descriptor(),
                                &message->context) != 0)
             return give_back(message);
         ++state.receives;
@@ -168,10 +172,7 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     const auto size = static_cast<std::size_t>(world_size(*rank_));
     choice_.make(addresses, size);
     sennit_status status = open_rails();
-    if (status == SENNIT_OK)
-        status = expose_at(
-            kSegmentsPerTeam,
-            Exposed{rank_->control, rank_->control->header.control_bytes, kControlHandle});
+    if (status == SENNIT_OK) status = expose_control();
     if (status == SENNIT_OK) status = meet_watches();
     if (status != SENNIT_OK) return status;
     rank_->segment_watch = SegmentWatch{expose, withdraw, this};
@@ -372,7 +373,7 @@ sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         RailState &state = rails_[rail];
         const sennit_status status =
-            state.rail.expose(memory.memory, memory.bytes, key_of(memory.handle, state.tag),
+            state.rail.expose({memory.memory, memory.bytes}, key_of(memory.handle, state.tag),
                               &state.registrations[place]);
         if (status == SENNIT_OK) continue;
         withdraw_from(place);
@@ -382,18 +383,38 @@ sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
     return SENNIT_OK;
 }
 
+// As a whole where its keys are chosen here: providers that let us do that do not look at what is
+// mapped. Else in pieces; those of chunks follow when a peer asks for them.
+sennit_status Network::expose_control() {
+    const std::uint64_t bytes = rank_->control->header.control_bytes;
+    if (!rails_[0].rail.gives_keys())
+        return expose_at(kControlPlace, Exposed{rank_->control, bytes, kControlHandle});
+    const sennit_status status = expose_piece(0);
+    return status == SENNIT_OK ? expose_piece(kLastPiece) : status;
+}
+
+sennit_status Network::expose_piece(unsigned piece) {
+    const std::uint64_t begin = control_piece_begin(piece);
+    const std::uint64_t end =
+        piece == kLastPiece ? rank_->control->header.control_bytes : control_piece_begin(piece + 1);
+    return expose_at(kControlPlace + piece,
+                     Exposed{reinterpret_cast<std::byte *>(rank_->control) + begin, end - begin,
+                             control_handle(piece)});
+}
+
 // Makes the keys of all memory that has none, after a passive endpoint was opened again. What
 // fails is tried again at each look; until then transfers to that memory fail and are repeated, at
 // most kMostAttempts times.
 void Network::expose_again() {
     some_are_hidden_ = false;
-    for (std::size_t place = 0; place <= kSegmentsPerTeam; ++place) {
+    for (std::size_t place = 0; place < kPlaces; ++place) {
         const Exposed &exposed = exposed_[place];
         if (exposed.memory == nullptr) continue;
         for (unsigned rail = 0; rail < rail_count_; ++rail) {
             RailState &state = rails_[rail];
             if (state.registrations[place] == nullptr &&
-                state.rail.expose(exposed.memory, exposed.bytes, key_of(exposed.handle, state.tag),
+                state.rail.expose({exposed.memory, exposed.bytes},
+                                  key_of(exposed.handle, state.tag),
                                   &state.registrations[place]) != SENNIT_OK)
                 some_are_hidden_ = true;
         }
@@ -477,8 +498,10 @@ void Network::close(const Deadline &deadline) {
         for (std::size_t i = 0; i < post_count_ && rail_count_ != 0; ++i)
             if (posts_[i].is_out) end_older(posts_[i].peer, posts_[i].rail, UINT64_MAX);
     }
-    for (std::size_t place = 0; place <= kSegmentsPerTeam; ++place)
+    for (std::size_t place = 0; place < kPlaces; ++place)
         withdraw_from(place);
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        end_transfers(rail);
     for (RailState &state : rails_)
         state.rail.close();
     interfaces_.close();

@@ -29,20 +29,15 @@ std::size_t length_of(const MessageHeader &header) {
 
 // Null: no memory.
 Message *Network::take_message() {
-    Message *message = free_messages_;
-    if (message == nullptr) {
-        message = new (std::nothrow) Message;
-        if (message == nullptr) return nullptr;
-        message->made_before = last_message_;
-        last_message_ = message;
-        return message;
-    }
+    if (free_messages_ == nullptr && (no_more_messages_ || !make_messages())) return nullptr;
+    Message *const message = free_messages_;
     free_messages_ = static_cast<Message *>(message->next);
     return message;
 }
 
 void Network::give_back(Message *message) {
     message->kind = Posted::Kind::unused;
+    message->is_out = false;
     message->next = free_messages_;
     free_messages_ = message;
 }
@@ -54,8 +49,9 @@ bool Network::send(Message *message) {
     RailLink &link = link_of(message->peer, message->rail);
     ssize_t code = -FI_EINVAL;
     if (this->link(message->peer, message->rail) == SENNIT_OK)
-        code = rails_[message->rail].rail.send(link.messages, &message->header,
-                                               length_of(message->header), &message->context);
+        code = rails_[message->rail].rail.send(
+            link.messages, iovec{&message->header, length_of(message->header)},
+            message->pool->sent[message->rail].descriptor(), &message->context);
     if (code == -FI_EAGAIN) {
         (void)note_again(link, link.unsent_since_ns);
         some_are_unsent_ = true;
@@ -114,15 +110,16 @@ bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
 void Network::reopen_outgoing(unsigned rail) {
     (void)rails_[rail].rail.reopen_outgoing();
     wake_thread();
-    for (Message *message = last_message_; message != nullptr; message = message->made_before) {
-        if (!message->is_out || message->kind != Posted::Kind::send || message->rail != rail)
-            continue;
-        message->is_out = false;
-        if (message->header.kind == MessageKind::goodbye)
-            outbox_.append(message);
-        else
-            give_back(message);
-    }
+    for (MessagePool *pool = pools_; pool != nullptr; pool = pool->next)
+        for (Message &message : pool->messages) {
+            if (!message.is_out || message.kind != Posted::Kind::send || message.rail != rail)
+                continue;
+            message.is_out = false;
+            if (message.header.kind == MessageKind::goodbye)
+                outbox_.append(&message);
+            else
+                give_back(&message);
+        }
 }
 
 // A task whose message is lost is sent again, and a question asked again; of the others nothing
@@ -221,10 +218,12 @@ bool Network::is_well_formed(const Message &message) const {
     if (header.kind == MessageKind::task)
         return header.task.payload_bytes == header.body_bytes &&
                header.task.reply_bytes <= kMostTaskBytes;
-    const std::size_t name = header.kind == MessageKind::endpoint ? kNameBytes : 0;
-    if (header.kind != MessageKind::endpoint && header.kind != MessageKind::question) return true;
-    return header.body_bytes >= name && (header.body_bytes - name) % sizeof(std::uint64_t) == 0 &&
-           header.body_bytes - name <= kMostHandles * sizeof(std::uint64_t);
+    const bool is_endpoint = header.kind == MessageKind::endpoint;
+    if (!is_endpoint && header.kind != MessageKind::question) return true;
+    const std::size_t name = is_endpoint ? kNameBytes : 0;
+    const std::size_t each = is_endpoint ? sizeof(KeyRow) : sizeof(std::uint64_t);
+    return header.body_bytes >= name && (header.body_bytes - name) % each == 0 &&
+           header.body_bytes - name <= kMostHandles * each;
 }
 
 // What has arrived and is well formed. Returns how many operations are over.

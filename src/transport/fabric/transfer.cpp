@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "base/log.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/watch/watch.hpp"
 #include "transport/fabric/network.hpp"
@@ -38,6 +39,7 @@ void Network::give_back(Posted *posted) {
         --rails_[posted->rail].transfers;
         --link_of(posted->peer, posted->rail).posted;
     }
+    end_lent(posted);
     posted->kind = Posted::Kind::unused;
     posted->operation = nullptr;
     posted->next = free_posts_;
@@ -88,14 +90,24 @@ Submit Network::start_transfer(Posted *posted) {
     const Operation &operation = *posted->operation;
     RailLink &peer = link_of(posted->peer, posted->rail);
     Rail &rail = rails_[posted->rail].rail;
-    const Rail::Transfer transfer{peer.passive,     key_of(operation.remote.handle, peer.tag),
-                                  operation.offset, operation.local,
-                                  operation.bytes,  &posted->context};
+    RemoteKey key{0, key_of(operation.remote.handle, peer.tag)};
+    const KeyTable::State known = find_key(*posted, &key);
+    if (known == KeyTable::State::asked) return Submit::again;
+    if (known == KeyTable::State::gone) return end_unstarted(posted, SENNIT_ERR_NOT_REGISTERED);
+    Rail::Transfer transfer{peer.passive,    key.key,         key.base + operation.offset,
+                            operation.local, operation.bytes, &posted->context,
+                            nullptr};
     posted->error = 0;
     posted->number = peer.number;
     posted->to = peer.passive;
-    const ssize_t code =
-        operation.kind == Operation::Kind::put ? rail.put(transfer) : rail.get(transfer);
+    ssize_t code = lend_to(posted, &transfer);
+    if (code != 0) {
+        log(SENNIT_LOG_WARNING, "the path fabric cannot register %zu bytes for a transfer: %s",
+            operation.bytes, interfaces_.library().strerror(static_cast<int>(-code)));
+        return end_unstarted(posted, SENNIT_ERR_FABRIC);
+    }
+    code = operation.kind == Operation::Kind::put ? rail.put(transfer) : rail.get(transfer);
+    if (code != 0) end_lent(posted);
     if (code == -FI_EAGAIN) {
         const std::int64_t length = note_again(peer, peer.again_since_ns);
         if (length > kStalledNs) ask(peer);
@@ -106,6 +118,13 @@ Submit Network::start_transfer(Posted *posted) {
     posted->is_out = code == 0;
     if (code == 0) return Submit::accepted;
     posted->error = static_cast<int>(-code);
+    done_.append(posted);
+    return Submit::accepted;
+}
+
+// The provider has not had it.
+Submit Network::end_unstarted(Posted *posted, sennit_status verdict) {
+    posted->verdict = verdict;
     done_.append(posted);
     return Submit::accepted;
 }
@@ -130,7 +149,7 @@ std::size_t Network::take_events(unsigned rail, bool all) {
         for (std::size_t i = 0; i < count; ++i) {
             // The context is the first member of what was posted.
             auto *posted = static_cast<Posted *>(events[i].context);
-            if (posted == nullptr) continue;
+            if (posted == nullptr || !posted->is_out) continue;  // came twice
             posted->error = events[i].error;
             posted->bytes = events[i].bytes;
             posted->is_out = false;
@@ -220,6 +239,7 @@ int Network::finish_transfer(Posted *posted) {
         const bool gone = rank_->peers[posted->peer].gone.load(std::memory_order_relaxed) != 0;
         if (posted->error != 0 && status == SENNIT_OK && !gone) {
             if (posted->failures < UINT8_MAX) ++posted->failures;
+            end_lent(posted);
             link.doubtful.append(posted);
             unsettle(link);
             // What was sent to an earlier endpoint is fenced already.
@@ -227,6 +247,7 @@ int Network::finish_transfer(Posted *posted) {
             return 0;
         }
         if (posted->error != 0 && status == SENNIT_OK) status = SENNIT_ERR_PEER_LOST;
+        if (status == SENNIT_OK) take_copy(*posted);
         give_back(posted);
     }
     operation->completed(operation, status);

@@ -41,10 +41,20 @@ enum class MessageKind : std::uint8_t {
     task = 1,
     answer = 2,
     goodbye = 3,
-    question = 4,  // id: the number; body: handles of the transfers in doubt
-    endpoint = 5   // id: the number; body: its name, then those of the handles that are dead
+    question = 4,  // id: the number; body: handles of the transfers in doubt or without a key
+    endpoint = 5   // id: the number; body: its name, then a KeyRow for each handle that is dead, or
+                   // whose key is not what key_of() says
 };
-inline constexpr std::size_t kMostHandles = 32;  // of a question
+inline constexpr std::size_t kMostHandles = 16;  // of a question
+
+// What the owner says of memory that was asked for.
+struct KeyRow {
+    std::uint64_t handle;
+    std::uint64_t base;  // that is added to offsets
+    std::uint64_t key;   // kDeadKey: the memory is gone
+};
+inline constexpr std::uint64_t kDeadKey = UINT64_MAX;
+static_assert(sizeof(KeyRow) == 24 && offsetof(KeyRow, key) == 16);
 
 struct MessageHeader {
     std::uint64_t job_cookie;
@@ -55,7 +65,8 @@ struct MessageHeader {
     std::uint64_t id;          // of the task, chosen by who sent it; in its answer too. A number
     std::uint64_t handle;      // task: of the segment. endpoint: its tag
     std::uint64_t offset;      // task: into it
-    std::uint64_t bytes;       // task: how much of it the task works on
+    std::uint64_t bytes;       // task: how much of it the task works on. endpoint: 1: all keys are
+                               // given in rows
     std::uint32_t status;      // answer: sennit_status. question, endpoint: those below
     std::uint32_t body_bytes;  // what follows the header: payload or reply
     Task task;
@@ -63,6 +74,6 @@ struct MessageHeader {
 inline constexpr std::uint32_t kIsNew = 1;  // endpoint: opened for this question
 inline constexpr std::uint32_t kIsOut = 2;  // the rail carries nothing now, as the question says
 static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);
-static_assert(kNameBytes + kMostHandles * sizeof(std::uint64_t) <= kMostTaskBytes);
+static_assert(kNameBytes + kMostHandles * sizeof(KeyRow) <= kMostTaskBytes);
 
 }  // namespace sennit::transport::fabric

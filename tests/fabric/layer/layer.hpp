@@ -7,7 +7,8 @@
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw,key_size=N,context,context2,rx_cq_data,
 //                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,seed=N
 //
-//     mr          registration modes that fi_getinfo reports besides the provider's
+//     mr          registration modes that fi_getinfo reports besides the provider's; virt is the
+//                 provider's work, and ofi_rxm cannot do it
 //     key_size    bytes of a key, 1 to 8; with raw up to 64
 //     context     operations need a fi_context, fi_context2
 //     rx_cq_data  data that comes with a put takes a posted receive
@@ -122,6 +123,7 @@ struct Queue {
     std::size_t entry_bytes;
     std::vector<Completion> waiting;
     std::deque<Completion> failed;  // the first is what readerr gives
+    std::set<void *> taken;         // receives that data has taken: the provider has cancelled them
     fi_ops ops;
     fi_ops *real;
     fi_ops_cq calls;

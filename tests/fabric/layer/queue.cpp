@@ -34,6 +34,7 @@ bool take_receive(Queue &queue, Completion &completion) {
         for (auto &[context, posted] : endpoint.posted) {
             if (posted.kind != Posted::Kind::receive) continue;
             completion.entry.op_context = context;
+            queue.taken.insert(context);
             return fi_cancel(&object->fid, context) == 0;
         }
     }
@@ -80,8 +81,7 @@ void fetch(Queue &queue) {
         Completion completion{};
         completion.is_error = true;
         if (queue.real_calls->readerr(queue.object, &completion.error, 0) <= 0) return;
-        // Of a receive that data has taken.
-        if (completion.error.err == FI_ECANCELED && (settings.mode & FI_RX_CQ_DATA) != 0) continue;
+        if (queue.taken.erase(completion.error.op_context) != 0) continue;
         hold(queue, settings, completion);
     } while (count > 0 || count == -FI_EAVAIL);
 }
@@ -173,6 +173,7 @@ void wrap_queue(fid_cq *object, const fi_cq_attr &attributes) {
     queue.object = object;
     queue.waiting.clear();
     queue.failed.clear();
+    queue.taken.clear();
     queue.entry_bytes = entry_bytes(attributes.format);
     queue.real = object->fid.ops;
     copy_table(object->fid.ops, &queue.ops);

@@ -1,0 +1,68 @@
+// What a rank knows of the keys of one peer's memory on one rail, where the peer's provider gives
+// them. Belongs to the transport and is used with its lock held.
+#pragma once
+
+#include <cstdint>
+
+#include "rank/control_block.hpp"
+
+namespace sennit::transport::fabric {
+
+// How a peer names memory to libfabric: what it adds to offsets, and the key.
+struct RemoteKey {
+    std::uint64_t base = 0;
+    std::uint64_t key = 0;
+};
+
+// The control block has holes where chunks of team slots are not mapped yet, and no provider that
+// gives keys need take memory with holes. So it has a key for each piece: what comes before the
+// chunks, each chunk, and what comes behind.
+inline constexpr unsigned kControlPieces = kTeamChunks + 2;
+inline constexpr unsigned kLastPiece = kControlPieces - 1;
+
+constexpr std::uint64_t control_piece_begin(unsigned piece) {
+    if (piece == 0) return 0;
+    return offsetof(ControlBlock, more_teams) + (piece - 1) * kTeamChunkBytes;
+}
+static_assert(control_piece_begin(kLastPiece) == sizeof(ControlBlock));
+
+constexpr unsigned control_piece_at(std::uint64_t offset) {
+    if (offset < control_piece_begin(1)) return 0;
+    const std::uint64_t piece = 1 + (offset - control_piece_begin(1)) / kTeamChunkBytes;
+    return piece < kLastPiece ? static_cast<unsigned>(piece) : kLastPiece;
+}
+
+class KeyTable {
+  public:
+    enum class State : std::uint8_t { free, asked, known, gone };
+    struct Row {
+        std::uint64_t handle;
+        RemoteKey key;
+        State state;
+    };
+
+    // Null: there is none, and no memory for one. Of two handles with one slot, the later one
+    // stays.
+    Row *find(std::uint64_t handle);
+    Row *add(std::uint64_t handle);
+    // The peer's endpoint was opened again: all keys are others.
+    void clear();
+    void free_memory();
+
+    // Calls `visit` with each handle that was asked for.
+    template <class Visit>
+    void each_asked(const Visit &visit) const {
+        for (std::uint32_t i = 0; i < room_; ++i)
+            if (rows_[i].state == State::asked) visit(rows_[i].handle);
+    }
+
+  private:
+    bool grow();
+    Row *seat(std::uint64_t handle);
+
+    Row *rows_ = nullptr;     // [room_], by the slot in the handle; a full one goes to the next
+    std::uint32_t room_ = 0;  // a power of two, or 0
+    std::uint32_t taken_ = 0;
+};
+
+}  // namespace sennit::transport::fabric

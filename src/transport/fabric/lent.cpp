@@ -1,0 +1,120 @@
+// Memory of operations where the provider wants a descriptor for it. Messages lie in pools that are
+// registered as a whole. A small transfer goes by a place of its own in memory that is registered;
+// the memory of a larger one is registered until the transfer ends.
+//
+// All of it with the lock held.
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/log.hpp"
+#include "transport/fabric/network.hpp"
+
+namespace sennit::transport::fabric {
+namespace {
+
+constexpr std::size_t kCopiedBytes = 4096;  // up to there a copy is taken to cost less
+constexpr std::size_t kPageBytes = 4096;
+
+}  // namespace
+
+sennit_status Network::make_copies() {
+    if (!rails_[0].rail.wants_descriptors()) return SENNIT_OK;
+    const std::size_t bytes = post_count_ * kCopiedBytes;
+    copies_ = static_cast<std::byte *>(std::aligned_alloc(kPageBytes, bytes));
+    if (copies_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
+    for (unsigned rail = 0; rail < choice_.rails(); ++rail) {
+        RailState &state = rails_[rail];
+        state.copies.memory = iovec{copies_, bytes};
+        const int code = state.rail.lend(Rail::Use::transfer, &state.copies);
+        if (code == 0) continue;
+        const sennit_status status =
+            fail(SENNIT_ERR_FABRIC, "libfabric: %zu bytes cannot be registered", bytes);
+        fail_provider_code(code);
+        return status;
+    }
+    return SENNIT_OK;
+}
+
+std::byte *Network::copy_of(const Posted *posted) const {
+    return copies_ + static_cast<std::size_t>(posted - posts_) * kCopiedBytes;
+}
+
+// 0, or an error of libfabric: the provider does not take the memory.
+int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
+    RailState &state = rails_[posted->rail];
+    if (copies_ == nullptr) return 0;
+    posted->is_copied = transfer->bytes <= kCopiedBytes;
+    if (posted->is_copied) {
+        std::byte *const copy = copy_of(posted);
+        if (posted->operation->kind == Operation::Kind::put)
+            std::memcpy(copy, transfer->local, transfer->bytes);
+        transfer->local = copy;
+        transfer->descriptor = state.copies.descriptor();
+        return 0;
+    }
+    const int code = state.rail.lend_once(transfer->local, transfer->bytes, &posted->lent);
+    if (code == 0) transfer->descriptor = fi_mr_desc(posted->lent);
+    return code;
+}
+
+// Its try is over.
+void Network::end_lent(Posted *posted) {
+    if (posted->lent != nullptr) (void)fi_close(&posted->lent->fid);
+    posted->lent = nullptr;
+}
+
+// What a get has brought, to where it belongs.
+void Network::take_copy(const Posted &posted) {
+    const Operation &operation = *posted.operation;
+    if (posted.is_copied && operation.kind == Operation::Kind::get)
+        std::memcpy(operation.local, copy_of(&posted), operation.bytes);
+}
+
+// Ends the endpoint that transfers go from, and what it knows of private memory: before it where
+// that belongs to it, else after it, since the provider may still use it.
+void Network::end_transfers(unsigned rail) {
+    const auto end_all = [&] {
+        for (std::size_t i = 0; i < post_count_; ++i)
+            if (posts_[i].rail == rail) end_lent(posts_ + i);
+    };
+    if (rails_[rail].rail.binds_memory()) end_all();
+    rails_[rail].rail.close_active();
+    end_all();
+}
+
+// False: no memory, or the provider does not take it.
+bool Network::make_messages() {
+    auto *const pool = new (std::nothrow) MessagePool;
+    if (pool == nullptr) return false;
+    for (Message &message : pool->messages)
+        message.pool = pool;
+    int code = 0;
+    for (unsigned rail = 0; rail < rail_count_ && rails_[rail].rail.wants_descriptors(); ++rail) {
+        const iovec memory{pool->messages, sizeof pool->messages};
+        pool->received[rail].memory = pool->sent[rail].memory = memory;
+        if (code == 0) code = rails_[rail].rail.lend(Rail::Use::receive, pool->received + rail);
+        if (code == 0) code = rails_[rail].rail.lend(Rail::Use::send, pool->sent + rail);
+    }
+    // What one rail has taken stays with it, so the pool does too; there will be no other.
+    pool->next = pools_;
+    pools_ = pool;
+    if (code != 0) {
+        log(SENNIT_LOG_WARNING, "the path fabric cannot register memory for messages");
+        no_more_messages_ = true;
+        return false;
+    }
+    for (Message &message : pool->messages)
+        give_back(&message);
+    return true;
+}
+
+void Network::free_messages() {
+    while (pools_ != nullptr) {
+        MessagePool *const pool = pools_;
+        pools_ = pool->next;
+        delete pool;
+    }
+}
+
+}  // namespace sennit::transport::fabric
