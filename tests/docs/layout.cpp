@@ -288,10 +288,13 @@ static void print_fabric() {
     FIELD(RailCard, port);
     FIELD(RailCard, watch_port);
     FIELD(RailCard, interfaces);
+    FIELD(RailCard, most_rails);
+    FIELD(RailCard, speeds);
     FIELD(RailCard, unused);
     STRUCT(MessageHeader);
     FIELD(MessageHeader, job_cookie);
     FIELD(MessageHeader, kind);
+    FIELD(MessageHeader, rail);
     FIELD(MessageHeader, unused);
     FIELD(MessageHeader, from);
     FIELD(MessageHeader, id);
@@ -301,6 +304,10 @@ static void print_fabric() {
     FIELD(MessageHeader, status);
     FIELD(MessageHeader, body_bytes);
     FIELD(MessageHeader, task);
+    STRUCT(KeyRow);
+    FIELD(KeyRow, handle);
+    FIELD(KeyRow, base);
+    FIELD(KeyRow, key);
 }
 
 static void print_lock() {
