@@ -246,13 +246,13 @@ def an_unknown_command_is_answered_with_those_there_are(launcher):
     equal(_wrong(launcher, "frobnicate", "-n", "2"), 'sennit: unknown command "frobnicate"; there are run, info, doctor, trace, stats, bench')
     equal(_wrong(launcher, ""), 'sennit: unknown command ""; there are run, info, doctor, trace, stats, bench')
     measurements = _wrong(launcher, "bench", "foo").removeprefix('sennit bench: unknown measurement "foo"; there are ')
-    equal(measurements.split(", ")[:4], ["pingpong", "put", "get", "barrier"])
+    equal(measurements.split(", ")[:4], ["pingpong", "put", "get", "rate"])
 
 
 def a_command_that_is_missing_is_answered_with_those_there_are(launcher):
     equal(_wrong(launcher), "sennit: which command? There are run, info, doctor, trace, stats, bench; sennit --help says more")
     answer = _wrong(launcher, "bench")
-    contains(answer, "sennit bench: which measurement? There are pingpong, put, get, barrier, ")
+    contains(answer, "sennit bench: which measurement? There are pingpong, put, get, rate, ")
     contains(answer, "; sennit bench --help says more")
 
 
