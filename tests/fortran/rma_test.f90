@@ -218,6 +218,10 @@ contains
     call sennit_flush_all(SENNIT_FOREVER)
     call sennit_get(back, sennit_gptr_add(next, 16), 16)
     call check(all(back == table(1, :)), 'a row by a box that a flush completed')
+    call sennit_put_strided_local(sennit_gptr_add(next, 16), table(2, 1), row)
+    call sennit_flush_all(SENNIT_FOREVER)
+    call sennit_get(back, sennit_gptr_add(next, 16), 16)
+    call check(all(back == table(2, :)), 'a row by a box whose buffer is free at once')
     table = -1
     call sennit_get_strided(table(1, 1), next, row)
     call sennit_get_strided_nb(table(2, 1), next, row, request)

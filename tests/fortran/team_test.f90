@@ -165,6 +165,7 @@ contains
     integer(c_int) :: level, path, index, world_rank
     character(200) :: text
     character(5) :: short
+    type(sennit_provider) :: provider
     type(sennit_knob) :: knob
     type(sennit_counters) :: counters
     integer(c_size_t) :: found
@@ -193,6 +194,8 @@ contains
       if (sennit_string(knob%name) == 'SENNIT_PATHS') call check(sennit_string(knob%type) == 'text', 'a knob')
     end do
     call check(status == SENNIT_ERR_RANGE .and. index > 3, 'knobs up to the last')
+    call sennit_provider_get(100, provider, stat=status)
+    call check(status == SENNIT_ERR_RANGE .or. status == SENNIT_ERR_UNSUPPORTED, 'no provider of that number')
     call sennit_stats_get(SENNIT_STATS_SEVERAL, SENNIT_PATH_NONE, counters, stat=status)
     call check_status(status, SENNIT_ERR_UNSUPPORTED, 'counters where SENNIT_STATS is not set')
     call sennit_stats_print(stat=status)
