@@ -251,7 +251,7 @@ std::string die_in(const Waiting &waiting, int seed) {
     std::string settings = "sim:rails=2+order=0+depth=2+delay=15+seed=" + std::to_string(seed);
     if (lockstep)
         settings +=
-            "+lockstep=1+kill=" + std::to_string(victim) + "@" + std::to_string(400 + 37 * seed);
+            "+lockstep=1+kill=" + std::to_string(victim) + "@" + std::to_string(700 + 37 * seed);
     Job job(3, settings);
     std::atomic<int> allocated{0};
     std::atomic<bool> survivors_done{false};

@@ -130,7 +130,7 @@ TEST(sim_plan, a_run_takes_as_many_trips_as_few_messages) {
     for (const std::uint32_t events : {static_cast<std::uint32_t>(kMessages), 0u}) {
         const Cost together = cost_of(to_both(8), events);
         const Cost one_by_one = cost_of(to_both(8), events, How::calls);
-        EXPECT_LT(together.steps * 6, one_by_one.steps)
+        EXPECT_LT(together.steps * 4, one_by_one.steps)
             << together.steps << " and " << one_by_one.steps << " steps";
     }
 }
