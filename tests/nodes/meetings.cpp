@@ -124,15 +124,35 @@ void late_ranks_are_not_waited_for() {
 
 }  // namespace
 
+// A rank that dies is at its end when all others have left the last call.
+void wait_for_all(sennit_gptr words, int rank) {
+    const std::int64_t one = 1;
+    if (self != rank) {
+        const sennit_gptr there = sennit_gptr_add(sennit_gptr_at(words, rank), 8 * self);
+        expect(sennit_put(there, &one, sizeof one) == SENNIT_OK, "a word");
+        return;
+    }
+    for (int other = 0; other < size; ++other)
+        for (std::int64_t word = 0; other != self && word != one;)
+            expect(sennit_get(&word, sennit_gptr_add(sennit_gptr_at(words, rank), 8 * other),
+                              sizeof word) == SENNIT_OK,
+                   "a word");
+}
+
 int main(int, char **argv) {
     const int dies = std::atoi(argv[1]);
     expect(sennit_init(nullptr) == SENNIT_OK, "sennit_init");
     size = sennit_size();
     self = sennit_rank();
+    sennit_gptr words = SENNIT_GPTR_NULL;
+    expect(sennit_alloc(SENNIT_TEAM_WORLD, static_cast<std::size_t>(8 * size), 0, 0, &words) ==
+               SENNIT_OK,
+           "sennit_alloc");
     refusals_reach_all();
     teams_in_any_order();
     regions_of_all();
     late_ranks_are_not_waited_for();
+    wait_for_all(words, dies);
     if (self == dies) (void)raise(SIGKILL);
     sennit_status status = SENNIT_ERR_TIMEOUT;
     const double start = now_s();
