@@ -460,9 +460,11 @@ void Network::say_goodbye(const Deadline &deadline) {
     const int size = world_size(*rank_);
     for (int peer = 0; peer < size; ++peer) {
         const MutexLock guard(lock_);
+        const PeerLink &link = links_[peer];
+        // One that has said goodbye waits for this one's.
         // relaxed: the word stands alone.
-        if (!links_[peer].probed || rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0)
-            continue;
+        const bool gone = rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
+        if (!link.probed || (gone && !link.said_goodbye)) continue;
         Message *message = take_message();
         if (message == nullptr) return;
         fill_header(message, peer, way_to(peer, static_cast<unsigned>(peer) % rail_count_),

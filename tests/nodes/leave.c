@@ -1,0 +1,31 @@
+/* How long do ranks of several nodes take to leave? Some have heard that a peer leaves before they
+ * do so themselves. Would break: a goodbye that is not said to who has said it first, and waits for
+ * an answer.
+ */
+#include <sennit/sennit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void must(sennit_status status) {
+    if (status == SENNIT_OK) return;
+    fprintf(stderr, "%s\n", sennit_last_error()->text);
+    exit(1);
+}
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int main(void) {
+    must(sennit_init(NULL));
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+    const int rank = sennit_rank();
+    const double begin = now_s();
+    must(sennit_finalize());
+    const double length = now_s() - begin;
+    printf("rank %d %s: %.2f s\n", rank, length < 0.7 ? "left at once" : "waited", length);
+    return 0;
+}
