@@ -137,10 +137,11 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     message->header.id = link.in_doubt ? link.number : 0;
     message->header.status = link.is_out ? kIsOut : 0;
     message->header.body_bytes = static_cast<std::uint32_t>(fill_question(link, message->body));
-    // Not taken: the provider makes a connection, which may break again while nobody uses it.
+    // Not taken: the provider makes a connection, which may break again while nobody uses it. Tried
+    // again soon where there is no other rail to try.
     const bool is_sent = send(message);
     if (!is_sent) give_back(message);
-    if (!is_sent && rail_count_ == 1) return;
+    if (!is_sent && rail_after(usable(peer), rail) == rail) return;
     ++link.asked;
     link.next_question_ns = now + link.question_pause_ns;
     if (link.question_pause_ns < kLastQuestionNs) link.question_pause_ns *= 2;
