@@ -58,8 +58,11 @@ Submit Network::submit(Operation *operation) {
         return Submit::again;
     }
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
-    if (operation->kind == Operation::Kind::execute) return start_task(operation);
     RailLink &peer = link_of(operation->peer, operation->rail);
+    // Since the engine chose the rail, the thread may have left it out, or lost the peer: nobody
+    // would look after what is posted there now.
+    if (peer.is_out || links_[operation->peer].is_lost) return Submit::again;
+    if (operation->kind == Operation::Kind::execute) return start_task(operation);
     if (peer.number == 0) ask(peer);
     if (peer.number == 0 || peer.in_doubt || !peer.doubtful.empty()) return Submit::again;
     // A peer that is stopped takes nothing, and keeps what it has for long.
