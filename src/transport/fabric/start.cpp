@@ -259,7 +259,8 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
                             std::int64_t first_taken_ns) {
     Trial *const made = trial->trial;
     if (made == nullptr) return true;
-    if (made->over && made->status == SENNIT_OK) {
+    // One that was left out meanwhile, as the peer has told, may have gone by another rail.
+    if (made->over && made->status == SENNIT_OK && !link_of(peer, rail).is_out) {
         links_[peer].usable.fetch_or(static_cast<std::uint8_t>(1u << rail),
                                      std::memory_order_relaxed);  // relaxed: it stands alone
         return true;
@@ -278,7 +279,7 @@ void Network::end_trials(int peer, RailTrial trials[]) {
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         Trial *const trial = trials[rail].trial;
         const bool is_taken = (taken >> rail & 1) != 0;
-        if (trial != nullptr && trials[rail].is_open && !is_taken)
+        if (trial != nullptr && trials[rail].is_open && !trial->over)
             trial->abandoned = true;
         else
             delete trial;
