@@ -280,6 +280,7 @@ void Network::take_endpoint(const Message &answer) {
 
 // Has the provider still got what was sent to an endpoint before this number?
 bool Network::is_older_out(int peer, unsigned rail, std::uint64_t number) const {
+    if (link_of(peer, rail).posted == 0) return false;
     for (std::size_t i = 0; i < post_count_; ++i) {
         const Posted &posted = posts_[i];
         if (posted.is_out && posted.peer == peer && posted.rail == rail && posted.number < number)

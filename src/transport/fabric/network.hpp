@@ -241,7 +241,6 @@ class Network final : public Transport {
     unsigned way_to(int peer, unsigned rail) const;
     void look_for_outages();
     void note_waiting(int peer, unsigned rail);
-    bool has_under_way(int peer, unsigned rail) const;
     void leave_out(int peer, unsigned rail);
     void take_back(int peer, unsigned rail);
     void knock(int peer, unsigned rail, std::int64_t now);

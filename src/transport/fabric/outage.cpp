@@ -78,14 +78,6 @@ void Network::note_waiting(int peer, unsigned rail) {
         ask(link);
 }
 
-bool Network::has_under_way(int peer, unsigned rail) const {
-    for (std::size_t i = 0; i < post_count_; ++i)
-        if (posts_[i].kind == Posted::Kind::transfer && posts_[i].peer == peer &&
-            posts_[i].rail == rail)
-            return true;
-    return false;
-}
-
 // What is under way on it is in doubt; the engine gives it nothing more.
 void Network::leave_out(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
@@ -99,7 +91,7 @@ void Network::leave_out(int peer, unsigned rail) {
     link.is_out_known = link.asks = false;
     links_[peer].usable.store(others, std::memory_order_relaxed);  // relaxed: it stands alone
     log(SENNIT_LOG_INFO, "rail %u carries nothing to rank %d and is left out", rail, peer);
-    if (has_under_way(peer, rail))
+    if (link.posted != 0)
         doubt(link);
     else
         ask(link);
