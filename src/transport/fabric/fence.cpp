@@ -177,7 +177,8 @@ bool Network::reopen_passive(unsigned rail) {
 
 // A peer asks for the end of an endpoint. Nothing is polled between the end and the answer, so what
 // it has sent there has landed before or never lands. It may ask by another rail, since this one
-// carries nothing.
+// carries nothing. Where there is no endpoint, since it could not be opened again, any question
+// makes this rank try.
 void Network::answer_question(const Message &question) {
     const MessageHeader &asked = question.header;
     const unsigned rail = asked.rail;
@@ -187,7 +188,7 @@ void Network::answer_question(const Message &question) {
         link_of(asked.from, rail).is_out_known = true;
     }
     const bool is_open = asked.id == state.number;
-    if (is_open) {
+    if (is_open || !state.rail.has_passive()) {
         const std::int64_t now = now_ns();
         if (now - state.closed_ns < kClosingPauseNs || !reopen_passive(rail)) return;
         state.closed_ns = now;

@@ -76,6 +76,7 @@ class Rail {
     // polled never completes.
     sennit_status reopen_active() { return reopen(&active_); }
     void close_active() { close_endpoint(&active_); }
+    bool has_passive() const { return passive_.endpoint != nullptr; }
     // The same for messages that this rank has sent. They may still arrive, or have arrived.
     sennit_status reopen_outgoing() { return reopen(&outgoing_); }
 

@@ -376,7 +376,8 @@ sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
         const sennit_status status =
             state.rail.expose({memory.memory, memory.bytes}, key_of(memory.handle, state.tag),
                               &state.registrations[place]);
-        if (status == SENNIT_OK) continue;
+        // Without an endpoint for now, as with all that was exposed before.
+        if (status == SENNIT_OK || !state.rail.has_passive()) continue;
         withdraw_from(place);
         exposed_[place] = Exposed{};
         return status;
