@@ -54,7 +54,7 @@ int hindrance_of(const fi_info &info, const char **text) {
         *text = "its addresses are not those of an IPv4 interface";
         return 4;
     }
-    if (info.domain_attr->mr_mode != 0) {
+    if ((info.domain_attr->mr_mode & ~kRegistrationModes) != 0) {
         *text = "it wants memory registered in a way that Sennit does not do yet (mr_mode)";
         return 5;
     }
