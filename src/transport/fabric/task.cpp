@@ -325,7 +325,6 @@ int Network::take_answer(const Message &message) {
 
 int Network::end_tasks_of_the_lost() {
     int completed = 0;
-    some_are_lost_ = false;
     for (OpenTask &open : tasks_) {
         Operation *operation = nullptr;
         {

@@ -1,6 +1,7 @@
 // Puts and gets, and the polling that completes them. What is done about those that fail:
 // fence.cpp.
 #include <cstring>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
@@ -202,6 +203,7 @@ std::size_t Network::poll_rails(bool all) {
 
 int Network::progress() {
     PostedList done;
+    bool has_lost = false;
     {
         const MutexLock guard(lock_);
         // relaxed twice: a count that only has to move; the engine was there before, see
@@ -214,11 +216,12 @@ int Network::progress() {
         some_wait_ = false;
         poll_rails();
         done = done_.take_all();
+        has_lost = std::exchange(some_are_lost_, false);
     }
     int completed = 0;
     while (Posted *posted = done.take())
         completed += work_off(posted);
-    if (some_are_lost_) completed += end_tasks_of_the_lost();
+    if (has_lost) completed += end_tasks_of_the_lost();
     return completed;
 }
 
