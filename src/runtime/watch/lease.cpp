@@ -2,6 +2,7 @@
 // the other for a lease from the time of its question on, by its own clock. A node that answers
 // knows from the time of its answer when it can accept nothing from it any more, and reports it as
 // lost a margin later. So nobody is reported while it may still be written to.
+#include <algorithm>
 #include <cerrno>
 
 #include "base/log.hpp"
@@ -111,6 +112,12 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     table_.head->changes.fetch_add(1, std::memory_order_release);
 }
 
+// How long the rank that is asked may take, by the present way. One that is stopped answers by none
+// of its ways, and another of its node must be asked before the lease is over.
+std::int64_t NodeWatch::patience(const Node &node) const {
+    return std::min(times_.answer_ns, times_.lease_ns / 2 / hosts_[node.asked].count);
+}
+
 void NodeWatch::drive(Node &node, std::int64_t now) {
     WatchConnection &connection = node.connection;
     if (node.is_unanswered && now - node.question_ns > times_.quiet_ns) note_quiet(node.first);
@@ -126,13 +133,13 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
             tell_known(connection);
             node.waits = false;
             node.next_ns = node.is_unanswered ? now : node.next_ns;
-        } else if (now - node.since_ns > times_.answer_ns) {
+        } else if (now - node.since_ns > patience(node)) {
             return end_connection(node, ETIMEDOUT, now);
         }
         if (!connection.is_open()) return;
     }
     if (!hear(node, now)) return end_connection(node, 0, now);
-    if (node.waits && now - node.since_ns > times_.answer_ns)
+    if (node.waits && now - node.since_ns > patience(node))
         return end_connection(node, ETIMEDOUT, now);
     if (!node.waits && now >= node.next_ns) ask(node, now);
 }

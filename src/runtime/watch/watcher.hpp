@@ -21,7 +21,7 @@ struct Times {
     std::int64_t pause_ns = 0;   // 1/16: from an answer to the next question
     std::int64_t lease_ns = 0;   // 13/16: for so long what comes from a node is accepted
     std::int64_t margin_ns = 0;  // 1/8: between the end of the lease and the report
-    std::int64_t answer_ns = 0;  // 1/8: an answer may take; then another rank of the node is asked
+    std::int64_t answer_ns = 0;  // 1/8: an answer may take, see patience()
     std::int64_t quiet_ns = 0;   // 3/16: a question may have no answer; then others are told
     std::int64_t first_ns = 0;   // 11/16: the first answers may take
 };
@@ -102,6 +102,7 @@ class NodeWatch {
     void look_at_nodes(std::int64_t now);
     void end_if_silent(const Node &node, std::int64_t now);
     bool accepts_nothing(const Node &node, std::int64_t answered, std::int64_t now) const;
+    std::int64_t patience(const Node &node) const;
     void drive(Node &node, std::int64_t now);
     int next_rank(const Node &node) const;
     void connect_to(Node &node, std::int64_t now);
