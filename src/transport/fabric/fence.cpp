@@ -261,6 +261,9 @@ void Network::take_endpoint(const Message &answer) {
     if (link.is_out && came_by_it) take_back(header.from, rail);
     if ((header.status & kIsOut) != 0) link.is_out_known = true;
     link.asks = link.is_out;
+    // Nobody waits any more for a question that another rail's provider has not taken.
+    for (unsigned other = 0; other < rail_count_ && !link.asks; ++other)
+        link_of(header.from, other).unsent_since_ns = 0;
     unsettle(link);  // some may be out still that were sent to the endpoint before
     if (header.id == link.number) take_rows(link, answer);
     const std::byte *const rows = answer.body + kNameBytes;
