@@ -191,7 +191,9 @@ class Network final : public Transport {
     int work_off(Posted *posted);
     int finish_transfer(Posted *posted);
     static std::int64_t note_again(RailLink &link, std::int64_t &since);
-    Posted *take_posted(unsigned rail);
+    void put_on_rail(Posted *posted, unsigned rail);
+    void take_off_rail(const Posted &posted);
+    Posted *take_posted(Operation *operation);
     void give_back(Posted *posted);
 
     // fence.cpp

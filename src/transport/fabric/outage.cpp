@@ -132,16 +132,14 @@ bool Network::move_to_another(Posted *posted) {
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         RailLink &link = link_of(posted->peer, rail);
         if ((set & bit(rail)) == 0 || link.number == 0 || link.in_doubt) continue;
-        --rails_[posted->rail].transfers;
-        ++rails_[rail].transfers;
-        --link_of(posted->peer, posted->rail).posted;
-        ++link.posted;
-        posted->rail = static_cast<std::uint8_t>(rail);
+        take_off_rail(*posted);
+        put_on_rail(posted, rail);
         posted->failures = posted->attempts = 0;
         posted->is_alone = false;
-        if (start_transfer(posted) != Submit::again) return true;
-        link.doubtful.append(posted);
-        unsettle(link);
+        if (start_transfer(posted) == Submit::again) {
+            link.doubtful.append(posted);
+            unsettle(link);
+        }
         return true;
     }
     return false;

@@ -23,23 +23,36 @@ constexpr std::size_t kShares = 4;
 
 }  // namespace
 
+// The rail and the peer there count their transfers.
+void Network::put_on_rail(Posted *posted, unsigned rail) {
+    posted->rail = static_cast<std::uint8_t>(rail);
+    ++rails_[rail].transfers;
+    ++link_of(posted->peer, rail).posted;
+}
+
+void Network::take_off_rail(const Posted &posted) {
+    --rails_[posted.rail].transfers;
+    --link_of(posted.peer, posted.rail).posted;
+}
+
 // As many as the rail's endpoint may have.
-Posted *Network::take_posted(unsigned rail) {
+Posted *Network::take_posted(Operation *operation) {
     Posted *posted = free_posts_;
-    RailState &state = rails_[rail];
+    const RailState &state = rails_[operation->rail];
     if (posted == nullptr || state.transfers >= state.rail.depth()) return nullptr;
     free_posts_ = posted->next;
     posted->kind = Posted::Kind::transfer;
-    posted->rail = static_cast<std::uint8_t>(rail);
-    ++state.transfers;
+    posted->operation = operation;
+    posted->peer = operation->peer;
+    posted->failures = posted->attempts = 0;
+    posted->is_alone = false;
+    posted->verdict = SENNIT_OK;
+    put_on_rail(posted, operation->rail);
     return posted;
 }
 
 void Network::give_back(Posted *posted) {
-    if (posted->kind == Posted::Kind::transfer) {
-        --rails_[posted->rail].transfers;
-        --link_of(posted->peer, posted->rail).posted;
-    }
+    if (posted->kind == Posted::Kind::transfer) take_off_rail(*posted);
     end_lent(posted);
     posted->kind = Posted::Kind::unused;
     posted->operation = nullptr;
@@ -68,14 +81,8 @@ Submit Network::submit(Operation *operation) {
     if (peer.number == 0 || peer.in_doubt || !peer.doubtful.empty()) return Submit::again;
     // A peer that is stopped takes nothing, and keeps what it has for long.
     if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
-    Posted *posted = take_posted(operation->rail);
+    Posted *posted = take_posted(operation);
     if (posted == nullptr) return Submit::again;
-    posted->operation = operation;
-    posted->peer = operation->peer;
-    ++peer.posted;
-    posted->failures = posted->attempts = 0;
-    posted->is_alone = false;
-    posted->verdict = SENNIT_OK;
     const Submit answer = start_transfer(posted);
     if (answer != Submit::accepted) give_back(posted);
     return answer;
