@@ -19,8 +19,6 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr std::uint32_t kInterface = FI_VERSION(1, 17);
-
 // In order of worth. `net` of 1.17 is what is called `tcp` from 1.18 on, where `net` is no more.
 constexpr const char *kProviders[] = {"net", "tcp", "tcp;ofi_rxm"};
 
@@ -61,7 +59,7 @@ const char *lack_of(const Library &library, const char *provider) {
         hints->domain_attr->mr_mode |= each.mr_mode;
         hints->mode |= each.mode;
         fi_info *found = nullptr;
-        if (library.getinfo(kInterface, nullptr, nullptr, 0, hints, &found) != 0) continue;
+        if (library.getinfo(kVersion, nullptr, nullptr, 0, hints, &found) != 0) continue;
         library.freeinfo(found);
         lack = each.name;
         break;
@@ -145,11 +143,11 @@ sennit_status Interfaces::choose(const Settings &settings) {
         hints->fabric_attr->prov_name = strdup(candidate);
         if (hints->fabric_attr->prov_name == nullptr) break;
         hints->addr_format = FI_SOCKADDR_IN;
-        code = library_->getinfo(kInterface, host, nullptr, host != nullptr ? FI_SOURCE : 0, hints,
+        code = library_->getinfo(kVersion, host, nullptr, host != nullptr ? FI_SOURCE : 0, hints,
                                  &found_);
         // A machine without any network has its loopback interface.
         if (code != 0 && host == nullptr)
-            code = library_->getinfo(kInterface, "127.0.0.1", nullptr, FI_SOURCE, hints, &found_);
+            code = library_->getinfo(kVersion, "127.0.0.1", nullptr, FI_SOURCE, hints, &found_);
         std::free(hints->fabric_attr->prov_name);
         hints->fabric_attr->prov_name = nullptr;
         if (code == 0 || named) break;

@@ -60,8 +60,7 @@ int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
 
 // Its try is over.
 void Network::end_lent(Posted *posted) {
-    if (posted->lent != nullptr) (void)fi_close(&posted->lent->fid);
-    posted->lent = nullptr;
+    close_object(&posted->lent);
 }
 
 // What a get has brought, to where it belongs.

@@ -12,7 +12,6 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr const char *kName = "libfabric.so.1";
-constexpr std::uint32_t kOldest = FI_VERSION(1, 17);
 // The structs of the headers belong to versions of the functions. The library's default version may
 // be newer than the headers that this was compiled with.
 constexpr const char *kInfoVersion = FI_MAJOR_VERSION >= 2 ? "FABRIC_1.8" : "FABRIC_1.3";
@@ -35,7 +34,7 @@ sennit_status look_up_all(Library *found) {
                           look_up(handle, "fi_fabric", &found->fabric, "FABRIC_1.1") &&
                           look_up(handle, "fi_strerror", &found->strerror, "FABRIC_1.0") &&
                           look_up(handle, "fi_version", &found->version, "FABRIC_1.0");
-    if (complete && found->version() >= kOldest) return SENNIT_OK;
+    if (complete && found->version() >= kVersion) return SENNIT_OK;
     return fail(SENNIT_ERR_UNSUPPORTED, "%s is older than libfabric 1.17", kName);
 }
 

@@ -12,6 +12,16 @@
 
 namespace sennit::transport::fabric {
 
+// The oldest that is taken. Its structs are those that are used.
+inline constexpr std::uint32_t kVersion = FI_VERSION(1, 17);
+
+// Ends an object of the library, if there is one.
+template <class Object>
+void close_object(Object **object) {
+    if (*object != nullptr) (void)fi_close(&(*object)->fid);
+    *object = nullptr;
+}
+
 struct Library {
     void *handle = nullptr;
     decltype(&fi_getinfo) getinfo = nullptr;

@@ -114,7 +114,7 @@ void judge(const Library &library, const fi_info *all) {
 
 sennit_status ask(const Library &library) {
     fi_info *all = nullptr;
-    const int code = library.getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, nullptr, &all);
+    const int code = library.getinfo(kVersion, nullptr, nullptr, 0, nullptr, &all);
     if (code != 0)
         return fail(SENNIT_ERR_UNSUPPORTED, "libfabric offers nothing: %s",
                     library.strerror(-code));

@@ -23,12 +23,6 @@ sennit_status failed(const Library &library, int code, const char *what) {
     return status;
 }
 
-template <class Object>
-void close_object(Object **object) {
-    if (*object != nullptr) (void)fi_close(&(*object)->fid);
-    *object = nullptr;
-}
-
 }  // namespace
 
 sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {

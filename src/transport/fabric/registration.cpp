@@ -9,11 +9,6 @@ namespace {
 
 constexpr int kMostTries = 16;  // of a key that is taken
 
-void close_registration(fid_mr **registration) {
-    if (*registration != nullptr) (void)fi_close(&(*registration)->fid);
-    *registration = nullptr;
-}
-
 }  // namespace
 
 int Rail::mr_mode() const {
@@ -55,7 +50,7 @@ int Rail::register_memory(const Endpoint &endpoint, const iovec &memory, std::ui
     if (code != 0) return code;
     if (binds_memory()) code = fi_mr_bind(made, &endpoint.endpoint->fid, 0);
     if (binds_memory() && code == 0) code = fi_mr_enable(made);
-    if (code != 0) close_registration(&made);
+    if (code != 0) close_object(&made);
     *out = made;
     return code;
 }
@@ -93,7 +88,7 @@ int Rail::lend(Use use, LentMemory *lent) {
 
 void Rail::end_lent(Endpoint *endpoint) {
     for (LentMemory *each = endpoint->lent; each != nullptr; each = each->next)
-        close_registration(&each->registration);
+        close_object(&each->registration);
 }
 
 int Rail::lend_again(const Endpoint &endpoint) {

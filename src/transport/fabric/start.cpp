@@ -424,9 +424,7 @@ void Network::expose_again() {
 }
 
 void Network::withdraw_from_rail(std::size_t place, unsigned rail) {
-    fid_mr *&registration = rails_[rail].registrations[place];
-    if (registration != nullptr) (void)fi_close(&registration->fid);
-    registration = nullptr;
+    close_object(&rails_[rail].registrations[place]);
 }
 
 void Network::withdraw_from(std::size_t place) {
