@@ -50,6 +50,16 @@ def a_failed_test_fails_the_run(project):
     expect(code != 0 and lines[-1] == "7 passed, 1 failed" and not says(lines, "stopped itself"), lines)
 
 
+def a_failed_test_is_shown_again_at_the_end(project):
+    first = ("echo '== quick tests, preset release'; echo '1/2 Test #4: a.bad ...***Failed 0.10 sec'; echo 'first try'; "
+             "echo '    Start 4: a.bad'; echo '    Test #4: a.bad ...***Failed 0.10 sec'; echo 'the reason'; "
+             "echo '2/2 Test #5: a.better ...***Failed 0.10 sec'; echo 'a slow machine'; "
+             "echo '    Start 5: a.better'; echo '    Test #5: a.better ... Passed 0.10 sec'")
+    code, lines = run(project, f"{first}; echo '{QUICK_BAD}'; exit 1", f"echo '{REST}'")
+    expect(code != 0 and lines[-3].startswith("ci: failed: a.bad (quick tests, preset release): Failed"), lines)
+    expect(lines[-2].strip() == "the reason" and lines[-1] == "7 passed, 1 failed", lines)
+
+
 def the_limit_in_the_rest_is_said_and_passes(project):
     code, lines = run(project, f"echo '{QUICK}'", f"echo '{REST}'; sleep 40", 3)
     expect(code == 0 and lines[-1] == "8 passed, 0 failed", lines)
