@@ -26,7 +26,7 @@ double now_s() {
 }
 
 void say(int rank, const char *what, long value) {
-    std::printf("rank %d %s %ld at %.3f\n", rank, what, value, now_s());
+    std::printf("rank %d %s %ld at %.6f\n", rank, what, value, now_s());
     std::fflush(stdout);
 }
 

@@ -28,7 +28,7 @@ double now_s() {
 }
 
 void say(const char *what, long value) {
-    std::printf("rank %d %s %ld at %.3f\n", self, what, value, now_s());
+    std::printf("rank %d %s %ld at %.6f\n", self, what, value, now_s());
     std::fflush(stdout);
 }
 
