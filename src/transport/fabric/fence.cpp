@@ -29,16 +29,6 @@ constexpr std::int64_t kLastQuestionNs = 500'000'000;
 constexpr std::int64_t kHangsNs = 100'000'000;  // of a transfer to an endpoint that is gone
 constexpr std::int64_t kStuckNs = 300'000'000;  // of a provider that takes no transfer
 
-// Do the rows say that the memory is gone?
-bool is_dead(const std::byte *rows, std::size_t bytes, std::uint64_t handle) {
-    for (std::size_t at = 0; at < bytes; at += sizeof(KeyRow)) {
-        KeyRow row;
-        std::memcpy(&row, rows + at, sizeof row);
-        if (row.handle == handle && row.key == kDeadKey) return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 void Network::unsettle(RailLink &link) {
@@ -224,13 +214,13 @@ void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message 
     std::memcpy(answer->body, name, kNameBytes);
     std::size_t bytes = kNameBytes;
     const std::size_t asked = question != nullptr ? question->header.body_bytes : 0;
-    for (std::size_t at = 0; at < asked; at += sizeof(std::uint64_t)) {
+    const std::size_t each = row_bytes(rail);
+    // A handle whose row has no room is asked for again.
+    for (std::size_t at = 0; at < asked && bytes + each <= kMostTaskBytes;
+         at += sizeof(std::uint64_t)) {
         std::uint64_t handle = 0;
         std::memcpy(&handle, question->body + at, sizeof handle);
-        KeyRow row;
-        if (!fill_row(rail, handle, &row)) continue;
-        std::memcpy(answer->body + bytes, &row, sizeof row);
-        bytes += sizeof row;
+        if (fill_row(rail, handle, answer->body + bytes)) bytes += each;
     }
     answer->header.body_bytes = static_cast<std::uint32_t>(bytes);
     send_or_keep(answer);
@@ -248,7 +238,7 @@ void Network::take_endpoint(const Message &answer) {
         link.number = header.id;
         link.tag = static_cast<std::uint16_t>(header.handle);
         link.gives_keys = header.bytes != 0;
-        link.keys.clear();
+        forget_keys(link, rail);
         link.fenced_ns = now_ns();
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
@@ -266,11 +256,9 @@ void Network::take_endpoint(const Message &answer) {
         link_of(header.from, other).unsent_since_ns = 0;
     unsettle(link);  // some may be out still that were sent to the endpoint before
     if (header.id == link.number) take_rows(link, answer);
-    const std::byte *const rows = answer.body + kNameBytes;
-    const std::size_t bytes = header.body_bytes - kNameBytes;
     PostedList failed = link.doubtful.take_all();
     while (Posted *posted = failed.take()) {
-        if (!is_dead(rows, bytes, handle_for(link, *posted->operation))) {
+        if (!is_dead(answer, handle_for(link, *posted->operation))) {
             // Nobody else has ended the endpoint, so it failed by itself.
             if (posted->is_alone && (header.status & kIsNew) != 0) ++posted->attempts;
             link.doubtful.append(posted);

@@ -40,7 +40,6 @@ struct Lack {
     const char *name;
 };
 constexpr Lack kLacks[] = {
-    {FI_MR_RAW, 0, "raw keys"},
     {FI_MR_MMU_NOTIFY, 0, "word of changed pages"},
     {FI_MR_RMA_EVENT, 0, "registrations for events"},
     {FI_MR_COLLECTIVE, 0, "registrations for its collectives"},

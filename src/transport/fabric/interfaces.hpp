@@ -10,7 +10,7 @@ namespace sennit::transport::fabric {
 
 // What a provider may ask for in registering memory.
 inline constexpr int kRegistrationModes =
-    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_RAW | FI_MR_ENDPOINT;
 
 // What a user may choose, behind the path's name in SENNIT_PATHS: "fabric:provider=tcp;host=IP".
 struct Settings {

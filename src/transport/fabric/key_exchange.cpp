@@ -8,6 +8,16 @@
 #include "transport/fabric/network.hpp"
 
 namespace sennit::transport::fabric {
+namespace {
+
+// Of the piece of the control block that the handle names; 0: it names a segment.
+std::uint64_t begin_of(std::uint64_t handle) {
+    const std::uint64_t piece = (handle & ~kControlHandle) >> 32;
+    if ((handle & kControlHandle) == 0 || piece >= kControlPieces) return 0;
+    return control_piece_begin(static_cast<unsigned>(piece));
+}
+
+}  // namespace
 
 // What the peer calls the memory of the operation.
 std::uint64_t Network::handle_for(const RailLink &link, const Operation &operation) {
@@ -23,7 +33,7 @@ KeyTable::State Network::find_key(const Posted &posted, RemoteKey *key) {
     const std::uint64_t handle = handle_for(link, *posted.operation);
     const KeyTable::Row *row = link.keys.find(handle);
     if (row == nullptr) {
-        row = link.keys.add(handle);
+        row = add_key(link, posted.rail, handle);
         ask(link);
         if (row != nullptr) send_question(posted.peer, posted.rail, now_ns());
         return KeyTable::State::asked;
@@ -43,7 +53,7 @@ std::size_t Network::fill_question(const RailLink &link, std::byte *handles) con
         std::memcpy(handles + bytes, &handle, sizeof handle);
         bytes += sizeof handle;
     };
-    link.keys.each_asked(add);
+    link.keys.each(KeyTable::State::asked, [&](const KeyTable::Row &row) { add(row.handle); });
     for (const Posted *posted = link.doubtful.first; posted != nullptr; posted = posted->next)
         add(handle_for(link, *posted->operation));
     return bytes;
@@ -65,34 +75,74 @@ std::size_t Network::place_for(std::uint64_t handle) {
     return kControlPlace + piece;
 }
 
-// What a peer is told of the handle; false: nothing, now.
-bool Network::fill_row(unsigned rail, std::uint64_t handle, KeyRow *row) {
+std::size_t Network::row_bytes(unsigned rail) const {
+    return sizeof(KeyRow) + rails_[rail].rail.raw_key_bytes();
+}
+
+// What a peer is told of the handle, row_bytes(); false: nothing, now.
+bool Network::fill_row(unsigned rail, std::uint64_t handle, std::byte *out) {
     const std::size_t place = place_for(handle);
-    *row = KeyRow{handle, 0, kDeadKey};
-    if (place == kPlaces) return true;
-    const RailState &state = rails_[rail];
-    fid_mr *const registration = state.registrations[place];
-    const Exposed &exposed = exposed_[place];
-    if (!state.rail.gives_keys() || registration == nullptr || exposed.handle != handle)
-        return false;
-    const RemoteKey known = state.rail.remote_key(registration, exposed.memory);
-    // Offsets into the control block count from its beginning.
-    const std::uint64_t begin =
-        place > kControlPlace ? control_piece_begin(static_cast<unsigned>(place - kControlPlace))
-                              : 0;
-    row->base = known.base - begin;
-    row->key = known.key;
+    KeyRow row{handle, 0, kDeadKey};
+    std::byte *const raw = out + sizeof row;
+    std::memset(out, 0, row_bytes(rail));
+    if (place != kPlaces) {
+        const RailState &state = rails_[rail];
+        fid_mr *const registration = state.registrations[place];
+        const Exposed &exposed = exposed_[place];
+        if (!state.rail.gives_keys() || registration == nullptr || exposed.handle != handle)
+            return false;
+        const RemoteKey key = state.rail.remote_key(registration, exposed.memory);
+        row.base = key.base;
+        row.key = key.key;
+        if (state.rail.raw_key_bytes() != 0) {
+            if (state.rail.raw_key(registration, raw, &row.base) != 0) return false;
+            row.key = 0;
+        }
+    }
+    std::memcpy(out, &row, sizeof row);
     return true;
 }
 
-void Network::take_rows(RailLink &link, const Message &answer) {
-    for (std::size_t at = kNameBytes; at < answer.header.body_bytes; at += sizeof(KeyRow)) {
+bool Network::is_dead(const Message &answer, std::uint64_t handle) const {
+    const std::size_t each = row_bytes(answer.header.rail);
+    for (std::size_t at = kNameBytes; at < answer.header.body_bytes; at += each) {
         KeyRow row;
         std::memcpy(&row, answer.body + at, sizeof row);
-        KeyTable::Row *const known = link.gives_keys ? link.keys.add(row.handle) : nullptr;
+        if (row.handle == handle && row.key == kDeadKey) return true;
+    }
+    return false;
+}
+
+KeyTable::Row *Network::add_key(RailLink &link, unsigned rail, std::uint64_t handle) {
+    return link.keys.add(handle, [&](const KeyTable::Row &replaced) {
+        if (replaced.state == KeyTable::State::known)
+            rails_[rail].rail.forget_key(replaced.key.key);
+    });
+}
+
+// The peer's endpoint was opened again: all keys are others.
+void Network::forget_keys(RailLink &link, unsigned rail) {
+    link.keys.each(KeyTable::State::known,
+                   [&](const KeyTable::Row &row) { rails_[rail].rail.forget_key(row.key.key); });
+    link.keys.clear();
+}
+
+void Network::take_rows(RailLink &link, const Message &answer) {
+    const unsigned rail = answer.header.rail;
+    const std::size_t each = row_bytes(rail);
+    for (std::size_t at = kNameBytes; at < answer.header.body_bytes; at += each) {
+        KeyRow row;
+        std::memcpy(&row, answer.body + at, sizeof row);
+        KeyTable::Row *const known = link.gives_keys ? add_key(link, rail, row.handle) : nullptr;
         if (known == nullptr) continue;
-        known->key = RemoteKey{row.base, row.key};
-        known->state = row.key == kDeadKey ? KeyTable::State::gone : KeyTable::State::known;
+        const bool is_gone = row.key == kDeadKey;
+        // Where it cannot be taken now, the row stays without an answer and is asked for again.
+        if (!is_gone && each != sizeof row &&
+            rails_[rail].rail.take_raw_key(answer.body + at + sizeof row, row.base, &row.key) != 0)
+            continue;
+        // Offsets into the control block count from its beginning.
+        known->key = RemoteKey{row.base - begin_of(row.handle), row.key};
+        known->state = is_gone ? KeyTable::State::gone : KeyTable::State::known;
     }
 }
 

@@ -42,11 +42,10 @@ bool KeyTable::grow() {
     return true;
 }
 
-KeyTable::Row *KeyTable::add(std::uint64_t handle) {
+KeyTable::Row *KeyTable::seat_to_fill(std::uint64_t handle) {
     if (2 * (taken_ + 1) > room_ && !grow()) return nullptr;
     Row *const row = seat(handle);
     if (row->state == State::free) ++taken_;
-    *row = Row{handle, RemoteKey{}, State::asked};
     return row;
 }
 

@@ -42,23 +42,30 @@ class KeyTable {
     };
 
     // Null: there is none, and no memory for one. Of two handles with one slot, the later one
-    // stays.
+    // stays: `replaced` is called with the row that was there.
     Row *find(std::uint64_t handle);
-    Row *add(std::uint64_t handle);
-    // The peer's endpoint was opened again: all keys are others.
+    template <class Visit>
+    Row *add(std::uint64_t handle, const Visit &replaced) {
+        Row *const row = seat_to_fill(handle);
+        if (row == nullptr) return nullptr;
+        if (row->state != State::free) replaced(*row);
+        *row = Row{handle, RemoteKey{}, State::asked};
+        return row;
+    }
     void clear();
     void free_memory();
 
-    // Calls `visit` with each handle that was asked for.
+    // Calls `visit` with each row of that state.
     template <class Visit>
-    void each_asked(const Visit &visit) const {
+    void each(State state, const Visit &visit) const {
         for (std::uint32_t i = 0; i < room_; ++i)
-            if (rows_[i].state == State::asked) visit(rows_[i].handle);
+            if (rows_[i].state == state) visit(rows_[i]);
     }
 
   private:
     bool grow();
     Row *seat(std::uint64_t handle);
+    Row *seat_to_fill(std::uint64_t handle);
 
     Row *rows_ = nullptr;     // [room_], by the slot in the handle; a full one goes to the next
     std::uint32_t room_ = 0;  // a power of two, or 0

@@ -225,8 +225,12 @@ class Network final : public Transport {
     KeyTable::State find_key(const Posted &posted, RemoteKey *key);
     std::size_t fill_question(const RailLink &link, std::byte *handles) const;
     std::size_t place_for(std::uint64_t handle);
-    bool fill_row(unsigned rail, std::uint64_t handle, KeyRow *row);
-    static void take_rows(RailLink &link, const Message &answer);
+    std::size_t row_bytes(unsigned rail) const;
+    bool fill_row(unsigned rail, std::uint64_t handle, std::byte *row);
+    bool is_dead(const Message &answer, std::uint64_t handle) const;
+    KeyTable::Row *add_key(RailLink &link, unsigned rail, std::uint64_t handle);
+    void forget_keys(RailLink &link, unsigned rail);
+    void take_rows(RailLink &link, const Message &answer);
 
     // lent.cpp
     sennit_status make_copies();

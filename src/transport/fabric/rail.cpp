@@ -95,6 +95,9 @@ sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::
     // Both names of the same provider.
     const char *const provider = info_->fabric_attr->prov_name;
     one_read_drives_all_ = std::strcmp(provider, "net") == 0 || std::strcmp(provider, "tcp") == 0;
+    if (raw_key_bytes() > kMostRawKeyBytes)
+        return fail(SENNIT_ERR_FABRIC, "libfabric: %s has keys of %zu bytes; up to %zu are handled",
+                    provider, raw_key_bytes(), kMostRawKeyBytes);
     return open_objects(interfaces.port(), peers);
 }
 

@@ -94,6 +94,13 @@ class Rail {
     // remote_key(). Errors: FABRIC.
     sennit_status expose(const iovec &memory, std::uint64_t key, fid_mr **out);
     RemoteKey remote_key(fid_mr *registration, const void *memory) const;
+    // Keys that are longer than a word: how many bytes, 0 where keys are words. The owner gives the
+    // bytes to peers; a peer makes a word of them for its own operations, until it forgets it.
+    // 0, or an error of libfabric.
+    std::size_t raw_key_bytes() const;
+    int raw_key(fid_mr *registration, std::byte *raw, std::uint64_t *base) const;
+    int take_raw_key(const std::byte *raw, std::uint64_t base, std::uint64_t *key);
+    void forget_key(std::uint64_t key);
     // Memory for operations; it stays registered until close(), also when the endpoint is reopened.
     // 0, or an error of libfabric; so does lend_once().
     enum class Use : std::uint8_t { receive, send, transfer };

@@ -1,6 +1,7 @@
 // Memory as a rail's provider wants it registered: for peers, and for this rank's own operations.
 // docs/design/fabric.md says what each mode asks for.
 #include <cstdint>
+#include <cstring>
 
 #include "transport/fabric/rail.hpp"
 
@@ -20,7 +21,7 @@ bool Rail::has_room_for_keys() const {
 }
 
 bool Rail::gives_keys() const {
-    return (mr_mode() & (FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED)) != 0 ||
+    return (mr_mode() & (FI_MR_PROV_KEY | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED)) != 0 ||
            !has_room_for_keys();
 }
 
@@ -28,6 +29,25 @@ RemoteKey Rail::remote_key(fid_mr *registration, const void *memory) const {
     const bool is_virtual = (mr_mode() & FI_MR_VIRT_ADDR) != 0;
     return RemoteKey{is_virtual ? reinterpret_cast<std::uintptr_t>(memory) : 0,
                      fi_mr_key(registration)};
+}
+
+std::size_t Rail::raw_key_bytes() const {
+    return (mr_mode() & FI_MR_RAW) != 0 ? info_->domain_attr->mr_key_size : 0;
+}
+
+int Rail::raw_key(fid_mr *registration, std::byte *raw, std::uint64_t *base) const {
+    std::size_t bytes = raw_key_bytes();
+    return fi_mr_raw_attr(registration, base, reinterpret_cast<std::uint8_t *>(raw), &bytes, 0);
+}
+
+int Rail::take_raw_key(const std::byte *raw, std::uint64_t base, std::uint64_t *key) {
+    std::uint8_t copy[kMostRawKeyBytes];
+    std::memcpy(copy, raw, raw_key_bytes());
+    return fi_mr_map_raw(domain_, base, copy, raw_key_bytes(), key, 0);
+}
+
+void Rail::forget_key(std::uint64_t key) {
+    if (raw_key_bytes() != 0) (void)fi_mr_unmap_key(domain_, key);
 }
 
 // One that nothing of this rail has now, unless the keys are short. Those of the transport have
@@ -56,7 +76,7 @@ int Rail::register_memory(const Endpoint &endpoint, const iovec &memory, std::ui
 }
 
 sennit_status Rail::expose(const iovec &memory, std::uint64_t key, fid_mr **out) {
-    const bool is_ours = has_room_for_keys() && (mr_mode() & FI_MR_PROV_KEY) == 0;
+    const bool is_ours = has_room_for_keys() && (mr_mode() & (FI_MR_PROV_KEY | FI_MR_RAW)) == 0;
     const int code =
         register_memory(passive_, memory, FI_REMOTE_READ | FI_REMOTE_WRITE, is_ours ? key : 0, out);
     if (code == 0) return SENNIT_OK;

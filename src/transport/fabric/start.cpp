@@ -43,8 +43,10 @@ Network::~Network() {
     std::free(links_);
     const std::size_t links = static_cast<std::size_t>(rail_count_) *
                               (rail_count_ != 0 ? static_cast<std::size_t>(world_size(*rank_)) : 0);
-    for (std::size_t i = 0; i < links; ++i)
+    for (std::size_t i = 0; i < links; ++i) {
+        forget_keys(rail_links_[i], static_cast<unsigned>(i % rail_count_));
         rail_links_[i].keys.free_memory();
+    }
     std::free(rail_links_);
     for (RailState &state : rails_) {
         state.rail.close();

@@ -221,7 +221,7 @@ bool Network::is_well_formed(const Message &message) const {
     const bool is_endpoint = header.kind == MessageKind::endpoint;
     if (!is_endpoint && header.kind != MessageKind::question) return true;
     const std::size_t name = is_endpoint ? kNameBytes : 0;
-    const std::size_t each = is_endpoint ? sizeof(KeyRow) : sizeof(std::uint64_t);
+    const std::size_t each = is_endpoint ? row_bytes(header.rail) : sizeof(std::uint64_t);
     return header.body_bytes >= name && (header.body_bytes - name) % each == 0 &&
            header.body_bytes - name <= kMostHandles * each;
 }

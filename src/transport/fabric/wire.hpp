@@ -47,12 +47,14 @@ enum class MessageKind : std::uint8_t {
 };
 inline constexpr std::size_t kMostHandles = 16;  // of a question
 
-// What the owner says of memory that was asked for.
+// What the owner says of memory that was asked for. Where keys are longer than a word, the key's
+// bytes follow, and each row has room for them.
 struct KeyRow {
     std::uint64_t handle;
     std::uint64_t base;  // that is added to offsets
     std::uint64_t key;   // kDeadKey: the memory is gone
 };
+inline constexpr std::size_t kMostRawKeyBytes = 64;
 inline constexpr std::uint64_t kDeadKey = UINT64_MAX;
 static_assert(sizeof(KeyRow) == 24 && offsetof(KeyRow, key) == 16);
 
@@ -75,5 +77,6 @@ inline constexpr std::uint32_t kIsNew = 1;  // endpoint: opened for this questio
 inline constexpr std::uint32_t kIsOut = 2;  // the rail carries nothing now, as the question says
 static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);
 static_assert(kNameBytes + kMostHandles * sizeof(KeyRow) <= kMostTaskBytes);
+static_assert(kNameBytes + sizeof(KeyRow) + kMostRawKeyBytes <= kMostTaskBytes);
 
 }  // namespace sennit::transport::fabric

@@ -4,7 +4,7 @@
 // give them that are not here. What breaks a rule is refused, with the error that a provider would
 // give, and named on stderr.
 //
-//     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw,key_size=N,context,context2,rx_cq_data,
+//     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw+mmu_notify,key_size=N,context,context2,rx_cq_data,
 //                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,seed=N
 //
 //     mr          registration modes that fi_getinfo reports besides the provider's; virt is the

@@ -16,8 +16,9 @@ std::vector<std::string> split(const std::string &text, char by) {
 }
 
 const std::map<std::string, int> kModes = {
-    {"local", FI_MR_LOCAL},       {"virt", FI_MR_VIRT_ADDR},      {"prov_key", FI_MR_PROV_KEY},
-    {"endpoint", FI_MR_ENDPOINT}, {"allocated", FI_MR_ALLOCATED}, {"raw", FI_MR_RAW}};
+    {"local", FI_MR_LOCAL},          {"virt", FI_MR_VIRT_ADDR},      {"prov_key", FI_MR_PROV_KEY},
+    {"endpoint", FI_MR_ENDPOINT},    {"allocated", FI_MR_ALLOCATED}, {"raw", FI_MR_RAW},
+    {"mmu_notify", FI_MR_MMU_NOTIFY}};
 
 bool read_number(const std::string &text, std::uint64_t most, std::uint64_t *out) {
     char *end = nullptr;
