@@ -12,30 +12,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <vector>
 
 #include <unistd.h>
 
+#include "events.hpp"
+
 namespace {
-
-double now_s() {
-    timespec t{};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-void say(int rank, const char *what, long value) {
-    std::printf("rank %d %s %ld at %.6f\n", rank, what, value, now_s());
-    std::fflush(stdout);
-}
-
-void must(sennit_status status, const char *call) {
-    if (status == SENNIT_OK) return;
-    std::printf("%s: %s\n", call, sennit_last_error()->text);
-    std::fflush(stdout);
-    std::_Exit(1);
-}
 
 struct Place {
     sennit_team pair = SENNIT_TEAM_NULL;               // this rank and the last one

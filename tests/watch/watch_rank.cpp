@@ -12,32 +12,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <string>
 
 #include <unistd.h>
 
+#include "events.hpp"
+
 namespace {
 
 int self = -1;
-
-double now_s() {
-    timespec t{};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-void say(const char *what, long value) {
-    std::printf("rank %d %s %ld at %.6f\n", self, what, value, now_s());
-    std::fflush(stdout);
-}
-
-void must(sennit_status status, const char *call) {
-    if (status == SENNIT_OK) return;
-    std::printf("rank %d: %s: %s\n", self, call, sennit_last_error()->text);
-    std::fflush(stdout);
-    std::_Exit(1);
-}
 
 void sleep_ms(long ms) {
     (void)usleep(static_cast<useconds_t>(ms * 1000));
@@ -51,7 +34,7 @@ void say_lost(sennit_status status, const char *call) {
         std::fflush(stdout);
         std::_Exit(1);
     }
-    say("lost", sennit_last_error()->peer);
+    say(self, "lost", sennit_last_error()->peer);
 }
 
 struct Job {
@@ -64,7 +47,7 @@ struct Job {
 void wait_for_signal(const Job &) {
     sennit_signal signal{};
     must(sennit_signal_create(1, 1, &signal), "signal_create");
-    say("waits", getpid());
+    say(self, "waits", getpid());
     say_lost(sennit_signal_wait(signal, SENNIT_FOREVER), "signal_wait");
 }
 
@@ -74,7 +57,7 @@ void wait_in_barrier(const Job &) {
 
 void wait_for_lock(const Job &job) {
     if (sennit_lock_acquire(job.lock, SENNIT_FOREVER) == SENNIT_ERR_OWNER_DIED)
-        return say("lost", job.last);
+        return say(self, "lost", job.last);
     must(sennit_last_error()->status, "lock_acquire");
 }
 
@@ -121,14 +104,14 @@ void put_to_a_stopped_rank(const Job &job) {
     if (sennit_rank() == 0) {
         (void)std::getchar();
         value = 9;
-        say("puts", 9);
+        say(self, "puts", 9);
         say_lost(sennit_put(there, &value, sizeof value), "put");
     } else {
-        say("waits", getpid());
+        say(self, "waits", getpid());
         (void)raise(SIGSTOP);
         for (int i = 0; i < 100; ++i)
             sleep_ms(10);  // what is on its way would land now
-        say("word", static_cast<long>(own->load()));
+        say(self, "word", static_cast<long>(own->load()));
         say_lost(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
     }
 }
@@ -140,11 +123,11 @@ void hear_of_one_of_many(const Job &job) {
     auto *own = static_cast<std::atomic<std::uint64_t> *>(sennit_ptr(job.memory));
     if (sennit_rank() == silent) {
         own->store(7);
-        say("stops", getpid());
+        say(self, "stops", getpid());
         (void)raise(SIGSTOP);
         for (int i = 0; i < 100; ++i)
             sleep_ms(10);  // what is on its way would land now
-        say("word", static_cast<long>(own->load()));
+        say(self, "word", static_cast<long>(own->load()));
         std::_Exit(0);
     }
     if (sennit_rank() != 0) return wait_for_signal(job);
@@ -158,22 +141,22 @@ void hear_of_one_of_many(const Job &job) {
 void put_beside_a_stopped_rank(const Job &job) {
     constexpr int kMany = 2000;
     const std::uint64_t value = 1;
-    say("waits", getpid());
+    say(self, "waits", getpid());
     if (sennit_rank() == job.last) return sleep_ms(1000);
     if (sennit_rank() != 0) return sleep_ms(3000);
     (void)std::getchar();
     for (int i = 0; i < kMany; ++i)
         must(sennit_put_nbi(sennit_gptr_at(job.memory, job.last), &value, sizeof value), "put_nbi");
-    say("posted", kMany);
+    say(self, "posted", kMany);
     must(sennit_put(sennit_gptr_at(job.memory, 1), &value, sizeof value), "put");
-    say("put", 1);
+    say(self, "put", 1);
     must(sennit_flush(job.last, SENNIT_FOREVER), "flush");
-    say("flushed", kMany);
+    say(self, "flushed", kMany);
 }
 
 // Computes and communicates until the script says that it is enough.
 void work(const Job &job) {
-    say("waits", getpid());
+    say(self, "waits", getpid());
     double sum = 0;
     for (unsigned long round = 0;; ++round) {
         double one = 1;
@@ -186,18 +169,18 @@ void work(const Job &job) {
         long ends = sennit_rank() == 0 && now_s() > job.end_s ? 1 : 0;
         must(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &ends, sizeof ends, SENNIT_FOREVER),
              "broadcast");
-        if (ends != 0) return say("done", static_cast<long>(round));
+        if (ends != 0) return say(self, "done", static_cast<long>(round));
     }
 }
 
 // The script stops a rank for a while.
 void go_on(const Job &) {
-    say("waits", getpid());
+    say(self, "waits", getpid());
     for (int i = 0; i < 300; ++i) {
         must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
         sleep_ms(10);
     }
-    say("done", 0);
+    say(self, "done", 0);
 }
 
 struct Scene {
@@ -228,7 +211,7 @@ void die_in_time(const char *scene, const char *word) {
         sleep_ms(4000);
         std::_Exit(0);
     }
-    say("dies", getpid());
+    say(self, "dies", getpid());
     (void)raise(SIGKILL);
 }
 
@@ -238,7 +221,7 @@ int start_without_one(const char *word) {
     die_in_time("start", word);
     const sennit_status status = sennit_init(nullptr);
     if (status == SENNIT_OK) return 1;
-    say("lost", sennit_last_error()->peer);
+    say(self, "lost", sennit_last_error()->peer);
     return 0;
 }
 
@@ -262,6 +245,6 @@ int main(int count, char **words) {
         if (std::strcmp(scene.name, words[1]) == 0) scene.play(job);
     sleep_ms(700);  // else who hears late of the death hears that this rank has left
     (void)sennit_finalize();
-    say("ended", 0);
+    say(self, "ended", 0);
     return 0;
 }
