@@ -421,7 +421,7 @@ int run(int count, char **words) {
     if (tests.empty()) usage("no such test");
     // Calls without a timeout end too when a rank has failed.
     (void)setenv("SENNIT_TIMEOUT", "20", 0);
-    (void)setenv("SENNIT_FINALIZE_TIMEOUT", "5", 0);
+    (void)setenv("SENNIT_FINALIZE_TIMEOUT", "20", 0);
     const double factor = under_sanitizer() ? 4 : 1;
     start_watchdog(static_cast<std::int64_t>(options.limit_seconds * factor * 1e9));
     return options.threads > 0 ? run_threads(tests) : run_process(tests);
