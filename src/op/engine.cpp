@@ -206,7 +206,11 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
         engine.records.give_back(record);
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue), "no memory for an answer");
     }
-    if (args.direction != Direction::get || args.completion.mode == Completion::Mode::implicit)
+    // Requests of the library's own are not the program's to wait for.
+    const bool is_own =
+        args.completion.mode == Completion::Mode::request && args.completion.is_kept;
+    if (args.completion.mode == Completion::Mode::implicit ||
+        (args.direction != Direction::get && !is_own))
         append_to_flush_list(queue, record);
     enqueue(engine, record);
     int budget = kSubmitsPerProgress;
