@@ -4,10 +4,11 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
 
 #include "base/fail.hpp"
 #include "base/knobs.hpp"
+#include "base/words.hpp"
 #include "memory/adopt/adopt.hpp"
 #include "memory/xpmem.hpp"
 
@@ -29,20 +30,15 @@ bool read_list(const char *list, unsigned *set) {
         return true;
     }
     *set = 0;
-    while (*list != '\0') {
-        const std::size_t length = std::strcspn(list, ",");
-        bool known = false;
+    const auto take = [&](std::string_view word) {
         for (std::size_t i = 0; i < kMechanisms; ++i) {
-            const char *name = mechanism_name(kOrder[i]);
-            if (std::strlen(name) != length || std::strncmp(name, list, length) != 0) continue;
+            if (word != mechanism_name(kOrder[i])) continue;
             *set |= 1u << i;
-            known = true;
+            return true;
         }
-        if (!known) return false;
-        list += length;
-        if (*list == ',') ++list;
-    }
-    return true;
+        return false;
+    };
+    return first_refused(list, ',', take).data() == nullptr;
 }
 
 struct Peers {

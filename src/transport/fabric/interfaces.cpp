@@ -11,9 +11,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "base/fail.hpp"
 #include "base/system_file.hpp"
+#include "base/words.hpp"
 #include "bootstrap/card.hpp"
 
 namespace sennit::transport::fabric {
@@ -88,25 +90,18 @@ std::uint8_t speed_of(const char *interface) {
                : 0;
 }
 
-bool copy_word(const char *from, std::size_t bytes, char *to, std::size_t room) {
-    if (bytes >= room) return false;
-    std::memcpy(to, from, bytes);
-    to[bytes] = '\0';
-    return true;
-}
-
-bool read_setting(const char *word, std::size_t length, Settings *out) {
-    const auto is = [&](const char *name) {
-        return std::strncmp(word, name, std::strlen(name)) == 0;
-    };
-    if (is("provider="))
-        return copy_word(word + 9, length - 9, out->provider, sizeof out->provider);
-    if (is("host=")) return copy_word(word + 5, length - 5, out->host, sizeof out->host);
-    if (is("interface=") && out->interface_count < kMostRails)
-        return copy_word(word + 10, length - 10, out->interfaces[out->interface_count++],
-                         sizeof out->interfaces[0]);
-    if (!is("rails=") || length != 7 || word[6] < '1' || word[6] > '8') return false;
-    out->rails = static_cast<unsigned>(word[6] - '0');
+bool read_setting(std::string_view word, Settings *out) {
+    std::string_view value;
+    std::int64_t number = 0;
+    if (has_value(word, "provider=", &value))
+        return copy_word(value, out->provider, sizeof out->provider);
+    if (has_value(word, "host=", &value)) return copy_word(value, out->host, sizeof out->host);
+    if (has_value(word, "interface=", &value) && out->interface_count < kMostRails)
+        return copy_word(value, out->interfaces[out->interface_count++], sizeof out->interfaces[0]);
+    if (!has_value(word, "rails=", &value) || !read_number(value, kMostRails, &number) ||
+        number == 0)
+        return false;
+    out->rails = static_cast<unsigned>(number);
     return true;
 }
 
@@ -114,16 +109,13 @@ bool read_setting(const char *word, std::size_t length, Settings *out) {
 
 // "provider=NAME;host=ADDRESS;interface=NAME;rails=N", in any order.
 sennit_status read_settings(const char *text, Settings *out) {
-    for (const char *word = text; *word != '\0';) {
-        const std::size_t length = std::strcspn(word, ";");
-        if (!read_setting(word, length, out))
-            return fail(SENNIT_ERR_ARG,
-                        "the path fabric has no setting '%.*s'; there are provider, host, "
-                        "interface (up to %u times) and rails (1 to %u)",
-                        static_cast<int>(length), word, kMostRails, kMostRails);
-        word += length;
-        if (*word == ';') ++word;
-    }
+    const std::string_view refused =
+        first_refused(text, ';', [&](std::string_view word) { return read_setting(word, out); });
+    if (refused.data() != nullptr)
+        return fail(SENNIT_ERR_ARG,
+                    "the path fabric has no setting '%.*s'; there are provider, host, "
+                    "interface (up to %u times) and rails (1 to %u)",
+                    static_cast<int>(refused.size()), refused.data(), kMostRails, kMostRails);
     // A layered provider has a semicolon in its name.
     for (char &letter : out->provider)
         if (letter == '+') letter = ';';

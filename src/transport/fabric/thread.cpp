@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
+#include <string_view>
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
 #include "base/own_thread.hpp"
+#include "base/words.hpp"
 #include "runtime/wait.hpp"
 #include "transport/fabric/network.hpp"
 
@@ -97,32 +97,17 @@ sennit_status start() {
     return code == 0 ? SENNIT_OK : fail_os(SENNIT_ERR_OS, code, "the thread of the path fabric");
 }
 
-bool parse(const char *text, std::size_t length, std::int64_t most, std::int64_t *out) {
-    std::int64_t number = 0;
-    if (length == 0) return false;
-    for (std::size_t i = 0; i < length; ++i) {
-        if (text[i] < '0' || text[i] > '9') return false;
-        number = number * 10 + (text[i] - '0');
-        if (number > most) return false;
-    }
-    *out = number;
-    return true;
-}
-
-bool is_word(const char *text, std::size_t length, const char *word) {
-    return std::strlen(word) == length && std::strncmp(text, word, length) == 0;
-}
-
-bool read_word(const char *text, std::size_t length, ProgressSettings *out) {
+bool read_word(std::string_view word, ProgressSettings *out) {
     constexpr std::int64_t kLongestIntervalUs = 50'000;
+    std::string_view value;
     std::int64_t number = 0;
-    if (is_word(text, length, "on") || is_word(text, length, "off")) {
-        out->is_on = length == 2;
-    } else if (std::strncmp(text, "processor=", 10) == 0 &&
-               parse(text + 10, length - 10, CPU_SETSIZE - 1, &number)) {
+    if (word == "on" || word == "off") {
+        out->is_on = word == "on";
+    } else if (has_value(word, "processor=", &value) &&
+               read_number(value, CPU_SETSIZE - 1, &number)) {
         out->processor = static_cast<int>(number);
-    } else if (std::strncmp(text, "interval=", 9) == 0 &&
-               parse(text + 9, length - 9, kLongestIntervalUs, &number) && number != 0) {
+    } else if (has_value(word, "interval=", &value) &&
+               read_number(value, kLongestIntervalUs, &number) && number != 0) {
         out->interval_ns = number * 1000;
     } else {
         return false;
@@ -139,17 +124,12 @@ std::int64_t clock_ns(clockid_t clock) {
 }  // namespace
 
 sennit_status read_progress_settings(const char *text, ProgressSettings *out) {
-    for (const char *word = text; *word != '\0';) {
-        const std::size_t length = std::strcspn(word, ",");
-        if (!read_word(word, length, out))
-            return fail(SENNIT_ERR_ARG,
-                        "SENNIT_PROGRESS=%s: there are on, off, processor=N and interval=N "
-                        "(microseconds, 1 to 50000), by commas",
-                        text);
-        word += length;
-        if (*word == ',') ++word;
-    }
-    return SENNIT_OK;
+    const auto take = [&](std::string_view word) { return read_word(word, out); };
+    if (first_refused(text, ',', take).data() == nullptr) return SENNIT_OK;
+    return fail(SENNIT_ERR_ARG,
+                "SENNIT_PROGRESS=%s: there are on, off, processor=N and interval=N "
+                "(microseconds, 1 to 50000), by commas",
+                text);
 }
 
 sennit_status join_thread(Network &network) {

@@ -1,0 +1,52 @@
+// Lists of words in settings: "provider=tcp;rails=2", "on,interval=50".
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace sennit {
+
+// Gives each word to `take` until it refuses one, and returns that; without a place (data() is
+// null) if it took all.
+template <class Take>
+std::string_view first_refused(const char *list, char separator, const Take &take) {
+    while (*list != '\0') {
+        const char *const end = std::strchr(list, separator);
+        const std::string_view word(
+            list, end != nullptr ? static_cast<std::size_t>(end - list) : std::strlen(list));
+        if (!take(word)) return word;
+        list += word.size() + (end != nullptr ? 1 : 0);
+    }
+    return {};
+}
+
+// Does the word begin with `name`, as in "rails="? Then `value` is the rest.
+inline bool has_value(std::string_view word, std::string_view name, std::string_view *value) {
+    if (!word.starts_with(name)) return false;
+    *value = word;
+    value->remove_prefix(name.size());
+    return true;
+}
+
+// False: it has other letters than digits, or says more than `most`.
+inline bool read_number(std::string_view digits, std::int64_t most, std::int64_t *out) {
+    std::int64_t number = 0;
+    for (const char digit : digits) {
+        if (digit < '0' || digit > '9') return false;
+        number = number * 10 + (digit - '0');
+        if (number > most) return false;
+    }
+    *out = number;
+    return !digits.empty();
+}
+
+// False: it is longer than there is room.
+inline bool copy_word(std::string_view word, char *out, std::size_t room) {
+    if (word.size() >= room) return false;
+    std::memcpy(out, word.data(), word.size());
+    out[word.size()] = '\0';
+    return true;
+}
+
+}  // namespace sennit
