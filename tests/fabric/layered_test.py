@@ -15,9 +15,10 @@ import sys
 LIMIT_S = 180
 # The layer's last words, for each rank.
 SUMMARY = re.compile(r"fabric layer: (\d+) posted, (\d+) keys, (\d+) descriptors, (\d+) again, (\d+) reordered, (\d+) delayed, "
-                     r"(\d+) lost, (\d+) repeated, (\d+) rules broken")
-NAMES = ["posted", "keys", "descriptors", "again", "reordered", "delayed", "lost", "repeated", "broken"]
-SETTINGS = {"again": "again", "connect_ms": "again", "reorder": "reordered", "delay_us": "delayed", "lose": "lost", "repeat": "repeated"}
+                     r"(\d+) lost, (\d+) repeated, (\d+) refused, (\d+) rules broken")
+NAMES = ["posted", "keys", "descriptors", "again", "reordered", "delayed", "lost", "repeated", "refused", "broken"]
+SETTINGS = {"again": "again", "connect_ms": "again", "reorder": "reordered", "delay_us": "delayed", "lose": "lost", "repeat": "repeated",
+            "unopened": "refused", "unclosed": "refused", "unlent": "refused"}
 
 
 def main():

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <thread>
@@ -190,7 +191,8 @@ TEST_P(RailEnds, a_get_that_is_on_its_way_never_lands_once_the_active_endpoint_i
     start(false, buffer);
     poll_for(milliseconds(50), false, true);  // the answer leaves
     const Memory before = buffer;
-    ASSERT_EQ(here_.reopen_active(), SENNIT_OK) << sennit_last_error()->text;
+    ASSERT_TRUE(here_.close(Rail::Use::transfer));
+    ASSERT_TRUE(here_.make_ready(Rail::Use::transfer)) << sennit_last_error()->text;
     poll_for(milliseconds(300), true, true);
     EXPECT_EQ(buffer, before);
     ends_.clear();
@@ -277,9 +279,27 @@ TEST_P(RailEnds, messages_arrive_from_an_endpoint_that_was_opened_again) {
         EXPECT_STREQ(room, text);
     };
     carry();
-    ASSERT_EQ(here_.reopen_outgoing(), SENNIT_OK) << sennit_last_error()->text;
+    ASSERT_TRUE(here_.close(Rail::Use::send));
+    ASSERT_TRUE(here_.make_ready(Rail::Use::send)) << sennit_last_error()->text;
     std::strcpy(text, "second");
     carry();
+}
+
+// Broken by an end that is believed without a look at what libfabric says of it: the fence would
+// answer, and the old endpoint still take what was sent to it.
+TEST_P(RailEnds, an_endpoint_that_libfabric_does_not_close_is_there_as_before) {
+    const char *const layer = std::getenv("FABRIC_LAYER");
+    if (layer == nullptr || std::strstr(layer, "unclosed=1") == nullptr)
+        GTEST_SKIP() << "needs the layer";
+    Memory first(kBytes, 2);
+    carry_out(true, first);
+    EXPECT_EQ(there_.reopen_passive(), SENNIT_ERR_FABRIC);
+    EXPECT_TRUE(there_.has_passive());
+    EXPECT_FALSE(here_.close(Rail::Use::transfer));
+    Memory second(kBytes, 3);
+    carry_out(true, second);
+    poll_for(milliseconds(10), true, true);
+    EXPECT_EQ(memory_, second);
 }
 
 INSTANTIATE_TEST_SUITE_P(each_provider, RailEnds, testing::Values("net", "tcp", "tcp;ofi_rxm"),

@@ -76,8 +76,9 @@ void Network::look_after(int peer, unsigned rail, std::int64_t now) {
     if (link.is_out) knock(peer, rail, now);
     if (link.asks && now >= link.next_question_ns) send_question(peer, rail, now);
     if (!link.in_doubt) repeat(peer, rail);
-    const bool hangs = is_older_out(peer, rail, link.number);
-    if (hangs && now - link.fenced_ns > kHangsNs) end_older(peer, rail, link.number);
+    const std::uint64_t number = links_[peer].is_lost ? UINT64_MAX : link.number;
+    const bool hangs = is_older_out(peer, rail, number);
+    if (hangs && now - link.fenced_ns > kHangsNs) end_older(peer, rail, number);
     link.uneasy = link.asks || !link.doubtful.empty() || hangs || link.is_out;
     if (!link.uneasy) --uneasy_links_;
 }
@@ -145,7 +146,7 @@ void Network::draw_tag(unsigned rail) {
     state.tag = static_cast<std::uint16_t>(drawn << 4 | (state.number & 15));
 }
 
-// False: there is none now, and the peer asks again.
+// False: the endpoint could not be closed, or there is none now. The peer asks again.
 bool Network::reopen_passive(unsigned rail) {
     RailState &state = rails_[rail];
     for (std::size_t place = 0; place < kPlaces; ++place)
@@ -154,6 +155,7 @@ bool Network::reopen_passive(unsigned rail) {
     if (state.rail.reopen_passive() != SENNIT_OK) {
         log(SENNIT_LOG_WARNING, "the path fabric cannot open an endpoint again: %s",
             thread_error()->text);
+        some_are_hidden_ = state.rail.has_passive();
         return false;
     }
     ++state.number;
@@ -303,8 +305,8 @@ void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
 // Nothing is polled before they are marked: an answer that arrived would post others, which the new
 // endpoint has.
 void Network::reset_active(unsigned rail) {
-    end_transfers(rail);
-    (void)rails_[rail].rail.reopen_active();
+    if (!end_transfers(rail)) return;  // they go on, and are looked after again
+    (void)rails_[rail].rail.make_ready(Rail::Use::transfer);
     wake_thread();
     for (std::size_t i = 0; i < post_count_; ++i) {
         Posted &posted = posts_[i];
@@ -326,8 +328,29 @@ void Network::take_news() {
             link.is_refused = refuses = true;
         if (!link.is_lost && peer_gone(*rank_, peer) == Gone::died) lose(peer);
     }
-    for (unsigned rail = 0; rail < rail_count_ && refuses; ++rail)
-        if (reopen_passive(rail)) announce_endpoint(-1, rail);
+    for (unsigned rail = 0; rail < rail_count_ && refuses; ++rail) {
+        rails_[rail].must_close = true;
+        rails_[rail].closed_ns = 0;
+    }
+    if (refuses) close_to_the_silent();
+}
+
+// What is still open to a host that has been silent for too long: libfabric does not always end an
+// endpoint at the first try.
+void Network::close_to_the_silent() {
+    some_must_close_ = false;
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        RailState &state = rails_[rail];
+        if (!state.must_close) continue;
+        const std::int64_t now = now_ns();
+        if (now - state.closed_ns >= kClosingPauseNs) {
+            state.closed_ns = now;
+            const std::uint64_t number = state.number;
+            if (reopen_passive(rail)) announce_endpoint(-1, rail);
+            state.must_close = number == state.number && state.rail.has_passive();
+        }
+        some_must_close_ = some_must_close_ || state.must_close;
+    }
 }
 
 // Nothing may reach a private buffer any more.
@@ -335,7 +358,9 @@ void Network::lose(int peer) {
     links_[peer].is_lost = true;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         abandon(link_of(peer, rail));
-        if (is_older_out(peer, rail, UINT64_MAX)) end_older(peer, rail, UINT64_MAX);
+        if (!is_older_out(peer, rail, UINT64_MAX)) continue;
+        unsettle(link_of(peer, rail));
+        end_older(peer, rail, UINT64_MAX);
     }
     some_are_lost_ = true;
 }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kCopiedBytes = 4096;  // up to there a copy is taken to cost less
 constexpr std::size_t kPageBytes = 4096;
+constexpr std::int64_t kUnlentNs = 1'000'000'000;  // for so long memory may find no room
 
 }  // namespace
 
@@ -28,10 +29,8 @@ sennit_status Network::make_copies() {
         state.copies.memory = iovec{copies_, bytes};
         const int code = state.rail.lend(Rail::Use::transfer, &state.copies);
         if (code == 0) continue;
-        const sennit_status status =
-            fail(SENNIT_ERR_FABRIC, "libfabric: %zu bytes cannot be registered", bytes);
-        fail_provider_code(code);
-        return status;
+        return fail_call(SENNIT_ERR_FABRIC, interfaces_.library(), code,
+                         "the registration of %zu bytes", bytes);
     }
     return SENNIT_OK;
 }
@@ -40,7 +39,17 @@ std::byte *Network::copy_of(const Posted *posted) const {
     return copies_ + static_cast<std::size_t>(posted - posts_) * kCopiedBytes;
 }
 
-// 0, or an error of libfabric: the provider does not take the memory.
+// A lack of room for registrations that may pass, since others end. Not for ever: every wait ends.
+bool Network::may_pass(int code, RailState &state) {
+    if (code != -FI_EAGAIN && code != -FI_ENOMEM) return false;
+    const std::int64_t now = now_ns();
+    if (state.unlent_since_ns == 0) state.unlent_since_ns = now;
+    if (now - state.unlent_since_ns < kUnlentNs) return true;
+    state.unlent_since_ns = 0;
+    return false;
+}
+
+// 0, or an error of libfabric; FI_EAGAIN: it has no room now.
 int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
     RailState &state = rails_[posted->rail];
     if (copies_ == nullptr) return 0;
@@ -54,13 +63,15 @@ int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
         return 0;
     }
     const int code = state.rail.lend_once(transfer->local, transfer->bytes, &posted->lent);
-    if (code == 0) transfer->descriptor = fi_mr_desc(posted->lent);
-    return code;
+    if (code != 0) return may_pass(code, state) ? -FI_EAGAIN : code;
+    state.unlent_since_ns = 0;
+    transfer->descriptor = fi_mr_desc(posted->lent);
+    return 0;
 }
 
 // Its try is over.
 void Network::end_lent(Posted *posted) {
-    close_object(&posted->lent);
+    drop_object(&posted->lent, "a registration");
 }
 
 // What a get has brought, to where it belongs.
@@ -71,15 +82,16 @@ void Network::take_copy(const Posted &posted) {
 }
 
 // Ends the endpoint that transfers go from, and what it knows of private memory: before it where
-// that belongs to it, else after it, since the provider may still use it.
-void Network::end_transfers(unsigned rail) {
+// that belongs to it, else after it, since the provider may still use it. False: it has not ended.
+bool Network::end_transfers(unsigned rail) {
     const auto end_all = [&] {
         for (std::size_t i = 0; i < post_count_; ++i)
             if (posts_[i].rail == rail) end_lent(posts_ + i);
     };
     if (rails_[rail].rail.binds_memory()) end_all();
-    rails_[rail].rail.close_active();
+    if (!rails_[rail].rail.close(Rail::Use::transfer)) return false;
     end_all();
+    return true;
 }
 
 // False: no memory, or the provider does not take it.

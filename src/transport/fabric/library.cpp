@@ -3,9 +3,12 @@
 
 #include <dlfcn.h>
 
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 
 #include "base/linking.hpp"
+#include "base/log.hpp"
 #include "base/mutex.hpp"
 
 namespace sennit::transport::fabric {
@@ -39,6 +42,22 @@ sennit_status look_up_all(Library *found) {
 }
 
 }  // namespace
+
+sennit_status fail_call(sennit_status status, const Library &library, int code, const char *format,
+                        ...) {
+    char what[160];
+    std::va_list words;
+    va_start(words, format);
+    (void)std::vsnprintf(what, sizeof what, format, words);
+    va_end(words);
+    (void)fail(status, "libfabric: %s: %s", what, library.strerror(-code));
+    fail_provider_code(code);
+    return status;
+}
+
+void note_left(int code, const char *what) {
+    log(SENNIT_LOG_WARNING, "libfabric does not end %s (%d), which stays as it is", what, code);
+}
 
 sennit_status library_open(const Library **out) {
     const MutexLock guard(opening);

@@ -15,13 +15,6 @@ namespace sennit::transport::fabric {
 // The oldest that is taken. Its structs are those that are used.
 inline constexpr std::uint32_t kVersion = FI_VERSION(1, 17);
 
-// Ends an object of the library, if there is one.
-template <class Object>
-void close_object(Object **object) {
-    if (*object != nullptr) (void)fi_close(&(*object)->fid);
-    *object = nullptr;
-}
-
 struct Library {
     void *handle = nullptr;
     decltype(&fi_getinfo) getinfo = nullptr;
@@ -31,6 +24,30 @@ struct Library {
     decltype(&fi_strerror) strerror = nullptr;
     decltype(&fi_version) version = nullptr;
 };
+
+// An error of one of its calls, which returned `code`: "libfabric: WHAT: why". The code goes to the
+// program too.
+[[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] sennit_status fail_call(
+    sennit_status status, const Library &library, int code, const char *format, ...);
+
+// Ends an object of the library, if there is one. 0; else (FI_EBUSY: something still uses it) it is
+// there as before.
+template <class Object>
+int close_object(Object **object) {
+    const int code = *object != nullptr ? fi_close(&(*object)->fid) : 0;
+    if (code == 0) *object = nullptr;
+    return code;
+}
+
+// The same where nothing depends on the end: what cannot be ended is left to the library, and the
+// log says so.
+[[gnu::cold, gnu::noinline]] void note_left(int code, const char *what);
+template <class Object>
+void drop_object(Object **object, const char *what) {
+    const int code = close_object(object);
+    if (code != 0) note_left(code, what);
+    *object = nullptr;
+}
 
 // Opens it for the process, once; it stays open. Errors: UNSUPPORTED (not installed, older than
 // 1.17, or a program that is linked statically).

@@ -64,8 +64,10 @@ struct RailState {
     std::uint16_t tag = 0;                // and in the keys
     std::int64_t outgoing_opened_ns = 0;  // the endpoint for sends, last
     std::int64_t outgoing_pause_ns = kFirstStuckNs;  // before it may be opened again
-    std::int64_t closed_ns = 0;     // when the passive endpoint was closed for a peer, last
-    bool was_out_of_reach = false;  // of a peer, at start
+    std::int64_t closed_ns = 0;        // when the passive endpoint was closed for a peer, last
+    std::int64_t unlent_since_ns = 0;  // memory finds no room with the provider; 0: it does
+    bool was_out_of_reach = false;     // of a peer, at start
+    bool must_close = false;           // its passive endpoint, which could not be closed yet
 };
 
 // A peer as one rail reaches it.
@@ -217,6 +219,7 @@ class Network final : public Transport {
     void reset_active(unsigned rail);
     void announce_endpoint(int except, unsigned rail);
     void take_news();
+    void close_to_the_silent();
     void lose(int peer);
     void abandon(RailLink &link);
 
@@ -238,7 +241,8 @@ class Network final : public Transport {
     int lend_to(Posted *posted, Rail::Transfer *transfer);
     static void end_lent(Posted *posted);
     void take_copy(const Posted &posted);
-    void end_transfers(unsigned rail);
+    static bool may_pass(int code, RailState &state);
+    bool end_transfers(unsigned rail);
     bool make_messages();
     void free_messages();
 
@@ -332,6 +336,7 @@ class Network final : public Transport {
     bool some_wait_ = false;        // the engine tries again what was not taken, when it is called
     bool some_are_lost_ = false;
     bool some_are_hidden_ = false;  // of exposed_
+    bool some_must_close_ = false;
 
     std::atomic<bool> has_engine_{false};
     std::atomic<std::uint64_t> polls_{0};  // by callers, which the thread leaves alone

@@ -115,9 +115,7 @@ void judge(const Library &library, const fi_info *all) {
 sennit_status ask(const Library &library) {
     fi_info *all = nullptr;
     const int code = library.getinfo(kVersion, nullptr, nullptr, 0, nullptr, &all);
-    if (code != 0)
-        return fail(SENNIT_ERR_UNSUPPORTED, "libfabric offers nothing: %s",
-                    library.strerror(-code));
+    if (code != 0) return fail_call(SENNIT_ERR_UNSUPPORTED, library, code, "no provider");
     for (const fi_info *info = all; info != nullptr && providers.count < kMost; info = info->next) {
         const char *const name = info->fabric_attr->prov_name;
         if (name == nullptr || find(name) != nullptr) continue;

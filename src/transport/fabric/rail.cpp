@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/log.hpp"
 #include "transport/fabric/cut.hpp"
 
 namespace sennit::transport::fabric {
@@ -17,10 +18,7 @@ constexpr unsigned kTurns = 4;
 constexpr unsigned kAllEvery = 64;
 
 sennit_status failed(const Library &library, int code, const char *what) {
-    const sennit_status status =
-        fail(SENNIT_ERR_FABRIC, "libfabric: %s: %s", what, library.strerror(-code));
-    fail_provider_code(code);
-    return status;
+    return fail_call(SENNIT_ERR_FABRIC, library, code, "%s", what);
 }
 
 }  // namespace
@@ -71,22 +69,41 @@ sennit_status Rail::open_endpoint(Endpoint *out) {
     if (code == 0) code = fi_enable(out->endpoint);
     if (code == 0) code = lend_again(*out);
     if (code == 0) return SENNIT_OK;
-    close_endpoint(out);
+    drop_endpoint(out);
     return failed(*library_, code, "an endpoint");
 }
 
-void Rail::close_endpoint(Endpoint *endpoint) {
+// An endpoint that is still there has all that was under way, and its queue.
+int Rail::close_endpoint(Endpoint *endpoint) {
     if (binds_memory()) end_lent(endpoint);
-    close_object(&endpoint->endpoint);
-    close_object(&endpoint->completions);
+    const int code = close_object(&endpoint->endpoint);
+    if (code != 0) {
+        log(SENNIT_LOG_WARNING, "libfabric does not end an endpoint now: %s",
+            library_->strerror(-code));
+        (void)lend_again(*endpoint);
+        return code;
+    }
+    drop_object(&endpoint->completions, "a queue");
     endpoint->descriptor = -1;
-}
-
-sennit_status Rail::reopen(Endpoint *endpoint) {
-    close_endpoint(endpoint);
     if (endpoint == &active_) transfers_out_ = 0;
     if (endpoint == &outgoing_) sends_out_ = 0;
-    return open_endpoint(endpoint);
+    return 0;
+}
+
+void Rail::drop_endpoint(Endpoint *endpoint) {
+    if (close_endpoint(endpoint) == 0) return;
+    if (binds_memory()) end_lent(endpoint);
+    *endpoint = Endpoint{nullptr, nullptr, -1, endpoint->lent};
+}
+
+bool Rail::make_ready(Use use) {
+    Endpoint &endpoint = endpoint_for(use);
+    return endpoint.endpoint != nullptr || open_endpoint(&endpoint) == SENNIT_OK;
+}
+
+sennit_status Rail::reopen_passive() {
+    const int code = close_endpoint(&passive_);
+    return code == 0 ? open_endpoint(&passive_) : failed(*library_, code, "the end of an endpoint");
 }
 
 sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::size_t peers) {
@@ -102,17 +119,14 @@ sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::
 }
 
 void Rail::close() {
-    close_endpoint(&passive_);
-    close_endpoint(&active_);
-    close_endpoint(&outgoing_);
-    close_endpoint(&incoming_);
     for (Endpoint *endpoint : {&passive_, &active_, &outgoing_, &incoming_}) {
+        drop_endpoint(endpoint);
         end_lent(endpoint);
         endpoint->lent = nullptr;
     }
-    close_object(&addresses_);
-    close_object(&domain_);
-    close_object(&fabric_);
+    drop_object(&addresses_, "a table of addresses");
+    drop_object(&domain_, "a domain");
+    drop_object(&fabric_, "a fabric");
     info_ = nullptr;  // ends with the interfaces
 }
 
@@ -161,7 +175,6 @@ ssize_t Rail::note_posted(ssize_t code) {
 }
 
 ssize_t Rail::put(const Transfer &transfer) {
-    if (active_.endpoint == nullptr && open_endpoint(&active_) != SENNIT_OK) return -FI_EAGAIN;
     const iovec local{transfer.local, transfer.bytes};
     const fi_rma_iov there{transfer.offset, transfer.bytes, transfer.key};
     fi_msg_rma message{};
@@ -179,14 +192,12 @@ ssize_t Rail::put(const Transfer &transfer) {
 }
 
 ssize_t Rail::get(const Transfer &transfer) {
-    if (active_.endpoint == nullptr && open_endpoint(&active_) != SENNIT_OK) return -FI_EAGAIN;
     return note_posted(fi_read(active_.endpoint, transfer.local, transfer.bytes,
                                transfer.descriptor, transfer.peer, transfer.offset, transfer.key,
                                transfer.context));
 }
 
 ssize_t Rail::send(fi_addr_t peer, const iovec &message, void *descriptor, void *context) {
-    if (outgoing_.endpoint == nullptr && open_endpoint(&outgoing_) != SENNIT_OK) return -FI_EAGAIN;
     const ssize_t code =
         fi_send(outgoing_.endpoint, message.iov_base, message.iov_len, descriptor, peer, context);
     if (code == 0) ++sends_out_;

@@ -67,18 +67,19 @@ class Rail {
     sennit_status insert(const RailCard &card, unsigned interface, fi_addr_t *address);
     sennit_status insert(const void *name, fi_addr_t *address);
 
-    // Closes the endpoint and opens a new one under another name. When it returns, nothing that was
-    // sent to the old one can reach this rank's memory any more. Errors: FABRIC; then there is none
-    // until a later call.
-    sennit_status reopen_passive() { return reopen(&passive_); }
-    // The same for what this rank has started: no put reads a private buffer any more and no get
-    // writes to one. A peer may still receive what has left. What was posted and has not been
-    // polled never completes.
-    sennit_status reopen_active() { return reopen(&active_); }
-    void close_active() { close_endpoint(&active_); }
+    // Closes the endpoint and opens a new one under another name. After OK nothing that was sent to
+    // the old one can reach this rank's memory any more. Errors: FABRIC: it could not be closed,
+    // and is open as before, or there is none until a later call.
+    sennit_status reopen_passive();
     bool has_passive() const { return passive_.endpoint != nullptr; }
-    // The same for messages that this rank has sent. They may still arrive, or have arrived.
-    sennit_status reopen_outgoing() { return reopen(&outgoing_); }
+    // The endpoint of what this rank has started, or of its messages. After true no put reads a
+    // private buffer any more and no get writes to one, and what was posted and has not been polled
+    // never completes. A peer may still receive what has left. False: it is open as before.
+    enum class Use : std::uint8_t { receive, send, transfer };
+    bool close(Use use) { return close_endpoint(&endpoint_for(use)) == 0; }
+    // Is it there? If not it is opened. To be asked before the memory for an operation is lent, and
+    // before each put, get and send.
+    bool make_ready(Use use);
 
     // Ends what this rank has started towards the name by breaking its connection, where the
     // provider has one: each of the operations then completes when it is polled.
@@ -103,7 +104,6 @@ class Rail {
     void forget_key(std::uint64_t key);
     // Memory for operations; it stays registered until close(), also when the endpoint is reopened.
     // 0, or an error of libfabric; so does lend_once().
-    enum class Use : std::uint8_t { receive, send, transfer };
     int lend(Use use, LentMemory *lent);
     // For transfers, until the caller closes it.
     int lend_once(void *memory, std::size_t bytes, fid_mr **out);
@@ -159,8 +159,8 @@ class Rail {
     bool wakes(const Endpoint &endpoint) const;
     ssize_t note_posted(ssize_t code);
     sennit_status open_endpoint(Endpoint *out);
-    void close_endpoint(Endpoint *endpoint);
-    sennit_status reopen(Endpoint *endpoint);
+    int close_endpoint(Endpoint *endpoint);
+    void drop_endpoint(Endpoint *endpoint);
     std::size_t read_queue(const Endpoint &endpoint, Event events[], std::size_t most);
 
     const Library *library_ = nullptr;

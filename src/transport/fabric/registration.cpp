@@ -70,7 +70,7 @@ int Rail::register_memory(const Endpoint &endpoint, const iovec &memory, std::ui
     if (code != 0) return code;
     if (binds_memory()) code = fi_mr_bind(made, &endpoint.endpoint->fid, 0);
     if (binds_memory() && code == 0) code = fi_mr_enable(made);
-    if (code != 0) close_object(&made);
+    if (code != 0) drop_object(&made, "a registration");
     *out = made;
     return code;
 }
@@ -80,11 +80,8 @@ sennit_status Rail::expose(const iovec &memory, std::uint64_t key, fid_mr **out)
     const int code =
         register_memory(passive_, memory, FI_REMOTE_READ | FI_REMOTE_WRITE, is_ours ? key : 0, out);
     if (code == 0) return SENNIT_OK;
-    const sennit_status status =
-        fail(SENNIT_ERR_FABRIC, "libfabric: %zu bytes cannot be registered: %s", memory.iov_len,
-             library_->strerror(-code));
-    fail_provider_code(code);
-    return status;
+    return fail_call(SENNIT_ERR_FABRIC, *library_, code, "the registration of %zu bytes",
+                     memory.iov_len);
 }
 
 Rail::Endpoint &Rail::endpoint_for(Use use) {
@@ -108,7 +105,7 @@ int Rail::lend(Use use, LentMemory *lent) {
 
 void Rail::end_lent(Endpoint *endpoint) {
     for (LentMemory *each = endpoint->lent; each != nullptr; each = each->next)
-        close_object(&each->registration);
+        drop_object(&each->registration, "a registration");
 }
 
 int Rail::lend_again(const Endpoint &endpoint) {

@@ -426,7 +426,7 @@ void Network::expose_again() {
 }
 
 void Network::withdraw_from_rail(std::size_t place, unsigned rail) {
-    close_object(&rails_[rail].registrations[place]);
+    drop_object(&rails_[rail].registrations[place], "memory that peers reach");
 }
 
 void Network::withdraw_from(std::size_t place) {
@@ -505,7 +505,7 @@ void Network::close(const Deadline &deadline) {
     for (std::size_t place = 0; place < kPlaces; ++place)
         withdraw_from(place);
     for (unsigned rail = 0; rail < rail_count_; ++rail)
-        end_transfers(rail);
+        (void)end_transfers(rail);
     for (RailState &state : rails_)
         state.rail.close();
     interfaces_.close();

@@ -47,11 +47,13 @@ bool Network::send(Message *message) {
     message->kind = Posted::Kind::send;
     message->error = 0;
     RailLink &link = link_of(message->peer, message->rail);
+    Rail &rail = rails_[message->rail].rail;
     ssize_t code = -FI_EINVAL;
-    if (this->link(message->peer, message->rail) == SENNIT_OK)
-        code = rails_[message->rail].rail.send(
-            link.messages, iovec{&message->header, length_of(message->header)},
-            message->pool->sent[message->rail].descriptor(), &message->context);
+    if (this->link(message->peer, message->rail) == SENNIT_OK) code = -FI_EAGAIN;
+    // The descriptor belongs to the endpoint, which may have to be opened again.
+    if (code == -FI_EAGAIN && rail.make_ready(Rail::Use::send))
+        code = rail.send(link.messages, iovec{&message->header, length_of(message->header)},
+                         message->pool->sent[message->rail].descriptor(), &message->context);
     if (code == -FI_EAGAIN) {
         (void)note_again(link, link.unsent_since_ns);
         some_are_unsent_ = true;
@@ -108,7 +110,8 @@ bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
 // What the old endpoint has not reported may have arrived or not. Tasks and questions are sent
 // again in time, and their answers with them; a goodbye is repeated here.
 void Network::reopen_outgoing(unsigned rail) {
-    (void)rails_[rail].rail.reopen_outgoing();
+    if (!rails_[rail].rail.close(Rail::Use::send)) return;
+    (void)rails_[rail].rail.make_ready(Rail::Use::send);
     wake_thread();
     for (MessagePool *pool = pools_; pool != nullptr; pool = pool->next)
         for (Message &message : pool->messages) {

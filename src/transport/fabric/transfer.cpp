@@ -111,7 +111,10 @@ Submit Network::start_transfer(Posted *posted) {
     posted->error = 0;
     posted->number = peer.number;
     posted->to = peer.passive;
+    // Its endpoint first: registrations belong to it.
+    if (!rail.make_ready(Rail::Use::transfer)) return Submit::again;
     ssize_t code = lend_to(posted, &transfer);
+    if (code == -FI_EAGAIN) return Submit::again;
     if (code != 0) {
         log(SENNIT_LOG_WARNING, "the path fabric cannot register %zu bytes for a transfer: %s",
             operation.bytes, interfaces_.library().strerror(static_cast<int>(-code)));
@@ -193,6 +196,7 @@ std::size_t Network::poll_rails(bool all) {
         looked_ns_ = now;
         if (open_tasks_ != 0) resend_tasks(now);
         if (uneasy_links_ != 0) look_after_links(now);
+        if (some_must_close_) close_to_the_silent();
         if (some_are_hidden_) expose_again();
         if (some_are_unsent_) look_for_stuck_messages(now);
         if (rail_count_ > 1 && now - outages_ns_ >= kOutageLookNs) {

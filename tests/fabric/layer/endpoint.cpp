@@ -252,6 +252,7 @@ int close_endpoint(fid *object) {
     for (const auto &[mr, registration] : it().registrations)
         if (registration->bound == found->first)
             return broken(-FI_EBUSY, "an endpoint is closed before its registrations");
+    if (it().refuses(domain_of(found->second).settings.unclosed)) return -FI_EBUSY;
     const int code = found->second.real->close(object);
     if (code == 0)
         it().endpoints.erase(found);

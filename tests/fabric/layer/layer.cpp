@@ -108,6 +108,9 @@ int open_endpoint(fid_domain *domain, fi_info *info, fid_ep **out, void *context
     const Guard guard;
     Domain &owner = it().domains.at(domain);
     if (guard.is_of_provider()) return owner.real_calls->endpoint(domain, info, out, context);
+    constexpr unsigned kFirst = 4;
+    if (owner.endpoints >= kFirst && it().refuses(owner.settings.unopened)) return -FI_EMFILE;
+    ++owner.endpoints;
     fi_info *plain = without_modes(owner.settings, info);
     const int code = owner.real_calls->endpoint(domain, plain, out, context);
     real().freeinfo(plain);
@@ -130,9 +133,9 @@ void say_at_end() {
     Layer &all = it();
     std::fprintf(stderr,
                  "fabric layer: %lu posted, %lu keys, %lu descriptors, %lu again, %lu reordered, "
-                 "%lu delayed, %lu lost, %lu repeated, %lu rules broken\n",
+                 "%lu delayed, %lu lost, %lu repeated, %lu refused, %lu rules broken\n",
                  all.posts, all.keys, all.descriptors, all.agains, all.reordered, all.delayed,
-                 all.lost, all.repeated, all.broken);
+                 all.lost, all.repeated, all.refused, all.broken);
 }
 
 }  // namespace
@@ -161,6 +164,7 @@ void wrap_domain(fid_domain *object, const Settings &settings) {
     domain.object = object;
     domain.settings = settings;
     domain.mapped_keys.clear();
+    domain.endpoints = 0;
     domain.real = object->fid.ops;
     copy_table(object->fid.ops, &domain.ops);
     domain.ops.close = close_domain;

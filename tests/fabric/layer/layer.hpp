@@ -5,7 +5,8 @@
 // give, and named on stderr.
 //
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw+mmu_notify,key_size=N,context,context2,rx_cq_data,
-//                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,seed=N
+//                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,
+//                  unopened=N,unclosed=N,unlent=N,seed=N
 //
 //     mr          registration modes that fi_getinfo reports besides the provider's; virt is the
 //                 provider's work, and ofi_rxm cannot do it
@@ -20,6 +21,9 @@
 //     delay_us    each so much later at most
 //     lose        one of N completions of puts and gets never comes
 //     repeat      one of N comes twice
+//     unopened    one of N endpoints of a domain after the first four cannot be opened
+//     unclosed    one of N closings of an endpoint finds it in use
+//     unlent      one of N registrations for puts and gets alone finds no memory
 //
 // A program that opens another domain may change FABRIC_LAYER between: each fi_getinfo reads it.
 // What passes here is not tested on a card: the rules are as the manual pages have them, and the
@@ -65,6 +69,9 @@ struct Settings {
     std::int64_t delay_us = 0;
     unsigned lose = 0;
     unsigned repeat = 0;
+    unsigned unopened = 0;
+    unsigned unclosed = 0;
+    unsigned unlent = 0;
     std::uint64_t seed = 1;
 
     bool changes_completions() const {
@@ -135,6 +142,7 @@ struct Domain {
     Settings settings;                                   // of the fi_getinfo before it
     std::map<std::uint64_t, std::uint64_t> mapped_keys;  // of peers: raw keys
     std::uint64_t last_mapped = 0;
+    unsigned endpoints = 0;  // that were opened
     fi_ops ops;
     fi_ops *real;
     fi_ops_domain calls;
@@ -160,9 +168,14 @@ struct Layer {
     std::set<std::uint64_t> given_keys;
     // What is said at the end.
     unsigned long posts = 0, agains = 0, reordered = 0, delayed = 0, lost = 0, repeated = 0;
-    unsigned long keys = 0, descriptors = 0, broken = 0;
+    unsigned long keys = 0, descriptors = 0, refused = 0, broken = 0;
 
     bool one_in(unsigned count) { return count != 0 && draw() % count == 0; }
+    bool refuses(unsigned one_in_so_many) {
+        const bool does = one_in(one_in_so_many);
+        refused += does;
+        return does;
+    }
 };
 Layer &it();
 std::int64_t now_us();

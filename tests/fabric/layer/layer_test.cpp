@@ -395,6 +395,18 @@ TEST_F(Layer, completions_are_lost_and_repeated_and_operations_find_no_room) {
     EXPECT_LT(agains, 35);
 }
 
+TEST_F(Layer, endpoints_and_registrations_are_refused) {
+    open("mr=local,unopened=1,unclosed=1,unlent=1");
+    fid_ep *more[3] = {};
+    EXPECT_EQ(fi_endpoint(domain_, info_, &more[0], nullptr), 0);
+    EXPECT_EQ(fi_endpoint(domain_, info_, &more[1], nullptr), 0);
+    EXPECT_EQ(fi_endpoint(domain_, info_, &more[2], nullptr), -FI_EMFILE);
+    EXPECT_EQ(fi_close(&more[0]->fid), -FI_EBUSY);
+    EXPECT_NE(expose(to_), nullptr);
+    EXPECT_EQ(expose(from_, FI_READ | FI_WRITE, kKey + 1), nullptr);
+    EXPECT_EQ(code_, -FI_ENOMEM);
+}
+
 TEST_F(Layer, an_endpoint_that_connects_takes_nothing_before) {
     const auto start = steady_clock::now();
     open("connect_ms=30");

@@ -161,6 +161,8 @@ int fi_mr_reg(fid *domain, const void *memory, std::size_t bytes, std::uint64_t 
         return broken(-FI_EINVAL, "memory is registered for nothing");
     int code = check_new(settings, registration);
     if (code != 0) return code;
+    if ((access & (kRemote | FI_SEND | FI_RECV)) == 0 && it().refuses(settings.unlent))
+        return -FI_ENOMEM;
     registration.ops = fi_ops{sizeof(fi_ops),
                               close_registration,
                               bind_registration,

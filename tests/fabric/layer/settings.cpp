@@ -63,6 +63,12 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
         out->lose = static_cast<unsigned>(number);
     else if (name == "repeat")
         out->repeat = static_cast<unsigned>(number);
+    else if (name == "unopened")
+        out->unopened = static_cast<unsigned>(number);
+    else if (name == "unclosed")
+        out->unclosed = static_cast<unsigned>(number);
+    else if (name == "unlent")
+        out->unlent = static_cast<unsigned>(number);
     else if (name == "seed")
         out->seed = number;
     else
