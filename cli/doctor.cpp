@@ -40,9 +40,11 @@ struct DoctorOptions {
 Network look_at_network(bool tries) {
     Network network;
     sennit_provider provider{};
-    if (sennit_provider_get(0, &provider) == SENNIT_OK)
+    if (sennit_provider_get(0, &provider) == SENNIT_OK) {
         network.libfabric = provider.version;
-    else
+        if (provider.is_taken != 0)
+            network.provider = std::string(provider.name) + ": " + provider.reason;
+    } else
         network.libfabric_error = sennit_last_error()->text;
     network.interfaces = interfaces();
     if (tries) network.connections = try_connections(network.interfaces);

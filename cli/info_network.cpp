@@ -95,7 +95,7 @@ std::string network_text(const Json &section) {
         text =
             fmt::format("  libfabric {}; its providers\n", section["libfabric"].get<std::string>());
     for (const Json &provider : section["providers"])
-        text += fmt::format("  {:<12} {}taken: {}\n", provider["name"].get<std::string>(),
+        text += fmt::format("  {:<13} {}taken: {}\n", provider["name"].get<std::string>(),
                             provider["taken"].get<bool>() ? "" : "not ",
                             provider["reason"].get<std::string>());
     text += "  interfaces, of which ranks take one that all of them have\n";

@@ -64,6 +64,7 @@ struct Network {
     // it was made.
     std::map<std::string, int> connections;
     std::string progress;  // SENNIT_PROGRESS
+    std::string provider;  // that ranks take, and why; "": none
 };
 
 struct System {

@@ -34,7 +34,9 @@ Finding check_libfabric(const System &system) {
         finding.is = "not asked";
         return finding;
     }
-    finding.is = "version " + network.libfabric;
+    finding.is = "version " + network.libfabric +
+                 (network.provider.empty() ? "; ranks take none of its providers, see sennit info"
+                                           : "; ranks take the provider " + network.provider);
     unsigned major = 0;
     unsigned minor = 0;
     (void)std::sscanf(network.libfabric.c_str(), "%u.%u", &major, &minor);

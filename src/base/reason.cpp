@@ -52,6 +52,9 @@ const char *sentence_of(Reason::Code code) {
             return "this rank has no rail: sennit info says what libfabric lacks here";
         case Reason::Code::no_answer:
             return "the peer does not answer by it";
+        case Reason::Code::other_provider:
+            return "the provider of libfabric is not the first rank's: name one that all have, by "
+                   "fabric:provider=";
     }
     return "unknown";
 }

@@ -30,7 +30,8 @@ struct Reason {
         same_node,          // serves peers on other nodes only
         private_memory,     // works; taken for private memory that the peer registers
         no_rail,            // this rank has no card that the path could use
-        no_answer           // the peer does not answer by it; detail: errno, 0 if there is none
+        no_answer,          // the peer does not answer by it; detail: errno, 0 if there is none
+        other_provider      // the peer has another provider of libfabric
     };
     Code code = Code::not_tried;
     std::int32_t detail = 0;

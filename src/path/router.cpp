@@ -298,6 +298,18 @@ sennit_status router_connect(Rank &rank, Slots slots, const Address *all,
     return SENNIT_OK;
 }
 
+void router_tell(Rank &rank, int slot, std::byte *out) {
+    Router &router = *rank.router;
+    const int index = router.node_count + slot;
+    if (index < router.count) router.transports[index]->tell(out);
+}
+
+sennit_status router_hear(Rank &rank, int slot, const std::byte *all, std::size_t bytes) {
+    Router &router = *rank.router;
+    const int index = router.node_count + slot;
+    return index < router.count ? router.transports[index]->hear(all, bytes) : SENNIT_OK;
+}
+
 bool router_allows(Rank &rank, sennit_path path) {
     return (rank.router->allowed >> path & 1) != 0;
 }

@@ -40,6 +40,11 @@ void router_addresses(Rank &rank, Slots slots, transport::Address addresses[]);
 sennit_status router_connect(Rank &rank, Slots slots, const transport::Address *all,
                              const Deadline &deadline);
 
+// What the transport in that slot between nodes has to tell when it is connected, and what all
+// ranks have told, which is copied.
+void router_tell(Rank &rank, int slot, std::byte *out);
+sennit_status router_hear(Rank &rank, int slot, const std::byte *all, std::size_t bytes);
+
 // No transport has a thread any more that calls the engine.
 void router_stop_threads(Rank &rank);
 

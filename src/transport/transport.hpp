@@ -101,6 +101,11 @@ inline constexpr std::size_t kAddressBytes = 64;
 struct Address {
     std::uint8_t bytes[kAddressBytes];
 };
+// Between nodes the last byte says how much the rank has to tell once more when all addresses are
+// known, in words of 8 bytes, such as names of what it opens only then.
+inline std::size_t more_bytes(const Address &address) {
+    return std::size_t{8} * address.bytes[kAddressBytes - 1];
+}
 
 // A peer's segment as this rank reaches it.
 struct RemoteMemory {
@@ -188,6 +193,10 @@ class Transport {
     virtual void address(Address *out) = 0;
     // Every rank's address is known. `addresses` has rank.size entries and stays valid.
     virtual sennit_status connect(const Address *addresses, const Deadline &deadline) = 0;
+    // Between nodes, where some rank has more to tell: what this one has, which is not more than
+    // any rank's more_bytes(); then what all have told, at `bytes` from each other.
+    virtual void tell(std::byte *) {}
+    virtual sennit_status hear(const std::byte *, std::size_t) { return SENNIT_OK; }
 
     // Really try whether `peer` can be reached: code `taken` if so, and then the peer's control
     // block is reachable: peers[peer].control or .control_handle is set.

@@ -293,7 +293,8 @@ static void print_fabric() {
     FIELD(RailCard, interfaces);
     FIELD(RailCard, most_rails);
     FIELD(RailCard, speeds);
-    FIELD(RailCard, unused);
+    FIELD(RailCard, provider);
+    FIELD(RailCard, more);
     STRUCT(MessageHeader);
     FIELD(MessageHeader, job_cookie);
     FIELD(MessageHeader, kind);

@@ -326,6 +326,9 @@ TEST_F(Doctor, a_libfabric_that_is_old_or_missing_is_a_note) {
         EXPECT_EQ(check_libfabric(system_).verdict, Verdict::note) << version;
         EXPECT_THAT(check_libfabric(system_).is, HasSubstr(version));
     }
+    EXPECT_THAT(check_libfabric(system_).is, HasSubstr("none of its providers"));
+    system_.network.provider = "cxi: the best one, by cxi0";
+    EXPECT_THAT(check_libfabric(system_).is, HasSubstr("take the provider cxi: the best one"));
     for (const char *version : {"2.7.0", "2.10.0", "3.0.0"}) {
         system_.network.libfabric = version;
         EXPECT_EQ(check_libfabric(system_).verdict, Verdict::good) << version;
@@ -405,7 +408,8 @@ TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
                        "",
                        {rail("eth0", "10.0.0.1", 1500), rail("eth1", "10.1.0.1", 9000)},
                        {{"10.0.0.1", ECONNREFUSED}},
-                       "off"};
+                       "off",
+                       ""};
     std::vector<Finding> findings;
     for (const Check check : all_checks()) {
         findings.push_back(check(system_));

@@ -35,7 +35,7 @@ std::vector<std::string> choose(const std::vector<RailCard> &cards) {
     for (std::size_t i = 0; i < cards.size(); ++i)
         std::memcpy(addresses[i].bytes, &cards[i], sizeof cards[i]);
     InterfaceChoice choice;
-    choice.make(addresses.data(), addresses.size());
+    choice.make({addresses.data(), sizeof(Address), addresses.size()});
     std::vector<std::string> chosen;
     for (const RailCard &own : cards) {
         if (own.interfaces == 0) {
@@ -112,6 +112,56 @@ TEST(InterfaceChoice, without_a_common_subnet_each_takes_its_best_one_that_is_no
     EXPECT_EQ(choose({card(1, {{"172.17.0.1", 16}, {"10.1.0.1", 24}}),
                       card(2, {{"172.17.0.1", 16}, {"10.2.0.2", 24}, {"10.4.0.2", 24}})}),
               (Addresses{"10.1.0.1", "10.2.0.2"}));
+}
+
+// Cards without IP addresses: the word of a network's name and a number in it, as text.
+RailCard named(std::initializer_list<Interface> cards) {
+    RailCard made = card(1, cards);
+    made.more = more_words(24);
+    for (unsigned i = 0; i < made.interfaces; ++i)
+        for (unsigned before = made.prefixes[i] = 0; before < i; ++before)
+            if (made.addresses[before] == made.addresses[i]) ++made.prefixes[i];
+    made.most_rails = kMostRails;
+    return made;
+}
+
+// The numbers of the cards that each rank uses.
+std::vector<std::vector<unsigned>> choose_cards(const std::vector<RailCard> &cards) {
+    InterfaceChoice choice;
+    choice.make({cards.data(), sizeof(RailCard), cards.size()});
+    std::vector<std::vector<unsigned>> chosen;
+    for (const RailCard &own : cards) {
+        chosen.emplace_back();
+        for (unsigned rail = 0; rail < choice.rails() && choice.takes_part(own); ++rail)
+            chosen.back().push_back(choice.of(own, rail));
+    }
+    return chosen;
+}
+
+using Numbers = std::vector<std::vector<unsigned>>;
+
+// Broken by cards of two networks that are taken for one rail.
+TEST(InterfaceChoice, cards_of_one_network_belong_together_in_their_order) {
+    const RailCard two = named({{"1.0.0.0", 0}, {"1.0.0.0", 0}});
+    const RailCard other = named({{"2.0.0.0", 0}, {"1.0.0.0", 0}, {"1.0.0.0", 0}});
+    EXPECT_EQ(choose_cards({two, two}), (Numbers{{0, 1}, {0, 1}}));
+    EXPECT_EQ(choose_cards({two, other}), (Numbers{{0, 1}, {1, 2}}));
+    EXPECT_EQ(choose_cards({two, named({{"1.0.0.0", 0}})}), (Numbers{{0}, {0}}));
+}
+
+TEST(InterfaceChoice, cards_on_no_common_network_belong_together_by_their_order) {
+    const RailCard one = named({{"1.0.0.0", 0}, {"2.0.0.0", 0}, {"3.0.0.0", 0}});
+    EXPECT_EQ(choose_cards({one, named({{"4.0.0.0", 0}, {"5.0.0.0", 0}})}),
+              (Numbers{{0, 1}, {0, 1}}));
+}
+
+TEST(InterfaceChoice, ranks_with_another_provider_have_no_rail) {
+    const RailCard one = named({{"1.0.0.0", 0}});
+    RailCard other = one;
+    other.provider = 7;
+    RailCard longer = one;
+    longer.more = more_words(32);
+    EXPECT_EQ(choose_cards({one, other, longer, one}), (Numbers{{0}, {}, {}, {0}}));
 }
 
 TEST(InterfaceChoice, ranks_without_a_rail_do_not_count) {

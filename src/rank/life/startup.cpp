@@ -271,6 +271,30 @@ bool has_several_nodes(const Startup &start) {
     return false;
 }
 
+// What the ranks have to tell of the network in that slot once it is connected. A rank that has
+// failed takes part.
+sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
+    const auto size = static_cast<std::size_t>(start.size);
+    std::size_t bytes = 0;
+    for (int r = 0; r < start.size; ++r)
+        bytes = std::max(bytes, transport::more_bytes(start.addresses[r * path::kNetworks + slot]));
+    if (bytes == 0) return so_far;
+    std::byte *all = nullptr;  // of each rank, and behind them this rank's
+    sennit_status status = make_array((size + 1) * bytes, &all);
+    if (status != SENNIT_OK) return status;
+    if (so_far == SENNIT_OK) path::router_tell(start.rank, slot, all + size * bytes);
+    const sennit_error error = *thread_error();
+    status = allgather(start, all + size * bytes, all, bytes);
+    if (so_far != SENNIT_OK)
+        *thread_error() = error;
+    else if (status == SENNIT_OK)
+        so_far = path::router_hear(start.rank, slot, all, bytes);
+    else
+        so_far = status;
+    std::free(all);
+    return so_far;
+}
+
 // One more exchange, which a job on one node does without. A rank that has failed takes part.
 sennit_status connect_networks(Startup &start, sennit_status so_far) {
     if (!has_several_nodes(start)) return so_far;
@@ -281,13 +305,15 @@ sennit_status connect_networks(Startup &start, sennit_status so_far) {
         path::router_addresses(start.rank, path::router_network_slots(start.rank), mine);
     const sennit_error error = *thread_error();
     const sennit_status exchanged = allgather(start, mine, start.addresses, sizeof mine);
-    if (status != SENNIT_OK) {
+    if (status != SENNIT_OK)
         *thread_error() = error;
-        return status;
-    }
-    if (exchanged != SENNIT_OK) return exchanged;
-    return path::router_connect(start.rank, path::router_network_slots(start.rank), start.addresses,
-                                start.deadline);
+    else if (exchanged == SENNIT_OK)
+        status = path::router_connect(start.rank, path::router_network_slots(start.rank),
+                                      start.addresses, start.deadline);
+    if (exchanged != SENNIT_OK) return status != SENNIT_OK ? status : exchanged;
+    for (int slot = 0; slot < path::kNetworks; ++slot)
+        status = exchange_more(start, slot, status);
+    return status;
 }
 
 // A rank that failed after the first exchange says so in its tries, so that the others need not

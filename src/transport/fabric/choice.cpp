@@ -3,6 +3,11 @@
 // first rank's is a trap: bridges of containers and of virtual machines have the same address
 // everywhere, and lead nowhere else. Large transfers are cut into equal shares, so a rail that is
 // known to be much slower than the fastest would hold them up, and is left out.
+//
+// Interfaces whose endpoints have no IP addresses have the name that libfabric gives their network.
+// The first one in a network belongs to the first ones of the other ranks there, and so on.
+// Without a network that all have, as with providers that put a card's own address into its name,
+// it goes by the order alone.
 #include "transport/fabric/choice.hpp"
 
 #include <arpa/inet.h>
@@ -12,6 +17,8 @@
 namespace sennit::transport::fabric {
 
 InterfaceChoice::Subnet InterfaceChoice::subnet_of(const RailCard &card, unsigned interface) {
+    if (card.more != 0)
+        return Subnet{card.addresses[interface], card.prefixes[interface], card.speeds[interface]};
     const unsigned bits = card.prefixes[interface] < 32 ? card.prefixes[interface] : 32;
     const auto mask = static_cast<std::uint32_t>(~std::uint64_t{0} << (32 - bits));
     return Subnet{card.addresses[interface] & htonl(mask), htonl(mask), card.speeds[interface]};
@@ -25,21 +32,29 @@ int InterfaceChoice::interface_in(const RailCard &card, const Subnet &subnet) {
     return -1;
 }
 
-void InterfaceChoice::make(const Address *addresses, std::size_t size) {
+bool InterfaceChoice::takes_part(const RailCard &card) const {
+    return card.interfaces != 0 && card.provider == provider_ && card.more == more_;
+}
+
+void InterfaceChoice::make(const CardList &cards) {
     RailCard first{};
-    for (std::size_t rank = 0; rank < size && first.interfaces == 0; ++rank)
-        first = card_of(addresses[rank]);
+    for (std::size_t rank = 0; rank < cards.size && first.interfaces == 0; ++rank)
+        first = cards.at(rank);
+    provider_ = first.provider;
+    more_ = first.more;
+    if (first.more != 0) in_order_ = first.interfaces;
     for (unsigned i = 0; i < first.interfaces; ++i) {
         Subnet subnet = subnet_of(first, i);
         bool is_common = true;
         bool is_trap = false;
-        for (std::size_t rank = 0; rank < size; ++rank) {
-            const RailCard card = card_of(addresses[rank]);
-            if (card.interfaces == 0) continue;
+        for (std::size_t rank = 0; rank < cards.size; ++rank) {
+            const RailCard card = cards.at(rank);
+            if (!takes_part(card)) continue;
+            in_order_ = std::min<unsigned>(in_order_, card.interfaces);
             const int there = interface_in(card, subnet);
             is_common = is_common && there >= 0;
             if (there >= 0) subnet.speed = std::min(subnet.speed, card.speeds[there]);
-            is_trap = is_trap || (there >= 0 && card.machine != first.machine &&
+            is_trap = is_trap || (there >= 0 && first.more == 0 && card.machine != first.machine &&
                                   card.addresses[there] == first.addresses[i]);
         }
         if (is_trap)
@@ -48,7 +63,7 @@ void InterfaceChoice::make(const Address *addresses, std::size_t size) {
             common_[common_count_++] = subnet;
     }
     leave_out_slow();
-    limit(addresses, size);
+    limit(cards);
 }
 
 // Those of less than about half of the best one's speed.
@@ -64,26 +79,28 @@ void InterfaceChoice::leave_out_slow() {
 
 // The least that a rank wants. Several rails of one machine lead by the same processor, so there it
 // is one unless somebody asks for more.
-void InterfaceChoice::limit(const Address *addresses, std::size_t size) {
+void InterfaceChoice::limit(const CardList &cards) {
     unsigned wanted = 0;
     std::uint64_t machine = 0;
     bool is_one_machine = true;
-    for (std::size_t rank = 0; rank < size; ++rank) {
-        const RailCard card = card_of(addresses[rank]);
-        if (card.interfaces == 0) continue;
+    for (std::size_t rank = 0; rank < cards.size; ++rank) {
+        const RailCard card = cards.at(rank);
+        if (!takes_part(card)) continue;
         is_one_machine = is_one_machine && (machine == 0 || machine == card.machine);
         machine = card.machine;
         if (card.most_rails == 0) continue;
         wanted = wanted == 0 ? card.most_rails : std::min<unsigned>(wanted, card.most_rails);
     }
     if (wanted == 0) wanted = is_one_machine ? 1 : kMostRails;
-    rails_ = std::clamp(common_count_, 1u, wanted);
+    rails_ = std::min(common_count_ != 0 ? common_count_ : in_order_, wanted);
 }
 
-// Without a common subnet there may still be routes: each rank's best interface that is no trap.
+// Without a common subnet there may still be routes: each rank's best interface that is no trap, or
+// all in their order where they have no addresses.
 unsigned InterfaceChoice::of(const RailCard &card, unsigned rail) const {
     const int common = common_count_ != 0 ? interface_in(card, common_[rail]) : -1;
     if (common >= 0) return static_cast<unsigned>(common);
+    if (card.more != 0) return rail;
     for (unsigned i = 0; i < card.interfaces; ++i)
         if (!is_trap(card, i)) return i;
     return 0;

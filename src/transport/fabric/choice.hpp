@@ -9,14 +9,17 @@ namespace sennit::transport::fabric {
 
 class InterfaceChoice {
   public:
-    void make(const Address *addresses, std::size_t size);
+    void make(const CardList &cards);
     unsigned rails() const { return rails_; }
+    // Has the rank interfaces of the provider that the job takes, which is the first rank's?
+    bool takes_part(const RailCard &card) const;
     // The interface of a rail: an index into the card's, of which there is one at least.
     unsigned of(const RailCard &card, unsigned rail) const;
     // Does it lead nowhere, since another machine has the same address?
     bool is_trap(const RailCard &card, unsigned interface) const;
 
   private:
+    // Or the name of a network, and which of the interfaces in it.
     struct Subnet {
         std::uint32_t address;
         std::uint32_t mask;
@@ -26,11 +29,14 @@ class InterfaceChoice {
     static Subnet subnet_of(const RailCard &card, unsigned interface);
     static int interface_in(const RailCard &card, const Subnet &subnet);
     void leave_out_slow();
-    void limit(const Address *addresses, std::size_t size);
+    void limit(const CardList &cards);
 
     Subnet common_[kInterfaces] = {};
     unsigned common_count_ = 0;
+    unsigned in_order_ = 1;  // rails without a common subnet
     unsigned rails_ = 1;
+    std::uint8_t provider_ = 0;
+    std::uint8_t more_ = 0;
     Subnet traps_[kInterfaces] = {};
     unsigned trap_count_ = 0;
 };

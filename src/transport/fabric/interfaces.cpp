@@ -2,6 +2,7 @@
 #include "transport/fabric/interfaces.hpp"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,65 +12,73 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "base/fail.hpp"
+#include "base/log.hpp"
 #include "base/system_file.hpp"
 #include "base/words.hpp"
 #include "bootstrap/card.hpp"
+#include "transport/fabric/rail.hpp"
 
 namespace sennit::transport::fabric {
 namespace {
 
-// In order of worth. `net` of 1.17 is what is called `tcp` from 1.18 on, where `net` is no more.
-constexpr const char *kProviders[] = {"net", "tcp", "tcp;ofi_rxm"};
-
 void fill_hints(fi_info *hints) {
     hints->caps = FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
                   FI_SEND | FI_RECV | FI_REMOTE_COMM | FI_LOCAL_COMM;
-    // Posted and Message have room for the contexts. Nothing brings completion data yet.
-    hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA;
+    // Posted and Message have room for the contexts. Nothing brings completion data yet, and no
+    // list of memory has more than one piece.
+    hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | FI_ASYNC_IOV;
     hints->ep_attr->type = FI_EP_RDM;
     hints->domain_attr->mr_mode = kRegistrationModes;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
 }
 
-// What a provider may ask for that is not done here.
-struct Lack {
-    int mr_mode;
-    std::uint64_t mode;
-    const char *name;
-};
-constexpr Lack kLacks[] = {
-    {FI_MR_MMU_NOTIFY, 0, "word of changed pages"},
-    {FI_MR_RMA_EVENT, 0, "registrations for events"},
-    {FI_MR_COLLECTIVE, 0, "registrations for its collectives"},
-    {0, FI_MSG_PREFIX, "room before messages"},
-    {0, FI_ASYNC_IOV, "lists of memory that stay"},
-};
-
-// The first of them that the provider asks for, or null: there is no such provider either way.
-const char *lack_of(const Library &library, const char *provider) {
-    fi_info *const hints = library.dupinfo(nullptr);
-    if (hints == nullptr) return nullptr;
-    fill_hints(hints);
-    hints->fabric_attr->prov_name = strdup(provider);
-    const char *lack = nullptr;
-    for (const Lack &each : kLacks) {
-        hints->domain_attr->mr_mode |= each.mr_mode;
-        hints->mode |= each.mode;
-        fi_info *found = nullptr;
-        if (library.getinfo(kVersion, nullptr, nullptr, 0, hints, &found) != 0) continue;
-        library.freeinfo(found);
-        lack = each.name;
-        break;
-    }
-    library.freeinfo(hints);
-    return lack;
+bool asks_for(const fi_info &info, int mr_mode, std::uint64_t mode) {
+    return (info.domain_attr->mr_mode & mr_mode) != 0 || (info.mode & mode) != 0;
 }
 
-// Those of tcp are called by their interface.
+// In order: what comes later is nearer to what is wanted.
+constexpr struct {
+    bool (*is_so)(const fi_info &);
+    const char *text;
+} kHindrances[] = {
+    {[](const fi_info &info) { return info.ep_attr->type != FI_EP_RDM; },
+     "it has no reliable endpoints without a connection (FI_EP_RDM)"},
+    {[](const fi_info &info) { return (info.caps & FI_RMA) == 0 || (info.caps & FI_MSG) == 0; },
+     "it has no puts and gets (FI_RMA), or no messages"},
+    {[](const fi_info &info) { return (info.caps & FI_REMOTE_COMM) == 0; }, "it stays on one node"},
+    {[](const fi_info &info) { return info.src_addr == nullptr; }, "it has no address here"},
+    {[](const fi_info &info) { return info.src_addrlen > kNameBytes; },
+     "its addresses are longer than 48 bytes"},
+    {[](const fi_info &info) {
+         return info.ep_attr->max_msg_size < (sizeof(MessageHeader) + kMostTaskBytes);
+     },
+     "its messages are too short"},
+    {[](const fi_info &info) {
+         const char *const fabric = info.fabric_attr->name;
+         return fabric != nullptr && std::strcmp(fabric, "efa-direct") == 0;
+     },
+     "a target has to know who puts to it before (efa-direct)"},
+    {[](const fi_info &info) {
+         return asks_for(info, FI_MR_RAW, 0) && info.domain_attr->mr_key_size > kMostRawKeyBytes;
+     },
+     "its keys are longer than 64 bytes"},
+    {[](const fi_info &info) { return asks_for(info, FI_MR_MMU_NOTIFY, 0); },
+     "it asks for word of changed pages"},
+    {[](const fi_info &info) { return asks_for(info, FI_MR_RMA_EVENT, 0); },
+     "it asks for registrations for events"},
+    {[](const fi_info &info) { return asks_for(info, FI_MR_COLLECTIVE, 0); },
+     "it asks for registrations for its collectives"},
+    {[](const fi_info &info) { return asks_for(info, 0, FI_MSG_PREFIX); },
+     "it asks for room before messages"},
+};
+
+// By the name of the domain: the interface with tcp, the card with others.
 bool is_wanted(const Settings &settings, const char *name) {
     bool is_named = false;
     for (unsigned i = 0; i < settings.interface_count && name != nullptr; ++i)
@@ -77,17 +86,67 @@ bool is_wanted(const Settings &settings, const char *name) {
     return is_named || settings.interface_count == 0;
 }
 
-// As the card has it; 0: the kernel does not say.
-std::uint8_t speed_of(const char *interface) {
-    if (interface == nullptr) return 0;
+// The one whose cards have IPv4 addresses too.
+bool is_verbs(const char *provider) {
+    return std::strncmp(provider, "verbs", 5) == 0;
+}
+
+// In Mbit/s, as libfabric or the kernel has it; 0: neither says.
+std::uint64_t speed_of(const fi_info &info) {
+    std::uint64_t megabits = 0;
+    if (info.nic != nullptr && info.nic->link_attr != nullptr)
+        megabits = info.nic->link_attr->speed / 1'000'000;
     char name[64];
     char text[32];
-    (void)std::snprintf(name, sizeof name, "/sys/class/net/%s/speed", interface);
-    if (!read_system_file(name, text, sizeof text)) return 0;
-    const long megabits = std::strtol(text, nullptr, 10);
-    return megabits > 0
-               ? static_cast<std::uint8_t>(std::bit_width(static_cast<unsigned long>(megabits)))
-               : 0;
+    (void)std::snprintf(name, sizeof name, "/sys/class/net/%s/speed",
+                        info.domain_attr->name != nullptr ? info.domain_attr->name : "");
+    if (megabits == 0 && read_system_file(name, text, sizeof text) && text[0] != '-')
+        megabits = std::strtoul(text, nullptr, 10);
+    return megabits;
+}
+
+// Where the card is plugged in; 0: libfabric does not say.
+std::uint32_t bus_of(const fi_info &info) {
+    if (info.nic == nullptr || info.nic->bus_attr == nullptr ||
+        info.nic->bus_attr->bus_type != FI_BUS_PCI)
+        return 0;
+    const fi_pci_attr &pci = info.nic->bus_attr->attr.pci;
+    return static_cast<std::uint32_t>(pci.domain_id) << 16 | std::uint32_t{pci.bus_id} << 8 |
+           static_cast<std::uint32_t>(pci.device_id << 3 | (pci.function_id & 7));
+}
+
+// FNV-1a.
+std::uint32_t word_of(const char *text) {
+    std::uint32_t word = 2166136261;
+    for (; text != nullptr && *text != '\0'; ++text)
+        word = (word ^ static_cast<std::uint8_t>(*text)) * 16777619;
+    return word;
+}
+
+sockaddr_in address_of(const fi_info &info) {
+    sockaddr_in address;
+    std::memcpy(&address, info.src_addr, sizeof address);
+    return address;
+}
+
+// How many bits of the address name its subnet.
+std::uint8_t prefix_of(in_addr address) {
+    std::uint8_t bits = 32;
+    ifaddrs *all = nullptr;
+    if (getifaddrs(&all) != 0) return bits;
+    for (const ifaddrs *each = all; each != nullptr; each = each->ifa_next) {
+        if (each->ifa_addr == nullptr || each->ifa_netmask == nullptr ||
+            each->ifa_addr->sa_family != AF_INET)
+            continue;
+        sockaddr_in own;
+        sockaddr_in mask;
+        std::memcpy(&own, each->ifa_addr, sizeof own);
+        std::memcpy(&mask, each->ifa_netmask, sizeof mask);
+        if (own.sin_addr.s_addr == address.s_addr)
+            bits = static_cast<std::uint8_t>(std::popcount(mask.sin_addr.s_addr));
+    }
+    freeifaddrs(all);
+    return bits;
 }
 
 bool read_setting(std::string_view word, Settings *out) {
@@ -122,56 +181,133 @@ sennit_status read_settings(const char *text, Settings *out) {
     return SENNIT_OK;
 }
 
-sennit_status Interfaces::choose(const Settings &settings) {
-    fi_info *hints = library_->dupinfo(nullptr);
-    if (hints == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for libfabric's hints");
-    fill_hints(hints);
-    int code = -FI_ENODATA;
-    const char *const host = settings.host[0] != '\0' ? settings.host : nullptr;
-    const bool named = settings.provider[0] != '\0';
-    for (const char *candidate : kProviders) {
-        if (named) candidate = settings.provider;
-        hints->fabric_attr->prov_name = strdup(candidate);
-        if (hints->fabric_attr->prov_name == nullptr) break;
-        hints->addr_format = FI_SOCKADDR_IN;
-        code = library_->getinfo(kVersion, host, nullptr, host != nullptr ? FI_SOURCE : 0, hints,
-                                 &found_);
-        // A machine without any network has its loopback interface.
-        if (code != 0 && host == nullptr)
-            code = library_->getinfo(kVersion, "127.0.0.1", nullptr, FI_SOURCE, hints, &found_);
-        std::free(hints->fabric_attr->prov_name);
-        hints->fabric_attr->prov_name = nullptr;
-        if (code == 0 || named) break;
+Hindrance hindrance_of(const fi_info &info) {
+    int nearness = 0;
+    for (const auto &hindrance : kHindrances) {
+        if (hindrance.is_so(info)) return {nearness, hindrance.text};
+        ++nearness;
     }
+    return {nearness, ""};
+}
+
+Hindrance nearest_hindrance(const fi_info *list, const char *provider) {
+    Hindrance nearest;
+    for (const fi_info *info = list; info != nullptr; info = info->next) {
+        if (std::strcmp(info->fabric_attr->prov_name, provider) != 0) continue;
+        const Hindrance here = hindrance_of(*info);
+        if (here.nearness > nearest.nearness) nearest = here;
+    }
+    return nearest;
+}
+
+// 0, or an error of libfabric, and then nothing is taken.
+int Interfaces::ask(const char *provider, const Settings &settings, std::uint32_t format) {
+    fi_info *const hints = library_->dupinfo(nullptr);
+    if (hints == nullptr) return -FI_ENOMEM;
+    fill_hints(hints);
+    hints->addr_format = format;
+    hints->fabric_attr->prov_name = strdup(provider);
+    const char *const host = settings.host[0] != '\0' ? settings.host : nullptr;
+    const std::uint64_t flags = host != nullptr ? FI_SOURCE : 0;
+    int code = library_->getinfo(kVersion, host, nullptr, flags, hints, &found_);
+    // A machine without any network has its loopback interface.
+    if (code != 0 && host == nullptr && format == FI_SOCKADDR_IN)
+        code = library_->getinfo(kVersion, "127.0.0.1", nullptr, FI_SOURCE, hints, &found_);
     library_->freeinfo(hints);
     if (code != 0) found_ = nullptr;
+    take(provider, settings);
+    if (count_ != 0) return 0;
+    close();
+    return code != 0 ? code : -FI_ENODEV;
+}
+
+// The interfaces of exactly this provider: to libfabric, `net` is `net;ofi_rxm` too. One that was
+// named by its beginning is the first that is found.
+void Interfaces::take(const char *provider, const Settings &settings) {
+    const fi_info *first = nullptr;
+    for (const fi_info *info = found_; info != nullptr; info = info->next)
+        if (first == nullptr || std::strcmp(info->fabric_attr->prov_name, provider) == 0) {
+            first = info;
+            if (std::strcmp(info->fabric_attr->prov_name, provider) == 0) break;
+        }
     for (fi_info *info = found_; info != nullptr && count_ < kInterfaces; info = info->next) {
-        if (info->addr_format != FI_SOCKADDR_IN || info->src_addr == nullptr) continue;
-        if (is_wanted(settings, info->domain_attr->name) && !has(info))
+        const char *const name = info->domain_attr->name;
+        // psm3 has one more domain, which stands for any of its cards.
+        const bool stands_for_others = name != nullptr && std::strncmp(name, "autoselect", 10) == 0;
+        if (std::strcmp(info->fabric_attr->prov_name, first->fabric_attr->prov_name) == 0 &&
+            info->addr_format == first->addr_format && *hindrance_of(*info).text == '\0' &&
+            !stands_for_others && is_wanted(settings, name) && !has(*info))
             interfaces_[count_++] = info;
     }
-    if (count_ != 0) return SENNIT_OK;
-    const char *const place = host != nullptr ? host : settings.interfaces[0];
-    const char *lack = nullptr;
-    for (const char *candidate : kProviders)
-        if (lack == nullptr && code != 0)
-            lack = lack_of(*library_, named ? settings.provider : candidate);
-    const sennit_status status =
-        fail(SENNIT_ERR_UNSUPPORTED, "libfabric has no provider %s%s%s: %s%s",
-             named ? settings.provider : "of net, tcp and tcp;ofi_rxm",
-             place[0] != '\0' ? " at " : "", place, lack != nullptr ? "it asks for " : "",
-             lack != nullptr ? lack : library_->strerror(code != 0 ? -code : FI_ENODEV));
+    if (count_ == 0 || first->addr_format == FI_SOCKADDR_IN) return;
+    name_bytes_ = interfaces_[0]->src_addrlen;
+    // The same on all nodes, whatever the order of libfabric is.
+    for (unsigned i = 1; i < count_; ++i)
+        for (unsigned k = i; k > 0 && bus_of(*interfaces_[k]) < bus_of(*interfaces_[k - 1]); --k)
+            std::swap(interfaces_[k], interfaces_[k - 1]);
+}
+
+// Those of TCP can be opened wherever there is an interface.
+bool Interfaces::opens() {
+    if (name_bytes_ == 0 && !is_verbs(interfaces_[0]->fabric_attr->prov_name)) return true;
+    Rail rail;
+    return rail.open(*this, 0, 1) == SENNIT_OK;
+}
+
+int Interfaces::look_for(const char *provider, const Settings &settings) {
+    if (settings.needs_ipv4 && is_verbs(provider)) return -FI_ENODATA;
+    int code = ask(provider, settings, FI_SOCKADDR_IN);
+    if (code != 0 && !settings.needs_ipv4 && settings.host[0] == '\0')
+        code = ask(provider, settings, FI_FORMAT_UNSPEC);
+    if (code != 0 || opens()) return code;
+    (void)std::snprintf(refused_, sizeof refused_, "%.*s", static_cast<int>(sizeof refused_ - 1),
+                        thread_error()->text);
+    log(SENNIT_LOG_INFO, "the provider %s is not taken: %s", provider, refused_);
+    close();
+    return -FI_ENODEV;
+}
+
+sennit_status Interfaces::choose(const Settings &settings) {
+    const char *const named = settings.provider;
+    const bool is_named = named[0] != '\0';
+    const char *const *const names = is_named ? &named : kProviders;
+    const char *const *const end = names + (is_named ? 1 : std::size(kProviders));
+    int code = -FI_ENODATA;
+    for (const char *const *name = names; name != end; ++name) {
+        code = look_for(*name, settings);
+        if (code == 0) return SENNIT_OK;
+    }
+    Hindrance nearest;
+    fi_info *all = nullptr;
+    if (library_->getinfo(kVersion, nullptr, nullptr, 0, nullptr, &all) != 0) all = nullptr;
+    for (const char *const *name = names; name != end; ++name) {
+        const Hindrance here = nearest_hindrance(all, *name);
+        if (here.nearness > nearest.nearness) nearest = here;
+    }
+    if (all != nullptr) library_->freeinfo(all);
+    const char *reason = library_->strerror(-code);
+    if (nearest.text != nullptr && *nearest.text != '\0') reason = nearest.text;
+    if (refused_[0] != '\0') reason = refused_;
+    const char *const place = settings.host[0] != '\0' ? settings.host : settings.interfaces[0];
+    (void)fail(SENNIT_ERR_UNSUPPORTED, "libfabric has no provider %s%s%s: %s",
+               is_named ? named : "that Sennit takes", place[0] != '\0' ? " at " : "", place,
+               reason);
     fail_provider_code(code);
-    return status;
+    return SENNIT_ERR_UNSUPPORTED;
 }
 
 // An interface may be in the list several times, with other attributes.
-bool Interfaces::has(const fi_info *info) const {
-    const auto *const address = static_cast<const sockaddr_in *>(info->src_addr);
-    for (unsigned i = 0; i < count_; ++i)
-        if (static_cast<const sockaddr_in *>(interfaces_[i]->src_addr)->sin_addr.s_addr ==
-            address->sin_addr.s_addr)
-            return true;
+bool Interfaces::has(const fi_info &info) const {
+    for (unsigned i = 0; i < count_; ++i) {
+        const fi_info &one = *interfaces_[i];
+        const char *const name = one.domain_attr->name;
+        const bool is_same =
+            info.addr_format == FI_SOCKADDR_IN
+                ? address_of(one).sin_addr.s_addr == address_of(info).sin_addr.s_addr
+                : name != nullptr && info.domain_attr->name != nullptr &&
+                      std::strcmp(name, info.domain_attr->name) == 0;
+        if (is_same) return true;
+    }
     return false;
 }
 
@@ -193,11 +329,15 @@ sennit_status Interfaces::take_port() {
 }
 
 sennit_status Interfaces::find(const Library &library, const Settings &settings) {
+    const sennit_error before = *thread_error();
     library_ = &library;
     most_rails_ = settings.rails;
     sennit_status status = choose(settings);
-    if (status == SENNIT_OK) status = take_port();
-    if (status == SENNIT_OK) return status;
+    if (status == SENNIT_OK && name_bytes_ == 0) status = take_port();
+    if (status == SENNIT_OK) {
+        *thread_error() = before;  // of those that were tried first
+        return status;
+    }
     const sennit_error error = *thread_error();
     close();
     *thread_error() = error;
@@ -208,6 +348,7 @@ void Interfaces::close() {
     if (found_ != nullptr) library_->freeinfo(found_);
     found_ = nullptr;
     count_ = 0;
+    name_bytes_ = 0;
     if (port_holder_ >= 0) (void)::close(port_holder_);
     port_holder_ = -1;
 }
@@ -217,16 +358,19 @@ void Interfaces::describe(RailCard *card) const {
     card->machine = runtime::machine_word();
     card->port = port_;
     card->most_rails = static_cast<std::uint8_t>(most_rails_);
+    card->provider = static_cast<std::uint8_t>(word_of(interfaces_[0]->fabric_attr->prov_name));
+    card->more = name_bytes_ != 0 ? more_words(name_bytes_) : 0;
     for (unsigned i = 0; i < count_; ++i) {
-        sockaddr_in own;
-        std::memcpy(&own, interfaces_[i]->src_addr, sizeof own);
-        card->addresses[i] = own.sin_addr.s_addr;
-        // These providers call a fabric by its subnet: 10.0.0.0/24.
-        const char *const subnet = interfaces_[i]->fabric_attr->name;
-        const char *const bits = subnet != nullptr ? std::strchr(subnet, '/') : nullptr;
-        card->prefixes[i] =
-            bits != nullptr ? static_cast<std::uint8_t>(std::strtoul(bits + 1, nullptr, 10)) : 32;
-        card->speeds[i] = speed_of(interfaces_[i]->domain_attr->name);
+        const fi_info &info = *interfaces_[i];
+        card->speeds[i] = static_cast<std::uint8_t>(std::bit_width(speed_of(info)));
+        if (name_bytes_ == 0) {
+            card->addresses[i] = address_of(info).sin_addr.s_addr;
+            card->prefixes[i] = prefix_of(address_of(info).sin_addr);
+            continue;
+        }
+        card->addresses[i] = word_of(info.fabric_attr->name);
+        for (unsigned before = 0; before < i; ++before)
+            if (card->addresses[before] == card->addresses[i]) ++card->prefixes[i];
     }
     card->interfaces = static_cast<std::uint8_t>(count_);
 }
@@ -237,8 +381,8 @@ void Interfaces::describe(unsigned interface, sennit_rail *out) const {
     (void)std::snprintf(out->provider, sizeof out->provider, "%s", info.fabric_attr->prov_name);
     (void)std::snprintf(out->interface_name, sizeof out->interface_name, "%s",
                         name != nullptr ? name : "");
-    sockaddr_in own;
-    std::memcpy(&own, info.src_addr, sizeof own);
+    if (name_bytes_ != 0) return;
+    const sockaddr_in own = address_of(info);
     (void)inet_ntop(AF_INET, &own.sin_addr, out->address, sizeof out->address);
 }
 

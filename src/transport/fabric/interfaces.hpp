@@ -1,6 +1,6 @@
-// The interfaces of this rank that a provider of libfabric can use, and the port that it takes on
-// all of them. Which become rails is known when all ranks' cards are (choice.hpp). Owned by the
-// transport; a Rail uses what is here as long as it is open.
+// The provider of libfabric that this rank takes, the interfaces that it can use, and the port on
+// all of them where they have IPv4 addresses. Which become rails is known when all ranks' cards are
+// (choice.hpp). Owned by the transport; a Rail uses what is here as long as it is open.
 #pragma once
 
 #include "transport/fabric/library.hpp"
@@ -12,17 +12,31 @@ namespace sennit::transport::fabric {
 inline constexpr int kRegistrationModes =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_RAW | FI_MR_ENDPOINT;
 
+// In order of worth. `net` of 1.17 is what is called `tcp` from 1.18 on, where `net` is no more.
+inline constexpr const char *kProviders[] = {"verbs;ofi_rxm", "cxi", "efa", "opx",
+                                             "psm3",          "net", "tcp", "tcp;ofi_rxm"};
+
 // What a user may choose, behind the path's name in SENNIT_PATHS: "fabric:provider=tcp;host=IP".
 struct Settings {
     char provider[64] = "";                // "": the best that is there
     char host[64] = "";                    // local address of the one card; "": all
-    char interfaces[kMostRails][16] = {};  // their names; none: all
+    char interfaces[kMostRails][32] = {};  // their names; none: all
     unsigned interface_count = 0;
-    unsigned rails = 0;  // at most; 0: as InterfaceChoice says
+    unsigned rails = 0;       // at most; 0: as InterfaceChoice says
+    bool needs_ipv4 = false;  // not a user's: for the watch
 };
 
 // Errors: ARG.
 sennit_status read_settings(const char *text, Settings *out);
+
+// What speaks against one way to use a provider, as libfabric lists them.
+struct Hindrance {
+    int nearness = -1;           // of two, the higher one is nearer to what is wanted
+    const char *text = nullptr;  // null: it is not listed; "": nothing
+};
+Hindrance hindrance_of(const fi_info &info);
+// Of all ways in the list, the nearest one's.
+Hindrance nearest_hindrance(const fi_info *list, const char *provider);
 
 class Interfaces {
   public:
@@ -31,8 +45,9 @@ class Interfaces {
     Interfaces(const Interfaces &) = delete;
     Interfaces &operator=(const Interfaces &) = delete;
 
-    // Looks for interfaces, and takes a port that is free on all of them. Errors: UNSUPPORTED (no
-    // provider, with what was looked for), OS.
+    // Looks for the first provider that has interfaces, and takes a port that is free on all of
+    // them. One with cards of its own is really opened: the right to use them may be missing.
+    // Errors: UNSUPPORTED (no provider, with what was looked for), OS.
     sennit_status find(const Library &library, const Settings &settings);
     void close();
     // What was found, for peers.
@@ -44,19 +59,27 @@ class Interfaces {
     // By its number in the card.
     fi_info *info(unsigned interface) const { return interfaces_[interface]; }
     std::uint16_t port() const { return port_; }
+    // How long the names are that the provider gives to endpoints; 0: they are addresses and ports.
+    std::size_t name_bytes() const { return name_bytes_; }
 
   private:
     sennit_status choose(const Settings &settings);
-    bool has(const fi_info *info) const;
+    int look_for(const char *provider, const Settings &settings);
+    int ask(const char *provider, const Settings &settings, std::uint32_t format);
+    void take(const char *provider, const Settings &settings);
+    bool has(const fi_info &info) const;
+    bool opens();
     sennit_status take_port();
 
     const Library *library_ = nullptr;
     fi_info *found_ = nullptr;               // a list
-    fi_info *interfaces_[kInterfaces] = {};  // the first of it with an IPv4 address
+    fi_info *interfaces_[kInterfaces] = {};  // the first of it that are of one kind
     unsigned count_ = 0;
     unsigned most_rails_ = 0;  // that the user wants; 0: any
     int port_holder_ = -1;
     std::uint16_t port_ = 0;  // in the order of the network
+    std::size_t name_bytes_ = 0;
+    char refused_[128] = "";  // why the last provider could not be opened
 };
 
 }  // namespace sennit::transport::fabric

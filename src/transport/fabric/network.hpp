@@ -1,7 +1,7 @@
 // The inside of the path `fabric`, shared by its sources: start.cpp (opening, reaching, the end),
-// transfer.cpp (puts and gets), fence.cpp (what is done about those that fail), outage.cpp (rails
-// that carry nothing), task.cpp (messages) and thread.cpp (progress while the rank computes). One
-// object per rank.
+// meet.cpp (what ranks tell each other at start), transfer.cpp (puts and gets), fence.cpp (what is
+// done about those that fail), outage.cpp (rails that carry nothing), task.cpp (messages) and
+// thread.cpp (progress while the rank computes). One object per rank.
 //
 // Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
 // held or without, and never the other way round: nobody calls the engine while holding it.
@@ -130,6 +130,8 @@ class Network final : public Transport {
     sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override;
     void address(Address *out) override;
     sennit_status connect(const Address *addresses, const Deadline &deadline) override;
+    void tell(std::byte *out) override;
+    sennit_status hear(const std::byte *all, std::size_t bytes) override;
     Reason reach(int peer) override;
     void forget(int peer) override;
     sennit_status attach(int peer, const SegmentRecord &record, RemoteMemory *out) override;
@@ -171,9 +173,8 @@ class Network final : public Transport {
     bool is_silent(const RailLink &link, std::int64_t now) const;
     sennit_status make_pools();
     sennit_status open_rails();
-    sennit_status meet_watches();
+    sennit_status start();
     void post_receives(unsigned rail);
-    sennit_status link(int peer, unsigned rail);
     sennit_status expose_at(std::size_t place, const Exposed &memory);
     sennit_status expose_control();
     sennit_status expose_piece(unsigned piece);
@@ -183,6 +184,13 @@ class Network final : public Transport {
     static sennit_status expose(void *network, const SegmentRecord &record, std::uint32_t live);
     static void withdraw(void *network, const SegmentRecord &record);
     void say_goodbye(const Deadline &deadline);
+
+    // meet.cpp
+    CardList cards_of_all() const;
+    const void *told_name(int peer, unsigned rail) const;
+    Reason lack_of(int peer) const;
+    sennit_status link(int peer, unsigned rail);
+    sennit_status meet_watches();
 
     // transfer.cpp
     std::size_t poll_rails(bool all = false);
@@ -301,6 +309,7 @@ class Network final : public Transport {
                    .task_bytes = kMostTaskBytes};
     Settings settings_;
     Interfaces interfaces_;
+    Interfaces watched_;  // with IPv4 addresses, where the others have none
     InterfaceChoice choice_;
     RailState rails_[kMostRails];
     unsigned rail_count_ = 0;
@@ -308,6 +317,8 @@ class Network final : public Transport {
     std::uint32_t news_seen_ = 0;  // of the watch
     Reason missing_{};             // why there is no rail
     const Address *addresses_ = nullptr;
+    std::byte *told_ = nullptr;   // [size], see RailCard; null: names are addresses
+    std::size_t told_bytes_ = 0;  // of each rank
     Deadline start_limit_ = Deadline::never();
     std::int64_t unreached_limit_ns_ = 0;  // of first probes that fail
     PeerLink *links_ = nullptr;            // [size]

@@ -35,80 +35,74 @@ void note_version(const Library &library, const fi_info &info, sennit_provider *
                         FI_MINOR(whole) % 1000, carries ? FI_MINOR(own) / 10 % 1000 : 0);
 }
 
-// What keeps it from being taken, as one of the ways to use it shows. A later sentence is nearer to
-// what is wanted, so of several ways the highest counts.
-int hindrance_of(const fi_info &info, const char **text) {
-    if (info.ep_attr->type != FI_EP_RDM) {
-        *text = "it has no reliable endpoints without a connection (FI_EP_RDM)";
-        return 1;
-    }
-    if ((info.caps & FI_RMA) == 0 || (info.caps & FI_MSG) == 0) {
-        *text = "it has no puts and gets (FI_RMA), or no messages";
-        return 2;
-    }
-    if ((info.caps & FI_REMOTE_COMM) == 0) {
-        *text = "it stays on one node";
-        return 3;
-    }
-    if (info.addr_format != FI_SOCKADDR_IN) {
-        *text = "its addresses are not those of an IPv4 interface";
-        return 4;
-    }
-    if ((info.domain_attr->mr_mode & ~kRegistrationModes) != 0) {
-        *text = "it wants memory registered in a way that Sennit does not do yet (mr_mode)";
-        return 5;
-    }
-    *text = "libfabric does not offer it with what Sennit asks for";
-    return 6;
-}
-
-void explain(const fi_info *all, sennit_provider *one) {
-    int highest = 0;
-    for (const fi_info *info = all; info != nullptr; info = info->next) {
-        if (std::strcmp(info->fabric_attr->prov_name, one->name) != 0) continue;
-        const char *text = "";
-        const int rank = hindrance_of(*info, &text);
-        if (rank <= highest) continue;
-        highest = rank;
-        (void)std::snprintf(one->reason, sizeof one->reason, "%s", text);
-    }
-}
-
-// "" where none can be taken.
-void name_found(const Library &library, const char *wanted, char name[64]) {
+// Its name, and the names of its interfaces. False: none can be taken, and the thread's error says
+// why.
+bool is_found(const Library &library, const char *wanted, char (&name)[64], char (&cards)[96]) {
     Settings settings;
     (void)std::snprintf(settings.provider, sizeof settings.provider, "%s", wanted);
     Interfaces interfaces;
-    sennit_rail found{};
-    name[0] = '\0';
-    const sennit_error before = *thread_error();
-    if (interfaces.find(library, settings) == SENNIT_OK) {
-        interfaces.describe(0, &found);
-        (void)std::snprintf(name, 64, "%s", found.provider);
-    } else {
-        *thread_error() = before;
+    name[0] = cards[0] = '\0';
+    if (interfaces.find(library, settings) != SENNIT_OK) return false;
+    RailCard card;
+    interfaces.describe(&card);
+    std::size_t length = 0;
+    for (unsigned i = 0; i < card.interfaces && length < sizeof cards; ++i) {
+        sennit_rail found{};
+        interfaces.describe(i, &found);
+        (void)std::snprintf(name, sizeof name, "%s", found.provider);
+        const int more = std::snprintf(cards + length, sizeof cards - length, "%s%s",
+                                       i != 0 ? ", " : "", found.interface_name);
+        length += static_cast<std::size_t>(more > 0 ? more : 0);
     }
+    return true;
+}
+
+void explain(const Library &library, const fi_info *all, sennit_provider *one) {
+    char name[64];
+    char cards[96];
+    const sennit_error before = *thread_error();
+    const bool found = is_found(library, one->name, name, cards);
+    const Hindrance nearest = nearest_hindrance(all, one->name);
+    const char *text = "libfabric does not offer it with what Sennit asks for";
+    if (found && std::strcmp(one->name, name) == 0)
+        text = "only if SENNIT_PATHS names it, by fabric:provider=";
+    else if (*nearest.text != '\0')
+        text = nearest.text;
+    else if (!found)
+        text = thread_error()->text;
+    (void)std::snprintf(one->reason, sizeof one->reason, "%.*s",
+                        static_cast<int>(sizeof one->reason - 1), text);
+    *thread_error() = before;
 }
 
 void judge(const Library &library, const fi_info *all) {
     char taken[64];
-    name_found(library, "", taken);
+    char cards[96];
+    const sennit_error before = *thread_error();
+    if (!is_found(library, "", taken, cards)) *thread_error() = before;
     for (int i = 0; i < providers.count; ++i) {
         sennit_provider &one = providers.list[i];
-        char named[64];
-        if (std::strcmp(one.name, taken) == 0) {
-            one.is_taken = 1;
-            (void)std::snprintf(one.reason, sizeof one.reason,
-                                "the first one that has what Sennit asks for");
-            std::swap(one, providers.list[0]);
+        if (std::strcmp(one.name, taken) != 0) {
+            explain(library, all, &one);
             continue;
         }
-        name_found(library, one.name, named);
-        if (std::strcmp(one.name, named) == 0)
-            (void)std::snprintf(one.reason, sizeof one.reason,
-                                "only if SENNIT_PATHS names it, by fabric:provider=");
-        else
-            explain(all, &one);
+        one.is_taken = 1;
+        (void)std::snprintf(one.reason, sizeof one.reason,
+                            "the best one that has what Sennit asks for, by %s", cards);
+        std::swap(one, providers.list[0]);
+    }
+}
+
+// Those that Sennit would prefer and libfabric does not list: it lists what has a card here.
+void add_missing() {
+    for (const char *name : kProviders) {
+        if (providers.count == kMost || find(name) != nullptr) continue;
+        sennit_provider &one = providers.list[providers.count++];
+        one = sennit_provider{};
+        (void)std::snprintf(one.name, sizeof one.name, "%s", name);
+        (void)std::snprintf(one.version, sizeof one.version, "%s", providers.list[0].version);
+        (void)std::snprintf(one.reason, sizeof one.reason,
+                            "libfabric finds no card for it here, or is built without it");
     }
 }
 
@@ -125,6 +119,7 @@ sennit_status ask(const Library &library) {
         note_version(library, *info, &one);
     }
     judge(library, all);
+    add_missing();
     library.freeinfo(all);
     providers.known = true;
     return SENNIT_OK;

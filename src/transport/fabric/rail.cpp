@@ -16,6 +16,7 @@ namespace {
 // nothing is expected.
 constexpr unsigned kTurns = 4;
 constexpr unsigned kAllEvery = 64;
+constexpr std::size_t kMostDepth = 2048;
 
 sennit_status failed(const Library &library, int code, const char *what) {
     return fail_call(SENNIT_ERR_FABRIC, library, code, "%s", what);
@@ -33,11 +34,11 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
     table.count = peers;  // the default of 1024 is too small for large jobs
     code = fi_av_open(domain_, &table, &addresses_, nullptr);
     if (code != 0) return failed(*library_, code, "fi_av_open");
-    // Peers know the port of this endpoint alone.
-    auto *const own = static_cast<sockaddr_in *>(info_->src_addr);
-    own->sin_port = port;
+    // Where there are ports peers know that of this endpoint alone.
+    auto *const own = has_addresses() ? static_cast<sockaddr_in *>(info_->src_addr) : nullptr;
+    if (own != nullptr) own->sin_port = port;
     sennit_status status = open_endpoint(&incoming_);
-    own->sin_port = 0;
+    if (own != nullptr) own->sin_port = 0;
     if (status == SENNIT_OK) status = open_endpoint(&outgoing_);
     if (status == SENNIT_OK) status = open_endpoint(&active_);
     if (status == SENNIT_OK) status = open_endpoint(&passive_);
@@ -112,9 +113,6 @@ sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::
     // Both names of the same provider.
     const char *const provider = info_->fabric_attr->prov_name;
     one_read_drives_all_ = std::strcmp(provider, "net") == 0 || std::strcmp(provider, "tcp") == 0;
-    if (raw_key_bytes() > kMostRawKeyBytes)
-        return fail(SENNIT_ERR_FABRIC, "libfabric: %s has keys of %zu bytes; up to %zu are handled",
-                    provider, raw_key_bytes(), kMostRawKeyBytes);
     return open_objects(interfaces.port(), peers);
 }
 
@@ -130,28 +128,41 @@ void Rail::close() {
     info_ = nullptr;  // ends with the interfaces
 }
 
+// psm3 and opx say that there is no end.
 std::size_t Rail::depth() const {
-    return info_->tx_attr->size;
+    return std::clamp<std::size_t>(info_->tx_attr->size, 1, kMostDepth);
 }
 
 std::size_t Rail::receives() const {
-    return info_->rx_attr->size;
+    return std::clamp<std::size_t>(info_->rx_attr->size, 1, kMostDepth);
 }
 
-sennit_status Rail::passive_name(std::uint8_t name[kNameBytes]) const {
+// Whole pages, so that no piece ends in the middle of a word.
+std::size_t Rail::most_bytes() const {
+    constexpr std::size_t kPageBytes = 4096;
+    return std::max(info_->ep_attr->max_msg_size / kPageBytes, std::size_t{1}) * kPageBytes;
+}
+
+sennit_status Rail::name_of(const Endpoint &endpoint, std::uint8_t name[kNameBytes]) const {
     std::memset(name, 0, kNameBytes);
-    if (passive_.endpoint == nullptr) return failed(*library_, -FI_EOPBADSTATE, "no endpoint");
+    if (endpoint.endpoint == nullptr) return failed(*library_, -FI_EOPBADSTATE, "no endpoint");
     std::size_t bytes = kNameBytes;
-    const int code = fi_getname(&passive_.endpoint->fid, name, &bytes);
+    const int code = fi_getname(&endpoint.endpoint->fid, name, &bytes);
     return code == 0 ? SENNIT_OK : failed(*library_, code, "fi_getname");
 }
 
-sennit_status Rail::insert(const RailCard &card, unsigned interface, fi_addr_t *address) {
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_port = card.port;
-    name.sin_addr.s_addr = card.addresses[interface];
-    return insert(&name, address);
+sennit_status Rail::passive_name(std::uint8_t name[kNameBytes]) const {
+    return name_of(passive_, name);
+}
+
+sennit_status Rail::message_name(std::uint8_t name[kNameBytes]) const {
+    return name_of(incoming_, name);
+}
+
+void Rail::print(const void *name, char *out, std::size_t bytes) const {
+    std::size_t room = bytes;
+    (void)fi_av_straddr(addresses_, name, out, &room);
+    out[bytes - 1] = '\0';
 }
 
 sennit_status Rail::insert(const void *name, fi_addr_t *address) {
@@ -163,6 +174,7 @@ sennit_status Rail::insert(const void *name, fi_addr_t *address) {
 // Closing an endpoint in the middle of an answer to a get must not happen with `net`, `tcp` and
 // `tcp;ofi_rxm` of 1.17: they end the get twice, and give back its record twice.
 void Rail::cut(fi_addr_t peer) {
+    if (!has_addresses()) return;
     sockaddr_in name{};
     std::size_t bytes = sizeof name;
     if (fi_av_lookup(addresses_, peer, &name, &bytes) == 0 && bytes == sizeof name)

@@ -55,16 +55,20 @@ class Rail {
     // Is something under way from here, so that a completion is awaited?
     bool is_busy() const { return transfers_out_ != 0 || sends_out_ != 0; }
 
-    // Operations that may be posted at a time on each endpoint, and receives.
+    // Operations that may be posted at a time on each endpoint, and receives. Bytes of a put or
+    // get.
     std::size_t depth() const;
     std::size_t receives() const;
+    std::size_t most_bytes() const;
 
     // Of the endpoint that peers put to. Errors: FABRIC (longer than there is room, or there is
     // none because it could not be opened again).
     sennit_status passive_name(std::uint8_t name[kNameBytes]) const;
-    // Where a peer's messages go: to one of the interfaces of its card; and where such a name
-    // leads. Errors: FABRIC.
-    sennit_status insert(const RailCard &card, unsigned interface, fi_addr_t *address);
+    // Of the one that messages come to.
+    sennit_status message_name(std::uint8_t name[kNameBytes]) const;
+    // As text, for people.
+    void print(const void *name, char *out, std::size_t bytes) const;
+    // Where such a name leads. Errors: FABRIC.
     sennit_status insert(const void *name, fi_addr_t *address);
 
     // Closes the endpoint and opens a new one under another name. After OK nothing that was sent to
@@ -146,6 +150,8 @@ class Rail {
         int descriptor = -1;
         LentMemory *lent = nullptr;
     };
+    bool has_addresses() const { return info_->addr_format == FI_SOCKADDR_IN; }
+    sennit_status name_of(const Endpoint &endpoint, std::uint8_t name[kNameBytes]) const;
     int mr_mode() const;
     bool has_room_for_keys() const;
     std::uint64_t new_key();

@@ -52,6 +52,7 @@ Network::~Network() {
         state.rail.close();
         std::free(state.registrations);
     }
+    std::free(told_);
     std::free(exposed_);
     std::free(posts_);
     std::free(copies_);
@@ -70,6 +71,7 @@ sennit_status Network::open_rails() {
         const sennit_status status =
             rails_[rail].rail.open(interfaces_, choice_.of(own, rail), size);
         if (status != SENNIT_OK) return status;
+        traits_.max_piece_bytes = std::min(traits_.max_piece_bytes, rails_[rail].rail.most_bytes());
         draw_tag(rail);
     }
     return make_pools();
@@ -116,37 +118,21 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
     const Library *library = nullptr;
     status = library_open(&library);
     if (status == SENNIT_OK) status = interfaces_.find(*library, settings_);
+    if (status == SENNIT_OK && interfaces_.name_bytes() != 0) {
+        Settings by_ipv4;
+        by_ipv4.needs_ipv4 = true;
+        status = watched_.find(*library, by_ipv4);
+    }
     if (status != SENNIT_OK) {
         log(SENNIT_LOG_WARNING, "no network: %s", thread_error()->text);
         missing_ = Reason{Reason::Code::no_rail};
         return SENNIT_OK;
     }
+    sennit_rail first{};
+    interfaces_.describe(0, &first);
+    log(SENNIT_LOG_INFO, "the path fabric takes the provider %s, the first interface is %s",
+        first.provider, first.interface_name);
     return watch::watch_open(rank, &watch_port_);
-}
-
-// A rank that has no rail has no watch either, and is watched by those that have one.
-sennit_status Network::meet_watches() {
-    const auto size = static_cast<std::size_t>(world_size(*rank_));
-    auto *hosts = static_cast<watch::Host *>(std::calloc(size, sizeof(watch::Host)));
-    if (hosts == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
-    for (std::size_t peer = 0; peer < size; ++peer) {
-        const RailCard card = card_of(addresses_[peer]);
-        if (card.interfaces == 0) continue;
-        hosts[peer].port = card.watch_port;
-        hosts[peer].count = static_cast<std::uint8_t>(rail_count_);
-        for (unsigned rail = 0; rail < rail_count_; ++rail)
-            hosts[peer].addresses[rail] = card.addresses[choice_.of(card, rail)];
-    }
-    const sennit_status status = watch::watch_meet(*rank_, hosts);
-    std::free(hosts);
-    return status;
-}
-
-void Network::address(Address *out) {
-    RailCard card{};
-    if (missing_.code == Reason{}.code) interfaces_.describe(&card);
-    card.watch_port = watch_port_;
-    std::memcpy(out->bytes, &card, sizeof card);
 }
 
 void Network::post_receives(unsigned rail) {
@@ -171,11 +157,22 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     start_limit_ = deadline;
     unreached_limit_ns_ = kFirstUnreachedNs;
     if (missing_.code != Reason{}.code) return SENNIT_OK;
-    const auto size = static_cast<std::size_t>(world_size(*rank_));
-    choice_.make(addresses, size);
+    choice_.make(cards_of_all());
+    if (!choice_.takes_part(card_of(addresses[rank_->world_rank]))) {
+        missing_ = Reason{Reason::Code::other_provider};
+        log(SENNIT_LOG_WARNING,
+            "no network: ranks of other nodes have another provider of libfabric than this one");
+        return SENNIT_OK;
+    }
     sennit_status status = open_rails();
     if (status == SENNIT_OK) status = expose_control();
-    if (status == SENNIT_OK) status = meet_watches();
+    // Peers may be found now, unless names are told first.
+    if (status == SENNIT_OK && interfaces_.name_bytes() == 0) status = start();
+    return status;
+}
+
+sennit_status Network::start() {
+    sennit_status status = meet_watches();
     if (status != SENNIT_OK) return status;
     rank_->segment_watch = SegmentWatch{expose, withdraw, this};
     {
@@ -188,20 +185,13 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     return status;
 }
 
-// The peer's address enters the table with the first use. With the lock held.
-sennit_status Network::link(int peer, unsigned rail) {
-    RailLink &link = link_of(peer, rail);
-    if (link.messages != FI_ADDR_UNSPEC) return SENNIT_OK;
-    const RailCard card = card_of(addresses_[peer]);
-    return rails_[rail].rail.insert(card, choice_.of(card, rail), &link.messages);
-}
-
 // A peer is in reach if its control block can really be read. It is at this step of start-up too,
 // and its thread answers.
 Reason Network::reach(int peer) {
     if (rank_->peers[peer].same_node) return Reason{Reason::Code::same_node};
     if (rail_count_ == 0) return missing_;
-    if (card_of(addresses_[peer]).interfaces == 0) return Reason{Reason::Code::peer_refused};
+    const Reason lack = lack_of(peer);
+    if (lack.code != Reason::Code::taken) return lack;
     if (!links_[peer].probed) try_rails(peer);
     if (!links_[peer].probed) {
         const int code = link_of(peer, 0).failed_by;
@@ -291,8 +281,10 @@ void Network::end_trials(int peer, RailTrial trials[]) {
     }
     if (taken != 0) return;
     unreached_limit_ns_ = kNextUnreachedNs;
-    log(SENNIT_LOG_WARNING, "rank %d does not answer by the network and counts as out of reach",
-        peer);
+    log(SENNIT_LOG_WARNING,
+        "rank %d does not answer by the network and counts as out of reach (provider %s; "
+        "fabric:provider= names another one)",
+        peer, interfaces_.info(0)->fabric_attr->prov_name);
 }
 
 // A read of the peer's header. Null: no memory.
@@ -357,8 +349,8 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
         reason = "it is not on all nodes, is slower than others, or no more are wanted";
     else if (rank_->peers[peer].same_node)
         reason = "the peer is on this node";
-    else if (theirs.interfaces == 0)
-        reason = "the peer has no rail";
+    else if (lack_of(peer).code != Reason::Code::taken)
+        reason = "the peer has no rail like it";
     else if ((usable(peer) >> rail & 1) == 0)
         reason = "the peer does not answer by it";
     else
@@ -366,6 +358,12 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
     (void)std::snprintf(out->reason, sizeof out->reason, "%s", reason);
     out->number = out->is_used != 0 ? static_cast<int>(rail) : -1;
     if (out->is_used == 0) return true;
+    if (told_ != nullptr) {
+        const Rail &used = rails_[rail].rail;
+        used.print(told_name(rank_->world_rank, rail), out->address, sizeof out->address);
+        used.print(told_name(peer, rail), out->peer_address, sizeof out->peer_address);
+        return true;
+    }
     (void)inet_ntop(AF_INET, &theirs.addresses[choice_.of(theirs, rail)], out->peer_address,
                     sizeof out->peer_address);
     return true;
@@ -509,6 +507,7 @@ void Network::close(const Deadline &deadline) {
     for (RailState &state : rails_)
         state.rail.close();
     interfaces_.close();
+    watched_.close();
     // Nothing moves any more, so the buffers may go back.
     for (std::size_t i = 0; i < post_count_ && rail_count_ != 0; ++i) {
         Posted &posted = posts_[i];

@@ -12,25 +12,49 @@ inline constexpr std::size_t kInterfaces = 8;  // of one rank that others hear o
 inline constexpr std::size_t kNameBytes = 48;  // of an endpoint, libfabric's
 inline constexpr unsigned kMostRails = 8;      // of a rank
 
-// What travels in the 64 bytes of an Address.
+// What travels in the 64 bytes of an Address. Endpoints are named by an IPv4 address and a port
+// that the rank has taken before; or by names that the provider gives, which are known when the
+// rails are open. Then the ranks tell each other more: this struct once again, with IPv4 addresses,
+// by which they watch each other, and behind it a name for each of kMostRails rails.
 struct RailCard {
     std::uint64_t machine;                 // equal where the interfaces are the same ones
-    std::uint32_t addresses[kInterfaces];  // IPv4, in the order of the network, the best first
-    std::uint8_t prefixes[kInterfaces];    // how many bits of each name its subnet
+    std::uint32_t addresses[kInterfaces];  // IPv4, in the order of the network, the best first;
+                                           // or a word of the network's name
+    std::uint8_t prefixes[kInterfaces];    // how many bits of each name its subnet; or its number
+                                           // among those of the same network
     std::uint16_t port;                    // on each, in the order of the network
     std::uint16_t watch_port;              // where its watch listens
     std::uint8_t interfaces;               // how many; 0: the rank has no rail
     std::uint8_t most_rails;               // that the user wants; 0: any
     std::uint8_t speeds[kInterfaces];      // bits of the number of Mbit/s; 0: not known
-    std::uint8_t unused[2];
+    std::uint8_t provider;                 // equal where its name is, but for chance
+    std::uint8_t more;                     // words of 8 bytes that are told later; 0: IPv4
 };
 static_assert(sizeof(RailCard) == kAddressBytes && offsetof(RailCard, port) == 48);
+static_assert(offsetof(RailCard, more) == kAddressBytes - 1);
+static_assert(kMostRails == 8 && (sizeof(RailCard) + kMostRails * kNameBytes) / 8 <= UINT8_MAX);
+constexpr std::uint8_t more_words(std::size_t name_bytes) {
+    return static_cast<std::uint8_t>(sizeof(RailCard) / 8 + name_bytes);
+}
 
 inline RailCard card_of(const Address &address) {
     RailCard card;
     std::memcpy(&card, address.bytes, sizeof card);
     return card;
 }
+
+// The cards of all ranks, in memory that has more of each.
+struct CardList {
+    const void *first;
+    std::size_t stride;
+    std::size_t size;
+
+    RailCard at(std::size_t rank) const {
+        RailCard card;
+        std::memcpy(&card, static_cast<const char *>(first) + rank * stride, sizeof card);
+        return card;
+    }
+};
 
 // The passive endpoint of a rail that puts and gets go to has a number, from 1; a new one has the
 // next. A rank that is in doubt about what it has sent to one asks for its end, and is told of the

@@ -315,6 +315,7 @@ void wrap_endpoint(fid_ep *object, fid_domain *domain) {
     refuse<"senddata">(&endpoint.messages.senddata);
     refuse<"injectdata">(&endpoint.messages.injectdata);
     object->msg = &endpoint.messages;
+    if (domain_of(endpoint).has_names) hide_name(endpoint);
     endpoint.real_transfers = object->rma;
     copy_table(object->rma, &endpoint.transfers);
     endpoint.transfers.read = fi_read;

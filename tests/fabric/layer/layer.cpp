@@ -68,6 +68,7 @@ void change(const Settings &settings, fi_info *info) {
 
 // What the real provider hears.
 fi_info *without_modes(const Settings &settings, const fi_info *info) {
+    if (const fi_info *const card = card_behind(info)) return real().dupinfo(card);
     fi_info *plain = real().dupinfo(info);
     plain->mode &= ~settings.mode;
     if (plain->domain_attr == nullptr) return plain;
@@ -85,7 +86,8 @@ int open_domain(fid_fabric *fabric, fi_info *info, fid_domain **out, void *conte
     plain->domain_attr->mr_mode |= settings.mr_mode & FI_MR_VIRT_ADDR;
     const int code = it().fabrics[fabric].real_calls->domain(fabric, plain, out, context);
     real().freeinfo(plain);
-    if (code == 0 && !guard.is_of_provider()) wrap_domain(*out, settings);
+    if (code == 0 && !guard.is_of_provider())
+        wrap_domain(*out, settings, card_behind(info) != nullptr);
     return code;
 }
 
@@ -108,6 +110,7 @@ int open_endpoint(fid_domain *domain, fi_info *info, fid_ep **out, void *context
     const Guard guard;
     Domain &owner = it().domains.at(domain);
     if (guard.is_of_provider()) return owner.real_calls->endpoint(domain, info, out, context);
+    if (owner.has_names && owner.settings.is_barred) return -FI_EACCES;
     constexpr unsigned kFirst = 4;
     if (owner.endpoints >= kFirst && it().refuses(owner.settings.unopened)) return -FI_EMFILE;
     ++owner.endpoints;
@@ -133,9 +136,9 @@ void say_at_end() {
     Layer &all = it();
     std::fprintf(stderr,
                  "fabric layer: %lu posted, %lu keys, %lu descriptors, %lu again, %lu reordered, "
-                 "%lu delayed, %lu lost, %lu repeated, %lu refused, %lu rules broken\n",
+                 "%lu delayed, %lu lost, %lu repeated, %lu refused, %lu names, %lu rules broken\n",
                  all.posts, all.keys, all.descriptors, all.agains, all.reordered, all.delayed,
-                 all.lost, all.repeated, all.refused, all.broken);
+                 all.lost, all.repeated, all.refused, all.names, all.broken);
 }
 
 }  // namespace
@@ -159,12 +162,18 @@ int broken(int error, const char *format, ...) {
     return error;
 }
 
-void wrap_domain(fid_domain *object, const Settings &settings) {
+int real_getinfo(std::uint32_t version, const char *node, const char *service, std::uint64_t flags,
+                 const fi_info *hints, fi_info **out) {
+    return real().getinfo(version, node, service, flags, hints, out);
+}
+
+void wrap_domain(fid_domain *object, const Settings &settings, bool has_names) {
     Domain &domain = it().domains[object];
     domain.object = object;
     domain.settings = settings;
     domain.mapped_keys.clear();
     domain.endpoints = 0;
+    domain.has_names = has_names;
     domain.real = object->fid.ops;
     copy_table(object->fid.ops, &domain.ops);
     domain.ops.close = close_domain;
@@ -177,6 +186,7 @@ void wrap_domain(fid_domain *object, const Settings &settings) {
     // Providers call the others themselves.
     refuse<"scalable_ep">(&domain.calls.scalable_ep);
     refuse<"endpoint2">(&domain.calls.endpoint2);
+    if (has_names) hide_addresses(domain);
     object->ops = &domain.calls;
     wrap_registering(domain);
 }
@@ -200,8 +210,11 @@ int fi_getinfo(std::uint32_t version, const char *node, const char *service, std
                    (rank != nullptr ? std::strtoull(rank, nullptr, 10) : 0));
     if (!is_accepted(it().settings, hints)) return -FI_ENODATA;
     fi_info *const plain = hints == nullptr ? nullptr : without_modes(it().settings, hints);
-    const int code = real().getinfo(version, node, service, flags, plain, out);
+    const int code = asks_for_cards(it().settings, hints)
+                         ? find_cards(it().settings, version, *plain, out)
+                         : real().getinfo(version, node, service, flags, plain, out);
     if (plain != nullptr) real().freeinfo(plain);
+    if (hints == nullptr && code == 0 && flags == 0) add_cards(it().settings, version, out);
     for (fi_info *info = code == 0 ? *out : nullptr; info != nullptr; info = info->next)
         change(it().settings, info);
     return code;
@@ -218,7 +231,10 @@ fi_info *fi_dupinfo(const fi_info *info) {
 int fi_fabric(fi_fabric_attr *attributes, fid_fabric **out, void *context) {
     using namespace layer;
     const Guard guard;
-    const int code = real().fabric(attributes, out, context);
+    const bool is_card = attributes->prov_name != nullptr && !it().cards.empty() &&
+                         attributes->prov_name == it().settings.names;
+    const int code =
+        real().fabric(is_card ? it().cards.begin()->second->fabric_attr : attributes, out, context);
     if (code != 0) return code;
     Fabric &fabric = it().fabrics[*out];
     fabric.real_calls = (*out)->ops;

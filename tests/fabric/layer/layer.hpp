@@ -6,12 +6,14 @@
 //
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw+mmu_notify,key_size=N,context,context2,rx_cq_data,
 //                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,
-//                  unopened=N,unclosed=N,unlent=N,seed=N
+//                  unopened=N,unclosed=N,unlent=N,names=PROVIDER,cards=N,barred,
+//                  seed=N
 //
 //     mr          registration modes that fi_getinfo reports besides the provider's; virt is the
 //                 provider's work, and ofi_rxm cannot do it
 //     key_size    bytes of a key, 1 to 8; with raw up to 64
 //     context     operations need a fi_context, fi_context2
+//     async_iov   lists of memory stay until the operation ends
 //     rx_cq_data  data that comes with a put takes a posted receive
 //     cq_data     bytes of it
 //     enosys      calls that are not there: writedata, write, ...
@@ -23,6 +25,10 @@
 //     repeat      one of N comes twice
 //     unopened    one of N endpoints of a domain after the first four cannot be opened
 //     unclosed    one of N closings of an endpoint finds it in use
+//     names       there is a provider of that name, with endpoints that have names in place of IP
+//                 addresses; `net` or `tcp` on the loopback interface plays it
+//     cards       it has so many, on one network; of 200 Gbit/s, at 0000:00:03.0 and before
+//     barred      its endpoints may not be opened
 //     unlent      one of N registrations for puts and gets alone finds no memory
 //
 // A program that opens another domain may change FABRIC_LAYER between: each fi_getinfo reads it.
@@ -72,6 +78,9 @@ struct Settings {
     unsigned unopened = 0;
     unsigned unclosed = 0;
     unsigned unlent = 0;
+    std::string names;  // of a provider; "": there is none
+    unsigned cards = 1;
+    bool is_barred = false;
     std::uint64_t seed = 1;
 
     bool changes_completions() const {
@@ -115,6 +124,16 @@ struct Endpoint {
     fi_ops_msg *real_messages;
     fi_ops_rma transfers;
     fi_ops_rma *real_transfers;
+    fi_ops_cm connections;
+    fi_ops_cm *real_connections;
+};
+
+// Of addresses.
+struct Table {
+    fi_ops ops;
+    fi_ops *real;
+    fi_ops_av calls;
+    fi_ops_av *real_calls;
 };
 
 struct Completion {
@@ -143,6 +162,7 @@ struct Domain {
     std::map<std::uint64_t, std::uint64_t> mapped_keys;  // of peers: raw keys
     std::uint64_t last_mapped = 0;
     unsigned endpoints = 0;  // that were opened
+    bool has_names = false;  // in place of addresses
     fi_ops ops;
     fi_ops *real;
     fi_ops_domain calls;
@@ -165,10 +185,12 @@ struct Layer {
     std::map<fid_cq *, Queue> queues;
     std::map<fid_ep *, Endpoint> endpoints;
     std::map<fid_mr *, std::unique_ptr<Registration>> registrations;
+    std::map<fid_av *, Table> tables;
+    std::map<std::string, fi_info *> cards;  // what is behind each, by the name of its domain
     std::set<std::uint64_t> given_keys;
     // What is said at the end.
     unsigned long posts = 0, agains = 0, reordered = 0, delayed = 0, lost = 0, repeated = 0;
-    unsigned long keys = 0, descriptors = 0, refused = 0, broken = 0;
+    unsigned long keys = 0, descriptors = 0, names = 0, refused = 0, broken = 0;
 
     bool one_in(unsigned count) { return count != 0 && draw() % count == 0; }
     bool refuses(unsigned one_in_so_many) {
@@ -222,11 +244,23 @@ Object *object_of(fid *object) {
     return reinterpret_cast<Object *>(object);
 }
 
-void wrap_domain(fid_domain *object, const Settings &settings);
+int real_getinfo(std::uint32_t version, const char *node, const char *service, std::uint64_t flags,
+                 const fi_info *hints, fi_info **out);
+void wrap_domain(fid_domain *object, const Settings &settings, bool has_names);
 void wrap_endpoint(fid_ep *object, fid_domain *domain);
 void wrap_queue(fid_cq *object, const fi_cq_attr &attributes);
 bool holds_something(fid_cq *object);
 void end_posted(fid_cq *queue, void *context);
+
+// cards.cpp
+bool asks_for_cards(const Settings &settings, const fi_info *hints);
+int find_cards(const Settings &settings, std::uint32_t version, const fi_info &hints,
+               fi_info **out);
+// Puts them before the list of all providers.
+void add_cards(const Settings &settings, std::uint32_t version, fi_info **list);
+const fi_info *card_behind(const fi_info *info);
+void hide_addresses(Domain &domain);
+void hide_name(Endpoint &endpoint);
 
 // registrations.cpp
 void wrap_registering(Domain &domain);

@@ -69,7 +69,7 @@ class Layer : public testing::Test {
         hints->domain_attr->mr_mode = mr_modes;
         hints->domain_attr->cq_data_size = data_bytes;
         hints->fabric_attr->prov_name = strdup(provider_);
-        hints->addr_format = FI_SOCKADDR_IN;
+        hints->addr_format = format_;
         const int code =
             library().getinfo(FI_VERSION(1, 17), "127.0.0.1", nullptr, FI_SOURCE, hints, &info_);
         library().freeinfo(hints);
@@ -175,6 +175,7 @@ class Layer : public testing::Test {
     }
 
     const char *provider_ = nullptr;
+    std::uint32_t format_ = FI_SOCKADDR_IN;
     fi_info *info_ = nullptr;
     fid_fabric *fabric_ = nullptr;
     fid_domain *domain_ = nullptr;
@@ -393,6 +394,45 @@ TEST_F(Layer, completions_are_lost_and_repeated_and_operations_find_no_room) {
         agains += fi_recv(here_.endpoint, to_, 8, nullptr, FI_ADDR_UNSPEC, nullptr) == -FI_EAGAIN;
     EXPECT_GT(agains, 5);
     EXPECT_LT(agains, 35);
+}
+
+TEST_F(Layer, cards_have_names_in_place_of_addresses) {
+    provider_ = "cxi";
+    EXPECT_EQ(find("names=cxi", 0, 0), -FI_ENODATA) << "they have no addresses of IP";
+    format_ = FI_FORMAT_UNSPEC;
+    EXPECT_EQ(find("", 0, 0), -FI_ENODATA) << "there are none";
+    open("names=cxi,cards=2");
+    EXPECT_STREQ(info_->fabric_attr->prov_name, "cxi");
+    EXPECT_STREQ(info_->domain_attr->name, "cxi0");
+    ASSERT_NE(info_->next, nullptr);
+    EXPECT_STREQ(info_->next->domain_attr->name, "cxi1");
+    EXPECT_EQ(info_->next->next, nullptr);
+    ASSERT_NE(expose(to_), nullptr);
+    ASSERT_EQ(put(0, kKey), 0);
+    EXPECT_EQ(end(), 0);
+    EXPECT_STREQ(to_, "sent");
+    char name[64] = "";
+    std::size_t bytes = 23;
+    EXPECT_EQ(fi_getname(&here_.endpoint->fid, name, &bytes), -FI_ETOOSMALL);
+    EXPECT_EQ(bytes, info_->src_addrlen);
+    EXPECT_EQ(fi_getname(&here_.endpoint->fid, name, &bytes), 0);
+    fi_addr_t peer = FI_ADDR_UNSPEC;
+    EXPECT_EQ(fi_av_insert(addresses_, name, 1, &peer, 0, nullptr), 1);
+    name[20] ^= 1;
+    EXPECT_EQ(fi_av_insert(addresses_, name, 1, &peer, 0, nullptr), -FI_EINVAL);
+    fi_info *all = nullptr;
+    ASSERT_EQ(library().getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, nullptr, &all), 0);
+    EXPECT_STREQ(all->fabric_attr->prov_name, "cxi");
+    library().freeinfo(all);
+}
+
+TEST_F(Layer, cards_may_be_of_no_use) {
+    provider_ = "cxi";
+    format_ = FI_FORMAT_UNSPEC;
+    ASSERT_EQ(find("names=cxi,barred", 0, 0), 0);
+    ASSERT_EQ(library().fabric(info_->fabric_attr, &fabric_, nullptr), 0);
+    ASSERT_EQ(fi_domain(fabric_, info_, &domain_, nullptr), 0);
+    EXPECT_EQ(fi_endpoint(domain_, info_, &here_.endpoint, nullptr), -FI_EACCES);
 }
 
 TEST_F(Layer, endpoints_and_registrations_are_refused) {

@@ -35,6 +35,10 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
         }
         return true;
     }
+    if (name == "names") {
+        out->names = value;
+        return !value.empty();
+    }
     if (name == "enosys") {
         for (const std::string &call : split(value, '+'))
             out->missing.insert(call);
@@ -43,9 +47,12 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
     if (value.empty()) {
         if (name == "context") out->mode |= FI_CONTEXT;
         if (name == "context2") out->mode |= FI_CONTEXT2;
+        if (name == "async_iov") out->mode |= FI_ASYNC_IOV;
         if (name == "rx_cq_data") out->mode |= FI_RX_CQ_DATA;
         if (name == "reorder") out->reorders = true;
-        return name == "context" || name == "context2" || name == "rx_cq_data" || name == "reorder";
+        if (name == "barred") out->is_barred = true;
+        return name == "context" || name == "context2" || name == "async_iov" ||
+               name == "rx_cq_data" || name == "reorder" || name == "barred";
     }
     std::uint64_t number = 0;
     if (!read_number(value, 1'000'000'000, &number) || number == 0) return false;
@@ -63,6 +70,8 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
         out->lose = static_cast<unsigned>(number);
     else if (name == "repeat")
         out->repeat = static_cast<unsigned>(number);
+    else if (name == "cards")
+        out->cards = static_cast<unsigned>(number);
     else if (name == "unopened")
         out->unopened = static_cast<unsigned>(number);
     else if (name == "unclosed")
