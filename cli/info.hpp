@@ -24,7 +24,19 @@ int own_numa_node(hwloc_topology_t topology);
 // As the firmware tells it, 10 within a domain; 0 if it does not.
 int numa_distance(hwloc_topology_t topology, int from, int to);
 
-// info_network.cpp: what leads to other nodes.
+// info_network.cpp: where a card is, by its place on the PCI bus or, without that, by the name of
+// its interface, and how far that is from this process. -1: not known.
+struct CardPlace {
+    int numa_node = -1;
+    int numa_node_of_process = -1;
+    int distance = -1;
+};
+CardPlace card_place(const std::string &bus, const std::string &name);
+void add_place(const CardPlace &place, Json *out);
+// As text; "" without such members.
+std::string place_text(const Json &card);
+
+// What leads to other nodes.
 Json network_section();
 std::string network_text(const Json &section);
 

@@ -14,28 +14,20 @@
 namespace sennit::cli {
 namespace {
 
-// Where the card is and how far that is from here, of interfaces with a PCI device behind them.
-void add_place(hwloc_topology_t topology, const std::string &name, Json *out) {
-    hwloc_obj_t device = nullptr;
-    do {
-        device = hwloc_get_next_osdev(topology, device);
-    } while (device != nullptr && device->name != name);
-    const hwloc_obj_t near =
-        device != nullptr ? hwloc_get_non_io_ancestor_obj(topology, device) : nullptr;
-    hwloc_obj_t pci = device;
-    while (pci != nullptr && pci->type != HWLOC_OBJ_PCI_DEVICE)
-        pci = pci->parent;
-    if (near == nullptr || pci == nullptr) return;
-    const int there = hwloc_bitmap_first(near->nodeset);
-    // Near to several domains: to all of them, as far as the firmware tells.
-    (*out)["near_cpus"] = cpus_text(near);
-    if (hwloc_bitmap_weight(near->nodeset) != 1) return;
-    (*out)["numa_node"] = there;
-    const int here = own_numa_node(topology);
-    if (here < 0) return;
-    (*out)["numa_node_of_process"] = here;
-    const int distance = numa_distance(topology, here, there);
-    if (distance > 0) (*out)["numa_distance"] = distance;
+// What the card is plugged in; null: nothing that hwloc knows.
+hwloc_obj_t near_card(const std::string &bus, const std::string &name) {
+    const hwloc_topology_t topology = node_topology();
+    if (topology == nullptr) return nullptr;
+    hwloc_obj_t pci =
+        bus.empty() ? nullptr : hwloc_get_pcidev_by_busidstring(topology, bus.c_str());
+    if (pci == nullptr) {
+        do {
+            pci = hwloc_get_next_osdev(topology, pci);
+        } while (pci != nullptr && pci->name != name);
+        while (pci != nullptr && pci->type != HWLOC_OBJ_PCI_DEVICE)
+            pci = pci->parent;
+    }
+    return pci != nullptr ? hwloc_get_non_io_ancestor_obj(topology, pci) : nullptr;
 }
 
 Json providers_section(Json *section) {
@@ -52,26 +44,45 @@ Json providers_section(Json *section) {
     return list;
 }
 
-std::string place_text(const Json &interface) {
-    if (!interface.contains("near_cpus")) return "no PCI device behind it";
-    if (!interface.contains("numa_node"))
-        return fmt::format("near CPUs {}", interface["near_cpus"].get<std::string>());
-    std::string text = fmt::format("on NUMA node {}", interface["numa_node"].get<int>());
-    if (!interface.contains("numa_node_of_process")) return text;
-    text += fmt::format(", this process on {}", interface["numa_node_of_process"].get<int>());
-    if (interface.contains("numa_distance"))
-        text += fmt::format(", distance {}", interface["numa_distance"].get<int>());
-    return text;
+}  // namespace
+
+// Near to several domains: to all of them, as far as the firmware tells.
+CardPlace card_place(const std::string &bus, const std::string &name) {
+    const hwloc_obj_t near = near_card(bus, name);
+    CardPlace place;
+    if (near == nullptr || hwloc_bitmap_weight(near->nodeset) != 1) return place;
+    place.numa_node = hwloc_bitmap_first(near->nodeset);
+    place.numa_node_of_process = own_numa_node(node_topology());
+    if (place.numa_node_of_process < 0) return place;
+    const int distance =
+        numa_distance(node_topology(), place.numa_node_of_process, place.numa_node);
+    if (distance > 0) place.distance = distance;
+    return place;
 }
 
-}  // namespace
+void add_place(const CardPlace &place, Json *out) {
+    if (place.numa_node < 0) return;
+    (*out)["numa_node"] = place.numa_node;
+    if (place.numa_node_of_process >= 0)
+        (*out)["numa_node_of_process"] = place.numa_node_of_process;
+    if (place.distance >= 0) (*out)["numa_distance"] = place.distance;
+}
+
+std::string place_text(const Json &card) {
+    if (!card.contains("numa_node")) return "";
+    std::string text = fmt::format("on NUMA node {}", card["numa_node"].get<int>());
+    if (!card.contains("numa_node_of_process")) return text;
+    text += fmt::format(", this process on {}", card["numa_node_of_process"].get<int>());
+    if (card.contains("numa_distance"))
+        text += fmt::format(", distance {}", card["numa_distance"].get<int>());
+    return text;
+}
 
 Json network_section() {
     Json section;
     const Json providers = providers_section(&section);
     section["providers"] = providers;
     section["interfaces"] = Json::array();
-    const hwloc_topology_t topology = node_topology();
     for (const Interface &one : interfaces()) {
         Json json = {{"name", one.name},
                      {"address", one.address},
@@ -80,7 +91,9 @@ Json network_section() {
                      {"speed_mbit", one.speed_mbit},
                      {"mtu", one.mtu},
                      {"text", interface_text(one)}};
-        if (topology != nullptr) add_place(topology, one.name, &json);
+        const hwloc_obj_t near = near_card("", one.name);
+        if (near != nullptr) json["near_cpus"] = cpus_text(near);
+        add_place(card_place("", one.name), &json);
         section["interfaces"].push_back(json);
     }
     return section;
@@ -99,9 +112,13 @@ std::string network_text(const Json &section) {
                             provider["taken"].get<bool>() ? "" : "not ",
                             provider["reason"].get<std::string>());
     text += "  interfaces, of which ranks take one that all of them have\n";
-    for (const Json &interface : section["interfaces"])
-        text +=
-            fmt::format("  {}; {}\n", interface["text"].get<std::string>(), place_text(interface));
+    for (const Json &interface : section["interfaces"]) {
+        std::string place = place_text(interface);
+        if (place.empty() && interface.contains("near_cpus"))
+            place = fmt::format("near CPUs {}", interface["near_cpus"].get<std::string>());
+        text += fmt::format("  {}; {}\n", interface["text"].get<std::string>(),
+                            place.empty() ? "no PCI device behind it" : place);
+    }
     return text;
 }
 

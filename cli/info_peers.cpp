@@ -63,9 +63,10 @@ struct View {
     Trial memory;  // how this rank reaches the other's memory
     std::int32_t rail_count;
     sennit_rail rails[kRails];
+    CardPlace places[kRails];  // of their cards
 };
-static_assert(sizeof(View) ==
-              12 + SENNIT_PATH_END * kReasonBytes + sizeof(Trial) + kRails * sizeof(sennit_rail));
+static_assert(sizeof(View) == 12 + SENNIT_PATH_END * kReasonBytes + sizeof(Trial) +
+                                  kRails * (sizeof(sennit_rail) + sizeof(CardPlace)));
 
 void must(sennit_status status, const char *what) {
     if (status == SENNIT_OK) return;
@@ -177,8 +178,11 @@ View view_of(int rank, sennit_region region) {
                                       view.reasons[candidate], kReasonBytes);
     }
     while (view.rail_count < kRails &&
-           sennit_peer_rail(rank, view.rail_count, &view.rails[view.rail_count]) == SENNIT_OK)
-        ++view.rail_count;
+           sennit_peer_rail(rank, view.rail_count, &view.rails[view.rail_count]) == SENNIT_OK) {
+        const sennit_rail &rail = view.rails[view.rail_count];
+        view.places[view.rail_count++] =
+            card_place(text_of(rail.bus), text_of(rail.interface_name));
+    }
     // Of a rank that has registered nothing there is nothing to tell.
     view.memory = region.gptr.segment != 0 ? look_at(region) : Trial{SENNIT_ERR_STATE, 0, {}};
     return view;
@@ -221,7 +225,10 @@ Json rails_json(const View &view) {
                          {"peer_address", text_of(rail.peer_address)},
                          {"used", rail.is_used != 0},
                          {"number", rail.number},
-                         {"reason", text_of(rail.reason)}});
+                         {"reason", text_of(rail.reason)},
+                         {"bus", text_of(rail.bus)},
+                         {"speed_mbit", rail.speed_mbit}});
+        add_place(view.places[i], &rails.back());
     }
     return rails;
 }
@@ -362,13 +369,18 @@ std::string used_cards_text(const Json &section, std::size_t rank) {
 
 std::string rails_text(const Json &pair) {
     std::string text;
-    for (const Json &rail : pair["rails"])
-        text += fmt::format("    rail    {} ({}) {}: {}\n", rail["interface"].get<std::string>(),
+    for (const Json &rail : pair["rails"]) {
+        text += fmt::format("    rail    {} ({}) {}: {}", rail["interface"].get<std::string>(),
                             rail["provider"].get<std::string>(),
                             rail["used"].get<bool>()
                                 ? fmt::format("used as number {}", rail["number"].get<int>())
                                 : "not used",
                             rail["reason"].get<std::string>());
+        if (rail["speed_mbit"].get<int>() > 0)
+            text += fmt::format("; {} Mbit/s", rail["speed_mbit"].get<int>());
+        const std::string place = place_text(rail);
+        text += place.empty() ? "\n" : fmt::format("; {}\n", place);
+    }
     return text;
 }
 

@@ -38,12 +38,14 @@ sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *tex
  * could. */
 typedef struct sennit_rail {
     char provider[32];       /* of libfabric: "tcp" */
-    char interface_name[16]; /* "eth0" */
-    char address[48];        /* of the caller's node there */
-    char peer_address[48];   /* of the peer's node; "" if operations do not go by the rail */
+    char interface_name[16]; /* "eth0"; of a card that has no IP address: "cxi0" */
+    char address[48];        /* of the caller's node there, or of the caller's endpoint */
+    char peer_address[48];   /* the peer's; "" if operations do not go by the rail */
     int is_used;             /* 1 if they do */
     int number;              /* of the rail in traces and statistics; -1 if it is not used */
     char reason[128];        /* why they do, or not, as one sentence */
+    char bus[16];            /* where the card is plugged in, "0000:c1:00.0"; "": not known */
+    int speed_mbit;          /* of its link; 0: not known */
 } sennit_rail;
 
 /* The rail at `index` of the caller, as it leads to world rank `rank`: 0 up to the first RANGE

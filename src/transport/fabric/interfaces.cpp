@@ -7,8 +7,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -381,6 +383,11 @@ void Interfaces::describe(unsigned interface, sennit_rail *out) const {
     (void)std::snprintf(out->provider, sizeof out->provider, "%s", info.fabric_attr->prov_name);
     (void)std::snprintf(out->interface_name, sizeof out->interface_name, "%s",
                         name != nullptr ? name : "");
+    out->speed_mbit = static_cast<int>(std::min<std::uint64_t>(speed_of(info), INT_MAX));
+    const std::uint32_t bus = bus_of(info);
+    if (bus != 0)
+        (void)std::snprintf(out->bus, sizeof out->bus, "%04x:%02x:%02x.%x", bus >> 16,
+                            bus >> 8 & 0xff, bus >> 3 & 0x1f, bus & 7);
     if (name_bytes_ != 0) return;
     const sockaddr_in own = address_of(info);
     (void)inet_ntop(AF_INET, &own.sin_addr, out->address, sizeof out->address);
