@@ -15,9 +15,9 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr const char *kName = "libfabric.so.1";
-// The structs of the headers belong to versions of the functions. The library's default version may
-// be newer than the headers that this was compiled with.
-constexpr const char *kInfoVersion = FI_MAJOR_VERSION >= 2 ? "FABRIC_1.8" : "FABRIC_1.3";
+// The version of the functions says how long the structs are. These have all fields that are used
+// here; newer headers have more behind them, which the library then takes for 0.
+constexpr const char *kInfoVersion = "FABRIC_1.3";
 
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 Library opened;  // handle is null until everything was found

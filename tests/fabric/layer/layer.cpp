@@ -20,6 +20,9 @@ struct Real {
     decltype(&fi_version) version;
 };
 
+// As the path asks for it.
+constexpr const char *kInfoVersion = "FABRIC_1.3";
+
 template <class Function>
 void look_up(void *library, const char *name, const char *version, Function *out) {
     *out = reinterpret_cast<Function>(dlvsym(library, name, version));
@@ -35,9 +38,9 @@ Real open_real() {
         std::abort();
     }
     Real found;
-    look_up(library, "fi_getinfo", LAYER_INFO_VERSION, &found.getinfo);
-    look_up(library, "fi_freeinfo", LAYER_INFO_VERSION, &found.freeinfo);
-    look_up(library, "fi_dupinfo", LAYER_INFO_VERSION, &found.dupinfo);
+    look_up(library, "fi_getinfo", kInfoVersion, &found.getinfo);
+    look_up(library, "fi_freeinfo", kInfoVersion, &found.freeinfo);
+    look_up(library, "fi_dupinfo", kInfoVersion, &found.dupinfo);
     look_up(library, "fi_fabric", "FABRIC_1.1", &found.fabric);
     look_up(library, "fi_strerror", "FABRIC_1.0", &found.strerror);
     look_up(library, "fi_version", "FABRIC_1.0", &found.version);
