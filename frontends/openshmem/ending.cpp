@@ -5,13 +5,18 @@
 // have names that the kernel gives (abstract: nothing is left behind), and a message counts only
 // with the receiver's random word, which the PEs of the job alone know. A child that a PE has
 // forked knows it too, and tells nobody.
+//
+// Such a name leads nowhere on another node. There the exit status is put into a word behind the
+// heap, at which the thread looks.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -33,8 +38,13 @@ struct Message {
     int status;
 };
 
+// The word: 0, or that the job ends, and with which status.
+constexpr std::uint64_t kEnds = std::uint64_t{1} << 32;
+constexpr timeval kBetweenLooks{0, 50'000};
+
 struct Ending {
     int socket = -1;
+    std::uint64_t *word = nullptr;  // null: all PEs are on this node
     pthread_t thread{};
     bool has_thread = false;
     Address mine{};
@@ -83,6 +93,13 @@ void *end_soon(void *status) {
     _exit(status);
 }
 
+void look_at_word() {
+    // relaxed: the word stands alone.
+    const std::uint64_t word =
+        ending.word != nullptr ? __atomic_load_n(ending.word, __ATOMIC_RELAXED) : 0;
+    if ((word & kEnds) != 0) end_from_outside(static_cast<int>(word & (kEnds - 1)));
+}
+
 void *wait_for_end(void *) {
     for (;;) {
         Message message{};
@@ -90,7 +107,8 @@ void *wait_for_end(void *) {
         // SYNC shmem-stops: an acquire; pairs with the release in ending_stop(). Anybody may send
         // an empty message.
         if (is_stopping.load(std::memory_order_acquire)) return nullptr;
-        if (got < 0 && errno != EINTR) return nullptr;
+        look_at_word();
+        if (got < 0 && errno != EINTR && errno != EAGAIN) return nullptr;
         if (got == sizeof message &&
             std::memcmp(message.secret, ending.mine.secret, sizeof message.secret) == 0)
             end_from_outside(message.status);
@@ -114,15 +132,44 @@ bool open_socket() {
            static_cast<ssize_t>(sizeof ending.mine.secret);
 }
 
+// Of the PE that the place behind its heap belongs to.
+sennit_gptr word_of(int pe) {
+    const Area &heap = state.areas[kHeap];
+    return sennit_gptr_add(heap.places[pe], static_cast<std::int64_t>(heap.bytes + stalls_bytes()));
+}
+
+// Several nodes: their PEs have no name here.
+void find_nodes() {
+    int count = 0;
+    must("shmem_init", sennit_team_size(SENNIT_TEAM_NODE, &count));
+    if (count == state.pes) return;
+    const auto all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
+    for (int i = 0; i < count; ++i) {
+        int pe = 0;
+        must("shmem_init", sennit_team_world_rank(SENNIT_TEAM_NODE, i, &pe));
+        all[static_cast<std::size_t>(pe)] = ending.all[static_cast<std::size_t>(pe)];
+    }
+    std::copy_n(all.get(), state.pes, ending.all.get());
+    ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me)));
+    (void)setsockopt(ending.socket, SOL_SOCKET, SO_RCVTIMEO, &kBetweenLooks, sizeof kBetweenLooks);
+}
+
 void tell_others(int status) {
+    constexpr std::int64_t kLongest = 1'000'000'000;
     if (ending.all == nullptr || is_forked_child()) return;
+    const std::uint64_t word = kEnds | static_cast<std::uint32_t>(status);
     for (int pe = 0; pe < state.pes; ++pe) {
         const Address &to = ending.all[static_cast<std::size_t>(pe)];
-        if (pe == state.me || to.name_bytes == 0) continue;
+        if (pe == state.me) continue;
+        if (to.name_bytes == 0) {
+            if (ending.word != nullptr) (void)sennit_put_nbi(word_of(pe), &word, sizeof word);
+            continue;
+        }
         const Message message{{to.secret[0], to.secret[1]}, status};
         (void)sendto(ending.socket, &message, sizeof message, MSG_DONTWAIT | MSG_NOSIGNAL,
                      reinterpret_cast<const sockaddr *>(&to.name), to.name_bytes);
     }
+    if (ending.word != nullptr) (void)sennit_flush_all(kLongest);
 }
 
 }  // namespace
@@ -132,6 +179,7 @@ void ending_start() {
     ending.all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
     must("shmem_init", sennit_allgather(SENNIT_TEAM_WORLD, &ending.mine, ending.all.get(),
                                         sizeof ending.mine, SENNIT_FOREVER));
+    find_nodes();
     if (ending.mine.name_bytes != 0)
         ending.has_thread = start_thread(&ending.thread, wait_for_end, nullptr);
     if (!ending.has_thread) debug("other PEs can not end this one: no thread or socket for it");

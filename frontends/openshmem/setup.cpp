@@ -146,10 +146,10 @@ bool open_heap(std::size_t bytes) {
     std::size_t alignment = std::bit_floor(bytes | kLeast);
     if (alignment > kMost) alignment = kMost;
     const std::size_t heap_bytes = (bytes + kLeast - 1) / kLeast * kLeast;
-    const std::size_t stalls = static_cast<std::size_t>(state.pes) * 16;  // remote.cpp
     sennit_gptr heap;
     const sennit_status status =
-        sennit_alloc(SENNIT_TEAM_WORLD, heap_bytes + stalls, alignment, 0, &heap);
+        sennit_alloc(SENNIT_TEAM_WORLD, heap_bytes + stalls_bytes() + sizeof(std::uint64_t),
+                     alignment, 0, &heap);  // the word is that of ending.cpp
     if (status != SENNIT_OK) {
         std::fprintf(
             stderr,
@@ -331,8 +331,8 @@ void stop() {
         must("shmem_finalize", sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
         must("shmem_finalize", sennit_deregister(statics_region));
     }
+    ending_stop();  // it looks at a word there
     must("shmem_finalize", sennit_free(heap));
-    ending_stop();
     for (Area &area : state.areas)
         area_close(area);
     state = State{};

@@ -144,6 +144,11 @@ const char *setting(const char *name);
 // Whether a knob of Sennit is on. After sennit_init().
 bool is_on(const char *knob);
 
+// Of the words behind the heap that locks need where the kernel copies (remote.cpp).
+inline std::size_t stalls_bytes() {
+    return static_cast<std::size_t>(state.pes) * 2 * sizeof(std::uint64_t);
+}
+
 // Ends other PEs from outside: what shmem_global_exit needs (ending.cpp).
 void ending_start();
 void ending_stop();

@@ -517,6 +517,17 @@ def a_field_is_the_same_to_the_bit_on_four_hosts(cluster, sennit, heat3d):
     cluster.nothing_is_left()
 
 
+def a_pe_ends_those_of_other_hosts(cluster, launcher, program):
+    """OpenSHMEM: of two PEs that compute one ends both. Broken by a way that ends at the host, and a launcher that waits."""
+    for case, code in (("start-exit", 7), ("own-memory", 0)):
+        begin = time.monotonic()
+        done = cluster.run("--launcher", launcher, "-n", "2", "--", "timeout", "20", program, case)
+        # A launcher may call an end with 0 and without finalize an error of its own.
+        expect(done.returncode == code or (code == 0 and done.returncode != 124), case, done)
+        expect(time.monotonic() - begin < 15, case, done)
+    cluster.nothing_is_left()
+
+
 def main(project, case, *words, cases=None):
     cluster = Cluster(project)
     if case != "a_system_without_namespaces_is_told_what_to_do":
