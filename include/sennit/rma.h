@@ -11,6 +11,11 @@
  * with TIMEOUT (knob SENNIT_TIMEOUT) or a flush that did still has it: it is free after a flush
  * that returned OK, or when the rank is finalized.
  *
+ * Repetition. Between nodes the bytes of a put may be stored more than once until it is complete,
+ * since what a broken connection carried is sent again; never after that. Whoever stores to the
+ * same place before the sender knows of the completion may find it changed back. So a flag that its
+ * owner resets is set by sennit_atomic_set_u64 or an event of a signal, which happen once.
+ *
  * Order. Operations are not ordered among each other unless one completes before the next starts,
  * or sennit_fence lies between.
  *
