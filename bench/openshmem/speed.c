@@ -19,7 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kBatches = 15, kMost = 1 << 20, kBurst = 256, kSyncWords = 512, kLine = 128 };
+enum {
+    kBatches = 15,
+    kMost = 1 << 20,
+    kMostOfOne = 4 << 20, /* in a transfer between two */
+    kBurst = 256,
+    kSyncWords = 512,
+    kLine = 128
+};
 
 int me, pes;
 char *there, *here;
@@ -216,9 +223,9 @@ void measure(const char *name, enum who who, void (*call)(void)) {
 }
 
 static void one_sided(void) {
-    static const size_t sizes[] = {1,     2,     4,      8,      16,     32,   64,   128,
-                                   255,   256,   512,    1024,   2048,   4096, 8192, 16384,
-                                   32768, 65536, 131072, 262144, 524288, kMost};
+    static const size_t sizes[] = {1,     2,     4,      8,      16,     32,    64,        128,
+                                   255,   256,   512,    1024,   2048,   4096,  8192,      16384,
+                                   32768, 65536, 131072, 262144, 524288, kMost, kMostOfOne};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         bytes = sizes[i];
         measure("put", kFirst, put);
@@ -275,7 +282,8 @@ int main(int argc, char **argv) {
     shmem_init();
     me = shmem_my_pe();
     pes = shmem_n_pes();
-    const size_t most = (size_t)kMost * (size_t)(pes > 1 ? pes : 2);
+    const size_t of_all = (size_t)kMost * (size_t)(pes > 1 ? pes : 2);
+    const size_t most = of_all > kMostOfOne ? of_all : kMostOfOne;
     there = shmem_align(4096, most);
     here = shmem_align(4096, most);
     work = shmem_malloc(kMost);
