@@ -154,6 +154,23 @@ void put_beside_a_stopped_rank(const Job &job) {
     say(self, "flushed", kMany);
 }
 
+// The script stops the last rank for longer than the timeout; a rank of its node lives.
+void ask_a_stopped_rank(const Job &job) {
+    say(self, "waits", getpid());
+    if (sennit_rank() == 0) {
+        (void)std::getchar();
+        const sennit_gptr there = sennit_gptr_at(job.memory, job.last);
+        std::uint64_t value = 1;
+        sennit_request request = SENNIT_REQUEST_NULL;
+        must(sennit_put_nb(there, &value, sizeof value, &request), "put_nb");
+        must(sennit_atomic_fetch_add_u64(sennit_gptr_add(there, 8), 1, &value), "atomic");
+        must(sennit_wait(&request, SENNIT_FOREVER), "wait");
+        say(self, "asked", 1);
+    }
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "barrier");
+    say(self, "done", 0);
+}
+
 // Computes and communicates until the script says that it is enough.
 void work(const Job &job) {
     say(self, "waits", getpid());
@@ -198,6 +215,7 @@ constexpr Scene kScenes[] = {{"signal", wait_for_signal},
                              {"child", wait_for_signal},
                              {"many", hear_of_one_of_many},
                              {"share", put_beside_a_stopped_rank},
+                             {"hold", ask_a_stopped_rank},
                              {"work", work}};
 
 // If the words say so, RANK:MILLISECONDS.
@@ -225,10 +243,26 @@ int start_without_one(const char *word) {
     return 0;
 }
 
+// The script stops one somewhere in sennit_init.
+int start_with_a_limit() {
+    self = std::atoi(std::getenv("SENNIT_RANK"));
+    say(self, "begins", getpid());
+    const sennit_status status = sennit_init(nullptr);
+    say(self,
+        status == SENNIT_OK              ? "ready"
+        : status == SENNIT_ERR_PEER_LOST ? "lost"
+                                         : sennit_status_string(status),
+        sennit_last_error()->peer);
+    if (status != SENNIT_OK) std::printf("rank %d: init: %s\n", self, sennit_last_error()->text);
+    std::fflush(stdout);
+    std::_Exit(0);
+}
+
 }  // namespace
 
 int main(int count, char **words) {
     if (std::strcmp(words[1], "start") == 0) return start_without_one(words[2]);
+    if (std::strcmp(words[1], "limit") == 0) return start_with_a_limit();
     must(sennit_init(nullptr), "init");
     self = sennit_rank();
     Job job;

@@ -125,6 +125,60 @@ def a_stopped_rank_does_not_hold_up_others(sennit, program, ranks):
     os._exit(0)  # the timer
 
 
+def a_stopped_rank_is_waited_for(sennit, program, ranks):
+    """For longer than the timeout, since a rank of its node lives; the message and the put that it has not answered are no sign that it is cut off."""
+    timeout_s = 3
+    job = Job(sennit, program, ranks, timeout_s, "hold",
+              nodes=("sh", "-c", 'SENNIT_NODE=n$(((SENNIT_RANK + 1) / 2)) exec "$@"', "sh"))
+    processes = dict(job.read("waits")[:2] for _ in range(ranks))
+    os.kill(processes[ranks - 1], signal.SIGSTOP)
+    time.sleep(0.2)  # its threads have stopped
+    job.process.stdin.write("go\n")
+    job.process.stdin.flush()
+    time.sleep(2.5 * timeout_s)
+    gone_on = time.clock_gettime(time.CLOCK_MONOTONIC)
+    os.kill(processes[ranks - 1], signal.SIGCONT)
+    _, _, asked = job.read("asked")
+    expect(asked > gone_on, f"a rank that was stopped has answered, {gone_on - asked} s before it went on")
+    done = job.events("done")
+    expect(len(done) == ranks and "lost" not in "".join(job.lines), "".join(job.lines))
+
+
+def silence_ends_init(sennit, program, ranks, tries=1):
+    """The last rank is stopped somewhere in its sennit_init. The others' ends by the limit and names it."""
+    limit_s = 2
+    os.environ["SENNIT_INIT_TIMEOUT"] = str(limit_s)
+    seed = random.randrange(1 << 30)
+    draw = random.Random(seed)
+    seen = []
+    for i in range(tries):
+        job = Job(sennit, program, ranks, 10, "limit")
+        processes = dict(job.read("begins")[:2] for _ in range(ranks))
+        delay = draw.uniform(0, 0.2) if i else 0
+        time.sleep(delay)
+        try:
+            os.kill(processes[ranks - 1], signal.SIGSTOP)
+        except ProcessLookupError:  # it was through
+            pass
+        stopped = time.clock_gettime(time.CLOCK_MONOTONIC)
+        threading.Timer(limit_s + 3, lambda process=job.process: process.kill()).start()
+        seen.append(delay)
+        for _ in range(ranks - 1):
+            rank, peer, when = job.read("(?:ready|lost|SENNIT_ERR_TIMEOUT)")
+            text = "".join(job.lines)
+            if "ready" in text:
+                continue
+            expect(peer == ranks - 1 and when - stopped < limit_s + 1.5, f"seed {seed}, stopped after {seen}: rank {rank} names {peer} "
+                   f"after {when - stopped} s\n{text}")
+            seen[-1] = f"{delay:.3f}: in time"
+        job.process.kill()
+        os.kill(processes[ranks - 1], signal.SIGKILL)
+        job.finish()
+    print(f"seed {seed}: {seen}")
+    expect(any("in time" in str(each) for each in seen), "no rank was stopped in time")
+    os._exit(0)  # the timers
+
+
 def nobody_is_lost_on_a_busy_processor(sennit, program, ranks, seconds):
     """All ranks share one processor, compute and communicate. At times one of each node is stopped for a third of the timeout."""
     job = Job("taskset", program, ranks, 3, "work", str(seconds), nodes=("--nodes", "2"), before=("-c", "0", sennit), limit_s=seconds + 60)
@@ -242,7 +296,8 @@ def nonsense_ends_its_connection_alone(sennit, program, ranks):
 
 CASES = {"takes_over": the_next_rank_takes_over, "stop": a_short_stop_is_no_death, "silence": a_silent_host_is_lost,
          "nonsense": nonsense_ends_its_connection_alone, "child": a_fork_keeps_no_port, "start": a_death_before_the_start_ends_it,
-         "share": a_stopped_rank_does_not_hold_up_others, "work": nobody_is_lost_on_a_busy_processor,
+         "share": a_stopped_rank_does_not_hold_up_others, "hold": a_stopped_rank_is_waited_for, "limit": silence_ends_init,
+         "work": nobody_is_lost_on_a_busy_processor,
          "many": silence_is_heard_by_all_of_many_nodes,
          "KILL": functools.partial(every_wait_ends, "KILL"), "STOP": functools.partial(every_wait_ends, "STOP")}
 

@@ -385,7 +385,7 @@ sennit_status exchange_tries(Startup &start, std::uint8_t *rows, std::size_t byt
     const sennit_error error = *thread_error();
     const sennit_status status = allgather(start, mine, rows, bytes);
     if (status != SENNIT_OK && so_far == SENNIT_OK) return status;
-    if (status != SENNIT_OK && error.peer >= 0) return status;  // the rank it blames has died
+    if (status == SENNIT_ERR_PEER_LOST && error.peer >= 0) return status;  // whom it blames
     *thread_error() = error;
     if (status != SENNIT_OK) return so_far;
     bool some_are_uneven = false;
