@@ -3,6 +3,7 @@
 #include "op/engine.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -32,13 +33,28 @@ const char *path_name(const PeerQueue &queue) {
     return queue.path == nullptr ? "" : queue.path->transport->traits().name;
 }
 
+// Why an operation on the peer failed, as far as more is known than the status.
+struct Trouble {
+    char text[160] = "";
+
+    Trouble(Engine &engine, int peer, sennit_status status) {
+        const MessagePath *const path = engine.queues[peer].path;
+        if (status == SENNIT_ERR_PEER_LOST)
+            (void)std::snprintf(text, sizeof text, "; it %s", how_lost(*engine.rank, peer));
+        if (status != SENNIT_ERR_FABRIC || path == nullptr) return;
+        path->transport->describe_trouble(peer, text + 2, sizeof text - 2);
+        if (text[2] != '\0') std::memcpy(text, "; ", 2);
+    }
+};
+
 // Why an operation failed, for the thread that takes its status.
 sennit_status report(Engine &engine, const OperationRecord &record) {
     return fail_peer(record.status, record.peer, path_name(engine.queues[record.peer]),
-                     "%s of %llu bytes at offset %llu of rank %d failed: %s",
+                     "%s of %llu bytes at offset %llu of rank %d failed: %s%s",
                      name_of(record.direction), static_cast<unsigned long long>(record.bytes),
                      static_cast<unsigned long long>(record.offset), record.peer,
-                     sennit_status_string(record.status));
+                     sennit_status_string(record.status),
+                     Trouble(engine, record.peer, record.status).text);
 }
 
 // The record is over, and its caller is still there.
@@ -183,7 +199,7 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
         return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "", "no message path leads to rank %d", peer);
     // relaxed: the word stands alone, see detector.cpp.
     if (engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0)
-        return fail_peer(SENNIT_ERR_PEER_LOST, peer, path_name(queue), "rank %d is gone", peer);
+        return fail_lost(*engine.rank, peer);
     if (args.direction == Direction::execute && queue.path->task_bytes == 0)
         return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue),
                          "the path %s carries no atomic operations", path_name(queue));
@@ -395,8 +411,8 @@ sennit_status take_implicit_error(Engine &engine, int first, int end, sennit_sta
     }
     if (failed < 0) return lost;
     return fail_peer(error, failed, path_name(engine.queues[failed]),
-                     "an implicit %s of rank %d failed: %s", name_of(direction), failed,
-                     sennit_status_string(error));
+                     "an implicit %s of rank %d failed: %s%s", name_of(direction), failed,
+                     sennit_status_string(error), Trouble(engine, failed, error).text);
 }
 
 }  // namespace

@@ -127,8 +127,11 @@ Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
         piece->tried_rails |= bit(static_cast<unsigned>(rail));
     }
     if (full_rails != 0) return Submit::again;
-    piece->status = fail_peer(SENNIT_ERR_FABRIC, piece->operation.peer,
-                              path.transport->traits().name, "no rail is left");
+    char trouble[128] = "";
+    path.transport->describe_trouble(piece->operation.peer, trouble, sizeof trouble);
+    piece->status =
+        fail_peer(SENNIT_ERR_FABRIC, piece->operation.peer, path.transport->traits().name,
+                  "no rail is left%s%s", trouble[0] != '\0' ? ": " : "", trouble);
     return Submit::failed;
 }
 

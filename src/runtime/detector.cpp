@@ -88,19 +88,24 @@ int find_lost(Rank &rank, const void *peer) {
     return -1;
 }
 
+const char *how_lost(const Rank &rank, int peer) {
+    // relaxed: only its value counts.
+    const std::uint32_t gone = rank.peers[peer].gone.load(std::memory_order_relaxed);
+    if (gone != static_cast<std::uint32_t>(Gone::died))
+        return "has left: it called sennit_finalize";
+    if (watch::watch_unheard(rank, peer))
+        return "counts as lost: nothing came from its host by any rail for SENNIT_PEER_TIMEOUT, "
+               "though its watch answered: a firewall, or a broken card?";
+    if (watch::watch_silent(rank, peer))
+        return "counts as lost: its host has been silent for SENNIT_PEER_TIMEOUT";
+    return launcher_ended(rank) ? "counts as lost: the launcher has ended, and with it the job"
+                                : "has ended without sennit_finalize";
+}
+
 sennit_status fail_lost(const Rank &rank, int peer) {
     const Peer &target = rank.peers[peer];
-    // relaxed: only its value counts.
-    const bool died =
-        target.gone.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(Gone::died);
     return fail_peer(SENNIT_ERR_PEER_LOST, peer, sennit_path_name(target.path),
-                     "rank %d (process %d) %s", peer, target.process_id,
-                     !died ? "has left: it called sennit_finalize"
-                     : watch::watch_silent(rank, peer)
-                         ? "counts as lost: its host has been silent for SENNIT_PEER_TIMEOUT"
-                     : launcher_ended(rank)
-                         ? "counts as lost: the launcher has ended, and with it the job"
-                         : "has ended without sennit_finalize");
+                     "rank %d (process %d) %s", peer, target.process_id, how_lost(rank, peer));
 }
 
 }  // namespace sennit

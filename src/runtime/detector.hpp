@@ -22,7 +22,9 @@ int find_lost(Rank &rank, const void *peer);
 // Another part (a transport) found that the peer is gone.
 void note_gone(Rank &rank, int peer, Gone how);
 
-// PEER_LOST, with how the peer is known to have ended, or that it is about to.
+// How the peer is known to have ended, or that it is about to: "has left ...".
+[[gnu::cold]] const char *how_lost(const Rank &rank, int peer);
+// PEER_LOST, with that.
 [[gnu::cold]] sennit_status fail_lost(const Rank &rank, int peer);
 
 }  // namespace sennit

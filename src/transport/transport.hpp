@@ -221,6 +221,9 @@ class Transport {
     // For people: the rail with this number of those that this rank has, as it leads to `peer`,
     // also if it is not used; false beyond the last. Any thread, from connect() to close().
     virtual bool describe_rail(int, unsigned, sennit_rail *) { return false; }
+    // For people: what is wrong with the way to the peer; nothing is written if nothing is known.
+    // With the engine's lock held.
+    virtual void describe_trouble(int, char *, std::size_t) {}
     // A transport may have a thread from connect() on that moves data while the rank computes, and
     // calls the rank's progress hooks once there is an engine. After this call it has none.
     virtual void stop_thread() {}

@@ -480,6 +480,31 @@ def a_host_whose_rail_is_cut_is_lost_in_time(cluster, program):
     cluster.nothing_is_left()
 
 
+def puts_go_on_after_the_only_rail_was_cut(cluster, program):
+    """Several times, for less than the timeout."""
+    keeper = cluster.start("--launcher", "none", "--", "sleep", "600")
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(program)) as folder, open(f"{folder}/log", "w+", encoding="utf-8") as log:
+        job = subprocess.Popen(
+            [cluster.tool, "exec", "--name", cluster.name, "h0", "env", "SENNIT_PATHS=self,mapped,fabric:interface=rail0", "SENNIT_LOG=info",
+             "SENNIT_PEER_TIMEOUT=6", cluster.tool, "launch", "-n", "2", "--", program, str(1 << 16), f"{folder}/stop"],
+            env=cluster.environment, text=True, stdout=log, stderr=subprocess.STDOUT)
+        time.sleep(2)
+        for _ in range(3):
+            cluster.must("cut", "rail", "--silent", "h1", "0")
+            time.sleep(2)
+            cluster.must("restore", "rail", "h1", "0")
+            time.sleep(3)
+        with open(f"{folder}/stop", "w", encoding="utf-8"):
+            pass
+        code = job.wait(timeout=30)
+        log.seek(0)
+        text = log.read()
+        expect(code == 0 and "lost" not in text, code, text[-3000:])
+    keeper.terminate()
+    keeper.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
 def run_suite(cluster, cluster_words, suite, path, groups):
     # Blocks travel by files there, and /tmp is each host's own.
     shared = tempfile.mkdtemp(dir=os.path.dirname(suite))

@@ -90,7 +90,8 @@ static void print_watch() {
     FIELD(TablePlace, their_lease_ns);
     FIELD(TablePlace, lease_end_ns);
     FIELD(TablePlace, watched_since_ns);
-    FIELD(TablePlace, unused);
+    FIELD(TablePlace, looked_ns);
+    FIELD(TablePlace, unheard_ns);
     STRUCT(Note);
     FIELD(Note, cookie);
     FIELD(Note, kind);

@@ -15,8 +15,8 @@ import sys
 LIMIT_S = 180
 # The layer's last words, for each rank.
 SUMMARY = re.compile(r"fabric layer: (\d+) posted, (\d+) keys, (\d+) descriptors, (\d+) again, (\d+) reordered, (\d+) delayed, "
-                     r"(\d+) lost, (\d+) repeated, (\d+) refused, (\d+) names, (\d+) rules broken")
-NAMES = ["posted", "keys", "descriptors", "again", "reordered", "delayed", "lost", "repeated", "refused", "names", "broken"]
+                     r"(\d+) lost, (\d+) repeated, (\d+) swallowed, (\d+) refused, (\d+) names, (\d+) rules broken")
+NAMES = ["posted", "keys", "descriptors", "again", "reordered", "delayed", "lost", "repeated", "swallowed", "refused", "names", "broken"]
 SETTINGS = {"again": "again", "connect_ms": "again", "reorder": "reordered", "delay_us": "delayed", "lose": "lost", "repeat": "repeated",
             "unopened": "refused", "unclosed": "refused", "unlent": "refused", "names": "names"}
 

@@ -251,6 +251,34 @@ TEST_P(RailEnds, a_get_whose_answer_is_half_read_ends_when_its_connection_is_cut
 
 // Broken by a reopening after which nothing can be sent, or the peer takes no new connection while
 // it still has the old one.
+// Addresses of endpoints that have ended are forgotten while their connections may still be there.
+TEST_P(RailEnds, an_address_that_is_forgotten_takes_nothing_along) {
+    for (std::uint8_t round = 2; round < 12; ++round) {
+        Memory buffer(kBytes, round);
+        carry_out(true, buffer);
+        ASSERT_EQ(memory_, buffer);
+        fi_addr_t former = target_;
+        if (round % 2 == 0) reopen_target();
+        meet();
+        if (round % 3 == 0) carry_out(true, buffer);
+        here_.remove(&former);
+        ASSERT_EQ(former, FI_ADDR_UNSPEC);
+        carry_out(false, buffer);
+    }
+}
+
+// What is overdue is told by it from what is slow.
+TEST_P(RailEnds, bytes_that_move_by_a_connection_are_counted) {
+    EXPECT_EQ(here_.bytes_moved(FI_ADDR_UNSPEC), 0u);
+    Memory buffer(kBytes, 2);
+    carry_out(true, buffer);
+    const std::uint64_t first = here_.bytes_moved(target_);
+    EXPECT_GE(first, kBytes);
+    EXPECT_EQ(here_.bytes_moved(target_), first);
+    carry_out(false, buffer);
+    EXPECT_GE(here_.bytes_moved(target_), first + kBytes);
+}
+
 TEST_P(RailEnds, messages_arrive_from_an_endpoint_that_was_opened_again) {
     std::uint8_t name[kNameBytes];
     ASSERT_EQ(there_.message_name(name), SENNIT_OK);

@@ -4,6 +4,7 @@
 // lost a margin later. So nobody is reported while it may still be written to.
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/log.hpp"
 #include "runtime/watch/watcher.hpp"
@@ -100,16 +101,75 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     // relaxed: an answer at this moment fails by the word's value.
     if (!place.answered_ns.compare_exchange_strong(answered, kEnded, std::memory_order_relaxed))
         return;
-    log(SENNIT_LOG_WARNING, "the node of rank %d is silent: its ranks are lost", node.first);
+    // As it was before this node's own lease ended, since when it asks nothing.
+    const bool is_unheard = withholds(node.first, now - times_.margin_ns - 2 * times_.pause_ns);
+    log(SENNIT_LOG_WARNING, "the node of rank %d is silent%s: its ranks are lost", node.first,
+        is_unheard ? " by the network, though its watch answers" : "");
     // Not told to others: each node knows by itself when the silent one accepts nothing from it.
     for (int r = node.first; r < size_; ++r) {
         if (first_of_[r] != node.first) continue;
-        // relaxed: the count below orders it.
+        // relaxed: the count below orders it. For is_unheard().
+        if (!is_unheard) table_.places[r].unheard_ns.store(0, std::memory_order_relaxed);
+        // relaxed: as above.
         table_.places[r].gone.store(static_cast<std::uint32_t>(Gone::died),
                                     std::memory_order_relaxed);
     }
     // SYNC watch-news: pairs with the acquire in has_news(); the words above.
     table_.head->changes.fetch_add(1, std::memory_order_release);
+}
+
+// Does a rank of this node hear nothing by the network of one that looks at its own? Then the beats
+// of the watch are no sign of life: the other node gets no answer, as if this one were silent, and
+// is not asked. So the lease decides, on both sides: what a rank here has sent can not land after
+// the report. As soon as that rank is heard again, or is known to be stopped, the question is
+// answered.
+bool NodeWatch::withholds(int first, std::int64_t now) const {
+    for (int r = first; r < size_; ++r) {
+        if (first_of_[r] != first) continue;
+        const TablePlace &place = table_.places[r];
+        // relaxed twice: each word stands alone.
+        const std::int64_t unheard = place.unheard_ns.load(std::memory_order_relaxed);
+        const std::int64_t looked = place.looked_ns.load(std::memory_order_relaxed);
+        if (unheard < 0 && looked != 0 && now + unheard < times_.fresh_ns &&
+            now - looked < times_.fresh_ns)
+            return true;
+    }
+    return false;
+}
+
+// Who hears nothing of a rank must know whether that one is stopped. False: the connection has
+// ended.
+bool NodeWatch::ask_who_looks(Node &node, std::int64_t now) {
+    if (now < node.next_look_ns) return true;
+    node.next_look_ns = now + times_.pause_ns;
+    for (int r = node.first; r < size_; ++r) {
+        if (first_of_[r] != node.first) continue;
+        // relaxed: the word stands alone.
+        const std::int64_t unheard = table_.places[r].unheard_ns.load(std::memory_order_relaxed);
+        if (unheard != 0 && now - std::abs(unheard) < times_.fresh_ns &&
+            !node.connection.send(make(NoteKind::looks, r)))
+            return false;
+    }
+    return true;
+}
+
+// Asked about a rank of this node, or told of one of another.
+bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64_t now) {
+    std::atomic<std::int64_t> &word = table_.places[message.rank].looked_ns;
+    // relaxed: the word stands alone.
+    const std::int64_t looked = word.load(std::memory_order_relaxed);
+    const int speaker = message.value == 0 ? rank_->world_rank : message.from;
+    if (first_of_[message.rank] != first_of_[speaker]) return true;
+    if (message.value == 0) {
+        if (looked == 0) return true;  // nobody knows
+        Note reply = make(NoteKind::looks, message.rank);
+        reply.value = std::max<std::int64_t>(now - looked, 0) + 1;
+        return from.send(reply);
+    }
+    const std::int64_t then = now - (message.value - 1);
+    // relaxed: as above; there is one watcher, and an earlier time of a second one does no harm.
+    if (then > looked) word.store(then, std::memory_order_relaxed);
+    return true;
 }
 
 // How long the rank that is asked may take, by the present way. One that is stopped answers by none
@@ -141,7 +201,8 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
     if (!hear(node, now)) return end_connection(node, 0, now);
     if (node.waits && now - node.since_ns > patience(node))
         return end_connection(node, ETIMEDOUT, now);
-    if (!node.waits && now >= node.next_ns) ask(node, now);
+    if (!ask_who_looks(node, now)) return end_connection(node, 0, now);
+    if (!node.waits && now >= node.next_ns && !withholds(node.first, now)) ask(node, now);
 }
 
 // The rank after the one that was asked last, of those that may answer; -1: none.

@@ -27,8 +27,8 @@ struct alignas(kLineBytes) TableHead {
 };
 static_assert(sizeof(TableHead) == kWatchHeadBytes && offsetof(TableHead, first_end_ns) == 16);
 
-// Of a rank on another node; those with a time are used for a node, in the place of its lowest
-// rank. Writers: ranks of this node.
+// Of a rank on another node; those of a lease are used for a node, in the place of its lowest rank.
+// Writers: ranks of this node.
 struct TablePlace {
     std::atomic<std::uint32_t> gone;     // Gone
     std::atomic<std::uint32_t> leaving;  // it has said that it ends
@@ -40,10 +40,14 @@ struct TablePlace {
     std::atomic<std::int64_t> lease_end_ns;      // this node accepts until then; 0: without end. Or
                                                  // kEnded: nothing any more
     std::atomic<std::int64_t> watched_since_ns;  // 0: it is not watched
-    std::uint8_t unused[16];
+    // When the rank last looked at its network, as far as is known here; also of this node's ranks.
+    std::atomic<std::int64_t> looked_ns;
+    // When a rank of this node last waited for a message of it in vain; 0: it is heard. Negative:
+    // and has done so for so long that this node withholds its answers.
+    std::atomic<std::int64_t> unheard_ns;
 };
 static_assert(sizeof(TablePlace) == kWatchPlaceBytes && offsetof(TablePlace, answered_ns) == 16 &&
-              offsetof(TablePlace, lease_end_ns) == 32);
+              offsetof(TablePlace, lease_end_ns) == 32 && offsetof(TablePlace, unheard_ns) == 56);
 
 // Is the rank there, as far as is known, and does it stay?
 inline bool is_present(const TablePlace &place) {

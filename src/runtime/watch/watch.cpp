@@ -26,6 +26,8 @@ constexpr std::int64_t kShortest_ns = 1'000'000'000;
 constexpr std::int64_t kShortestCrowded_ns = 3'000'000'000;
 // With so many nodes each watches all others; with more, those at distances 1, 2, 4 and so on.
 constexpr std::size_t kAllWatched = 16;
+// What was noted of a rank is noted again each quarter of a second, and may be late.
+constexpr std::int64_t kFresh_ns = 600'000'000;
 // So many connections are served beside two for each node.
 constexpr std::size_t kStrangers = 224;
 
@@ -134,7 +136,8 @@ void NodeWatch::set_times(bool crowded) {
             static_cast<long long>(timeout / 1'000'000'000),
             crowded ? ", because ranks share processors" : "");
     const std::int64_t part = timeout / 16;
-    times_ = {timeout, part, 13 * part, 2 * part, 2 * part, 3 * part, 11 * part};
+    times_ = {timeout,  part,     13 * part, 2 * part,
+              2 * part, 3 * part, 11 * part, std::max(3 * part, kFresh_ns)};
 }
 
 sennit_status NodeWatch::start(const int *first_of, bool crowded) {
@@ -228,6 +231,40 @@ bool NodeWatch::is_silent(int peer) const {
     return place_of_node(peer).answered_ns.load(std::memory_order_relaxed) == kEnded;
 }
 
+void NodeWatch::note_look() const {
+    // SYNC watch-table: pairs with the release in start().
+    if (!is_running_.load(std::memory_order_acquire)) return;
+    // relaxed: the word stands alone.
+    table_.places[rank_->world_rank].looked_ns.store(boot_ns(), std::memory_order_relaxed);
+}
+
+void NodeWatch::note_hearing(int peer, Hearing hearing) const {
+    // SYNC watch-table: pairs with the release in start().
+    if (!is_running_.load(std::memory_order_acquire)) return;
+    const std::int64_t now = hearing == Hearing::heard ? 0 : boot_ns();
+    const std::int64_t word = hearing == Hearing::mute ? -now : now;
+    // relaxed: the word stands alone.
+    table_.places[peer].unheard_ns.store(word, std::memory_order_relaxed);
+}
+
+bool NodeWatch::looks(int peer) const {
+    // SYNC watch-table: pairs with the release in start().
+    if (!is_running_.load(std::memory_order_acquire)) return false;
+    // relaxed: the word stands alone.
+    const std::int64_t looked = table_.places[peer].looked_ns.load(std::memory_order_relaxed);
+    return looked != 0 && boot_ns() - looked < times_.fresh_ns;
+}
+
+bool NodeWatch::is_unheard(int peer) const {
+    if (!is_silent(peer)) return false;
+    for (int r = first_of_[peer]; r < size_; ++r)
+        // relaxed: the words stay as they were when the node was found to be silent.
+        if (first_of_[r] == first_of_[peer] &&
+            table_.places[r].unheard_ns.load(std::memory_order_relaxed) < 0)
+            return true;
+    return false;
+}
+
 sennit_status watch_open(Rank &rank, std::uint16_t *port) {
     auto *made = new (std::nothrow) NodeWatch(rank);
     if (made == nullptr) return no_memory();
@@ -272,6 +309,22 @@ bool watch_refuses(const Rank &rank, int peer) {
 
 bool watch_silent(const Rank &rank, int peer) {
     return rank.watch != nullptr && rank.watch->is_silent(peer);
+}
+
+void watch_note_look(const Rank &rank) {
+    if (rank.watch != nullptr) rank.watch->note_look();
+}
+
+void watch_note_hearing(const Rank &rank, int peer, Hearing hearing) {
+    if (rank.watch != nullptr) rank.watch->note_hearing(peer, hearing);
+}
+
+bool watch_looks(const Rank &rank, int peer) {
+    return rank.watch != nullptr && rank.watch->looks(peer);
+}
+
+bool watch_unheard(const Rank &rank, int peer) {
+    return rank.watch != nullptr && rank.watch->is_unheard(peer);
 }
 
 }  // namespace sennit::watch

@@ -56,4 +56,18 @@ bool watch_refuses(const Rank &rank, int peer);
 // Does the peer count as gone because its host was silent?
 bool watch_silent(const Rank &rank, int peer);
 
+// This rank looks at its network. Often.
+void watch_note_look(const Rank &rank);
+// Does this rank hear nothing of the peer by the network, though it asks? Said again and again for
+// as long as it is so. `missing`: the watch finds out whether the peer looks at its network.
+// `mute`: as long as it does, this node answers the peer's no more, and after the timeout each
+// counts as lost for the other.
+enum class Hearing : std::uint8_t { heard, missing, mute };
+void watch_note_hearing(const Rank &rank, int peer, Hearing hearing);
+// Did the peer look at its network just now, as its node has said?
+bool watch_looks(const Rank &rank, int peer);
+// Does the peer's node count as silent because it was not heard by the network, while its watch
+// answered?
+bool watch_unheard(const Rank &rank, int peer);
+
 }  // namespace sennit::watch

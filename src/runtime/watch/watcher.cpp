@@ -15,6 +15,8 @@ constexpr std::int64_t kStranger_ns = 2'000'000'000;  // may be silent for so lo
 constexpr int kLookMs = 20;                           // where something is only found by looking
 constexpr int kCandidateMs = 500;                     // between two looks at the watcher
 constexpr int kMessagesPerLook = 64;                  // of one connection
+// Of who accepts from this node for longer, this node would report nothing for as long.
+constexpr std::int64_t kLongestLease_ns = 3'600'000'000'000;
 
 }  // namespace
 
@@ -103,8 +105,11 @@ void NodeWatch::sleep() {
         must_look |=
             is_watcher_ && is_watched(node) && !node.connection.is_open() && !is_over(node);
     }
-    for (std::size_t i = 0; i < guest_count_; ++i)
-        if (guests_[i].connection.exists()) add(guests_[i].connection.socket(), POLLIN);
+    for (std::size_t i = 0; i < guest_count_; ++i) {
+        if (!guests_[i].connection.exists()) continue;
+        add(guests_[i].connection.socket(), POLLIN);
+        must_look |= guests_[i].has_withheld;
+    }
     const int pause_ms = static_cast<int>(times_.pause_ns / 4'000'000);
     const int limit_ms =
         is_watcher_ ? std::max(1, pause_ms) : std::min(kCandidateMs, 4 * std::max(1, pause_ms));
@@ -120,6 +125,7 @@ void NodeWatch::take_guests(std::int64_t now) {
             if (!may_be_more) continue;
             guest.from = -1;
             guest.since_ns = now;
+            guest.has_withheld = false;
         }
         if (!serve(guest, now)) guest.connection.close();
     }
@@ -128,6 +134,10 @@ void NodeWatch::take_guests(std::int64_t now) {
 // False: the connection is of no use.
 bool NodeWatch::serve(Guest &guest, std::int64_t now) {
     Note message;
+    if (guest.has_withheld && !withholds(first_of_[guest.from], now)) {
+        guest.has_withheld = false;
+        if (!answer(guest.withheld, guest.connection, now)) return false;
+    }
     for (int i = 0; i < kMessagesPerLook; ++i) {
         const WatchConnection::Read read = guest.connection.read(&message);
         if (read == WatchConnection::Read::ended) return false;
@@ -135,7 +145,12 @@ bool NodeWatch::serve(Guest &guest, std::int64_t now) {
             return guest.from >= 0 || now - guest.since_ns < kStranger_ns;
         if (!is_well_formed(message)) return false;
         if (guest.from < 0) greet(guest, message.from);
-        if (!take(message, guest.connection, now)) return false;
+        if (message.kind == NoteKind::question && withholds(first_of_[guest.from], now)) {
+            guest.withheld = message;
+            guest.has_withheld = true;
+        } else if (!take(message, guest.connection, now)) {
+            return false;
+        }
     }
     return true;
 }
@@ -151,13 +166,16 @@ void NodeWatch::greet(Guest &guest, int from) {
 bool NodeWatch::is_well_formed(const Note &message) const {
     const auto is_rank = [&](std::int32_t rank) { return rank >= 0 && rank < size_; };
     return message.cookie == rank_->job_cookie && message.kind >= NoteKind::question &&
-           message.kind <= NoteKind::quiet && is_rank(message.from) && is_rank(message.rank) &&
-           !is_mate(message.from) && message.time_ns >= 0 && message.value >= 0;
+           message.kind <= NoteKind::looks && is_rank(message.from) && is_rank(message.rank) &&
+           !is_mate(message.from) && message.time_ns >= 0 && message.value >= 0 &&
+           (message.kind != NoteKind::question ||
+            message.value <= std::max(kLongestLease_ns, times_.lease_ns));
 }
 
 // What both sides of a connection may say. False: it has ended.
 bool NodeWatch::take(const Note &message, WatchConnection &from, std::int64_t now) {
     if (message.kind == NoteKind::question) return answer(message, from, now);
+    if (message.kind == NoteKind::looks) return take_look(message, from, now);
     // Each node knows best about its own ranks.
     if (is_mate(message.rank)) return true;
     if (message.kind == NoteKind::gone) note_gone_elsewhere(message.rank);

@@ -24,6 +24,7 @@ struct Times {
     std::int64_t answer_ns = 0;  // 1/8: an answer may take, see patience()
     std::int64_t quiet_ns = 0;   // 3/16: a question may have no answer; then others are told
     std::int64_t first_ns = 0;   // 11/16: the first answers may take
+    std::int64_t fresh_ns = 0;   // 3/16, and more: so long what was noted of a rank holds
 };
 
 // Another node, as its watcher here sees it.
@@ -36,8 +37,9 @@ struct Node {
     bool is_unanswered = false;  // the question: it is repeated as it is
     bool waits = false;          // it was sent on this connection
     std::int64_t question_ns = 0;
-    std::int64_t since_ns = 0;  // of the connection's start, or of the question
-    std::int64_t next_ns = 0;   // when to connect or ask again
+    std::int64_t since_ns = 0;      // of the connection's start, or of the question
+    std::int64_t next_ns = 0;       // when to connect or ask again
+    std::int64_t next_look_ns = 0;  // when to ask again who looks at its network
     WatchConnection connection;
 };
 
@@ -57,12 +59,18 @@ class NodeWatch {
     bool has_news(std::uint32_t *seen) const;
     bool refuses(int peer) const;
     bool is_silent(int peer) const;
+    void note_look() const;
+    void note_hearing(int peer, Hearing hearing) const;
+    bool looks(int peer) const;
+    bool is_unheard(int peer) const;
 
   private:
     struct Guest {  // a connection that another has made
         WatchConnection connection;
         int from = -1;  // -1: it has not shown the cookie yet
         std::int64_t since_ns = 0;
+        bool has_withheld = false;  // a question that was not answered
+        Note withheld{};
     };
     // watch.cpp
     sennit_status make_nodes();
@@ -103,6 +111,9 @@ class NodeWatch {
     void end_if_silent(const Node &node, std::int64_t now);
     bool accepts_nothing(const Node &node, std::int64_t answered, std::int64_t now) const;
     std::int64_t patience(const Node &node) const;
+    bool withholds(int first, std::int64_t now) const;
+    bool ask_who_looks(Node &node, std::int64_t now);
+    bool take_look(const Note &message, WatchConnection &from, std::int64_t now);
     void drive(Node &node, std::int64_t now);
     int next_rank(const Node &node) const;
     void connect_to(Node &node, std::int64_t now);

@@ -2,6 +2,7 @@
 #include "transport/fabric/cut.hpp"
 
 #include <dirent.h>
+#include <linux/tcp.h>
 #include <sys/socket.h>
 
 #include <cstdlib>
@@ -18,17 +19,34 @@ bool leads_to(int descriptor, const sockaddr_in &peer) {
            other.sin_addr.s_addr == peer.sin_addr.s_addr && other.sin_port == peer.sin_port;
 }
 
-}  // namespace
-
-void cut_connections(const sockaddr_in &peer) {
+template <class Use>
+void for_each_connection(const sockaddr_in &peer, const Use &use) {
     DIR *const folder = opendir("/proc/self/fd");
     if (folder == nullptr) return;
     while (const dirent *entry = readdir(folder)) {
         if (entry->d_name[0] == '.') continue;
         const auto descriptor = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
-        if (leads_to(descriptor, peer)) (void)shutdown(descriptor, SHUT_RDWR);
+        if (leads_to(descriptor, peer)) use(descriptor);
     }
     (void)closedir(folder);
+}
+
+}  // namespace
+
+void cut_connections(const sockaddr_in &peer) {
+    for_each_connection(peer, [](int descriptor) { (void)shutdown(descriptor, SHUT_RDWR); });
+}
+
+std::uint64_t bytes_of_connections(const sockaddr_in &peer) {
+    std::uint64_t bytes = 0;
+    for_each_connection(peer, [&](int descriptor) {
+        // An older kernel fills less of it.
+        tcp_info info{};
+        socklen_t length = sizeof info;
+        if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0)
+            bytes += info.tcpi_bytes_acked + info.tcpi_bytes_received;
+    });
+    return bytes;
 }
 
 }  // namespace sennit::transport::fabric

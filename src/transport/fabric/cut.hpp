@@ -1,12 +1,16 @@
-// Ends single connections of a provider that has sockets, which libfabric has no call for.
+// Single connections of a provider that has sockets, which libfabric has no call for.
 #pragma once
 
 #include <netinet/in.h>
+
+#include <cstdint>
 
 namespace sennit::transport::fabric {
 
 // Shuts down every TCP connection of this process to `peer`. The sockets stay with their owner,
 // which finds them broken when it looks next.
 void cut_connections(const sockaddr_in &peer);
+// What `peer` has acknowledged and what has come from it, by all of them together.
+std::uint64_t bytes_of_connections(const sockaddr_in &peer);
 
 }  // namespace sennit::transport::fabric

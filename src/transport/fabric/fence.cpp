@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include <cstring>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
@@ -22,6 +23,8 @@ namespace {
 // often alone.
 constexpr int kMostTogether = 2;
 constexpr int kMostAttempts = 8;
+// A rank that has said goodbye serves others for less than that, and then its endpoints end.
+constexpr std::int64_t kLeavingNs = 2'000'000'000;
 // Between two ends of an endpoint, so that something can be done in between.
 constexpr std::int64_t kClosingPauseNs = 20'000'000;
 constexpr std::int64_t kFirstQuestionNs = 20'000'000;  // before it is asked again; doubles
@@ -79,7 +82,9 @@ void Network::look_after(int peer, unsigned rail, std::int64_t now) {
     const std::uint64_t number = links_[peer].is_lost ? UINT64_MAX : link.number;
     const bool hangs = is_older_out(peer, rail, number);
     if (hangs && now - link.fenced_ns > kHangsNs) end_older(peer, rail, number);
-    link.uneasy = link.asks || !link.doubtful.empty() || hangs || link.is_out;
+    forget_address(rail, &link.former);
+    link.uneasy = link.asks || !link.doubtful.empty() || hangs || link.is_out || link.wanted ||
+                  link.former != FI_ADDR_UNSPEC;
     if (!link.uneasy) --uneasy_links_;
 }
 
@@ -95,7 +100,7 @@ void Network::repeat(int peer, unsigned rail) {
     while (Posted *posted = failed.take()) {
         if (link.is_out && move_to_another(posted)) continue;
         posted->is_alone = one_by_one;
-        if (posted->attempts == kMostAttempts) {
+        if (posted->attempts == kMostAttempts || carries_nothing(link)) {
             posted->verdict = SENNIT_ERR_FABRIC;
             done_.append(posted);
         } else if (!is_next || start_transfer(posted) == Submit::again) {
@@ -236,7 +241,14 @@ void Network::take_endpoint(const Message &answer) {
     if (header.id > link.number) {
         std::uint8_t name[kNameBytes];
         std::memcpy(name, answer.body, kNameBytes);
-        if (rails_[rail].rail.insert(name, &link.passive) != SENNIT_OK) return;
+        fi_addr_t address = FI_ADDR_UNSPEC;
+        if (rails_[rail].rail.insert(name, &address) != SENNIT_OK) return;
+        // The table counts how often it has got an address.
+        fi_addr_t old = std::exchange(link.passive, address);
+        if (link.former == FI_ADDR_UNSPEC)
+            link.former = old;
+        else
+            forget_address(rail, &old);
         link.number = header.id;
         link.tag = static_cast<std::uint16_t>(header.handle);
         link.gives_keys = header.bytes != 0;
@@ -244,8 +256,7 @@ void Network::take_endpoint(const Message &answer) {
         link.fenced_ns = now_ns();
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
-    } else if (came_by_it && link.again_since_ns != 0 &&
-               now_ns() - link.again_since_ns > kStuckNs) {
+    } else if (came_by_it && link.again.length(now_ns()) > kStuckNs) {
         return doubt(link);  // it answers, but the provider makes no connection to its endpoint
     }
     link.in_doubt = false;
@@ -255,7 +266,7 @@ void Network::take_endpoint(const Message &answer) {
     link.asks = link.is_out;
     // Nobody waits any more for a question that another rail's provider has not taken.
     for (unsigned other = 0; other < rail_count_ && !link.asks; ++other)
-        link_of(header.from, other).unsent_since_ns = 0;
+        link_of(header.from, other).unsent.since_ns = 0;
     unsettle(link);  // some may be out still that were sent to the endpoint before
     if (header.id == link.number) take_rows(link, answer);
     PostedList failed = link.doubtful.take_all();
@@ -270,6 +281,14 @@ void Network::take_endpoint(const Message &answer) {
         done_.append(posted);
     }
     repeat(header.from, rail);
+}
+
+// Unless something is out that was sent there.
+void Network::forget_address(unsigned rail, fi_addr_t *address) {
+    if (*address == FI_ADDR_UNSPEC) return;
+    for (std::size_t i = 0; i < post_count_; ++i)
+        if (posts_[i].is_out && posts_[i].rail == rail && posts_[i].to == *address) return;
+    rails_[rail].rail.remove(address);
 }
 
 // Has the provider still got what was sent to an endpoint before this number?
@@ -353,6 +372,20 @@ void Network::close_to_the_silent() {
     }
 }
 
+// Who has said goodbye serves others for a while. What has no answer then gets none, and TCP may
+// take minutes to find out where the cable is cut.
+void Network::look_for_the_left(std::int64_t now) {
+    some_leave_ = false;
+    for (int peer = 0; peer < world_size(*rank_); ++peer) {
+        const PeerLink &link = links_[peer];
+        if (link.left_ns == 0 || link.is_lost) continue;
+        if (now - link.left_ns > kLeavingNs)
+            lose(peer);
+        else
+            some_leave_ = true;
+    }
+}
+
 // Nothing may reach a private buffer any more.
 void Network::lose(int peer) {
     links_[peer].is_lost = true;
@@ -370,8 +403,8 @@ void Network::abandon(RailLink &link) {
         posted->verdict = SENNIT_ERR_PEER_LOST;
         done_.append(posted);
     }
-    link.asks = link.in_doubt = link.is_out = false;
-    link.failing_since_ns = link.unsent_since_ns = 0;
+    link.asks = link.in_doubt = link.is_out = link.wanted = false;
+    link.failing_since_ns = link.unsent.since_ns = 0;
 }
 
 }  // namespace sennit::transport::fabric

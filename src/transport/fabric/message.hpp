@@ -17,6 +17,8 @@ struct Posted {
     std::uint8_t failures = 0;          // transfer: so often it failed, or others with it
     std::uint8_t attempts = 0;          // and so often for sure by itself
     bool is_alone = false;              // nothing else is under way to the peer
+    std::uint16_t looks = 0;            // transfer: of look_for_outages(), since it was posted
+    std::uint32_t completed = 0;        // transfer: RailLink::completed when it was posted
     std::uint8_t rail = 0;              // by which it goes, or came
     std::uint64_t number = 0;           // transfer: of the endpoint that it was sent to
     fi_addr_t to = FI_ADDR_UNSPEC;      // and its name

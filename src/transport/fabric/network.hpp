@@ -1,7 +1,7 @@
 // The inside of the path `fabric`, shared by its sources: start.cpp (opening, reaching, the end),
 // meet.cpp (what ranks tell each other at start), transfer.cpp (puts and gets), fence.cpp (what is
-// done about those that fail), outage.cpp (rails that carry nothing), task.cpp (messages) and
-// thread.cpp (progress while the rank computes). One object per rank.
+// done about those that fail), outage.cpp (what is overdue, and rails that carry nothing), task.cpp
+// (messages) and thread.cpp (progress while the rank computes). One object per rank.
 //
 // Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
 // held or without, and never the other way round: nobody calls the engine while holding it.
@@ -49,8 +49,27 @@ struct Exposed {
     std::uint64_t handle = 0;
 };
 
+// Between looks at what is overdue.
+inline constexpr std::int64_t kOutageLookNs = 250'000'000;
 // For so long the provider may take no message for a peer; doubles with each new endpoint.
 inline constexpr std::int64_t kFirstStuckNs = 200'000'000;
+
+// Of a provider that takes nothing.
+struct Refusals {
+    static constexpr std::int64_t kStaleNs = 3'000'000'000;  // nobody has tried for so long
+
+    std::int64_t since_ns = 0;  // 0: it takes what it is given
+    std::int64_t last_ns = 0;
+    std::int64_t asked_ns = 0;  // how long it had lasted when the peer was asked
+
+    std::int64_t length(std::int64_t now) const {
+        return since_ns != 0 && now - last_ns <= kStaleNs ? now - since_ns : 0;
+    }
+    void add(std::int64_t now) {
+        if (since_ns == 0 || now - last_ns > kStaleNs) *this = Refusals{now, now, 0};
+        last_ns = now;
+    }
+};
 
 // A rail of this rank, and what is kept for it.
 struct RailState {
@@ -74,9 +93,10 @@ struct RailState {
 struct RailLink {
     fi_addr_t messages = FI_ADDR_UNSPEC;  // entered when first used
     fi_addr_t passive = FI_ADDR_UNSPEC;
-    std::uint64_t number = 0;  // of the peer's passive endpoint; 0: not known yet
-    std::uint16_t tag = 0;     // in the keys of its memory, unless
-    bool gives_keys = false;   // they are these:
+    fi_addr_t former = FI_ADDR_UNSPEC;  // of an earlier one, until nothing is out to it
+    std::uint64_t number = 0;           // of the peer's passive endpoint; 0: not known yet
+    std::uint16_t tag = 0;              // in the keys of its memory, unless
+    bool gives_keys = false;            // they are these:
     KeyTable keys;
     bool uneasy = false;        // some of the following is so
     bool asks = false;          // a question waits for its answer
@@ -91,13 +111,24 @@ struct RailLink {
     std::int64_t failing_since_ns = 0;  // messages to it; 0: they go
     int failed_by = 0;                  // FI_*, the last of them
     std::uint32_t posted = 0;           // transfers, doubtful ones too
-    // The provider has taken nothing for the peer since: transfers, and messages. 0: it does.
-    std::int64_t again_since_ns = 0;
-    std::int64_t unsent_since_ns = 0;
-    // Looks at what is overdue in which something was under way, and nothing had come.
+    Refusals again;                     // of transfers
+    Refusals unsent;                    // of messages
+    // What look_for_outages() sees: counts, and what they were at its last look at this link.
+    std::uint32_t completed = 0;  // transfers, without an error
+    std::uint32_t completed_before = 0;
+    std::uint32_t received = 0;  // messages by this rail
+    std::uint32_t received_before = 0;
+    std::uint32_t heard_before = 0;  // messages by any
+    std::uint32_t last_look = 0;     // in which something was under way
+    bool wanted = false;             // since the last look: a transfer that was not taken
+    // Looks in a row in which something was under way: and nothing had come by the rail; and no
+    // transfer had ended, though the peer answers. So often the latter were too many, in a row.
     std::uint8_t silent_looks = 0;
-    std::uint8_t last_look = 0;
-    bool heard_elsewhere = false;  // meanwhile: the peer is there
+    std::uint16_t idle_looks = 0;
+    std::uint8_t overdue_times = 0;
+    std::uint64_t moved_bytes = 0;  // by its connection, when there were some idle looks
+    std::int64_t tried_ns = 0;      // a transfer, when it was overdue too often
+    bool heard_elsewhere = false;   // in the silent looks: the peer is there
     // Once it was left out it is not taken again before, and the next time for twice as long.
     std::int64_t back_after_ns = 0;
     std::int64_t out_pause_ns = 0;
@@ -108,8 +139,16 @@ struct PeerLink {
     std::atomic<std::uint8_t> usable{0};
     bool probed = false;  // its memory was really read
     bool said_goodbye = false;
-    bool is_refused = false;  // its host was silent for too long: nothing is taken from it
-    bool is_lost = false;     // what was under way to it has ended
+    bool is_refused = false;     // its host was silent for too long: nothing is taken from it
+    bool is_lost = false;        // what was under way to it has ended
+    std::int64_t left_ns = 0;    // when it said goodbye
+    std::uint32_t messages = 0;  // from it
+    std::uint32_t messages_before = 0;
+    std::uint32_t last_look = 0;
+    std::uint8_t mute_looks = 0;  // in a row in which it was asked, and no message had come
+    // Of these, those in which it was not known to look at its network, and those since then.
+    std::uint32_t blind_looks = 0;
+    std::uint32_t awake_looks = 0;
 };
 
 // A task that was sent and has no answer yet.
@@ -138,6 +177,7 @@ class Network final : public Transport {
     void detach(int peer, const RemoteMemory &remote) override;
     Submit submit(Operation *operation) override;
     int progress() override;
+    void describe_trouble(int peer, char *text, std::size_t bytes) override;
     std::uint64_t rails_to(int peer) const override;
     bool describe_rail(int peer, unsigned number, sennit_rail *out) override;
     void stop_thread() override;
@@ -200,7 +240,7 @@ class Network final : public Transport {
     Submit end_unstarted(Posted *posted, sennit_status verdict);
     int work_off(Posted *posted);
     int finish_transfer(Posted *posted);
-    static std::int64_t note_again(RailLink &link, std::int64_t &since);
+    Submit comes_again(RailLink *wanted);
     void put_on_rail(Posted *posted, unsigned rail);
     void take_off_rail(const Posted &posted);
     Posted *take_posted(Operation *operation);
@@ -222,12 +262,14 @@ class Network final : public Transport {
     void send_endpoint(int peer, unsigned rail, unsigned by, const Message *question,
                        bool is_new = false);
     void take_endpoint(const Message &answer);
+    void forget_address(unsigned rail, fi_addr_t *address);
     bool is_older_out(int peer, unsigned rail, std::uint64_t number) const;
     void end_older(int peer, unsigned rail, std::uint64_t number);
     void reset_active(unsigned rail);
     void announce_endpoint(int except, unsigned rail);
     void take_news();
     void close_to_the_silent();
+    void look_for_the_left(std::int64_t now);
     void lose(int peer);
     void abandon(RailLink &link);
 
@@ -258,7 +300,15 @@ class Network final : public Transport {
     static unsigned rail_after(std::uint8_t usable, unsigned rail);
     unsigned way_to(int peer, unsigned rail) const;
     void look_for_outages();
-    void note_waiting(int peer, unsigned rail);
+    bool is_passed_over(Posted *posted) const;
+    void note_waiting(int peer, unsigned rail, bool is_transfer);
+    void note_silent(int peer, unsigned rail);
+    void note_idle(int peer, unsigned rail, bool has_answered);
+    void note_asked(int peer, unsigned rail);
+    void note_mute(int peer, unsigned rail);
+    void send_afresh(int peer);
+    void end_overdue(int peer, unsigned rail);
+    static bool carries_nothing(const RailLink &link);
     void leave_out(int peer, unsigned rail);
     void take_back(int peer, unsigned rail);
     void knock(int peer, unsigned rail, std::int64_t now);
@@ -340,12 +390,14 @@ class Network final : public Transport {
     std::size_t open_tasks_ = 0;
     unsigned looks_ = 0;
     std::size_t uneasy_links_ = 0;
-    std::int64_t looked_ns_ = 0;    // at what is to be tried again
-    std::int64_t outages_ns_ = 0;   // the last look for outages
-    std::uint8_t outage_look_ = 0;  // its number
+    std::int64_t looked_ns_ = 0;     // at what is to be tried again
+    std::int64_t outages_ns_ = 0;    // the last look for outages
+    std::uint32_t outage_look_ = 1;  // its number
+    std::uint16_t overdue_looks_ = 0;
     bool some_are_unsent_ = false;  // messages
     bool some_wait_ = false;        // the engine tries again what was not taken, when it is called
     bool some_are_lost_ = false;
+    bool some_leave_ = false;
     bool some_are_hidden_ = false;  // of exposed_
     bool some_must_close_ = false;
 

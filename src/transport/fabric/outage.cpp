@@ -1,24 +1,38 @@
-// Rails that carry nothing to a peer while others do: found by silence, left out, fenced by another
-// rail, and taken back when they carry again. Nothing here where a rank has one rail.
-// docs/design/fabric.md has the protocol.
-//
-// A provider gives no sign of a cut cable for minutes. So a rail counts as dead if something is
-// under way on it, nothing comes by it for six looks, and the peer meanwhile answers by another.
-// A peer that is stopped answers by none.
+// What is overdue, though no provider has reported a failure. docs/design/fabric.md has the
+// protocol
+// ("Overdue", "Rails").
+//   - Transfers that do not end, while the peer answers: they are ended as those of a connection
+//     that has broken. If that does not help the rail carries no data, and they fail.
+//   - Rails that carry nothing while others do: found by silence, left out, fenced by another rail,
+//     and taken back when they carry again. A provider gives no sign of a cut cable for minutes.
+//   - Peers of which nothing is heard by any rail: the watch decides.
+// A peer that is stopped answers nothing, and is waited for.
 //
 // All of it with the lock held.
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 #include "base/log.hpp"
+#include "runtime/watch/watch.hpp"
 #include "transport/fabric/network.hpp"
 
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr std::uint8_t kOverdueLooks = 4;  // then the peer is asked
+constexpr std::uint8_t kSilentLooks = 4;  // then the peer is asked
 constexpr std::uint8_t kDeadLooks = 6;
 constexpr std::uint8_t kMostLooks = 100;
+constexpr std::uint16_t kIdleLooks = 2;  // the same; from there on those count that it answers
+// So often in a row transfers may be overdue, with nothing in between: by what provider ever, the
+// rail carries none.
+constexpr std::uint8_t kMostOverdue = 2;
+// Transfers to a peer are ended about in the order in which they were posted. So many more after
+// one that has not: its end is lost.
+constexpr std::uint32_t kPassedOver = 128;
+// Nothing is heard of a peer that is asked. Then it is asked by a new endpoint, and again after so
+// many looks.
+constexpr std::uint8_t kMuteLooks = 2;
+constexpr std::uint32_t kFreshLooks = 8;
 // A rail that was left out is not taken back before; the next time for twice as long, if it was
 // soon.
 constexpr std::int64_t kFirstOutNs = 250'000'000;
@@ -56,26 +70,156 @@ unsigned Network::way_to(int peer, unsigned rail) const {
 
 void Network::look_for_outages() {
     ++outage_look_;
-    for (std::size_t i = 0; i < post_count_; ++i)
-        if (posts_[i].kind == Posted::Kind::transfer) note_waiting(posts_[i].peer, posts_[i].rail);
-    // A task that was sent again is not answered by its first rail.
-    for (const OpenTask &open : tasks_)
-        if (open.operation != nullptr && open.rail != open.first_rail)
-            note_waiting(open.operation->peer, open.first_rail);
+    watch::watch_note_look(*rank_);
+    for (std::size_t i = 0; i < post_count_; ++i) {
+        Posted &posted = posts_[i];
+        if (posted.kind != Posted::Kind::transfer) continue;
+        note_waiting(posted.peer, posted.rail, true);
+        if (is_passed_over(&posted)) end_overdue(posted.peer, posted.rail);
+    }
+    for (int peer = 0; peer < world_size(*rank_) && uneasy_links_ != 0; ++peer)
+        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+            RailLink &link = link_of(peer, rail);
+            if (std::exchange(link.wanted, false)) note_waiting(peer, rail, true);
+            // By a rail that was left out nobody need answer.
+            if (link.asks && (!link.is_out || link.in_doubt)) note_asked(peer, rail);
+        }
+    for (const OpenTask &open : tasks_) {
+        if (open.operation == nullptr) continue;
+        const int peer = open.operation->peer;
+        note_asked(peer, way_to(peer, open.rail));
+        // A task that was sent again is not answered by its first rail.
+        if (open.rail != open.first_rail) note_waiting(peer, open.first_rail, false);
+    }
 }
 
-void Network::note_waiting(int peer, unsigned rail) {
+// Have transfers ended that were posted long after it?
+bool Network::is_passed_over(Posted *posted) const {
+    if (!posted->is_out || links_[posted->peer].is_lost) return false;
+    if (posted->looks < overdue_looks_) ++posted->looks;
+    return posted->looks >= overdue_looks_ &&
+           link_of(posted->peer, posted->rail).completed - posted->completed > kPassedOver;
+}
+
+// Something is under way to the peer by the rail.
+void Network::note_waiting(int peer, unsigned rail, bool is_transfer) {
     RailLink &link = link_of(peer, rail);
-    if (link.last_look == outage_look_ || links_[peer].is_lost) return;
+    const PeerLink &there = links_[peer];
+    if (link.last_look == outage_look_ || there.is_lost) return;
+    const bool is_in_a_row = link.last_look + 1 == outage_look_;
+    const bool has_moved = std::exchange(link.completed_before, link.completed) != link.completed;
+    const bool is_heard = std::exchange(link.received_before, link.received) != link.received;
+    const bool has_answered = std::exchange(link.heard_before, there.messages) != there.messages;
     link.last_look = outage_look_;
-    // The last rail is not left out: what fails on it waits, as where there is one alone.
+    if (has_moved) link.overdue_times = 0;
+    if (has_moved || !is_in_a_row) link.idle_looks = 0;
+    if (has_moved || is_heard || !is_in_a_row) link.silent_looks = 0;
+    if (is_transfer) note_idle(peer, rail, has_answered);
+    note_silent(peer, rail);
+}
+
+void Network::note_silent(int peer, unsigned rail) {
+    RailLink &link = link_of(peer, rail);
+    // The last rail is not left out.
     if ((usable(peer) & bit(rail)) == 0 || usable(peer) == bit(rail)) return;
     if (link.silent_looks == 0) link.heard_elsewhere = false;
     link.silent_looks = std::min<std::uint8_t>(link.silent_looks + 1, kMostLooks);
     if (link.silent_looks >= kDeadLooks && link.heard_elsewhere)
         leave_out(peer, rail);
-    else if (link.silent_looks >= kOverdueLooks)
+    else if (link.silent_looks >= kSilentLooks)
         ask(link);
+}
+
+// No transfer has ended since the look before. Who answers looks at its network, and serves
+// transfers in the same look: so they are overdue if that goes on, and no byte of them moves.
+void Network::note_idle(int peer, unsigned rail, bool has_answered) {
+    RailLink &link = link_of(peer, rail);
+    if (link.is_out || link.in_doubt) return;
+    const bool counts = link.idle_looks < kIdleLooks || has_answered;
+    if (counts && link.idle_looks < overdue_looks_) ++link.idle_looks;
+    if (link.idle_looks < kIdleLooks) return;
+    ask(link);
+    const bool is_over = link.idle_looks == overdue_looks_;
+    if (!counts || (link.idle_looks != kIdleLooks && !is_over)) return;
+    const std::uint64_t moved = rails_[rail].rail.bytes_moved(link.passive);
+    const bool moves = std::exchange(link.moved_bytes, moved) != moved;
+    if (!is_over) return;
+    if (moves)
+        link.idle_looks = kIdleLooks;
+    else
+        end_overdue(peer, rail);
+}
+
+// As if its connection had broken. Nothing is posted before the peer has answered.
+void Network::end_overdue(int peer, unsigned rail) {
+    RailLink &link = link_of(peer, rail);
+    const std::uint64_t number = link.number;
+    link.idle_looks = 0;
+    if (link.overdue_times < kMostOverdue) ++link.overdue_times;
+    log(SENNIT_LOG_INFO, "transfers to rank %d by rail %u are overdue, though it answers", peer,
+        rail);
+    if (carries_nothing(link))
+        log(SENNIT_LOG_WARNING,
+            "rail %u carries no data to rank %d, though messages come: a firewall, or a broken "
+            "card?",
+            rail, peer);
+    leave_out(peer, rail);
+    if (link.is_out) link.back_after_ns = now_ns() + kLastOutNs;
+    doubt(link);
+    end_older(peer, rail, number + 1);
+}
+
+// No transfer has ended since it was overdue again and again.
+bool Network::carries_nothing(const RailLink &link) {
+    return link.overdue_times == kMostOverdue && link.completed == link.completed_before;
+}
+
+// The peer was asked for something, by a message.
+void Network::note_asked(int peer, unsigned rail) {
+    PeerLink &there = links_[peer];
+    if (there.last_look == outage_look_ || there.is_lost) return;
+    const bool is_in_a_row = there.last_look + 1 == outage_look_;
+    const bool is_heard = std::exchange(there.messages_before, there.messages) != there.messages;
+    there.last_look = outage_look_;
+    const bool was_missing = there.mute_looks >= kMuteLooks;
+    if (is_heard || !is_in_a_row) {
+        there.mute_looks = 0;
+        there.blind_looks = there.awake_looks = 0;
+    }
+    if (there.mute_looks < kMuteLooks) ++there.mute_looks;
+    if (there.mute_looks == kMuteLooks)
+        note_mute(peer, rail);
+    else if (was_missing)
+        watch::watch_note_hearing(*rank_, peer, watch::Hearing::heard);
+}
+
+// If the peer does not look at its network it is stopped, or the host is out of reach, and after
+// an outage TCP waits for as long again before it sends what it has. So what follows counts against
+// the peer only when it has looked for longer than it had not.
+void Network::note_mute(int peer, unsigned rail) {
+    PeerLink &there = links_[peer];
+    if (there.is_refused) return;  // it is decided
+    // A task may wait for the peer's engine. A question waits for its looks alone.
+    ask(link_of(peer, rail));
+    if (!watch::watch_looks(*rank_, peer)) {
+        there.blind_looks += there.awake_looks + 1;
+        there.awake_looks = 0;
+    } else {
+        ++there.awake_looks;
+        if (there.awake_looks % kFreshLooks == 1) send_afresh(peer);
+    }
+    const bool is_mute = there.awake_looks > there.blind_looks;
+    watch::watch_note_hearing(*rank_, peer,
+                              is_mute ? watch::Hearing::mute : watch::Hearing::missing);
+}
+
+// By new endpoints, which need not wait as TCP does.
+void Network::send_afresh(int peer) {
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        if ((usable(peer) & bit(rail)) == 0) continue;
+        rails_[rail].outgoing_opened_ns = now_ns();
+        reopen_outgoing(rail);
+    }
 }
 
 // What is under way on it is in doubt; the engine gives it nothing more.

@@ -1,8 +1,6 @@
 // See rail.hpp. Opening and closing in order, and the calls.
 #include "transport/fabric/rail.hpp"
 
-#include <netinet/in.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -171,14 +169,29 @@ sennit_status Rail::insert(const void *name, fi_addr_t *address) {
                       : failed(*library_, count < 0 ? count : -FI_EINVAL, "fi_av_insert");
 }
 
+void Rail::remove(fi_addr_t *address) {
+    (void)fi_av_remove(addresses_, address, 1, 0);
+    *address = FI_ADDR_UNSPEC;
+}
+
 // Closing an endpoint in the middle of an answer to a get must not happen with `net`, `tcp` and
 // `tcp;ofi_rxm` of 1.17: they end the get twice, and give back its record twice.
 void Rail::cut(fi_addr_t peer) {
     if (!has_addresses()) return;
     sockaddr_in name{};
-    std::size_t bytes = sizeof name;
-    if (fi_av_lookup(addresses_, peer, &name, &bytes) == 0 && bytes == sizeof name)
-        cut_connections(name);
+    if (find_name(peer, &name)) cut_connections(name);
+}
+
+std::uint64_t Rail::bytes_moved(fi_addr_t peer) const {
+    sockaddr_in name{};
+    return find_name(peer, &name) ? bytes_of_connections(name) : 0;
+}
+
+// Only of a name that leads to a socket.
+bool Rail::find_name(fi_addr_t peer, sockaddr_in *name) const {
+    std::size_t bytes = sizeof *name;
+    return peer != FI_ADDR_UNSPEC && fi_av_lookup(addresses_, peer, name, &bytes) == 0 &&
+           bytes == sizeof *name;
 }
 
 ssize_t Rail::note_posted(ssize_t code) {

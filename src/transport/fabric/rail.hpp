@@ -10,6 +10,7 @@
 //   passive    the target of the peers' puts and gets; starts nothing
 #pragma once
 
+#include <netinet/in.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -70,6 +71,8 @@ class Rail {
     void print(const void *name, char *out, std::size_t bytes) const;
     // Where such a name leads. Errors: FABRIC.
     sennit_status insert(const void *name, fi_addr_t *address);
+    // The table forgets it; nothing that was posted to it is under way.
+    void remove(fi_addr_t *address);
 
     // Closes the endpoint and opens a new one under another name. After OK nothing that was sent to
     // the old one can reach this rank's memory any more. Errors: FABRIC: it could not be closed,
@@ -88,6 +91,8 @@ class Rail {
     // Ends what this rank has started towards the name by breaking its connection, where the
     // provider has one: each of the operations then completes when it is polled.
     void cut(fi_addr_t peer);
+    // How much has gone to the name and come from it by its connections; 0: nobody knows.
+    std::uint64_t bytes_moved(fi_addr_t peer) const;
 
     // registration.cpp. What the provider asks for: that peers learn keys and places from the
     // owner; that each operation shows a descriptor of its memory; that a registration ends before
@@ -141,6 +146,7 @@ class Rail {
     std::size_t arm(int descriptors[kQueues]);
 
   private:
+    bool find_name(fi_addr_t peer, sockaddr_in *name) const;
     sennit_status open_objects(std::uint16_t port, std::size_t peers);
     // Each has a queue of its own, which ends with it: a completion that lies in it would be taken
     // for one of what was posted later.

@@ -104,6 +104,9 @@ sennit_status Network::make_pools() {
         give_back(posts_ + i);
     }
     traits_.rails = rail_count_ = rails;
+    // Half a lease, and at least two seconds.
+    overdue_looks_ = static_cast<std::uint16_t>(
+        std::clamp<std::int64_t>(runtime::knobs().peer_timeout / 32 * 13 / kOutageLookNs, 8, 4000));
     return make_copies();
 }
 
@@ -206,6 +209,7 @@ struct Network::RailTrial {
     Trial *trial = nullptr;
     bool is_open = false;  // submitted
     bool is_decided = false;
+    std::int64_t started_ns = now_ns();
 };
 
 // All rails at a time: one that carries nothing costs a second more, and later ones less.
@@ -260,7 +264,9 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
     if (made->over) made->over = trial->is_open = false;
     const std::int64_t now = now_ns();
     const std::int64_t limit = rails_[rail].was_out_of_reach ? kKnownUnreachedNs : kNextUnreachedNs;
+    // Also of one that makes a connection and then says nothing, as a process that was stopped.
     return is_silent(link_of(peer, rail), now) || start_limit_.over() ||
+           now - trial->started_ns > 2 * unreached_limit_ns_ ||
            (first_taken_ns != 0 && now - first_taken_ns > limit);
 }
 
@@ -308,11 +314,10 @@ Network::Trial *Network::make_trial(int peer, unsigned rail) {
 
 // Has the peer not been reached for so long that it counts as out of reach? With the lock held.
 bool Network::is_silent(const RailLink &link, std::int64_t now) const {
-    const auto is_long = [&](std::int64_t since) {
-        return since != 0 && now - since > unreached_limit_ns_;
-    };
-    return is_long(link.failing_since_ns) || is_long(link.again_since_ns) ||
-           is_long(link.unsent_since_ns);
+    const std::int64_t failing =
+        link.failing_since_ns != 0 ? now - link.failing_since_ns : std::int64_t{0};
+    return std::max({failing, link.again.length(now), link.unsent.length(now)}) >
+           unreached_limit_ns_;
 }
 
 void Network::forget(int peer) {
@@ -330,6 +335,18 @@ void Network::detach(int, const RemoteMemory &) {}
 
 std::uint64_t Network::rails_to(int peer) const {
     return usable(peer);
+}
+
+void Network::describe_trouble(int peer, char *text, std::size_t bytes) {
+    const MutexLock guard(lock_);
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        if (!carries_nothing(link_of(peer, rail))) continue;
+        sennit_rail own{};
+        interfaces_.describe(choice_.of(card_of(addresses_[rank_->world_rank]), rail), &own);
+        (void)std::snprintf(text, bytes, "rail %u (%s) carries no data to it, though messages come",
+                            rail, own.interface_name);
+        return;
+    }
 }
 
 bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
@@ -472,7 +489,8 @@ void Network::say_goodbye(const Deadline &deadline) {
         outbox_.append(message);
     }
     const Deadline limit = Deadline::after(kLingerNs);
-    while (!deadline.over() && !limit.over()) {
+    // Also where there is no time left: nobody else would tell that this rank has not died.
+    for (bool is_first = true; is_first || (!deadline.over() && !limit.over()); is_first = false) {
         PostedList done;
         bool all = true;
         {

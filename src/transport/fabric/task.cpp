@@ -55,11 +55,12 @@ bool Network::send(Message *message) {
         code = rail.send(link.messages, iovec{&message->header, length_of(message->header)},
                          message->pool->sent[message->rail].descriptor(), &message->context);
     if (code == -FI_EAGAIN) {
-        (void)note_again(link, link.unsent_since_ns);
+        link.unsent.add(now_ns());
+        link.failed_by = FI_EAGAIN;
         some_are_unsent_ = true;
         return false;
     }
-    link.unsent_since_ns = 0;
+    link.unsent.since_ns = 0;
     message->is_out = code == 0;
     if (code == 0) return true;
     note_failing(message->peer, message->rail, static_cast<int>(-code));
@@ -92,8 +93,8 @@ bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
         const RailLink &link = link_of(peer, rail);
         // relaxed: the word stands alone.
         const bool gone = rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
-        if (link.unsent_since_ns != 0 && !gone && !link.is_out)
-            since = std::min(since, link.unsent_since_ns);
+        if (link.unsent.length(now) != 0 && !gone && !link.is_out)
+            since = std::min(since, link.unsent.since_ns);
     }
     if (since == INT64_MAX) {
         state.outgoing_pause_ns = kFirstStuckNs;
@@ -142,7 +143,8 @@ void Network::finish_receive(Message *message) {
     if (links_[message->header.from].is_refused) return give_back(message);
     RailLink &link = link_of(message->header.from, message->rail);
     link.failing_since_ns = 0;
-    link.silent_looks = 0;
+    ++link.received;
+    ++links_[message->header.from].messages;
     if (message->header.kind == MessageKind::question)
         answer_question(*message);
     else if (message->header.kind == MessageKind::endpoint)
@@ -155,7 +157,7 @@ void Network::finish_receive(Message *message) {
 Submit Network::start_task(Operation *operation) {
     if (open_tasks_ == kOpenTasks) return Submit::again;
     Message *message = take_message();
-    if (message == nullptr) return Submit::again;
+    if (message == nullptr) return comes_again(nullptr);
     OpenTask *open = tasks_;
     while (open->operation != nullptr)
         ++open;
@@ -166,7 +168,7 @@ Submit Network::start_task(Operation *operation) {
     if (!send(message)) {
         give_back(message);
         open->operation = nullptr;
-        return Submit::again;
+        return comes_again(nullptr);
     }
     open->pause_ns = kFirstPauseNs;
     open->resend_ns = now_ns() + open->pause_ns;
@@ -239,7 +241,8 @@ int Network::take_in(const Message &message) {
             return take_answer(message);
         case MessageKind::goodbye: {
             const MutexLock guard(lock_);
-            links_[message.header.from].said_goodbye = true;
+            links_[message.header.from].said_goodbye = some_leave_ = true;
+            links_[message.header.from].left_ns = now_ns();
             note_gone(*rank_, message.header.from, Gone::left);
             return 0;
         }

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::size_t kMostPolled = 64;
 constexpr std::int64_t kLookNs = 1'000'000;  // at what is to be tried again
-constexpr std::int64_t kOutageLookNs = 250'000'000;
 // Of a provider that takes nothing: it may be the end of the peer's endpoint, or of the peer.
 constexpr std::int64_t kStalledNs = 10'000'000;
-constexpr std::int64_t kSilentNs = 10'000'000'000;
+// Between tries of a rail that carries no transfers.
+constexpr std::int64_t kTryNs = 1'000'000'000;
 // Of all that may be posted one peer has at most one.
 constexpr std::size_t kShares = 4;
 
@@ -67,33 +67,41 @@ Submit Network::submit(Operation *operation) {
         return Submit::failed;
     }
     const MutexLock guard(lock_);
-    if (!watch::watch_has_lease(*rank_, operation->peer)) {
-        some_wait_ = true;
-        return Submit::again;
-    }
+    if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
     RailLink &peer = link_of(operation->peer, operation->rail);
     // Since the engine chose the rail, the thread may have left it out, or lost the peer: nobody
     // would look after what is posted there now.
-    if (peer.is_out || links_[operation->peer].is_lost) return Submit::again;
+    if (peer.is_out || links_[operation->peer].is_lost) return comes_again(nullptr);
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
+    if (carries_nothing(peer)) {
+        const std::int64_t now = now_ns();
+        if (peer.posted != 0 || now - peer.tried_ns < kTryNs) {
+            (void)fail(SENNIT_ERR_FABRIC, "rail %u carries no data", unsigned{operation->rail});
+            return Submit::failed;
+        }
+        peer.tried_ns = now;
+    }
     if (peer.number == 0) ask(peer);
-    if (peer.number == 0 || peer.in_doubt || !peer.doubtful.empty()) return Submit::again;
+    if (peer.number == 0 || peer.in_doubt || !peer.doubtful.empty()) return comes_again(&peer);
     // A peer that is stopped takes nothing, and keeps what it has for long.
     if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
     Posted *posted = take_posted(operation);
     if (posted == nullptr) return Submit::again;
-    const Submit answer = start_transfer(posted);
-    if (answer != Submit::accepted) give_back(posted);
-    return answer;
+    if (start_transfer(posted) == Submit::accepted) return Submit::accepted;
+    give_back(posted);
+    return comes_again(&peer);
 }
 
-// The provider takes nothing for the peer; for how long now.
-std::int64_t Network::note_again(RailLink &link, std::int64_t &since) {
-    const std::int64_t now = now_ns();
-    if (since == 0) since = now;
-    link.failed_by = FI_EAGAIN;
-    return now - since;
+// No completion brings the engine back, so the thread does. A transfer that was not taken is missed
+// by the looks at what is overdue.
+Submit Network::comes_again(RailLink *wanted) {
+    some_wait_ = true;
+    if (wanted != nullptr) {
+        wanted->wanted = true;
+        unsettle(*wanted);
+    }
+    return Submit::again;
 }
 
 // Gives the transfer to the provider. `again`: it did not take it.
@@ -123,13 +131,20 @@ Submit Network::start_transfer(Posted *posted) {
     code = operation.kind == Operation::Kind::put ? rail.put(transfer) : rail.get(transfer);
     if (code != 0) end_lent(posted);
     if (code == -FI_EAGAIN) {
-        const std::int64_t length = note_again(peer, peer.again_since_ns);
-        if (length > kStalledNs) ask(peer);
-        if (length > kSilentNs) note_failing(posted->peer, posted->rail, FI_EAGAIN);
+        const std::int64_t now = now_ns();
+        peer.again.add(now);
+        peer.failed_by = FI_EAGAIN;
+        const std::int64_t length = peer.again.length(now);
+        if (length > kStalledNs && length >= 2 * peer.again.asked_ns) {
+            peer.again.asked_ns = length;
+            ask(peer);
+        }
         return Submit::again;
     }
-    peer.again_since_ns = 0;
+    peer.again.since_ns = 0;
     posted->is_out = code == 0;
+    posted->looks = 0;
+    posted->completed = peer.completed;
     if (code == 0) return Submit::accepted;
     posted->error = static_cast<int>(-code);
     done_.append(posted);
@@ -168,7 +183,7 @@ std::size_t Network::take_events(unsigned rail, bool all) {
             posted->bytes = events[i].bytes;
             posted->is_out = false;
             if (posted->kind == Posted::Kind::transfer && posted->error == 0)
-                link_of(posted->peer, rail).silent_looks = 0;
+                ++link_of(posted->peer, rail).completed;
             if (posted->kind == Posted::Kind::transfer)
                 done_.append(posted);
             else if (posted->kind == Posted::Kind::send)
@@ -199,7 +214,8 @@ std::size_t Network::poll_rails(bool all) {
         if (some_must_close_) close_to_the_silent();
         if (some_are_hidden_) expose_again();
         if (some_are_unsent_) look_for_stuck_messages(now);
-        if (rail_count_ > 1 && now - outages_ns_ >= kOutageLookNs) {
+        if (some_leave_) look_for_the_left(now);
+        if (now - outages_ns_ >= kOutageLookNs) {
             outages_ns_ = now;
             look_for_outages();
         }

@@ -1,5 +1,7 @@
 // What is posted: descriptors, contexts, data bits, and calls that find no room or are not there.
 // See layer.hpp.
+#include <unistd.h>
+
 #include "layer.hpp"
 
 namespace layer {
@@ -101,6 +103,17 @@ int check(Post &post) {
     return 0;
 }
 
+// Is it taken, and does nothing come of it?
+bool is_swallowed(const Post &post) {
+    const Settings &settings = domain_of(post.endpoint).settings;
+    const std::string &file =
+        post.kind == Posted::Kind::send ? settings.no_sends : settings.no_transfers;
+    if (file.empty() || post.kind == Posted::Kind::receive || access(file.c_str(), F_OK) != 0)
+        return false;
+    ++it().swallowed;
+    return true;
+}
+
 ssize_t note(Post &post, ssize_t code) {
     if (code != 0 || (post.flags & FI_INJECT) != 0) return code;
     ++it().posts;
@@ -132,6 +145,7 @@ ssize_t send(fid_ep *object, const void *buffer, std::size_t bytes, void *descri
     Post post{endpoint, Posted::Kind::send, "send", &piece, &descriptor, 1, FI_SEND, context};
     const int code = check(post);
     if (code != 0) return code;
+    if (is_swallowed(post)) return note(post, 0);
     return note(post,
                 endpoint.real_messages->send(object, buffer, bytes, post.real[0], to, context));
 }
@@ -154,6 +168,7 @@ ssize_t transfer(Post post, const fi_msg_rma &message, const Call &call) {
         if (code == 0 && !find_key(post.endpoint, &piece.key))
             code = broken(-FI_EINVAL, "%s with a raw key that was not mapped", post.call);
     if (code != 0) return code;
+    if (is_swallowed(post)) return note(post, 0);
     fi_msg_rma changed = message;
     changed.desc = post.real.data();
     changed.rma_iov = there.data();

@@ -7,7 +7,7 @@
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw+mmu_notify,key_size=N,context,context2,rx_cq_data,
 //                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,
 //                  unopened=N,unclosed=N,unlent=N,names=PROVIDER,cards=N,barred,
-//                  seed=N
+//                  no_sends=FILE,no_transfers=FILE,seed=N
 //
 //     mr          registration modes that fi_getinfo reports besides the provider's; virt is the
 //                 provider's work, and ofi_rxm cannot do it
@@ -30,6 +30,8 @@
 //     cards       it has so many, on one network; of 200 Gbit/s, at 0000:00:03.0 and before
 //     barred      its endpoints may not be opened
 //     unlent      one of N registrations for puts and gets alone finds no memory
+//     no_sends, no_transfers  as long as there is such a file, what is posted is taken, and nothing
+//                 comes of it
 //
 // A program that opens another domain may change FABRIC_LAYER between: each fi_getinfo reads it.
 // What passes here is not tested on a card: the rules are as the manual pages have them, and the
@@ -82,6 +84,8 @@ struct Settings {
     unsigned cards = 1;
     bool is_barred = false;
     std::uint64_t seed = 1;
+    std::string no_sends;  // files
+    std::string no_transfers;
 
     bool changes_completions() const {
         return reorders || delay_us != 0 || lose != 0 || repeat != 0;
@@ -190,6 +194,7 @@ struct Layer {
     std::set<std::uint64_t> given_keys;
     // What is said at the end.
     unsigned long posts = 0, agains = 0, reordered = 0, delayed = 0, lost = 0, repeated = 0;
+    unsigned long swallowed = 0;
     unsigned long keys = 0, descriptors = 0, names = 0, refused = 0, broken = 0;
 
     bool one_in(unsigned count) { return count != 0 && draw() % count == 0; }

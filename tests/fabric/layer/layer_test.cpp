@@ -9,6 +9,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -445,6 +446,22 @@ TEST_F(Layer, endpoints_and_registrations_are_refused) {
     EXPECT_NE(expose(to_), nullptr);
     EXPECT_EQ(expose(from_, FI_READ | FI_WRITE, kKey + 1), nullptr);
     EXPECT_EQ(code_, -FI_ENOMEM);
+}
+
+TEST_F(Layer, what_is_posted_is_swallowed_while_there_is_a_file) {
+    char name[] = "/tmp/fabric_layer_XXXXXX";
+    const int file = mkstemp(name);
+    ASSERT_GE(file, 0);
+    (void)close(file);
+    open(std::string("no_transfers=") + name);
+    ASSERT_NE(expose(to_), nullptr);
+    EXPECT_EQ(put(0, kKey), 0);
+    EXPECT_TRUE(poll(milliseconds(100)).empty());
+    EXPECT_STREQ(to_, "");
+    ASSERT_EQ(unlink(name), 0);
+    EXPECT_EQ(put(0, kKey), 0);
+    EXPECT_EQ(end(), 0);
+    EXPECT_STREQ(to_, "sent");
 }
 
 TEST_F(Layer, an_endpoint_that_connects_takes_nothing_before) {

@@ -44,6 +44,10 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
             out->missing.insert(call);
         return !value.empty();
     }
+    if (name == "no_sends" || name == "no_transfers") {
+        (name == "no_sends" ? out->no_sends : out->no_transfers) = value;
+        return !value.empty();
+    }
     if (value.empty()) {
         if (name == "context") out->mode |= FI_CONTEXT;
         if (name == "context2") out->mode |= FI_CONTEXT2;
