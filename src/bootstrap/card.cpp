@@ -28,13 +28,17 @@ std::uint64_t hash(std::uint64_t seed, const void *data, std::size_t bytes) {
     return value;
 }
 
-std::uint64_t machine_hash(unsigned seed) {
+std::uint64_t kernel_hash(unsigned seed) {
     char boot_id[64] = "";
     if (!read_system_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id))
         (void)gethostname(boot_id, sizeof boot_id);
+    return hash(seed, boot_id, sizeof boot_id);
+}
+
+std::uint64_t machine_hash(unsigned seed) {
     struct stat space {};
     (void)stat("/proc/self/ns/net", &space);
-    return hash(hash(seed, boot_id, sizeof boot_id), &space.st_ino, sizeof space.st_ino);
+    return hash(kernel_hash(seed), &space.st_ino, sizeof space.st_ino);
 }
 
 void fill_node(std::uint64_t node[2]) {
@@ -66,6 +70,7 @@ sennit_status card_fill(Card *card, const Listener &listener) {
     unsigned numa = 0;
     card->numa = getcpu(&cpu, &numa) == 0 ? static_cast<std::int32_t>(numa) : -1;
     fill_node(card->node);
+    card->kernel = kernel_hash(0);
     card->process_cookie = process_cookie();
     if (getrandom(&card->job_cookie, sizeof card->job_cookie, 0) !=
         static_cast<ssize_t>(sizeof card->job_cookie))
@@ -98,7 +103,7 @@ bool cards_oversubscribed(const Card *cards, int size, std::size_t stride, int s
     int ranks = 0;
     for (int rank = 0; rank < size; ++rank) {
         const Card &theirs = card_at(cards, stride, rank);
-        if (std::memcmp(theirs.node, mine.node, sizeof mine.node) != 0) continue;
+        if (theirs.kernel != mine.kernel) continue;
         std::uint64_t shared = 0;
         for (std::size_t i = 0; i < kCpuWords; ++i)
             shared |= mine.processors[i] & theirs.processors[i];

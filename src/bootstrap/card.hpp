@@ -21,12 +21,13 @@ struct Card {
     std::int32_t numa;          // domain of the processor it started on, -1 unknown
     std::uint32_t start_ticks;  // of the process, as process_start_ticks() has it; 0 unknown
     std::uint64_t node[2];      // identity of the node: equal words, same node
+    std::uint64_t kernel;       // equal words: the same processors, also of made-up nodes
     std::uint64_t process_cookie;
     std::uint64_t job_cookie;  // rank 0's counts
     std::uint8_t socket_name[kSocketNameBytes];
     std::uint64_t processors[kCpuWords];  // that it may run on
 };
-static_assert(sizeof(Card) == 208);
+static_assert(sizeof(Card) == 216);
 
 // Equal where boot id and network namespace are the same, so that two nodes of SENNIT_NODE have
 // one.
@@ -38,7 +39,7 @@ sennit_status card_fill(Card *card, const Listener &listener);
 // Are all cards of one job? Errors: BOOTSTRAP, naming the rank.
 sennit_status cards_check(const Card *cards, int size, std::size_t stride);
 
-// Does this rank share its processors with more ranks of its node than there are processors?
+// Does this rank share its processors with more ranks of its machine than there are processors?
 bool cards_oversubscribed(const Card *cards, int size, std::size_t stride, int self);
 
 inline const Card &card_at(const Card *cards, std::size_t stride, int rank) {

@@ -61,8 +61,8 @@ std::size_t lent_from(const TeamState &state, const Call &call) {
     // relaxed: not shared while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast)
-        return state.rank->spins == 0 ? choices.broadcast_by_kernel_shared_from
-                                      : choices.broadcast_by_kernel_from;
+        return state.rank->shares_processors ? choices.broadcast_by_kernel_shared_from
+                                             : choices.broadcast_by_kernel_from;
     return folds(call.kind) ? choices.fold_by_kernel_from : choices.copy_by_kernel_from;
 }
 

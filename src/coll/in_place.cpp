@@ -296,7 +296,7 @@ void write_letter(TeamState &state, OpenCall &operation) {
     CollLetter letter{};
     letter.most_bytes = most_bytes(call, *state.team);
     if (describe_buffers(state, operation, &letter)) letter.flags |= kLetterInPlaceOk;
-    if (state.rank->spins == 0) letter.flags |= kLetterShares;
+    if (state.rank->shares_processors) letter.flags |= kLetterShares;
     if (has_wide_slots(state) && (!can_be_relayed(state, call) || stages_of(state) != nullptr)) {
         letter.flags |= kLetterWide;
         letter.wide_segment = state.wide_segment;

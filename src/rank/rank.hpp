@@ -124,8 +124,9 @@ struct RankSetup {
     std::uint64_t job_cookie = 0;
     int memory_file = -1;
     PartPointer<Part::observer> observer;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
-    unsigned spins = 0;                    // polls before a wait yields; 0 when cores are shared
-    bool shares_process = false;           // other ranks of its world are threads of this process
+    bool shares_processors = false;        // there are more ranks than processors for them
+    unsigned spins = 0;           // polls without progress, before a wait makes some; 0: none
+    bool shares_process = false;  // other ranks of its world are threads of this process
     ProgressHook hooks[kProgressHooks] = {};
     SegmentWatch segment_watch;
     // Called in a forked child: a port must end with the process that it belongs to. Null: none.

@@ -15,8 +15,9 @@
 namespace sennit {
 namespace {
 
-constexpr std::int64_t kYieldNs = 500'000;        // then sleep
-constexpr std::int64_t kCheckNs = 1'000'000;      // look for dead peers this often
+constexpr std::int64_t kBusyNs = 100'000;     // of looks with progress, then yields between them
+constexpr std::int64_t kYieldNs = 500'000;    // then sleep
+constexpr std::int64_t kCheckNs = 1'000'000;  // look for dead peers this often
 constexpr std::int64_t kFirstTickNs = 1'000'000;  // sleeps double from here
 // A yield that is back within kAtOnceNs gave the processor to nobody. That many in a row, while
 // ranks share processors: those who could run are in scheduling groups of their own, which a yield
@@ -109,7 +110,9 @@ WaitLoop::Step WaitLoop::step() {
                            rank_.polled_requests.load(std::memory_order_relaxed) != 0;
     const bool may_yield = now - started_ns_ < kYieldNs && !yields_reach_nobody(now);
     if (must_poll || may_yield) {
-        if (!rank_.progress_yields) (void)sched_yield();
+        const bool is_busy =
+            polls_paths_ && !rank_.shares_processors && now - started_ns_ < kBusyNs;
+        if (!rank_.progress_yields && !is_busy) (void)sched_yield();
         return Step::again;
     }
     return Step::sleep;
@@ -118,7 +121,7 @@ WaitLoop::Step WaitLoop::step() {
 bool WaitLoop::yields_reach_nobody(std::int64_t now) {
     idle_yields_ = now - stepped_ns_ < kAtOnceNs ? idle_yields_ + 1 : 0;
     stepped_ns_ = now;
-    return rank_.spins == 0 && idle_yields_ > kIdleYields;
+    return rank_.shares_processors && idle_yields_ > kIdleYields;
 }
 
 bool sleep_with_barrier(Rank &rank) {

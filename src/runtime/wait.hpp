@@ -68,7 +68,7 @@ bool sleep_with_barrier(Rank &rank);
 // them give the processor away: a program that polls keeps the rank from running that it polls for.
 [[gnu::cold, gnu::noinline]] void count_fruitless_poll(Rank &rank);
 inline void note_fruitless_poll(Rank &rank) {
-    if (rank.spins == 0 && !rank.progress_yields) [[unlikely]]
+    if (rank.shares_processors && !rank.progress_yields) [[unlikely]]
         count_fruitless_poll(rank);
 }
 

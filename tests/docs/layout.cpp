@@ -229,6 +229,7 @@ static void print_card() {
     FIELD(Card, numa);
     FIELD(Card, start_ticks);
     FIELD(Card, node);
+    FIELD(Card, kernel);
     FIELD(Card, process_cookie);
     FIELD(Card, job_cookie);
     FIELD(Card, socket_name);

@@ -520,11 +520,11 @@ void choose_spins(Startup &start) {
     // every poll keeps somebody else from running (docs/design/waiting.md). Where completion needs
     // this rank's progress, a poll without it sees nothing new.
     constexpr unsigned kSpins = 4000;
-    const bool shared =
+    start.rank.shares_processors =
         runtime::cards_oversubscribed(&start.all->card, start.size, kStride, start.rank.world_rank);
     // relaxed: start-up has one thread.
     const bool by_progress = start.rank.hook_count.load(std::memory_order_relaxed) != 0;
-    start.rank.spins = shared || by_progress ? 0 : kSpins;
+    start.rank.spins = start.rank.shares_processors || by_progress ? 0 : kSpins;
 }
 
 sennit_status run(Startup &start, const char *paths) {
