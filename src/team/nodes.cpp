@@ -187,7 +187,17 @@ bool are_letters_over(Rank &rank, Team &team, sennit_status *status) {
     return true;
 }
 
-// The same of a word. One that has failed is put once more, since its barrier may be over here and
+// Those that a round left under way when it failed: such a letter could land on one of two meetings
+// later, which goes to the same place.
+bool are_old_letters_over(Rank &rank, Team &team) {
+    for (;;) {
+        sennit_status status = SENNIT_OK;
+        if (!are_letters_over(rank, team, &status)) return false;
+        if (status == SENNIT_OK) return true;
+    }
+}
+
+// A word. One that has failed is put once more, since its barrier may be over here and
 // somebody waits for it.
 bool is_word_over(Rank &rank, Team &team, unsigned turn, std::uint32_t round,
                   sennit_status *status) {
@@ -214,11 +224,6 @@ void forget(Rank &rank, sennit_request *request) {
     if (request->handle != 0) op::engine_abandon(rank, *request);
     *request = SENNIT_REQUEST_NULL;
     *thread_error() = error;
-}
-
-void forget_letters(Rank &rank, Team &team) {
-    for (sennit_request &request : team.sends)
-        forget(rank, &request);
 }
 
 // Until `is_done(&status)`, or that status is a failure. The death of any member ends the wait.
@@ -260,9 +265,12 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
     sennit_status status = SENNIT_OK;
     switch (team.round_step) {
         case RoundStep::send_letters:
-            if (has_letters) status = send_letters(rank, team, to);
+            if (!are_old_letters_over(rank, team))
+                status = await_nodes(rank, team, deadline, [&](sennit_status *) {
+                    return are_old_letters_over(rank, team);
+                });
+            if (status == SENNIT_OK && has_letters) status = send_letters(rank, team, to);
             if (status == SENNIT_OK) team.round_step = RoundStep::await_letters;
-            if (status != SENNIT_OK) forget_letters(rank, team);
             return status;
         case RoundStep::await_letters:
             // Puts overtake each other: the word may go when the letters are there, and the word
@@ -299,7 +307,6 @@ sennit_status disseminate(Rank &rank, Team &team, bool has_letters, const Deadli
         status = await_nodes(rank, team, deadline, [&](sennit_status *failure) {
             return are_words_over(rank, team, failure);
         });
-    if (status != SENNIT_OK && status != SENNIT_ERR_TIMEOUT) forget_letters(rank, team);
     return status;
 }
 
@@ -348,7 +355,8 @@ sennit_status make_board(Rank &rank, Team &team, std::uint32_t *id) {
 }
 
 void drop_board(Rank &rank, Team &team) {
-    forget_letters(rank, team);
+    for (sennit_request &letter : team.sends)
+        forget(rank, &letter);
     for (auto &turn : team.words)
         for (SentWord &word : turn)
             forget(rank, &word.request);
