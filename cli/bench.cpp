@@ -208,6 +208,14 @@ void add_bench_command(CLI::App &app, int &exit_code) {
                     "it makes of namespaces, and the provider's own calls are the raw limit")
                 ->check(CLI::ExistingFile);
         }
+        if (options->bench == "start") {
+            command
+                ->add_option("--nodes", options->nodes,
+                             "Also jobs whose ranks are on so many made-up nodes, as by sennit run "
+                             "--nodes; several numbers, several jobs")
+                ->delimiter(',')
+                ->check(CLI::Range(2, 4096));
+        }
         if (options->bench == "pingpong") {
             command->add_flag("--untouched", options->untouched,
                               "Neither produce nor read the data of a message: only its copying");

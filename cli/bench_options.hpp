@@ -18,8 +18,9 @@ struct BenchOptions {
     bool untouched = false;  // pingpong
     bool json = false;
     bool show_commands = false;
-    std::string cluster;  // tools/cluster; "": all ranks on this machine
-    int rails = 1;        // between its hosts
+    std::string cluster;     // tools/cluster; "": all ranks on this machine
+    int rails = 1;           // between its hosts
+    std::vector<int> nodes;  // start: made-up nodes of further jobs
     std::string openmpi_launcher;
     std::string mpich_launcher;
 };

@@ -141,6 +141,17 @@ int bench_start(const BenchOptions &options) {
                                   {},
                                   {}});
         }
+        for (const int nodes : options.nodes) {
+            if (nodes > ranks) continue;
+            auto command = plain_launch_command(own_launcher(), ranks,
+                                                {measuring_program("start", own_launcher().name)});
+            command.insert(command.begin() + 2, {"--nodes", std::to_string(nodes)});
+            candidates.push_back({fmt::format("sennit-run-nodes-{}", nodes),
+                                  own_launcher().name,
+                                  [command, &options] { return time_job(command, options); },
+                                  {},
+                                  {}});
+        }
         for (Candidate &candidate : candidates) {
             candidate.run();  // warm up: files come from the page cache afterwards
         }
