@@ -93,13 +93,6 @@ void *end_soon(void *status) {
     _exit(status);
 }
 
-void look_at_word() {
-    // relaxed: the word stands alone.
-    const std::uint64_t word =
-        ending.word != nullptr ? __atomic_load_n(ending.word, __ATOMIC_RELAXED) : 0;
-    if ((word & kEnds) != 0) end_from_outside(static_cast<int>(word & (kEnds - 1)));
-}
-
 void *wait_for_end(void *) {
     for (;;) {
         Message message{};
@@ -107,7 +100,7 @@ void *wait_for_end(void *) {
         // SYNC shmem-stops: an acquire; pairs with the release in ending_stop(). Anybody may send
         // an empty message.
         if (is_stopping.load(std::memory_order_acquire)) return nullptr;
-        look_at_word();
+        ending_look();
         if (got < 0 && errno != EINTR && errno != EAGAIN) return nullptr;
         if (got == sizeof message &&
             std::memcmp(message.secret, ending.mine.secret, sizeof message.secret) == 0)
@@ -138,11 +131,14 @@ sennit_gptr word_of(int pe) {
     return sennit_gptr_add(heap.places[pe], static_cast<std::int64_t>(heap.bytes + stalls_bytes()));
 }
 
-// Several nodes: their PEs have no name here.
-void find_nodes() {
+int pes_of_node() {
     int count = 0;
     must("shmem_init", sennit_team_size(SENNIT_TEAM_NODE, &count));
-    if (count == state.pes) return;
+    return count;
+}
+
+// PEs of other nodes have no name here.
+void forget_far_names(int count) {
     const auto all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
     for (int i = 0; i < count; ++i) {
         int pe = 0;
@@ -150,7 +146,6 @@ void find_nodes() {
         all[static_cast<std::size_t>(pe)] = ending.all[static_cast<std::size_t>(pe)];
     }
     std::copy_n(all.get(), state.pes, ending.all.get());
-    ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me)));
     (void)setsockopt(ending.socket, SOL_SOCKET, SO_RCVTIMEO, &kBetweenLooks, sizeof kBetweenLooks);
 }
 
@@ -174,12 +169,23 @@ void tell_others(int status) {
 
 }  // namespace
 
+void ending_look() {
+    if (ending.word == nullptr || is_forked_child()) return;
+    // relaxed: the word stands alone.
+    const std::uint64_t word = __atomic_load_n(ending.word, __ATOMIC_RELAXED);
+    if ((word & kEnds) != 0) end_from_outside(static_cast<int>(word & (kEnds - 1)));
+}
+
 void ending_start() {
     if (!open_socket()) ending.mine.name_bytes = 0;
+    const int near = pes_of_node();
+    // Before they meet: who has met the others may end all of them at once.
+    if (near != state.pes)
+        ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me)));
     ending.all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
     must("shmem_init", sennit_allgather(SENNIT_TEAM_WORLD, &ending.mine, ending.all.get(),
                                         sizeof ending.mine, SENNIT_FOREVER));
-    find_nodes();
+    if (near != state.pes) forget_far_names(near);
     if (ending.mine.name_bytes != 0)
         ending.has_thread = start_thread(&ending.thread, wait_for_end, nullptr);
     if (!ending.has_thread) debug("other PEs can not end this one: no thread or socket for it");

@@ -430,6 +430,8 @@ void wrong(const char *call, const char *format, ...) {
 void fail_status(const char *call, sennit_status status) {
     // The PE that is missed may just be ending all others, this one too.
     if (status == SENNIT_ERR_PEER_LOST) usleep(300'000);
+    // On another node its word has come before it died; the thread may be late to see it.
+    ending_look();
     fail(call, "%s: %s", sennit_status_string(status), sennit_last_error()->text);
 }
 

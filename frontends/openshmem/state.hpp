@@ -152,7 +152,8 @@ inline std::size_t stalls_bytes() {
 // Ends other PEs from outside: what shmem_global_exit needs (ending.cpp).
 void ending_start();
 void ending_stop();
-bool is_ending();  // this PE has begun to end all, so it can not meet others any more
+void ending_look();  // ends this PE if one of another node has said so
+bool is_ending();    // this PE has begun to end all, so it can not meet others any more
 
 // The heap (heap.cpp) and teams (teams.cpp), begun and ended with the state.
 void heap_start(std::size_t bytes, std::size_t alignment);  // the area's
