@@ -158,7 +158,7 @@ Found header_of(TeamState &state, std::uint32_t member, Place place, sennit_stat
         const Place here{place.number, size};
         Area *area = state.areas[member];
         SlotHeader *const content =
-            size == place.size ? find_content(state, member, place) : nullptr;
+            area == nullptr && size == place.size ? find_content(state, member, place) : nullptr;
         if (content != nullptr) return {content, size};
         if (area == nullptr) *status = get_header(state, member, here);
         if (*status != SENNIT_OK) return {nullptr, size};
@@ -205,8 +205,7 @@ bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number) {
     return found >= number && note_number(state, member, found, number);
 }
 
-void look_ahead(TeamState &state, const OpenCall &operation, std::size_t bytes) {
-    if (state.reaches_control) return;
+bool ask_all(TeamState &state, const OpenCall &operation, std::size_t bytes) {
     const std::uint32_t own = state.team->rank;
     const Place place = place_of(operation);
     const bool reads_all = operation.step != Step::posts || operation.relayed;
@@ -216,11 +215,12 @@ void look_ahead(TeamState &state, const OpenCall &operation, std::size_t bytes) 
         if (!reads_all && !reads(operation.call, own, member)) continue;
         const bool is_there = has_posted(state, member, place);
         if (is_there && takes_content) ask_for_content(state, place, member, bytes);
-        if (is_broken(state)) return;
+        if (is_broken(state)) return false;
     }
+    return !is_broken(state);
 }
 
-bool has_content(TeamState &state, const OpenCall &operation, std::uint32_t member) {
+bool has_fetched(TeamState &state, const OpenCall &operation, std::uint32_t member) {
     if (state.areas[member] != nullptr || state.contents == nullptr ||
         state.fetched[member] != operation.number || state.fetches[member].handle == 0)
         return true;
@@ -233,13 +233,14 @@ bool has_content(TeamState &state, const OpenCall &operation, std::uint32_t memb
 
 bool has_room(TeamState &state, Place place) {
     const std::uint64_t needed = needed_for(state, place);
-    for (; state.room_member < state.team->size; ++state.room_member)
-        if (!has_come(state, state.room_member, needed)) break;
-    // Those behind it that are out of reach are asked at the same time.
-    for (std::uint32_t member = state.room_member + 1; member < state.size; ++member)
-        if (state.areas[member] == nullptr && !is_broken(state))
-            (void)has_come(state, member, needed);
-    if (state.room_member < state.size) return false;
+    for (; state.room_member < state.team->size; ++state.room_member) {
+        if (has_come(state, state.room_member, needed)) continue;
+        // Those behind it that are out of reach are asked at the same time.
+        for (std::uint32_t member = state.room_member + 1; member < state.size; ++member)
+            if (state.areas[member] == nullptr && !is_broken(state))
+                (void)has_come(state, member, needed);
+        return false;
+    }
     state.room_member = 0;
     return true;
 }
@@ -250,17 +251,25 @@ std::byte *payload_of(TeamState &state, const OpenCall &operation, std::uint32_t
     return area == nullptr ? nullptr : payload_at(*area, place_of(operation));
 }
 
+namespace {
+
+// The payload that came with the content of the member's post, if the part is in it.
+[[gnu::noinline]] const std::byte *find_payload(const TeamState &state, const OpenCall &operation,
+                                                std::uint32_t member, const PayloadPart &part) {
+    const Place place = place_of(operation);
+    const std::size_t begin = shape_of(place.size).payload;
+    if (begin + part.offset + part.bytes > state.content_bytes) return nullptr;
+    const SlotHeader *content = find_content(state, member, place);
+    return content != nullptr ? reinterpret_cast<const std::byte *>(content) + begin : nullptr;
+}
+
+}  // namespace
+
 sennit_status fetch(TeamState &state, const OpenCall &operation, std::uint32_t member,
                     const PayloadPart &part, void *to) {
     if (part.bytes == 0) return SENNIT_OK;
     const std::byte *payload = payload_of(state, operation, member);
-    const Place place = place_of(operation);
-    const std::size_t offset = shape_of(place.size).payload + part.offset;
-    const SlotHeader *content = nullptr;
-    if (payload == nullptr && offset + part.bytes <= state.content_bytes)
-        content = find_content(state, member, place);
-    if (content != nullptr)
-        payload = reinterpret_cast<const std::byte *>(content) + shape_of(place.size).payload;
+    if (payload == nullptr) payload = find_payload(state, operation, member, part);
     if (payload == nullptr)
         return op::get_control(
             *state.rank, world_rank_of(state, member),

@@ -112,8 +112,7 @@ Went write_and_post_letter(TeamState &state, OpenCall &operation) {
 }
 
 Went read_letters(TeamState &state, OpenCall &operation) {
-    look_ahead(state, operation, sizeof(CollLetter));
-    if (is_broken(state)) return Went::over;
+    if (!look_ahead(state, operation, sizeof(CollLetter))) return Went::over;
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation)) ||
             !has_content(state, operation, operation.member))
@@ -155,8 +154,7 @@ Went take_posts(TeamState &state, OpenCall &operation) {
     const std::uint32_t own = state.team->rank;
     // Of several pieces each has a place of its own in the slot, and comes when it is read.
     const bool is_one = operation.cut.rounds() == 1 && !has_own_blocks(operation.call.kind);
-    look_ahead(state, operation, is_one ? operation.most_bytes : 0);
-    if (is_broken(state)) return Went::over;
+    if (!look_ahead(state, operation, is_one ? operation.most_bytes : 0)) return Went::over;
     for (; operation.member < state.team->size; ++operation.member) {
         const std::uint32_t member = operation.member;
         if (!operation.relayed && !reads(operation.call, own, member)) continue;
@@ -215,8 +213,7 @@ void note_part_of(TeamState &state, OpenCall &operation, std::uint32_t member) {
 }
 
 Went wait_for_last(TeamState &state, OpenCall &operation) {
-    look_ahead(state, operation, 0);
-    if (is_broken(state)) return Went::over;
+    if (!look_ahead(state, operation, 0)) return Went::over;
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
         if (operation.divided && operation.member != state.team->rank)

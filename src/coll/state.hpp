@@ -156,10 +156,16 @@ bool has_posted(TeamState &state, std::uint32_t member, Place place);
 bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number);
 // Starts to fetch from all members out of reach that this rank reads, from the present one on, so
 // that it does not wait for one after the other: whether they have posted and, of those that have,
-// the header and the first `bytes` of the payload, 0 for none.
-void look_ahead(TeamState &state, const OpenCall &operation, std::size_t bytes);
+// the header and the first `bytes` of the payload, 0 for none. False: the team is broken.
+bool ask_all(TeamState &state, const OpenCall &operation, std::size_t bytes);
+inline bool look_ahead(TeamState &state, const OpenCall &operation, std::size_t bytes) {
+    return state.reaches_control || ask_all(state, operation, bytes);
+}
 // Of a member that has posted: what was so asked for is there, if anything was.
-bool has_content(TeamState &state, const OpenCall &operation, std::uint32_t member);
+bool has_fetched(TeamState &state, const OpenCall &operation, std::uint32_t member);
+inline bool has_content(TeamState &state, const OpenCall &operation, std::uint32_t member) {
+    return state.reaches_control || has_fetched(state, operation, member);
+}
 // May this rank write the slot?
 bool has_room(TeamState &state, Place place);
 // The payload of the member's present post, or null where load and store do not reach.
