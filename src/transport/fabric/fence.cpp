@@ -256,7 +256,8 @@ void Network::take_endpoint(const Message &answer) {
         link.fenced_ns = now_ns();
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
-    } else if (came_by_it && link.again.length(now_ns()) > kStuckNs) {
+    } else if (came_by_it && link.again.length(now_ns()) > kStuckNs &&
+               now_ns() - link.fenced_ns > kStuckNs) {
         return doubt(link);  // it answers, but the provider makes no connection to its endpoint
     }
     link.in_doubt = false;

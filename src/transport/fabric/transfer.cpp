@@ -1,5 +1,6 @@
 // Puts and gets, and the polling that completes them. What is done about those that fail:
 // fence.cpp.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -16,6 +17,8 @@ constexpr std::size_t kMostPolled = 64;
 constexpr std::int64_t kLookNs = 1'000'000;  // at what is to be tried again
 // Of a provider that takes nothing: it may be the end of the peer's endpoint, or of the peer.
 constexpr std::int64_t kStalledNs = 10'000'000;
+// Between the peer's being asked about it: its answer shows that a connection is stuck.
+constexpr std::int64_t kMostPauseNs = 300'000'000;
 // Between tries of a rail that carries no transfers.
 constexpr std::int64_t kTryNs = 1'000'000'000;
 // Of all that may be posted one peer has at most one.
@@ -135,7 +138,8 @@ Submit Network::start_transfer(Posted *posted) {
         peer.again.add(now);
         peer.failed_by = FI_EAGAIN;
         const std::int64_t length = peer.again.length(now);
-        if (length > kStalledNs && length >= 2 * peer.again.asked_ns) {
+        const std::int64_t asked = peer.again.asked_ns;
+        if (length > kStalledNs && length >= asked + std::min(asked, kMostPauseNs)) {
             peer.again.asked_ns = length;
             ask(peer);
         }
