@@ -18,7 +18,7 @@ TEST(rank_object, calls_of_a_thread_that_still_points_to_it_are_refused_while_it
     ASSERT_EQ(process_claim_rank(&rank), SENNIT_OK);
     std::atomic<bool> is_over{false};
     std::atomic<unsigned> rounds{0};
-    std::thread stale([&] {
+    std::thread stale([&, rank] {
         thread_rank = rank;
         while (!is_over) {
             std::uint64_t word = 0;
