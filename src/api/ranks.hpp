@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/call.hpp"
+#include "base/hash.hpp"
 #include "group/group.hpp"
 #include "team/create.hpp"
 
@@ -11,22 +12,17 @@ namespace sennit::api {
 // Errors: ARG (null, twice), RANGE, NOMEM.
 sennit_status check_ranks(std::size_t count, const int ranks[], int limit, const char *where);
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo), over arguments that must be the same on all ranks; a
-// difference is found unless two lists have the same sum by accident.
+// A hash over arguments that must be the same on all ranks; a difference is found unless two lists
+// have the same sum by accident.
 class Digest {
   public:
     explicit Digest(std::uint64_t kind) { add(kind); }
-    void add(std::uint64_t value) {
-        for (int i = 0; i < 8; ++i) {
-            sum_ ^= value >> (8 * i) & 0xFF;
-            sum_ *= 0x100000001B3u;
-        }
-    }
+    void add(std::uint64_t value) { sum_ = hash_on(sum_, &value, sizeof value); }
     void add(int value) { add(static_cast<std::uint64_t>(static_cast<std::int64_t>(value))); }
     std::uint64_t sum() const { return sum_; }
 
   private:
-    std::uint64_t sum_ = 0xCBF29CE484222325u;
+    std::uint64_t sum_ = kHashOfNothing;
 };
 
 // The kinds of creation, so that two ranks in different calls find out.

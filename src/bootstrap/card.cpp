@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/hash.hpp"
 #include "base/knobs.hpp"
 #include "base/process_age.hpp"
 #include "base/system_file.hpp"
@@ -18,33 +19,35 @@
 namespace sennit::runtime {
 namespace {
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo): the words are compared for equality only.
-std::uint64_t hash(std::uint64_t seed, const void *data, std::size_t bytes) {
-    std::uint64_t value = seed ^ 0xCBF29CE484222325u;
-    for (std::size_t i = 0; i < bytes; ++i) {
-        value ^= static_cast<const unsigned char *>(data)[i];
-        value *= 0x100000001B3u;
-    }
-    return value;
-}
-
-std::uint64_t kernel_hash(unsigned seed) {
+struct Machine {
     char boot_id[64] = "";
-    if (!read_system_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id))
-        (void)gethostname(boot_id, sizeof boot_id);
-    return hash(seed, boot_id, sizeof boot_id);
-}
+    ino_t network = 0;  // namespace
+};
 
-std::uint64_t machine_hash(unsigned seed) {
+Machine this_machine() {
+    Machine machine;
+    if (!read_system_file("/proc/sys/kernel/random/boot_id", machine.boot_id,
+                          sizeof machine.boot_id))
+        (void)gethostname(machine.boot_id, sizeof machine.boot_id);
     struct stat space {};
     (void)stat("/proc/self/ns/net", &space);
-    return hash(kernel_hash(seed), &space.st_ino, sizeof space.st_ino);
+    machine.network = space.st_ino;
+    return machine;
 }
 
-void fill_node(std::uint64_t node[2]) {
+std::uint64_t kernel_hash(const Machine &machine, unsigned seed) {
+    return hash_on(kHashOfNothing ^ seed, machine.boot_id, sizeof machine.boot_id);
+}
+
+std::uint64_t machine_hash(const Machine &machine, unsigned seed) {
+    const std::uint64_t kernel = kernel_hash(machine, seed);
+    return hash_on(kHashOfNothing ^ kernel, &machine.network, sizeof machine.network);
+}
+
+void fill_node(const Machine &machine, std::uint64_t node[2]) {
     const char *name = knobs().node.text;
     for (unsigned i = 0; i < 2; ++i)
-        node[i] = hash(machine_hash(i), name, std::strlen(name));
+        node[i] = hash_on(kHashOfNothing ^ machine_hash(machine, i), name, std::strlen(name));
 }
 
 void fill_processors(std::uint64_t words[kCpuWords]) {
@@ -58,7 +61,7 @@ void fill_processors(std::uint64_t words[kCpuWords]) {
 }  // namespace
 
 std::uint64_t machine_word() {
-    return machine_hash(0);
+    return machine_hash(this_machine(), 0);
 }
 
 sennit_status card_fill(Card *card, const Listener &listener) {
@@ -69,8 +72,9 @@ sennit_status card_fill(Card *card, const Listener &listener) {
     unsigned cpu = 0;
     unsigned numa = 0;
     card->numa = getcpu(&cpu, &numa) == 0 ? static_cast<std::int32_t>(numa) : -1;
-    fill_node(card->node);
-    card->kernel = kernel_hash(0);
+    const Machine machine = this_machine();
+    fill_node(machine, card->node);
+    card->kernel = kernel_hash(machine, 0);
     card->process_cookie = process_cookie();
     if (getrandom(&card->job_cookie, sizeof card->job_cookie, 0) !=
         static_cast<ssize_t>(sizeof card->job_cookie))

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/fail.hpp"
+#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/system_file.hpp"
 #include "base/words.hpp"
@@ -117,12 +118,9 @@ std::uint32_t bus_of(const fi_info &info) {
            static_cast<std::uint32_t>(pci.device_id << 3 | (pci.function_id & 7));
 }
 
-// FNV-1a.
 std::uint32_t word_of(const char *text) {
-    std::uint32_t word = 2166136261;
-    for (; text != nullptr && *text != '\0'; ++text)
-        word = (word ^ static_cast<std::uint8_t>(*text)) * 16777619;
-    return word;
+    const std::size_t bytes = text != nullptr ? std::strlen(text) : 0;
+    return static_cast<std::uint32_t>(hash_on(kHashOfNothing, text, bytes));
 }
 
 sockaddr_in address_of(const fi_info &info) {

@@ -1,0 +1,20 @@
+// FNV-1a, 64 bits (Fowler, Noll, Vo): for words that are compared for equality only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit {
+
+inline constexpr std::uint64_t kHashOfNothing = 0xCBF29CE484222325u;
+
+// Of what `before` is the hash of, and these bytes behind it.
+inline std::uint64_t hash_on(std::uint64_t before, const void *data, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) {
+        before ^= static_cast<const unsigned char *>(data)[i];
+        before *= 0x100000001B3u;
+    }
+    return before;
+}
+
+}  // namespace sennit
