@@ -231,9 +231,10 @@ template <class Done>
 sennit_status await_nodes(Rank &rank, const Team &team, const Deadline &deadline,
                           const Done &is_done) {
     sennit_status found = SENNIT_OK;
+    const auto ends = [&] { return is_done(&found) || found != SENNIT_OK; };
+    if (ends()) return found;  // without a look at the network
     const LostSearch search{find_lost_of_nodes, &team};
-    const sennit_status status =
-        wait_until(rank, deadline, search, [&] { return is_done(&found) || found != SENNIT_OK; });
+    const sennit_status status = wait_until(rank, deadline, search, ends);
     return status != SENNIT_OK ? status : found;
 }
 
@@ -265,10 +266,8 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
     sennit_status status = SENNIT_OK;
     switch (team.round_step) {
         case RoundStep::send_letters:
-            if (!are_old_letters_over(rank, team))
-                status = await_nodes(rank, team, deadline, [&](sennit_status *) {
-                    return are_old_letters_over(rank, team);
-                });
+            status = await_nodes(rank, team, deadline,
+                                 [&](sennit_status *) { return are_old_letters_over(rank, team); });
             if (status == SENNIT_OK && has_letters) status = send_letters(rank, team, to);
             if (status == SENNIT_OK) team.round_step = RoundStep::await_letters;
             return status;
