@@ -449,16 +449,16 @@ TEST_F(Layer, endpoints_and_registrations_are_refused) {
 }
 
 TEST_F(Layer, what_is_posted_is_swallowed_while_there_is_a_file) {
-    char name[] = "/tmp/fabric_layer_XXXXXX";
-    const int file = mkstemp(name);
+    std::string name = testing::TempDir() + "fabric_layer_XXXXXX";
+    const int file = mkstemp(name.data());
     ASSERT_GE(file, 0);
     (void)close(file);
-    open(std::string("no_transfers=") + name);
+    open("no_transfers=" + name);
     ASSERT_NE(expose(to_), nullptr);
     EXPECT_EQ(put(0, kKey), 0);
     EXPECT_TRUE(poll(milliseconds(100)).empty());
     EXPECT_STREQ(to_, "");
-    ASSERT_EQ(unlink(name), 0);
+    ASSERT_EQ(unlink(name.c_str()), 0);
     EXPECT_EQ(put(0, kKey), 0);
     EXPECT_EQ(end(), 0);
     EXPECT_STREQ(to_, "sent");
