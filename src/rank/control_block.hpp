@@ -91,14 +91,6 @@ struct alignas(kLineBytes) EpochLine {
 };
 static_assert(sizeof(EpochLine) == 128);
 
-// Of one round of dissemination: barriers take turns, so one may be under way while the word of the
-// one before is not acknowledged yet.
-struct alignas(kLineBytes) RoundLine {
-    std::atomic<std::uint64_t> epochs[2];
-    std::byte unused[112];
-};
-static_assert(sizeof(RoundLine) == 128);
-
 // Of a barrier by clusters, in the words of a cluster's first member (team/cluster.hpp). Writers:
 // the members of the cluster; of `clusters`, in those of the first cluster alone, all clusters; of
 // `released`, whoever comes last.
@@ -202,7 +194,7 @@ static_assert(sizeof(ProcessorSet) == 128);
 // grows, also when the slot goes to another team (team/team.hpp).
 struct alignas(kLineBytes) TeamSync {
     ArrivalLine arrived;
-    RoundLine rounds[kRounds];
+    EpochLine rounds[kRounds];
     Mailbox mailboxes[2];
     ClusterLines cluster;
     std::byte coll[kTeamSyncBytes - 128 - 128 * kRounds - 512 - 384];  // laid out by src/coll/

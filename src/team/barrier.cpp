@@ -254,29 +254,20 @@ sennit_status take_up(Rank &rank, Team &team, const Deadline &deadline) {
     return meet(rank, team, team.purpose, deadline);
 }
 
-namespace {
-
-// `purpose`: barrier or leave, without letters.
-sennit_status barrier_for(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
     if (is_arrived(team)) {
         if (is_bound(team)) return fail_unfinished(rank, team);
     } else if (rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;  // not arrived: the call may be repeated
     }
-    const sennit_status status = meet_inline(rank, team, purpose, deadline);
+    const sennit_status status = meet_inline(rank, team, Purpose::barrier, deadline);
     if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
     return take_flush_error(team);
 }
 
-}  // namespace
-
-sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
-    return barrier_for(rank, team, Purpose::barrier, deadline);
-}
-
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
-    if (!team.all_load_store) return barrier_for(rank, team, Purpose::leave, deadline);
+    if (!team.all_load_store) return barrier(rank, team, deadline);
     if (!is_arrived(team) && rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;

@@ -140,120 +140,73 @@ sennit_status send_letters(Rank &rank, Team &team, std::uint32_t leader) {
 
 // ---- Dissemination.
 
-// Puts the word of a round into the memory of a member, or once more after a failure.
-sennit_status put_word(Rank &rank, const Team &team, std::uint32_t round, SentWord *word) {
-    const int peer = team.world_ranks[word->member];
-    const std::size_t offset = sync_offset(team) + offsetof(TeamSync, rounds) +
-                               sizeof(RoundLine) * round + sizeof word->epoch * (word->epoch % 2);
-    const op::Target target{peer, transport::RemoteMemory{nullptr, rank.peers[peer].control_handle},
-                            offset};
-    return start_send(rank, target, &word->epoch, sizeof word->epoch, &word->request);
-}
-
 // Stores `epoch` into the present round's word of a member, whichever way leads there.
 sennit_status send_word(Rank &rank, Team &team, std::uint32_t member, std::uint64_t epoch) {
-    ControlBlock *control = rank.peers[team.world_ranks[member]].control;
+    const int peer = team.world_ranks[member];
+    ControlBlock *control = rank.peers[peer].control;
     if (control != nullptr) {
         // SYNC barrier-round: pairs with the acquire in has_word(); all before comes before.
         team_sync(*control, team.slot)
             .rounds[team.round]
-            .epochs[epoch % 2]
-            .store(epoch, std::memory_order_release);
+            .epoch.store(epoch, std::memory_order_release);
         ring_doorbell(*control);
         return SENNIT_OK;
     }
-    SentWord &word = team.words[epoch % 2][team.round];
-    word = SentWord{SENNIT_REQUEST_NULL, member, epoch};
-    return put_word(rank, team, team.round, &word);
+    const std::size_t offset =
+        sync_offset(team) + offsetof(TeamSync, rounds) + sizeof(EpochLine) * team.round;
+    const op::Target target{peer, transport::RemoteMemory{nullptr, rank.peers[peer].control_handle},
+                            offset};
+    return start_send(rank, target, &epoch, sizeof epoch, &team.sends[0]);
 }
 
 bool has_word(const Team &team, std::uint64_t epoch) {
     // SYNC barrier-round: pairs with the release in send_word() or the transport's delivery.
-    return team.own->rounds[team.round].epochs[epoch % 2].load(std::memory_order_acquire) >= epoch;
+    return team.own->rounds[team.round].epoch.load(std::memory_order_acquire) >= epoch;
 }
 
-// False: it is under way. *status: its failure.
-bool is_over(Rank &rank, sennit_request *request, sennit_status *status) {
-    int done = request->handle == 0 ? 1 : 0;
-    if (done == 0) *status = op::engine_test(rank, *request, true, &done);
-    if (done != 0) *request = SENNIT_REQUEST_NULL;
-    return done != 0;
-}
-
-// The letters that this round has sent are delivered, or a part of them has failed with *status.
-bool are_letters_over(Rank &rank, Team &team, sennit_status *status) {
-    for (sennit_request &request : team.sends)
-        if (!is_over(rank, &request, status) || *status != SENNIT_OK) return *status != SENNIT_OK;
+// What this round has sent so far is delivered, or one part of it has failed with *status.
+bool are_sends_over(Rank &rank, Team &team, sennit_status *status) {
+    for (sennit_request &request : team.sends) {
+        int done = request.handle == 0 ? 1 : 0;
+        if (done == 0) *status = op::engine_test(rank, request, true, &done);
+        if (done == 0) return false;
+        request = SENNIT_REQUEST_NULL;
+        if (*status != SENNIT_OK) return true;
+    }
     return true;
 }
 
-// Those that a round left under way when it failed: such a letter could land on one of two meetings
-// later, which goes to the same place.
-bool are_old_letters_over(Rank &rank, Team &team) {
+// Of a round that failed too: such a letter could land on one of two meetings later, which goes to
+// the same place.
+bool are_old_sends_over(Rank &rank, Team &team) {
     for (;;) {
         sennit_status status = SENNIT_OK;
-        if (!are_letters_over(rank, team, &status)) return false;
+        if (!are_sends_over(rank, team, &status)) return false;
         if (status == SENNIT_OK) return true;
     }
 }
 
-// A word. One that has failed is put once more, since its barrier may be over here and
-// somebody waits for it.
-bool is_word_over(Rank &rank, Team &team, unsigned turn, std::uint32_t round,
-                  sennit_status *status) {
-    SentWord &word = team.words[turn][round];
-    if (!is_over(rank, &word.request, status)) return false;
-    if (*status == SENNIT_OK || *status == SENNIT_ERR_PEER_LOST) return true;
-    const sennit_error error = *thread_error();
-    (void)put_word(rank, team, round, &word);
-    *thread_error() = error;
-    return true;
-}
-
-// All words, of both turns.
-bool are_words_over(Rank &rank, Team &team, sennit_status *status) {
-    bool all = true;
-    for (unsigned turn = 0; turn < 2; ++turn)
-        for (std::uint32_t round = 0; round < team.round && *status == SENNIT_OK; ++round)
-            all = is_word_over(rank, team, turn, round, status) && all;
-    return all || *status != SENNIT_OK;
-}
-
-void forget(Rank &rank, sennit_request *request) {
-    const sennit_error error = *thread_error();
-    if (request->handle != 0) op::engine_abandon(rank, *request);
-    *request = SENNIT_REQUEST_NULL;
-    *thread_error() = error;
-}
-
-// Until `is_done(&status)`, or that status is a failure. The death of any member ends the wait.
-template <class Done>
-sennit_status await_nodes(Rank &rank, const Team &team, const Deadline &deadline,
-                          const Done &is_done) {
-    sennit_status found = SENNIT_OK;
-    const auto ends = [&] { return is_done(&found) || found != SENNIT_OK; };
-    if (ends()) return found;  // without a look at the network
-    const LostSearch search{find_lost_of_nodes, &team};
-    const sennit_status status = wait_until(rank, deadline, search, ends);
-    return status != SENNIT_OK ? status : found;
-}
-
-// The word of the leader `from`. Its leaving ends the wait too: then it came without its word.
-sennit_status await_word(Rank &rank, Team &team, int from, const Deadline &deadline) {
+// Until what was sent is delivered and, where `awaits_word`, the word of the leader `from` is here.
+// The death of any member ends the wait, and that leader's leaving, which then came without its
+// word.
+sennit_status await_round(Rank &rank, Team &team, int from, bool awaits_word,
+                          const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
+    sennit_status sent = SENNIT_OK;
     const auto left = [&] {
         // relaxed: see note_gone(); the wait itself looks after every member about once a
         // millisecond.
         return rank.peers[from].gone.load(std::memory_order_relaxed) ==
                static_cast<std::uint32_t>(Gone::left);
     };
-    const sennit_status status = await_nodes(rank, team, deadline, [&](sennit_status *failure) {
-        if (has_word(team, epoch)) return true;
-        for (unsigned turn = 0; turn < 2 && *failure == SENNIT_OK; ++turn)
-            (void)is_word_over(rank, team, turn, team.round, failure);
-        return left();
+    const LostSearch search{find_lost_of_nodes, &team};
+    const sennit_status status = wait_until(rank, deadline, search, [&] {
+        if (!are_sends_over(rank, team, &sent)) return false;
+        return sent != SENNIT_OK || !awaits_word || has_word(team, epoch) || left();
     });
-    if (status != SENNIT_OK || has_word(team, epoch)) return status;
+    if (status != SENNIT_OK) return status;
+    if (sent != SENNIT_OK) return sent;
+    if (!awaits_word || has_word(team, epoch)) return SENNIT_OK;
     return fail_peer(SENNIT_ERR_PEER_LOST, from, "", "rank %d has left without this barrier", from);
 }
 
@@ -266,18 +219,17 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
     sennit_status status = SENNIT_OK;
     switch (team.round_step) {
         case RoundStep::send_letters:
-            status = await_nodes(rank, team, deadline,
-                                 [&](sennit_status *) { return are_old_letters_over(rank, team); });
+            if (!are_old_sends_over(rank, team)) {
+                const LostSearch search{find_lost_of_nodes, &team};
+                status = wait_until(rank, deadline, search,
+                                    [&] { return are_old_sends_over(rank, team); });
+            }
             if (status == SENNIT_OK && has_letters) status = send_letters(rank, team, to);
             if (status == SENNIT_OK) team.round_step = RoundStep::await_letters;
             return status;
         case RoundStep::await_letters:
-            // Puts overtake each other: the word may go when the letters are there, and the word
-            // before it in the same place, which might be repeated.
-            status = await_nodes(rank, team, deadline, [&](sennit_status *failure) {
-                return are_letters_over(rank, team, failure) &&
-                       is_word_over(rank, team, (team.epoch + 1) % 2, team.round, failure);
-            });
+            // Puts overtake each other: the word may go when the letters are there.
+            if (has_letters) status = await_round(rank, team, from, false, deadline);
             team.round_step = status == SENNIT_OK ? RoundStep::send_word : team.round_step;
             break;
         case RoundStep::send_word:
@@ -285,7 +237,7 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
             if (status == SENNIT_OK) team.round_step = RoundStep::await_word;
             return status;
         case RoundStep::await_word:
-            status = await_word(rank, team, from, deadline);
+            status = await_round(rank, team, from, true, deadline);
             if (status != SENNIT_OK) break;
             team.round_step = RoundStep::send_letters;
             ++team.round;
@@ -301,11 +253,6 @@ sennit_status disseminate(Rank &rank, Team &team, bool has_letters, const Deadli
     sennit_status status = SENNIT_OK;
     while (status == SENNIT_OK && (1u << team.round) < team.node_count)
         status = take_step(rank, team, has_letters, deadline);
-    // A barrier leaves its words to the next ones. After any other call there may be no next one.
-    if (status == SENNIT_OK && team.purpose != Purpose::barrier)
-        status = await_nodes(rank, team, deadline, [&](sennit_status *failure) {
-            return are_words_over(rank, team, failure);
-        });
     return status;
 }
 
@@ -354,11 +301,12 @@ sennit_status make_board(Rank &rank, Team &team, std::uint32_t *id) {
 }
 
 void drop_board(Rank &rank, Team &team) {
-    for (sennit_request &letter : team.sends)
-        forget(rank, &letter);
-    for (auto &turn : team.words)
-        for (SentWord &word : turn)
-            forget(rank, &word.request);
+    const sennit_error error = *thread_error();
+    for (sennit_request &request : team.sends) {
+        if (request.handle != 0) op::engine_abandon(rank, request);
+        request = SENNIT_REQUEST_NULL;
+    }
+    *thread_error() = error;
     if (team.board_record == nullptr) return;
     const ColdLock lock(rank);
     memory::segment_destroy(rank, team.board_record);

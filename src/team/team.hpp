@@ -94,13 +94,6 @@ enum class Way : std::uint8_t { none, flat, clusters, nodes, rounds };
 // What a leader of a node does next in a round of dissemination.
 enum class RoundStep : std::uint8_t { send_letters, await_letters, send_word, await_word };
 
-// A word of dissemination that was put into the memory of a member of another node.
-struct SentWord {
-    sennit_request request;  // null: it is delivered, or none was sent
-    std::uint32_t member;
-    std::uint64_t epoch;
-};
-
 struct Team {
     // Constant from creation to destruction. Ranks are those of the team unless they say world.
     std::atomic<std::uint32_t> handle;  // 0: there is no team here
@@ -140,9 +133,8 @@ struct Team {
     std::uint32_t next_peer;   // how many peers were seen already: all, or those of the node
     std::uint32_t round;       // dissemination: rounds done
     RoundStep round_step;
-    sennit_request sends[2];     // of this round's letters, under way
-    SentWord words[2][kRounds];  // of this barrier and the one before, by turns
-    Turn turn;                   // of a thread of this rank in a collective call of the team
+    sennit_request sends[2];  // of this round, under way
+    Turn turn;                // of a thread of this rank in a collective call of the team
 
     SegmentTable *segments;  // null until the first allocation
     void *unfinished;        // of a call that is bound: what it goes on with; freed by drop()

@@ -60,9 +60,6 @@ static void print_control_block() {
     FIELD(ArrivalLine, epoch);
     FIELD(ArrivalLine, waiting);
     FIELD(ArrivalLine, unused);
-    STRUCT(RoundLine);
-    FIELD(RoundLine, epochs);
-    FIELD(RoundLine, unused);
     STRUCT(EpochLine);
     FIELD(EpochLine, epoch);
     FIELD(EpochLine, unused);

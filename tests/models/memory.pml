@@ -5,13 +5,8 @@
  * A relaxed store may overtake earlier ones to other words. A release store stays behind all of
  * them. fence() waits until the buffer is empty, as a sequentially consistent fence does; that is
  * what lets a later load run ahead of an earlier store without it. Loads happen in the order of the
- * program, so a missing acquire is not found here.
- *
- * With LANDS_AGAIN a store may come to memory before it leaves the buffer too, and more than once,
- * like a put that is repeated until it is acknowledged. */
-#ifndef DEPTH
+ * program, so a missing acquire is not found here. */
 #define DEPTH 3 /* of a buffer; a store waits while it is full */
-#endif
 
 int memory[WORDS];
 #ifdef LATE_LOADS /* loads.pml */
@@ -101,12 +96,6 @@ inline take(p, i) {
     is_free = true
 }
 
-#ifdef LANDS_AGAIN
-inline land(p, i) {
-    memory[buffers[p].word[i]] = buffers[p].value[i]
-}
-#endif
-
 /* One for each process, so that any of its entries may go at any time. */
 proctype drain(byte p) {
 end:
@@ -114,10 +103,5 @@ end:
     :: atomic { buffers[p].count > 0 -> take(p, 0) }
     :: atomic { buffers[p].count > 1 -> take(p, 1) }
     :: atomic { buffers[p].count > 2 -> take(p, 2) }
-#ifdef LANDS_AGAIN
-    :: atomic { buffers[p].count > 0 -> land(p, 0) }
-    :: atomic { buffers[p].count > 1 -> land(p, 1) }
-    :: atomic { buffers[p].count > 2 -> land(p, 2) }
-#endif
     od
 }
