@@ -9,6 +9,7 @@
 #include "base/invariant.hpp"
 #include "base/log.hpp"
 #include "rank/part.hpp"
+#include "runtime/watch/watch.hpp"
 
 namespace sennit::path {
 struct Router;
@@ -22,14 +23,15 @@ namespace sennit::path {
 
 using transport::Address;
 using transport::Maker;
+using transport::NodeTrial;
 using transport::Transport;
 
 struct Router {
     Transport *transports[kTransports + kNetworks] = {};  // in order of preference
     int count = 0;
-    int node_count = 0;                                // of one node: the first of them
-    Address *addresses[kTransports + kNetworks] = {};  // [transport][rank]
-    std::uint8_t networks = 0;  // paths between nodes that may be opened, as a set
+    int node_count = 0;                    // of one node: the first of them
+    Address *addresses[kTransports] = {};  // [transport of one node][rank]
+    std::uint8_t networks = 0;             // paths between nodes that may be opened, as a set
     char settings[SENNIT_PATH_END][256] = {};
     Transport *by_path[SENNIT_PATH_END] = {};
     Transport *immediate[SENNIT_PATH_END] = {};  // those that copy at once
@@ -129,6 +131,23 @@ Transport *best_of(const Router &router, std::uint8_t common, bool for_private_m
             return router.transports[i];
     }
     return nullptr;
+}
+
+// The paths between nodes that do not lead to the peer's are left out.
+void settle(Rank &rank, int peer, const NodeTrial *trials, std::uint8_t *mine) {
+    const Router &router = *rank.router;
+    for (int i = router.node_count; i < router.count; ++i) {
+        Transport *const transport = router.transports[i];
+        const sennit_path path = transport->traits().path;
+        if ((*mine >> path & 1) == 0) continue;
+        transport->settle(peer, trials[i - router.node_count]);
+        const Reason reason = transport->reach(peer);
+        rank.peers[peer].reasons[path] = reason;
+        if (reason.code == Reason::Code::taken)
+            transport->forget(peer);
+        else
+            *mine = static_cast<std::uint8_t>(*mine & ~(1u << path));
+    }
 }
 
 // `mine` and `theirs`: the paths that work from this side and from the peer's, as sets.
@@ -286,13 +305,19 @@ sennit_status router_connect(Rank &rank, Slots slots, const Address *all,
     Router &router = *rank.router;
     const std::size_t size = size_of(rank);
     for (int i = slots.first; i < router.count && i < slots.first + slots.count; ++i) {
-        auto *column = static_cast<Address *>(std::malloc(sizeof(Address) * size));
+        const bool is_of_node = i < router.node_count;
+        // The kernel has no page for what is not written: the places of other nodes' ranks.
+        auto *column = static_cast<Address *>(std::calloc(size, sizeof(Address)));
         if (column == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for addresses");
         for (std::size_t r = 0; r < size; ++r)
-            column[r] = all[r * static_cast<std::size_t>(slots.count) +
-                            static_cast<std::size_t>(i - slots.first)];
-        router.addresses[i] = column;
+            if (!is_of_node || rank.peers[r].same_node)
+                column[r] = all[r * static_cast<std::size_t>(slots.count) +
+                                static_cast<std::size_t>(i - slots.first)];
         const sennit_status status = router.transports[i]->connect(column, deadline);
+        if (is_of_node)
+            router.addresses[i] = column;
+        else
+            std::free(column);
         if (status != SENNIT_OK) return status;
     }
     return SENNIT_OK;
@@ -332,14 +357,39 @@ void router_try(Rank &rank, std::uint8_t *usable) {
     }
 }
 
-void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *theirs) {
+void router_try_nodes(Rank &rank, const Nodes &nodes, NodeTrial *out) {
+    const Router &router = *rank.router;
+    const auto count = static_cast<std::size_t>(nodes.count);
+    const auto own = static_cast<std::size_t>(nodes.of[rank.world_rank]);
+    for (int i = router.node_count; i < router.count; ++i) {
+        NodeTrial *const column = out + (i - router.node_count);
+        NodeTrial some;  // of the nodes that were tried, what leads to any
+        for (std::size_t node = 0; node < count; ++node) {
+            NodeTrial &trial = column[node * kNetworks];
+            trial = NodeTrial{};
+            if (node == own || !watch::are_neighbours(own, node, count)) continue;
+            trial = router.transports[i]->try_node(nodes.first[node]);
+            if (!trial.is_tried()) continue;
+            const std::uint8_t before = some.is_tried() ? some.rails : 0;
+            some.rails = static_cast<std::uint8_t>(before | trial.rails);
+            if (!some.is_tried() || some.error == 0) some.error = trial.error;
+        }
+        for (std::size_t node = 0; node < count; ++node)
+            if (!column[node * kNetworks].is_tried()) column[node * kNetworks] = some;
+    }
+}
+
+void router_agree(Rank &rank, std::uint8_t *mine, const std::uint8_t *theirs, const Nodes &nodes,
+                  const NodeTrial *trials) {
     const auto size = static_cast<int>(size_of(rank));
     for (int peer = 0; peer < size; ++peer) {
         if (peer == rank.world_rank) {
             rank.peers[peer].path = SENNIT_PATH_SELF;
-        } else {
-            choose(rank, peer, mine[peer], theirs[peer]);
+            continue;
         }
+        if (!rank.peers[peer].same_node)
+            settle(rank, peer, trials + nodes.of[peer] * kNetworks, &mine[peer]);
+        choose(rank, peer, mine[peer], theirs[peer]);
     }
 }
 

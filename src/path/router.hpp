@@ -36,7 +36,8 @@ Slots router_network_slots(Rank &rank);
 // This rank's addresses, one for each slot.
 void router_addresses(Rank &rank, Slots slots, transport::Address addresses[]);
 
-// `all` has size * slots.count addresses, by rank; it is copied.
+// `all` has size * slots.count addresses, by rank; it is copied. Paths of one node get those of
+// this one.
 sennit_status router_connect(Rank &rank, Slots slots, const transport::Address *all,
                              const Deadline &deadline);
 
@@ -51,13 +52,25 @@ void router_stop_threads(Rank &rank);
 // May the path be taken, as far as the list of allowed paths goes?
 bool router_allows(Rank &rank, sennit_path path);
 
-// Tries every allowed path to every peer. Bit p of usable[peer] tells that path p works from here.
+// Tries every allowed path to every peer. Bit p of usable[peer] tells that path p works from here,
+// or to another node that the addresses allow it.
 void router_try(Rank &rank, std::uint8_t *usable);
 
-// `mine` is what router_try() found, and `theirs` what each peer has found of this rank. Takes for
-// each peer the best path that works both ways, lets go of the others, and fills path and reasons
-// of every peer.
-void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *theirs);
+// The job's nodes, in the order of their lowest ranks.
+struct Nodes {
+    const int *of;     // [rank.size], the number of each rank's node
+    const int *first;  // [count], its lowest rank
+    int count;
+};
+// Tries the paths between nodes: out[count][kNetworks]. One rank of each node tries, and not all
+// nodes where there are many: it takes the others to be like those that it has tried.
+void router_try_nodes(Rank &rank, const Nodes &nodes, transport::NodeTrial *out);
+
+// `mine` is what router_try() found, and `theirs` what each peer has found of this rank; `trials`
+// is what both nodes say, as router_try_nodes() has it. Takes for each peer the best path that
+// works both ways, lets go of the others, and fills path and reasons of every peer.
+void router_agree(Rank &rank, std::uint8_t *mine, const std::uint8_t *theirs, const Nodes &nodes,
+                  const transport::NodeTrial *trials);
 
 // The error of all that wants to reach a peer without a path.
 [[gnu::cold]] sennit_status fail_no_path(int peer);

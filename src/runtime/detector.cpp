@@ -65,9 +65,9 @@ Gone peer_gone(Rank &rank, int peer) {
     if (known != 0) return static_cast<Gone>(known);
     if (peer == rank.world_rank) return Gone::no;
     // The order counts: a rank that leaves stores its state before its process ends.
-    const bool ended = has_ended(rank, target) ||
-                       (!target.same_node && watch::watch_gone(rank, peer) == Gone::died);
-    if (has_state(target.control, RankState::left)) {
+    const Gone elsewhere = target.same_node ? Gone::no : watch::watch_gone(rank, peer);
+    const bool ended = has_ended(rank, target) || elsewhere == Gone::died;
+    if (has_state(target.control, RankState::left) || elsewhere == Gone::left) {
         note_gone(rank, peer, Gone::left);
     } else if (ended) {
         note_gone(rank, peer, Gone::died);

@@ -10,11 +10,12 @@
 //
 // Who calls, in which order, on which thread:
 //   open -> address -> connect -> reach(peer)* -> [attach | detach | submit | progress]* -> close
-//   open, address, connect and reach come from the thread in sennit_init; attach and detach with
-//   the rank's cold mutex held; submit and progress with the engine's lock held, so a transport
-//   object needs no lock for state of its own. Objects of different ranks may share state (sim
-//   does) and guard that themselves. close comes once, from sennit_finalize or a failed init, and
-//   is final.
+//   Between nodes try_node(node)* and settle(peer)* come before the last reach(peer).
+//   open, address, connect, try_node, settle and reach come from the thread in sennit_init; attach
+//   and detach with the rank's cold mutex held; submit and progress with the engine's lock held, so
+//   a transport object needs no lock for state of its own. Objects of different ranks may share
+//   state (sim does) and guard that themselves. close comes once, from sennit_finalize or a failed
+//   init, and is final.
 //
 // Rules for all:
 //   - Never block in submit or progress; open, connect and close end by their deadline.
@@ -137,6 +138,20 @@ struct Operation {
     void *reply = nullptr;  // execute: private buffer for the reply
 };
 
+// What a rank has found of the way to another node.
+struct NodeTrial {
+    static constexpr std::uint8_t kNotTried = 0xFF;
+    std::uint8_t rails = 0xFF;       // that carry, as bits
+    std::uint8_t error = kNotTried;  // errno of one that does not, or 0
+
+    bool is_tried() const { return error != kNotTried; }
+    // Both must hold.
+    void add(const NodeTrial &other) {
+        rails = static_cast<std::uint8_t>(rails & other.rails);
+        if (other.is_tried() && (error == 0 || !is_tried())) error = other.error;
+    }
+};
+
 // A piece of an immediate copy: bytes that lie together on both sides.
 struct CopyRun {
     std::uint64_t offset;  // into the segment
@@ -191,7 +206,9 @@ class Transport {
     // do without says so in reach(), with a reason.
     virtual sennit_status open(Rank &rank, const char *settings, const EventSink &sink) = 0;
     virtual void address(Address *out) = 0;
-    // Every rank's address is known. `addresses` has rank.size entries and stays valid.
+    // Every rank's address is known. `addresses` has rank.size entries. On a node those of other
+    // nodes are 0, and it stays valid; between nodes until the call returns: what the ranks of a
+    // node have in common is to be kept once.
     virtual sennit_status connect(const Address *addresses, const Deadline &deadline) = 0;
     // Between nodes, where some rank has more to tell: what this one has, which is not more than
     // any rank's more_bytes(); then what all have told, at `bytes` from each other.
@@ -199,8 +216,14 @@ class Transport {
     virtual sennit_status hear(const std::byte *, std::size_t) { return SENNIT_OK; }
 
     // Really try whether `peer` can be reached: code `taken` if so, and then the peer's control
-    // block is reachable: peers[peer].control or .control_handle is set.
+    // block is reachable: peers[peer].control or .control_handle is set. Between nodes try_node()
+    // tries: before settle() the answer is what the addresses say, so both sides give the same one.
     virtual Reason reach(int peer) = 0;
+    // Between nodes: really tries the node whose lowest rank is `first`, by each rail, if this rank
+    // is the one that does it for its node.
+    virtual NodeTrial try_node(int) { return {}; }
+    // What the ranks of both nodes have found, of those that have tried.
+    virtual void settle(int, const NodeTrial &) {}
     // The ranks agreed not to use this transport for that peer: undo reach().
     virtual void forget(int peer) = 0;
 

@@ -127,5 +127,19 @@ def random_programs_lose_rails(cluster, seconds, ranks, suite, *groups):
     cluster.nothing_is_left()
 
 
+def a_rail_that_one_host_lacks_is_left_out_for_its_ranks_alone(cluster, sennit):
+    """One rank of each host tries. Broken by ranks that go by its trial of another host, or have none of their own."""
+    process = cluster.start("--hosts", "3", "--rails", "2", "--launcher", "none", "--", "sleep", "90")
+    cluster.must("cut", "rail", "--silent", "h2", "1")
+    text = cluster.must("exec", "h0", "env", TWO_RAILS, cluster.tool, "launch", "-n", "6", "--", sennit, "info", "--peers", "--json")
+    for pair in json.loads(text)["peers"]["pairs"]:
+        hosts = {pair["from"] // 2, pair["to"] // 2}
+        used = {rail["interface"] for rail in pair["rails"] if rail["used"]}
+        expect(used == (set() if len(hosts) == 1 else {"rail0"} if 2 in hosts else {"rail0", "rail1"}), pair)
+    process.terminate()
+    process.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
 if __name__ == "__main__":
     sys.exit(cluster_test.main(*sys.argv[1:], cases=globals()))

@@ -1,7 +1,7 @@
 // The order of start-up, each step needing the ones before:
 //   memory file and control block -> transports opened -> cards exchanged -> descriptors of the
-//   node exchanged -> transports connected -> every path tried -> tries exchanged, paths agreed ->
-//   engine, teams -> ready.
+//   node exchanged -> transports connected -> paths tried, to each rank of the node and by one rank
+//   of it to other nodes -> tries exchanged, paths agreed -> engine, teams -> ready.
 // Three bootstrap exchanges in all (cards, tries, ready). Each tells whether any rank failed; where
 // one has, one more exchange gives all ranks its reason.
 #include "rank/life/startup.hpp"
@@ -22,6 +22,7 @@
 #include "observe/observer.hpp"
 #include "op/engine.hpp"
 #include "path/router.hpp"
+#include "rank/life/start_state.hpp"
 #include "rank/life/teardown.hpp"
 #include "runtime/watch/watch.hpp"
 #include "team/nodes.hpp"
@@ -29,41 +30,10 @@
 namespace sennit::life {
 namespace {
 
-// One rank's part of the first exchange.
-struct Introduction {
-    runtime::Card card;
-    transport::Address addresses[path::kTransports];
-};
-
 constexpr std::size_t kStride = sizeof(Introduction);
-
-// What start-up needs only while it runs.
-struct Startup {
-    Rank &rank;
-    Deadline deadline;
-    int size;
-    runtime::Listener listener{};
-    Introduction *all = nullptr;              // [size]
-    transport::Address *addresses = nullptr;  // [size][kTransports], then [size][kNetworks]
-    std::uint8_t *usable = nullptr;           // [size], this rank's tries
-    std::uint8_t *theirs = nullptr;           // [size], what each found of this rank
-    int *places = nullptr;                    // [size], of each rank among those of its node
-};
 
 transport::EventSink sink_of(Rank &rank) {
     return {op::engine_event_arrived, &rank, op::engine_execute};
-}
-
-sennit_status allgather(Startup &start, const void *mine, void *all, std::size_t bytes) {
-    return runtime::bootstrap_allgather(start.rank.bootstrap, mine, all, bytes, start.deadline);
-}
-
-template <class T>
-sennit_status make_array(std::size_t count, T **out) {
-    *out = count <= PTRDIFF_MAX / sizeof(T) ? static_cast<T *>(std::calloc(count, sizeof(T)))
-                                            : nullptr;
-    return *out != nullptr ? SENNIT_OK
-                           : fail(SENNIT_ERR_NOMEM, "no memory for the start-up tables");
 }
 
 sennit_status make_tables(Startup &start) {
@@ -74,6 +44,9 @@ sennit_status make_tables(Startup &start) {
     if (status == SENNIT_OK) status = make_array(size, &start.usable);
     if (status == SENNIT_OK) status = make_array(size, &start.theirs);
     if (status == SENNIT_OK) status = make_array(size, &start.places);
+    if (status == SENNIT_OK) status = make_array(size, &start.nodes);
+    if (status == SENNIT_OK) status = make_array(size, &start.firsts);
+    if (status == SENNIT_OK) status = make_array(size * path::kNetworks, &start.trials);
     if (status != SENNIT_OK) return status;
     start.rank.peers = new (std::nothrow) Peer[size];
     return start.rank.peers != nullptr ? SENNIT_OK
@@ -113,14 +86,15 @@ int find_culprit(const Failure *all, int size) {
     return culprit;
 }
 
-// Every rank knows that some rank has failed; `own` is what this one has to say. Afterwards all
-// have the reason of the one that is at fault.
+}  // namespace
+
 sennit_status share_failure(Startup &start, sennit_status own) {
     const Failure mine = failure_of_this_rank(own);
     const sennit_error error = *thread_error();
-    Failure *all = nullptr;
-    sennit_status status = make_array(static_cast<std::size_t>(start.size), &all);
-    if (status == SENNIT_OK) status = allgather(start, &mine, all, sizeof mine);
+    // The cards have served, and there may be no memory.
+    static_assert(sizeof(Failure) <= sizeof(Introduction));
+    auto *const all = reinterpret_cast<Failure *>(start.all);
+    sennit_status status = allgather(start, &mine, all, sizeof mine);
     const int culprit = status == SENNIT_OK ? find_culprit(all, start.size) : -1;
     // Where ranks blame each other, as over settings that differ, each keeps what it found.
     const bool is_known = culprit >= 0 && all[culprit].blames < 0;
@@ -134,9 +108,10 @@ sennit_status share_failure(Startup &start, sennit_status own) {
     } else if (status == SENNIT_OK) {
         status = fail(SENNIT_ERR_BOOTSTRAP, "a rank failed in its start-up and gives no reason");
     }
-    std::free(all);
     return status;
 }
+
+namespace {
 
 // A rank that failed before the first exchange still takes part, with an empty card.
 sennit_status introduce_failure(Startup &start, sennit_status status) {
@@ -196,7 +171,9 @@ void meet_peers(Startup &start) {
     for (int r = 0; r < start.size; ++r) {
         const runtime::Card &theirs = start.all[r].card;
         Peer &peer = start.rank.peers[r];
-        peer.first_of_node = find_first_of_node(start, r);
+        const int first = peer.first_of_node = find_first_of_node(start, r);
+        if (first == r) start.firsts[start.node_count] = r;
+        start.nodes[r] = first == r ? start.node_count++ : start.nodes[first];
         peer.world_rank = r;
         peer.same_node = std::memcmp(theirs.node, mine.node, sizeof mine.node) == 0;
         peer.same_process = peer.same_node && theirs.process_cookie == mine.process_cookie;
@@ -265,12 +242,6 @@ sennit_status connect_transports(Startup &start) {
                                 start.deadline);
 }
 
-bool has_several_nodes(const Startup &start) {
-    for (int r = 0; r < start.size; ++r)
-        if (!start.rank.peers[r].same_node) return true;
-    return false;
-}
-
 // What the ranks have to tell of the network in that slot once it is connected. A rank that has
 // failed takes part.
 sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
@@ -279,20 +250,24 @@ sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
     for (int r = 0; r < start.size; ++r)
         bytes = std::max(bytes, transport::more_bytes(start.addresses[r * path::kNetworks + slot]));
     if (bytes == 0) return so_far;
-    std::byte *all = nullptr;  // of each rank, and behind them this rank's
-    sennit_status status = make_array((size + 1) * bytes, &all);
-    if (status != SENNIT_OK) return status;
-    if (so_far == SENNIT_OK) path::router_tell(start.rank, slot, all + size * bytes);
+    sennit_status status = so_far;
+    // Of each rank, and behind them this rank's.
+    std::uint8_t *const room = make_room(start, (size + 1) * bytes, &status);
+    if (room == nullptr) return status;
+    auto *const all = reinterpret_cast<std::byte *>(room);
+    std::byte *const mine = all + size * bytes;
+    std::memset(mine, 0, bytes);
+    if (status == SENNIT_OK) path::router_tell(start.rank, slot, mine);
     const sennit_error error = *thread_error();
-    status = allgather(start, all + size * bytes, all, bytes);
-    if (so_far != SENNIT_OK)
+    const sennit_status exchanged = allgather(start, mine, all, bytes);
+    if (status != SENNIT_OK)
         *thread_error() = error;
-    else if (status == SENNIT_OK)
-        so_far = path::router_hear(start.rank, slot, all, bytes);
+    else if (exchanged == SENNIT_OK)
+        status = path::router_hear(start.rank, slot, all, bytes);
     else
-        so_far = status;
-    std::free(all);
-    return so_far;
+        status = exchanged;
+    free_room(start, room);
+    return status;
 }
 
 // One more exchange, which a job on one node does without. A rank that has failed takes part.
@@ -313,103 +288,6 @@ sennit_status connect_networks(Startup &start, sennit_status so_far) {
     if (exchanged != SENNIT_OK) return status != SENNIT_OK ? status : exchanged;
     for (int slot = 0; slot < path::kNetworks; ++slot)
         status = exchange_more(start, slot, status);
-    return status;
-}
-
-// A rank that failed after the first exchange says so in its tries, so that the others need not
-// wait.
-constexpr std::uint8_t kFailed = 1u << SENNIT_PATH_NONE;
-
-// What a rank says of its tries; behind it a byte for each rank of its node, in their order. A byte
-// for each rank of the job would be size * size bytes in every rank.
-struct Tries {
-    std::uint8_t others;     // of all ranks on other nodes, or kFailed
-    std::uint8_t is_uneven;  // those differ, and one more exchange has them all
-};
-static_assert(sizeof(Tries) == 2);
-
-// Returns how many ranks the fullest node has.
-std::size_t find_places(Startup &start) {
-    int most = 0;
-    for (int r = 0; r < start.size; ++r) {
-        const int first = start.rank.peers[r].first_of_node;
-        int before = r - 1;
-        while (before >= 0 && start.rank.peers[before].first_of_node != first)
-            --before;
-        start.places[r] = before >= 0 ? start.places[before] + 1 : 0;
-        most = std::max(most, start.places[r] + 1);
-    }
-    return static_cast<std::size_t>(most);
-}
-
-void write_tries(const Startup &start, std::uint8_t *row) {
-    Tries tries{};
-    bool is_first = true;
-    for (int r = 0; r < start.size; ++r) {
-        const std::uint8_t usable = start.usable[r];
-        if (start.rank.peers[r].same_node) {
-            row[sizeof tries + static_cast<std::size_t>(start.places[r])] = usable;
-            continue;
-        }
-        if (is_first) tries.others = usable;
-        if (usable != tries.others) tries.is_uneven = 1;
-        is_first = false;
-    }
-    std::memcpy(row, &tries, sizeof tries);
-}
-
-// Some rank reaches some ranks of other nodes otherwise than others.
-sennit_status exchange_all_tries(Startup &start) {
-    const auto size = static_cast<std::size_t>(start.size);
-    const auto self = static_cast<std::size_t>(start.rank.world_rank);
-    std::uint8_t *all = nullptr;
-    sennit_status status = make_array(size * size, &all);
-    if (status == SENNIT_OK) status = allgather(start, start.usable, all, size);
-    for (std::size_t r = 0; r < size && status == SENNIT_OK; ++r)
-        start.theirs[r] = all[r * size + self];
-    std::free(all);
-    return status;
-}
-
-// `rows` has one of each rank, and behind them this rank's.
-sennit_status exchange_tries(Startup &start, std::uint8_t *rows, std::size_t bytes,
-                             sennit_status so_far) {
-    const auto size = static_cast<std::size_t>(start.size);
-    std::uint8_t *const mine = rows + size * bytes;
-    if (so_far == SENNIT_OK) {
-        path::router_try(start.rank, start.usable);
-        write_tries(start, mine);
-    } else {
-        std::memset(mine, kFailed, bytes);
-    }
-    const sennit_error error = *thread_error();
-    const sennit_status status = allgather(start, mine, rows, bytes);
-    if (status != SENNIT_OK && so_far == SENNIT_OK) return status;
-    if (status == SENNIT_ERR_PEER_LOST && error.peer >= 0) return status;  // whom it blames
-    *thread_error() = error;
-    if (status != SENNIT_OK) return so_far;
-    bool some_are_uneven = false;
-    const auto place = static_cast<std::size_t>(start.places[start.rank.world_rank]);
-    for (std::size_t r = 0; r < size; ++r) {
-        const std::uint8_t *row = rows + r * bytes;
-        Tries tries;
-        std::memcpy(&tries, row, sizeof tries);
-        if (tries.others == kFailed) return share_failure(start, so_far);
-        some_are_uneven |= tries.is_uneven != 0;
-        start.theirs[r] = start.rank.peers[r].same_node ? row[sizeof tries + place] : tries.others;
-    }
-    return some_are_uneven ? exchange_all_tries(start) : SENNIT_OK;
-}
-
-sennit_status agree_on_paths(Startup &start, sennit_status so_far) {
-    const std::size_t bytes = sizeof(Tries) + find_places(start);
-    std::uint8_t *rows = nullptr;
-    const sennit_status made =
-        make_array((static_cast<std::size_t>(start.size) + 1) * bytes, &rows);
-    const sennit_status status =
-        made == SENNIT_OK ? exchange_tries(start, rows, bytes, so_far) : made;
-    std::free(rows);
-    if (status == SENNIT_OK) path::router_agree(start.rank, start.usable, start.theirs);
     return status;
 }
 
@@ -543,10 +421,10 @@ sennit_status run(Startup &start, const char *paths) {
     if (status == SENNIT_OK) status = connect_transports(start);
     status = connect_networks(start, status);
     status = agree_on_paths(start, status);
-    if (status != SENNIT_OK) return status;
-    status = open_upper_layers(start);
+    if (start.is_over) return status;
+    if (status == SENNIT_OK) status = open_upper_layers(start);
     if (status == SENNIT_OK) status = watch_other_nodes(start);
-    choose_spins(start);
+    if (status == SENNIT_OK) choose_spins(start);
     return get_ready(start, status);
 }
 
@@ -591,6 +469,9 @@ sennit_status startup(Rank &rank, const StartupArgs &args) {
     std::free(start.usable);
     std::free(start.theirs);
     std::free(start.places);
+    std::free(start.nodes);
+    std::free(start.firsts);
+    std::free(start.trials);
     return status;
 }
 

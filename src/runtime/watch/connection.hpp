@@ -15,7 +15,8 @@ enum class NoteKind : std::uint32_t {
     gone = 3,      // rank has died
     leaving = 4,   // rank ends, and closes its port
     quiet = 5,     // the node of rank does not answer: whoever does not watch it should
-    looks = 6      // value 0: does rank look at its network? Else it did so, value - 1 ns ago
+    looks = 6,     // value 0: does rank look at its network? Else it did so, value - 1 ns ago
+    left = 7       // rank has left: all it did has come
 };
 
 struct Note {

@@ -175,7 +175,7 @@ bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64
 // How long the rank that is asked may take, by the present way. One that is stopped answers by none
 // of its ways, and another of its node must be asked before the lease is over.
 std::int64_t NodeWatch::patience(const Node &node) const {
-    return std::min(times_.answer_ns, times_.lease_ns / 2 / hosts_[node.asked].count);
+    return std::min(times_.answer_ns, times_.lease_ns / 2 / ways_to(node.asked).count);
 }
 
 void NodeWatch::drive(Node &node, std::int64_t now) {
@@ -209,7 +209,7 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
 int NodeWatch::next_rank(const Node &node) const {
     int found = -1;
     for (int r = node.first; r < size_; ++r) {
-        if (first_of_[r] != node.first || hosts_[r].port == 0) continue;
+        if (first_of_[r] != node.first || doors_[r].port == 0) continue;
         if (!is_present(table_.places[r])) continue;
         if (r > node.asked) return r;
         if (found < 0) found = r;
@@ -221,8 +221,8 @@ void NodeWatch::connect_to(Node &node, std::int64_t now) {
     if (node.asked < 0) node.asked = next_rank(node);
     if (node.asked < 0) return;
     node.since_ns = now;
-    const Host &host = hosts_[node.asked];
-    const int error = node.connection.connect(host.addresses[node.way], host.port);
+    const int error =
+        node.connection.connect(ways_to(node.asked).addresses[node.way], doors_[node.asked].port);
     if (error != 0) end_connection(node, error, now);
 }
 
@@ -233,13 +233,12 @@ void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     node.connection.close();
     node.waits = false;
     node.next_ns = now + kRetry_ns;
-    // relaxed: the word stands alone.
-    const bool leaves = table_.places[node.asked].leaving.load(std::memory_order_relaxed) != 0;
-    if (error == ECONNREFUSED && !leaves) note_gone_elsewhere(node.asked);
+    const bool leaves = !is_present(table_.places[node.asked]);
+    if (error == ECONNREFUSED && !leaves) note_gone_elsewhere(node.asked, Gone::died);
     if (error == 0 && !leaves) return;
     // A rail that carries nothing: the same rank by its next one. Only then another rank.
     const bool has_owner = error != ECONNREFUSED && !leaves;
-    node.way = has_owner ? (node.way + 1) % hosts_[node.asked].count : 0;
+    node.way = has_owner ? (node.way + 1) % ways_to(node.asked).count : 0;
     if (node.way == 0) node.asked = next_rank(node);
 }
 

@@ -20,7 +20,7 @@ inline constexpr std::int64_t kEnded = -1;
 
 struct alignas(kLineBytes) TableHead {
     std::atomic<std::uint32_t> watcher;      // world rank + 1, 0: none; writers: ranks of the node
-    std::atomic<std::uint32_t> changes;      // of any `gone`, and of leases that have ended
+    std::atomic<std::uint32_t> changes;      // ranks that have died, and leases that have ended
     std::atomic<std::int64_t> watched_ns;    // when the watcher was last awake
     std::atomic<std::int64_t> first_end_ns;  // no lease ends before; 0: there is none
     std::uint8_t unused[104];

@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t kShortest_ns = 1'000'000'000;
 // Where ranks share processors a watcher may get none for a third of a second.
 constexpr std::int64_t kShortestCrowded_ns = 3'000'000'000;
-// With so many nodes each watches all others; with more, those at distances 1, 2, 4 and so on.
+// With so many nodes all are neighbours; with more, those at distances 1, 2, 4 and so on.
 constexpr std::size_t kAllWatched = 16;
 // What was noted of a rank is noted again each quarter of a second, and may be late.
 constexpr std::int64_t kFresh_ns = 600'000'000;
@@ -42,7 +42,7 @@ NodeWatch::~NodeWatch() {
     if (wake_ >= 0) (void)close(wake_);
     delete[] nodes_;
     delete[] guests_;
-    std::free(hosts_);
+    std::free(doors_);
     std::free(first_of_);
     std::free(polls_);
 }
@@ -62,11 +62,14 @@ sennit_status NodeWatch::open(std::uint16_t *port) {
     return SENNIT_OK;
 }
 
-sennit_status NodeWatch::meet(const Host *hosts) {
-    const auto size = static_cast<std::size_t>(size_);
-    hosts_ = static_cast<Host *>(std::malloc(size * sizeof(Host)));
-    if (hosts_ == nullptr) return no_memory();
-    std::copy_n(hosts, size, hosts_);
+sennit_status NodeWatch::meet(HostOf host_of, const void *context) {
+    doors_ = static_cast<Door *>(std::malloc(static_cast<std::size_t>(size_) * sizeof(Door)));
+    if (doors_ == nullptr) return no_memory();
+    for (int r = 0; r < size_; ++r) {
+        const Host host = host_of(context, r);
+        doors_[r].port = host.port;
+        if (!ways_.add(host.ways, &doors_[r].ways)) return no_memory();
+    }
     return SENNIT_OK;
 }
 
@@ -96,7 +99,6 @@ sennit_status NodeWatch::make_nodes() {
     return SENNIT_OK;
 }
 
-// In the order of the nodes, which is a ring. Both ends of a distance choose each other.
 void NodeWatch::watch_the_next() {
     const std::size_t all = node_count_ + 1;
     const int own = first_of_[rank_->world_rank];
@@ -105,10 +107,7 @@ void NodeWatch::watch_the_next() {
         ++here;
     for (std::size_t i = 0; i < node_count_; ++i) {
         const std::size_t place = i < here ? i : i + 1;
-        const std::size_t ahead = (place + all - here) % all;
-        const std::size_t behind = all - ahead;
-        if (all <= kAllWatched || (ahead & (ahead - 1)) == 0 || (behind & (behind - 1)) == 0)
-            (void)watch_node(nodes_[i].first);
+        if (are_neighbours(here, place, all)) (void)watch_node(nodes_[i].first);
     }
 }
 
@@ -125,7 +124,7 @@ void NodeWatch::wake_watcher() const {
     // relaxed: who has taken over meanwhile has just looked.
     const int watcher = static_cast<int>(table_.head->watcher.load(std::memory_order_relaxed)) - 1;
     WatchConnection connection;
-    if (watcher >= 0) (void)connection.connect(hosts_[watcher].addresses[0], hosts_[watcher].port);
+    if (watcher >= 0) (void)connection.connect(ways_to(watcher).addresses[0], doors_[watcher].port);
 }
 
 void NodeWatch::set_times(bool crowded) {
@@ -141,7 +140,7 @@ void NodeWatch::set_times(bool crowded) {
 }
 
 sennit_status NodeWatch::start(const int *first_of, bool crowded) {
-    if (hosts_ == nullptr) return SENNIT_OK;
+    if (doors_ == nullptr) return SENNIT_OK;
     const auto size = static_cast<std::size_t>(size_);
     first_of_ = static_cast<int *>(std::malloc(size * sizeof(int)));
     if (first_of_ == nullptr) return no_memory();
@@ -242,9 +241,16 @@ void NodeWatch::note_hearing(int peer, Hearing hearing) const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire)) return;
     const std::int64_t now = hearing == Hearing::heard ? 0 : boot_ns();
-    const std::int64_t word = hearing == Hearing::mute ? -now : now;
+    std::atomic<std::int64_t> &word = table_.places[peer].unheard_ns;
     // relaxed: the word stands alone.
-    table_.places[peer].unheard_ns.store(word, std::memory_order_relaxed);
+    std::int64_t before = word.load(std::memory_order_relaxed);
+    if (hearing != Hearing::missing) {
+        // relaxed: as above.
+        word.store(hearing == Hearing::mute ? -now : now, std::memory_order_relaxed);
+    } else if (before >= 0 || now + before >= times_.fresh_ns) {  // not against who knows more
+        // relaxed: as above.
+        (void)word.compare_exchange_strong(before, now, std::memory_order_relaxed);
+    }
 }
 
 bool NodeWatch::looks(int peer) const {
@@ -265,6 +271,13 @@ bool NodeWatch::is_unheard(int peer) const {
     return false;
 }
 
+// In the order of the nodes, which is a ring. Both ends of a distance choose each other.
+bool are_neighbours(std::size_t one, std::size_t other, std::size_t count) {
+    const std::size_t ahead = (other + count - one) % count;
+    const std::size_t behind = count - ahead;
+    return count <= kAllWatched || (ahead & (ahead - 1)) == 0 || (behind & (behind - 1)) == 0;
+}
+
 sennit_status watch_open(Rank &rank, std::uint16_t *port) {
     auto *made = new (std::nothrow) NodeWatch(rank);
     if (made == nullptr) return no_memory();
@@ -273,8 +286,8 @@ sennit_status watch_open(Rank &rank, std::uint16_t *port) {
     return made->open(port);
 }
 
-sennit_status watch_meet(Rank &rank, const Host *hosts) {
-    return rank.watch->meet(hosts);
+sennit_status watch_meet(Rank &rank, HostOf host_of, const void *context) {
+    return rank.watch->meet(host_of, context);
 }
 
 sennit_status watch_start(Rank &rank, const int *first_of, bool crowded) {

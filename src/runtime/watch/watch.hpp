@@ -25,17 +25,24 @@ namespace sennit::watch {
 
 // Where a rank's watch listens, in the order of the network: at one port of each of its rails. No
 // port: nowhere.
-struct Host {
+struct Ways {
     static constexpr unsigned kMostAddresses = 8;
     std::uint32_t addresses[kMostAddresses];
-    std::uint16_t port;
-    std::uint8_t count;  // of addresses, at least 1
+    std::uint32_t count;  // at least 1
 };
+struct Host {
+    Ways ways;
+    std::uint16_t port;
+};
+using HostOf = Host (*)(const void *context, int rank);
+
+// Of `count` nodes, in the order of their lowest ranks: do the two know each other from the start?
+bool are_neighbours(std::size_t one, std::size_t other, std::size_t count);
 
 // Takes a port. Errors: OS, NOMEM.
 sennit_status watch_open(Rank &rank, std::uint16_t *port);
-// `hosts` has the rank.size places of all ranks. Errors: NOMEM.
-sennit_status watch_meet(Rank &rank, const Host *hosts);
+// `host_of` says where the watches of all ranks are. Errors: NOMEM.
+sennit_status watch_meet(Rank &rank, HostOf host_of, const void *context);
 // Once the paths are agreed: `first_of` has the lowest rank of each rank's node. `crowded`: ranks
 // share processors. Nothing where watch_meet() was not called. Errors: OS, NOMEM.
 sennit_status watch_start(Rank &rank, const int *first_of, bool crowded);

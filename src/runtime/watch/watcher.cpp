@@ -18,6 +18,10 @@ constexpr int kMessagesPerLook = 64;                  // of one connection
 // Of who accepts from this node for longer, this node would report nothing for as long.
 constexpr std::int64_t kLongestLease_ns = 3'600'000'000'000;
 
+NoteKind kind_of(Gone how) {
+    return how == Gone::left ? NoteKind::left : NoteKind::gone;
+}
+
 }  // namespace
 
 void *NodeWatch::thread_main(void *watch) {
@@ -71,8 +75,7 @@ void NodeWatch::look_at_mates() {
     for (int r = 0; r < size_; ++r) {
         if (!is_mate(r) || r == rank_->world_rank) continue;
         const Gone how = peer_gone(*rank_, r);
-        if (how == Gone::died) note_gone_elsewhere(r);
-        if (how == Gone::left) note_leaving(r);
+        if (how != Gone::no) note_gone_elsewhere(r, how);
     }
 }
 
@@ -166,7 +169,7 @@ void NodeWatch::greet(Guest &guest, int from) {
 bool NodeWatch::is_well_formed(const Note &message) const {
     const auto is_rank = [&](std::int32_t rank) { return rank >= 0 && rank < size_; };
     return message.cookie == rank_->job_cookie && message.kind >= NoteKind::question &&
-           message.kind <= NoteKind::looks && is_rank(message.from) && is_rank(message.rank) &&
+           message.kind <= NoteKind::left && is_rank(message.from) && is_rank(message.rank) &&
            !is_mate(message.from) && message.time_ns >= 0 && message.value >= 0 &&
            (message.kind != NoteKind::question ||
             message.value <= std::max(kLongestLease_ns, times_.lease_ns));
@@ -178,7 +181,8 @@ bool NodeWatch::take(const Note &message, WatchConnection &from, std::int64_t no
     if (message.kind == NoteKind::looks) return take_look(message, from, now);
     // Each node knows best about its own ranks.
     if (is_mate(message.rank)) return true;
-    if (message.kind == NoteKind::gone) note_gone_elsewhere(message.rank);
+    if (message.kind == NoteKind::gone) note_gone_elsewhere(message.rank, Gone::died);
+    if (message.kind == NoteKind::left) note_gone_elsewhere(message.rank, Gone::left);
     if (message.kind == NoteKind::leaving) note_leaving(message.rank);
     if (message.kind == NoteKind::quiet) note_quiet(message.rank);
     return true;
@@ -188,16 +192,17 @@ Note NodeWatch::make(NoteKind kind, int rank) const {
     return Note{rank_->job_cookie, kind, rank_->world_rank, rank, 0, 0, 0};
 }
 
-// A rank that has died, of whatever node; whoever hears of it first tells the others.
-void NodeWatch::note_gone_elsewhere(int rank) {
+// A rank that has died or left, of whatever node; whoever hears of it first tells the others.
+void NodeWatch::note_gone_elsewhere(int rank, Gone how) {
     std::uint32_t none = 0;
     // relaxed: the count below orders it.
-    if (!table_.places[rank].gone.compare_exchange_strong(
-            none, static_cast<std::uint32_t>(Gone::died), std::memory_order_relaxed))
+    if (!table_.places[rank].gone.compare_exchange_strong(none, static_cast<std::uint32_t>(how),
+                                                          std::memory_order_relaxed))
         return;
-    // SYNC watch-news: pairs with the acquire in has_news(); the word above.
-    table_.head->changes.fetch_add(1, std::memory_order_release);
-    tell_all(NoteKind::gone, rank);
+    // SYNC watch-news: pairs with the acquire in has_news(); the word above. A rank that has left
+    // has nothing under way; who waits for it looks itself.
+    if (how == Gone::died) table_.head->changes.fetch_add(1, std::memory_order_release);
+    tell_all(kind_of(how), rank);
 }
 
 // A rank that ends closes its port, and that is no death.
@@ -235,10 +240,10 @@ void NodeWatch::tell_known(WatchConnection &connection) {
     for (int r = 0; r < size_; ++r) {
         const TablePlace &place = table_.places[r];
         // relaxed twice: what is missed here is told as news.
-        const bool gone = place.gone.load(std::memory_order_relaxed) != 0;
+        const auto gone = static_cast<Gone>(place.gone.load(std::memory_order_relaxed));
         const bool leaves = place.leaving.load(std::memory_order_relaxed) != 0;
-        if (gone || leaves)
-            (void)connection.send(make(gone ? NoteKind::gone : NoteKind::leaving, r));
+        if (gone != Gone::no || leaves)
+            (void)connection.send(make(gone != Gone::no ? kind_of(gone) : NoteKind::leaving, r));
     }
     for (std::size_t i = 0; i < node_count_; ++i)
         if (nodes_[i].is_quiet) (void)connection.send(make(NoteKind::quiet, nodes_[i].first));
@@ -251,7 +256,11 @@ void NodeWatch::say_goodbye() {
         for (int r = 0; r < size_; ++r)
             if (is_mate(r) && r != rank_->world_rank && is_leaving(*rank_, r)) note_leaving(r);
     }
-    tell_all(NoteKind::leaving, rank_->world_rank);
+    const std::uint32_t state =
+        // relaxed: this rank's own word.
+        rank_->control->header.state.load(std::memory_order_relaxed);
+    const bool has_left = state == static_cast<std::uint32_t>(RankState::left);
+    tell_all(has_left ? NoteKind::left : NoteKind::leaving, rank_->world_rank);
     std::uint32_t mine = static_cast<std::uint32_t>(rank_->world_rank) + 1;
     // relaxed: see take_role().
     (void)table_.head->watcher.compare_exchange_strong(mine, 0, std::memory_order_relaxed);

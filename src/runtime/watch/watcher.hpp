@@ -10,6 +10,7 @@
 
 #include <atomic>
 
+#include "base/distinct.hpp"
 #include "runtime/watch/connection.hpp"
 #include "runtime/watch/watch.hpp"
 
@@ -49,7 +50,7 @@ class NodeWatch {
     ~NodeWatch();
 
     sennit_status open(std::uint16_t *port);
-    sennit_status meet(const Host *hosts);
+    sennit_status meet(HostOf host_of, const void *context);
     sennit_status start(const int *first_of, bool crowded);
     void stop();
     void forked();
@@ -92,13 +93,14 @@ class NodeWatch {
     void greet(Guest &guest, int from);
     bool take(const Note &message, WatchConnection &from, std::int64_t now);
     bool is_well_formed(const Note &message) const;
-    void note_gone_elsewhere(int rank);
+    void note_gone_elsewhere(int rank, Gone how);
     void note_leaving(int rank);
     void note_quiet(int rank);
     void tell_all(NoteKind kind, int rank);
     void tell_known(WatchConnection &connection);
     Note make(NoteKind kind, int rank) const;
     bool is_mate(int rank) const { return first_of_[rank] == first_of_[rank_->world_rank]; }
+    const Ways &ways_to(int rank) const { return ways_.at(doors_[rank].ways); }
     TablePlace &place_of_node(int rank) const { return table_.places[first_of_[rank]]; }
 
     // lease.cpp
@@ -127,7 +129,12 @@ class NodeWatch {
     int size_ = 0;
     int listener_ = -1;
     int wake_ = -1;
-    Host *hosts_ = nullptr;    // [size_]
+    struct Door {
+        std::uint32_t ways;  // in ways_
+        std::uint16_t port;
+    };
+    Door *doors_ = nullptr;  // [size_]
+    Distinct<Ways> ways_;
     int *first_of_ = nullptr;  // [size_], lowest rank of each rank's node
     Node *nodes_ = nullptr;    // [node_count_], the others
     std::size_t node_count_ = 0;

@@ -30,7 +30,6 @@ constexpr std::int64_t kClosingPauseNs = 20'000'000;
 constexpr std::int64_t kFirstQuestionNs = 20'000'000;  // before it is asked again; doubles
 constexpr std::int64_t kLastQuestionNs = 500'000'000;
 constexpr std::int64_t kHangsNs = 100'000'000;  // of a transfer to an endpoint that is gone
-constexpr std::int64_t kStuckNs = 300'000'000;  // of a provider that takes no transfer
 
 }  // namespace
 
@@ -78,6 +77,7 @@ void Network::look_after(int peer, unsigned rail, std::int64_t now) {
     if (rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0) abandon(link);
     if (link.is_out) knock(peer, rail, now);
     if (link.asks && now >= link.next_question_ns) send_question(peer, rail, now);
+    if (link.asks) look_for_unreached(peer, now);
     if (!link.in_doubt) repeat(peer, rail);
     const std::uint64_t number = links_[peer].is_lost ? UINT64_MAX : link.number;
     const bool hangs = is_older_out(peer, rail, number);
@@ -199,7 +199,7 @@ void Network::answer_question(const Message &question) {
 // The others need not find out. What is lost of this they ask for.
 void Network::announce_endpoint(int except, unsigned rail) {
     for (int peer = 0; peer < world_size(*rank_); ++peer)
-        if (peer != except && link_of(peer, rail).number != 0 && !links_[peer].is_refused)
+        if (peer != except && links_[peer].is_met && !links_[peer].is_refused)
             send_endpoint(peer, rail, way_to(peer, rail), nullptr);
 }
 
@@ -254,12 +254,16 @@ void Network::take_endpoint(const Message &answer) {
         link.gives_keys = header.bytes != 0;
         forget_keys(link, rail);
         link.fenced_ns = now_ns();
+        link.again.since_ns = 0;
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
-    } else if (came_by_it && link.again.length(now_ns()) > kStuckNs &&
-               now_ns() - link.fenced_ns > kStuckNs) {
-        return doubt(link);  // it answers, but the provider makes no connection to its endpoint
+    } else if (came_by_it && link.again.length(now_ns()) > link.patience_ns) {
+        // It answers, but the provider makes no connection to its endpoint. The end of that also
+        // breaks those that others are just making, so it may take longer the next time.
+        if (link.patience_ns < kMostPatienceNs) link.patience_ns *= 2;
+        return doubt(link);
     }
+    note_reached(header.from);
     link.in_doubt = false;
     if (!came_by_it) link.heard_elsewhere = true;
     if (link.is_out && came_by_it) take_back(header.from, rail);

@@ -41,11 +41,15 @@ sennit_status Network::hear(const std::byte *all, std::size_t bytes) {
     if (told_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     std::memcpy(told_, all, total);
     told_bytes_ = bytes;
-    return start();
+    const CardList cards{told_, told_bytes_, static_cast<std::size_t>(world_size(*rank_))};
+    InterfaceChoice by_ipv4;
+    by_ipv4.make(cards);
+    return start(cards, by_ipv4);
 }
 
-CardList Network::cards_of_all() const {
-    return {addresses_, sizeof(Address), static_cast<std::size_t>(world_size(*rank_))};
+// With IPv4 addresses, where the endpoints have other names.
+RailCard Network::told_card(int peer) const {
+    return CardList{told_, told_bytes_, 0}.at(static_cast<std::size_t>(peer));
 }
 
 // Where messages to the peer go on that rail.
@@ -60,7 +64,7 @@ sennit_status Network::link(int peer, unsigned rail) {
     if (link.messages != FI_ADDR_UNSPEC) return SENNIT_OK;
     Rail &own = rails_[rail].rail;
     if (told_ != nullptr) return own.insert(told_name(peer, rail), &link.messages);
-    const RailCard card = card_of(addresses_[peer]);
+    const RailCard card = cards_.of(peer);
     sockaddr_in name{};
     name.sin_family = AF_INET;
     name.sin_port = card.port;
@@ -70,38 +74,34 @@ sennit_status Network::link(int peer, unsigned rail) {
 
 // What the peer lacks to be reached by rails like this rank's; `taken`: nothing.
 Reason Network::lack_of(int peer) const {
-    const RailCard card = card_of(addresses_[peer]);
+    const RailCard card = cards_.of(peer);
     if (card.interfaces == 0) return Reason{Reason::Code::peer_refused};
     if (!choice_.takes_part(card)) return Reason{Reason::Code::other_provider};
     // One that has failed has told nothing.
-    if (told_ != nullptr &&
-        CardList{told_, told_bytes_, 0}.at(static_cast<std::size_t>(peer)).machine == 0)
-        return Reason{Reason::Code::peer_refused};
+    if (told_ != nullptr && told_card(peer).machine == 0) return Reason{Reason::Code::peer_refused};
     return Reason{Reason::Code::taken};
 }
 
-// Whatever the rails are, watches talk by TCP. A rank that has no rail has no watch either, and is
-// watched by those that have one.
-sennit_status Network::meet_watches() {
-    const auto size = static_cast<std::size_t>(world_size(*rank_));
-    const bool by_names = told_ != nullptr;
-    const CardList cards = by_names ? CardList{told_, told_bytes_, size} : cards_of_all();
-    InterfaceChoice by_ipv4;
-    if (by_names) by_ipv4.make(cards);
-    const InterfaceChoice &choice = by_names ? by_ipv4 : choice_;
-    auto *hosts = static_cast<watch::Host *>(std::calloc(size, sizeof(watch::Host)));
-    if (hosts == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
-    for (std::size_t peer = 0; peer < size; ++peer) {
-        const RailCard card = cards.at(peer);
-        if (!choice.takes_part(card)) continue;
-        hosts[peer].port = card.watch_port;
-        hosts[peer].count = static_cast<std::uint8_t>(choice.rails());
-        for (unsigned rail = 0; rail < choice.rails(); ++rail)
-            hosts[peer].addresses[rail] = card.addresses[choice.of(card, rail)];
-    }
-    const sennit_status status = watch::watch_meet(*rank_, hosts);
-    std::free(hosts);
-    return status;
+// A rank that has no rail has no watch either, and is watched by those that have one.
+sennit_status Network::meet_watches(Rank &rank, const CardList &cards,
+                                    const InterfaceChoice &choice) {
+    struct Meeting {
+        const CardList &cards;
+        const InterfaceChoice &choice;
+    };
+    const Meeting meeting{cards, choice};
+    const auto host_of = [](const void *context, int peer) {
+        const auto &all = *static_cast<const Meeting *>(context);
+        const RailCard card = all.cards.at(static_cast<std::size_t>(peer));
+        watch::Host host{};
+        if (!all.choice.takes_part(card)) return host;
+        host.port = card.watch_port;
+        host.ways.count = all.choice.rails();
+        for (unsigned rail = 0; rail < all.choice.rails(); ++rail)
+            host.ways.addresses[rail] = card.addresses[all.choice.of(card, rail)];
+        return host;
+    };
+    return watch::watch_meet(rank, host_of, &meeting);
 }
 
 }  // namespace sennit::transport::fabric

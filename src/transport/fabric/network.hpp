@@ -1,7 +1,8 @@
-// The inside of the path `fabric`, shared by its sources: start.cpp (opening, reaching, the end),
-// meet.cpp (what ranks tell each other at start), transfer.cpp (puts and gets), fence.cpp (what is
-// done about those that fail), outage.cpp (what is overdue, and rails that carry nothing), task.cpp
-// (messages) and thread.cpp (progress while the rank computes). One object per rank.
+// The inside of the path `fabric`, shared by its sources: start.cpp (opening, and the end),
+// meet.cpp (what ranks tell each other at start), reach.cpp (which rails lead to which peers, and
+// the first use of a peer), transfer.cpp (puts and gets), fence.cpp (what is done about those that
+// fail), outage.cpp (what is overdue, and rails that carry nothing), task.cpp (messages) and
+// thread.cpp (progress while the rank computes). One object per rank.
 //
 // Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
 // held or without, and never the other way round: nobody calls the engine while holding it.
@@ -14,6 +15,8 @@
 #include <atomic>
 
 #include "base/mutex.hpp"
+#include "runtime/watch/watch.hpp"
+#include "transport/fabric/cards.hpp"
 #include "transport/fabric/choice.hpp"
 #include "transport/fabric/message.hpp"
 #include "transport/fabric/rail.hpp"
@@ -53,6 +56,15 @@ struct Exposed {
 inline constexpr std::int64_t kOutageLookNs = 250'000'000;
 // For so long the provider may take no message for a peer; doubles with each new endpoint.
 inline constexpr std::int64_t kFirstStuckNs = 200'000'000;
+// For so long it may make the first connection to a peer: many ranks may do so at a time.
+inline constexpr std::int64_t kFirstConnectionNs = 1'000'000'000;
+// And until it doubles no more.
+inline constexpr std::int64_t kMostPatienceNs = 5'000'000'000;
+
+// Of a set of rails.
+constexpr std::uint8_t bit(unsigned rail) {
+    return static_cast<std::uint8_t>(1u << rail);
+}
 
 // Of a provider that takes nothing.
 struct Refusals {
@@ -113,6 +125,8 @@ struct RailLink {
     std::uint32_t posted = 0;           // transfers, doubtful ones too
     Refusals again;                     // of transfers
     Refusals unsent;                    // of messages
+    // How long transfers are waited for before it is taken for a fault; doubles with each.
+    std::int64_t patience_ns = kFirstConnectionNs;
     // What look_for_outages() sees: counts, and what they were at its last look at this link.
     std::uint32_t completed = 0;  // transfers, without an error
     std::uint32_t completed_before = 0;
@@ -137,7 +151,10 @@ struct RailLink {
 struct PeerLink {
     // Rails that carry to it, as bits.
     std::atomic<std::uint8_t> usable{0};
-    bool probed = false;  // its memory was really read
+    bool is_settled = false;  // the nodes have agreed on the rails
+    bool is_reached = false;  // it has answered a question
+    bool is_met = false;      // messages went to it, or came from it
+    bool is_parted = false;   // this rank has said goodbye to it
     bool said_goodbye = false;
     bool is_refused = false;     // its host was silent for too long: nothing is taken from it
     bool is_lost = false;        // what was under way to it has ended
@@ -149,6 +166,14 @@ struct PeerLink {
     // Of these, those in which it was not known to look at its network, and those since then.
     std::uint32_t blind_looks = 0;
     std::uint32_t awake_looks = 0;
+    // The first use: since when it has been asked; whether nobody takes connections for it, and the
+    // errno, which is also why its node does not answer; and the connection that tries.
+    bool is_unreachable = false;
+    std::uint8_t error = 0;
+    std::uint8_t probe_rail = 0;
+    int probe = -1;
+    std::int64_t probe_ns = 0;
+    std::int64_t asked_since_ns = 0;  // 0: never
 };
 
 // A task that was sent and has no answer yet.
@@ -171,6 +196,8 @@ class Network final : public Transport {
     sennit_status connect(const Address *addresses, const Deadline &deadline) override;
     void tell(std::byte *out) override;
     sennit_status hear(const std::byte *all, std::size_t bytes) override;
+    NodeTrial try_node(int first) override;
+    void settle(int peer, const NodeTrial &found) override;
     Reason reach(int peer) override;
     void forget(int peer) override;
     sennit_status attach(int peer, const SegmentRecord &record, RemoteMemory *out) override;
@@ -190,7 +217,7 @@ class Network final : public Transport {
     void note_wakeup(const ThreadSleep &sleep);
 
   private:
-    // What reach() reads from a peer. It outlives a call that gave it up.
+    // What try_node() reads from a peer. It outlives a call that gave it up.
     struct Trial {
         Operation operation;
         bool over = false;
@@ -204,16 +231,24 @@ class Network final : public Transport {
     }
     std::uint8_t usable(int peer) const;
 
-    // start.cpp
+    // reach.cpp
     struct RailTrial;
+    int speaker_of(int first) const;
     static Trial *make_trial(int peer, unsigned rail);
     void try_rails(int peer);
     bool look_at_trial(int peer, unsigned rail, RailTrial *trial, std::int64_t first_taken_ns);
     void end_trials(int peer, RailTrial trials[]);
     bool is_silent(const RailLink &link, std::int64_t now) const;
+    void leave_out_others(int peer);
+    Submit meet(int peer, unsigned rail);
+    static void end_probe(PeerLink &link);
+    void note_reached(int peer);
+    void look_for_unreached(int peer, std::int64_t now);
+
+    // start.cpp
     sennit_status make_pools();
     sennit_status open_rails();
-    sennit_status start();
+    sennit_status start(const CardList &cards, const InterfaceChoice &choice);
     void post_receives(unsigned rail);
     sennit_status expose_at(std::size_t place, const Exposed &memory);
     sennit_status expose_control();
@@ -223,14 +258,16 @@ class Network final : public Transport {
     void withdraw_from_rail(std::size_t place, unsigned rail);
     static sennit_status expose(void *network, const SegmentRecord &record, std::uint32_t live);
     static void withdraw(void *network, const SegmentRecord &record);
+    bool part_from(int peer);
     void say_goodbye(const Deadline &deadline);
 
     // meet.cpp
-    CardList cards_of_all() const;
+    RailCard told_card(int peer) const;
     const void *told_name(int peer, unsigned rail) const;
     Reason lack_of(int peer) const;
     sennit_status link(int peer, unsigned rail);
-    sennit_status meet_watches();
+    static sennit_status meet_watches(Rank &rank, const CardList &cards,
+                                      const InterfaceChoice &choice);
 
     // transfer.cpp
     std::size_t poll_rails(bool all = false);
@@ -306,6 +343,7 @@ class Network final : public Transport {
     void note_idle(int peer, unsigned rail, bool has_answered);
     void note_asked(int peer, unsigned rail);
     void note_mute(int peer, unsigned rail);
+    static bool looks_in_vain(const PeerLink &link);
     void send_afresh(int peer);
     void end_overdue(int peer, unsigned rail);
     static bool carries_nothing(const RailLink &link);
@@ -366,11 +404,11 @@ class Network final : public Transport {
     std::uint16_t watch_port_ = 0;
     std::uint32_t news_seen_ = 0;  // of the watch
     Reason missing_{};             // why there is no rail
-    const Address *addresses_ = nullptr;
+    Cards cards_;
     std::byte *told_ = nullptr;   // [size], see RailCard; null: names are addresses
     std::size_t told_bytes_ = 0;  // of each rank
     Deadline start_limit_ = Deadline::never();
-    std::int64_t unreached_limit_ns_ = 0;  // of first probes that fail
+    std::int64_t unreached_limit_ns_ = 0;  // of trials that fail
     PeerLink *links_ = nullptr;            // [size]
     RailLink *rail_links_ = nullptr;       // [size][rail_count_]
     Exposed *exposed_ = nullptr;           // [kPlaces]

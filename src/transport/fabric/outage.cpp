@@ -43,10 +43,6 @@ constexpr std::int64_t kSoonNs = 60'000'000'000;
 constexpr std::int64_t kKnockNs = 1'000'000'000;
 constexpr std::int64_t kSeldomKnockNs = 30'000'000'000;
 
-constexpr std::uint8_t bit(unsigned rail) {
-    return static_cast<std::uint8_t>(1u << rail);
-}
-
 }  // namespace
 
 std::uint8_t Network::usable(int peer) const {
@@ -206,11 +202,18 @@ void Network::note_mute(int peer, unsigned rail) {
         there.awake_looks = 0;
     } else {
         ++there.awake_looks;
-        if (there.awake_looks % kFreshLooks == 1) send_afresh(peer);
+        if (there.is_reached && there.awake_looks % kFreshLooks == 1) send_afresh(peer);
     }
-    const bool is_mute = there.awake_looks > there.blind_looks;
+    // Nothing is under way to one that was never reached: what waits for it ends without the lease,
+    // which is its whole node's. See look_for_unreached().
+    const bool is_mute = there.is_reached && looks_in_vain(there);
     watch::watch_note_hearing(*rank_, peer,
                               is_mute ? watch::Hearing::mute : watch::Hearing::missing);
+}
+
+// Is nothing heard of the peer, though it has looked at its network for longer than it had not?
+bool Network::looks_in_vain(const PeerLink &link) {
+    return link.awake_looks > link.blind_looks;
 }
 
 // By new endpoints, which need not wait as TCP does.
@@ -252,9 +255,10 @@ void Network::take_back(int peer, unsigned rail) {
     log(SENNIT_LOG_INFO, "rail %u carries to rank %d again", rail, peer);
 }
 
+// Of those that it was tried with.
 bool Network::is_out_for_all(unsigned rail) const {
     for (int peer = 0; peer < world_size(*rank_); ++peer)
-        if ((usable(peer) & bit(rail)) != 0) return false;
+        if (links_[peer].is_reached && (usable(peer) & bit(rail)) != 0) return false;
     return true;
 }
 

@@ -1,13 +1,10 @@
-// Opening the rail, trying whether peers can be reached by it, and the end.
-#include <arpa/inet.h>
+// Opening the rails, what peers may reach by them, and the end.
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <new>
 
 #include "base/fail.hpp"
@@ -22,24 +19,14 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kMostReceives = 128;
-// Between trials of a peer that fails.
-constexpr std::int64_t kTrialPauseNs = 1'000'000;
-// For so long the first probes of a peer may fail, and of others after one that is out of reach.
-constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
-constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
-// The same on a rail that did not reach another peer, once another rail has reached this one.
-constexpr std::int64_t kKnownUnreachedNs = 100'000'000;
 // How long a rank that ends serves others that have not finished.
 constexpr std::int64_t kLingerNs = 1'000'000'000;
-
-void pause(std::int64_t ns) {
-    const timespec length{0, static_cast<long>(ns)};
-    (void)nanosleep(&length, nullptr);
-}
 
 }  // namespace
 
 Network::~Network() {
+    for (int peer = 0; rail_count_ != 0 && peer < world_size(*rank_); ++peer)
+        end_probe(links_[peer]);
     std::free(links_);
     const std::size_t links = static_cast<std::size_t>(rail_count_) *
                               (rail_count_ != 0 ? static_cast<std::size_t>(world_size(*rank_)) : 0);
@@ -66,7 +53,7 @@ const Traits &Network::traits() const {
 
 sennit_status Network::open_rails() {
     const auto size = static_cast<std::size_t>(world_size(*rank_));
-    const RailCard own = card_of(addresses_[rank_->world_rank]);
+    const RailCard own = cards_.of(rank_->world_rank);
     for (unsigned rail = 0; rail < choice_.rails(); ++rail) {
         const sennit_status status =
             rails_[rail].rail.open(interfaces_, choice_.of(own, rail), size);
@@ -156,12 +143,14 @@ void Network::post_receives(unsigned rail) {
 }
 
 sennit_status Network::connect(const Address *addresses, const Deadline &deadline) {
-    addresses_ = addresses;
+    const auto size = static_cast<std::size_t>(world_size(*rank_));
     start_limit_ = deadline;
-    unreached_limit_ns_ = kFirstUnreachedNs;
+    if (!cards_.take(addresses, size))
+        return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     if (missing_.code != Reason{}.code) return SENNIT_OK;
-    choice_.make(cards_of_all());
-    if (!choice_.takes_part(card_of(addresses[rank_->world_rank]))) {
+    const CardList cards{addresses, sizeof(Address), size};
+    choice_.make(cards);
+    if (!choice_.takes_part(cards_.of(rank_->world_rank))) {
         missing_ = Reason{Reason::Code::other_provider};
         log(SENNIT_LOG_WARNING,
             "no network: ranks of other nodes have another provider of libfabric than this one");
@@ -170,12 +159,13 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     sennit_status status = open_rails();
     if (status == SENNIT_OK) status = expose_control();
     // Peers may be found now, unless names are told first.
-    if (status == SENNIT_OK && interfaces_.name_bytes() == 0) status = start();
+    if (status == SENNIT_OK && interfaces_.name_bytes() == 0) status = start(cards, choice_);
     return status;
 }
 
-sennit_status Network::start() {
-    sennit_status status = meet_watches();
+// Whatever the rails are, watches talk by TCP, and `cards` have IPv4 addresses.
+sennit_status Network::start(const CardList &cards, const InterfaceChoice &choice) {
+    sennit_status status = meet_watches(*rank_, cards, choice);
     if (status != SENNIT_OK) return status;
     rank_->segment_watch = SegmentWatch{expose, withdraw, this};
     {
@@ -186,142 +176,6 @@ sennit_status Network::start() {
     status = join_thread(*this);
     if (status == SENNIT_OK) rank_->progress_bell.descriptor = thread_bell();
     return status;
-}
-
-// A peer is in reach if its control block can really be read. It is at this step of start-up too,
-// and its thread answers.
-Reason Network::reach(int peer) {
-    if (rank_->peers[peer].same_node) return Reason{Reason::Code::same_node};
-    if (rail_count_ == 0) return missing_;
-    const Reason lack = lack_of(peer);
-    if (lack.code != Reason::Code::taken) return lack;
-    if (!links_[peer].probed) try_rails(peer);
-    if (!links_[peer].probed) {
-        const int code = link_of(peer, 0).failed_by;
-        return Reason{Reason::Code::no_answer, code != 0 ? code : FI_ETIMEDOUT};
-    }
-    rank_->peers[peer].control_handle = kControlHandle;
-    return Reason{Reason::Code::taken};
-}
-
-// The trial of one rail to a peer.
-struct Network::RailTrial {
-    Trial *trial = nullptr;
-    bool is_open = false;  // submitted
-    bool is_decided = false;
-    std::int64_t started_ns = now_ns();
-};
-
-// All rails at a time: one that carries nothing costs a second more, and later ones less.
-void Network::try_rails(int peer) {
-    RailTrial trials[kMostRails];
-    std::int64_t first_taken_ns = 0;
-    for (bool all = false; !all;) {
-        bool fails = false;
-        for (unsigned rail = 0; rail < rail_count_; ++rail) {
-            RailTrial &there = trials[rail];
-            if (there.is_decided || there.is_open) continue;
-            if (there.trial == nullptr) there.trial = make_trial(peer, rail);
-            there.is_open =
-                there.trial != nullptr && submit(&there.trial->operation) == Submit::accepted;
-        }
-        PostedList done;
-        {
-            const MutexLock guard(lock_);
-            poll_rails();
-            done = done_.take_all();
-        }
-        // Before the engine is there nothing else can be over.
-        while (Posted *posted = done.take())
-            (void)work_off(posted);
-        const MutexLock guard(lock_);
-        all = true;
-        for (unsigned rail = 0; rail < rail_count_; ++rail) {
-            if (!trials[rail].is_decided)
-                trials[rail].is_decided = look_at_trial(peer, rail, &trials[rail], first_taken_ns);
-            all = all && trials[rail].is_decided;
-            fails = fails || link_of(peer, rail).failing_since_ns != 0;
-        }
-        if (first_taken_ns == 0 && usable(peer) != 0) first_taken_ns = now_ns();
-        // What fails is tried again every 20 ms and more.
-        if (!all && fails) pause(kTrialPauseNs);
-        if (!all) (void)sched_yield();
-    }
-    end_trials(peer, trials);
-}
-
-// Is it decided whether the rail is taken? With the lock held.
-bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
-                            std::int64_t first_taken_ns) {
-    Trial *const made = trial->trial;
-    if (made == nullptr) return true;
-    // One that was left out meanwhile, as the peer has told, may have gone by another rail.
-    if (made->over && made->status == SENNIT_OK && !link_of(peer, rail).is_out) {
-        links_[peer].usable.fetch_or(static_cast<std::uint8_t>(1u << rail),
-                                     std::memory_order_relaxed);  // relaxed: it stands alone
-        return true;
-    }
-    if (made->over) made->over = trial->is_open = false;
-    const std::int64_t now = now_ns();
-    const std::int64_t limit = rails_[rail].was_out_of_reach ? kKnownUnreachedNs : kNextUnreachedNs;
-    // Also of one that makes a connection and then says nothing, as a process that was stopped.
-    return is_silent(link_of(peer, rail), now) || start_limit_.over() ||
-           now - trial->started_ns > 2 * unreached_limit_ns_ ||
-           (first_taken_ns != 0 && now - first_taken_ns > limit);
-}
-
-void Network::end_trials(int peer, RailTrial trials[]) {
-    const MutexLock guard(lock_);
-    const std::uint8_t taken = usable(peer);
-    links_[peer].probed = taken != 0;
-    for (unsigned rail = 0; rail < rail_count_; ++rail) {
-        Trial *const trial = trials[rail].trial;
-        const bool is_taken = (taken >> rail & 1) != 0;
-        if (trial != nullptr && trials[rail].is_open && !trial->over)
-            trial->abandoned = true;
-        else
-            delete trial;
-        if (is_taken) continue;
-        rails_[rail].was_out_of_reach = true;
-        if (taken != 0) leave_out(peer, rail);
-    }
-    if (taken != 0) return;
-    unreached_limit_ns_ = kNextUnreachedNs;
-    log(SENNIT_LOG_WARNING,
-        "rank %d does not answer by the network and counts as out of reach (provider %s; "
-        "fabric:provider= names another one)",
-        peer, interfaces_.info(0)->fabric_attr->prov_name);
-}
-
-// A read of the peer's header. Null: no memory.
-Network::Trial *Network::make_trial(int peer, unsigned rail) {
-    auto *trial = new (std::nothrow) Trial;
-    if (trial == nullptr) return nullptr;
-    trial->operation.kind = Operation::Kind::get;
-    trial->operation.rail = static_cast<std::uint8_t>(rail);
-    trial->operation.peer = peer;
-    trial->operation.remote.handle = kControlHandle;
-    trial->operation.local = trial->header;
-    trial->operation.bytes = sizeof trial->header;
-    trial->operation.completed = [](Operation *operation, sennit_status status) {
-        auto *ended = reinterpret_cast<Trial *>(operation);  // its first member
-        ended->status = status;
-        ended->over = true;
-        if (ended->abandoned) delete ended;
-    };
-    return trial;
-}
-
-// Has the peer not been reached for so long that it counts as out of reach? With the lock held.
-bool Network::is_silent(const RailLink &link, std::int64_t now) const {
-    const std::int64_t failing =
-        link.failing_since_ns != 0 ? now - link.failing_since_ns : std::int64_t{0};
-    return std::max({failing, link.again.length(now), link.unsent.length(now)}) >
-           unreached_limit_ns_;
-}
-
-void Network::forget(int peer) {
-    rank_->peers[peer].control_handle = 0;
 }
 
 sennit_status Network::attach(int, const SegmentRecord &record, RemoteMemory *out) {
@@ -335,55 +189,6 @@ void Network::detach(int, const RemoteMemory &) {}
 
 std::uint64_t Network::rails_to(int peer) const {
     return usable(peer);
-}
-
-void Network::describe_trouble(int peer, char *text, std::size_t bytes) {
-    const MutexLock guard(lock_);
-    for (unsigned rail = 0; rail < rail_count_; ++rail) {
-        if (!carries_nothing(link_of(peer, rail))) continue;
-        sennit_rail own{};
-        interfaces_.describe(choice_.of(card_of(addresses_[rank_->world_rank]), rail), &own);
-        (void)std::snprintf(text, bytes, "rail %u (%s) carries no data to it, though messages come",
-                            rail, own.interface_name);
-        return;
-    }
-}
-
-bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
-    if (rail_count_ == 0) return false;
-    const RailCard mine = card_of(addresses_[rank_->world_rank]);
-    const RailCard theirs = card_of(addresses_[peer]);
-    if (number >= mine.interfaces) return false;
-    *out = sennit_rail{};
-    interfaces_.describe(number, out);
-    unsigned rail = 0;
-    while (rail < rail_count_ && choice_.of(mine, rail) != number)
-        ++rail;
-    const char *reason = "the peer has answered by it";
-    if (choice_.is_trap(mine, number))
-        reason = "another machine has the same address there, as bridges of containers have";
-    else if (rail == rail_count_)
-        reason = "it is not on all nodes, is slower than others, or no more are wanted";
-    else if (rank_->peers[peer].same_node)
-        reason = "the peer is on this node";
-    else if (lack_of(peer).code != Reason::Code::taken)
-        reason = "the peer has no rail like it";
-    else if ((usable(peer) >> rail & 1) == 0)
-        reason = "the peer does not answer by it";
-    else
-        out->is_used = 1;
-    (void)std::snprintf(out->reason, sizeof out->reason, "%s", reason);
-    out->number = out->is_used != 0 ? static_cast<int>(rail) : -1;
-    if (out->is_used == 0) return true;
-    if (told_ != nullptr) {
-        const Rail &used = rails_[rail].rail;
-        used.print(told_name(rank_->world_rank, rail), out->address, sizeof out->address);
-        used.print(told_name(peer, rail), out->peer_address, sizeof out->peer_address);
-        return true;
-    }
-    (void)inet_ntop(AF_INET, &theirs.addresses[choice_.of(theirs, rail)], out->peer_address,
-                    sizeof out->peer_address);
-    return true;
 }
 
 sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
@@ -471,42 +276,44 @@ void Network::stop_thread() {
     rank_->progress_bell.descriptor = -1;
 }
 
+// Says goodbye to a peer that messages went to or came from, once. True: it has said so too, or
+// nothing is to be waited for. With the lock held.
+bool Network::part_from(int peer) {
+    PeerLink &link = links_[peer];
+    // relaxed: the word stands alone.
+    const auto gone = static_cast<Gone>(rank_->peers[peer].gone.load(std::memory_order_relaxed));
+    if (!link.is_met || gone == Gone::died) return true;
+    Message *const message = link.is_parted ? nullptr : take_message();
+    link.is_parted = true;
+    if (message != nullptr) {
+        fill_header(message, peer, way_to(peer, static_cast<unsigned>(peer) % rail_count_),
+                    MessageKind::goodbye);
+        send_or_keep(message);
+    }
+    return link.said_goodbye;
+}
+
 // Others may still wait for the acknowledgement of their last puts: this rank serves them until
 // they have said goodbye too.
 void Network::say_goodbye(const Deadline &deadline) {
-    const int size = world_size(*rank_);
-    for (int peer = 0; peer < size; ++peer) {
-        const MutexLock guard(lock_);
-        const PeerLink &link = links_[peer];
-        // One that has said goodbye waits for this one's.
-        // relaxed: the word stands alone.
-        const bool gone = rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
-        if (!link.probed || (gone && !link.said_goodbye)) continue;
-        Message *message = take_message();
-        if (message == nullptr) return;
-        fill_header(message, peer, way_to(peer, static_cast<unsigned>(peer) % rail_count_),
-                    MessageKind::goodbye);
-        outbox_.append(message);
-    }
     const Deadline limit = Deadline::after(kLingerNs);
-    // Also where there is no time left: nobody else would tell that this rank has not died.
-    for (bool is_first = true; is_first || (!deadline.over() && !limit.over()); is_first = false) {
+    bool all = true;
+    // Once also where there is no time left: nobody else would tell that this rank has not died.
+    do {
         PostedList done;
-        bool all = true;
         {
             const MutexLock guard(lock_);
+            all = true;
+            for (int peer = 0; peer < world_size(*rank_); ++peer)
+                all = part_from(peer) && all;
             poll_rails();
             done = done_.take_all();
+            all = all && outbox_.empty();
         }
         while (Posted *posted = done.take())
             (void)work_off(posted);
-        for (int peer = 0; peer < size; ++peer)
-            // relaxed: the word stands alone.
-            all = all && (!links_[peer].probed || links_[peer].said_goodbye ||
-                          rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0);
-        if (all && outbox_.empty()) return;
-        (void)sched_yield();
-    }
+        if (!all) (void)sched_yield();
+    } while (!all && !deadline.over() && !limit.over());
 }
 
 void Network::close(const Deadline &deadline) {

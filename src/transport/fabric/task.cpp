@@ -62,6 +62,7 @@ bool Network::send(Message *message) {
     }
     link.unsent.since_ns = 0;
     message->is_out = code == 0;
+    if (code == 0) links_[message->peer].is_met = true;
     if (code == 0) return true;
     note_failing(message->peer, message->rail, static_cast<int>(-code));
     give_back(message);
@@ -93,8 +94,9 @@ bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
         const RailLink &link = link_of(peer, rail);
         // relaxed: the word stands alone.
         const bool gone = rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
-        if (link.unsent.length(now) != 0 && !gone && !link.is_out)
-            since = std::min(since, link.unsent.since_ns);
+        if (link.unsent.length(now) == 0 || gone || link.is_out) continue;
+        const bool is_first = links_[peer].is_settled && !links_[peer].is_reached;
+        since = std::min(since, link.unsent.since_ns + (is_first ? kFirstConnectionNs : 0));
     }
     if (since == INT64_MAX) {
         state.outgoing_pause_ns = kFirstStuckNs;
@@ -141,6 +143,7 @@ void Network::finish_receive(Message *message) {
     --rails_[message->rail].receives;
     if (message->error != 0 || !is_well_formed(*message)) return give_back(message);
     if (links_[message->header.from].is_refused) return give_back(message);
+    links_[message->header.from].is_met = true;
     RailLink &link = link_of(message->header.from, message->rail);
     link.failing_since_ns = 0;
     ++link.received;

@@ -21,6 +21,7 @@ constexpr std::int64_t kStalledNs = 10'000'000;
 constexpr std::int64_t kMostPauseNs = 300'000'000;
 // Between tries of a rail that carries no transfers.
 constexpr std::int64_t kTryNs = 1'000'000'000;
+constexpr std::int64_t kStuckNs = 300'000'000;  // RailLink::patience_ns once something was taken
 // Of all that may be posted one peer has at most one.
 constexpr std::size_t kShares = 4;
 
@@ -73,6 +74,7 @@ Submit Network::submit(Operation *operation) {
     if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
     RailLink &peer = link_of(operation->peer, operation->rail);
+    if (!links_[operation->peer].is_reached) return meet(operation->peer, operation->rail);
     // Since the engine chose the rail, the thread may have left it out, or lost the peer: nobody
     // would look after what is posted there now.
     if (peer.is_out || links_[operation->peer].is_lost) return comes_again(nullptr);
@@ -145,6 +147,7 @@ Submit Network::start_transfer(Posted *posted) {
         }
         return Submit::again;
     }
+    if (peer.again.since_ns != 0) peer.patience_ns = kStuckNs;
     peer.again.since_ns = 0;
     posted->is_out = code == 0;
     posted->looks = 0;

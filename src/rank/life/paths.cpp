@@ -1,0 +1,171 @@
+// Which path leads to which rank. Those of the node are tried from each rank to each, other nodes
+// by one rank of each; one exchange tells what was found, and all ranks come to the same paths.
+#include <algorithm>
+#include <cstring>
+
+#include "rank/life/start_state.hpp"
+
+namespace sennit::life {
+namespace {
+
+// What a rank says of its tries; behind it a byte for each rank of its node, in their order. The
+// paths to ranks of other nodes both sides know from the addresses, and which rails carry there one
+// rank of each node has tried.
+struct Tries {
+    // A rank that failed after the first exchange says so, so that the others need not wait.
+    std::uint8_t has_failed;
+    std::uint8_t is_uneven;  // its trials of nodes differ, and one more exchange has them all
+    transport::NodeTrial others[path::kNetworks];  // of each other node
+};
+static_assert(sizeof(Tries) == 6);
+
+// Returns how many ranks the fullest node has.
+std::size_t find_places(Startup &start) {
+    int most = 0;
+    for (int r = 0; r < start.size; ++r) {
+        int before = r - 1;
+        while (before >= 0 && start.nodes[before] != start.nodes[r])
+            --before;
+        start.places[r] = before >= 0 ? start.places[before] + 1 : 0;
+        most = std::max(most, start.places[r] + 1);
+    }
+    return static_cast<std::size_t>(most);
+}
+
+const transport::NodeTrial *trials_of(const Startup &start, int node) {
+    return start.trials + node * path::kNetworks;
+}
+
+void write_tries(const Startup &start, std::uint8_t *row) {
+    Tries tries{};
+    const int own = start.nodes[start.rank.world_rank];
+    const transport::NodeTrial *const first = trials_of(start, own == 0 ? 1 : 0);
+    for (int node = 0; node < start.node_count && has_several_nodes(start); ++node)
+        for (int i = 0; i < path::kNetworks && node != own; ++i) {
+            tries.others[i] = first[i];
+            if (trials_of(start, node)[i].rails != first[i].rails) tries.is_uneven = 1;
+        }
+    std::memcpy(row, &tries, sizeof tries);
+    for (int r = 0; r < start.size; ++r)
+        if (start.rank.peers[r].same_node) row[sizeof tries + start.places[r]] = start.usable[r];
+}
+
+// What the ranks of this node have found of each other one, and those of that one of this, both
+// must hold. `all` has what each rank has found, a row of `bytes` for each, in it the trial of a
+// node `step` bytes behind that of the node before.
+void join_trials(Startup &start, const std::uint8_t *all, std::size_t bytes, std::size_t step) {
+    constexpr auto kEach = sizeof(transport::NodeTrial) * path::kNetworks;
+    const int own = start.nodes[start.rank.world_rank];
+    const auto add = [&](int node, int from, int about) {
+        transport::NodeTrial found[path::kNetworks];
+        std::memcpy(
+            found,
+            all + static_cast<std::size_t>(from) * bytes + step * static_cast<std::size_t>(about),
+            kEach);
+        for (int i = 0; i < path::kNetworks; ++i)
+            start.trials[node * path::kNetworks + i].add(found[i]);
+    };
+    std::fill_n(start.trials, start.node_count * path::kNetworks, transport::NodeTrial{});
+    for (int r = 0; r < start.size; ++r) {
+        if (start.nodes[r] != own) add(start.nodes[r], r, own);
+        for (int node = 0; node < start.node_count && start.nodes[r] == own; ++node)
+            if (node != own) add(node, r, node);
+    }
+}
+
+}  // namespace
+
+std::uint8_t *make_room(Startup &start, std::size_t bytes, sennit_status *status) {
+    const sennit_error error = *thread_error();
+    std::uint8_t *room = nullptr;
+    const sennit_status made = make_array(bytes, &room);
+    if (made == SENNIT_OK) return room;
+    if (*status != SENNIT_OK)
+        *thread_error() = error;
+    else
+        *status = made;
+    const bool is_enough = bytes <= sizeof(Introduction) * static_cast<std::size_t>(start.size);
+    return is_enough ? reinterpret_cast<std::uint8_t *>(start.all) : nullptr;
+}
+
+void free_room(const Startup &start, std::uint8_t *room) {
+    if (room != reinterpret_cast<std::uint8_t *>(start.all)) std::free(room);
+}
+
+namespace {
+
+// Some rank has not found all other nodes alike.
+sennit_status exchange_all_trials(Startup &start) {
+    constexpr std::size_t kEach = sizeof(transport::NodeTrial) * path::kNetworks;
+    const std::size_t bytes = kEach * static_cast<std::size_t>(start.node_count);
+    sennit_status status = SENNIT_OK;
+    std::uint8_t *all = make_room(start, static_cast<std::size_t>(start.size) * bytes, &status);
+    const sennit_error error = *thread_error();
+    const sennit_status exchanged =
+        all != nullptr ? allgather(start, start.trials, all, bytes) : status;
+    start.is_over = exchanged != SENNIT_OK;
+    if (exchanged == SENNIT_OK) {
+        *thread_error() = error;
+        join_trials(start, all, bytes, kEach);
+    }
+    free_room(start, all);
+    return status != SENNIT_OK ? status : exchanged;
+}
+
+void try_paths(Startup &start, std::uint8_t *row) {
+    path::router_try(start.rank, start.usable);
+    path::router_try_nodes(start.rank, {start.nodes, start.firsts, start.node_count}, start.trials);
+    write_tries(start, row);
+}
+
+// `rows` has one of each rank, and behind them this rank's.
+sennit_status exchange_tries(Startup &start, std::uint8_t *rows, std::size_t bytes,
+                             sennit_status so_far) {
+    const auto size = static_cast<std::size_t>(start.size);
+    std::uint8_t *const mine = rows + size * bytes;
+    Tries tries{};
+    tries.has_failed = 1;
+    std::memcpy(mine, &tries, sizeof tries);
+    if (so_far == SENNIT_OK) try_paths(start, mine);
+    const sennit_error error = *thread_error();
+    const sennit_status status = allgather(start, mine, rows, bytes);
+    start.is_over = status != SENNIT_OK;
+    if (status != SENNIT_OK && so_far == SENNIT_OK) return status;
+    if (status == SENNIT_ERR_PEER_LOST && error.peer >= 0) return status;  // whom it blames
+    *thread_error() = error;
+    if (status != SENNIT_OK) return so_far;
+    bool some_are_uneven = false;
+    const auto place = static_cast<std::size_t>(start.places[start.rank.world_rank]);
+    for (std::size_t r = 0; r < size; ++r) {
+        const std::uint8_t *row = rows + r * bytes;
+        std::memcpy(&tries, row, sizeof tries);
+        if (tries.has_failed != 0) {
+            start.is_over = true;
+            return share_failure(start, so_far);
+        }
+        some_are_uneven |= tries.is_uneven != 0;
+        const bool is_mate = start.rank.peers[r].same_node;
+        start.theirs[r] = is_mate ? row[sizeof tries + place] : start.usable[r];
+    }
+    if (some_are_uneven) return exchange_all_trials(start);
+    join_trials(start, rows + offsetof(Tries, others), bytes, 0);
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+sennit_status agree_on_paths(Startup &start, sennit_status so_far) {
+    const std::size_t bytes = sizeof(Tries) + find_places(start);
+    sennit_status status = so_far;
+    std::uint8_t *rows =
+        make_room(start, (static_cast<std::size_t>(start.size) + 1) * bytes, &status);
+    start.is_over = rows == nullptr;
+    if (rows != nullptr) status = exchange_tries(start, rows, bytes, status);
+    free_room(start, rows);
+    if (status == SENNIT_OK)
+        path::router_agree(start.rank, start.usable, start.theirs,
+                           {start.nodes, start.firsts, start.node_count}, start.trials);
+    return status;
+}
+
+}  // namespace sennit::life

@@ -1,0 +1,70 @@
+// What start-up shares between its sources: startup.cpp (the order of its steps) and paths.cpp
+// (which path leads to which rank).
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/fail.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/card.hpp"
+#include "bootstrap/node_exchange.hpp"
+#include "path/router.hpp"
+#include "rank/rank.hpp"
+
+namespace sennit::life {
+
+// One rank's part of the first exchange.
+struct Introduction {
+    runtime::Card card;
+    transport::Address addresses[path::kTransports];
+};
+
+// What start-up needs only while it runs.
+struct Startup {
+    Rank &rank;
+    Deadline deadline;
+    int size;
+    runtime::Listener listener{};
+    Introduction *all = nullptr;              // [size]
+    transport::Address *addresses = nullptr;  // [size][kTransports], then [size][kNetworks]
+    std::uint8_t *usable = nullptr;           // [size], this rank's tries
+    std::uint8_t *theirs = nullptr;           // [size], what each found of this rank
+    int *places = nullptr;                    // [size], of each rank among those of its node
+    int *nodes = nullptr;                     // [size], the number of each rank's node
+    int *firsts = nullptr;                    // [node_count], the lowest rank of each
+    int node_count = 0;
+    transport::NodeTrial *trials = nullptr;  // [node_count][kNetworks]
+    bool is_over = false;                    // no rank waits for this one any more
+};
+
+inline sennit_status allgather(Startup &start, const void *mine, void *all, std::size_t bytes) {
+    return runtime::bootstrap_allgather(start.rank.bootstrap, mine, all, bytes, start.deadline);
+}
+
+template <class T>
+sennit_status make_array(std::size_t count, T **out) {
+    *out = count <= PTRDIFF_MAX / sizeof(T) ? static_cast<T *>(std::calloc(count, sizeof(T)))
+                                            : nullptr;
+    return *out != nullptr ? SENNIT_OK
+                           : fail(SENNIT_ERR_NOMEM, "no memory for the start-up tables");
+}
+
+inline bool has_several_nodes(const Startup &start) {
+    return start.node_count > 1;
+}
+
+// Every rank knows that some rank has failed; `own` is what this one has to say. Afterwards all
+// have the reason of the one that is at fault.
+sennit_status share_failure(Startup &start, sennit_status own);
+
+// paths.cpp. Memory for an exchange. Where there is none this rank gives up, with its reason in
+// *status, but the others must not wait for it: it takes part in the room of the cards, as far as
+// that goes. Null: it does not.
+std::uint8_t *make_room(Startup &start, std::size_t bytes, sennit_status *status);
+void free_room(const Startup &start, std::uint8_t *room);
+// Tries paths, and takes for each rank one that both sides have found. A rank that has
+// failed takes part.
+sennit_status agree_on_paths(Startup &start, sennit_status so_far);
+
+}  // namespace sennit::life

@@ -1,0 +1,40 @@
+/* How many connections does start-up make between nodes? `connections MOST` fails where all ranks
+ * together have more than MOST ends of connections after sennit_init, or none. Then each rank uses
+ * each other one for the first time. Would break: ranks that try all ranks of other nodes, and
+ * nodes that try all nodes where there are many. */
+#include <sennit/sennit.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+static void must(sennit_status status) {
+    if (status == SENNIT_OK) return;
+    fprintf(stderr, "%s\n", sennit_last_error()->text);
+    exit(1);
+}
+
+static int is_connected(int file) {
+    int domain = 0;
+    socklen_t bytes = sizeof domain;
+    struct sockaddr_storage name;
+    socklen_t name_bytes = sizeof name;
+    return getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 && domain == AF_INET &&
+           getpeername(file, (struct sockaddr *)&name, &name_bytes) == 0;
+}
+
+int main(int argc, char **argv) {
+    must(sennit_init(NULL));
+    int64_t own = 0;
+    for (int file = 0; file < 1024; ++file)
+        own += is_connected(file);
+    /* By the connections that there are: nobody makes more before all have counted. */
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+    int64_t all = 0;
+    must(sennit_allreduce(SENNIT_TEAM_WORLD, &own, &all,
+                          sennit_reduction_of(1, SENNIT_INT64, SENNIT_SUM), SENNIT_FOREVER));
+    if (sennit_rank() == 0) printf("%lld ends of connections\n", (long long)all);
+    fflush(stdout);
+    must(sennit_finalize());
+    return argc > 1 && (all > atoll(argv[1]) || all == 0);
+}
