@@ -51,9 +51,11 @@ std::uint64_t usable_rails(const MessagePath &path, int peer) {
 }
 
 // Where small pieces go: each rail serves other peers, and a program's small operations on one peer
-// do not wait for the slowest rail.
-unsigned home_rail(std::uint64_t usable, int peer) {
-    for (int before = peer % std::popcount(usable); before > 0; --before)
+// do not wait for the slowest rail. The same for both of two ranks: who waits for what it has sent
+// and for what the other sends has one rail to look at.
+unsigned home_rail(std::uint64_t usable, int rank, int peer) {
+    const int pair = std::min(rank, peer) + std::max(rank, peer) / 2;
+    for (int before = pair % std::popcount(usable); before > 0; --before)
         usable &= usable - 1;
     return static_cast<unsigned>(std::countr_zero(usable));
 }
@@ -61,13 +63,14 @@ unsigned home_rail(std::uint64_t usable, int peer) {
 // For a piece of a large operation the usable rail with the least load, for others the home rail if
 // it is not to be avoided. -1: there is none.
 int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_t avoided) {
+    const int rank = piece.engine->rank->world_rank;
     const int peer = piece.operation.peer;
     const std::uint64_t usable = usable_rails(path, peer);
     std::uint64_t left = usable & ~avoided;
     if (left == 0) return -1;
     auto best = static_cast<unsigned>(std::countr_zero(left));
     if (path.rails == 1) return static_cast<int>(best);
-    const unsigned home = home_rail(usable, peer);
+    const unsigned home = home_rail(usable, rank, peer);
     if (piece.record->bytes < kSharedFromBytes && (left & bit(home)) != 0)
         return static_cast<int>(home);
     for (left &= left - 1; left != 0; left &= left - 1) {
