@@ -36,8 +36,10 @@ extern constinit std::atomic<HotTables *> only_tables;
 inline Rank *current_rank() {
     // SYNC only-rank: pairs with the release in publish_only_rank(); the rank's set-up is complete.
     Rank *rank = only_rank.load(std::memory_order_acquire);
-    if (rank == nullptr) [[unlikely]]
+    if (rank == nullptr) [[unlikely]] {
         rank = thread_rank;
+        if (rank == nullptr) __builtin_unreachable();
+    }
     return rank;
 }
 
