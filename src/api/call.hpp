@@ -41,13 +41,27 @@ inline sennit_status call(const char *name, Body body) {
     return rank == nullptr ? no_rank(name) : done(body(*rank), name);
 }
 
-// The same for a call that the rank notes.
+// See noted().
+template <class Body>
+[[gnu::cold, gnu::noinline]] sennit_status observed(Rank &rank, const char *name, Body body,
+                                                    int peer, std::uint64_t bytes) {
+    const runtime::Observed noted(rank, name, peer, bytes);
+    return body(rank);
+}
+
+// What `body` does, noted as one operation if the rank is observed; else that is one test.
+template <class Body>
+inline sennit_status noted(Rank &rank, const char *name, Body body, int peer = runtime::kNobody,
+                           std::uint64_t bytes = 0) {
+    if (rank.observer != nullptr) [[unlikely]]
+        return observed(rank, name, body, peer, bytes);
+    return body(rank);
+}
+
+// As call(), for a call that the rank notes.
 template <class Body>
 inline sennit_status noted_call(const char *name, Body body) {
-    return call(name, [&](Rank &rank) {
-        const runtime::Observed observed(rank, name);
-        return body(rank);
-    });
+    return call(name, [=](Rank &rank) { return noted(rank, name, body); });
 }
 
 // The same for a call on a team of the rank, which `body` gets, too.

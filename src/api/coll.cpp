@@ -271,10 +271,7 @@ sennit_status barrier(Rank &rank, sennit_team team, std::int64_t timeout_ns) {
 extern "C" {
 
 sennit_status sennit_barrier(sennit_team team, int64_t timeout_ns) {
-    Rank *rank = caller();
-    if (rank == nullptr) return no_rank(__func__);
-    const runtime::Observed observed(*rank, __func__);
-    return done(barrier(*rank, team, timeout_ns), __func__);
+    return noted_call(__func__, [=](Rank &rank) { return barrier(rank, team, timeout_ns); });
 }
 
 sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request) {

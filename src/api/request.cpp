@@ -22,8 +22,8 @@ sennit_status flush_one(int rank, std::int64_t timeout_ns, Flush flush, const ch
         if (rank < 0 || rank >= world_size(self))
             return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d; %s_all is for all ranks",
                         rank, world_size(self) - 1, name);
-        const runtime::Observed observed(self, name, rank);
-        return flush_to(self, rank, timeout_ns, flush);
+        const auto flush_rank = [=](Rank &own) { return flush_to(own, rank, timeout_ns, flush); };
+        return noted(self, name, flush_rank, rank);
     });
 }
 
