@@ -156,7 +156,8 @@ inline sennit_status take_state(Rank &rank, team::Team &team, TeamState **out) {
 }
 
 void prepare(OpenCall &operation, const Call &call, bool is_request) {
-    static_cast<CallState &>(operation) = CallState{};
+    static constexpr CallState kFresh;  // copied from here, not made on the stack first
+    static_cast<CallState &>(operation) = kFresh;
     operation.call = call;
     operation.is_request = is_request;
     operation.error.status = SENNIT_OK;
@@ -173,7 +174,7 @@ void hand_over(TeamState &state, OpenCall &operation) {
     OpenCall *last = state.incoming.load(std::memory_order_relaxed);
     do {
         operation.next = last;
-        // SYNC coll-incoming: pairs with the acquire in take_incoming(); the operation comes
+        // SYNC coll-incoming: pairs with the acquire in take_all_incoming(); the operation comes
         // before.
     } while (!state.incoming.compare_exchange_weak(last, &operation, std::memory_order_release,
                                                    std::memory_order_relaxed));
@@ -357,19 +358,21 @@ namespace {
 [[gnu::noinline]] void queue_up(TeamState &state, const Call &call, ShortWay way) {
     OpenCall &operation = state.blocking;
     prepare(operation, call, false);
-    state.blocking_made = call;
     take_incoming(state);
     state.queue.push(&operation);
     if (way == ShortWay::posted) begin_posted(state, operation);
     progress(state);
 }
 
-[[gnu::noinline]] sennit_status wait_for_blocking(TeamState &state, std::int64_t timeout_ns) {
+[[gnu::noinline]] sennit_status wait_for_blocking(TeamState &state, const Call &call,
+                                                  std::int64_t timeout_ns) {
     const sennit_status status = is_complete(state.blocking)
                                      ? SENNIT_OK
                                      : wait_for(state, state.blocking, Deadline::after(timeout_ns));
     state.unfinished = status != SENNIT_OK;
-    return status == SENNIT_OK ? take_result(state.blocking) : status;
+    if (status == SENNIT_OK) return take_result(state.blocking);
+    state.blocking_made = call;
+    return status;
 }
 
 }  // namespace
@@ -392,11 +395,10 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
     } else {
         if (team::is_in_operator()) return team::fail_in_operator();
         prepare(state->blocking, call, false);
-        state->blocking_made = call;
         hand_over(*state, state->blocking);
     }
     // The time begins here, for who has to wait: the short way is over before a clock would tell.
-    return wait_for_blocking(*state, timeout_ns);
+    return wait_for_blocking(*state, call, timeout_ns);
 }
 
 namespace {

@@ -53,9 +53,9 @@ void make_offsets(const TeamState &state, OpenCall &operation) {
 
 Went begin(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
-    make_offsets(state, operation);
-    const bool letters = wants_letters(state, call);
     const bool have_sizes = has_sizes(call.kind) || call.counts != nullptr;
+    if (have_sizes) make_offsets(state, operation);
+    const bool letters = wants_letters(state, call);
     const std::size_t most = have_sizes ? most_bytes(call, *state.team) : call.bytes;
     operation.most_bytes = most;
     operation.cut = cut_of(call, *state.team, most, kPayloadBytes);
@@ -250,6 +250,22 @@ Went take_step(TeamState &state, OpenCall &operation) {
     return Went::over;
 }
 
+// The second loan is there only with the first.
+bool has_taken_memory(const OpenCall &operation) {
+    return operation.lent[0] != nullptr || operation.copy != nullptr || operation.puts != nullptr ||
+           operation.offsets != nullptr;
+}
+
+[[gnu::noinline]] void give_memory_back(TeamState &state, OpenCall &operation) {
+    end_loan(state, operation);
+    std::free(operation.copy);
+    std::free(operation.puts);
+    std::free(operation.offsets);
+    operation.offsets = nullptr;
+    operation.copy = nullptr;
+    operation.puts = nullptr;
+}
+
 }  // namespace
 
 void note(OpenCall &operation, sennit_status status) {
@@ -265,13 +281,7 @@ void finish(TeamState &state, OpenCall &operation, sennit_status status) {
     operation.step = Step::over;
     operation.status = status;
     if (status != SENNIT_OK && operation.error.status != status) operation.error = *thread_error();
-    end_loan(state, operation);
-    std::free(operation.copy);
-    std::free(operation.puts);
-    std::free(operation.offsets);
-    operation.offsets = nullptr;
-    operation.copy = nullptr;
-    operation.puts = nullptr;
+    if (has_taken_memory(operation)) give_memory_back(state, operation);
     count_move(state);
     // relaxed twice: counts that only say that somebody should poll.
     if (operation.is_request) {
@@ -305,9 +315,7 @@ void begin_posted(TeamState &state, OpenCall &operation) {
     operation.step = Step::posts;
 }
 
-void take_incoming(TeamState &state) {
-    // relaxed: what is missed now is taken in by the next progress().
-    if (state.incoming.load(std::memory_order_relaxed) == nullptr) return;
+void take_all_incoming(TeamState &state) {
     // SYNC coll-incoming: pairs with the release in hand_over(); the operation comes before.
     OpenCall *operation = state.incoming.exchange(nullptr, std::memory_order_acquire);
     LinkedQueue<OpenCall, &OpenCall::next> in_order;

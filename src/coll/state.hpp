@@ -115,8 +115,8 @@ struct TeamState {
     std::atomic<OpenCall *> incoming;  // not in the queue yet, the last first
     LinkedQueue<OpenCall, &OpenCall::next> queue;  // the first is under way
     OpenCall blocking;                             // the one blocking call
-    Call blocking_made;                      // as its caller made it; operations change their own
-    int broken_by;                           // the rank that this was about, -1 if none
+    Call blocking_made;  // if it timed out, as its caller made it; operations change their own
+    int broken_by;       // the rank that this was about, -1 if none
     std::atomic<std::int64_t> looked_at_ns;  // when somebody last looked for dead members
     std::byte *scratch;                      // two pieces, made when first needed
     std::byte *stages;                       // three of kStageBytes, likewise
@@ -285,7 +285,12 @@ void drop_wide_slots(TeamState &state);
 void begin_posted(TeamState &state, OpenCall &operation);
 
 // Needs the turn. Puts what came while another thread had it into the queue.
-void take_incoming(TeamState &state);
+void take_all_incoming(TeamState &state);
+inline void take_incoming(TeamState &state) {
+    // relaxed: what is missed now is taken in by the next progress().
+    if (state.incoming.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+        take_all_incoming(state);
+}
 // Needs the turn. Carries the queue on as far as it goes.
 void progress(TeamState &state);
 // The same if nobody else does it at the moment.

@@ -200,12 +200,12 @@ sennit_status fail_in_operator() {
                 "call Sennit, nor leave by longjmp");
 }
 
-sennit_status CollectiveCall::refuse(bool has_turn) {
+sennit_status CollectiveCall::refuse(Team &team, bool has_turn) {
     if (!has_turn && is_in_operator()) return fail_in_operator();
     if (!has_turn)
         return fail(SENNIT_ERR_STATE,
                     "another thread of this rank is in a collective call of the team");
-    team_.turn.give_back();
+    team.turn.give_back();
     return fail(SENNIT_ERR_STATE, "another thread has destroyed the team");
 }
 

@@ -231,7 +231,7 @@ class CollectiveCall {
         const bool has_turn = team_.turn.try_take();
         // relaxed: stored by a thread that had its turn before.
         if (!has_turn || team_.handle.load(std::memory_order_relaxed) != handle) [[unlikely]]
-            status_ = refuse(has_turn);
+            status_ = refuse(team_, has_turn);
     }
     ~CollectiveCall() {
         if (status_ == SENNIT_OK) team_.turn.give_back();
@@ -241,7 +241,7 @@ class CollectiveCall {
     sennit_status status() const { return status_; }
 
   private:
-    [[gnu::cold]] sennit_status refuse(bool has_turn);
+    [[gnu::cold]] static sennit_status refuse(Team &team, bool has_turn);
 
     Team &team_;
     sennit_status status_;
