@@ -2,7 +2,8 @@
 // for the time that the general way takes to keep its books, which is most of the time of a call of
 // few bytes. It does what it can without waiting long; whenever something is not as in nearly
 // all calls (no room, a peer that is late, another call at a peer) it leaves the call to the
-// general way, before the post or after it. Peers can not tell which way a rank went.
+// general way, before the post or after it. Peers can not tell which way a rank went. In a team of
+// one rank there is nothing to post.
 //
 // Kind and size of the slot are known where the code is compiled, which makes the way straight.
 #include <cstring>
@@ -195,12 +196,20 @@ ShortWay take_in_slot(TeamState &state, const Call &call) {
     return take<kKind, SlotSize::full>(state, call);
 }
 
+// Nobody reads a post of the only rank.
+ShortWay take_alone(const TeamState &state, const Call &call) {
+    if (folds(call.kind)) return ShortWay::not_taken;
+    return copy_own_block(state, call) == SENNIT_OK ? ShortWay::done : ShortWay::failed;
+}
+
 }  // namespace
 
 ShortWay take_short_way(TeamState &state, const Call &call) {
     // relaxed: a request that was started before this call counts in it, and leaves it in a turn.
-    if (state.open_requests.load(std::memory_order_relaxed) != 0 || !state.reaches_control ||
-        state.size == 1 || call.bytes > kPayloadBytes || call.bytes >= in_place_from(state, call))
+    if (state.open_requests.load(std::memory_order_relaxed) != 0 || !state.reaches_control)
+        return ShortWay::not_taken;
+    if (state.size == 1) return take_alone(state, call);
+    if (call.bytes > kPayloadBytes || call.bytes >= in_place_from(state, call))
         return ShortWay::not_taken;
     switch (call.kind) {
         case Kind::broadcast:
