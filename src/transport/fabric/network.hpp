@@ -271,6 +271,7 @@ class Network final : public Transport {
 
     // transfer.cpp
     std::size_t poll_rails(bool all = false);
+    bool awaits_something() const;
     bool is_read_now(unsigned rail, bool is_any_busy) const;
     std::size_t take_events(unsigned rail, bool all);
     Submit start_transfer(Posted *posted);
@@ -357,7 +358,7 @@ class Network final : public Transport {
     bool leaves_alone(ThreadSleep *sleep);
     bool look_once(bool has_engine);
     std::size_t arm_rails(pollfd *out);
-    bool sleeps_on_descriptors(ThreadSleep *sleep);
+    bool sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now);
     bool others_compute(std::int64_t now);
 
     // task.cpp

@@ -257,23 +257,25 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
 // A read of an empty queue drives the provider, and costs a system call. Where any of them drives
 // all endpoints, one read a look is enough: of the queue from which most is expected.
 const Rail::Endpoint &Rail::next_read() {
-    const unsigned turn = reads_ % kTurns;
+    const unsigned turn = reads_++ % kTurns;
     if (turn == 1 && sends_out_ != 0) return outgoing_;
     return turn != 0 && transfers_out_ != 0 ? active_ : incoming_;
 }
 
 std::size_t Rail::poll(Event events[], std::size_t most) {
-    ++reads_;
     if (one_read_drives_all_ && reads_ % kAllEvery != 0)
         return read_queue(next_read(), events, most);
     return poll_all(events, most);
 }
 
+// Where one read drives all, the queue of what is not awaited is empty. What the last read drives
+// into another queue than its own is awaited there.
 std::size_t Rail::poll_all(Event events[], std::size_t most) {
-    std::size_t count = 0;
-    for (const Endpoint *endpoint : {&incoming_, &outgoing_, &active_, &passive_})
-        count += read_queue(*endpoint, events + count, most - count);
-    return count;
+    const bool each = !one_read_drives_all_ || reads_++ % kAllEvery == 0;
+    std::size_t count = each ? read_queue(passive_, events, most) : 0;
+    if (each || sends_out_ != 0) count += read_queue(outgoing_, events + count, most - count);
+    if (each || transfers_out_ != 0) count += read_queue(active_, events + count, most - count);
+    return count + read_queue(incoming_, events + count, most - count);
 }
 
 std::size_t Rail::arm(int descriptors[kQueues]) {

@@ -136,7 +136,7 @@ class Rail {
     // does not say that there are no more.
     std::size_t poll(Event events[], std::size_t most);
 
-    // The same, of each queue.
+    // The same, of each queue that may have some.
     std::size_t poll_all(Event events[], std::size_t most);
 
     // Gets ready for a sleep on descriptors, which become readable when something comes, and end
@@ -144,6 +144,8 @@ class Rail {
     // 0: something has come, or the provider has none.
     static constexpr std::size_t kQueues = 4;
     std::size_t arm(int descriptors[kQueues]);
+    // Are they ready when something has come, and then alone?
+    bool are_descriptors_sure() const { return one_read_drives_all_; }
 
   private:
     bool find_name(fi_addr_t peer, sockaddr_in *name) const;

@@ -217,19 +217,19 @@ bool Network::tend(ThreadSleep *sleep) {
     const std::int64_t now = now_ns();
     if (look_once(has_engine)) tended_.busy_until_ns = now + kBusyNs;
     if (now < tended_.busy_until_ns) {
-        sleep->end_by(progress_.interval_ns);
         // Queues that fill all the time are ready at once, and no lie.
         const unsigned lies = tended_.lies;
-        if (has_engine && !others_compute(now)) (void)sleeps_on_descriptors(sleep);
+        const bool wakes = has_engine && sleeps_on_descriptors(sleep, now);
         tended_.lies = lies;
-    } else if (!has_engine || !sleeps_on_descriptors(sleep)) {
+        if (!wakes) sleep->end_by(progress_.interval_ns);
+    } else if (!has_engine || !sleeps_on_descriptors(sleep, now)) {
         sleep->end_by(progress_.interval_ns * kLooksPerTimed);
     }
     return true;
 }
 
-// Does the process use its processors beside this thread? Then a look at each arrival would take
-// too much of them. Asked once a millisecond while something comes.
+// Does the process use its processors beside this thread? Asked once a millisecond while something
+// comes.
 bool Network::others_compute(std::int64_t now) {
     const std::int64_t length_ns = now - tended_.asked_ns;
     if (length_ns < kBusyNs) return tended_.others_compute;
@@ -306,23 +306,29 @@ std::size_t Network::arm_rails(pollfd *out) {
 }
 
 // False: there are none, or one is ready.
-bool Network::sleeps_on_descriptors(ThreadSleep *sleep) {
+bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
     if (tended_.lies > kLies ||
         sleep->count + Rail::kQueues * rail_count_ > ThreadSleep::kDescriptors)
         return false;
     pollfd *const mine = sleep->descriptors + sleep->count;
+    const bool are_sure = rails_[0].rail.are_descriptors_sure();
     std::size_t count = 0;
     {
         const MutexLock guard(lock_);
         // relaxed: callers count under the lock. What one has left in a queue since the look wakes
         // nobody.
         if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = arm_rails(mine);
+        // What the last read of the look has driven into a queue that was read before wakes nobody.
+        if (now < tended_.busy_until_ns && (!are_sure || awaits_something()))
+            sleep->end_by(progress_.interval_ns);
         if (uneasy_links_ != 0 || some_are_hidden_ || some_are_unsent_ || some_wait_)
             sleep->end_by(kUneasyNs);
     }
     if (count == 0) return false;
-    if (poll(mine, count, 0) > 0) {
-        if (++tended_.lies > kLies)
+    // Has more come already? Where the looks would take the processor from the program it is left
+    // to gather.
+    if ((!are_sure || others_compute(now)) && poll(mine, count, 0) > 0) {
+        if (!are_sure && ++tended_.lies > kLies)
             log(SENNIT_LOG_INFO,
                 "the descriptors of the path fabric are always ready: its thread looks at times");
         sleep->end_by(progress_.interval_ns);

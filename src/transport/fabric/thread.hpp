@@ -2,8 +2,9 @@
 // It starts with the first rank that joins and ends with the last one that leaves. What it does for
 // a rank is Network::tend().
 //
-// Where nobody else looks at a rank's queues, the thread does: often while something happens, else
-// it sleeps on their descriptors. While a caller polls it sleeps on a descriptor of its own, which
+// Where nobody else looks at a rank's queues, the thread does. It sleeps on their descriptors, and
+// for a time where they say nothing, or where so much comes that it takes the processor from a rank
+// that computes. While a caller polls it sleeps on a descriptor of its own, which
 // the end of a long wait and whoever changes what it sleeps on write to.
 #pragma once
 
@@ -22,7 +23,7 @@ class Network;
 struct ProgressSettings {
     bool is_on = true;
     int processor = -1;                 // -1: one where no rank runs, if there is one
-    std::int64_t interval_ns = 50'000;  // between looks while something happens
+    std::int64_t interval_ns = 50'000;  // between looks for a time
 };
 // Errors: ARG.
 sennit_status read_progress_settings(const char *text, ProgressSettings *out);

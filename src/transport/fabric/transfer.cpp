@@ -165,6 +165,13 @@ Submit Network::end_unstarted(Posted *posted, sennit_status verdict) {
     return Submit::accepted;
 }
 
+// A completion, of some rail.
+bool Network::awaits_something() const {
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        if (rails_[rail].rail.is_busy()) return true;
+    return false;
+}
+
 // Is it the rail's turn? One from here nothing is awaited is looked at in turn with others like it,
 // and seldom while something is.
 bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
@@ -206,10 +213,8 @@ std::size_t Network::take_events(unsigned rail, bool all) {
 std::size_t Network::poll_rails(bool all) {
     if (watch::watch_has_news(*rank_, &news_seen_)) take_news();
     std::size_t seen = 0;
-    bool is_any_busy = false;
     ++looks_;
-    for (unsigned rail = 0; rail < rail_count_; ++rail)
-        is_any_busy = is_any_busy || rails_[rail].rail.is_busy();
+    const bool is_any_busy = awaits_something();
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (all || rail_count_ == 1 || is_read_now(rail, is_any_busy))
             seen += take_events(rail, all);
