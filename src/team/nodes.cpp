@@ -186,23 +186,26 @@ bool are_old_sends_over(Rank &rank, Team &team) {
     }
 }
 
-// Until what was sent is delivered and, where `awaits_word`, the word of the leader `from` is here.
-// The death of any member ends the wait, and that leader's leaving, which then came without its
-// word.
-sennit_status await_round(Rank &rank, Team &team, int from, bool awaits_word,
+bool has_left(const Rank &rank, int peer) {
+    // relaxed: see note_gone(); the wait itself looks after every member about once a millisecond.
+    return rank.peers[peer].gone.load(std::memory_order_relaxed) ==
+           static_cast<std::uint32_t>(Gone::left);
+}
+
+// Until what was sent to the leader `to` is delivered and, where `awaits_word`, the word of the
+// leader `from` is here. The death of any member ends the wait, and the leaving of `from`, which
+// then came without its word. If `to` has left, the last barrier is over there, and nobody
+// acknowledges this rank's word any more.
+sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_word,
                           const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
     sennit_status sent = SENNIT_OK;
-    const auto left = [&] {
-        // relaxed: see note_gone(); the wait itself looks after every member about once a
-        // millisecond.
-        return rank.peers[from].gone.load(std::memory_order_relaxed) ==
-               static_cast<std::uint32_t>(Gone::left);
-    };
     const LostSearch search{find_lost_of_nodes, &team};
     const sennit_status status = wait_until(rank, deadline, search, [&] {
         if (!are_sends_over(rank, team, &sent)) return false;
-        return sent != SENNIT_OK || !awaits_word || has_word(team, epoch) || left();
+        if (sent == SENNIT_ERR_PEER_LOST && has_left(rank, to) && is_leaving(rank, rank.world_rank))
+            sent = SENNIT_OK;
+        return sent != SENNIT_OK || !awaits_word || has_word(team, epoch) || has_left(rank, from);
     });
     if (status != SENNIT_OK) return status;
     if (sent != SENNIT_OK) return sent;
@@ -214,6 +217,7 @@ sennit_status await_round(Rank &rank, Team &team, int from, bool awaits_word,
 sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline &deadline) {
     const std::uint32_t distance = 1u << team.round;
     const std::uint32_t to = leader_of(team, (team.node + distance) % team.node_count);
+    const int to_rank = team.world_ranks[to];
     const int from = team.world_ranks[leader_of(
         team, (team.node + team.node_count - distance) % team.node_count)];
     sennit_status status = SENNIT_OK;
@@ -229,7 +233,7 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
             return status;
         case RoundStep::await_letters:
             // Puts overtake each other: the word may go when the letters are there.
-            if (has_letters) status = await_round(rank, team, from, false, deadline);
+            if (has_letters) status = await_round(rank, team, to_rank, from, false, deadline);
             team.round_step = status == SENNIT_OK ? RoundStep::send_word : team.round_step;
             break;
         case RoundStep::send_word:
@@ -237,7 +241,7 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
             if (status == SENNIT_OK) team.round_step = RoundStep::await_word;
             return status;
         case RoundStep::await_word:
-            status = await_round(rank, team, from, true, deadline);
+            status = await_round(rank, team, to_rank, from, true, deadline);
             if (status != SENNIT_OK) break;
             team.round_step = RoundStep::send_letters;
             ++team.round;

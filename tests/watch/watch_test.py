@@ -294,10 +294,25 @@ def nonsense_ends_its_connection_alone(sennit, program, ranks):
     expect(job.process.returncode == 0, "exit code", job.process.returncode)
 
 
+def who_leaves_is_not_dead(sennit, program, ranks):
+    """Rank 1 is slow in the last barrier. Others leave meanwhile, and those that wait for it hear no more of them than that their ports
+    have no owner."""
+    slow = "export LD_LIBRARY_PATH=$LAYER FABRIC_LAYER=delay_us=400000"
+    met = 0
+    for _ in range(8):
+        job = Job(sennit, "sh", ranks, 10, "-c", f"if test $SENNIT_RANK = 1; then {slow}; fi; exec {program}", nodes=("--nodes", str(ranks)))
+        expect(len(job.events("ended")) == ranks, "".join(job.lines[-20:]))
+        expect(all(made > 0 for _, made, _ in job.events("cuts")), "".join(job.lines[-20:]))
+        met += len(job.events("refused")) > 0
+        if met == 2:
+            return
+    expect(False, "no port was refused while a rank was in the last barrier")
+
+
 CASES = {"takes_over": the_next_rank_takes_over, "stop": a_short_stop_is_no_death, "silence": a_silent_host_is_lost,
          "nonsense": nonsense_ends_its_connection_alone, "child": a_fork_keeps_no_port, "start": a_death_before_the_start_ends_it,
          "share": a_stopped_rank_does_not_hold_up_others, "hold": a_stopped_rank_is_waited_for, "limit": silence_ends_init,
-         "work": nobody_is_lost_on_a_busy_processor,
+         "leave": who_leaves_is_not_dead, "work": nobody_is_lost_on_a_busy_processor,
          "many": silence_is_heard_by_all_of_many_nodes,
          "KILL": functools.partial(every_wait_ends, "KILL"), "STOP": functools.partial(every_wait_ends, "STOP")}
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/log.hpp"
+#include "runtime/detector.hpp"
 #include "runtime/watch/watcher.hpp"
 
 namespace sennit::watch {
@@ -226,15 +227,30 @@ void NodeWatch::connect_to(Node &node, std::int64_t now) {
     if (error != 0) end_connection(node, error, now);
 }
 
+// Are all ranks of this node in sennit_finalize? Then others may have left, since all have come to
+// the last barrier. One whose state is not to be seen does not say no.
+bool NodeWatch::all_mates_leave() const {
+    for (int r = 0; r < size_; ++r) {
+        const ControlBlock *const control = is_mate(r) ? control_of(*rank_, r) : nullptr;
+        // SYNC rank-left: pairs with the releases in shutdown().
+        if (control != nullptr && peer_gone(*rank_, r) == Gone::no &&
+            control->header.state.load(std::memory_order_acquire) <=
+                static_cast<std::uint32_t>(RankState::running))
+            return false;
+    }
+    return true;
+}
+
 // 0: the other side has closed it, and may have died: the same rank is asked again. A port that is
-// refused has no owner any more. Who does not answer may be stopped, and another rank of its node
-// speaks for it.
+// refused has no owner any more: it has died or, if this node was cut off from what it said, left.
+// Who does not answer may be stopped, and another rank of its node speaks for it.
 void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     node.connection.close();
     node.waits = false;
     node.next_ns = now + kRetry_ns;
     const bool leaves = !is_present(table_.places[node.asked]);
-    if (error == ECONNREFUSED && !leaves) note_gone_elsewhere(node.asked, Gone::died);
+    if (error == ECONNREFUSED && !leaves)
+        note_gone_elsewhere(node.asked, all_mates_leave() ? Gone::left : Gone::died);
     if (error == 0 && !leaves) return;
     // A rail that carries nothing: the same rank by its next one. Only then another rank.
     const bool has_owner = error != ECONNREFUSED && !leaves;

@@ -119,6 +119,7 @@ class NodeWatch {
     void drive(Node &node, std::int64_t now);
     int next_rank(const Node &node) const;
     void connect_to(Node &node, std::int64_t now);
+    bool all_mates_leave() const;
     void end_connection(Node &node, int error, std::int64_t now);
     bool hear(Node &node, std::int64_t now);
     void ask(Node &node, std::int64_t now);
