@@ -233,25 +233,34 @@ ProcessResult run_process(const std::vector<std::string> &command, double timeou
     return watch(group, signals, pipe_ends[0], timeout_s, on_line);
 }
 
-double spawn_and_wait(const std::string &program, int count) {
+double spawn_and_wait(const std::vector<std::string> &command, int count) {
     const auto start = Clock::now();
     std::vector<pid_t> children;
-    std::string name = program;
-    char *words[] = {name.data(), nullptr};
+    std::vector<char *> words;
+    for (const std::string &word : command) {
+        words.push_back(const_cast<char *>(word.c_str()));
+    }
+    words.push_back(nullptr);
     int error = 0;
     for (int i = 0; i < count && error == 0; ++i) {
         pid_t child = 0;
-        error = posix_spawnp(&child, name.c_str(), nullptr, nullptr, words, environ);
+        error = posix_spawnp(&child, words[0], nullptr, nullptr, words.data(), environ);
         if (error == 0) {
             children.push_back(child);
         }
     }
+    bool all_ok = true;
     for (const pid_t child : children) {
-        waitpid(child, nullptr, 0);
+        int status = 0;
+        waitpid(child, &status, 0);
+        all_ok = all_ok && status == 0;
     }
     if (error != 0) {
         errno = error;
-        fail_os(program);
+        fail_os(command[0]);
+    }
+    if (!all_ok) {
+        throw std::runtime_error(command[0] + " failed");
     }
     return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }

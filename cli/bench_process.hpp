@@ -22,7 +22,8 @@ using LineHandler = std::function<void(const std::string &)>;
 ProcessResult run_process(const std::vector<std::string> &command, double timeout_s,
                           const LineHandler &on_line);
 
-// Starts `count` times `program` without arguments, waits for all; the nanoseconds it took.
-double spawn_and_wait(const std::string &program, int count);
+// Starts `count` times `command`, waits for all; the nanoseconds it took. Throws
+// std::runtime_error when one cannot be started or fails.
+double spawn_and_wait(const std::vector<std::string> &command, int count);
 
 }  // namespace sennit::cli

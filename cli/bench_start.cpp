@@ -131,13 +131,22 @@ int bench_start(const BenchOptions &options) {
     for (const int ranks : options.ranks) {
         std::vector<Candidate> candidates;
         candidates.push_back(
-            {"raw-spawn", "raw", [ranks] { return spawn_and_wait("true", ranks); }, {}, {}});
+            {"raw-spawn", "raw", [ranks] { return spawn_and_wait({"true"}, ranks); }, {}, {}});
         for (const Launcher &launcher : all_launchers(options)) {
             const auto command =
                 plain_launch_command(launcher, ranks, {measuring_program("start", launcher.name)});
             candidates.push_back({launcher_verb(launcher),
                                   launcher.name,
                                   [command, &options] { return time_job(command, options); },
+                                  {},
+                                  {}});
+        }
+        if (!options.nodes.empty()) {
+            const std::vector<std::string> command{measuring_program("start", "none"),
+                                                   "--provider"};
+            candidates.push_back({"raw-provider",
+                                  "raw",
+                                  [command, ranks] { return spawn_and_wait(command, ranks); },
                                   {},
                                   {}});
         }

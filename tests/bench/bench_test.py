@@ -224,7 +224,7 @@ def collective(name):
 def start():
     lines = bench("start", "--mpi", "all", "-n", "2", "--nodes", "2", "--rounds", "2", "--timeout", "30")
     verbs = {"openmpi": "openmpi-mpirun", "mpich": "mpich-mpiexec"}
-    assert [line["subject"] for line in lines] == ["raw-spawn", "sennit-run", *(verbs[mpi] for mpi in MPIS), "sennit-run-nodes-2"], lines
+    assert [line["subject"] for line in lines] == ["raw-spawn", "sennit-run", *(verbs[mpi] for mpi in MPIS), "raw-provider", "sennit-run-nodes-2"], lines
     for line in lines:
         assert line["ranks"] == 2 and line["rounds"] == 2, line
         assert 0 < line["p5_ns"] <= line["median_ns"] <= line["p95_ns"], line
