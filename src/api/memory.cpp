@@ -94,7 +94,8 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
         if (args.refused == SENNIT_OK && gptr == nullptr) args.refused = null_argument("gptr");
         const team::CollectiveCall turn(found, team.handle);
         if (turn.status() != SENNIT_OK) return turn.status();
-        const runtime::Observed observed(rank, name, runtime::kNobody, bytes);
+        const runtime::Observed observed(rank, name, runtime::kNobody, bytes,
+                                         runtime::Noted::allocation);
         return team::allocate(rank, found, args, gptr);
     });
 }
@@ -108,7 +109,8 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
         if (status != SENNIT_OK) return status;
         const memory::SegmentArgs args{SegmentKind::local, 0, bytes,
                                        alignment == 0 ? kDefaultAlignment : alignment, flags};
-        const runtime::Observed observed(rank, name, runtime::kNobody, bytes);
+        const runtime::Observed observed(rank, name, runtime::kNobody, bytes,
+                                         runtime::Noted::allocation);
         return allocate_local(rank, args, gptr);
     });
 }

@@ -127,7 +127,8 @@ sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit
         if (region == nullptr) return null_argument("region");
         if ((flags & ~(SENNIT_REGISTER_SHARED_PAGES | SENNIT_REGISTER_STACK)) != 0)
             return fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags);
-        const runtime::Observed observed(rank, name, runtime::kNobody, bytes);
+        const runtime::Observed observed(rank, name, runtime::kNobody, bytes,
+                                         runtime::Noted::allocation);
         const memory::RegistrationArgs args{memory, bytes,
                                             (flags & SENNIT_REGISTER_SHARED_PAGES) != 0,
                                             (flags & SENNIT_REGISTER_STACK) != 0 ? frames : 0};
@@ -147,7 +148,8 @@ sennit_status sennit_region_attach(sennit_team team, sennit_region region,
         if (turn.status() != SENNIT_OK) return turn.status();
         // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
         const team::RegionOffer offer{region, check_offer(rank, region, regions)};
-        const runtime::Observed observed(rank, name, runtime::kNobody, region.bytes);
+        const runtime::Observed observed(rank, name, runtime::kNobody, region.bytes,
+                                         runtime::Noted::allocation);
         return team::exchange_regions(rank, found, offer, regions);
     });
 }

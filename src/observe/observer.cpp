@@ -87,6 +87,10 @@ bool has_left_frames() {
     return callback != nullptr && *callback == Callback::combine;
 }
 
+bool is_operation(Noted kind) {
+    return kind == Noted::operation || kind == Noted::allocation;
+}
+
 void add(std::atomic<std::uint64_t> &counter, std::uint64_t value) {
     // relaxed: a sum that nothing else hangs on.
     if (value != 0) counter.fetch_add(value, std::memory_order_relaxed);
@@ -118,7 +122,7 @@ void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind
     path_ = SENNIT_PATH_NONE;
     if (peer_ >= 0 && rank.peers != nullptr)
         path_ = static_cast<std::uint8_t>(rank.peers[peer_].path);
-    if (kind != Noted::operation && outer_ != nullptr) {
+    if (!is_operation(kind) && outer_ != nullptr) {
         peer_ = outer_->peer_;
         path_ = outer_->path_;
     }
@@ -164,12 +168,12 @@ void Observed::end() {
     if (observer.counters != nullptr && kind_ != Noted::progress) {
         const auto time_ns = static_cast<std::uint64_t>(duration_ns);
         PeerCounters &counters = observer.counters[stats_index(observer.size, peer_, path_)];
-        if (kind_ == Noted::operation) {
+        if (is_operation(kind_)) {
             add(counters.operations, 1);
-            add(counters.bytes, bytes_);
+            if (kind_ == Noted::operation) add(counters.bytes, bytes_);
             add(counters.waits, waits_);
             add(counters.wait_ns, wait_ns_);
-        } else if (outer_ != nullptr && outer_->kind_ == Noted::operation) {
+        } else if (outer_ != nullptr && is_operation(outer_->kind_)) {
             // The operation knows its path only at its end.
             ++outer_->waits_;
             outer_->wait_ns_ += time_ns;

@@ -20,7 +20,8 @@ struct sennit::PartType<sennit::Part::observer> {
 
 namespace sennit::runtime {
 
-enum class Noted : std::uint8_t { operation, wait, progress };
+// Of an allocation and the like the bytes are the size of its memory, which does not move.
+enum class Noted : std::uint8_t { operation, allocation, wait, progress };
 
 // Something that takes time, from here to the end of the block. Names are constants.
 class Observed {

@@ -184,8 +184,11 @@ sennit_counters counters_of(int rank, sennit_path path) {
 }
 
 void counts() {
+    const std::uint64_t moved = counters_of(SENNIT_STATS_SEVERAL, SENNIT_PATH_NONE).bytes;
     const sennit_gptr all = allocate(4096);
     barrier();
+    require(counters_of(SENNIT_STATS_SEVERAL, SENNIT_PATH_NONE).bytes == moved,
+            "an allocation moves nothing");
     const int peer = next_rank();
     sennit_path path = SENNIT_PATH_NONE;
     ok(sennit_peer_path(peer, &path), "peer_path");
